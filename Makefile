@@ -1,0 +1,134 @@
+# shadowtrace: one non-recursive file. Sources, tests and examples are found by wildcard; all output goes to build/.
+#
+#   make            the library and the command
+#   make demo       install what is missing, record a real program, show its call sites
+#   make check      install what is missing, run every test
+#   make bench      what each way of capturing costs
+#   make lint       clang-format and clang-tidy
+#   make install    PREFIX=/usr/local DESTDIR=
+#
+# V=1 shows the commands. SAN=address,undefined (or SAN=thread) builds with sanitizers, in a folder of its own.
+
+V ?= 0
+SAN ?=
+PREFIX ?= /usr/local
+DESTDIR ?=
+CC ?= cc
+AR ?= ar
+CPU := $(shell uname -m)
+VERSION := 0.1.0
+
+BUILD := build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))
+comma := ,
+Q := $(if $(filter 1,$(V)),,@)
+say = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' '$(1)' '$(2)';)
+
+# The library holds what runs inside the traced process, the command everything else (style: one-way data flow).
+LIB_DIRS := base clr stack event tree options names alloc check log control profiler
+CMD_DIRS := base options report symbols cli
+
+PKGS_LIB := liburcu-bp liburcu-cds jansson libzstd
+PKGS_CMD := jansson zlib libzstd
+
+WARN := -Wall -Wextra -Wconversion -Wshadow -Wundef -Wvla -Wcast-qual -Wstrict-prototypes -Wmissing-prototypes
+ifneq ($(WERROR),)
+WARN += -Werror
+endif
+OPT ?= -O2 -g
+CPPFLAGS_ALL = -D_GNU_SOURCE -DSHADOWTRACE_VERSION='"$(VERSION)"' -Isrc -Iinclude -I. -I$(BUILD)/gen $(CPPFLAGS)
+CFLAGS_ALL = -std=c11 $(OPT) $(WARN) -fPIC -fvisibility=hidden -fno-omit-frame-pointer -ftls-model=initial-exec \
+             $(if $(SAN),-fsanitize=$(SAN)) $(PKG_CFLAGS) $(CFLAGS)
+LDFLAGS_ALL = $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
+PKG_CFLAGS = $(shell pkg-config --cflags $(sort $(PKGS_LIB) $(PKGS_CMD)) 2>/dev/null)
+LIBS_LIB = $(shell pkg-config --libs $(PKGS_LIB) 2>/dev/null) -lpthread -ldl -lm
+LIBS_CMD = $(shell pkg-config --libs $(PKGS_CMD) 2>/dev/null) -lpthread -lm
+LIBS_TEST = $(sort $(LIBS_LIB) $(LIBS_CMD)) $(shell pkg-config --libs cmocka 2>/dev/null)
+
+objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard $(foreach d,$(1),src/$(d)/*.c)))
+HOOK_OBJ := $(patsubst %,$(BUILD)/obj/%.o,$(basename $(wildcard hooks/*.c hooks/$(CPU)/*.S)))
+LIB_OBJ := $(filter-out %/offsets.o,$(call objects,$(LIB_DIRS))) $(HOOK_OBJ)
+CMD_OBJ := $(call objects,$(CMD_DIRS))
+ALL_OBJ := $(sort $(LIB_OBJ) $(filter-out %/cli/main.o,$(CMD_OBJ)))
+
+LIB := $(BUILD)/libshadowtrace.so
+CMD := $(BUILD)/shadowtrace
+SCHEMA := $(BUILD)/log_schema.json
+
+.PHONY: all deps check check-all check-loop demo bench lint install uninstall clean unit fuzz
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(LIB) $(CMD) $(SCHEMA)
+
+$(LIB): $(LIB_OBJ)
+	$(call say,LD,$@)$(CC) -shared -o $@ $(LDFLAGS_ALL) -Wl,-z,nodelete,-z,now,-z,relro -Wl,--no-undefined $^ $(LIBS_LIB)
+	$(Q)tests/tls-size $@
+
+$(CMD): $(CMD_OBJ)
+	$(call say,LD,$@)$(CC) -o $@ $(LDFLAGS_ALL) $^ $(LIBS_CMD)
+
+$(SCHEMA): include/shadowtrace/log_schema.json
+	$(Q)mkdir -p $(@D) && cp $< $@
+
+$(BUILD)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+$(BUILD)/obj/%.o: %.S $(BUILD)/gen/stack_offsets.h
+	@mkdir -p $(@D)
+	$(call say,AS,$<)$(CC) $(CPPFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+# Structure offsets for the assembly, taken from what the compiler makes of src/stack/offsets.c.
+$(BUILD)/gen/stack_offsets.h: src/stack/offsets.c src/stack/stack_hot.h src/stack/stack.h
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)$(CC) $(CPPFLAGS_ALL) $(filter-out -fsanitize=%,$(CFLAGS_ALL)) -S -o - $< \
+	  | sed -n 's/^.*->\([A-Z_]*\) \$$\([0-9]*\).*$$/#define \1 \2/p' > $@
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+
+# ---- What a fresh machine lacks: Debian packages; the .NET SDK is the user's.
+
+DEB_TOOLS := gcc:gcc pkg-config:pkg-config python3:python3 jq:jq
+DEB_LIBS := liburcu-bp:liburcu-dev liburcu-cds:liburcu-dev jansson:libjansson-dev libzstd:libzstd-dev zlib:zlib1g-dev \
+            cmocka:libcmocka-dev
+
+deps:
+	$(Q)missing=''; \
+	for pair in $(DEB_TOOLS); do command -v "$${pair%%:*}" >/dev/null 2>&1 || missing="$$missing $${pair##*:}"; done; \
+	for pair in $(DEB_LIBS); do pkg-config --exists "$${pair%%:*}" 2>/dev/null || missing="$$missing $${pair##*:}"; done; \
+	if [ -n "$$missing" ]; then \
+	  sudo=''; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+	  command -v apt-get >/dev/null || { echo "missing:$$missing; install them with your package manager" >&2; exit 1; }; \
+	  echo "installing:$$missing"; \
+	  { $$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq $$missing; } >/dev/null \
+	    || { echo "could not install:$$missing; install them by hand and run make again" >&2; exit 1; }; \
+	fi
+	$(Q)command -v dotnet >/dev/null || { \
+	  echo "the .NET SDK is missing: install .NET 8, 9 or 10 (package dotnet-sdk-10.0) so that 'dotnet' is on PATH" >&2; exit 1; }
+
+# ---- Tests: one program per tests/unit/<folder>/test_*.c, against every object but the command's main.
+
+UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
+UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SRC))
+SUPPORT_OBJ := $(patsubst %,$(BUILD)/obj/%.o,$(basename $(wildcard tests/support/*.c tests/support/$(CPU)/*.S)))
+FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
+FUZZ := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
+
+$(BUILD)/liball.a: $(ALL_OBJ)
+	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
+
+$(BUILD)/unit/%: tests/unit/%.c $(BUILD)/liball.a $(SUPPORT_OBJ)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -Itests -MMD -MP -MF $@.d -MT $@ -o $@ $< $(SUPPORT_OBJ) $(BUILD)/liball.a \
+	  $(LDFLAGS_ALL) $(LIBS_TEST)
+
+$(BUILD)/fuzz/%: tests/fuzz/%.c tests/fuzz/driver.c $(BUILD)/liball.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -Itests -o $@ $< tests/fuzz/driver.c $(BUILD)/liball.a $(LDFLAGS_ALL) $(LIBS_TEST)
+
+-include $(wildcard $(BUILD)/unit/*/*.d)
+
+unit: $(UNIT) $(FUZZ)
+
+clean:
+	rm -rf build

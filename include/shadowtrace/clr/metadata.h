@@ -1,0 +1,361 @@
+/*
+ * clr/metadata.h - IMetaDataImport, IMetaDataImport2 and IMetaDataAssemblyImport: names and
+ * signatures.
+ *
+ * Source: cor.h of dotnet/runtime, facts only. Holds no state.
+ *
+ * Enumerations start with *enumerator NULL and end with close_enum, also after a failure.
+ * get_event_props and get_property_props write the name though cor.h declares it LPCWSTR.
+ */
+#ifndef SHADOWTRACE_CLR_METADATA_H
+#define SHADOWTRACE_CLR_METADATA_H
+
+#include <shadowtrace/clr/structs.h>
+#include <shadowtrace/clr/types.h>
+#include <shadowtrace/clr/unknown.h>
+
+struct clr_metadata;
+
+/* The whole vtable of IMetaDataImport2; IMetaDataImport is slots 0 to 64. */
+struct clr_metadata_vtbl {
+    /* IUnknown: slots 0 to 2 */
+    hresult (*query_interface)(struct clr_metadata *self, const struct clr_guid *riid,
+                               void **object);
+    uint32_t (*add_ref)(struct clr_metadata *self);
+    uint32_t (*release)(struct clr_metadata *self);
+
+    /* IMetaDataImport: slots 3 to 64 */
+    void (*close_enum)(struct clr_metadata *self, void *enumerator);
+    hresult (*count_enum)(struct clr_metadata *self, void *enumerator, uint32_t *count);
+    hresult (*reset_enum)(struct clr_metadata *self, void *enumerator, uint32_t pos);
+    hresult (*enum_type_defs)(struct clr_metadata *self, void **enumerator, uint32_t *type_defs,
+                              uint32_t max, uint32_t *count);
+    hresult (*enum_interface_impls)(struct clr_metadata *self, void **enumerator, uint32_t type_def,
+                                    uint32_t *impls, uint32_t max, uint32_t *count);
+    hresult (*enum_type_refs)(struct clr_metadata *self, void **enumerator, uint32_t *type_refs,
+                              uint32_t max, uint32_t *count);
+    hresult (*find_type_def_by_name)(struct clr_metadata *self, const clr_wchar *name,
+                                     uint32_t enclosing_class, uint32_t *type_def);
+    hresult (*get_scope_props)(struct clr_metadata *self, clr_wchar *name, uint32_t name_max,
+                               uint32_t *name_length, struct clr_guid *mvid);
+    hresult (*get_module_from_scope)(struct clr_metadata *self, uint32_t *module);
+    hresult (*get_type_def_props)(struct clr_metadata *self, uint32_t type_def, clr_wchar *name,
+                                  uint32_t name_max, uint32_t *name_length, uint32_t *flags,
+                                  uint32_t *extends);
+    hresult (*get_interface_impl_props)(struct clr_metadata *self, uint32_t interface_impl,
+                                        uint32_t *owner, uint32_t *iface);
+    hresult (*get_type_ref_props)(struct clr_metadata *self, uint32_t type_ref,
+                                  uint32_t *resolution_scope, clr_wchar *name, uint32_t name_max,
+                                  uint32_t *name_length);
+    hresult (*resolve_type_ref)(struct clr_metadata *self, uint32_t type_ref,
+                                const struct clr_guid *riid, struct clr_unknown **scope,
+                                uint32_t *type_def);
+    hresult (*enum_members)(struct clr_metadata *self, void **enumerator, uint32_t type_def,
+                            uint32_t *members, uint32_t max, uint32_t *count);
+    hresult (*enum_members_with_name)(struct clr_metadata *self, void **enumerator,
+                                      uint32_t type_def, const clr_wchar *name, uint32_t *members,
+                                      uint32_t max, uint32_t *count);
+    hresult (*enum_methods)(struct clr_metadata *self, void **enumerator, uint32_t type_def,
+                            uint32_t *methods, uint32_t max, uint32_t *count);
+    hresult (*enum_methods_with_name)(struct clr_metadata *self, void **enumerator,
+                                      uint32_t type_def, const clr_wchar *name, uint32_t *methods,
+                                      uint32_t max, uint32_t *count);
+    hresult (*enum_fields)(struct clr_metadata *self, void **enumerator, uint32_t type_def,
+                           uint32_t *fields, uint32_t max, uint32_t *count);
+    hresult (*enum_fields_with_name)(struct clr_metadata *self, void **enumerator,
+                                     uint32_t type_def, const clr_wchar *name, uint32_t *fields,
+                                     uint32_t max, uint32_t *count);
+    hresult (*enum_params)(struct clr_metadata *self, void **enumerator, uint32_t member,
+                           uint32_t *params, uint32_t max, uint32_t *count);
+    hresult (*enum_member_refs)(struct clr_metadata *self, void **enumerator, uint32_t parent,
+                                uint32_t *member_refs, uint32_t max, uint32_t *count);
+    hresult (*enum_method_impls)(struct clr_metadata *self, void **enumerator, uint32_t type_def,
+                                 uint32_t *method_body, uint32_t *method_decl, uint32_t max,
+                                 uint32_t *count);
+    hresult (*enum_permission_sets)(struct clr_metadata *self, void **enumerator, uint32_t token,
+                                    uint32_t actions, uint32_t *permission, uint32_t max,
+                                    uint32_t *count);
+    hresult (*find_member)(struct clr_metadata *self, uint32_t type_def, const clr_wchar *name,
+                           const uint8_t *signature, uint32_t signature_size, uint32_t *member);
+    hresult (*find_method)(struct clr_metadata *self, uint32_t type_def, const clr_wchar *name,
+                           const uint8_t *signature, uint32_t signature_size, uint32_t *member);
+    hresult (*find_field)(struct clr_metadata *self, uint32_t type_def, const clr_wchar *name,
+                          const uint8_t *signature, uint32_t signature_size, uint32_t *member);
+    hresult (*find_member_ref)(struct clr_metadata *self, uint32_t type_def, const clr_wchar *name,
+                               const uint8_t *signature, uint32_t signature_size,
+                               uint32_t *member_ref);
+    hresult (*get_method_props)(struct clr_metadata *self, uint32_t member, uint32_t *owner,
+                                clr_wchar *name, uint32_t name_max, uint32_t *name_length,
+                                uint32_t *attr, const uint8_t **signature, uint32_t *signature_size,
+                                uint32_t *code_rva, uint32_t *impl_flags);
+    hresult (*get_member_ref_props)(struct clr_metadata *self, uint32_t member_ref, uint32_t *token,
+                                    clr_wchar *name, uint32_t name_max, uint32_t *name_length,
+                                    const uint8_t **signature, uint32_t *signature_size);
+    hresult (*enum_properties)(struct clr_metadata *self, void **enumerator, uint32_t type_def,
+                               uint32_t *properties, uint32_t max, uint32_t *count);
+    hresult (*enum_events)(struct clr_metadata *self, void **enumerator, uint32_t type_def,
+                           uint32_t *events, uint32_t max, uint32_t *count);
+    hresult (*get_event_props)(struct clr_metadata *self, uint32_t event_token, uint32_t *owner,
+                               clr_wchar *name, uint32_t name_max, uint32_t *name_length,
+                               uint32_t *event_flags, uint32_t *event_type, uint32_t *add_on,
+                               uint32_t *remove_on, uint32_t *fire, uint32_t *other_methods,
+                               uint32_t max, uint32_t *other_method_count);
+    hresult (*enum_method_semantics)(struct clr_metadata *self, void **enumerator, uint32_t member,
+                                     uint32_t *event_prop, uint32_t max, uint32_t *count);
+    hresult (*get_method_semantics)(struct clr_metadata *self, uint32_t member, uint32_t event_prop,
+                                    uint32_t *semantics_flags);
+    hresult (*get_class_layout)(struct clr_metadata *self, uint32_t type_def, uint32_t *pack_size,
+                                struct clr_field_offset *field_offset, uint32_t max,
+                                uint32_t *field_offset_count, uint32_t *class_size);
+    hresult (*get_field_marshal)(struct clr_metadata *self, uint32_t token,
+                                 const uint8_t **native_type, uint32_t *native_type_size);
+    hresult (*get_rva)(struct clr_metadata *self, uint32_t token, uint32_t *code_rva,
+                       uint32_t *impl_flags);
+    hresult (*get_permission_set_props)(struct clr_metadata *self, uint32_t permission,
+                                        uint32_t *action, const void **blob, uint32_t *blob_size);
+    hresult (*get_sig_from_token)(struct clr_metadata *self, uint32_t token,
+                                  const uint8_t **signature, uint32_t *signature_size);
+    hresult (*get_module_ref_props)(struct clr_metadata *self, uint32_t module_ref, clr_wchar *name,
+                                    uint32_t name_max, uint32_t *name_length);
+    hresult (*enum_module_refs)(struct clr_metadata *self, void **enumerator, uint32_t *module_refs,
+                                uint32_t max, uint32_t *count);
+    hresult (*get_type_spec_from_token)(struct clr_metadata *self, uint32_t type_spec,
+                                        const uint8_t **signature, uint32_t *signature_size);
+    hresult (*get_name_from_token)(struct clr_metadata *self, uint32_t token, const char **name);
+    hresult (*enum_unresolved_methods)(struct clr_metadata *self, void **enumerator,
+                                       uint32_t *methods, uint32_t max, uint32_t *count);
+    hresult (*get_user_string)(struct clr_metadata *self, uint32_t string_token, clr_wchar *string,
+                               uint32_t string_max, uint32_t *string_length);
+    hresult (*get_pinvoke_map)(struct clr_metadata *self, uint32_t token, uint32_t *mapping_flags,
+                               clr_wchar *import_name, uint32_t import_name_max,
+                               uint32_t *import_name_length, uint32_t *import_dll);
+    hresult (*enum_signatures)(struct clr_metadata *self, void **enumerator, uint32_t *signatures,
+                               uint32_t max, uint32_t *count);
+    hresult (*enum_type_specs)(struct clr_metadata *self, void **enumerator, uint32_t *type_specs,
+                               uint32_t max, uint32_t *count);
+    hresult (*enum_user_strings)(struct clr_metadata *self, void **enumerator, uint32_t *strings,
+                                 uint32_t max, uint32_t *count);
+    hresult (*get_param_for_method_index)(struct clr_metadata *self, uint32_t method_def,
+                                          uint32_t sequence, uint32_t *param_def);
+    hresult (*enum_custom_attributes)(struct clr_metadata *self, void **enumerator, uint32_t token,
+                                      uint32_t type, uint32_t *custom_attributes, uint32_t max,
+                                      uint32_t *count);
+    hresult (*get_custom_attribute_props)(struct clr_metadata *self, uint32_t custom_attribute,
+                                          uint32_t *parent, uint32_t *type, const void **blob,
+                                          uint32_t *size);
+    hresult (*find_type_ref)(struct clr_metadata *self, uint32_t resolution_scope,
+                             const clr_wchar *name, uint32_t *type_ref);
+    hresult (*get_member_props)(struct clr_metadata *self, uint32_t member, uint32_t *owner,
+                                clr_wchar *name, uint32_t name_max, uint32_t *name_length,
+                                uint32_t *attr, const uint8_t **signature, uint32_t *signature_size,
+                                uint32_t *code_rva, uint32_t *impl_flags, uint32_t *element_type,
+                                const void **value, uint32_t *value_length);
+    hresult (*get_field_props)(struct clr_metadata *self, uint32_t member, uint32_t *owner,
+                               clr_wchar *name, uint32_t name_max, uint32_t *name_length,
+                               uint32_t *attr, const uint8_t **signature, uint32_t *signature_size,
+                               uint32_t *element_type, const void **value, uint32_t *value_length);
+    hresult (*get_property_props)(struct clr_metadata *self, uint32_t property, uint32_t *owner,
+                                  clr_wchar *name, uint32_t name_max, uint32_t *name_length,
+                                  uint32_t *prop_flags, const uint8_t **signature,
+                                  uint32_t *signature_size, uint32_t *element_type,
+                                  const void **default_value, uint32_t *default_value_length,
+                                  uint32_t *setter, uint32_t *getter, uint32_t *other_methods,
+                                  uint32_t max, uint32_t *other_method_count);
+    hresult (*get_param_props)(struct clr_metadata *self, uint32_t token, uint32_t *method_def,
+                               uint32_t *sequence, clr_wchar *name, uint32_t name_max,
+                               uint32_t *name_length, uint32_t *attr, uint32_t *element_type,
+                               const void **value, uint32_t *value_length);
+    hresult (*get_custom_attribute_by_name)(struct clr_metadata *self, uint32_t parent,
+                                            const clr_wchar *name, const void **data,
+                                            uint32_t *data_size);
+    int32_t (*is_valid_token)(struct clr_metadata *self, uint32_t token);
+    hresult (*get_nested_class_props)(struct clr_metadata *self, uint32_t nested_class,
+                                      uint32_t *enclosing_class);
+    hresult (*get_native_call_conv_from_sig)(struct clr_metadata *self, const void *signature,
+                                             uint32_t signature_size, uint32_t *call_conv);
+    hresult (*is_global)(struct clr_metadata *self, uint32_t token, int32_t *global);
+
+    /* IMetaDataImport2: slots 65 to 72 */
+    hresult (*enum_generic_params)(struct clr_metadata *self, void **enumerator, uint32_t token,
+                                   uint32_t *generic_params, uint32_t max, uint32_t *count);
+    hresult (*get_generic_param_props)(struct clr_metadata *self, uint32_t generic_param,
+                                       uint32_t *sequence, uint32_t *param_flags, uint32_t *owner,
+                                       uint32_t *reserved, clr_wchar *name, uint32_t name_max,
+                                       uint32_t *name_length);
+    hresult (*get_method_spec_props)(struct clr_metadata *self, uint32_t method_spec,
+                                     uint32_t *parent, const uint8_t **signature,
+                                     uint32_t *signature_size);
+    hresult (*enum_generic_param_constraints)(struct clr_metadata *self, void **enumerator,
+                                              uint32_t token, uint32_t *generic_param_constraints,
+                                              uint32_t max, uint32_t *count);
+    hresult (*get_generic_param_constraint_props)(struct clr_metadata *self,
+                                                  uint32_t generic_param_constraint,
+                                                  uint32_t *generic_param,
+                                                  uint32_t *constraint_type);
+    hresult (*get_pe_kind)(struct clr_metadata *self, uint32_t *pe_kind, uint32_t *machine);
+    hresult (*get_version_string)(struct clr_metadata *self, clr_wchar *buffer, uint32_t buffer_max,
+                                  uint32_t *buffer_length);
+    hresult (*enum_method_specs)(struct clr_metadata *self, void **enumerator, uint32_t token,
+                                 uint32_t *method_specs, uint32_t max, uint32_t *count);
+};
+
+struct clr_metadata {
+    const struct clr_metadata_vtbl *vtbl;
+};
+
+CLR_SLOT(clr_metadata_vtbl, query_interface, 0);
+CLR_SLOT(clr_metadata_vtbl, add_ref, 1);
+CLR_SLOT(clr_metadata_vtbl, release, 2);
+CLR_SLOT(clr_metadata_vtbl, close_enum, 3);
+CLR_SLOT(clr_metadata_vtbl, count_enum, 4);
+CLR_SLOT(clr_metadata_vtbl, reset_enum, 5);
+CLR_SLOT(clr_metadata_vtbl, enum_type_defs, 6);
+CLR_SLOT(clr_metadata_vtbl, enum_interface_impls, 7);
+CLR_SLOT(clr_metadata_vtbl, enum_type_refs, 8);
+CLR_SLOT(clr_metadata_vtbl, find_type_def_by_name, 9);
+CLR_SLOT(clr_metadata_vtbl, get_scope_props, 10);
+CLR_SLOT(clr_metadata_vtbl, get_module_from_scope, 11);
+CLR_SLOT(clr_metadata_vtbl, get_type_def_props, 12);
+CLR_SLOT(clr_metadata_vtbl, get_interface_impl_props, 13);
+CLR_SLOT(clr_metadata_vtbl, get_type_ref_props, 14);
+CLR_SLOT(clr_metadata_vtbl, resolve_type_ref, 15);
+CLR_SLOT(clr_metadata_vtbl, enum_members, 16);
+CLR_SLOT(clr_metadata_vtbl, enum_members_with_name, 17);
+CLR_SLOT(clr_metadata_vtbl, enum_methods, 18);
+CLR_SLOT(clr_metadata_vtbl, enum_methods_with_name, 19);
+CLR_SLOT(clr_metadata_vtbl, enum_fields, 20);
+CLR_SLOT(clr_metadata_vtbl, enum_fields_with_name, 21);
+CLR_SLOT(clr_metadata_vtbl, enum_params, 22);
+CLR_SLOT(clr_metadata_vtbl, enum_member_refs, 23);
+CLR_SLOT(clr_metadata_vtbl, enum_method_impls, 24);
+CLR_SLOT(clr_metadata_vtbl, enum_permission_sets, 25);
+CLR_SLOT(clr_metadata_vtbl, find_member, 26);
+CLR_SLOT(clr_metadata_vtbl, find_method, 27);
+CLR_SLOT(clr_metadata_vtbl, find_field, 28);
+CLR_SLOT(clr_metadata_vtbl, find_member_ref, 29);
+CLR_SLOT(clr_metadata_vtbl, get_method_props, 30);
+CLR_SLOT(clr_metadata_vtbl, get_member_ref_props, 31);
+CLR_SLOT(clr_metadata_vtbl, enum_properties, 32);
+CLR_SLOT(clr_metadata_vtbl, enum_events, 33);
+CLR_SLOT(clr_metadata_vtbl, get_event_props, 34);
+CLR_SLOT(clr_metadata_vtbl, enum_method_semantics, 35);
+CLR_SLOT(clr_metadata_vtbl, get_method_semantics, 36);
+CLR_SLOT(clr_metadata_vtbl, get_class_layout, 37);
+CLR_SLOT(clr_metadata_vtbl, get_field_marshal, 38);
+CLR_SLOT(clr_metadata_vtbl, get_rva, 39);
+CLR_SLOT(clr_metadata_vtbl, get_permission_set_props, 40);
+CLR_SLOT(clr_metadata_vtbl, get_sig_from_token, 41);
+CLR_SLOT(clr_metadata_vtbl, get_module_ref_props, 42);
+CLR_SLOT(clr_metadata_vtbl, enum_module_refs, 43);
+CLR_SLOT(clr_metadata_vtbl, get_type_spec_from_token, 44);
+CLR_SLOT(clr_metadata_vtbl, get_name_from_token, 45);
+CLR_SLOT(clr_metadata_vtbl, enum_unresolved_methods, 46);
+CLR_SLOT(clr_metadata_vtbl, get_user_string, 47);
+CLR_SLOT(clr_metadata_vtbl, get_pinvoke_map, 48);
+CLR_SLOT(clr_metadata_vtbl, enum_signatures, 49);
+CLR_SLOT(clr_metadata_vtbl, enum_type_specs, 50);
+CLR_SLOT(clr_metadata_vtbl, enum_user_strings, 51);
+CLR_SLOT(clr_metadata_vtbl, get_param_for_method_index, 52);
+CLR_SLOT(clr_metadata_vtbl, enum_custom_attributes, 53);
+CLR_SLOT(clr_metadata_vtbl, get_custom_attribute_props, 54);
+CLR_SLOT(clr_metadata_vtbl, find_type_ref, 55);
+CLR_SLOT(clr_metadata_vtbl, get_member_props, 56);
+CLR_SLOT(clr_metadata_vtbl, get_field_props, 57);
+CLR_SLOT(clr_metadata_vtbl, get_property_props, 58);
+CLR_SLOT(clr_metadata_vtbl, get_param_props, 59);
+CLR_SLOT(clr_metadata_vtbl, get_custom_attribute_by_name, 60);
+CLR_SLOT(clr_metadata_vtbl, is_valid_token, 61);
+CLR_SLOT(clr_metadata_vtbl, get_nested_class_props, 62);
+CLR_SLOT(clr_metadata_vtbl, get_native_call_conv_from_sig, 63);
+CLR_SLOT(clr_metadata_vtbl, is_global, 64);
+CLR_SLOT(clr_metadata_vtbl, enum_generic_params, 65);
+CLR_SLOT(clr_metadata_vtbl, get_generic_param_props, 66);
+CLR_SLOT(clr_metadata_vtbl, get_method_spec_props, 67);
+CLR_SLOT(clr_metadata_vtbl, enum_generic_param_constraints, 68);
+CLR_SLOT(clr_metadata_vtbl, get_generic_param_constraint_props, 69);
+CLR_SLOT(clr_metadata_vtbl, get_pe_kind, 70);
+CLR_SLOT(clr_metadata_vtbl, get_version_string, 71);
+CLR_SLOT(clr_metadata_vtbl, enum_method_specs, 72);
+static_assert(sizeof(struct clr_metadata_vtbl) == 73 * sizeof(void *), "IMetaDataImport2");
+
+struct clr_metadata_assembly;
+
+/* IMetaDataAssemblyImport: the manifest, through query_interface on struct clr_metadata. */
+struct clr_metadata_assembly_vtbl {
+    /* IUnknown: slots 0 to 2 */
+    hresult (*query_interface)(struct clr_metadata_assembly *self, const struct clr_guid *riid,
+                               void **object);
+    uint32_t (*add_ref)(struct clr_metadata_assembly *self);
+    uint32_t (*release)(struct clr_metadata_assembly *self);
+
+    /* IMetaDataAssemblyImport: slots 3 to 16 */
+    hresult (*get_assembly_props)(struct clr_metadata_assembly *self, uint32_t assembly,
+                                  const void **public_key, uint32_t *public_key_size,
+                                  uint32_t *hash_alg_id, clr_wchar *name, uint32_t name_max,
+                                  uint32_t *name_length, struct clr_assembly_metadata *metadata,
+                                  uint32_t *assembly_flags);
+    hresult (*get_assembly_ref_props)(struct clr_metadata_assembly *self, uint32_t assembly_ref,
+                                      const void **public_key_or_token,
+                                      uint32_t *public_key_or_token_size, clr_wchar *name,
+                                      uint32_t name_max, uint32_t *name_length,
+                                      struct clr_assembly_metadata *metadata,
+                                      const void **hash_value, uint32_t *hash_value_size,
+                                      uint32_t *assembly_ref_flags);
+    hresult (*get_file_props)(struct clr_metadata_assembly *self, uint32_t file, clr_wchar *name,
+                              uint32_t name_max, uint32_t *name_length, const void **hash_value,
+                              uint32_t *hash_value_size, uint32_t *flags);
+    hresult (*get_exported_type_props)(struct clr_metadata_assembly *self, uint32_t exported_type,
+                                       clr_wchar *name, uint32_t name_max, uint32_t *name_length,
+                                       uint32_t *implementation, uint32_t *type_def,
+                                       uint32_t *exported_type_flags);
+    hresult (*get_manifest_resource_props)(struct clr_metadata_assembly *self,
+                                           uint32_t manifest_resource, clr_wchar *name,
+                                           uint32_t name_max, uint32_t *name_length,
+                                           uint32_t *implementation, uint32_t *offset,
+                                           uint32_t *resource_flags);
+    hresult (*enum_assembly_refs)(struct clr_metadata_assembly *self, void **enumerator,
+                                  uint32_t *assembly_refs, uint32_t max, uint32_t *count);
+    hresult (*enum_files)(struct clr_metadata_assembly *self, void **enumerator, uint32_t *files,
+                          uint32_t max, uint32_t *count);
+    hresult (*enum_exported_types)(struct clr_metadata_assembly *self, void **enumerator,
+                                   uint32_t *exported_types, uint32_t max, uint32_t *count);
+    hresult (*enum_manifest_resources)(struct clr_metadata_assembly *self, void **enumerator,
+                                       uint32_t *manifest_resources, uint32_t max, uint32_t *count);
+    hresult (*get_assembly_from_scope)(struct clr_metadata_assembly *self, uint32_t *assembly);
+    hresult (*find_exported_type_by_name)(struct clr_metadata_assembly *self, const clr_wchar *name,
+                                          uint32_t enclosing_type, uint32_t *exported_type);
+    hresult (*find_manifest_resource_by_name)(struct clr_metadata_assembly *self,
+                                              const clr_wchar *name, uint32_t *manifest_resource);
+    void (*close_enum)(struct clr_metadata_assembly *self, void *enumerator);
+    hresult (*find_assemblies_by_name)(struct clr_metadata_assembly *self,
+                                       const clr_wchar *app_base, const clr_wchar *private_bin,
+                                       const clr_wchar *assembly_name,
+                                       struct clr_unknown **assemblies, uint32_t max,
+                                       uint32_t *count);
+};
+
+struct clr_metadata_assembly {
+    const struct clr_metadata_assembly_vtbl *vtbl;
+};
+
+CLR_SLOT(clr_metadata_assembly_vtbl, query_interface, 0);
+CLR_SLOT(clr_metadata_assembly_vtbl, add_ref, 1);
+CLR_SLOT(clr_metadata_assembly_vtbl, release, 2);
+CLR_SLOT(clr_metadata_assembly_vtbl, get_assembly_props, 3);
+CLR_SLOT(clr_metadata_assembly_vtbl, get_assembly_ref_props, 4);
+CLR_SLOT(clr_metadata_assembly_vtbl, get_file_props, 5);
+CLR_SLOT(clr_metadata_assembly_vtbl, get_exported_type_props, 6);
+CLR_SLOT(clr_metadata_assembly_vtbl, get_manifest_resource_props, 7);
+CLR_SLOT(clr_metadata_assembly_vtbl, enum_assembly_refs, 8);
+CLR_SLOT(clr_metadata_assembly_vtbl, enum_files, 9);
+CLR_SLOT(clr_metadata_assembly_vtbl, enum_exported_types, 10);
+CLR_SLOT(clr_metadata_assembly_vtbl, enum_manifest_resources, 11);
+CLR_SLOT(clr_metadata_assembly_vtbl, get_assembly_from_scope, 12);
+CLR_SLOT(clr_metadata_assembly_vtbl, find_exported_type_by_name, 13);
+CLR_SLOT(clr_metadata_assembly_vtbl, find_manifest_resource_by_name, 14);
+CLR_SLOT(clr_metadata_assembly_vtbl, close_enum, 15);
+CLR_SLOT(clr_metadata_assembly_vtbl, find_assemblies_by_name, 16);
+static_assert(sizeof(struct clr_metadata_assembly_vtbl) == 17 * sizeof(void *),
+              "IMetaDataAssemblyImport");
+
+#endif

@@ -1,0 +1,71 @@
+#include "clr/text.h"
+
+#define REPLACEMENT 0xFFFDu
+
+/* The character at in[*at], advancing *at past it. */
+static uint32_t text_next(const clr_wchar *in, size_t length, size_t *at)
+{
+    uint32_t unit = in[(*at)++];
+
+    if (unit < 0xD800 || unit > 0xDFFF)
+        return unit ? unit : REPLACEMENT;
+    if (unit <= 0xDBFF && *at < length && in[*at] >= 0xDC00 && in[*at] <= 0xDFFF)
+        return 0x10000 + ((unit - 0xD800) << 10) + (in[(*at)++] - 0xDC00u);
+    return REPLACEMENT; /* half a pair; the other unit, if any, is judged by itself */
+}
+
+static size_t text_encode(uint32_t c, char bytes[4])
+{
+    if (c < 0x80) {
+        bytes[0] = (char)c;
+        return 1;
+    }
+    if (c < 0x800) {
+        bytes[0] = (char)(0xC0 | c >> 6);
+        bytes[1] = (char)(0x80 | (c & 0x3F));
+        return 2;
+    }
+    if (c < 0x10000) {
+        bytes[0] = (char)(0xE0 | c >> 12);
+        bytes[1] = (char)(0x80 | (c >> 6 & 0x3F));
+        bytes[2] = (char)(0x80 | (c & 0x3F));
+        return 3;
+    }
+    bytes[0] = (char)(0xF0 | c >> 18);
+    bytes[1] = (char)(0x80 | (c >> 12 & 0x3F));
+    bytes[2] = (char)(0x80 | (c >> 6 & 0x3F));
+    bytes[3] = (char)(0x80 | (c & 0x3F));
+    return 4;
+}
+
+size_t clr_text_utf8(char *out, size_t size, const clr_wchar *in, size_t length)
+{
+    size_t needed = 0;
+    size_t written = 0;
+    size_t at = 0;
+
+    while (at < length) {
+        char bytes[4];
+        size_t n = text_encode(text_next(in, length, &at), bytes);
+
+        if (written == needed &&
+            needed + n < size) { /* after the first that does not fit, none is written */
+            for (size_t i = 0; i < n; i++)
+                out[written + i] = bytes[i];
+            written += n;
+        }
+        needed += n;
+    }
+    if (size)
+        out[written] = '\0';
+    return needed;
+}
+
+size_t clr_text_length(const clr_wchar *text, size_t max)
+{
+    size_t n = 0;
+
+    while (n < max && text[n])
+        n++;
+    return n;
+}
