@@ -1,0 +1,47 @@
+/*
+ * hooks/elt.h - the ways in: what the runtime or jitted code calls on every enter, leave and tail call.
+ *
+ * ELT2 (elt2.c): plain C, called by the runtime's wrapper, which saves the registers. The caller's SP comes from the
+ * frame-pointer chain; elt2_chain_holds() checks that chain once.
+ * ELT3 (<cpu>/elt3.S): called straight from jitted code; what may be changed and what must be kept is the stub's own
+ * promise, proved by tests/unit/hooks/test_preserve.c.
+ *
+ * All end in stack_enter and stack_leave (src/stack/stack_hot.h), or in their slow halves with every register saved.
+ */
+#ifndef SHADOWTRACE_HOOKS_ELT_H
+#define SHADOWTRACE_HOOKS_ELT_H
+
+#include <shadowtrace/clr/hooks.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* For SetEnterLeaveFunctionHooks3. The argument is in the registers that the stub names, not where C would look. */
+void hook_enter3(uintptr_t client_id);
+void hook_leave3(uintptr_t client_id);
+void hook_tailcall3(uintptr_t client_id);
+
+/* For SetEnterLeaveFunctionHooks2. */
+void hook_enter2(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info,
+                 const struct clr_function_argument_info *arguments);
+void hook_leave2(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info,
+                 const struct clr_function_argument_range *result);
+void hook_tailcall2(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info);
+
+/* Hooks that do nothing: the floor, for measuring. */
+void hook_empty3(uintptr_t client_id);
+
+enum elt2_chain { ELT2_CHAIN_UNKNOWN, ELT2_CHAIN_HOLDS, ELT2_CHAIN_BROKEN };
+
+/*
+ * elt2_expect - where the wrapper lies: the runtime's image, [low, high). Call before the ELT2 hooks are set. The
+ * first Enter walks the frame-pointer chain with it; if it does not hold, the hooks do nothing from then on.
+ */
+void elt2_expect(uintptr_t low, uintptr_t high);
+enum elt2_chain elt2_chain_state(void);
+
+/* elt3_pair - one enter and leave of `method` at `sp`, through the stubs as jitted code would call them. For
+ * measuring; needs a readable word at sp - 8. */
+void elt3_pair(uintptr_t method, uintptr_t sp);
+
+#endif

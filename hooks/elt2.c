@@ -1,0 +1,73 @@
+#include "hooks/elt.h"
+
+#include "stack/stack_hot.h"
+
+static uintptr_t wrapper_low, wrapper_high;
+static _Atomic(int) chain; /* enum elt2_chain */
+
+void elt2_expect(uintptr_t low, uintptr_t high)
+{
+    wrapper_low = low;
+    wrapper_high = high;
+    store_relaxed(&chain, ELT2_CHAIN_UNKNOWN);
+}
+
+enum elt2_chain elt2_chain_state(void)
+{
+    return (enum elt2_chain)load_relaxed(&chain);
+}
+
+/*
+ * Our frame, then ProfileEnter's (C++, with a frame pointer), then the method's: the naked stub between them keeps
+ * the method's rbp. So both return addresses below the method lie in the runtime, and the frames rise.
+ */
+static bool chain_check(const uintptr_t *own)
+{
+    const uintptr_t *wrapper = (const uintptr_t *)own[0];
+    bool holds = own[1] >= wrapper_low && own[1] < wrapper_high && wrapper > own &&
+                 wrapper[1] >= wrapper_low && wrapper[1] < wrapper_high && wrapper[0] > (uintptr_t)wrapper &&
+                 wrapper[0] % sizeof(uintptr_t) == 0;
+
+    store_relaxed(&chain, holds ? ELT2_CHAIN_HOLDS : ELT2_CHAIN_BROKEN);
+    return holds;
+}
+
+/* The caller's SP of the hooked method, or 0 when the chain is not as expected. */
+static inline __attribute__((always_inline)) uintptr_t caller_sp(void)
+{
+    const uintptr_t *own = __builtin_frame_address(0);
+
+    if (UNLIKELY(load_relaxed(&chain) != ELT2_CHAIN_HOLDS))
+        if (load_relaxed(&chain) == ELT2_CHAIN_BROKEN || !chain_check(own))
+            return 0;
+    return *(const uintptr_t *)own[0] + 2 * sizeof(uintptr_t);
+}
+
+void hook_enter2(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info,
+                 const struct clr_function_argument_info *arguments)
+{
+    uintptr_t sp = caller_sp();
+
+    (void)function_id, (void)frame_info, (void)arguments;
+    if (LIKELY(sp))
+        stack_enter(client_data, sp);
+}
+
+void hook_leave2(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info,
+                 const struct clr_function_argument_range *result)
+{
+    uintptr_t sp = caller_sp();
+
+    (void)function_id, (void)frame_info, (void)result;
+    if (LIKELY(sp))
+        stack_leave(client_data, sp);
+}
+
+void hook_tailcall2(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info)
+{
+    uintptr_t sp = caller_sp();
+
+    (void)function_id, (void)frame_info;
+    if (LIKELY(sp))
+        stack_leave(client_data, sp);
+}

@@ -1,0 +1,115 @@
+/*
+ * hooks/x86_64/elt3.S - FunctionEnter3, FunctionLeave3, FunctionTailcall3, called straight from jitted code.
+ *
+ * The twins of stack_enter and stack_leave in src/stack/stack_hot.h; offsets are generated from the C structures.
+ * Source: dotnet/runtime src/coreclr/jit/targetamd64.h (RBM_PROFILER_ENTER_TRASH, RBM_PROFILER_LEAVE_TRASH) and
+ * codegenxarch.cpp (genProfilingEnterCallback). Proof: tests/unit/hooks/test_preserve.c.
+ */
+#include "save.inc"
+#include "stack_offsets.h"
+
+        .text
+
+/*
+ * In:  r14 our method record (client id), r15 the caller's SP; rsp % 16 == 8.
+ * May change: rax, r10, r11, flags. Keeps all else, the arguments in rdi rsi rdx rcx r8 r9 and xmm0-7 above all.
+ */
+        .globl  hook_enter3
+        .hidden hook_enter3
+        .type   hook_enter3, @function
+        .p2align 6
+hook_enter3:
+        .cfi_startproc
+        movq    stack_self@gottpoff(%rip), %rax
+        movq    %fs:(%rax), %rax                  /* this thread's stack; never NULL */
+        movq    STACK_TOP(%rax), %r10
+        cmpq    STACK_LIMIT(%rax), %r10
+        jae     1f                                /* no stack yet, full, pending */
+        cmpq    %r15, FRAME_SP-FRAME_SIZE(%r10)
+        jbe     1f                                /* dead frames on top */
+        movq    -8(%r15), %r11                    /* return address */
+        movq    %r14, FRAME_METHOD(%r10)
+        movq    %r15, FRAME_SP(%r10)
+        movq    %r11, FRAME_RET(%r10)
+        movq    $0, FRAME_NODE(%r10)
+        addq    $FRAME_SIZE, %r10
+        movq    %r10, STACK_TOP(%rax)
+        addq    $STACK_STATE_ENTER, STACK_STATE(%rax) /* slots before state: x86 keeps the order of stores */
+        ret
+1:      SAVE_ALL
+        movq    %r14, %rdi
+        movq    %r15, %rsi
+        call    stack_enter_slow
+        RESTORE_ALL
+        ret
+        .cfi_endproc
+        .size   hook_enter3, .-hook_enter3
+
+/*
+ * In:  rdi our method record (client id), rsi the caller's SP; rsp % 16 == 8.
+ * May change: rcx, rdi, rsi, r8-r11, flags. Keeps rax, rdx, xmm0, xmm1: they hold the return value.
+ * A tail call ends its frame just the same; its arguments are set up after the hook.
+ */
+        .globl  hook_leave3, hook_tailcall3
+        .hidden hook_leave3, hook_tailcall3
+        .type   hook_leave3, @function
+        .type   hook_tailcall3, @function
+        .p2align 6
+hook_leave3:
+hook_tailcall3:
+        .cfi_startproc
+        movq    stack_self@gottpoff(%rip), %rcx
+        movq    %fs:(%rcx), %rcx
+        movq    STACK_TOP(%rcx), %r8
+        cmpq    %rsi, FRAME_SP-FRAME_SIZE(%r8)    /* the frame that ends is the top one: the usual case */
+        jne     1f                                /* dead frames above it, or an orphan */
+        subq    $FRAME_SIZE, %r8
+        movq    %r8, STACK_TOP(%rcx)
+        addq    $STACK_STATE_LEAVE, STACK_STATE(%rcx)
+        ret
+1:      SAVE_ALL
+        call    stack_leave_slow
+        RESTORE_ALL
+        ret
+        .cfi_endproc
+        .size   hook_leave3, .-hook_leave3
+        .size   hook_tailcall3, .-hook_tailcall3
+
+        .globl  hook_empty3
+        .hidden hook_empty3
+        .type   hook_empty3, @function
+hook_empty3:
+        .cfi_startproc
+        ret
+        .cfi_endproc
+        .size   hook_empty3, .-hook_empty3
+
+/* void elt3_pair(uintptr_t method, uintptr_t sp): one call pair, as jitted code makes it. */
+        .globl  elt3_pair
+        .hidden elt3_pair
+        .type   elt3_pair, @function
+elt3_pair:
+        .cfi_startproc
+        pushq   %r14
+        .cfi_adjust_cfa_offset 8
+        pushq   %r15
+        .cfi_adjust_cfa_offset 8
+        subq    $8, %rsp
+        .cfi_adjust_cfa_offset 8
+        movq    %rdi, %r14
+        movq    %rsi, %r15
+        call    hook_enter3
+        movq    %r14, %rdi
+        movq    %r15, %rsi
+        call    hook_leave3
+        addq    $8, %rsp
+        .cfi_adjust_cfa_offset -8
+        popq    %r15
+        .cfi_adjust_cfa_offset -8
+        popq    %r14
+        .cfi_adjust_cfa_offset -8
+        ret
+        .cfi_endproc
+        .size   elt3_pair, .-elt3_pair
+
+        .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,158 @@
+#include "base/buffer.h"
+
+#include "base/memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+char *buffer_reserve(struct buffer *b, size_t more)
+{
+    size_t need = b->size + more + 1;
+
+    if (need > b->capacity) {
+        size_t capacity = b->capacity ? b->capacity : 64;
+        char *data;
+
+        while (capacity < need)
+            capacity *= 2;
+        data = memory_realloc(b->data, capacity);
+        if (!data) {
+            b->failed = 1;
+            return NULL;
+        }
+        b->data = data;
+        b->capacity = capacity;
+    }
+    return b->data + b->size;
+}
+
+void buffer_append(struct buffer *b, const void *data, size_t size)
+{
+    char *to = buffer_reserve(b, size);
+
+    if (!to)
+        return;
+    memcpy(to, data, size);
+    b->size += size;
+    b->data[b->size] = '\0';
+}
+
+void buffer_text(struct buffer *b, const char *text)
+{
+    buffer_append(b, text, strlen(text));
+}
+
+void buffer_char(struct buffer *b, char c)
+{
+    buffer_append(b, &c, 1);
+}
+
+void buffer_unsigned(struct buffer *b, uint64_t value)
+{
+    char digits[20];
+    size_t at = sizeof(digits);
+
+    do {
+        digits[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    buffer_append(b, digits + at, sizeof(digits) - at);
+}
+
+void buffer_format(struct buffer *b, const char *format, ...)
+{
+    va_list args, again;
+    int length;
+    char *to;
+
+    va_start(args, format);
+    va_copy(again, args);
+    length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    to = length < 0 ? NULL : buffer_reserve(b, (size_t)length);
+    if (to) {
+        vsnprintf(to, (size_t)length + 1, format, again);
+        b->size += (size_t)length;
+    } else {
+        b->failed = 1;
+    }
+    va_end(again);
+}
+
+/* Length of the UTF-8 sequence at `at`, or 0 when it is not valid (overlong, surrogate, cut short, past U+10FFFF). */
+static size_t utf8_length(const unsigned char *at)
+{
+    static const unsigned char low[] = {[0xe0] = 0xa0, [0xf0] = 0x90}, high[] = {[0xed] = 0x9f, [0xf4] = 0x8f};
+    size_t length = at[0] < 0x80 ? 1 : at[0] >= 0xc2 && at[0] < 0xe0 ? 2 : (at[0] & 0xf0) == 0xe0 ? 3 : at[0] >= 0xf0 && at[0] <= 0xf4 ? 4 : 0;
+
+    for (size_t i = 1; i < length; i++) {
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+        if (i == 1 && ((at[0] < sizeof(low) && low[at[0]] && at[1] < low[at[0]]) ||
+                       (at[0] < sizeof(high) && high[at[0]] && at[1] > high[at[0]])))
+            return 0;
+    }
+    return length;
+}
+
+void buffer_utf8(struct buffer *b, const char *text)
+{
+    while (*text) {
+        size_t length = utf8_length((const unsigned char *)text);
+
+        if (length)
+            buffer_append(b, text, length);
+        else
+            buffer_text(b, "\xef\xbf\xbd");
+        text += length ? length : 1;
+    }
+}
+
+void buffer_json_string(struct buffer *b, const char *text)
+{
+    const char *run = text;
+
+    buffer_char(b, '"');
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+
+        if (c >= 0x20 && c != '"' && c != '\\')
+            continue;
+        buffer_append(b, run, (size_t)(text - run));
+        run = text + 1;
+        if (c == '"' || c == '\\')
+            buffer_format(b, "\\%c", c);
+        else
+            buffer_format(b, "\\u%04x", c);
+    }
+    buffer_append(b, run, (size_t)(text - run));
+    buffer_char(b, '"');
+}
+
+void buffer_clear(struct buffer *b)
+{
+    b->size = 0;
+    b->failed = 0;
+    if (b->data)
+        b->data[0] = '\0';
+}
+
+void buffer_free(struct buffer *b)
+{
+    memory_free(b->data);
+    *b = (struct buffer)BUFFER_INIT;
+}
+
+char *buffer_take(struct buffer *b)
+{
+    char *text = NULL;
+
+    if (!b->failed && !b->data)
+        buffer_append(b, "", 0);
+    if (!b->failed) {
+        text = b->data;
+        b->data = NULL;
+    }
+    buffer_free(b);
+    return text;
+}

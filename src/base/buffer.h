@@ -1,0 +1,44 @@
+/*
+ * base/buffer.h - a growing run of bytes: text being built, or a line waiting to be written.
+ *
+ * A failed append leaves the content as it was and marks the buffer; callers append freely and look once at the end.
+ */
+#ifndef SHADOWTRACE_BASE_BUFFER_H
+#define SHADOWTRACE_BASE_BUFFER_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buffer {
+    char *data; /* always NUL-terminated once anything was appended; NULL before */
+    size_t size;
+    size_t capacity;
+    int failed; /* memory ran out at some append: the content is incomplete */
+};
+
+#define BUFFER_INIT {NULL, 0, 0, 0}
+
+void buffer_append(struct buffer *b, const void *data, size_t size);
+void buffer_text(struct buffer *b, const char *text);
+void buffer_char(struct buffer *b, char c);
+void buffer_unsigned(struct buffer *b, uint64_t value); /* decimal */
+void buffer_format(struct buffer *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Text from outside (paths, arguments): what is not valid UTF-8 becomes U+FFFD. */
+void buffer_utf8(struct buffer *b, const char *text);
+
+/* JSON string with its quotes; `text` must be valid UTF-8. Escapes quote, backslash and control characters. */
+void buffer_json_string(struct buffer *b, const char *text);
+
+/* buffer_reserve - room for `more` bytes after the present ones. Returns where they go, NULL when memory ran out;
+ * what was written there counts once the caller adds it to size. */
+char *buffer_reserve(struct buffer *b, size_t more);
+
+void buffer_clear(struct buffer *b); /* empty and unmarked; keeps the memory */
+void buffer_free(struct buffer *b);
+
+/* buffer_take - the text, to be freed with memory_free, or NULL when marked (then freed here); b is empty after. */
+char *buffer_take(struct buffer *b);
+
+#endif

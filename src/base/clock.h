@@ -1,0 +1,44 @@
+/*
+ * base/clock.h - time for events: ticks are cheap to read and are turned into nanoseconds later, off the hot path.
+ */
+#ifndef SHADOWTRACE_BASE_CLOCK_H
+#define SHADOWTRACE_BASE_CLOCK_H
+
+#include <stdint.h>
+
+/* CLOCK_MONOTONIC, nanoseconds. Threads: any. */
+uint64_t clock_ns(void);
+
+/*
+ * clock_init - decide what a tick is: the time-stamp counter where the kernel itself uses it as its clock source,
+ * else the nanosecond of CLOCK_MONOTONIC. Call once, before any other thread uses this clock.
+ */
+void clock_init(void);
+
+/* Now, in ticks. Threads: any. May run: anywhere; no system call where the vDSO works. */
+static inline uint64_t clock_ticks(void);
+
+/*
+ * clock_ticks_to_ns - CLOCK_MONOTONIC nanoseconds of a tick. The rate is refined by clock_calibrate().
+ * Threads: those of clock_calibrate's caller only (the writer).
+ */
+uint64_t clock_ticks_to_ns(uint64_t ticks);
+
+/* clock_calibrate - read both clocks and refine the rate; call now and then (each second). Threads: one. */
+void clock_calibrate(void);
+
+/* Length of `ticks` in nanoseconds at the rate known when the process began. Threads: any. */
+uint64_t clock_duration_ns(uint64_t ticks);
+
+extern int clock_uses_tsc; /* written by clock_init only */
+
+static inline uint64_t clock_ticks(void)
+{
+#if defined(__x86_64__)
+    if (__builtin_expect(clock_uses_tsc, 1))
+        return __builtin_ia32_rdtsc();
+#endif
+    return clock_ns();
+}
+
+#endif

@@ -1,0 +1,73 @@
+#include "base/memory.h"
+
+#include "base/atomics.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static _Atomic(long) fail_after = -1;
+
+static int must_fail(void)
+{
+    long left = load_relaxed(&fail_after);
+
+    if (LIKELY(left < 0))
+        return 0;
+    if (left == 0)
+        return 1;
+    store_relaxed(&fail_after, left - 1);
+    return 0;
+}
+
+void memory_fail_after(long count)
+{
+    store_relaxed(&fail_after, count);
+}
+
+void *memory_alloc(size_t size)
+{
+    return must_fail() ? NULL : malloc(size);
+}
+
+void *memory_zalloc(size_t count, size_t size)
+{
+    return must_fail() ? NULL : calloc(count, size);
+}
+
+void *memory_realloc(void *block, size_t size)
+{
+    return must_fail() ? NULL : realloc(block, size);
+}
+
+char *memory_strdup(const char *text)
+{
+    return must_fail() ? NULL : strdup(text);
+}
+
+void memory_free(void *block)
+{
+    free(block);
+}
+
+void *memory_pages_map(size_t size)
+{
+    int saved = errno;
+    void *pages;
+
+    if (must_fail())
+        return NULL;
+    pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    errno = saved;
+    return pages == MAP_FAILED ? NULL : pages;
+}
+
+void memory_pages_unmap(void *pages, size_t size)
+{
+    int saved = errno;
+
+    if (pages)
+        munmap(pages, size);
+    errno = saved;
+}

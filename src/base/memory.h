@@ -1,0 +1,33 @@
+/*
+ * base/memory.h - the allocation seam: every heap or page allocation of the project goes through here, so that a
+ * test can make the n-th one fail, and so that nothing but this file meets mmap.
+ */
+#ifndef SHADOWTRACE_BASE_MEMORY_H
+#define SHADOWTRACE_BASE_MEMORY_H
+
+#include <stddef.h>
+
+/* As malloc, calloc, realloc, strdup: NULL when out of memory; released with memory_free. Threads: any. */
+void *memory_alloc(size_t size);
+void *memory_zalloc(size_t count, size_t size);
+void *memory_realloc(void *block, size_t size);
+char *memory_strdup(const char *text);
+void memory_free(void *block);
+
+/*
+ * memory_pages_map - zeroed pages straight from the kernel, committed as they are touched.
+ * Returns: the pages, or NULL when the kernel refuses.
+ * Owns:    the caller, until memory_pages_unmap with the same size (bytes, rounded up to pages by both).
+ * Threads: any.
+ * May run: anywhere, the slow path of a hook included: no lock of ours or of libc is taken, errno is kept.
+ */
+void *memory_pages_map(size_t size);
+void memory_pages_unmap(void *pages, size_t size);
+
+/*
+ * memory_fail_after - for tests: let `count` more allocations of this seam succeed, then fail every one;
+ * a negative count (the state at start) never fails. Threads: set it while one thread runs.
+ */
+void memory_fail_after(long count);
+
+#endif

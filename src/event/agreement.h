@@ -1,0 +1,49 @@
+/*
+ * event/agreement.h - how shadow stack and snapshot agreed so far: counters of one process, written by src/check/ on
+ * the comparing threads, read by the writer at any time. All relaxed: a reader may see one comparison half counted.
+ */
+#ifndef SHADOWTRACE_EVENT_AGREEMENT_H
+#define SHADOWTRACE_EVENT_AGREEMENT_H
+
+#include "base/atomics.h"
+
+/* Why two stacks differ, by shape. Order and names are those of the log. */
+enum agreement_cause {
+    AGREEMENT_SHADOW_EXTRA,        /* without some of its frames the shadow stack would equal the snapshot */
+    AGREEMENT_SHADOW_MISSING,      /* the other way round */
+    AGREEMENT_DIFFERENT_METHOD,    /* neither */
+    AGREEMENT_REFUSED_WITH_FRAMES, /* the runtime refused, but there were frames */
+    AGREEMENT_CAUSES
+};
+const char *agreement_cause_name(enum agreement_cause cause);
+
+#define AGREEMENT_DEPTHS 14      /* by_depth rows: see agreement_depth_from */
+#define AGREEMENT_REFUSALS 16    /* distinct HRESULTs kept apart; further ones share the last */
+#define AGREEMENT_BUCKETS 320    /* histogram: 8 per power of two, up to 2^40 ns */
+
+struct agreement_histogram {
+    _Atomic(uint64_t) sum; /* ns */
+    _Atomic(uint32_t) bucket[AGREEMENT_BUCKETS];
+};
+
+struct agreement {
+    _Atomic(uint64_t) taken, equal, mismatched, refused; /* taken = equal + mismatched + refused */
+    _Atomic(uint64_t) by_cause[AGREEMENT_CAUSES];
+    struct {
+        _Atomic(uint32_t) result; /* HRESULT; 0: free */
+        _Atomic(uint64_t) count;
+    } refusal[AGREEMENT_REFUSALS];
+    struct agreement_histogram shadow, snapshot; /* cost of each capture, ns */
+    struct {
+        _Atomic(uint64_t) count, shadow_ns, snapshot_ns;
+    } depth[AGREEMENT_DEPTHS];
+};
+
+uint32_t agreement_depth_from(unsigned row); /* first depth of a by_depth row; the next row's is its end + 1 */
+uint64_t agreement_bucket_ns(unsigned bucket); /* middle of a histogram bucket */
+
+/* Count one snapshot. Threads: any; lock-free. */
+void agreement_refused(struct agreement *a, int32_t result);
+void agreement_cost(struct agreement *a, uint32_t depth, uint64_t shadow_ns, uint64_t snapshot_ns);
+
+#endif

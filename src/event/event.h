@@ -1,0 +1,133 @@
+/*
+ * event/event.h - fixed-size records that leave the traced threads, each through its own single-producer ring, and
+ * the count of what did not fit. The writer (src/log/) is the one consumer.
+ *
+ * Life of a ring: the thread makes it at its first event and pushes it onto the hub; the writer adopts it, drains it,
+ * and frees it once the thread closed it and it is empty.
+ */
+#ifndef SHADOWTRACE_EVENT_EVENT_H
+#define SHADOWTRACE_EVENT_EVENT_H
+
+#include "base/atomics.h"
+#include "base/wake.h"
+
+#include <stdbool.h>
+
+enum event_kind {
+    EVENT_ALLOC = 1,
+    EVENT_MISMATCH,    /* payload: struct event_mismatch */
+    EVENT_SNAPSHOT,    /* payload: struct event_stack, the snapshot beside the allocation before (--capture both) */
+    EVENT_THREAD_NAME, /* payload: struct event_name */
+};
+
+enum event_heap { EVENT_HEAP_NORMAL, EVENT_HEAP_LARGE, EVENT_HEAP_PINNED, EVENT_HEAP_FROZEN };
+
+/* One slot of a ring. */
+struct event {
+    uint64_t ticks;    /* clock_ticks() when it happened */
+    uint64_t subject;  /* alloc: struct names_class *; else a payload from memory_alloc, the consumer frees it */
+    uint32_t node;     /* alloc: tree node id, of a site where the instruction is known */
+    uint32_t rate;     /* alloc: sampling interval in force in units of 64 bytes, 0 none */
+    uint64_t bytes_kind; /* bytes : 48, heap : 8, kind : 8; see event_pack */
+};
+
+static inline uint64_t event_pack(uint64_t bytes, enum event_heap heap, enum event_kind kind)
+{
+    return bytes << 16 | (uint64_t)heap << 8 | (uint64_t)kind;
+}
+static inline uint64_t event_bytes(const struct event *e) { return e->bytes_kind >> 16; }
+static inline enum event_heap event_heap(const struct event *e) { return (enum event_heap)(e->bytes_kind >> 8 & 0xff); }
+static inline enum event_kind event_kind(const struct event *e) { return (enum event_kind)(e->bytes_kind & 0xff); }
+
+/* Both stacks of a comparison that failed. One block. */
+struct event_mismatch {
+    uint32_t class_id; /* log id of the class being allocated */
+    uint32_t node;
+    int32_t refused;   /* HRESULT when the snapshot was refused with a shadow stack, else 0 */
+    uint32_t first;    /* index of the first difference, from the root */
+    uint32_t cause;    /* enum agreement_cause */
+    uint32_t repairs;  /* bit mask of enum stack_repair that touched this stack since it was last empty */
+    uint32_t shadow, snapshot; /* lengths */
+    uintptr_t methods[];       /* struct names_method *: the shadow stack's, then the snapshot's; leaf first */
+};
+
+/* A snapshot beside the allocation before it. */
+struct event_stack {
+    int32_t refused; /* HRESULT, else 0 */
+    uint32_t count;
+    uintptr_t methods[]; /* struct names_method *, resolved; leaf first */
+};
+
+struct event_name {
+    uint32_t thread; /* log id; 0: unknown, then os names it */
+    uint32_t os;
+    char text[]; /* UTF-8 */
+};
+
+/* Why an event was lost. Keys of the log's `lost` records, in this order. */
+enum event_lost {
+    EVENT_LOST_RING_FULL,     /* ring full, --full drop, or no space within the bounded wait */
+    EVENT_LOST_NO_RING,       /* no memory for the thread's ring */
+    EVENT_LOST_NO_CLASS,      /* the runtime did not say what the object is */
+    EVENT_LOST_STOPPED,       /* came after the last drain, while the process ended */
+    EVENT_LOST_NO_MEMORY,     /* the writer ran out of memory */
+    EVENT_LOST_WRITE_FAILED,  /* the log could not be written: disk full, file too large */
+    EVENT_LOST_REASONS
+};
+const char *event_lost_name(enum event_lost reason);
+
+/* What the rings of a process share. Lives as long as the process. */
+struct event_hub {
+    _Atomic(struct event_ring *) fresh; /* made, not yet adopted; newest first */
+    _Atomic(uint64_t) lost[EVENT_LOST_REASONS]; /* of threads without a ring, and the writer's own */
+    struct wake writer;
+    _Atomic(uint32_t) threads; /* log ids given out */
+    _Atomic(bool) stopped;     /* no more events are taken */
+    bool drop;                 /* --full drop: never wait for space */
+    uint32_t slots;            /* of each ring; a power of two */
+};
+
+struct event_ring {
+    /* producer's line */
+    _Alignas(CACHE_LINE) _Atomic(uint64_t) head; /* slots written so far */
+    uint64_t tail_seen;                          /* tail as last read: saves touching the consumer's line */
+    uint64_t stuck_at;                           /* 1 + tail when the last wait was in vain; 0: none was */
+    _Atomic(uint64_t) seen;                      /* allocations met by this thread, recorded or lost */
+    _Atomic(uint64_t) lost[EVENT_LOST_REASONS];
+    /* consumer's line */
+    _Alignas(CACHE_LINE) _Atomic(uint64_t) tail; /* slots consumed so far */
+    struct event_ring *next;                     /* hub list, then the writer's */
+    void *writer;                                /* the writer's own data on this thread */
+    /* fixed */
+    _Alignas(CACHE_LINE) struct event *slots;
+    uint64_t mask;
+    struct event_hub *hub;
+    uint32_t thread; /* log id: 1, 2, ... */
+    uint32_t os;     /* gettid() */
+    _Atomic(bool) closed; /* release, after the thread's last event */
+    size_t mapped;
+};
+
+/*
+ * event_ring_new - the calling thread's ring. Returns: 0 or -ENOMEM. Owns: the hub; the thread ends its use with
+ * event_ring_close(). Threads: the producer. May run: in callbacks, not in a hook.
+ */
+int event_ring_new(struct event_hub *hub, struct event_ring **out);
+void event_ring_close(struct event_ring *ring);
+void event_ring_free(struct event_ring *ring); /* consumer only, closed and empty */
+
+/* All rings made since the last call, oldest first, linked by next. Threads: the consumer. */
+struct event_ring *event_hub_adopt(struct event_hub *hub);
+
+/* Count one allocation of this thread as lost. Threads: the producer. */
+void event_lose(struct event_ring *ring, enum event_lost reason);
+
+/*
+ * event_post - one event into the caller's ring.
+ * Returns: 0, or -ENOSPC when there is no space: at once if the hub says drop or has stopped, else after waiting
+ *          200 ms in vain; a writer that has not moved since is not waited for again. The caller counts the loss.
+ * Threads: the producer. May run: in callbacks, never in a hook.
+ */
+int event_post(struct event_ring *ring, const struct event *event);
+
+#endif

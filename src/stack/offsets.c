@@ -1,0 +1,19 @@
+/* Structure offsets for the assembly: the Makefile compiles this to text and picks the lines with "->NAME $value". */
+#include "stack/stack_hot.h"
+
+#define OFFSET(name, value) __asm__ volatile("\n.ascii \"->" #name " %0\"" : : "i"(value))
+
+void stack_offsets(void);
+void stack_offsets(void)
+{
+    OFFSET(STACK_TOP, offsetof(struct stack, top));
+    OFFSET(STACK_LIMIT, offsetof(struct stack, limit));
+    OFFSET(STACK_STATE, offsetof(struct stack, state));
+    OFFSET(FRAME_METHOD, offsetof(struct frame, method));
+    OFFSET(FRAME_SP, offsetof(struct frame, sp));
+    OFFSET(FRAME_RET, offsetof(struct frame, ret));
+    OFFSET(FRAME_NODE, offsetof(struct frame, node));
+    OFFSET(FRAME_SIZE, sizeof(struct frame));
+    OFFSET(STACK_STATE_ENTER, STATE_ENTER);
+    OFFSET(STACK_STATE_LEAVE, STATE_LEAVE);
+}

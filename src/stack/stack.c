@@ -1,0 +1,422 @@
+#include "stack/stack_hot.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <urcu/urcu-bp.h>
+
+#define FIRST_FRAMES 1000u /* with header and sentinel just under 32 KiB */
+#define MAX_FRAMES (STATE_CHANGE - 1)
+
+static struct frame none_frames[1] = {{.sp = UINTPTR_MAX}};
+struct stack stack_none = {.top = none_frames + 1, .dispatch = {STACK_NONE, STACK_NONE, false}};
+_Thread_local struct stack *stack_self = &stack_none;
+
+static struct stack_config config;
+static pthread_key_t key;
+static _Atomic(bool) stopped;
+static _Atomic(struct stack *) registry;        /* newest first; pushed by anyone, unlinked by stack_reclaim only */
+static _Atomic(struct stack_block *) retired;   /* outgrown blocks */
+static _Atomic(uint64_t) refused, attached;
+static _Atomic(uint64_t) ended_calls, ended_repairs[STACK_REPAIRS]; /* sums over stacks that are freed */
+
+#ifdef SHADOWTRACE_NEGATIVE
+uint32_t stack_rules_off;
+
+static const char *const rule_names[STACK_RULES] = {
+    "dead_on_enter", "dead_on_leave", "filter_frame",   "filter_dispatch", "handler_cut",
+    "thrown_cut",    "search_settles", "search_run",    "unwind_pending",  "native_stop",
+    "finally_leave", "enter_native",  "alloc_settles",  "hidden",
+};
+
+static void rules_read(void)
+{
+    const char *without = getenv("SHADOWTRACE_WITHOUT");
+
+    for (unsigned i = 0; without && i < STACK_RULES; i++)
+        if (strcmp(without, rule_names[i]) == 0)
+            stack_rules_off = 1u << i;
+}
+#endif
+
+const char *stack_repair_name(enum stack_repair repair)
+{
+    static const char *const names[STACK_REPAIRS] = {
+        "dead_on_enter", "dead_on_leave", "orphan_leave", "handler_cut",
+        "native_boundary", "unwound", "filter", "lost_frame",
+    };
+
+    return (unsigned)repair < STACK_REPAIRS ? names[repair] : "?";
+}
+
+static struct stack_block *block_new(size_t frames)
+{
+    size_t size = sizeof(struct stack_block) + (frames + 1) * sizeof(struct frame);
+    struct stack_block *block = memory_pages_map(size);
+
+    if (!block)
+        return NULL;
+    block->mapped = size;
+    block->capacity = frames;
+    store_relaxed(&block->frames[0].sp, UINTPTR_MAX); /* I1 */
+    return block;
+}
+
+static void stack_free(struct stack *s)
+{
+    struct stack_block *block = load_relaxed(&s->block);
+
+    memory_pages_unmap(block, block->mapped);
+    if (s->filters != s->filters_inside)
+        memory_pages_unmap(s->filters, s->filter_capacity * sizeof(*s->filters));
+    memory_pages_unmap(s, sizeof(*s));
+}
+
+/* The limit that I2 and I5 ask for. */
+static void limit_set(struct stack *s)
+{
+    s->limit = s->dispatch.pending == STACK_NONE ? s->end : NULL;
+}
+
+static void block_use(struct stack *s, struct stack_block *block, uint32_t depth)
+{
+    s->top = block->frames + 1 + depth;
+    s->end = block->frames + 1 + block->capacity;
+    store_release(&s->block, block); /* frames before the pointer; pairs with the acquire of a reader */
+    limit_set(s);
+}
+
+static struct stack *stack_new(void)
+{
+    struct stack *s = memory_pages_map(sizeof(*s));
+    struct stack_block *block = s ? block_new(FIRST_FRAMES) : NULL;
+
+    if (!block) {
+        memory_pages_unmap(s, sizeof(*s));
+        return NULL;
+    }
+    s->dispatch = stack_none.dispatch;
+    s->os_thread = (uint32_t)syscall(SYS_gettid);
+    s->filters = s->filters_inside;
+    s->filter_capacity = COUNT_OF(s->filters_inside);
+    block_use(s, block, 0);
+    return s;
+}
+
+/* First frame of this thread. Lock-free: the registry is pushed onto, and the kernel gives the pages. */
+static struct stack *stack_attach(void)
+{
+    struct stack *s = stack_new(), *head;
+
+    if (!s) {
+        add_relaxed(&refused, 1);
+        return NULL;
+    }
+    if (pthread_setspecific(key, s)) { /* without the destructor it would never be given back */
+        stack_free(s);
+        add_relaxed(&refused, 1);
+        return NULL;
+    }
+    head = load_relaxed(&registry);
+    do
+        store_relaxed(&s->next, head);
+    while (!cas_acq_rel(&registry, &head, s)); /* all of s before anyone finds it; pairs with registry walks */
+    add_relaxed(&attached, 1);
+    stack_self = s;
+    return s;
+}
+
+/* Destructor of the thread-specific key. An Enter after this starts a new stack, in a new round of destructors. */
+static void stack_detach(void *data)
+{
+    struct stack *s = data;
+
+    stack_self = &stack_none;
+    if (config.detached)
+        config.detached(config.context, s);
+    store_release(&s->gone, true); /* s belongs to stack_reclaim from here on */
+}
+
+int stack_start(const struct stack_config *c)
+{
+    config = *c;
+#ifdef SHADOWTRACE_NEGATIVE
+    rules_read();
+#endif
+    return -pthread_key_create(&key, stack_detach);
+}
+
+void stack_stop(void)
+{
+    store_relaxed(&stopped, true);
+}
+
+struct stack *stack_peek(void)
+{
+    return stack_self == &stack_none ? NULL : stack_self;
+}
+
+struct stack *stack_current(void)
+{
+    if (UNLIKELY(load_relaxed(&stopped)))
+        return NULL;
+    return LIKELY(stack_self != &stack_none) ? stack_self : stack_attach();
+}
+
+void **stack_data(struct stack *s)
+{
+    return &s->data;
+}
+
+uint32_t stack_os_thread(const struct stack *s)
+{
+    return s->os_thread;
+}
+
+uint32_t stack_touched(const struct stack *s)
+{
+    return s->touched;
+}
+
+void stack_forget_repairs(struct stack *s)
+{
+    s->touched = 0;
+}
+
+void stack_count(struct stack *s, enum stack_repair why)
+{
+    s->touched |= 1u << why;
+    store_relaxed(&s->repairs[why], load_relaxed(&s->repairs[why]) + 1);
+}
+
+void stack_cut(struct stack *s, uint32_t depth, enum stack_repair why)
+{
+    uint64_t state = load_relaxed(&s->state);
+    uint32_t present = STATE_DEPTH(state);
+
+    if (depth >= present)
+        return;
+    stack_count(s, why);
+    store_relaxed(&s->repair_changes, load_relaxed(&s->repair_changes) + 1);
+    s->top -= present - depth;
+    store_release(&s->state, state + STATE_CHANGE - (present - depth));
+}
+
+/* A larger block with the same frames. Returns whether there is room for one more. */
+static bool stack_grow(struct stack *s)
+{
+    struct stack_block *old = load_relaxed(&s->block), *block, *head;
+    uint32_t depth = stack_depth(s);
+
+    if (old->capacity >= MAX_FRAMES)
+        return false;
+    block = block_new(old->capacity * 2 < MAX_FRAMES ? old->capacity * 2 : MAX_FRAMES);
+    if (!block)
+        return false;
+    memcpy(block->frames + 1, old->frames + 1, depth * sizeof(struct frame)); /* our own stores: no tearing */
+    block_use(s, block, depth);
+    head = load_relaxed(&retired);
+    do
+        old->next = head;
+    while (!cas_acq_rel(&retired, &head, old)); /* pairs with the exchange in stack_reclaim */
+    return true;
+}
+
+void stack_push(struct stack *s, uintptr_t method, uintptr_t sp, uintptr_t ret)
+{
+    struct frame *top;
+
+    if (s->top >= s->end && !stack_grow(s)) {
+        stack_count(s, STACK_LOST_FRAME);
+        return;
+    }
+    top = s->top;
+    fence_release(); /* as in stack_enter */
+    store_relaxed(&top->method, method);
+    store_relaxed(&top->sp, sp);
+    store_relaxed(&top->ret, ret);
+    top->node = 0;
+    s->top = top + 1;
+    store_release(&s->state, load_relaxed(&s->state) + STATE_ENTER);
+}
+
+bool stack_from_native(const struct frame *frame)
+{
+    uintptr_t ret = load_relaxed(&frame->ret);
+
+    return ret >= config.native_low && ret < config.native_high;
+}
+
+void stack_set_pending(struct stack *s, uint32_t index)
+{
+    s->dispatch.pending = index;
+    limit_set(s);
+}
+
+void stack_settle_pending(struct stack *s, enum stack_repair why)
+{
+    uint32_t pending = s->dispatch.pending;
+
+    if (pending == STACK_NONE)
+        return;
+    stack_set_pending(s, STACK_NONE);
+    stack_cut(s, pending, why); /* a stale one (I5) cuts nothing */
+}
+
+void stack_enter_slow(uintptr_t method, uintptr_t sp)
+{
+    uintptr_t ret = ((const uintptr_t *)sp)[-1];
+    struct frame entered = {.ret = ret};
+    int saved = errno;
+    struct stack *s = stack_current();
+    uint32_t depth;
+
+    if (!s) {
+        errno = saved;
+        return;
+    }
+    depth = stack_depth(s);
+    if (RULE(RULE_DEAD_ON_ENTER)) {
+        while (depth && load_relaxed(&stack_frame(s, depth - 1)->sp) <= sp)
+            depth--;
+        stack_cut(s, depth, STACK_DEAD_ON_ENTER);
+    }
+    /* Something popped below it: the unwinding that it spoke of is over. */
+    if (s->dispatch.pending != STACK_NONE && s->dispatch.pending >= depth)
+        stack_set_pending(s, STACK_NONE);
+    /* Helpers of the exception machinery return into jitted code and change nothing; a call from native code tells
+     * that the exception was swallowed there. */
+    if (s->dispatch.pending != STACK_NONE && stack_from_native(&entered) && RULE(RULE_ENTER_NATIVE))
+        stack_settle_pending(s, STACK_NATIVE_BOUNDARY);
+    stack_push(s, method, sp, ret);
+    errno = saved;
+}
+
+void stack_leave_slow(uintptr_t method, uintptr_t sp)
+{
+    struct stack *s = stack_self;
+    uint32_t depth = stack_depth(s), at = depth;
+
+    (void)method;
+    if (s == &stack_none || load_relaxed(&stopped)) {
+        if (!load_relaxed(&stopped))
+            add_relaxed(&ended_repairs[STACK_ORPHAN_LEAVE], 1);
+        return;
+    }
+    while (at && load_relaxed(&stack_frame(s, at - 1)->sp) < sp)
+        at--;
+    if (!at || load_relaxed(&stack_frame(s, at - 1)->sp) != sp) {
+        stack_count(s, STACK_ORPHAN_LEAVE);
+        return;
+    }
+    if (!RULE(RULE_DEAD_ON_LEAVE))
+        at = depth;
+    stack_cut(s, at, STACK_DEAD_ON_LEAVE);
+    s->top--;
+    store_release(&s->state, load_relaxed(&s->state) + STATE_LEAVE);
+}
+
+size_t stack_settle(struct stack *s, struct frame **top)
+{
+    if (UNLIKELY(s->dispatch.pending != STACK_NONE) && RULE(RULE_ALLOC_SETTLES))
+        stack_settle_pending(s, STACK_UNWOUND);
+    *top = s->top;
+    return stack_depth(s);
+}
+
+static void totals_add(struct stack_totals *out, const struct stack *s)
+{
+    out->calls += (load_acquire(&s->state) >> STATE_DEPTH_BITS) - load_relaxed(&s->repair_changes);
+    for (unsigned i = 0; i < STACK_REPAIRS; i++)
+        out->repairs[i] += load_relaxed(&s->repairs[i]);
+}
+
+void stack_totals_read(struct stack_totals *out)
+{
+    memset(out, 0, sizeof(*out));
+    urcu_bp_read_lock(); /* keeps every listed stack alive (I4) */
+    for (struct stack *s = load_acquire(&registry); s; s = load_acquire(&s->next))
+        totals_add(out, s);
+    urcu_bp_read_unlock();
+    out->calls += load_relaxed(&ended_calls);
+    for (unsigned i = 0; i < STACK_REPAIRS; i++)
+        out->repairs[i] += load_relaxed(&ended_repairs[i]);
+    out->threads = load_relaxed(&attached);
+    out->refused = load_relaxed(&refused);
+}
+
+double stack_measure(void (*pair)(uintptr_t method, uintptr_t sp), unsigned count)
+{
+    static const uintptr_t function = 0;
+    uintptr_t words[2] = {0};
+    struct stack *own = stack_self, *s = stack_new();
+    uint64_t before, after;
+
+    if (!s || !count) {
+        return 0;
+    }
+    stack_self = s;
+    before = clock_ticks();
+    for (unsigned i = 0; i < count; i++)
+        pair((uintptr_t)&function, (uintptr_t)&words[1]);
+    after = clock_ticks();
+    stack_self = own;
+    stack_free(s);
+    return (double)clock_duration_ns(after - before) / count;
+}
+
+/* Take stacks of ended threads off the registry; returns them linked by `data`, which nobody else needs any more. */
+static struct stack *registry_unlink_gone(void)
+{
+    struct stack *found = NULL;
+    _Atomic(struct stack *) *link = &registry;
+    struct stack *s;
+
+    while ((s = load_acquire(link))) {
+        struct stack *after = load_relaxed(&s->next), *expected = s;
+
+        if (!load_acquire(&s->gone)) {
+            link = &s->next;
+        } else if (cas_acq_rel(link, &expected, after)) { /* only the head can have changed: a push */
+            s->data = found;
+            found = s;
+        } else {
+            link = &registry;
+        }
+    }
+    return found;
+}
+
+bool stack_reclaim(void)
+{
+    struct stack *gone = registry_unlink_gone();
+    struct stack_block *blocks = exchange_acq_rel(&retired, NULL);
+
+    if (!gone && !blocks)
+        return false;
+    urcu_bp_synchronize_rcu(); /* every reader that could have found them has left its section */
+    while (gone) {
+        struct stack *next = gone->data;
+        struct stack_totals sum = {0};
+
+        totals_add(&sum, gone);
+        add_relaxed(&ended_calls, sum.calls);
+        for (unsigned i = 0; i < STACK_REPAIRS; i++)
+            add_relaxed(&ended_repairs[i], sum.repairs[i]);
+        stack_free(gone);
+        gone = next;
+    }
+    while (blocks) {
+        struct stack_block *next = blocks->next;
+
+        memory_pages_unmap(blocks, blocks->mapped);
+        blocks = next;
+    }
+    return true;
+}

@@ -1,0 +1,127 @@
+/*
+ * stack/stack.h - one shadow stack per thread: which methods are live, as the hooks and the exception callbacks tell.
+ *
+ * A method is an opaque word here: a pointer to a record whose first word is its FunctionID (that much is read, to
+ * find "a frame of f" when the runtime names f in an exception callback). A stack is written by its own thread only;
+ * other threads find it in the registry, an RCU list, and copy it without stopping anybody.
+ *
+ *                         | enter, leave, exception events | registry_* | stack_attach | exit of a thread | reclaim
+ *   at the same time as
+ *   enter, leave, events  | each thread its own stack      | safe       | safe         | safe             | safe
+ *   registry_*            |                                | safe       | safe         | safe             | safe
+ *   stack_reclaim         |                                |            |              |                  | one thread
+ */
+#ifndef SHADOWTRACE_STACK_STACK_H
+#define SHADOWTRACE_STACK_STACK_H
+
+#include "base/atomics.h"
+
+#include <stdbool.h>
+
+/* One live call. sp identifies it: unique among a thread's live frames, falling as calls nest. */
+struct frame {
+    _Atomic(uintptr_t) method; /* record of the method, see above; lives as long as the process */
+    _Atomic(uintptr_t) sp;     /* the caller's stack pointer, bytes */
+    _Atomic(uintptr_t) ret;    /* return address read at Enter (later the word may be replaced), or FRAME_RET_FILTER */
+    uintptr_t node;            /* context node, 0 until an event first needs it; the owner's alone */
+};
+
+#define FRAME_RET_FILTER 1 /* not an address: the second frame that a method has while its filter runs */
+
+struct stack;
+
+/* What mended the stack, beyond matching enters and leaves. Order and names are those of the log. */
+enum stack_repair {
+    STACK_DEAD_ON_ENTER,   /* Enter found frames that had been left without notice */
+    STACK_DEAD_ON_LEAVE,   /* Leave or Tailcall did */
+    STACK_ORPHAN_LEAVE,    /* Leave or Tailcall without its frame: nothing popped */
+    STACK_HANDLER_CUT,     /* frames above the one whose finally or catch is about to run */
+    STACK_NATIVE_BOUNDARY, /* frames an exception left on its way into native code */
+    STACK_UNWOUND,         /* frames unwound so far, cut when something had to see the stack */
+    STACK_FILTER,          /* frames that an exception swallowed in a filter left behind */
+    STACK_LOST_FRAME,      /* no memory for a frame: the stack is not exact until that call returns */
+    STACK_REPAIRS
+};
+const char *stack_repair_name(enum stack_repair repair);
+
+/* Counts over all threads, those that ended included. */
+struct stack_totals {
+    uint64_t calls; /* enters and leaves seen by the hooks */
+    uint64_t repairs[STACK_REPAIRS];
+    uint64_t threads; /* stacks ever attached */
+    uint64_t refused; /* calls and threads for which there was no stack at all: memory ran out */
+};
+
+struct stack_config {
+    uintptr_t native_low, native_high; /* the runtime's image: a return address in [low, high) is native code */
+    /* The calling thread ends, or ends its use of this stack: give back what stack_data() holds. May be NULL. */
+    void (*detached)(void *context, struct stack *stack);
+    void *context;
+};
+
+/* stack_start - once, before any hook runs. Returns: 0 or -errno (no thread-specific key left). */
+int stack_start(const struct stack_config *config);
+
+/* stack_stop - from now on hooks and events change nothing (a child after fork). Threads: any; takes effect at once. */
+void stack_stop(void);
+
+/*
+ * stack_current - the calling thread's stack, made if there is none yet.
+ * Returns: the stack, or NULL when memory ran out or after stack_stop().
+ * Owns:    the registry; gone with the thread. Threads: the owner.
+ * May run: anywhere; the first time it maps pages and registers the thread with RCU.
+ */
+struct stack *stack_current(void);
+
+/* The calling thread's stack if it has one; never makes one. */
+struct stack *stack_peek(void);
+
+/* Per-thread data of the folders above; theirs alone. `detached` is their cue to free it. */
+void **stack_data(struct stack *stack);
+
+uint32_t stack_os_thread(const struct stack *stack); /* gettid() of its thread */
+
+/*
+ * stack_settle - frames of the calling thread, as an allocation must see them: what an exception has unwound so far
+ * is cut first.
+ * Returns: how many; *top is the youngest frame's address + 1, the one called by it lies at (*top)[-2], and so on.
+ * Owns:    the stack; valid until the thread enters or leaves a method. node may be written, nothing else.
+ */
+size_t stack_settle(struct stack *stack, struct frame **top);
+
+/*
+ * Exception callbacks, on the throwing thread. `function` is the FunctionID that the runtime names; `sp` the
+ * framePointer of GetNotifiedExceptionClauseInfo (x86-64: the handling frame's SP, bytes; 0 when it gave none).
+ * Threads: the owner. May run: in the callback of the same name. Rules: unwind.c.
+ */
+void stack_exception_thrown(void);
+void stack_search_function_enter(uintptr_t function);
+void stack_search_filter_enter(uintptr_t function);
+void stack_search_filter_leave(void);
+void stack_search_catcher_found(void);
+void stack_unwind_function_enter(uintptr_t function);
+void stack_unwind_finally_enter(uintptr_t function, uintptr_t sp);
+void stack_unwind_finally_leave(void);
+void stack_catcher_enter(uintptr_t function, uintptr_t sp);
+
+/* Repairs (bits 1 << enum stack_repair) that touched this stack since the last stack_forget_repairs(). Owner only. */
+uint32_t stack_touched(const struct stack *stack);
+void stack_forget_repairs(struct stack *stack);
+
+/* stack_totals_read - sums over all stacks. Threads: any (registers with RCU); a count may lag by the call in flight. */
+void stack_totals_read(struct stack_totals *out);
+
+/*
+ * stack_measure - cost of one call pair in this process: `count` times pair(method, sp) on a stack of its own, which
+ * is no thread's afterwards and counts nowhere.
+ * Returns: nanoseconds per pair, 0 when memory ran out. Threads: any that runs no managed code meanwhile.
+ */
+double stack_measure(void (*pair)(uintptr_t method, uintptr_t sp), unsigned count);
+
+/*
+ * stack_reclaim - give back stacks of ended threads and outgrown storage, one grace period after they were given up.
+ * Returns: whether there was anything. Threads: one (the resolver). Blocks for a grace period; never in a callback.
+ */
+bool stack_reclaim(void);
+
+#endif

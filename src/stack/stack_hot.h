@@ -1,0 +1,151 @@
+/*
+ * stack/stack_hot.h - layout of a shadow stack and the inline enter and leave, for src/stack/ and hooks/ only.
+ */
+#ifndef SHADOWTRACE_STACK_STACK_HOT_H
+#define SHADOWTRACE_STACK_STACK_HOT_H
+
+#include "stack/stack.h"
+
+#define STATE_DEPTH_BITS 24
+#define STATE_CHANGE (UINT64_C(1) << STATE_DEPTH_BITS)
+#define STATE_ENTER (STATE_CHANGE + 1)
+#define STATE_LEAVE (STATE_CHANGE - 1)
+#define STATE_DEPTH(state) ((uint32_t)((state) & (STATE_CHANGE - 1)))
+#define STACK_NONE UINT32_MAX /* no such frame: reach, pending */
+
+/* One array of frames in pages of its own. frames[0] is the sentinel. */
+struct stack_block {
+    struct stack_block *next; /* among the retired; readers never look at it */
+    size_t mapped;            /* bytes */
+    size_t capacity;          /* frames, the sentinel not counted */
+    size_t padding;
+    struct frame frames[];
+};
+
+/* What one exception dispatch has told so far. Frames are indices from the root. */
+struct stack_dispatch {
+    uint32_t reach;   /* oldest frame that the search has passed, or STACK_NONE */
+    uint32_t pending; /* oldest frame that was reported unwound and is not cut yet, or STACK_NONE */
+    bool searching;   /* first pass: nobody has been found to handle it */
+};
+
+struct stack_filter {
+    uint32_t depth; /* as it was before the filter */
+    struct stack_dispatch dispatch;
+};
+
+/*
+ * One thread's shadow stack. Writer: the owning thread only. Readers: any thread, in an RCU read-side section.
+ * I1  top[-1] always exists: below the oldest frame lies a sentinel with sp UINTPTR_MAX. sp falls strictly.
+ * I2  limit is lowered to force the slow path: full, an unwind pending, stack_none (no stack yet), stopped.
+ * I3  state = depth : 24, changes : 40, one store per change, after the slots; a copy is exact if it is the same
+ *     before and after. top == base + 1 + depth.
+ * I4  a replaced block and a detached stack are freed one grace period later, by stack_reclaim, never sooner.
+ * I5  dispatch.pending, if set and below depth, has limit lowered; at or above depth it is stale and means none.
+ */
+struct stack {
+    /* the hot line */
+    struct frame *top, *limit;           /* owner only */
+    _Atomic(uint64_t) state;             /* I3 */
+    struct frame *end;                   /* owner only: where the block is full */
+    _Atomic(struct stack_block *) block; /* republished on growth; readers under RCU */
+    struct stack_dispatch dispatch;      /* owner only */
+    uint32_t touched;                    /* owner only: repairs since last asked */
+    /* the rest */
+    _Alignas(CACHE_LINE) _Atomic(struct stack *) next; /* registry; written by pushers and stack_reclaim */
+    _Atomic(bool) gone;                                /* release, the owner's last store */
+    uint32_t os_thread;
+    void *data;
+    struct stack_filter *filters; /* running filters, innermost last */
+    uint32_t filter_count, filter_capacity;
+    struct stack_filter filters_inside[8];
+    _Atomic(uint64_t) repairs[STACK_REPAIRS]; /* written by the owner, read by all */
+    _Atomic(uint64_t) repair_changes;         /* changes of state that were not calls */
+};
+
+extern _Thread_local struct stack *stack_self; /* never NULL: &stack_none before the first frame */
+extern struct stack stack_none;                /* never written */
+
+void stack_enter_slow(uintptr_t method, uintptr_t sp);
+void stack_leave_slow(uintptr_t method, uintptr_t sp);
+
+/* Lock-free, wait-free but for the slow path; keeps errno. Threads: the owner. May run: in a hook. */
+static inline void stack_enter(uintptr_t method, uintptr_t sp)
+{
+    struct stack *s = stack_self;
+    struct frame *top = s->top; /* our own store: no ordering needed */
+
+    if (UNLIKELY(top >= s->limit || load_relaxed(&top[-1].sp) <= sp)) {
+        stack_enter_slow(method, sp); /* first frame, full, pending unwind, dead frames on top */
+        return;
+    }
+    fence_release(); /* the last change of state before these slots; no instruction on x86; pairs with registry reads */
+    store_relaxed(&top->method, method);
+    store_relaxed(&top->sp, sp);
+    store_relaxed(&top->ret, ((const uintptr_t *)sp)[-1]);
+    top->node = 0;
+    s->top = top + 1;
+    store_release(&s->state, load_relaxed(&s->state) + STATE_ENTER); /* slots before state */
+}
+
+static inline void stack_leave(uintptr_t method, uintptr_t sp)
+{
+    struct stack *s = stack_self;
+    struct frame *top = s->top;
+
+    if (UNLIKELY(load_relaxed(&top[-1].sp) != sp)) {
+        stack_leave_slow(method, sp); /* dead frames above it, or an orphan */
+        return;
+    }
+    s->top = top - 1;
+    store_release(&s->state, load_relaxed(&s->state) + STATE_LEAVE);
+}
+
+static inline uint32_t stack_depth(const struct stack *s)
+{
+    return STATE_DEPTH(load_relaxed(&s->state));
+}
+
+/* Frame `index` from the root; the sentinel is not counted. Owner only. */
+static inline struct frame *stack_frame(const struct stack *s, uint32_t index)
+{
+    return &load_relaxed(&s->block)->frames[1 + index];
+}
+
+/*
+ * Rules that a test build can switch off one at a time (SHADOWTRACE_WITHOUT names it), so that a test sees the
+ * comparison find the difference. In the product this is the constant true.
+ */
+enum stack_rule {
+    RULE_DEAD_ON_ENTER,
+    RULE_DEAD_ON_LEAVE,
+    RULE_FILTER_FRAME,
+    RULE_FILTER_DISPATCH,
+    RULE_HANDLER_CUT,
+    RULE_THROWN_CUT,
+    RULE_SEARCH_SETTLES,
+    RULE_SEARCH_RUN,
+    RULE_UNWIND_PENDING,
+    RULE_NATIVE_STOP,
+    RULE_FINALLY_LEAVE,
+    RULE_ENTER_NATIVE,
+    RULE_ALLOC_SETTLES,
+    RULE_HIDDEN,
+    STACK_RULES
+};
+#ifdef SHADOWTRACE_NEGATIVE
+extern uint32_t stack_rules_off;
+#define RULE(rule) (!(stack_rules_off >> (rule)&1))
+#else
+#define RULE(rule) true
+#endif
+
+/* Shared by stack.c and unwind.c. Owner only. */
+void stack_cut(struct stack *s, uint32_t depth, enum stack_repair why); /* no-op at or above the present depth */
+void stack_count(struct stack *s, enum stack_repair why);
+void stack_push(struct stack *s, uintptr_t method, uintptr_t sp, uintptr_t ret);
+bool stack_from_native(const struct frame *frame); /* entered from the runtime's own code */
+void stack_set_pending(struct stack *s, uint32_t index); /* keeps I5 */
+void stack_settle_pending(struct stack *s, enum stack_repair why);
+
+#endif

@@ -1,0 +1,183 @@
+#include "tree/tree.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+
+#define CHUNK_BITS 14
+#define CHUNK_NODES (1u << CHUNK_BITS)
+#define BUCKET_BITS 20
+#define BUCKETS (1u << BUCKET_BITS)
+
+_Static_assert(sizeof(struct tree_node) == 64, "one cache line a node");
+
+/*
+ * Nodes are found by a chained hash that only grows: a node is pushed onto its chain by compare-and-swap and never
+ * leaves, so look-ups need no protection. Progress: look-up wait-free but for the length of the chain; insertion
+ * lock-free. Bucket pages are committed as they are touched.
+ */
+struct tree {
+    struct tree_config config;
+    _Atomic(uint32_t) count;   /* ids given out */
+    _Atomic(uint64_t) refused;
+    _Atomic(struct tree_node *) *buckets;
+    uint32_t chunks; /* entries of the array below */
+    _Atomic(struct tree_node *) chunk[];
+};
+
+static uint32_t hash(const struct tree_node *parent, uintptr_t method, uintptr_t ip)
+{
+    uint64_t h = (uintptr_t)parent * UINT64_C(0x9e3779b97f4a7c15);
+
+    h = (h ^ (h >> 29) ^ method) * UINT64_C(0xbf58476d1ce4e5b9);
+    h = (h ^ (h >> 32) ^ ip) * UINT64_C(0x94d049bb133111eb);
+    return (uint32_t)(h >> (64 - BUCKET_BITS));
+}
+
+/* The slot of an id; its chunk is mapped if need be. NULL: out of memory. */
+static struct tree_node *slot(struct tree *tree, uint32_t id)
+{
+    _Atomic(struct tree_node *) *at = &tree->chunk[id >> CHUNK_BITS];
+    struct tree_node *chunk = load_acquire(at);
+
+    if (!chunk) {
+        struct tree_node *made = memory_pages_map(CHUNK_NODES * sizeof(*made));
+
+        if (!made)
+            return NULL;
+        if (cas_acq_rel(at, &chunk, made)) /* pairs with the load above and in tree_node_by_id */
+            chunk = made;
+        else
+            memory_pages_unmap(made, CHUNK_NODES * sizeof(*made));
+    }
+    return &chunk[id & (CHUNK_NODES - 1)];
+}
+
+static struct tree_node *reserve(struct tree *tree)
+{
+    struct tree_node *node = NULL;
+
+    if (load_relaxed(&tree->count) < tree->config.max_nodes) {
+        uint32_t id = add_relaxed(&tree->count, 1);
+
+        if (id < tree->config.max_nodes && (node = slot(tree, id)))
+            node->id = id;
+    }
+    if (!node)
+        add_relaxed(&tree->refused, 1);
+    return node;
+}
+
+int tree_new(const struct tree_config *config, struct tree **out)
+{
+    uint32_t chunks = (config->max_nodes >> CHUNK_BITS) + 1;
+    struct tree *tree = memory_zalloc(1, sizeof(*tree) + chunks * sizeof(tree->chunk[0]));
+    struct tree_node *root;
+
+    *out = NULL;
+    if (!tree)
+        return -ENOMEM;
+    tree->config = *config;
+    tree->chunks = chunks;
+    tree->buckets = memory_pages_map(BUCKETS * sizeof(*tree->buckets));
+    root = tree->buckets ? reserve(tree) : NULL;
+    if (!root) {
+        tree_free(tree);
+        return -ENOMEM;
+    }
+    store_relaxed(&root->state, TREE_LIVE);
+    *out = tree;
+    return 0;
+}
+
+void tree_free(struct tree *tree)
+{
+    if (!tree)
+        return;
+    for (uint32_t i = 0; i < tree->chunks; i++)
+        memory_pages_unmap(load_relaxed(&tree->chunk[i]), CHUNK_NODES * sizeof(struct tree_node));
+    memory_pages_unmap(tree->buckets, BUCKETS * sizeof(*tree->buckets));
+    memory_free(tree);
+}
+
+struct tree_node *tree_root(struct tree *tree)
+{
+    return load_relaxed(&tree->chunk[0]);
+}
+
+static struct tree_node *chain_find(struct tree_node *from, const struct tree_node *until,
+                                    const struct tree_node *parent, uintptr_t method, uintptr_t ip)
+{
+    for (; from != until; from = from->next)
+        if (from->parent == parent && from->method == method && from->ip == ip)
+            return from;
+    return NULL;
+}
+
+static struct tree_node *child_find_or_make(struct tree *tree, struct tree_node *parent, uintptr_t method,
+                                            uintptr_t ip)
+{
+    _Atomic(struct tree_node *) *bucket = &tree->buckets[hash(parent, method, ip)];
+    struct tree_node *head = load_acquire(bucket), *searched = head, *node, *twin;
+
+    node = chain_find(head, NULL, parent, method, ip);
+    if (node)
+        return node;
+    node = reserve(tree);
+    if (!node)
+        return NULL;
+    node->parent = parent;
+    node->method = method;
+    node->ip = ip;
+    node->depth = parent->depth + (method != 0);
+    store_relaxed(&node->il, TREE_IL_PENDING);
+    if (tree->config.created)
+        tree->config.created(tree->config.context, node);
+    node->next = head;
+    while (!cas_acq_rel(bucket, &head, node)) { /* pairs with the acquire of every look-up */
+        twin = chain_find(head, searched, parent, method, ip);
+        if (twin) {
+            store_release(&node->state, TREE_HOLE);
+            return twin;
+        }
+        searched = node->next = head;
+    }
+    store_release(&node->state, TREE_LIVE);
+    return node;
+}
+
+struct tree_node *tree_child(struct tree *tree, struct tree_node *parent, uintptr_t method, uintptr_t ip)
+{
+    _Atomic(struct tree_node *) *guess = method ? &parent->last_child : &parent->last_site;
+    struct tree_node *node = load_acquire(guess); /* pairs with the release below */
+
+    if (LIKELY(node && node->ip == ip && node->method == method))
+        return node;
+    node = child_find_or_make(tree, parent, method, ip);
+    if (!node)
+        return parent;
+    store_release(guess, node);
+    return node;
+}
+
+struct tree_node *tree_node_by_id(struct tree *tree, uint32_t id)
+{
+    struct tree_node *chunk;
+
+    if (id >= tree_count(tree))
+        return NULL;
+    chunk = load_acquire(&tree->chunk[id >> CHUNK_BITS]);
+    return chunk ? &chunk[id & (CHUNK_NODES - 1)] : NULL;
+}
+
+uint32_t tree_count(const struct tree *tree)
+{
+    uint32_t count = load_relaxed(&tree->count);
+
+    return count < tree->config.max_nodes ? count : tree->config.max_nodes;
+}
+
+uint64_t tree_refused(const struct tree *tree)
+{
+    return load_relaxed(&tree->refused);
+}
