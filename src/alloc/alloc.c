@@ -1,0 +1,277 @@
+#include "alloc/alloc.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+#include <shadowtrace/clr/constants.h>
+
+#include <errno.h>
+#include <math.h>
+
+#define CLASS_CACHE 256 /* entries a thread; a power of two */
+
+enum { VERDICT_NONE, VERDICT_WANTED, VERDICT_UNWANTED };
+
+struct alloc {
+    struct alloc_config config;
+    _Atomic(uint64_t) heap_epoch;
+    bool by_type; /* --types given */
+};
+
+/* One thread's own; hangs on its stack. */
+struct alloc_thread {
+    struct event_ring *ring;
+    uint64_t heap_epoch;          /* in which the range below was seen */
+    uintptr_t young_low, young_high; /* generation 0: what lies here is on the normal heap */
+    uint32_t names_epoch;         /* in which the cache below was filled */
+    uint32_t until_check;         /* allocations to the next comparison */
+    double until_sample;          /* bytes to the next sample; exponentially distributed */
+    uint64_t random;              /* xorshift64* state */
+    void *state;                  /* the comparison's own */
+    struct {
+        uintptr_t id;
+        struct names_class *class;
+    } cache[CLASS_CACHE];
+};
+
+int alloc_new(const struct alloc_config *config, struct alloc **out)
+{
+    struct alloc *a = memory_zalloc(1, sizeof(*a));
+
+    *out = a;
+    if (!a)
+        return -ENOMEM;
+    a->config = *config;
+    a->by_type = config->options->types.count > 0;
+    store_relaxed(&a->heap_epoch, 1);
+    return 0;
+}
+
+void alloc_heap_changed(struct alloc *a)
+{
+    add_relaxed(&a->heap_epoch, 1);
+}
+
+/* Exponentially distributed with mean `rate`, bytes: how far it is to the next sample of a Poisson process. */
+static double sample_gap(struct alloc_thread *t, double rate)
+{
+    double uniform;
+
+    t->random ^= t->random >> 12;
+    t->random ^= t->random << 25;
+    t->random ^= t->random >> 27;
+    uniform = (double)((t->random * UINT64_C(0x2545f4914f6cdd1d)) >> 11) * 0x1p-53;
+    return -log1p(-uniform) * rate;
+}
+
+static struct alloc_thread *thread_new(struct alloc *a, void **data)
+{
+    struct alloc_thread *t = memory_pages_map(sizeof(*t));
+
+    if (!t || event_ring_new(a->config.hub, &t->ring)) {
+        memory_pages_unmap(t, sizeof(*t));
+        return NULL;
+    }
+    t->random = clock_ticks() * 2 + 1 + ((uint64_t)t->ring->thread << 32);
+    t->until_check = a->config.options->check;
+    if (a->config.options->sample)
+        t->until_sample = sample_gap(t, (double)a->config.options->sample);
+    *data = t;
+    return t;
+}
+
+static struct alloc_thread *thread_of(struct alloc *a, struct stack *s)
+{
+    void **data = stack_data(s);
+
+    return LIKELY(*data) ? *data : thread_new(a, data);
+}
+
+struct event_ring *alloc_ring(struct alloc *a)
+{
+    struct stack *s = stack_current();
+    struct alloc_thread *t = s ? thread_of(a, s) : NULL;
+
+    return t ? t->ring : NULL;
+}
+
+void alloc_thread_ended(struct alloc *a, struct stack *s)
+{
+    void **data = stack_data(s);
+    struct alloc_thread *t = *data;
+
+    if (!t)
+        return;
+    *data = NULL;
+    if (t->state)
+        a->config.state_free(a->config.context, t->state);
+    event_ring_close(t->ring);
+    memory_pages_unmap(t, sizeof(*t));
+}
+
+static struct names_class *class_of(struct alloc *a, struct alloc_thread *t, uintptr_t id)
+{
+    unsigned at = (unsigned)(id >> 3 ^ id >> 11) & (CLASS_CACHE - 1);
+    uint32_t epoch = names_epoch(a->config.names);
+
+    if (UNLIKELY(t->names_epoch != epoch)) { /* something was unloaded: an id may mean another class now */
+        for (unsigned i = 0; i < CLASS_CACHE; i++)
+            t->cache[i].id = 0;
+        t->names_epoch = epoch;
+    }
+    if (UNLIKELY(t->cache[at].id != id)) {
+        if (names_class_get(a->config.names, id, &t->cache[at].class)) {
+            t->cache[at].id = 0;
+            return NULL;
+        }
+        t->cache[at].id = id;
+    }
+    return t->cache[at].class;
+}
+
+static uint64_t size_of(struct alloc *a, struct names_class *class, uintptr_t object)
+{
+    struct clr_info *info = a->config.info;
+    uint64_t bytes = load_relaxed(&class->fixed_bytes);
+    size_t size = 0;
+
+    if (LIKELY(bytes))
+        return bytes;
+    if (info->vtbl->get_object_size2(info, object, &size) != S_OK)
+        return 0;
+    bytes = (size + 7) & ~(uint64_t)7; /* objects are aligned to 8 bytes */
+    if (!class->variable_size)
+        store_relaxed(&class->fixed_bytes, (uint32_t)bytes);
+    return bytes;
+}
+
+/*
+ * Which heap. Nearly every object is young, in the one range that the thread allocates from: that range is remembered
+ * until a collection starts or ends. A young range never turns into another heap without one.
+ */
+static enum event_heap heap_of(struct alloc *a, struct alloc_thread *t, uintptr_t object)
+{
+    struct clr_info *info = a->config.info;
+    uint64_t epoch = load_relaxed(&a->heap_epoch);
+    struct clr_gc_generation_range range = {0};
+    int32_t frozen = 0;
+
+    if (LIKELY(object - t->young_low < t->young_high - t->young_low && t->heap_epoch == epoch))
+        return EVENT_HEAP_NORMAL;
+    if (a->config.info_version >= 10 && info->vtbl->is_frozen_object(info, object, &frozen) == S_OK && frozen)
+        return EVENT_HEAP_FROZEN;
+    if (info->vtbl->get_object_generation(info, object, &range) != S_OK)
+        return EVENT_HEAP_NORMAL;
+    if (range.generation == COR_PRF_GC_LARGE_OBJECT_HEAP)
+        return EVENT_HEAP_LARGE;
+    if (range.generation == COR_PRF_GC_PINNED_OBJECT_HEAP)
+        return EVENT_HEAP_PINNED;
+    if (range.generation == COR_PRF_GC_GEN_0) {
+        t->young_low = range.range_start;
+        t->young_high = range.range_start + range.range_length_reserved;
+        t->heap_epoch = epoch;
+    }
+    return EVENT_HEAP_NORMAL;
+}
+
+/* The context node of the thread's stack, kept on each frame once known. */
+static struct tree_node *context_of(struct alloc *a, struct frame *top, size_t depth)
+{
+    struct tree_node *node;
+    size_t fresh = 0;
+
+    while (fresh < depth && !top[-1 - (ptrdiff_t)fresh].node)
+        fresh++;
+    node = fresh < depth ? (struct tree_node *)top[-1 - (ptrdiff_t)fresh].node : tree_root(a->config.tree);
+    while (fresh > 0) {
+        struct frame *frame = &top[-(ptrdiff_t)fresh--];
+
+        node = tree_child(a->config.tree, node, load_relaxed(&frame->method), load_relaxed(&frame->ret));
+        frame->node = (uintptr_t)node;
+    }
+    return node;
+}
+
+static bool wanted_type(struct alloc *a, struct names_class *class)
+{
+    unsigned verdict = load_relaxed(&class->verdict);
+
+    if (verdict == VERDICT_NONE) {
+        verdict = options_match(&a->config.options->types, names_class_resolve(a->config.names, class))
+                      ? VERDICT_WANTED
+                      : VERDICT_UNWANTED;
+        store_relaxed(&class->verdict, (uint8_t)verdict);
+    }
+    return verdict == VERDICT_WANTED;
+}
+
+static bool sampled(struct alloc *a, struct alloc_thread *t, uint64_t bytes)
+{
+    t->until_sample -= (double)bytes;
+    if (t->until_sample > 0)
+        return false;
+    while (t->until_sample <= 0)
+        t->until_sample += sample_gap(t, (double)a->config.options->sample);
+    return true;
+}
+
+static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uintptr_t object, struct names_class *class,
+                   uint64_t bytes)
+{
+    const struct options *options = a->config.options;
+    bool compare = a->config.compare && options->check && --t->until_check == 0;
+    struct event event = {.ticks = clock_ticks(), .subject = (uintptr_t)class};
+    uint64_t captured = 0;
+    struct tree_node *node;
+    struct frame *top;
+    size_t depth;
+
+    depth = stack_settle(s, &top);
+    node = a->config.capture ? a->config.capture(a->config.context, &t->state) : context_of(a, top, depth);
+    if (UNLIKELY(compare))
+        captured = clock_ticks();
+    event.node = node->id;
+    event.rate = (uint32_t)((options->sample + 63) / 64);
+    event.bytes_kind = event_pack(bytes, heap_of(a, t, object), EVENT_ALLOC);
+    if (UNLIKELY(event_post(t->ring, &event)))
+        event_lose(t->ring, EVENT_LOST_RING_FULL);
+    if (UNLIKELY(compare)) {
+        struct alloc_capture capture = {
+            s, top, depth, captured - event.ticks, event.ticks, class->id, node->id, t->ring};
+
+        t->until_check = options->check;
+        a->config.compare(a->config.context, &t->state, &capture);
+    }
+}
+
+void alloc_record(struct alloc *a, uintptr_t object, uintptr_t class_id)
+{
+    const struct options *options = a->config.options;
+    struct stack *s = stack_current();
+    struct alloc_thread *t;
+    struct names_class *class;
+    uint64_t bytes;
+
+    if (UNLIKELY(!s || load_relaxed(&a->config.hub->stopped))) {
+        add_relaxed(&a->config.hub->lost[s ? EVENT_LOST_STOPPED : EVENT_LOST_NO_RING], 1);
+        return;
+    }
+    t = thread_of(a, s);
+    if (UNLIKELY(!t)) {
+        add_relaxed(&a->config.hub->lost[EVENT_LOST_NO_RING], 1);
+        return;
+    }
+    class = class_of(a, t, class_id);
+    if (UNLIKELY(!class)) {
+        store_relaxed(&t->ring->seen, load_relaxed(&t->ring->seen) + 1);
+        event_lose(t->ring, EVENT_LOST_NO_CLASS);
+        return;
+    }
+    bytes = size_of(a, class, object);
+    if (UNLIKELY(bytes < options->min_size || (a->by_type && !wanted_type(a, class))))
+        return;
+    if (options->sample && !sampled(a, t, bytes))
+        return;
+    store_relaxed(&t->ring->seen, load_relaxed(&t->ring->seen) + 1);
+    record(a, s, t, object, class, bytes);
+}

@@ -1,0 +1,60 @@
+/*
+ * alloc/alloc.h - the allocation callback: what was allocated, how large, where, by which thread: one event.
+ *
+ * The thread's own stack is exact in its own callback. The context node is kept on the frames, so an event costs the
+ * frames entered since the last one, whatever the depth.
+ */
+#ifndef SHADOWTRACE_ALLOC_ALLOC_H
+#define SHADOWTRACE_ALLOC_ALLOC_H
+
+#include "event/event.h"
+#include "names/names.h"
+#include "options/options.h"
+#include "stack/stack.h"
+#include "tree/tree.h"
+
+struct alloc;
+
+/* What a comparison is told; the same as struct check_subject, which this level does not know. */
+struct alloc_capture {
+    struct stack *stack;
+    const struct frame *top;
+    size_t depth;
+    uint64_t shadow_ticks, ticks;
+    uint32_t class_id, node;
+    struct event_ring *ring;
+};
+
+struct alloc_config {
+    struct clr_info *info; /* borrowed, as are the rest */
+    int info_version;
+    struct names *names;
+    struct tree *tree;
+    struct event_hub *hub;
+    const struct options *options;
+    /* Compare this capture with a snapshot; *state is the thread's own, NULL at first. NULL function: never. */
+    void (*compare)(void *context, void **state, const struct alloc_capture *capture);
+    /* Node from a snapshot instead of the shadow stack (--capture snapshot); NULL function: from the shadow stack. */
+    struct tree_node *(*capture)(void *context, void **state);
+    void (*state_free)(void *context, void *state);
+    void *context;
+};
+
+int alloc_new(const struct alloc_config *config, struct alloc **out); /* 0 or -ENOMEM */
+
+/*
+ * alloc_record - ObjectAllocated. Threads: the allocating one. May run: in that callback only (asks for the object's
+ * size and, for a class met first, what it is); may wait for ring space as event_post does.
+ */
+void alloc_record(struct alloc *alloc, uintptr_t object, uintptr_t class_id);
+
+/* The calling thread's ring, made if there is none; NULL when memory ran out. For events of other callbacks. */
+struct event_ring *alloc_ring(struct alloc *alloc);
+
+/* The thread of this stack ends: its ring is closed, its data freed. From stack_config.detached. */
+void alloc_thread_ended(struct alloc *alloc, struct stack *stack);
+
+/* A collection started or ended: what is known of heap ranges is void. Threads: any. */
+void alloc_heap_changed(struct alloc *alloc);
+
+#endif

@@ -1,0 +1,293 @@
+#include "check/check.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+#include <shadowtrace/clr/constants.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+#define FIRST_FRAMES 1024
+
+struct check {
+    struct check_config config;
+    pthread_mutex_t flag_lock; /* guards walks and the flag of the runtime; held for two calls, never while walking */
+    unsigned walks;
+};
+
+struct check_thread {
+    struct check *check;
+    size_t count, capacity;
+    bool failed; /* memory ran out: the walk was cut short */
+    struct check_frame {
+        uintptr_t function, ip;
+    } * frame; /* leaf first */
+};
+
+int check_new(const struct check_config *config, struct check **out)
+{
+    struct check *check = memory_zalloc(1, sizeof(*check));
+
+    *out = check;
+    if (!check)
+        return -ENOMEM;
+    check->config = *config;
+    pthread_mutex_init(&check->flag_lock, NULL);
+    return 0;
+}
+
+void check_thread_free(struct check_thread *t)
+{
+    if (t)
+        memory_free(t->frame);
+    memory_free(t);
+}
+
+static bool thread_ready(struct check *check, struct check_thread **thread)
+{
+    struct check_thread *t = *thread;
+
+    if (t)
+        return true;
+    t = memory_zalloc(1, sizeof(*t));
+    if (t)
+        t->frame = memory_alloc(FIRST_FRAMES * sizeof(*t->frame));
+    if (!t || !t->frame) {
+        memory_free(t);
+        return false;
+    }
+    t->check = check;
+    t->capacity = FIRST_FRAMES;
+    *thread = t;
+    return true;
+}
+
+/* StackSnapshotCallback, on the walked thread's stack, leaf first. */
+static hresult on_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info, uint32_t context_size,
+                        const uint8_t *context, void *client_data)
+{
+    struct check_thread *t = client_data;
+
+    (void)frame_info, (void)context_size, (void)context;
+    if (!function)
+        return S_OK; /* a run of unmanaged frames */
+    if (t->check->config.reduce) {
+        const struct names_method *method = names_method_find(t->check->config.names, function);
+
+        if (!method || !method->hooked)
+            return S_OK;
+    }
+    if (t->count == t->capacity) {
+        struct check_frame *larger = memory_realloc(t->frame, 2 * t->capacity * sizeof(*larger));
+
+        if (!larger) {
+            t->failed = true;
+            return S_FALSE;
+        }
+        t->frame = larger;
+        t->capacity *= 2;
+    }
+    t->frame[t->count++] = (struct check_frame){function, ip};
+    return S_OK;
+}
+
+static void flag_change(struct check *check, int by)
+{
+    struct clr_info *info = check->config.info;
+    uint32_t low, high;
+
+    pthread_mutex_lock(&check->flag_lock);
+    check->walks += (unsigned)by;
+    if (check->walks == (by > 0) && info->vtbl->get_event_mask2(info, &low, &high) == S_OK) {
+        low &= ~(uint32_t)COR_PRF_ENABLE_STACK_SNAPSHOT;
+        if (by > 0)
+            low |= COR_PRF_ENABLE_STACK_SNAPSHOT;
+        info->vtbl->set_event_mask2(info, low, high);
+    }
+    pthread_mutex_unlock(&check->flag_lock);
+}
+
+static hresult walk(struct check *check, struct check_thread *t)
+{
+    struct clr_info *info = check->config.info;
+    hresult result;
+
+    t->count = 0;
+    t->failed = false;
+    if (check->config.toggle_flag)
+        flag_change(check, 1);
+    result = info->vtbl->do_stack_snapshot(info, 0, on_frame, COR_PRF_SNAPSHOT_DEFAULT, t, NULL, 0);
+    if (check->config.toggle_flag)
+        flag_change(check, -1);
+    return result;
+}
+
+/* Records for FunctionIDs, named now: the writer, who needs the text, may not ask the runtime. */
+static void name_all(struct check *check, uintptr_t *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct names_method *method = NULL;
+
+        if (names_method_map(check->config.names, words[i], &method) == 0)
+            names_method_resolve(check->config.names, method);
+        words[i] = (uintptr_t)method;
+    }
+}
+
+static uintptr_t shadow_function(const struct check_subject *subject, size_t i)
+{
+    return *(const uintptr_t *)load_relaxed(&subject->top[-1 - (ptrdiff_t)i].method);
+}
+
+static bool equal(const struct check_thread *t, const struct check_subject *subject)
+{
+    if (t->count != subject->depth)
+        return false;
+    for (size_t i = 0; i < t->count; i++)
+        if (t->frame[i].function != shadow_function(subject, i))
+            return false;
+    return true;
+}
+
+/* Is `few` what is left of `many` without some of its frames? */
+static bool subsequence(const uintptr_t *few, size_t few_count, const uintptr_t *many, size_t many_count)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < many_count && found < few_count; i++)
+        found += many[i] == few[found];
+    return found == few_count;
+}
+
+static enum agreement_cause cause_of(const struct event_mismatch *m)
+{
+    const uintptr_t *shadow = m->methods, *snapshot = m->methods + m->shadow;
+
+    if (m->refused)
+        return AGREEMENT_REFUSED_WITH_FRAMES;
+    if (subsequence(snapshot, m->snapshot, shadow, m->shadow))
+        return AGREEMENT_SHADOW_EXTRA;
+    if (subsequence(shadow, m->shadow, snapshot, m->snapshot))
+        return AGREEMENT_SHADOW_MISSING;
+    return AGREEMENT_DIFFERENT_METHOD;
+}
+
+static void post(struct event_ring *ring, uint64_t ticks, enum event_kind kind, void *payload)
+{
+    struct event event = {
+        .ticks = ticks, .subject = (uintptr_t)payload, .bytes_kind = event_pack(0, EVENT_HEAP_NORMAL, kind)};
+
+    if (event_post(ring, &event))
+        memory_free(payload);
+}
+
+static void mismatch(struct check *check, const struct check_thread *t, const struct check_subject *subject,
+                     hresult result)
+{
+    size_t both = subject->depth + t->count;
+    struct event_mismatch *m = memory_alloc(sizeof(*m) + both * sizeof(m->methods[0]));
+    uint32_t first = 0;
+
+    add_relaxed(&check->config.agreement->mismatched, 1);
+    if (!m)
+        return; /* counted; both stacks are not to be had */
+    m->class_id = subject->class_id;
+    m->node = subject->node;
+    m->refused = result < 0 ? result : 0;
+    m->repairs = stack_touched(subject->stack);
+    m->shadow = (uint32_t)subject->depth;
+    m->snapshot = (uint32_t)t->count;
+    for (size_t i = 0; i < subject->depth; i++)
+        m->methods[i] = shadow_function(subject, i);
+    for (size_t i = 0; i < t->count; i++)
+        m->methods[subject->depth + i] = t->frame[i].function;
+    while (first < m->shadow && first < m->snapshot &&
+           m->methods[m->shadow - 1 - first] == m->methods[both - 1 - first])
+        first++;
+    m->first = first;
+    m->cause = (uint32_t)cause_of(m);
+    add_relaxed(&check->config.agreement->by_cause[m->cause], 1);
+    name_all(check, m->methods, both);
+    post(subject->ring, subject->ticks, EVENT_MISMATCH, m);
+}
+
+static void log_snapshot(struct check *check, const struct check_thread *t, const struct check_subject *subject, hresult result)
+{
+    struct event_stack *copy = memory_alloc(sizeof(*copy) + t->count * sizeof(copy->methods[0]));
+
+    if (!copy)
+        return;
+    copy->refused = result < 0 ? result : 0;
+    copy->count = (uint32_t)t->count;
+    for (size_t i = 0; i < t->count; i++)
+        copy->methods[i] = t->frame[i].function;
+    name_all(check, copy->methods, t->count);
+    post(subject->ring, subject->ticks, EVENT_SNAPSHOT, copy);
+}
+
+void check_compare(struct check *check, struct check_thread **thread, const struct check_subject *subject)
+{
+    struct agreement *agreement = check->config.agreement;
+    struct check_thread *t;
+    uint64_t before, after;
+    hresult result;
+
+    if (!thread_ready(check, thread))
+        return;
+    t = *thread;
+    before = clock_ticks();
+    result = walk(check, t);
+    after = clock_ticks();
+    if (t->failed)
+        return; /* half a snapshot is none: not taken */
+    add_relaxed(&agreement->taken, 1);
+    if (result < 0) {
+        agreement_refused(agreement, result);
+        if (subject->depth == 0)
+            add_relaxed(&agreement->refused, 1);
+        else
+            mismatch(check, t, subject, result);
+    } else {
+        agreement_cost(agreement, (uint32_t)subject->depth, clock_duration_ns(subject->shadow_ticks),
+                       clock_duration_ns(after - before));
+        if (equal(t, subject)) {
+            add_relaxed(&agreement->equal, 1);
+            stack_forget_repairs(subject->stack);
+        } else {
+            mismatch(check, t, subject, result);
+        }
+    }
+    if (check->config.log_all)
+        log_snapshot(check, t, subject, result);
+}
+
+struct tree_node *check_capture(struct check *check, struct check_thread **thread)
+{
+    struct tree_node *node = tree_root(check->config.tree);
+    uint64_t before, after;
+    hresult result;
+
+    if (!thread_ready(check, thread))
+        return node;
+    before = clock_ticks();
+    result = walk(check, *thread);
+    add_relaxed(&check->config.agreement->taken, 1);
+    if (result < 0) {
+        agreement_refused(check->config.agreement, result);
+        add_relaxed(&check->config.agreement->refused, 1);
+        return node;
+    }
+    for (size_t i = (*thread)->count; i-- > 0;) {
+        struct names_method *method;
+        /* The instruction in the caller; the caller's frame is the one before in this order. */
+        uintptr_t ip = i + 1 < (*thread)->count ? (*thread)->frame[i + 1].ip : 0;
+
+        if (names_method_map(check->config.names, (*thread)->frame[i].function, &method) == 0)
+            node = tree_child(check->config.tree, node, (uintptr_t)method, ip);
+    }
+    after = clock_ticks();
+    agreement_cost(check->config.agreement, (uint32_t)(*thread)->count, 0, clock_duration_ns(after - before));
+    return node;
+}

@@ -1,0 +1,61 @@
+/*
+ * check/check.h - DoStackSnapshot beside the shadow stack: both captured on the allocating thread, compared frame by
+ * frame. Never feeds the shadow stack.
+ *
+ * Equal: the same FunctionIDs in the same order, the same length; FunctionID 0 (a run of unmanaged frames) is dropped
+ * from the snapshot, nothing else from either side. With --only or --exclude the snapshot is first reduced to the
+ * methods that are hooked. A refusal with an empty shadow stack counts as refused, with frames as a mismatch.
+ */
+#ifndef SHADOWTRACE_CHECK_CHECK_H
+#define SHADOWTRACE_CHECK_CHECK_H
+
+#include "event/agreement.h"
+#include "event/event.h"
+#include "names/names.h"
+#include "stack/stack.h"
+#include "tree/tree.h"
+
+struct check;
+
+struct check_config {
+    struct clr_info *info; /* borrowed */
+    struct names *names;   /* borrowed; for `reduce` and check_capture */
+    struct tree *tree;     /* borrowed; for check_capture */
+    struct agreement *agreement; /* borrowed: counted here */
+    bool reduce;      /* drop methods that are not hooked from the snapshot */
+    bool log_all;     /* --capture both: an EVENT_SNAPSHOT for every comparison */
+    bool toggle_flag; /* raise COR_PRF_ENABLE_STACK_SNAPSHOT only around a walk (ELT2: it slows every hook) */
+};
+
+int check_new(const struct check_config *config, struct check **out); /* 0 or -ENOMEM */
+
+/* Per-thread scratch, made at the first walk. Threads: the owner. */
+struct check_thread;
+void check_thread_free(struct check_thread *thread);
+
+/* What was captured from the shadow stack, to be compared. */
+struct check_subject {
+    struct stack *stack;
+    const struct frame *top; /* stack_settle's */
+    size_t depth;
+    uint64_t shadow_ticks;   /* what capturing it cost */
+    uint64_t ticks;          /* of the allocation */
+    uint32_t class_id, node; /* log ids */
+    struct event_ring *ring; /* of the calling thread: differences go there */
+};
+
+/*
+ * check_compare - one snapshot of the calling thread against its shadow stack. The result goes to the agreement
+ * counters, a difference to the ring with both stacks.
+ * Threads: any, its own stack. May run: in callbacks where the runtime allows an unseeded walk (ObjectAllocated); not
+ *          in a hook. *thread is NULL at first.
+ */
+void check_compare(struct check *check, struct check_thread **thread, const struct check_subject *subject);
+
+/*
+ * check_capture - context node of the calling thread from a snapshot (--capture snapshot: what a profiler without
+ * hooks does). Returns: the node; the root when refused, counted. Otherwise as check_compare.
+ */
+struct tree_node *check_capture(struct check *check, struct check_thread **thread);
+
+#endif

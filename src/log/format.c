@@ -1,0 +1,142 @@
+#include "log/log_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ALLOC_LINE 256 /* bytes that an event line takes at the most, stacks and names apart */
+
+/* Appends a literal; at must have room. */
+#define PUT(at, literal) (memcpy((at), (literal), sizeof(literal) - 1), (at) + sizeof(literal) - 1)
+
+static char *put_number(char *at, uint64_t value)
+{
+    char digits[20];
+    size_t count = 0;
+
+    do
+        digits[count++] = (char)('0' + value % 10);
+    while (value /= 10);
+    while (count)
+        *at++ = digits[--count];
+    return at;
+}
+
+static const char *const heap_names[] = {NULL, "large", "pinned", "frozen"};
+
+/* Why a call instruction has no IL offset. */
+static const char *site_name(int32_t il)
+{
+    switch (il) {
+    case NAMES_SITE_NATIVE:
+        return "native";
+    case NAMES_SITE_STUB:
+        return "stub";
+    case NAMES_SITE_DYNAMIC:
+        return "dynamic";
+    case NAMES_SITE_OTHER:
+        return "unhooked";
+    case NAMES_SITE_UNMAPPED:
+        return "unmapped";
+    default:
+        return NULL;
+    }
+}
+
+double log_weight(const struct event *event)
+{
+    double bytes = (double)event_bytes(event), rate = (double)event->rate * 64;
+
+    return bytes > 0 ? bytes / -expm1(-bytes / rate) : rate;
+}
+
+const struct tree_node *log_context(const struct log *log, const struct event *event, int32_t *il)
+{
+    const struct tree_node *node = tree_node_by_id(log->config.tree, event->node);
+
+    *il = NAMES_SITE_NONE;
+    if (node->method || !node->parent)
+        return node;
+    *il = load_relaxed(&node->il); /* a site: resolved before it was let through */
+    return node->parent;
+}
+
+static void put_stack(struct buffer *b, const struct tree_node *node)
+{
+    const char *separator = "";
+
+    buffer_text(b, ",\"stack\":[");
+    for (; node->parent; node = node->parent) {
+        buffer_text(b, separator);
+        buffer_json_string(b, names_method_text((const struct names_method *)node->method));
+        separator = ",";
+    }
+    buffer_char(b, ']');
+}
+
+void log_format_alloc(struct log *log, struct log_thread *thread, const struct event *event, uint64_t t)
+{
+    struct buffer *b = &log->file.buffer;
+    const struct names_class *class = (const struct names_class *)event->subject;
+    const char *heap = heap_names[event_heap(event)];
+    int32_t il;
+    const struct tree_node *node = log_context(log, event, &il);
+    bool whole = log->config.options->stacks == OPTIONS_STACKS_INLINE;
+    char *line = buffer_reserve(b, ALLOC_LINE), *at = line;
+
+    if (!line)
+        return;
+    at = PUT(at, "{\"kind\":\"alloc\",\"t\":");
+    at = put_number(at, t);
+    at = PUT(at, ",\"thread\":");
+    at = put_number(at, thread->ring->thread);
+    at = PUT(at, ",\"class\":");
+    at = put_number(at, class->id);
+    at = PUT(at, ",\"bytes\":");
+    at = put_number(at, event_bytes(event));
+    if (!whole) {
+        at = PUT(at, ",\"node\":");
+        at = put_number(at, node->id);
+    }
+    if (il >= 0) {
+        at = PUT(at, ",\"il\":");
+        at = put_number(at, (uint64_t)il);
+    }
+    b->size += (size_t)(at - line);
+    if (heap)
+        buffer_format(b, ",\"heap\":\"%s\"", heap);
+    if (event->rate)
+        buffer_format(b, ",\"weight\":%.17g", log_weight(event));
+    if (whole) {
+        buffer_text(b, ",\"type\":");
+        buffer_json_string(b, names_class_text(class));
+        put_stack(b, node);
+    }
+    buffer_append(b, "}\n", 2);
+}
+
+void log_format_node(struct log *log, const struct tree_node *node)
+{
+    struct buffer *b = &log->file.buffer;
+    int32_t il = load_relaxed(&node->il);
+    const char *call = site_name(il);
+    char *line = buffer_reserve(b, ALLOC_LINE), *at = line;
+
+    if (!line)
+        return;
+    at = PUT(at, "{\"kind\":\"node\",\"id\":");
+    at = put_number(at, node->id);
+    at = PUT(at, ",\"parent\":");
+    at = put_number(at, node->parent->id);
+    at = PUT(at, ",\"method\":");
+    at = put_number(at, ((const struct names_method *)node->method)->id);
+    if (il >= 0) {
+        at = PUT(at, ",\"il\":");
+        at = put_number(at, (uint64_t)il);
+    }
+    b->size += (size_t)(at - line);
+    if (call)
+        buffer_format(b, ",\"call\":\"%s\"", call);
+    if (node->ip == FRAME_RET_FILTER)
+        buffer_text(b, ",\"filter\":true");
+    buffer_append(b, "}\n", 2);
+}

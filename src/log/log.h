@@ -1,0 +1,66 @@
+/*
+ * log/log.h - the log: one event to one JSON object on one line, definitions before their first use. Owns the file
+ * and the writer thread.
+ *
+ * The writer drains every ring; it never calls the runtime and never waits for anything that does. An event whose
+ * class or node is not named yet waits in the writer's own memory, with all later events of its thread, while the
+ * rings go on draining. Format: include/shadowtrace/log_schema.json.
+ */
+#ifndef SHADOWTRACE_LOG_LOG_H
+#define SHADOWTRACE_LOG_LOG_H
+
+#include "event/agreement.h"
+#include "event/event.h"
+#include "names/names.h"
+#include "options/options.h"
+#include "stack/stack.h"
+#include "tree/tree.h"
+
+struct log;
+
+struct log_config {
+    const struct options *options; /* borrowed, as is all below */
+    struct names *names;
+    struct tree *tree;
+    struct event_hub *hub;
+    const struct agreement *agreement; /* NULL: nothing is compared */
+    const char *runtime;               /* "10.0.12" */
+    const char *hooks;                 /* "elt2", "elt3", "none" */
+    bool unverified;                   /* a runtime version that this build was not tested on */
+    const char *executable;            /* path of the process's image */
+    const char *name;                  /* for the default file name: main assembly, no folder, no extension */
+    char *const *command;              /* arguments of the process, NULL-terminated */
+    double (*measure)(void);           /* ns per call pair of the hooks; run once on the writer; may be NULL */
+};
+
+/*
+ * log_open - create the file (0600; never one that exists) and write the header.
+ * Returns: 0 or -errno, with one line in why (what, where, what to do).
+ * Owns:    *out is the process's, for good: its threads may outlive log_stop. Threads: one.
+ */
+int log_open(const struct log_config *config, struct log **out, char *why, size_t why_size);
+
+int log_start(struct log *log); /* starts the writer (all signals blocked, named); 0 or -errno */
+
+/*
+ * log_stop - write what the rings still hold, the end record, and close; at most timeout_ms, then what is left counts
+ * as lost. The hub must have been told to stop. Threads: one, once.
+ */
+void log_stop(struct log *log, unsigned timeout_ms);
+
+/* In a child after fork: nothing is written any more, the file is the parent's. Async-signal-safe. */
+void log_abandon(struct log *log);
+
+/*
+ * log_resolve - instructions and methods of new nodes, for the writer. Returns: whether there were any.
+ * Threads: one (the resolver).
+ */
+bool log_resolve(struct log *log);
+
+/* log_resolve_node - the same for one node, at once: code that may be unloaded. Threads: any, in a callback. */
+void log_resolve_node(struct names *names, struct tree_node *node);
+
+/* One line for the status folder from a process that records nothing: state "declined" or "failed". */
+void log_status_declined(const char *folder, const char *executable, char *const *command, const char *reason);
+
+#endif

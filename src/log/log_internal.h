@@ -1,0 +1,103 @@
+/*
+ * log/log_internal.h - what the files of src/log/ share. All of it is the writer thread's alone, but for what is said
+ * to be others'.
+ */
+#ifndef SHADOWTRACE_LOG_LOG_INTERNAL_H
+#define SHADOWTRACE_LOG_LOG_INTERNAL_H
+
+#include "log/log.h"
+
+#include "base/buffer.h"
+
+#include <jansson.h>
+#include <pthread.h>
+
+/* Which ids have been written; grows as needed. */
+struct log_ids {
+    uint8_t *seen;
+    size_t capacity;
+};
+
+/* What the writer knows of one traced thread; hangs on its ring. */
+struct log_thread {
+    struct event_ring *ring;
+    struct log_thread *next;
+    uint64_t last_ns; /* `t` of a thread never falls */
+    char *name;       /* UTF-8, NULL: none given */
+    /* events taken from the ring that wait for a definition: waiting[first .. first + count) */
+    struct event *waiting;
+    size_t first, count, capacity;
+};
+
+/* Of the file: file.c. */
+struct log_file {
+    int fd;
+    struct buffer buffer;  /* lines not yet written */
+    uint64_t bytes;        /* written so far */
+    uint64_t oldest_ns;    /* when the first byte of the buffer came; 0: empty */
+    uint64_t alloc_lines;  /* in the buffer */
+    int error;             /* errno of the last failure, 0 while writing works */
+    char *path;
+};
+
+struct log {
+    struct log_config config;
+    struct log_file file;
+    pthread_t thread;
+    bool started;
+    _Atomic(bool) stopping, ended, abandoned; /* set by others, by the writer, by a forked child */
+    uint64_t deadline_ns;                     /* once stopping: when to give up */
+    uint64_t zero_ns;                         /* CLOCK_MONOTONIC at t = 0 */
+    struct log_thread *threads;
+    struct log_ids modules, classes, methods;
+    struct tree_node **path; /* scratch: nodes to be defined, leaf first */
+    size_t path_capacity;
+    uint64_t written, lost_here[EVENT_LOST_REASONS], bytes, waiting;
+    uint64_t lost_by_ended, seen_by_ended, lost_ended[EVENT_LOST_REASONS]; /* rings that are freed */
+    uint64_t reported_taken, reported_lost[EVENT_LOST_REASONS], reported_repairs[STACK_REPAIRS];
+    uint64_t next_report_ns;
+    double ns_per_pair;
+    uint32_t resolved;  /* the resolver's: nodes below this id are done */
+    struct log_sites *sites; /* --log sites */
+};
+
+/* file.c */
+int log_file_open(struct log *log, char *why, size_t why_size);
+void log_file_flush(struct log *log); /* as much as the system takes; keeps the rest */
+bool log_file_full(const struct log *log); /* writing fails, and as much waits as may */
+void log_file_close(struct log *log);
+
+/* format.c: event lines, formatted in place */
+void log_format_alloc(struct log *log, struct log_thread *thread, const struct event *event, uint64_t t);
+void log_format_node(struct log *log, const struct tree_node *node);
+
+/* define.c: definitions; 0, -EAGAIN while somebody has yet to name it, -ENOMEM */
+int log_define_class(struct log *log, const struct names_class *class);
+int log_define_method(struct log *log, const struct names_method *method);
+int log_define_node(struct log *log, uint32_t id);
+int log_define_thread(struct log *log, struct log_thread *thread, const uint64_t *end);
+void log_ids_free(struct log_ids *ids);
+
+/* records.c: header, check, lost, repair, mismatch, snapshot, end; status file */
+int log_emit(struct log *log, json_t *line); /* one line; takes the reference, line may be NULL (-ENOMEM) */
+json_t *log_text(const char *text);          /* string of whatever bytes; NULL when memory runs out */
+int log_write_header(struct log *log);
+int log_write_mismatch(struct log *log, struct log_thread *thread, const struct event_mismatch *m, uint64_t t);
+int log_write_snapshot(struct log *log, struct log_thread *thread, const struct event_stack *stack, uint64_t t);
+void log_write_reports(struct log *log, uint64_t t); /* check, lost, repair: those that changed */
+int log_write_end(struct log *log, uint64_t t);
+void log_lost(const struct log *log, uint64_t by[EVENT_LOST_REASONS], uint64_t *seen);
+void log_status_write(const struct log *log, const char *state);
+
+/* sites.c: --log sites */
+int log_sites_new(struct log_sites **out);
+void log_sites_free(struct log_sites *sites);
+int log_sites_add(struct log *log, struct log_thread *thread, const struct event *event);
+void log_sites_flush(struct log *log);
+
+/* The weight of a sampled allocation: bytes that it stands for. */
+double log_weight(const struct event *event);
+/* The context node and the IL offset of the allocation itself (or a NAMES_SITE_ value) of an event. */
+const struct tree_node *log_context(const struct log *log, const struct event *event, int32_t *il);
+
+#endif

@@ -1,0 +1,408 @@
+/*
+ * log/records.c - the records that are few: header, comparison, losses, repairs, end; and the status file.
+ */
+#include "log/log_internal.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static int buffer_sink(const char *data, size_t size, void *context)
+{
+    struct buffer *b = context;
+
+    buffer_append(b, data, size);
+    return b->failed ? -1 : 0;
+}
+
+int log_emit(struct log *log, json_t *line)
+{
+    struct buffer *b = &log->file.buffer;
+    size_t mark = b->size;
+    int failed = !line || json_dump_callback(line, buffer_sink, b, JSON_COMPACT | JSON_REAL_PRECISION(15));
+
+    json_decref(line);
+    if (!failed)
+        buffer_char(b, '\n');
+    if (failed || b->failed) { /* no half lines */
+        b->size = mark;
+        b->failed = 0;
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+json_t *log_text(const char *text)
+{
+    struct buffer b = BUFFER_INIT;
+    json_t *string = NULL;
+
+    buffer_utf8(&b, text ? text : "");
+    if (!b.failed)
+        string = json_string(b.data ? b.data : "");
+    buffer_free(&b);
+    return string;
+}
+
+static json_t *text_array(char *const *texts)
+{
+    json_t *array = json_array();
+
+    for (; texts && *texts; texts++)
+        if (json_array_append_new(array, log_text(*texts))) {
+            json_decref(array);
+            return NULL;
+        }
+    return array;
+}
+
+static json_t *options_json(const struct options *options)
+{
+    char *text = options_write(options);
+    json_t *json = text ? json_loads(text, 0, NULL) : NULL;
+
+    memory_free(text);
+    return json;
+}
+
+static const char *capture_name(enum options_capture capture)
+{
+    return capture == OPTIONS_CAPTURE_SHADOW ? "shadow" : capture == OPTIONS_CAPTURE_BOTH ? "both" : "snapshot";
+}
+
+int log_write_header(struct log *log)
+{
+    const struct log_config *c = &log->config;
+    char started[32] = "";
+    time_t now = time(NULL);
+    struct tm utc;
+    json_t *line;
+
+    if (gmtime_r(&now, &utc))
+        strftime(started, sizeof(started), "%Y-%m-%dT%H:%M:%SZ", &utc);
+    line = json_pack("{s:s, s:s, s:i, s:i, s:o, s:o, s:s, s:s, s:s, s:o, s:I, s:s, s:s}", "kind", "header", "format",
+                     "shadowtrace", "version", 1, "pid", (int)getpid(), "executable", log_text(c->executable),
+                     "command", text_array(c->command), "runtime", c->runtime, "hooks", c->hooks, "capture",
+                     capture_name(c->options->capture), "options", options_json(c->options), "clock",
+                     (json_int_t)log->zero_ns, "started", started, "tracer", SHADOWTRACE_VERSION);
+    if (line && c->unverified && json_object_set_new(line, "unverified", json_true())) {
+        json_decref(line);
+        line = NULL;
+    }
+    return log_emit(log, line);
+}
+
+static json_t *hex_json(int32_t result)
+{
+    char hex[16];
+
+    snprintf(hex, sizeof(hex), "0x%08x", (unsigned)result);
+    return json_string(hex);
+}
+
+/* Log ids of methods, leaf first; each is defined first. */
+static int method_array(struct log *log, const uintptr_t *methods, size_t count, json_t **out)
+{
+    json_t *array = json_array();
+    int err = array ? 0 : -ENOMEM;
+
+    for (size_t i = 0; !err && i < count; i++) {
+        const struct names_method *method = (const struct names_method *)methods[i];
+
+        if (method)
+            err = log_define_method(log, method);
+        if (!err && json_array_append_new(array, json_integer(method ? method->id : 0)))
+            err = -ENOMEM;
+    }
+    if (err) {
+        json_decref(array);
+        array = NULL;
+    }
+    *out = array;
+    return err;
+}
+
+static json_t *repair_names(uint32_t mask)
+{
+    json_t *array = json_array();
+
+    for (unsigned i = 0; array && i < STACK_REPAIRS; i++)
+        if (mask >> i & 1)
+            json_array_append_new(array, json_string(stack_repair_name((enum stack_repair)i)));
+    return array;
+}
+
+int log_write_mismatch(struct log *log, struct log_thread *thread, const struct event_mismatch *m, uint64_t t)
+{
+    json_t *shadow, *snapshot, *line;
+    int err = method_array(log, m->methods, m->shadow, &shadow);
+
+    if (err)
+        return err;
+    err = method_array(log, m->methods + m->shadow, m->snapshot, &snapshot);
+    if (err) {
+        json_decref(shadow);
+        return err;
+    }
+    line = json_pack("{s:s, s:I, s:I, s:I, s:s, s:I, s:o, s:o, s:o}", "kind", "mismatch", "t", (json_int_t)t, "thread",
+                     (json_int_t)thread->ring->thread, "class", (json_int_t)m->class_id, "cause",
+                     agreement_cause_name((enum agreement_cause)m->cause), "first", (json_int_t)m->first, "shadow",
+                     shadow, "snapshot", snapshot, "repairs", repair_names(m->repairs));
+    if (line && m->refused)
+        json_object_set_new(line, "refused", hex_json(m->refused));
+    return log_emit(log, line);
+}
+
+int log_write_snapshot(struct log *log, struct log_thread *thread, const struct event_stack *stack, uint64_t t)
+{
+    json_t *methods, *line;
+    int err = method_array(log, stack->methods, stack->count, &methods);
+
+    if (err)
+        return err;
+    line = json_pack("{s:s, s:I, s:I, s:o}", "kind", "snapshot", "t", (json_int_t)t, "thread",
+                     (json_int_t)thread->ring->thread, "stack", methods);
+    if (line && stack->refused)
+        json_object_set_new(line, "refused", hex_json(stack->refused));
+    return log_emit(log, line);
+}
+
+static json_t *histogram_json(const struct agreement_histogram *h)
+{
+    json_t *array = json_array();
+
+    for (unsigned i = 0; array && i < AGREEMENT_BUCKETS; i++) {
+        uint32_t count = load_relaxed(&h->bucket[i]);
+
+        if (count)
+            json_array_append_new(
+                array, json_pack("[I, I]", (json_int_t)agreement_bucket_ns(i), (json_int_t)count));
+    }
+    return array;
+}
+
+static json_t *depths_json(const struct agreement *a)
+{
+    json_t *array = json_array();
+
+    for (unsigned i = 0; array && i < AGREEMENT_DEPTHS; i++) {
+        uint64_t count = load_relaxed(&a->depth[i].count);
+
+        if (count)
+            json_array_append_new(
+                array, json_pack("{s:I, s:I, s:I, s:I, s:I}", "from", (json_int_t)agreement_depth_from(i), "to",
+                                 (json_int_t)agreement_depth_from(i + 1) - 1, "count", (json_int_t)count, "shadow_ns",
+                                 (json_int_t)load_relaxed(&a->depth[i].shadow_ns), "snapshot_ns",
+                                 (json_int_t)load_relaxed(&a->depth[i].snapshot_ns)));
+    }
+    return array;
+}
+
+static json_t *refusals_json(const struct agreement *a)
+{
+    json_t *object = json_object();
+
+    for (unsigned i = 0; object && i < AGREEMENT_REFUSALS; i++) {
+        uint32_t result = load_relaxed(&a->refusal[i].result);
+        char hex[16] = "other";
+
+        if (!load_relaxed(&a->refusal[i].count))
+            continue;
+        if (result)
+            snprintf(hex, sizeof(hex), "0x%08x", result);
+        json_object_set_new(object, hex, json_integer((json_int_t)load_relaxed(&a->refusal[i].count)));
+    }
+    return object;
+}
+
+static json_t *causes_json(const struct agreement *a)
+{
+    json_t *object = json_object();
+
+    for (unsigned i = 0; object && i < AGREEMENT_CAUSES; i++) {
+        uint64_t count = load_relaxed(&a->by_cause[i]);
+
+        if (count)
+            json_object_set_new(object, agreement_cause_name((enum agreement_cause)i), json_integer((json_int_t)count));
+    }
+    return object;
+}
+
+static json_t *repairs_json(const struct stack_totals *totals)
+{
+    json_t *object = json_object();
+
+    for (unsigned i = 0; object && i < STACK_REPAIRS; i++)
+        json_object_set_new(object, stack_repair_name((enum stack_repair)i),
+                            json_integer((json_int_t)totals->repairs[i]));
+    return object;
+}
+
+/* The counts that check and end records share. */
+static json_t *snapshots_json(const struct agreement *a)
+{
+    uint64_t equal = load_relaxed(&a->equal), mismatched = load_relaxed(&a->mismatched);
+
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "taken", (json_int_t)load_relaxed(&a->taken), "compared",
+                     (json_int_t)(equal + mismatched), "equal", (json_int_t)equal, "mismatched",
+                     (json_int_t)mismatched, "refused", (json_int_t)load_relaxed(&a->refused), "refused_by",
+                     refusals_json(a), "mismatched_by", causes_json(a));
+}
+
+static void write_check(struct log *log, const struct stack_totals *totals, uint64_t t)
+{
+    const struct agreement *a = log->config.agreement;
+    json_t *line, *counts;
+
+    if (!a || load_relaxed(&a->taken) == log->reported_taken)
+        return;
+    log->reported_taken = load_relaxed(&a->taken);
+    line = json_pack("{s:s, s:I}", "kind", "check", "t", (json_int_t)t);
+    counts = snapshots_json(a);
+    if (line && counts) {
+        json_object_update(line, counts);
+        json_object_set_new(line, "shadow", histogram_json(&a->shadow));
+        json_object_set_new(line, "snapshot", histogram_json(&a->snapshot));
+        json_object_set_new(line, "shadow_ns", json_integer((json_int_t)load_relaxed(&a->shadow.sum)));
+        json_object_set_new(line, "snapshot_ns", json_integer((json_int_t)load_relaxed(&a->snapshot.sum)));
+        json_object_set_new(line, "by_depth", depths_json(a));
+        json_object_set_new(line, "repairs", repairs_json(totals));
+    }
+    json_decref(counts);
+    log_emit(log, line);
+}
+
+void log_lost(const struct log *log, uint64_t by[EVENT_LOST_REASONS], uint64_t *seen)
+{
+    *seen = log->seen_by_ended;
+    for (unsigned i = 0; i < EVENT_LOST_REASONS; i++) {
+        by[i] = log->lost_here[i] + log->lost_ended[i];
+        if (i != EVENT_LOST_STOPPED) /* those come after the last drain and are in nobody's `seen` */
+            by[i] += load_relaxed(&log->config.hub->lost[i]);
+        if (i == EVENT_LOST_NO_RING)
+            *seen += load_relaxed(&log->config.hub->lost[i]);
+    }
+    for (const struct log_thread *thread = log->threads; thread; thread = thread->next) {
+        for (unsigned i = 0; i < EVENT_LOST_REASONS; i++)
+            by[i] += load_relaxed(&thread->ring->lost[i]);
+        *seen += load_relaxed(&thread->ring->seen);
+    }
+}
+
+static void write_count(struct log *log, const char *kind, uint64_t t, const char *reason, uint64_t count,
+                        uint64_t *reported)
+{
+    if (count == *reported)
+        return;
+    if (log_emit(log, json_pack("{s:s, s:I, s:s, s:I}", "kind", kind, "t", (json_int_t)t, "reason", reason, "count",
+                                (json_int_t)count)) == 0)
+        *reported = count;
+}
+
+void log_write_reports(struct log *log, uint64_t t)
+{
+    uint64_t by[EVENT_LOST_REASONS], seen;
+    struct stack_totals totals;
+
+    stack_totals_read(&totals);
+    log_lost(log, by, &seen);
+    write_check(log, &totals, t);
+    for (unsigned i = 0; i < EVENT_LOST_REASONS; i++)
+        write_count(log, "lost", t, event_lost_name((enum event_lost)i), by[i], &log->reported_lost[i]);
+    for (unsigned i = 0; i < STACK_REPAIRS; i++)
+        write_count(log, "repair", t, stack_repair_name((enum stack_repair)i), totals.repairs[i],
+                    &log->reported_repairs[i]);
+}
+
+int log_write_end(struct log *log, uint64_t t)
+{
+    uint64_t by[EVENT_LOST_REASONS], seen, lost = 0;
+    struct stack_totals totals;
+    hresult last;
+    json_t *line, *lost_by = json_object();
+
+    stack_totals_read(&totals);
+    log_lost(log, by, &seen);
+    for (unsigned i = 0; i < EVENT_LOST_REASONS; i++)
+        lost += by[i];
+    if (seen > log->written + lost) { /* on its way through a callback when the hub stopped */
+        by[EVENT_LOST_STOPPED] += seen - log->written - lost;
+        lost = seen - log->written;
+    }
+    for (unsigned i = 0; lost_by && i < EVENT_LOST_REASONS; i++)
+        if (by[i])
+            json_object_set_new(lost_by, event_lost_name((enum event_lost)i), json_integer((json_int_t)by[i]));
+    line = json_pack("{s:s, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:o, s:{s:I, s:f}, s:I, s:I}", "kind", "end",
+                     "t", (json_int_t)t, "seen", (json_int_t)seen, "written", (json_int_t)log->written, "lost",
+                     (json_int_t)lost, "lost_by", lost_by, "bytes", (json_int_t)log->bytes, "threads",
+                     (json_int_t)load_relaxed(&log->config.hub->threads), "nodes",
+                     (json_int_t)tree_count(log->config.tree), "nodes_refused",
+                     (json_int_t)tree_refused(log->config.tree), "repairs", repairs_json(&totals), "hooks", "calls",
+                     (json_int_t)totals.calls, "ns_per_pair", log->ns_per_pair, "names_failed",
+                     (json_int_t)names_failures(log->config.names, &last), "log_bytes",
+                     (json_int_t)(log->file.bytes + log->file.buffer.size));
+    if (line && log->config.agreement)
+        json_object_set_new(line, "snapshots", snapshots_json(log->config.agreement));
+    return log_emit(log, line);
+}
+
+static void status_emit(const char *folder, json_t *status)
+{
+    char path[4096], fresh[4096 + 8];
+    int fd, length = snprintf(path, sizeof(path), "%s/%d.json", folder, (int)getpid());
+    char *text = status ? json_dumps(status, JSON_COMPACT) : NULL;
+
+    if (text && length > 0 && (size_t)length < sizeof(path) - 4) {
+        snprintf(fresh, sizeof(fresh), "%s.new", path);
+        fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (fd >= 0) {
+            size_t size = strlen(text);
+            bool whole = write(fd, text, size) == (ssize_t)size;
+
+            close(fd);
+            if (!whole || rename(fresh, path))
+                unlink(fresh);
+        }
+    }
+    free(text);
+    json_decref(status);
+}
+
+void log_status_write(const struct log *log, const char *state)
+{
+    const struct log_config *c = &log->config;
+    uint64_t by[EVENT_LOST_REASONS], seen, lost = 0;
+    json_t *status;
+
+    if (!c->options->status)
+        return;
+    log_lost(log, by, &seen);
+    for (unsigned i = 0; i < EVENT_LOST_REASONS; i++)
+        lost += by[i];
+    status = json_pack("{s:i, s:o, s:o, s:s, s:o, s:I, s:I, s:I, s:I, s:s}", "pid", (int)getpid(), "executable",
+                       log_text(c->executable), "command", text_array(c->command), "state",
+                       log->file.error ? "failed" : state, "log", log_text(log->file.path), "seen", (json_int_t)seen,
+                       "written", (json_int_t)log->written, "lost", (json_int_t)lost, "bytes", (json_int_t)log->bytes,
+                       "runtime", c->runtime);
+    if (status && log->file.error) {
+        char reason[4200];
+
+        snprintf(reason, sizeof(reason), "writing the log %s failed: %s; what was written before can be read",
+                 log->file.path, strerror(log->file.error));
+        json_object_set_new(status, "reason", log_text(reason));
+    }
+    status_emit(c->options->status, status);
+}
+
+void log_status_declined(const char *folder, const char *executable, char *const *command, const char *reason)
+{
+    status_emit(folder, json_pack("{s:i, s:o, s:o, s:s, s:o}", "pid", (int)getpid(), "executable",
+                                  log_text(executable), "command", text_array(command), "state", "declined", "reason",
+                                  log_text(reason)));
+}

@@ -1,0 +1,401 @@
+#include "log/log_internal.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FLUSH_BYTES (256u << 10)  /* write when that much waits */
+#define FLUSH_NS 250000000ull     /* or when the oldest line is that old */
+#define REPORT_NS 500000000ull    /* check, lost, repair, status */
+#define IDLE_NS 50000000ull       /* longest sleep; a ring a quarter full ends it */
+#define BUSY_NS 2000000ull        /* sleep while events wait for the resolver */
+#define WAITING_LIMIT (4u << 20)  /* events that may wait in our memory, all threads together */
+#define BATCH 4096                /* slots of one ring before the next gets its turn */
+
+static uint64_t now_t(struct log *log)
+{
+    uint64_t now = clock_ns();
+
+    return now > log->zero_ns ? now - log->zero_ns : 0;
+}
+
+static uint64_t event_t(struct log *log, struct log_thread *thread, const struct event *event)
+{
+    uint64_t ns = clock_ticks_to_ns(event->ticks);
+
+    ns = ns > log->zero_ns ? ns - log->zero_ns : 0;
+    if (ns < thread->last_ns)
+        ns = thread->last_ns;
+    thread->last_ns = ns;
+    return ns;
+}
+
+static int write_alloc(struct log *log, struct log_thread *thread, const struct event *event)
+{
+    struct buffer *b = &log->file.buffer;
+    size_t mark;
+    int err = log_define_class(log, (const struct names_class *)event->subject);
+
+    if (!err)
+        err = log_define_node(log, event->node);
+    if (err)
+        return err;
+    if (log->sites) {
+        err = log_sites_add(log, thread, event);
+        if (err)
+            return err;
+    } else {
+        if (log_file_full(log)) {
+            log->lost_here[EVENT_LOST_WRITE_FAILED]++;
+            return 0;
+        }
+        mark = b->size;
+        log_format_alloc(log, thread, event, event_t(log, thread, event));
+        if (b->failed) {
+            b->size = mark;
+            b->failed = 0;
+            return -ENOMEM;
+        }
+        log->file.alloc_lines++;
+    }
+    log->written++;
+    log->bytes += event_bytes(event);
+    return 0;
+}
+
+static int write_name(struct log *log, const struct event_name *name)
+{
+    struct log_thread *thread = log->threads;
+
+    while (thread && thread->ring->os != name->os)
+        thread = thread->next;
+    if (!thread)
+        return 0;
+    memory_free(thread->name);
+    thread->name = memory_strdup(name->text);
+    return log_define_thread(log, thread, NULL);
+}
+
+/* One event. Returns 0 when it is done with, or -EAGAIN when it has to wait. */
+static int handle(struct log *log, struct log_thread *thread, const struct event *event)
+{
+    void *payload = event_kind(event) == EVENT_ALLOC ? NULL : (void *)event->subject;
+    int err = 0;
+
+    switch (event_kind(event)) {
+    case EVENT_ALLOC:
+        err = write_alloc(log, thread, event);
+        break;
+    case EVENT_MISMATCH:
+        err = log_write_mismatch(log, thread, payload, event_t(log, thread, event));
+        break;
+    case EVENT_SNAPSHOT:
+        err = log_write_snapshot(log, thread, payload, event_t(log, thread, event));
+        break;
+    case EVENT_THREAD_NAME:
+        err = write_name(log, payload);
+        break;
+    }
+    if (err == -EAGAIN)
+        return err;
+    if (err && event_kind(event) == EVENT_ALLOC)
+        log->lost_here[EVENT_LOST_NO_MEMORY]++;
+    memory_free(payload);
+    return 0;
+}
+
+/* Keep an event until what it needs is named. */
+static int wait_push(struct log *log, struct log_thread *thread, const struct event *event)
+{
+    if (thread->first + thread->count == thread->capacity) {
+        if (thread->first > thread->capacity / 2) {
+            memmove(thread->waiting, thread->waiting + thread->first, thread->count * sizeof(*event));
+            thread->first = 0;
+        } else {
+            size_t capacity = thread->capacity ? 2 * thread->capacity : 1024;
+            struct event *waiting = memory_realloc(thread->waiting, capacity * sizeof(*event));
+
+            if (!waiting)
+                return -ENOMEM;
+            thread->waiting = waiting;
+            thread->capacity = capacity;
+        }
+    }
+    thread->waiting[thread->first + thread->count++] = *event;
+    log->waiting++;
+    return 0;
+}
+
+/* Returns whether anything moved. */
+static bool drain(struct log *log, struct log_thread *thread)
+{
+    struct event_ring *ring = thread->ring;
+    uint64_t tail = load_relaxed(&ring->tail), head = load_acquire(&ring->head), from = tail; /* slots after head */
+    bool moved = false;
+
+    while (thread->count && handle(log, thread, &thread->waiting[thread->first]) == 0) {
+        thread->first++;
+        thread->count--;
+        log->waiting--;
+        moved = true;
+    }
+    if (!thread->count)
+        thread->first = 0;
+    for (; tail != head && tail - from < BATCH; tail++) {
+        const struct event *event = &ring->slots[tail & ring->mask];
+
+        if (!thread->count && handle(log, thread, event) == 0)
+            continue;
+        if (log->waiting >= WAITING_LIMIT || wait_push(log, thread, event))
+            break; /* it stays in the ring; a full ring makes its thread wait, then count */
+    }
+    store_release(&ring->tail, tail); /* slots read before they are written again */
+    return moved || tail != from;
+}
+
+static void adopt(struct log *log)
+{
+    struct event_ring *ring = event_hub_adopt(log->config.hub);
+
+    while (ring) {
+        struct event_ring *next = ring->next;
+        struct log_thread *thread = memory_zalloc(1, sizeof(*thread)), **last = &log->threads;
+
+        if (!thread) { /* its events count as lost when its ring is full; nothing better can be done */
+            ring = next;
+            continue;
+        }
+        thread->ring = ring;
+        ring->writer = thread;
+        while (*last)
+            last = &(*last)->next;
+        *last = thread;
+        log_define_thread(log, thread, NULL);
+        ring = next;
+    }
+}
+
+static void thread_free(struct log_thread *thread)
+{
+    memory_free(thread->waiting);
+    memory_free(thread->name);
+    memory_free(thread);
+}
+
+/* Threads that closed their ring and whose events are all written. */
+static void retire(struct log *log)
+{
+    for (struct log_thread **link = &log->threads, *thread; (thread = *link);) {
+        struct event_ring *ring = thread->ring;
+
+        if (thread->count || !load_acquire(&ring->closed) || load_acquire(&ring->head) != load_relaxed(&ring->tail)) {
+            link = &thread->next;
+            continue;
+        }
+        log_define_thread(log, thread, &thread->last_ns);
+        log->seen_by_ended += load_relaxed(&ring->seen);
+        for (unsigned i = 0; i < EVENT_LOST_REASONS; i++)
+            log->lost_ended[i] += load_relaxed(&ring->lost[i]);
+        *link = thread->next;
+        event_ring_free(ring);
+        thread_free(thread);
+    }
+}
+
+static bool empty(const struct log *log)
+{
+    for (const struct log_thread *thread = log->threads; thread; thread = thread->next)
+        if (thread->count || load_acquire(&thread->ring->head) != load_relaxed(&thread->ring->tail))
+            return false;
+    return true;
+}
+
+static void report(struct log *log, uint64_t now)
+{
+    if (now < log->next_report_ns)
+        return;
+    log->next_report_ns = now + REPORT_NS;
+    clock_calibrate();
+    if (log->sites)
+        log_sites_flush(log);
+    log_write_reports(log, now_t(log));
+    log_status_write(log, "recording");
+}
+
+static void flush(struct log *log, uint64_t now)
+{
+    struct log_file *file = &log->file;
+
+    if (!file->buffer.size)
+        return;
+    if (!file->oldest_ns)
+        file->oldest_ns = now;
+    if (file->buffer.size >= FLUSH_BYTES || now - file->oldest_ns >= FLUSH_NS)
+        log_file_flush(log);
+}
+
+static bool round_once(struct log *log)
+{
+    bool moved = false;
+    uint64_t now;
+
+    adopt(log);
+    for (struct log_thread *thread = log->threads; thread; thread = thread->next) {
+        moved |= drain(log, thread);
+        if (log->file.buffer.size >= FLUSH_BYTES && !log->file.error)
+            log_file_flush(log);
+    }
+    retire(log);
+    now = clock_ns();
+    report(log, now);
+    flush(log, now);
+    return moved;
+}
+
+static void finish(struct log *log)
+{
+    while (clock_ns() < log->deadline_ns) {
+        round_once(log);
+        if (empty(log))
+            break;
+        if (log->waiting)
+            wake_wait(&log->config.hub->writer, BUSY_NS);
+    }
+    if (log->sites)
+        log_sites_flush(log);
+    log_write_reports(log, now_t(log));
+    log_write_end(log, now_t(log));
+    log_file_close(log);
+    log_status_write(log, "ended");
+}
+
+static void *writer_main(void *context)
+{
+    struct log *log = context;
+    uint64_t sleep_ns = BUSY_NS;
+
+    pthread_setname_np(pthread_self(), "shadowtrace-log");
+    if (log->config.measure)
+        log->ns_per_pair = log->config.measure();
+    log_status_write(log, "recording");
+    while (!load_acquire(&log->stopping)) {
+        if (round_once(log)) {
+            sleep_ns = BUSY_NS;
+        } else {
+            wake_wait(&log->config.hub->writer, log->waiting ? BUSY_NS : sleep_ns);
+            sleep_ns = sleep_ns * 2 < IDLE_NS ? sleep_ns * 2 : IDLE_NS;
+        }
+    }
+    finish(log);
+    store_release(&log->ended, true);
+    return NULL;
+}
+
+int log_open(const struct log_config *config, struct log **out, char *why, size_t why_size)
+{
+    struct log *log = memory_zalloc(1, sizeof(*log));
+    int err = -ENOMEM;
+
+    *out = NULL;
+    snprintf(why, why_size, "out of memory while opening the log");
+    if (!log)
+        return err;
+    log->config = *config;
+    log->zero_ns = clock_ns();
+    err = log_file_open(log, why, why_size);
+    if (err)
+        goto failed;
+    if (config->options->log == OPTIONS_LOG_SITES)
+        err = log_sites_new(&log->sites);
+    if (!err)
+        err = log_write_header(log);
+    if (!err) {
+        log_file_flush(log);
+        err = -log->file.error;
+        if (err)
+            snprintf(why, why_size, "cannot write the log %s: %s; free some space or name another file with -o",
+                     log->file.path, strerror(-err));
+    }
+    if (err)
+        goto failed;
+    *out = log;
+    return 0;
+failed:
+    log_sites_free(log->sites);
+    if (log->file.fd >= 0)
+        close(log->file.fd);
+    buffer_free(&log->file.buffer);
+    memory_free(log->file.path);
+    memory_free(log);
+    return err;
+}
+
+int log_start(struct log *log)
+{
+    sigset_t all, before;
+    int err;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the new thread inherits the mask */
+    err = pthread_create(&log->thread, NULL, writer_main, log);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    log->started = err == 0;
+    return -err;
+}
+
+void log_stop(struct log *log, unsigned timeout_ms)
+{
+    const struct timespec step = {0, 1000000};
+
+    if (!log->started)
+        return;
+    log->deadline_ns = clock_ns() + timeout_ms * 1000000ull;
+    store_release(&log->stopping, true);
+    wake_up(&log->config.hub->writer);
+    /* Not joined: a writer that hangs in write(2) on a dead file system must not hold up the program's end. */
+    while (!load_acquire(&log->ended) && clock_ns() < log->deadline_ns + 200000000ull)
+        nanosleep(&step, NULL);
+}
+
+void log_abandon(struct log *log)
+{
+    store_relaxed(&log->abandoned, true);
+}
+
+void log_resolve_node(struct names *names, struct tree_node *node)
+{
+    struct names_method *method = (struct names_method *)node->method;
+    struct tree_node *parent = node->parent;
+    int32_t il = NAMES_SITE_NONE;
+
+    if (method)
+        names_method_resolve(names, method);
+    if (node->ip && node->ip != FRAME_RET_FILTER)
+        il = names_site(names, parent ? (struct names_method *)parent->method : NULL, node->ip);
+    store_release(&node->il, il); /* after the method's text; pairs with the writer's acquire */
+}
+
+bool log_resolve(struct log *log)
+{
+    uint32_t first = log->resolved;
+    struct tree_node *node;
+
+    while ((node = tree_node_by_id(log->config.tree, log->resolved))) {
+        unsigned state = load_acquire(&node->state);
+
+        if (state == TREE_RESERVED)
+            break; /* still being made: come back */
+        if (state == TREE_LIVE && load_relaxed(&node->il) == TREE_IL_PENDING)
+            log_resolve_node(log->config.names, node);
+        log->resolved++;
+    }
+    if (log->resolved != first)
+        wake_up(&log->config.hub->writer);
+    return log->resolved != first;
+}

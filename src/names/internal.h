@@ -1,0 +1,124 @@
+/*
+ * names/internal.h - what the files of src/names/ share: the records with their table links, and the interfaces
+ * between them. names.c makes records, text.c and signature.c word them, site.c maps code, resolver.c is the thread.
+ */
+#ifndef SHADOWTRACE_NAMES_INTERNAL_H
+#define SHADOWTRACE_NAMES_INTERNAL_H
+
+#include "names/names.h"
+
+#include "base/buffer.h"
+#include "base/wake.h"
+
+#include <pthread.h>
+#include <urcu/urcu-bp.h>
+
+#include <urcu/rculfhash.h>
+
+/* A record's place in the table of its kind. Off the table once replaced; the memory stays. */
+struct names_entry {
+    struct cds_lfht_node node;
+    uintptr_t key; /* FunctionID, ClassID or ModuleID */
+};
+
+/* Types of System.Private.CoreLib that are told apart by token; 0 while not found. */
+enum { NAMES_CANON, NAMES_STRING, NAMES_HIDDEN, NAMES_TOKENS = NAMES_HIDDEN + 3 };
+
+struct names_module_entry {
+    struct names_entry entry;
+    struct names_module record;
+    uint32_t token[NAMES_TOKENS]; /* CoreLib only */
+    _Atomic(bool) gone;           /* unloaded: nothing of its metadata may be read */
+};
+
+/* Text for want of memory to make any. */
+#define NAMES_FALLBACK_SIZE 24
+
+struct names_class_entry {
+    struct names_entry entry;
+    struct names_class record;
+    uint32_t element_type; /* of an array: CorElementType, for elements that have no record */
+    char fallback[NAMES_FALLBACK_SIZE]; /* written with the record */
+};
+
+struct names_method_entry {
+    struct names_entry entry;
+    struct names_method record;
+    bool recheck;             /* may be unloaded, or nobody can tell: ask again at every mapping */
+    _Atomic(uint32_t) epoch;  /* of the last look whether what it is made of is still loaded */
+    char fallback[NAMES_FALLBACK_SIZE]; /* written with the record */
+};
+
+/* One piece of a method's native code: a tier, an OSR body, a ReJIT. Immutable once listed. */
+struct names_body {
+    struct names_body *next;
+    uintptr_t start;
+    uint32_t ranges; /* hot first; native offsets count through them in this order */
+    uint32_t entries;
+    struct clr_code_info *range;
+    struct clr_debug_il_to_native_map *map; /* by native_start_offset */
+};
+
+/*
+ * Records by id, append-only. Chunk k holds NAMES_CHUNK << k of them and never moves, so that readers need no lock.
+ */
+#define NAMES_CHUNK 1024u
+#define NAMES_CHUNKS 22
+
+struct names_records {
+    _Atomic(_Atomic(void *) *) chunk[NAMES_CHUNKS];
+    _Atomic(uint32_t) count; /* written under making */
+};
+
+struct names {
+    struct names_config config;
+    pthread_mutex_t making; /* guards every change of tables and records; the runtime is never called under it */
+    struct cds_lfht *method_table, *class_table, *module_table;
+    struct names_records methods, classes, modules;
+    struct names_module *newest; /* making */
+    _Atomic(uint32_t) epoch;
+    _Atomic(uint64_t) failures;
+    _Atomic(hresult) last_failure;
+
+    /* the resolver */
+    pthread_t thread;
+    bool started;
+    struct wake wake;
+    _Atomic(bool) stopping;
+    _Atomic(uint64_t) deadline; /* clock_ns(), once stopping */
+    uint32_t resolved;          /* classes up to this id have their text; the resolver's */
+};
+
+static inline struct names_module_entry *names_module_entry(const struct names_module *module)
+{
+    return (struct names_module_entry *)((uintptr_t)module - offsetof(struct names_module_entry, record));
+}
+
+static inline struct names_class_entry *names_class_entry(const struct names_class *class)
+{
+    return (struct names_class_entry *)((uintptr_t)class - offsetof(struct names_class_entry, record));
+}
+
+static inline struct names_method_entry *names_method_entry(const struct names_method *method)
+{
+    return (struct names_method_entry *)((uintptr_t)method - offsetof(struct names_method_entry, record));
+}
+
+/* Counts a refusal of the runtime. */
+void names_failed(struct names *names, hresult hr);
+
+void *names_record_at(const struct names_records *records, uint32_t id); /* NULL past the newest */
+
+/*
+ * text_class, text_method - the text, freshly made.
+ * Returns: UTF-8 of at most TEXT_MAX bytes, to be freed with memory_free; NULL when memory or metadata failed.
+ * Threads: any that may read the module's metadata.
+ */
+#define TEXT_MAX 4096
+char *text_class(const struct names_class *class);
+char *text_method(const struct names_method *method);
+
+/* The same for a class that is part of a longer name; "?" and the token where there is no metadata. */
+void text_append_class(struct buffer *out, const struct names_class *class);
+
+#endif

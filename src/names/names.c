@@ -1,0 +1,765 @@
+#include "names/internal.h"
+
+#include "base/memory.h"
+#include "clr/com.h"
+#include "clr/text.h"
+
+#include <shadowtrace/clr/constants.h>
+#include <shadowtrace/clr/guids.h>
+#include <shadowtrace/clr/metadata.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * Buckets, fixed: a table that grows by itself would start a thread. The C# compiler meets 20,000 functions and 2,000
+ * classes; ten times that still makes chains of a few nodes.
+ */
+#define BUCKETS        (1ul << 16)
+#define MODULE_BUCKETS (1ul << 10)
+
+#define ARGS_SMALL 8  /* type arguments asked for without memory of their own */
+#define DEPTH_MAX  64 /* of type arguments in type arguments */
+
+/* ---- tables ---- */
+
+static unsigned long hash_of(uintptr_t key)
+{
+    uint64_t h = key; /* ids are addresses: low bits alike, high bits alike */
+
+    h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
+    h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return h ^ h >> 33;
+}
+
+static struct names_entry *entry_of(struct cds_lfht_node *node)
+{
+    return node ? container_of(node, struct names_entry, node) : NULL;
+}
+
+static int has_key(struct cds_lfht_node *node, const void *key)
+{
+    return entry_of(node)->key == *(const uintptr_t *)key;
+}
+
+/* The entry stays valid after the reader section: records are never freed. */
+static struct names_entry *table_find(struct cds_lfht *table, uintptr_t key)
+{
+    struct cds_lfht_iter it;
+
+    urcu_bp_read_lock();
+    cds_lfht_lookup(table, hash_of(key), has_key, &key, &it);
+    urcu_bp_read_unlock();
+    return entry_of(cds_lfht_iter_get_node(&it));
+}
+
+/* Puts an entry on the table, in place of the one with the same key. Caller holds names->making. */
+static void table_put(struct cds_lfht *table, struct names_entry *entry)
+{
+    urcu_bp_read_lock();
+    cds_lfht_add_replace(table, hash_of(entry->key), has_key, &entry->key, &entry->node);
+    urcu_bp_read_unlock();
+}
+
+static struct cds_lfht *table_new(unsigned long buckets)
+{
+    return cds_lfht_new_flavor(buckets, buckets, buckets, 0, &urcu_bp_flavor, NULL);
+}
+
+/* ---- records by id ---- */
+
+/* Where record `id` lies, or would: its chunk and the place in it. */
+static unsigned place_of(uint32_t id, uint32_t *at)
+{
+    uint64_t n = (uint64_t)id - 1 + NAMES_CHUNK;
+    unsigned chunk = 63 - (unsigned)__builtin_clzll(n) - (unsigned)__builtin_ctz(NAMES_CHUNK);
+
+    *at = (uint32_t)(n - ((uint64_t)NAMES_CHUNK << chunk));
+    return chunk;
+}
+
+void *names_record_at(const struct names_records *records, uint32_t id)
+{
+    _Atomic(void *) *chunk;
+    uint32_t at;
+    unsigned k;
+
+    if (id == 0 || id > load_acquire(&records->count)) /* pairs with records_add */
+        return NULL;
+    k = place_of(id, &at);
+    chunk = load_relaxed(&records->chunk[k]);
+    return load_relaxed(&chunk[at]);
+}
+
+/* Makes room for the next record. Returns its id, 0 when there is no memory. Caller holds names->making. */
+static uint32_t records_reserve(struct names_records *records)
+{
+    uint32_t at, id = load_relaxed(&records->count) + 1;
+    unsigned k = place_of(id, &at);
+
+    if (k >= NAMES_CHUNKS)
+        return 0;
+    if (!load_relaxed(&records->chunk[k])) {
+        _Atomic(void *) *chunk = memory_zalloc((size_t)NAMES_CHUNK << k, sizeof(*chunk));
+
+        if (!chunk)
+            return 0;
+        store_relaxed(&records->chunk[k], chunk);
+    }
+    return id;
+}
+
+static void records_add(struct names_records *records, uint32_t id, void *record)
+{
+    uint32_t at;
+    unsigned k = place_of(id, &at);
+
+    store_relaxed(&load_relaxed(&records->chunk[k])[at], record);
+    store_release(&records->count, id); /* the record and its chunk before the count */
+}
+
+/* ---- asking the runtime ---- */
+
+void names_failed(struct names *names, hresult hr)
+{
+    store_relaxed(&names->last_failure, hr);
+    add_relaxed(&names->failures, 1);
+}
+
+uint64_t names_failures(const struct names *names, hresult *last)
+{
+    if (last)
+        *last = load_relaxed(&names->last_failure);
+    return load_relaxed(&names->failures);
+}
+
+/*
+ * The file of a module (kind MODULE) or the simple name of an assembly, as UTF-8.
+ * Returns: the text, "" when the runtime gives none, NULL when memory ran out; *hr is what the runtime said.
+ */
+enum what { MODULE_FILE, ASSEMBLY_NAME };
+
+struct module_facts {
+    uintptr_t assembly;
+    uint32_t flags;
+};
+
+static hresult ask_text(struct names *names, enum what what, uintptr_t id, clr_wchar *text, uint32_t max,
+                        uint32_t *length, struct module_facts *facts)
+{
+    struct clr_info *info = names->config.info;
+    uintptr_t domain, module;
+
+    *length = 0;
+    if (what == ASSEMBLY_NAME)
+        return info->vtbl->get_assembly_info(info, id, max, length, text, &domain, &module);
+    return info->vtbl->get_module_info2(info, id, NULL, max, length, text, &facts->assembly,
+                                        &facts->flags);
+}
+
+static char *get_text(struct names *names, enum what what, uintptr_t id, struct module_facts *facts,
+                      hresult *hr)
+{
+    clr_wchar small[256], *text = small;
+    uint32_t length, max = COUNT_OF(small);
+    char *out = NULL;
+
+    *hr = ask_text(names, what, id, text, max, &length, facts);
+    if (*hr >= 0 && length > max && length < 1u << 16) {
+        max = length;
+        text = memory_alloc(max * sizeof(*text));
+        if (!text)
+            return NULL;
+        *hr = ask_text(names, what, id, text, max, &length, facts);
+    }
+    if (*hr < 0 || length > max)
+        length = 0;
+    length = (uint32_t)clr_text_length(text, length);
+    out = memory_alloc(CLR_TEXT_UTF8_SIZE(length));
+    if (out)
+        clr_text_utf8(out, CLR_TEXT_UTF8_SIZE(length), text, length);
+    if (text != small)
+        memory_free(text);
+    return out;
+}
+
+/* Ids of type arguments, as two of the runtime's calls give them. */
+struct arg_ids {
+    uint32_t count;
+    uintptr_t *id;
+    uintptr_t small[ARGS_SMALL];
+};
+
+static bool args_grow(struct arg_ids *ids)
+{
+    if (ids->count > UINT16_MAX)
+        return false;
+    ids->id = memory_alloc(ids->count * sizeof(*ids->id));
+    return ids->id;
+}
+
+static void args_fini(struct arg_ids *ids)
+{
+    if (ids->id != ids->small)
+        memory_free(ids->id);
+}
+
+/* ---- modules ---- */
+
+static uint32_t find_type(struct clr_metadata *import, const char *name)
+{
+    clr_wchar wide[64];
+    uint32_t token = 0;
+    size_t i = 0;
+
+    do
+        wide[i] = (clr_wchar)name[i];
+    while (name[i++]);
+    return import->vtbl->find_type_def_by_name(import, wide, mdTokenNil, &token) >= 0 ? token : 0;
+}
+
+static void find_types(struct names_module_entry *m)
+{
+    static const char *const types[NAMES_TOKENS] = {
+        [NAMES_CANON] = "System.__Canon",
+        [NAMES_STRING] = "System.String",
+        [NAMES_HIDDEN] = "System.Runtime.EH",
+        [NAMES_HIDDEN + 1] = "System.Runtime.StackFrameIterator",
+        [NAMES_HIDDEN + 2] = "System.Runtime.ExceptionServices.InternalCalls",
+    };
+
+    if (m->record.corelib && m->record.import)
+        for (size_t i = 0; i < NAMES_TOKENS; i++)
+            m->token[i] = find_type(m->record.import, types[i]);
+}
+
+static void module_free(struct names_module_entry *m)
+{
+    if (m) {
+        clr_release(m->record.import);
+        memory_free(m->record.name);
+        memory_free(m->record.path);
+    }
+    memory_free(m);
+}
+
+/* The file's name without folder and extension, for a module whose assembly has no name to tell. */
+static char *name_of_path(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *name = memory_strdup(slash ? slash + 1 : path);
+    char *dot = name ? strrchr(name, '.') : NULL;
+
+    if (dot && dot != name)
+        *dot = '\0';
+    return name;
+}
+
+static int module_describe(struct names *names, uintptr_t module_id, struct names_module_entry **out)
+{
+    struct names_module_entry *m = memory_zalloc(1, sizeof(*m));
+    struct clr_info *info = names->config.info;
+    struct module_facts facts = {0, 0};
+    struct clr_unknown *import = NULL;
+    hresult hr;
+
+    if (!m)
+        return -ENOMEM;
+    m->entry.key = m->record.module_id = module_id;
+    m->record.path = get_text(names, MODULE_FILE, module_id, &facts, &hr);
+    if (hr < 0) {
+        names_failed(names, hr);
+        module_free(m);
+        return -EINVAL;
+    }
+    m->record.collectible = facts.flags & COR_PRF_MODULE_COLLECTIBLE;
+    m->record.name = get_text(names, ASSEMBLY_NAME, facts.assembly, NULL, &hr);
+    if (m->record.path && m->record.name && !*m->record.name) {
+        memory_free(m->record.name);
+        m->record.name = name_of_path(m->record.path);
+    }
+    if (!m->record.path || !m->record.name) {
+        module_free(m);
+        return -ENOMEM;
+    }
+    m->record.corelib = !strcmp(m->record.name, "System.Private.CoreLib");
+    hr = info->vtbl->get_module_metadata(info, module_id, ofRead, &clr_iid_metadata_import2, &import);
+    if (hr < 0)
+        names_failed(names, hr);
+    else
+        m->record.import = (struct clr_metadata *)(void *)import;
+    find_types(m);
+    *out = m;
+    return 0;
+}
+
+/* Modules loaded now; an id of an unloaded one is asked for anew. */
+static int module_get(struct names *names, uintptr_t module_id, struct names_module **out)
+{
+    struct names_entry *found = table_find(names->module_table, module_id);
+    struct names_module_entry *m;
+    int err;
+
+    if (!found) {
+        err = module_describe(names, module_id, &m);
+        if (err)
+            return err;
+        pthread_mutex_lock(&names->making);
+        found = table_find(names->module_table, module_id); /* another thread may have been faster */
+        if (!found) {
+            m->record.id = records_reserve(&names->modules);
+            if (m->record.id) {
+                m->record.next = names->newest;
+                names->newest = &m->record;
+                table_put(names->module_table, &m->entry);
+                records_add(&names->modules, m->record.id, &m->record);
+                found = &m->entry;
+                m = NULL;
+            }
+        }
+        pthread_mutex_unlock(&names->making);
+        module_free(m);
+        if (!found)
+            return -ENOMEM;
+    }
+    *out = &container_of(found, struct names_module_entry, entry)->record;
+    return 0;
+}
+
+void names_module_unloaded(struct names *names, uintptr_t module_id)
+{
+    struct names_entry *found;
+
+    pthread_mutex_lock(&names->making);
+    found = table_find(names->module_table, module_id);
+    if (found) {
+        store_release(&container_of(found, struct names_module_entry, entry)->gone, true);
+        urcu_bp_read_lock();
+        cds_lfht_del(names->module_table, &found->node);
+        urcu_bp_read_unlock();
+    }
+    add_relaxed(&names->epoch, 1); /* read with acquire: whoever sees it sees the module gone */
+    pthread_mutex_unlock(&names->making);
+}
+
+uint32_t names_epoch(const struct names *names)
+{
+    return load_acquire(&names->epoch);
+}
+
+/* ---- what records are made of ---- */
+
+static int class_get(struct names *names, uintptr_t class_id, unsigned depth, struct names_class **out);
+
+/* Records of type arguments; an entry is NULL where the runtime does not say. */
+static int args_get(struct names *names, const struct arg_ids *ids, unsigned depth, struct names_class ***out)
+{
+    struct names_class **arg;
+
+    *out = NULL;
+    if (!ids->count)
+        return 0;
+    arg = memory_zalloc(ids->count, sizeof(struct names_class *));
+    if (!arg)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < ids->count; i++) {
+        if (ids->id[i] && class_get(names, ids->id[i], depth + 1, &arg[i]) == -ENOMEM) {
+            memory_free(arg);
+            return -ENOMEM;
+        }
+    }
+    *out = arg;
+    return 0;
+}
+
+static bool args_collectible(struct names_class *const *arg, uint32_t args)
+{
+    for (uint32_t i = 0; i < args; i++)
+        if (arg[i] && arg[i]->collectible)
+            return true;
+    return false;
+}
+
+/* What the runtime did not say one time it may say another: that is no difference. */
+static bool maybe_same(const void *a, const void *b)
+{
+    return a == b || !a || !b;
+}
+
+static bool args_same(struct names_class *const *a, struct names_class *const *b, uint32_t args)
+{
+    for (uint32_t i = 0; i < args; i++)
+        if (!maybe_same(a[i], b[i]))
+            return false;
+    return true;
+}
+
+static bool module_gone(const struct names_module *module)
+{
+    return module && module->collectible && load_acquire(&names_module_entry(module)->gone);
+}
+
+static bool class_gone(const struct names_class *class)
+{
+    if (!class || !class->collectible)
+        return false;
+    if (module_gone(class->module) || class_gone(class->element))
+        return true;
+    for (uint32_t i = 0; i < class->args; i++)
+        if (class_gone(class->arg[i]))
+            return true;
+    return false;
+}
+
+/* ---- classes ---- */
+
+static void class_free(struct names_class_entry *c)
+{
+    if (c) {
+        memory_free(c->record.arg);
+        if (load_relaxed(&c->record.text) != c->fallback)
+            memory_free((void *)(uintptr_t)load_relaxed(&c->record.text));
+    }
+    memory_free(c);
+}
+
+/* A type that is no array, by definition and arguments. */
+static int class_describe_definition(struct names *names, struct names_class *c, unsigned depth)
+{
+    struct clr_info *info = names->config.info;
+    struct arg_ids ids = {0, NULL, {0}};
+    uintptr_t module_id = 0, parent;
+    const struct names_module_entry *m;
+    hresult hr;
+    int err = -EINVAL;
+
+    ids.id = ids.small;
+    hr = info->vtbl->get_class_id_info2(info, c->class_id, &module_id, &c->token, &parent, ARGS_SMALL,
+                                        &ids.count, ids.small);
+    if (hr >= 0 && ids.count > ARGS_SMALL) {
+        if (!args_grow(&ids))
+            return -ENOMEM;
+        hr = info->vtbl->get_class_id_info2(info, c->class_id, &module_id, &c->token, &parent,
+                                            ids.count, &ids.count, ids.id);
+    }
+    if (hr < 0) { /* also of pointers, by-refs, type variables: they have no records */
+        if (hr != CORPROF_E_CLASSID_IS_COMPOSITE)
+            names_failed(names, hr);
+        goto out;
+    }
+    err = module_get(names, module_id, &c->module);
+    if (err == -EINVAL)
+        err = 0; /* then module stays NULL */
+    if (!err)
+        err = args_get(names, &ids, depth, &c->arg);
+    if (err)
+        goto out;
+    c->args = ids.count;
+    c->collectible = !c->module || c->module->collectible || args_collectible(c->arg, c->args);
+    if (c->module && c->module->corelib) {
+        m = names_module_entry(c->module);
+        c->canon = c->token == m->token[NAMES_CANON];
+        c->variable_size = c->token == m->token[NAMES_STRING];
+    }
+out:
+    args_fini(&ids);
+    return err;
+}
+
+static int class_describe(struct names *names, uintptr_t class_id, unsigned depth,
+                          struct names_class_entry **out)
+{
+    struct clr_info *info = names->config.info;
+    struct names_class_entry *entry = memory_zalloc(1, sizeof(*entry));
+    struct names_class *c;
+    uintptr_t element = 0;
+    int err = 0;
+
+    if (!entry)
+        return -ENOMEM;
+    c = &entry->record;
+    entry->entry.key = c->class_id = class_id;
+    /* S_FALSE says that it is no array. */
+    if (info->vtbl->is_array_class(info, class_id, &entry->element_type, &element, &c->rank) == S_OK) {
+        c->rank = c->rank ? c->rank : 1;
+        c->variable_size = true;
+        if (element)
+            err = class_get(names, element, depth + 1, &c->element);
+        if (err == -EINVAL)
+            err = 0; /* of pointers: element_type says so */
+        c->collectible = c->element && c->element->collectible;
+        c->module = c->element ? c->element->module : NULL;
+    } else {
+        c->rank = 0;
+        err = class_describe_definition(names, c, depth);
+    }
+    if (err) {
+        class_free(entry);
+        return err;
+    }
+    snprintf(entry->fallback, sizeof(entry->fallback), "?class 0x%08x", (unsigned)c->token);
+    *out = entry;
+    return 0;
+}
+
+static bool class_same(const struct names_class *a, const struct names_class *b)
+{
+    return a->module == b->module && a->token == b->token && a->rank == b->rank &&
+           maybe_same(a->element, b->element) && a->args == b->args &&
+           args_same(a->arg, b->arg, a->args);
+}
+
+/* Puts a new class on the table unless it is known. Returns the record that counts, NULL without memory. */
+static struct names_class *class_publish(struct names *names, struct names_class_entry *mine, uint32_t epoch)
+{
+    struct names_entry *found;
+    struct names_class *c;
+
+    store_relaxed(&mine->record.epoch, epoch);
+    pthread_mutex_lock(&names->making);
+    found = table_find(names->class_table, mine->entry.key);
+    c = found ? &container_of(found, struct names_class_entry, entry)->record : NULL;
+    if (c && class_same(c, &mine->record)) {
+        store_relaxed(&c->epoch, epoch);
+    } else {
+        c = NULL;
+        mine->record.id = records_reserve(&names->classes);
+        if (mine->record.id) {
+            c = &mine->record;
+            table_put(names->class_table, &mine->entry);
+            records_add(&names->classes, c->id, c);
+            mine = NULL;
+        }
+    }
+    pthread_mutex_unlock(&names->making);
+    class_free(mine);
+    return c;
+}
+
+static int class_get(struct names *names, uintptr_t class_id, unsigned depth, struct names_class **out)
+{
+    struct names_entry *found = table_find(names->class_table, class_id);
+    uint32_t epoch = load_acquire(&names->epoch); /* before the runtime is asked */
+    struct names_class_entry *mine;
+    int err;
+
+    *out = NULL;
+    if (found) {
+        struct names_class *c = &container_of(found, struct names_class_entry, entry)->record;
+
+        if (!c->collectible || load_relaxed(&c->epoch) == epoch) {
+            *out = c;
+            return 0;
+        }
+    }
+    if (depth > DEPTH_MAX)
+        return -EINVAL;
+    err = class_describe(names, class_id, depth, &mine);
+    if (err)
+        return err;
+    if (mine->record.collectible)
+        names_class_resolve(names, &mine->record); /* before the resolver can see it */
+    *out = class_publish(names, mine, epoch);
+    return *out ? 0 : -ENOMEM;
+}
+
+int names_class_get(struct names *names, uintptr_t class_id, struct names_class **out)
+{
+    return class_get(names, class_id, 0, out);
+}
+
+const struct names_class *names_class_by_id(const struct names *names, uint32_t id)
+{
+    return names_record_at(&names->classes, id);
+}
+
+const struct names_module *names_module_by_id(const struct names *names, uint32_t id)
+{
+    return names_record_at(&names->modules, id);
+}
+
+/* ---- methods ---- */
+
+static void method_free(struct names_method_entry *m)
+{
+    if (m) {
+        memory_free(m->record.arg);
+        if (load_relaxed(&m->record.text) != m->fallback)
+            memory_free((void *)(uintptr_t)load_relaxed(&m->record.text));
+    }
+    memory_free(m);
+}
+
+/* Whether the snapshot hides the method, and the hooks must leave it alone: its type is one of three. */
+static bool method_hidden(const struct names_method *m)
+{
+    const struct names_module_entry *module;
+    uint32_t type = 0;
+
+    if (!m->module || !m->module->corelib)
+        return false;
+    module = names_module_entry(m->module);
+    if (m->owner)
+        type = m->owner->token;
+    else if (!m->module->import ||
+             m->module->import->vtbl->get_method_props(m->module->import, m->token, &type, NULL, 0, NULL,
+                                                       NULL, NULL, NULL, NULL, NULL) < 0)
+        return false;
+    for (size_t i = NAMES_HIDDEN; i < NAMES_TOKENS; i++)
+        if (module->token[i] && module->token[i] == type)
+            return true;
+    return false;
+}
+
+static int method_describe(struct names *names, uintptr_t function_id, struct names_method_entry **out)
+{
+    struct names_method_entry *entry = memory_zalloc(1, sizeof(*entry));
+    struct clr_info *info = names->config.info;
+    struct arg_ids ids = {0, NULL, {0}};
+    uintptr_t class_id = 0, module_id = 0;
+    struct names_method *m;
+    hresult hr;
+    int err;
+
+    if (!entry)
+        return -ENOMEM;
+    m = &entry->record;
+    entry->entry.key = m->function_id = function_id;
+    ids.id = ids.small;
+    hr = info->vtbl->get_function_info2(info, function_id, 0, &class_id, &module_id, &m->token, ARGS_SMALL,
+                                        &ids.count, ids.small);
+    err = hr >= 0 && ids.count > ARGS_SMALL && !args_grow(&ids) ? -ENOMEM : 0;
+    if (!err && hr >= 0 && ids.count > ARGS_SMALL)
+        hr = info->vtbl->get_function_info2(info, function_id, 0, &class_id, &module_id, &m->token, ids.count,
+                                            &ids.count, ids.id);
+    if (!err && hr < 0) {
+        names_failed(names, hr);
+        err = -EINVAL;
+    }
+    if (!err && module_get(names, module_id, &m->module) == -ENOMEM)
+        err = -ENOMEM;
+    if (!err && class_id && class_get(names, class_id, 0, &m->owner) == -ENOMEM)
+        err = -ENOMEM;
+    if (!err)
+        err = args_get(names, &ids, 0, &m->arg);
+    if (!err) {
+        m->args = ids.count;
+        m->collectible = !m->module || m->module->collectible || (m->owner && m->owner->collectible) ||
+                         args_collectible(m->arg, m->args);
+        m->hidden = method_hidden(m);
+        /* Of code shared by instantiations nobody says whether one of them can be unloaded. */
+        entry->recheck = m->collectible || !m->owner;
+        for (uint32_t i = 0; i < m->args; i++)
+            entry->recheck |= !m->arg[i];
+        snprintf(entry->fallback, sizeof(entry->fallback), "?method 0x%08x", (unsigned)m->token);
+        *out = entry;
+    }
+    args_fini(&ids);
+    if (err)
+        method_free(entry);
+    return err;
+}
+
+static bool method_same(const struct names_method *a, const struct names_method *b)
+{
+    return a->module == b->module && a->token == b->token && maybe_same(a->owner, b->owner) &&
+           a->args == b->args && args_same(a->arg, b->arg, a->args);
+}
+
+/* As class_publish. */
+static struct names_method *method_publish(struct names *names, struct names_method_entry *mine, uint32_t epoch)
+{
+    struct names_entry *found;
+    struct names_method *m;
+
+    store_relaxed(&mine->epoch, epoch);
+    pthread_mutex_lock(&names->making);
+    found = table_find(names->method_table, mine->entry.key);
+    m = found ? &container_of(found, struct names_method_entry, entry)->record : NULL;
+    if (!m || !method_same(m, &mine->record)) {
+        m = NULL;
+        mine->record.id = records_reserve(&names->methods);
+        if (mine->record.id) {
+            m = &mine->record;
+            table_put(names->method_table, &mine->entry);
+            records_add(&names->methods, m->id, m);
+            mine = NULL;
+        }
+    }
+    pthread_mutex_unlock(&names->making);
+    method_free(mine);
+    return m;
+}
+
+int names_method_map(struct names *names, uintptr_t function_id, struct names_method **out)
+{
+    struct names_entry *found = table_find(names->method_table, function_id);
+    uint32_t epoch = load_acquire(&names->epoch);
+    struct names_method_entry *mine;
+    int err;
+
+    *out = NULL;
+    if (found && !container_of(found, struct names_method_entry, entry)->recheck) {
+        *out = &container_of(found, struct names_method_entry, entry)->record;
+        return 0;
+    }
+    err = method_describe(names, function_id, &mine);
+    if (err)
+        return err;
+    if (mine->record.collectible)
+        names_method_resolve(names, &mine->record); /* before the resolver can see it */
+    *out = method_publish(names, mine, epoch);
+    return *out ? 0 : -ENOMEM;
+}
+
+struct names_method *names_method_find(struct names *names, uintptr_t function_id)
+{
+    struct names_entry *found = table_find(names->method_table, function_id);
+    uint32_t epoch = load_acquire(&names->epoch);
+    struct names_method_entry *entry;
+    struct names_method *m;
+
+    if (!found)
+        return NULL;
+    entry = container_of(found, struct names_method_entry, entry);
+    m = &entry->record;
+    if (m->collectible && load_relaxed(&entry->epoch) != epoch) {
+        bool gone = module_gone(m->module) || class_gone(m->owner);
+
+        for (uint32_t i = 0; i < m->args && !gone; i++)
+            gone = class_gone(m->arg[i]);
+        if (gone)
+            return NULL; /* whatever has this id now was never mapped */
+        store_relaxed(&entry->epoch, epoch);
+    }
+    return m;
+}
+
+/* ---- all of it ---- */
+
+int names_new(const struct names_config *config, struct names **out)
+{
+    struct names *names = memory_zalloc(1, sizeof(*names));
+
+    *out = NULL;
+    if (!names)
+        return -ENOMEM;
+    names->config = *config;
+    names->method_table = table_new(BUCKETS);
+    names->class_table = table_new(BUCKETS);
+    names->module_table = table_new(MODULE_BUCKETS);
+    if (!names->method_table || !names->class_table || !names->module_table ||
+        pthread_mutex_init(&names->making, NULL)) {
+        if (names->method_table)
+            cds_lfht_destroy(names->method_table, NULL);
+        if (names->class_table)
+            cds_lfht_destroy(names->class_table, NULL);
+        if (names->module_table)
+            cds_lfht_destroy(names->module_table, NULL);
+        memory_free(names);
+        return -ENOMEM;
+    }
+    *out = names;
+    return 0;
+}

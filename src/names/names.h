@@ -1,0 +1,150 @@
+/*
+ * names/names.h - FunctionID, ClassID and ModuleID to records that are never reused, and records to text as a .NET
+ * developer writes it. Owns the resolver thread.
+ *
+ * A record is made once, by whoever meets the id first (the mapper on a compiling thread, a callback on an allocating
+ * one): module, token and type arguments are stored as plain data then. Its text is made later, by the resolver, from
+ * the module's metadata, of which a reference is kept. What can be unloaded (a collectible module, or an instantiation
+ * over one) is named at once by the thread that met it, so the resolver never reads what may go away.
+ *
+ *                                | names_method_map names_class_get | names_*_find | *_text, names_site | resolver
+ *   any of these at the same time | safe                            | safe         | safe               | safe
+ */
+#ifndef SHADOWTRACE_NAMES_NAMES_H
+#define SHADOWTRACE_NAMES_NAMES_H
+
+#include "base/atomics.h"
+
+#include <shadowtrace/clr/info.h>
+
+#include <stdbool.h>
+
+struct names;
+
+struct names_module {
+    uint32_t id; /* in the log; 1, 2, ... */
+    uintptr_t module_id;
+    bool collectible;      /* COR_PRF_MODULE_COLLECTIBLE: may be unloaded */
+    bool corelib;          /* System.Private.CoreLib */
+    struct clr_metadata *import; /* one reference kept for good; NULL when the runtime gave none */
+    char *name, *path;     /* assembly's simple name, and its file; UTF-8; path may be "" */
+    struct names_module *next; /* all modules, newest first */
+};
+
+/* A type: a definition with type arguments, or an array of one. Immutable but for the atomics. */
+struct names_class {
+    uint32_t id; /* in the log; 1, 2, ... */
+    uint32_t token;  /* mdTypeDef; 0 for an array */
+    uintptr_t class_id;
+    struct names_module *module; /* NULL: not known */
+    struct names_class *element; /* of an array; else NULL */
+    uint32_t rank;               /* of an array: 1 is T[] */
+    uint32_t args;               /* number of type arguments */
+    struct names_class **arg;    /* an entry is NULL where the runtime does not say (shared canonical code) */
+    bool canon;                  /* System.__Canon: stands for any reference type in shared code */
+    bool variable_size;          /* array or string: objects differ in size */
+    bool collectible;
+    _Atomic(uint32_t) fixed_bytes;     /* object size rounded up to 8, learned at the first object; 0 not yet */
+    _Atomic(uint32_t) epoch;           /* of the last check that class_id still means this */
+    _Atomic(uint8_t) verdict;          /* the folder above's own: 0 none yet (is the type to be recorded?) */
+    _Atomic(const char *) text;        /* NULL until resolved; never freed */
+};
+
+/*
+ * A method: the client id of its hooks. function_id is first: lower folders read it as an opaque word (stack.h).
+ * The same function has the same record in every tier; a reused FunctionID gets a new record.
+ */
+struct names_method {
+    uintptr_t function_id;
+    uint32_t id;    /* in the log; 1, 2, ... */
+    uint32_t token; /* mdMethodDef */
+    struct names_module *module; /* NULL: not known */
+    struct names_class *owner;   /* declaring type with its arguments, NULL where the runtime does not say */
+    uint32_t args;               /* number of the method's own type arguments */
+    struct names_class **arg;    /* entries may be NULL, as above */
+    bool collectible;
+    bool hidden; /* of one of the three types of CoreLib that the snapshot hides: never hook it */
+    bool hooked; /* what the mapper answered */
+    _Atomic(const char *) text; /* NULL until resolved; never freed */
+    _Atomic(struct names_body *) bodies; /* native code of this method so far known, newest first; resolver's */
+};
+
+struct names_config {
+    struct clr_info *info; /* the runtime; borrowed, outlives names */
+    int info_version;      /* 3 to 15: which interface `info` really is */
+    /*
+     * Run by the resolver on every round, after it has resolved the new classes: the work of other folders that has
+     * to ask the runtime, or wait for a grace period. Returns whether it did anything (then the next round is soon).
+     */
+    bool (*poll)(void *context);
+    void *context;
+};
+
+int names_new(const struct names_config *config, struct names **out); /* 0 or -ENOMEM */
+int names_start(struct names *names); /* starts the resolver (all signals blocked, named); 0 or -errno */
+
+/*
+ * names_stop - let the resolver finish what is open, for at most timeout_ms, then end it. Returns: whether it ended;
+ * a resolver that hangs in the runtime is left alone. Records stay valid for the life of the process.
+ */
+bool names_stop(struct names *names, unsigned timeout_ms);
+
+/*
+ * names_method_map - the record of a function, made at the first call.
+ * Returns: 0, -ENOMEM, or -EINVAL when the runtime does not know the id (counted in names_failures).
+ * Owns:    names; a record lives as long as the process.
+ * Threads: any. May run: in FunctionIDMapper2 and in callbacks; asks the runtime once per function, and on later
+ *          calls only to see whether a function id that can be unloaded still means the same. Not in a hook.
+ */
+int names_method_map(struct names *names, uintptr_t function_id, struct names_method **out);
+
+/* The newest record of function_id, or NULL. Asks nobody, lock-free. Threads: any (registers with RCU). */
+struct names_method *names_method_find(struct names *names, uintptr_t function_id);
+
+/* names_class_get - the same for a ClassID, from an allocation callback. */
+int names_class_get(struct names *names, uintptr_t class_id, struct names_class **out);
+
+/*
+ * names_module_unloaded - a module went, from ModuleUnloadFinished: its id may be used again, and ids of an older
+ * epoch that can be unloaded are checked again before they are believed. Per-thread caches compare names_epoch().
+ */
+void names_module_unloaded(struct names *names, uintptr_t module_id);
+uint32_t names_epoch(const struct names *names);
+
+/* Records by log id, for the writer; NULL past the newest. Classes are resolved by the resolver as they appear. */
+const struct names_class *names_class_by_id(const struct names *names, uint32_t id);
+const struct names_module *names_module_by_id(const struct names *names, uint32_t id);
+
+/* Text, or NULL when nobody has resolved it yet. Threads: any. */
+const char *names_method_text(const struct names_method *method);
+const char *names_class_text(const struct names_class *class);
+
+/*
+ * names_method_resolve, names_class_resolve - make the text now. Idempotent; when memory or metadata fail the text
+ * is "?method 0x06000001" with the token, so that a reader of the log always finds one.
+ * Threads: any that may call the runtime's metadata: the resolver; a callback for what is collectible.
+ */
+const char *names_method_resolve(struct names *names, struct names_method *method);
+const char *names_class_resolve(struct names *names, struct names_class *class);
+
+/*
+ * names_site - IL offset of the instruction that returns to `ip` inside `method` (NULL: caller not hooked).
+ * Returns: the offset, >= 0, or one of enum names_site_kind.
+ * Threads: as names_method_resolve. Asks the runtime for code ranges and maps, once per body of native code.
+ */
+int32_t names_site(struct names *names, struct names_method *method, uintptr_t ip);
+
+enum names_site_kind {
+    NAMES_SITE_PENDING = -1, /* not resolved yet: never returned by names_site */
+    NAMES_SITE_NATIVE = -2,  /* returns into the runtime or other native code */
+    NAMES_SITE_STUB = -3,    /* jitted code without metadata, or a stub: outside of every known method */
+    NAMES_SITE_DYNAMIC = -4, /* in a DynamicMethod */
+    NAMES_SITE_UNMAPPED = -5, /* in the method's code, but the runtime maps it to no IL (prolog, epilog) */
+    NAMES_SITE_NONE = -6,    /* no return address was kept (filter frame, or not asked for) */
+    NAMES_SITE_OTHER = -7,   /* in the code of another method than the parent: an unhooked one between */
+};
+
+/* How often the runtime refused to say what an id is, and what it said last. Threads: any. */
+uint64_t names_failures(const struct names *names, hresult *last);
+
+#endif

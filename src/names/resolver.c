@@ -1,0 +1,95 @@
+/*
+ * The resolver: one thread of ours that never ran managed code, so the runtime lets it ask what callbacks may not, and
+ * it may wait for the runtime's locks: nobody waits for it.
+ */
+#include "names/internal.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#define NS_PER_MS   UINT64_C(1000000)
+#define BUSY_NS     (2 * NS_PER_MS)  /* between rounds while there is work */
+#define IDLE_NS     (50 * NS_PER_MS) /* at most, after rounds without */
+#define ROUND_LIMIT 4096             /* classes in one round: others have work too */
+
+static bool expired(struct names *names)
+{
+    return load_acquire(&names->stopping) && clock_ns() >= load_relaxed(&names->deadline);
+}
+
+/* Text for classes made since the last round. Those that can be unloaded have theirs already. */
+static bool resolve_classes(struct names *names)
+{
+    uint32_t newest = load_acquire(&names->classes.count), before = names->resolved;
+
+    while (names->resolved < newest && names->resolved - before < ROUND_LIMIT && !expired(names)) {
+        struct names_class *class = names_record_at(&names->classes, names->resolved + 1);
+
+        if (!class->collectible)
+            names_class_resolve(names, class);
+        names->resolved++;
+    }
+    return names->resolved != before;
+}
+
+static void *resolver_run(void *arg)
+{
+    struct names *names = arg;
+    uint64_t pause = BUSY_NS;
+
+    for (;;) {
+        bool stopping = load_acquire(&names->stopping); /* what was open by then is still done */
+        bool worked = resolve_classes(names);
+
+        if (names->config.poll && !expired(names))
+            worked |= names->config.poll(names->config.context);
+        if (stopping && (!worked || expired(names)))
+            return NULL;
+        if (worked)
+            pause = BUSY_NS;
+        else if (pause < IDLE_NS)
+            pause = pause * 2 < IDLE_NS ? pause * 2 : IDLE_NS;
+        if (!stopping)
+            wake_wait(&names->wake, pause);
+    }
+}
+
+int names_start(struct names *names)
+{
+    sigset_t all, old;
+    int err;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old); /* inherited: no signal of the host runs on our thread */
+    err = pthread_create(&names->thread, NULL, resolver_run, names);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (err)
+        return -err;
+    pthread_setname_np(names->thread, "shadowtrace-res"); /* 15 characters are the limit */
+    names->started = true;
+    return 0;
+}
+
+bool names_stop(struct names *names, unsigned timeout_ms)
+{
+    uint64_t timeout = timeout_ms * NS_PER_MS;
+    struct timespec until;
+
+    if (!names->started)
+        return true;
+    store_relaxed(&names->deadline, clock_ns() + timeout);
+    store_release(&names->stopping, true);
+    wake_up(&names->wake);
+    clock_gettime(CLOCK_REALTIME, &until); /* the clock of pthread_timedjoin_np */
+    timeout += (uint64_t)until.tv_nsec;
+    until.tv_sec += (time_t)(timeout / (1000 * NS_PER_MS));
+    until.tv_nsec = (long)(timeout % (1000 * NS_PER_MS));
+    if (pthread_timedjoin_np(names->thread, NULL, &until))
+        return false;
+    names->started = false;
+    return true;
+}

@@ -1,0 +1,608 @@
+#include "names/signature.h"
+
+#include "names/internal.h"
+
+#include "base/memory.h"
+#include "clr/text.h"
+
+#include <shadowtrace/clr/constants.h>
+
+#include <string.h>
+
+/* Real code nests types some twenty deep; the limits only keep hostile metadata from our stack and time. */
+#define DEPTH_MAX 100
+#define STEPS_MAX 20000
+#define NAME_UNITS 512 /* read without memory of its own; a longer name takes a second call */
+
+/* Reading one blob, and those of the TypeSpecs it refers to. */
+struct cursor {
+    const uint8_t *at, *end;
+    const struct signature_scope *scope;
+    unsigned depth;
+    unsigned *steps; /* left, for all blobs together */
+    bool bad;        /* damaged: what was appended since is to be given up */
+};
+
+static void read_type(struct cursor *c, struct buffer *out);
+
+/* ---- text ---- */
+
+static bool full(const struct buffer *out)
+{
+    return out->size > SIGNATURE_FULL;
+}
+
+static void put(struct buffer *out, const char *text)
+{
+    if (!full(out))
+        buffer_text(out, text);
+}
+
+static void cut_back(struct buffer *out, size_t size)
+{
+    if (out->size > size) {
+        out->size = size;
+        out->data[size] = '\0';
+    }
+}
+
+static void put_utf16(struct buffer *out, const clr_wchar *text, size_t length)
+{
+    char *to = full(out) ? NULL : buffer_reserve(out, CLR_TEXT_UTF8_SIZE(length));
+
+    if (to)
+        out->size += clr_text_utf8(to, CLR_TEXT_UTF8_SIZE(length), text, length);
+}
+
+/* ---- names by token ---- */
+
+enum name_kind { NAME_DEFINITION, NAME_REFERENCE, NAME_PARAMETER, NAME_METHOD };
+
+static hresult ask_name(struct clr_metadata *import, enum name_kind kind, uint32_t token, clr_wchar *name,
+                        uint32_t max, uint32_t *length, uint32_t *more)
+{
+    const struct clr_metadata_vtbl *v = import->vtbl;
+
+    switch (kind) {
+    case NAME_DEFINITION: /* more: flags */
+        return v->get_type_def_props(import, token, name, max, length, more, NULL);
+    case NAME_REFERENCE: /* more: resolution scope */
+        return v->get_type_ref_props(import, token, more, name, max, length);
+    case NAME_METHOD: /* more: owner */
+        return v->get_method_props(import, token, more, name, max, length, NULL, NULL, NULL, NULL, NULL);
+    case NAME_PARAMETER: /* more: its number */
+        return v->get_generic_param_props(import, token, more, NULL, NULL, NULL, name, max, length);
+    }
+    return E_INVALIDARG;
+}
+
+/* Appends the name of a token. Returns: whether the metadata knew it; *more is then set. Its frame is large: out of
+ * line, so that the recursion around it stays small. */
+static __attribute__((noinline)) bool put_name(struct buffer *out, struct clr_metadata *import, enum name_kind kind,
+                                               uint32_t token, uint32_t *more)
+{
+    clr_wchar small[NAME_UNITS], *name = small;
+    uint32_t length = 0;
+    hresult hr = ask_name(import, kind, token, small, NAME_UNITS, &length, more);
+
+    if (hr < 0)
+        return false;
+    if (length > NAME_UNITS && length < 1u << 20) {
+        name = memory_alloc(length * sizeof(*name));
+        if (!name || ask_name(import, kind, token, name, length, &length, more) < 0) {
+            memory_free(name);
+            out->failed = 1;
+            return true;
+        }
+    }
+    put_utf16(out, name, clr_text_length(name, length));
+    if (name != small)
+        memory_free(name);
+    return true;
+}
+
+/*
+ * The generic parameters of a type or a method: how many, and the token of the index-th.
+ * Returns: their number; *found stays 0 when the index-th is not there.
+ */
+static uint32_t generic_parameters(struct clr_metadata *import, uint32_t owner, uint32_t index, uint32_t *found)
+{
+    uint32_t tokens[8], got = 0, total = 0;
+    void *enumerator = NULL;
+
+    while (import->vtbl->enum_generic_params(import, &enumerator, owner, tokens, COUNT_OF(tokens), &got) >= 0 &&
+           got > 0 && got <= COUNT_OF(tokens) && total < UINT16_MAX) {
+        for (uint32_t i = 0; i < got && found && !*found; i++) {
+            uint32_t number = 0;
+
+            /* The table is sorted by owner and number, but nothing enforces that. */
+            if (import->vtbl->get_generic_param_props(import, tokens[i], &number, NULL, NULL, NULL, NULL, 0,
+                                                      NULL) >= 0 &&
+                (number & 0xffff) == index)
+                *found = tokens[i];
+        }
+        total += got;
+        if (got < COUNT_OF(tokens))
+            break;
+        got = 0;
+    }
+    if (enumerator)
+        import->vtbl->close_enum(import, enumerator);
+    return total;
+}
+
+static void put_parameter_name(struct buffer *out, struct clr_metadata *import, uint32_t owner, uint32_t index)
+{
+    uint32_t token = 0, number;
+
+    if (full(out))
+        return;
+    if (clr_token_row(owner))
+        generic_parameters(import, owner, index, &token);
+    if (token && put_name(out, import, NAME_PARAMETER, token, &number))
+        return;
+    put(out, clr_token_type(owner) == mdtMethodDef ? "!!" : "!"); /* as IL assemblers write it */
+    buffer_unsigned(out, index);
+}
+
+/* One type argument: exact where that says more than the parameter's name. */
+static void put_argument(struct buffer *out, const struct signature_scope *scope, uint32_t owner, uint32_t index)
+{
+    bool method = clr_token_type(owner) == mdtMethodDef;
+    struct names_class *const *arg = method ? scope->method_arg : scope->type_arg;
+    uint32_t args = method ? scope->method_args : scope->type_args;
+    const struct names_class *exact = index < args ? arg[index] : NULL;
+
+    if (exact && !exact->canon)
+        text_append_class(out, exact);
+    else
+        put_parameter_name(out, scope->import, owner, index);
+}
+
+/* ---- types with their arguments ---- */
+
+/* Where the arguments of a type come from: taken in order, each once. */
+struct arguments {
+    uint32_t count, taken;
+    struct cursor *blob;           /* from the rest of a GENERICINST, */
+    const struct signature_scope *scope; /* or, when NULL, those of scope->type */
+};
+
+static void put_arguments(struct buffer *out, struct arguments *args, uint32_t upto)
+{
+    if (args->taken >= upto)
+        return;
+    put(out, "<");
+    for (bool first = true; args->taken < upto; first = false) {
+        if (!first)
+            put(out, ", ");
+        if (args->blob) {
+            read_type(args->blob, out);
+            if (args->blob->bad)
+                return;
+        } else {
+            put_argument(out, args->scope, args->scope->type, args->taken);
+        }
+        args->taken++;
+    }
+    put(out, ">");
+}
+
+/* The arity at the end of the name that begins at `from`, "List`1": 0 if there is none, else *end is where it starts. */
+static uint32_t find_arity(const struct buffer *out, size_t from, size_t *end)
+{
+    size_t at = out->size;
+    uint32_t arity = 0, scale = 1;
+
+    while (at > from && out->data[at - 1] >= '0' && out->data[at - 1] <= '9' && out->size - at < 5) {
+        arity += (uint32_t)(out->data[--at] - '0') * scale;
+        scale *= 10;
+    }
+    if (at < from + 2 || out->data[at - 1] != '`')
+        return 0;
+    *end = at - 1;
+    return arity;
+}
+
+/*
+ * put_definition - a TypeDef with its enclosing types; each takes the arguments it declares itself, for metadata
+ * repeats the parameters of the outer type in the inner one. args may be NULL: no arguments are shown.
+ */
+static bool put_definition(struct buffer *out, struct clr_metadata *import, uint32_t token, struct arguments *args,
+                           unsigned depth)
+{
+    size_t before = out->size, from = before, end;
+    uint32_t flags = 0, enclosing = 0, own = generic_parameters(import, token, 0, NULL), outer = 0;
+
+    if (depth > DEPTH_MAX ||
+        import->vtbl->get_type_def_props(import, token, NULL, 0, NULL, &flags, NULL) < 0)
+        return false;
+    if ((flags & tdVisibilityMask) >= tdNestedPublic &&
+        import->vtbl->get_nested_class_props(import, token, &enclosing) >= 0 && clr_token_row(enclosing)) {
+        if (!put_definition(out, import, enclosing, args, depth + 1))
+            return false;
+        put(out, ".");
+        from = out->size;
+        outer = generic_parameters(import, enclosing, 0, NULL);
+    }
+    if (!put_name(out, import, NAME_DEFINITION, token, &flags)) {
+        cut_back(out, before);
+        return false;
+    }
+    if (own > outer) { /* without parameters of its own, what looks like an arity belongs to the name */
+        if (find_arity(out, from, &end) == own - outer)
+            cut_back(out, end);
+        if (args)
+            put_arguments(out, args, own < args->count ? own : args->count);
+    }
+    return true;
+}
+
+/* The same for a TypeRef; how many arguments each type takes shows in its name only. */
+static bool put_reference(struct buffer *out, struct clr_metadata *import, uint32_t token, struct arguments *args,
+                          unsigned depth)
+{
+    size_t before = out->size, from = before, end;
+    uint32_t scope = 0, arity;
+
+    if (depth > DEPTH_MAX || import->vtbl->get_type_ref_props(import, token, &scope, NULL, 0, NULL) < 0)
+        return false;
+    if (clr_token_type(scope) == mdtTypeRef && clr_token_row(scope)) {
+        if (!put_reference(out, import, scope, args, depth + 1))
+            return false;
+        put(out, ".");
+        from = out->size;
+    }
+    if (!put_name(out, import, NAME_REFERENCE, token, &scope)) {
+        cut_back(out, before);
+        return false;
+    }
+    arity = find_arity(out, from, &end);
+    if (arity && args) {
+        uint32_t left = args->count - args->taken;
+
+        cut_back(out, end);
+        put_arguments(out, args, args->taken + (arity < left ? arity : left));
+    }
+    return true;
+}
+
+/* The name of a TypeDefOrRef token. */
+static void put_token(struct cursor *c, struct buffer *out, uint32_t token, struct arguments *args)
+{
+    struct clr_metadata *import = c->scope->import;
+    const uint8_t *blob = NULL;
+    uint32_t size = 0;
+    bool known = false;
+
+    if (clr_token_type(token) == mdtTypeDef) {
+        known = put_definition(out, import, token, args, 0);
+    } else if (clr_token_type(token) == mdtTypeRef) {
+        known = put_reference(out, import, token, args, 0);
+    } else if (import->vtbl->get_type_spec_from_token(import, token, &blob, &size) >= 0 && blob) {
+        struct cursor inner = {blob, blob + size, c->scope, c->depth, c->steps, false};
+
+        read_type(&inner, out);
+        c->bad |= inner.bad;
+        known = true;
+    }
+    if (!known)
+        put(out, "?");
+    if (args && !c->bad)
+        put_arguments(out, args, args->count); /* those that no name laid claim to */
+}
+
+/* ---- blobs ---- */
+
+static uint8_t read_byte(struct cursor *c)
+{
+    if (c->at >= c->end) {
+        c->bad = true;
+        return 0;
+    }
+    return *c->at++;
+}
+
+/* ECMA-335 II.23.2: an unsigned integer of 1, 2 or 4 bytes, most significant first. */
+static uint32_t read_number(struct cursor *c)
+{
+    uint32_t first = read_byte(c), value;
+
+    if (first < 0x80)
+        return first;
+    if (first < 0xC0)
+        return (first & 0x3F) << 8 | read_byte(c);
+    if (first >= 0xE0) {
+        c->bad = true;
+        return 0;
+    }
+    value = (first & 0x1F) << 24;
+    value |= (uint32_t)read_byte(c) << 16;
+    value |= (uint32_t)read_byte(c) << 8;
+    return value | read_byte(c);
+}
+
+static uint32_t read_token(struct cursor *c)
+{
+    static const uint32_t tables[] = {mdtTypeDef, mdtTypeRef, mdtTypeSpec};
+    uint32_t coded = read_number(c);
+
+    if ((coded & 3) == 3) {
+        c->bad = true;
+        return 0;
+    }
+    return tables[coded & 3] | coded >> 2;
+}
+
+/* The runtime's own signatures hold addresses of types; of no use here. */
+static void skip_address(struct cursor *c)
+{
+    if (c->end - c->at < (ptrdiff_t)sizeof(void *)) {
+        c->bad = true;
+        return;
+    }
+    c->at += sizeof(void *);
+}
+
+static void read_generic_instance(struct cursor *c, struct buffer *out)
+{
+    uint32_t kind = read_byte(c);
+    struct arguments args = {0, 0, c, NULL};
+    uint32_t token = 0;
+
+    if (kind == ELEMENT_TYPE_INTERNAL)
+        skip_address(c);
+    else if (kind == ELEMENT_TYPE_CLASS || kind == ELEMENT_TYPE_VALUETYPE)
+        token = read_token(c);
+    else
+        c->bad = true;
+    args.count = read_number(c);
+    if (args.count == 0 || args.count > (size_t)(c->end - c->at)) /* each takes a byte at least */
+        c->bad = true;
+    if (!c->bad)
+        put_token(c, out, token, &args);
+}
+
+/* "[]", "[,]"; lower bounds and sizes are of no interest. In the order of reflection: an array of two-dimensional
+ * arrays is T[,][]. */
+static void read_array(struct cursor *c, struct buffer *out)
+{
+    uint32_t rank, numbers;
+
+    read_type(c, out);
+    rank = read_number(c);
+    for (int part = 0; part < 2; part++) { /* sizes, then lower bounds */
+        numbers = read_number(c);
+        if (numbers > rank)
+            c->bad = true;
+        while (!c->bad && numbers--)
+            read_number(c);
+    }
+    if (rank == 0 || rank > 32)
+        c->bad = true;
+    if (c->bad)
+        return;
+    put(out, rank == 1 ? "[*" : "[");
+    while (--rank)
+        put(out, ",");
+    put(out, "]");
+}
+
+/*
+ * The part that method signatures and function pointers share. Appends "A, B", and the return type as well, last, when
+ * asked to; it comes first in the blob.
+ */
+static void read_method(struct cursor *c, struct buffer *out, bool with_return)
+{
+    uint32_t convention = read_byte(c), kind = convention & IMAGE_CEE_CS_CALLCONV_MASK, count;
+    struct buffer result = BUFFER_INIT;
+    const char *separator = "";
+
+    if (kind > IMAGE_CEE_CS_CALLCONV_VARARG && kind != IMAGE_CEE_CS_CALLCONV_UNMANAGED &&
+        kind != IMAGE_CEE_CS_CALLCONV_NATIVEVARARG)
+        c->bad = true; /* of a field, a property, ... */
+    if (convention & IMAGE_CEE_CS_CALLCONV_GENERIC)
+        read_number(c);
+    count = read_number(c);
+    if (!c->bad)
+        read_type(c, &result);
+    for (uint32_t i = 0; i < count && !c->bad; i++) {
+        size_t from;
+
+        put(out, separator);
+        separator = ", ";
+        if (c->at < c->end && *c->at == ELEMENT_TYPE_SENTINEL) { /* fixed arguments end here */
+            c->at++;
+            kind = IMAGE_CEE_CS_CALLCONV_DEFAULT;
+            put(out, "__arglist, ");
+        }
+        from = out->size;
+        read_type(c, out);
+        if (c->bad)
+            cut_back(out, from);
+    }
+    if (!c->bad && kind == IMAGE_CEE_CS_CALLCONV_VARARG) {
+        put(out, separator);
+        put(out, "__arglist");
+        separator = ", ";
+    }
+    if (!c->bad && with_return) {
+        put(out, separator);
+        put(out, result.data ? result.data : "?");
+    }
+    out->failed |= result.failed;
+    buffer_free(&result);
+}
+
+/* As C# writes it: "delegate*<System.Int32, System.Void>", the return type last. */
+static void read_function_pointer(struct cursor *c, struct buffer *out)
+{
+    static const char *const conventions[16] = {
+        [IMAGE_CEE_CS_CALLCONV_C] = " unmanaged[Cdecl]",
+        [IMAGE_CEE_CS_CALLCONV_STDCALL] = " unmanaged[Stdcall]",
+        [IMAGE_CEE_CS_CALLCONV_THISCALL] = " unmanaged[Thiscall]",
+        [IMAGE_CEE_CS_CALLCONV_FASTCALL] = " unmanaged[Fastcall]",
+        [IMAGE_CEE_CS_CALLCONV_UNMANAGED] = " unmanaged",
+    };
+    const char *convention = c->at < c->end ? conventions[*c->at & IMAGE_CEE_CS_CALLCONV_MASK] : NULL;
+
+    put(out, "delegate*");
+    put(out, convention ? convention : "");
+    put(out, "<");
+    read_method(c, out, true);
+    put(out, ">");
+}
+
+static void read_compound(struct cursor *c, struct buffer *out, uint32_t kind)
+{
+    switch (kind) {
+    case ELEMENT_TYPE_PTR:
+        read_type(c, out);
+        put(out, "*");
+        break;
+    case ELEMENT_TYPE_BYREF:
+        read_type(c, out);
+        put(out, "&");
+        break;
+    case ELEMENT_TYPE_SZARRAY:
+        read_type(c, out);
+        put(out, "[]");
+        break;
+    case ELEMENT_TYPE_ARRAY:
+        read_array(c, out);
+        break;
+    case ELEMENT_TYPE_CLASS:
+    case ELEMENT_TYPE_VALUETYPE: {
+        uint32_t token = read_token(c);
+
+        if (!c->bad)
+            put_token(c, out, token, NULL);
+        break;
+    }
+    case ELEMENT_TYPE_GENERICINST:
+        read_generic_instance(c, out);
+        break;
+    case ELEMENT_TYPE_VAR:
+    case ELEMENT_TYPE_MVAR: {
+        uint32_t index = read_number(c);
+
+        if (!c->bad)
+            put_argument(out, c->scope,
+                         kind == ELEMENT_TYPE_VAR ? mdtTypeDef | clr_token_row(c->scope->type)
+                                                  : mdtMethodDef | clr_token_row(c->scope->method),
+                         index);
+        break;
+    }
+    case ELEMENT_TYPE_FNPTR:
+        read_function_pointer(c, out);
+        break;
+    case ELEMENT_TYPE_CMOD_REQD: /* modreq and modopt say nothing a name needs */
+    case ELEMENT_TYPE_CMOD_OPT:
+        read_token(c);
+        read_type(c, out);
+        break;
+    case ELEMENT_TYPE_CMOD_INTERNAL:
+        read_byte(c);
+        skip_address(c);
+        read_type(c, out);
+        break;
+    case ELEMENT_TYPE_INTERNAL:
+        skip_address(c);
+        put(out, "?");
+        break;
+    case ELEMENT_TYPE_SENTINEL:
+    case ELEMENT_TYPE_PINNED:
+        read_type(c, out);
+        break;
+    default:
+        c->bad = true;
+    }
+}
+
+static void read_type(struct cursor *c, struct buffer *out)
+{
+    static const char *const simple[] = {
+        [ELEMENT_TYPE_VOID] = "System.Void",
+        [ELEMENT_TYPE_BOOLEAN] = "System.Boolean",
+        [ELEMENT_TYPE_CHAR] = "System.Char",
+        [ELEMENT_TYPE_I1] = "System.SByte",
+        [ELEMENT_TYPE_U1] = "System.Byte",
+        [ELEMENT_TYPE_I2] = "System.Int16",
+        [ELEMENT_TYPE_U2] = "System.UInt16",
+        [ELEMENT_TYPE_I4] = "System.Int32",
+        [ELEMENT_TYPE_U4] = "System.UInt32",
+        [ELEMENT_TYPE_I8] = "System.Int64",
+        [ELEMENT_TYPE_U8] = "System.UInt64",
+        [ELEMENT_TYPE_R4] = "System.Single",
+        [ELEMENT_TYPE_R8] = "System.Double",
+        [ELEMENT_TYPE_STRING] = "System.String",
+        [ELEMENT_TYPE_TYPEDBYREF] = "System.TypedReference",
+        [ELEMENT_TYPE_I] = "System.IntPtr",
+        [ELEMENT_TYPE_U] = "System.UIntPtr",
+        [ELEMENT_TYPE_OBJECT] = "System.Object",
+    };
+    uint32_t kind = read_byte(c);
+
+    if (c->depth >= DEPTH_MAX || *c->steps == 0)
+        c->bad = true;
+    if (c->bad)
+        return;
+    --*c->steps;
+    if (kind < COUNT_OF(simple) && simple[kind]) {
+        put(out, simple[kind]);
+        return;
+    }
+    c->depth++;
+    read_compound(c, out, kind);
+    c->depth--;
+}
+
+/* ---- from outside ---- */
+
+void signature_append_parameters(struct buffer *out, const struct signature_scope *scope, const uint8_t *blob,
+                                 size_t size)
+{
+    unsigned steps = STEPS_MAX;
+    struct cursor c = {blob, blob ? blob + size : blob, scope, 0, &steps, false};
+
+    put(out, "(");
+    read_method(&c, out, false);
+    put(out, c.bad ? "?)" : ")");
+}
+
+void signature_append_type(struct buffer *out, const struct signature_scope *scope, const uint8_t *blob, size_t size)
+{
+    unsigned steps = STEPS_MAX;
+    struct cursor c = {blob, blob ? blob + size : blob, scope, 0, &steps, false};
+    size_t from = out->size;
+
+    read_type(&c, out);
+    if (c.bad) {
+        cut_back(out, from);
+        put(out, "?");
+    }
+}
+
+bool signature_append_definition(struct buffer *out, const struct signature_scope *scope, uint32_t type)
+{
+    struct arguments args = {generic_parameters(scope->import, type, 0, NULL), 0, NULL, scope};
+
+    return put_definition(out, scope->import, type, &args, 0);
+}
+
+void signature_append_method_arguments(struct buffer *out, const struct signature_scope *scope)
+{
+    uint32_t count = generic_parameters(scope->import, scope->method, 0, NULL);
+
+    for (uint32_t i = 0; i < count && !full(out); i++) {
+        put(out, i ? ", " : "<");
+        put_argument(out, scope, scope->method, i);
+    }
+    if (count)
+        put(out, ">");
+}
+
+bool signature_append_method_name(struct buffer *out, struct clr_metadata *import, uint32_t method, uint32_t *owner)
+{
+    return put_name(out, import, NAME_METHOD, method, owner);
+}

@@ -1,0 +1,53 @@
+/*
+ * names/signature.h - types as metadata spells them (tokens and ECMA-335 II.23.2 signature blobs) to text. Knows the
+ * IMetaDataImport2 of one module; of records only the exact type arguments that a caller hands in.
+ *
+ * Blobs come from files that others made: every read is bounded, nesting and work are limited, and what cannot be
+ * read becomes "?".
+ */
+#ifndef SHADOWTRACE_NAMES_SIGNATURE_H
+#define SHADOWTRACE_NAMES_SIGNATURE_H
+
+#include "base/buffer.h"
+
+#include <shadowtrace/clr/metadata.h>
+
+#include <stdbool.h>
+
+struct names_class;
+
+/* What type variables stand for: exact arguments where known, else the names of the definition's parameters. */
+struct signature_scope {
+    struct clr_metadata *import;
+    uint32_t type;   /* mdTypeDef whose parameters VAR counts; 0: unknown */
+    uint32_t method; /* mdMethodDef whose parameters MVAR counts; 0: none */
+    uint32_t type_args, method_args; /* how many exact arguments there are; 0 where none are known */
+    struct names_class *const *type_arg, *const *method_arg; /* entries may be NULL or canonical */
+};
+
+/* Parameter list of a method's signature in its parentheses: "(System.Int32, T[])". */
+void signature_append_parameters(struct buffer *out, const struct signature_scope *scope,
+                                 const uint8_t *blob, size_t size);
+
+/* One type, as in a TypeSpec. */
+void signature_append_type(struct buffer *out, const struct signature_scope *scope,
+                           const uint8_t *blob, size_t size);
+
+/*
+ * signature_append_definition - mdTypeDef with the arguments of scope: "Ns.Outer<System.Int32>.Inner<T>".
+ * Returns: whether the metadata knew the token; if not, out is as it was.
+ */
+bool signature_append_definition(struct buffer *out, const struct signature_scope *scope,
+                                 uint32_t type);
+
+/* "<System.Int32, T>" of a generic method, nothing for any other. */
+void signature_append_method_arguments(struct buffer *out, const struct signature_scope *scope);
+
+/* The bare name of a method. Returns: whether the metadata knew the token; *owner is then its declaring mdTypeDef. */
+bool signature_append_method_name(struct buffer *out, struct clr_metadata *import, uint32_t method,
+                                  uint32_t *owner);
+
+/* Beyond so many bytes nothing is appended any more: names are cut far below (text.c). Blobs are still read on. */
+#define SIGNATURE_FULL 8192
+
+#endif

@@ -1,0 +1,164 @@
+#include "names/internal.h"
+
+#include "names/signature.h"
+
+#include "base/memory.h"
+
+#include <shadowtrace/clr/constants.h>
+
+#include <stdio.h>
+#include <string.h>
+
+/* What is cut ends in U+2026. */
+#define ELLIPSIS "\xE2\x80\xA6"
+
+static void scope_of_class(struct signature_scope *scope, const struct names_class *class)
+{
+    *scope = (struct signature_scope){
+        .import = class->module ? class->module->import : NULL,
+        .type = class->token,
+        .type_args = class->args,
+        .type_arg = class->arg,
+    };
+}
+
+/* "[]", "[,]"; the runtime gives an array of one dimension and any lower bound as T[] too. */
+static void append_array(struct buffer *out, const struct names_class *class)
+{
+    const struct names_class_entry *entry = names_class_entry(class);
+
+    if (class->element)
+        text_append_class(out, class->element);
+    else if (entry->element_type == ELEMENT_TYPE_PTR)
+        buffer_text(out, "?*"); /* the runtime does not say to what */
+    else if (entry->element_type == ELEMENT_TYPE_FNPTR)
+        buffer_text(out, "delegate*<?>");
+    else
+        buffer_text(out, "?");
+    buffer_char(out, '[');
+    for (uint32_t i = 1; i < class->rank && i < 32; i++)
+        buffer_char(out, ',');
+    buffer_char(out, ']');
+}
+
+void text_append_class(struct buffer *out, const struct names_class *class)
+{
+    const char *known = load_acquire(&class->text);
+    struct signature_scope scope;
+
+    if (out->size > SIGNATURE_FULL)
+        return;
+    scope_of_class(&scope, class);
+    if (known)
+        buffer_text(out, known);
+    else if (class->rank)
+        append_array(out, class);
+    else if (!scope.import || !signature_append_definition(out, &scope, class->token))
+        buffer_format(out, "?class 0x%08x", (unsigned)class->token);
+}
+
+/* Ends a text: cut between characters when it is too long. */
+static char *finish(struct buffer *out)
+{
+    if (out->size > TEXT_MAX && !out->failed) {
+        size_t at = TEXT_MAX - strlen(ELLIPSIS);
+
+        while (((unsigned char)out->data[at] & 0xC0) == 0x80)
+            at--;
+        strcpy(out->data + at, ELLIPSIS);
+        out->size = at + strlen(ELLIPSIS);
+    }
+    return buffer_take(out);
+}
+
+char *text_class(const struct names_class *class)
+{
+    struct buffer out = BUFFER_INIT;
+
+    text_append_class(&out, class);
+    return finish(&out);
+}
+
+char *text_method(const struct names_method *method)
+{
+    const struct names_class *owner = method->owner;
+    struct signature_scope scope = {
+        .import = method->module ? method->module->import : NULL,
+        .method = method->token,
+        .method_args = method->args,
+        .method_arg = method->arg,
+    };
+    struct buffer out = BUFFER_INIT, name = BUFFER_INIT;
+    const uint8_t *blob = NULL;
+    uint32_t size = 0;
+
+    if (!scope.import ||
+        !signature_append_method_name(&name, scope.import, method->token, &scope.type)) {
+        buffer_free(&name);
+        return NULL;
+    }
+    if (owner && !owner->rank) {
+        scope.type_args = owner->args;
+        scope.type_arg = owner->arg;
+        text_append_class(&out, owner);
+    } else if (!signature_append_definition(&out, &scope, scope.type)) {
+        buffer_text(&out, "<Module>"); /* global methods have no owner in the metadata interface */
+    }
+    buffer_char(&out, '.');
+    buffer_append(&out, name.data, name.size);
+    signature_append_method_arguments(&out, &scope);
+    if (scope.import->vtbl->get_method_props(scope.import, method->token, NULL, NULL, 0, NULL, NULL,
+                                             &blob, &size, NULL, NULL) < 0)
+        size = 0;
+    signature_append_parameters(&out, &scope, blob, size);
+    out.failed |= name.failed;
+    buffer_free(&name);
+    return finish(&out);
+}
+
+/* ---- once per record ---- */
+
+/*
+ * Publishes a text. Two threads may have made it: the first wins. Without one the record's own few bytes have to do,
+ * which no other thread reads before they are published here by the same comparison.
+ */
+static const char *publish(_Atomic(const char *) *at, char *text, const char *fallback)
+{
+    const char *found = NULL;
+    const char *mine = text ? text : fallback;
+
+    if (cas_acq_rel(at, &found, mine))
+        return mine;
+    memory_free(text);
+    return found;
+}
+
+const char *names_class_resolve(struct names *names, struct names_class *class)
+{
+    const char *text = load_acquire(&class->text);
+
+    (void)names;
+    if (text)
+        return text;
+    return publish(&class->text, text_class(class), names_class_entry(class)->fallback);
+}
+
+const char *names_method_resolve(struct names *names, struct names_method *method)
+{
+    const char *text = load_acquire(&method->text);
+
+    (void)names;
+    if (text)
+        return text;
+    return publish(&method->text, text_method(method), names_method_entry(method)->fallback);
+}
+
+const char *names_class_text(const struct names_class *class)
+{
+    return load_acquire(&class->text);
+}
+
+const char *names_method_text(const struct names_method *method)
+{
+    return load_acquire(&method->text);
+}

@@ -1,0 +1,199 @@
+#include "options/options_fields.h"
+
+#include "base/atomics.h"
+#include "base/memory.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CHECK_DEFAULT 1000
+#define NUMBER_MAX ((UINT64_C(1) << 53) - 1) /* what every JSON reader keeps exactly */
+
+static const char *const hooks_words[] = {"auto", "elt2", "elt3", NULL};
+static const char *const capture_words[] = {"shadow", "snapshot", "both", NULL};
+static const char *const stacks_words[] = {"node", "inline", NULL};
+static const char *const log_words[] = {"events", "sites", NULL};
+static const char *const full_words[] = {"wait", "drop", NULL};
+
+#define AT(member) offsetof(struct options, member)
+#define WORD(member, words) {#member, OPTIONS_KIND_WORD, AT(member), words, 0, COUNT_OF(words) - 2}
+#define FLAG(member) {#member, OPTIONS_KIND_FLAG, AT(member), NULL, 0, 1}
+#define COUNT(member, standard) {#member, OPTIONS_KIND_COUNT, AT(member), NULL, standard, UINT32_MAX}
+#define BYTES(member) {#member, OPTIONS_KIND_BYTES, AT(member), NULL, 0, NUMBER_MAX}
+#define LIST(member) {#member, OPTIONS_KIND_LIST, AT(member), NULL, 0, 0}
+#define PATH(member) {#member, OPTIONS_KIND_PATH, AT(member), NULL, 0, 0}
+
+const struct options_field options_fields[] = {
+    WORD(hooks, hooks_words),
+    WORD(capture, capture_words),
+    WORD(stacks, stacks_words),
+    WORD(log, log_words),
+    WORD(full, full_words),
+    COUNT(check, CHECK_DEFAULT),
+    COUNT(max_nodes, 4000000),
+    BYTES(sample),
+    BYTES(min_size),
+    LIST(only),
+    LIST(exclude),
+    LIST(types),
+    LIST(process),
+    FLAG(compress),
+    FLAG(paused),
+    FLAG(no_inline),
+    BYTES(max_log),
+    PATH(output),
+    PATH(directory),
+    PATH(status),
+};
+
+const size_t options_field_count = COUNT_OF(options_fields);
+
+static_assert(sizeof(enum options_hooks) == sizeof(unsigned), "every enum of struct options is set as an unsigned");
+
+const struct options_field *options_field_find(const char *key)
+{
+    for (size_t i = 0; i < options_field_count; i++)
+        if (!strcmp(options_fields[i].key, key))
+            return &options_fields[i];
+    return NULL;
+}
+
+static void *member(struct options *o, const struct options_field *f)
+{
+    return (char *)o + f->offset;
+}
+
+uint64_t options_field_get(const struct options *o, const struct options_field *f)
+{
+    const void *at = (const char *)o + f->offset;
+
+    switch (f->kind) {
+    case OPTIONS_KIND_WORD:
+        return *(const unsigned *)at;
+    case OPTIONS_KIND_FLAG:
+        return *(const bool *)at;
+    case OPTIONS_KIND_COUNT:
+        return *(const uint32_t *)at;
+    case OPTIONS_KIND_BYTES:
+        return *(const uint64_t *)at;
+    case OPTIONS_KIND_LIST:
+    case OPTIONS_KIND_PATH:
+        break;
+    }
+    return 0;
+}
+
+int options_field_set(struct options *o, const struct options_field *f, uint64_t value)
+{
+    if (value > f->max)
+        return -ERANGE;
+    switch (f->kind) {
+    case OPTIONS_KIND_WORD:
+        *(unsigned *)member(o, f) = (unsigned)value;
+        break;
+    case OPTIONS_KIND_FLAG:
+        *(bool *)member(o, f) = value != 0;
+        break;
+    case OPTIONS_KIND_COUNT:
+        *(uint32_t *)member(o, f) = (uint32_t)value;
+        break;
+    case OPTIONS_KIND_BYTES:
+        *(uint64_t *)member(o, f) = value;
+        break;
+    case OPTIONS_KIND_LIST:
+    case OPTIONS_KIND_PATH:
+        break;
+    }
+    return 0;
+}
+
+int options_field_word(const struct options_field *f, const char *text)
+{
+    for (int i = 0; f->words[i]; i++)
+        if (!strcmp(f->words[i], text))
+            return i;
+    return -EINVAL;
+}
+
+static int list_append(struct options_patterns *list, char *text)
+{
+    char **grown = memory_realloc(list->pattern, (list->count + 1) * sizeof(*grown));
+
+    if (!grown)
+        return -ENOMEM;
+    grown[list->count++] = text;
+    list->pattern = grown;
+    return 0;
+}
+
+int options_field_text(struct options *o, const struct options_field *f, const char *text)
+{
+    const char *end = text;
+    char *copy;
+
+    for (size_t step; (step = options_utf8_length(end)) > 0;)
+        end += step;
+    if (!*text || *end || (f->kind == OPTIONS_KIND_PATH && *text != '/'))
+        return -EINVAL;
+    copy = memory_strdup(text);
+    if (!copy)
+        return -ENOMEM;
+    if (f->kind == OPTIONS_KIND_PATH) {
+        memory_free(*(char **)member(o, f));
+        *(char **)member(o, f) = copy;
+    } else if (list_append(member(o, f), copy)) {
+        memory_free(copy);
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+void options_init(struct options *o)
+{
+    memset(o, 0, sizeof(*o));
+    for (size_t i = 0; i < options_field_count; i++)
+        options_field_set(o, &options_fields[i], options_fields[i].standard);
+}
+
+static void list_free(struct options_patterns *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        memory_free(list->pattern[i]);
+    memory_free(list->pattern);
+}
+
+void options_fini(struct options *o)
+{
+    for (size_t i = 0; i < options_field_count; i++) {
+        const struct options_field *f = &options_fields[i];
+
+        if (f->kind == OPTIONS_KIND_LIST)
+            list_free(member(o, f));
+        else if (f->kind == OPTIONS_KIND_PATH)
+            memory_free(*(char **)member(o, f));
+    }
+    memset(o, 0, sizeof(*o));
+}
+
+int options_settle(struct options *o, bool check_given, char *why, size_t why_size)
+{
+    static const uint32_t checks[] = {CHECK_DEFAULT, 0, 1}; /* by capture */
+    const char *wrong = NULL;
+
+    if (!check_given)
+        o->check = checks[o->capture];
+    if (o->capture == OPTIONS_CAPTURE_BOTH && o->check != 1)
+        wrong = "check and capture contradict each other: \"both\" compares every allocation; leave check out";
+    else if (o->capture == OPTIONS_CAPTURE_SNAPSHOT && o->check)
+        wrong = "check and capture contradict each other: \"snapshot\" keeps no shadow stack to compare with; "
+                "use capture both, or leave check out";
+    else if (o->stacks == OPTIONS_STACKS_INLINE && o->log == OPTIONS_LOG_SITES)
+        wrong = "stacks and log contradict each other: \"sites\" writes no events that could carry a stack; "
+                "leave one of them out";
+    if (!wrong)
+        return 0;
+    snprintf(why, why_size, "%s", wrong);
+    return -EINVAL;
+}

@@ -1,0 +1,296 @@
+/* The JSON form of struct options, both ways. */
+#include "options/options.h"
+
+#include "base/atomics.h"
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "options/options_fields.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define HINT "; \"shadowtrace env\" prints a valid one"
+
+struct reader {
+    struct options *options;
+    char *why;
+    size_t why_size;
+};
+
+/* `why` goes into a log and onto a terminal as one line: control characters, a cut character and damaged UTF-8 do not. */
+static void make_line(char *text)
+{
+    while (*text) {
+        size_t length = options_utf8_length(text);
+
+        if (!length || (unsigned char)*text < ' ' || *text == 0x7f) {
+            *text = '?';
+            length = 1;
+        }
+        text += length;
+    }
+}
+
+__attribute__((format(printf, 2, 3))) static int complain(struct reader *r, const char *format, ...)
+{
+    static const char prefix[] = OPTIONS_VARIABLE ": ";
+    va_list args;
+
+    snprintf(r->why, r->why_size, "%s", prefix);
+    if (r->why_size > sizeof(prefix)) {
+        va_start(args, format);
+        vsnprintf(r->why + sizeof(prefix) - 1, r->why_size - sizeof(prefix) + 1, format, args);
+        va_end(args);
+    }
+    if (r->why_size)
+        make_line(r->why);
+    return -EINVAL;
+}
+
+static const char *type_name(const json_t *value)
+{
+    static const char *const names[] = {
+        [JSON_OBJECT] = "an object",  [JSON_ARRAY] = "an array", [JSON_STRING] = "a text", [JSON_INTEGER] = "a number",
+        [JSON_REAL] = "a fraction", [JSON_TRUE] = "true",       [JSON_FALSE] = "false",   [JSON_NULL] = "null",
+    };
+
+    return names[json_typeof(value)];
+}
+
+static int wrong_type(struct reader *r, const struct options_field *f, const char *wanted, const json_t *value)
+{
+    return complain(r, "\"%s\" must be %s, not %s" HINT, f->key, wanted, type_name(value));
+}
+
+static int read_number(struct reader *r, const struct options_field *f, const json_t *value)
+{
+    json_int_t number = json_integer_value(value);
+
+    if (!json_is_integer(value))
+        return wrong_type(r, f, "a whole number", value);
+    if (number < 0 || options_field_set(r->options, f, (uint64_t)number))
+        return complain(r, "\"%s\" is %lld, which is not between 0 and %llu", f->key, (long long)number,
+                        (unsigned long long)f->max);
+    return 0;
+}
+
+static int read_word(struct reader *r, const struct options_field *f, const json_t *value)
+{
+    const char *text = json_string_value(value);
+    struct buffer words = BUFFER_INIT;
+    int index, err = -ENOMEM;
+
+    if (!text)
+        return wrong_type(r, f, "a text", value);
+    index = options_field_word(f, text);
+    if (index >= 0)
+        return options_field_set(r->options, f, (uint64_t)index);
+    for (size_t i = 0; f->words[i]; i++)
+        buffer_format(&words, "%s%s", i ? ", " : "", f->words[i]);
+    if (!words.failed)
+        err = complain(r, "\"%s\" is \"%.40s\", which is none of %s", f->key, text, words.data);
+    buffer_free(&words);
+    return err;
+}
+
+static int read_flag(struct reader *r, const struct options_field *f, const json_t *value)
+{
+    if (!json_is_boolean(value))
+        return wrong_type(r, f, "true or false", value);
+    return options_field_set(r->options, f, json_is_true(value));
+}
+
+static int read_path(struct reader *r, const struct options_field *f, const json_t *value)
+{
+    const char *text = json_string_value(value);
+    int err;
+
+    if (!text)
+        return wrong_type(r, f, "a text", value);
+    err = options_field_text(r->options, f, text);
+    if (err == -EINVAL)
+        return complain(r, "\"%s\" must be an absolute path, not \"%.100s\"", f->key, text);
+    return err;
+}
+
+static int read_list(struct reader *r, const struct options_field *f, const json_t *value)
+{
+    if (!json_is_array(value))
+        return wrong_type(r, f, "an array of patterns", value);
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        const char *text = json_string_value(json_array_get(value, i));
+        int err = text ? options_field_text(r->options, f, text) : -EINVAL;
+
+        if (err == -EINVAL)
+            return complain(r, "\"%s\" holds a pattern, number %zu, that is %s" HINT, f->key, i + 1,
+                            text ? "empty" : "no text");
+        if (err)
+            return err;
+    }
+    return 0;
+}
+
+static int read_field(struct reader *r, const struct options_field *f, const json_t *value)
+{
+    switch (f->kind) {
+    case OPTIONS_KIND_WORD:
+        return read_word(r, f, value);
+    case OPTIONS_KIND_FLAG:
+        return read_flag(r, f, value);
+    case OPTIONS_KIND_COUNT:
+    case OPTIONS_KIND_BYTES:
+        return read_number(r, f, value);
+    case OPTIONS_KIND_LIST:
+        return read_list(r, f, value);
+    case OPTIONS_KIND_PATH:
+        return read_path(r, f, value);
+    }
+    return -EINVAL;
+}
+
+static int unknown_key(struct reader *r, const char *key)
+{
+    const char *names[32] = {NULL};
+    const char *near;
+
+    for (size_t i = 0; i < options_field_count && i < COUNT_OF(names) - 1; i++)
+        names[i] = options_fields[i].key;
+    near = options_near(key, names);
+    if (near)
+        return complain(r, "unknown option \"%.60s\"; did you mean \"%s\"?", key, near);
+    return complain(r, "unknown option \"%.60s\"" HINT, key);
+}
+
+/* First of all: in another version every other word may mean something else. */
+static int read_version(struct reader *r, const json_t *root)
+{
+    const json_t *version = json_object_get(root, "version");
+
+    if (!version)
+        return complain(r, "\"version\" is missing" HINT);
+    if (!json_is_integer(version))
+        return complain(r, "\"version\" must be a whole number, not %s" HINT, type_name(version));
+    if (json_integer_value(version) != OPTIONS_VERSION)
+        return complain(r, "version %lld, but this library reads version %d: use the command and the library of one release",
+                        (long long)json_integer_value(version), OPTIONS_VERSION);
+    return 0;
+}
+
+static int read_object(struct reader *r, json_t *root)
+{
+    const char *key;
+    json_t *value;
+    int err;
+
+    if (!json_is_object(root))
+        return complain(r, "must be an object, not %s" HINT, type_name(root));
+    err = read_version(r, root);
+    json_object_foreach(root, key, value) {
+        const struct options_field *f = options_field_find(key);
+
+        if (err)
+            break;
+        if (f)
+            err = read_field(r, f, value);
+        else if (strcmp(key, "version"))
+            err = unknown_key(r, key);
+    }
+    return err;
+}
+
+/* jansson says nothing at all when it runs out of memory. */
+static int damaged(struct reader *r, const json_error_t *error)
+{
+    if (!*error->text)
+        return -ENOMEM;
+    return complain(r, "damaged at byte %d: %s" HINT, error->position, error->text);
+}
+
+int options_read(const char *json, struct options *o, char *why, size_t why_size)
+{
+    struct reader r = {.options = o, .why = why, .why_size = why_size};
+    char contradiction[OPTIONS_WHY_SIZE];
+    json_error_t error = {.position = 0};
+    json_t *root;
+    int err;
+
+    if (why_size)
+        *why = '\0';
+    options_init(o);
+    if (!json)
+        return complain(&r, "not set" HINT);
+    root = json_loads(json, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    if (!root)
+        return damaged(&r, &error);
+    err = read_object(&r, root);
+    if (!err && options_settle(o, json_object_get(root, "check") != NULL, contradiction, sizeof(contradiction)))
+        err = complain(&r, "%s", contradiction);
+    json_decref(root);
+    return err;
+}
+
+static void write_list(struct buffer *b, const struct options_patterns *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        buffer_char(b, i ? ',' : '[');
+        buffer_json_string(b, list->pattern[i]);
+    }
+    buffer_char(b, ']');
+}
+
+static bool is_default(const struct options *o, const struct options_field *f, const struct options *standard)
+{
+    const void *at = (const char *)o + f->offset;
+
+    if (f->kind == OPTIONS_KIND_LIST)
+        return ((const struct options_patterns *)at)->count == 0;
+    if (f->kind == OPTIONS_KIND_PATH)
+        return !*(char *const *)at;
+    return options_field_get(o, f) == options_field_get(standard, f);
+}
+
+static void write_field(struct buffer *b, const struct options *o, const struct options_field *f)
+{
+    const void *at = (const char *)o + f->offset;
+
+    buffer_format(b, ",\"%s\":", f->key);
+    switch (f->kind) {
+    case OPTIONS_KIND_WORD:
+        buffer_json_string(b, f->words[options_field_get(o, f)]);
+        break;
+    case OPTIONS_KIND_FLAG:
+        buffer_text(b, options_field_get(o, f) ? "true" : "false");
+        break;
+    case OPTIONS_KIND_COUNT:
+    case OPTIONS_KIND_BYTES:
+        buffer_unsigned(b, options_field_get(o, f));
+        break;
+    case OPTIONS_KIND_LIST:
+        write_list(b, at);
+        break;
+    case OPTIONS_KIND_PATH:
+        buffer_json_string(b, *(char *const *)at);
+        break;
+    }
+}
+
+char *options_write(const struct options *o)
+{
+    struct buffer b = BUFFER_INIT;
+    struct options standard;
+    char unused[OPTIONS_WHY_SIZE];
+
+    options_init(&standard);
+    standard.capture = o->capture; /* the default of check depends on it */
+    options_settle(&standard, false, unused, sizeof(unused));
+    standard.capture = OPTIONS_CAPTURE_SHADOW;
+    buffer_format(&b, "{\"version\":%d", OPTIONS_VERSION);
+    for (size_t i = 0; i < options_field_count; i++)
+        if (!is_default(o, &options_fields[i], &standard))
+            write_field(&b, o, &options_fields[i]);
+    buffer_char(&b, '}');
+    return buffer_take(&b);
+}

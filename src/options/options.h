@@ -1,0 +1,67 @@
+/*
+ * options/options.h - what is to be recorded: read in the traced process from SHADOWTRACE_OPTIONS (JSON), made by the
+ * command from its arguments. Both sides share this one description.
+ */
+#ifndef SHADOWTRACE_OPTIONS_OPTIONS_H
+#define SHADOWTRACE_OPTIONS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define OPTIONS_VARIABLE "SHADOWTRACE_OPTIONS"
+#define OPTIONS_VERSION 1
+#define OPTIONS_CLSID "{7B6A1F52-3C0E-4E57-9D35-5AD0B3C5E4A1}"
+#define OPTIONS_WHY_SIZE 400 /* enough for every line written to `why` below; longer names in it are cut */
+
+enum options_hooks { OPTIONS_HOOKS_AUTO, OPTIONS_HOOKS_ELT2, OPTIONS_HOOKS_ELT3 };
+enum options_capture { OPTIONS_CAPTURE_SHADOW, OPTIONS_CAPTURE_SNAPSHOT, OPTIONS_CAPTURE_BOTH };
+enum options_stacks { OPTIONS_STACKS_NODE, OPTIONS_STACKS_INLINE };
+enum options_log { OPTIONS_LOG_EVENTS, OPTIONS_LOG_SITES };
+enum options_full { OPTIONS_FULL_WAIT, OPTIONS_FULL_DROP };
+
+/* A list of glob patterns over full names (`*`, `?`); a name matches the list when it matches any of them. */
+struct options_patterns {
+    char **pattern;
+    size_t count;
+};
+
+/* Every text is valid UTF-8 and not empty; every number is below 2^53. */
+struct options {
+    enum options_hooks hooks;     /* --hooks auto|elt2|elt3 */
+    enum options_capture capture; /* --capture shadow|snapshot|both */
+    enum options_stacks stacks;   /* --stacks node|inline */
+    enum options_log log;         /* --log events|sites */
+    enum options_full full;       /* --full wait|drop */
+    uint32_t check;               /* --check N: compare every N-th allocation of a thread; 0 off; default 1000, with capture both 1, snapshot 0 */
+    uint32_t max_nodes;           /* --max-nodes N; default 4,000,000 */
+    uint64_t sample;              /* --sample BYTES; 0 off */
+    uint64_t min_size;            /* --min-size BYTES; 0 off */
+    struct options_patterns only, exclude, types, process; /* --only, --exclude (methods), --types, --process */
+    bool compress, paused;        /* --compress, --paused */
+    bool no_inline;               /* --no-inline: COR_PRF_DISABLE_INLINING */
+    uint64_t max_log;             /* --max-log BYTES; 0 off */
+    char *output;    /* -o FILE, absolute; NULL: shadowtrace-NAME-PID.ndjson in `directory` */
+    char *directory; /* absolute: where the default log goes; NULL: the process's current directory */
+    char *status;    /* folder of status files, absolute; NULL none */
+};
+
+void options_init(struct options *o); /* the defaults */
+void options_fini(struct options *o);
+
+/*
+ * options_read - options from the JSON text of SHADOWTRACE_OPTIONS.
+ * Returns: 0; -EINVAL, with one line in why (what, where, what to do); -ENOMEM, why empty.
+ * Owns:    o is the caller's, initialised here, to be released with options_fini even on failure.
+ * Errors:  no text at all (json NULL), another version, unknown key, wrong type, value out of range, values that
+ *          contradict each other, damaged JSON (with its byte offset).
+ * Threads: any. No output, no environment, no state of our own; jansson allocates.
+ */
+int options_read(const char *json, struct options *o, char *why, size_t why_size);
+
+/* options_write - the same as JSON text, to be freed with memory_free; NULL when out of memory. Defaults are left out. */
+char *options_write(const struct options *o);
+
+bool options_match(const struct options_patterns *patterns, const char *name); /* empty list: false */
+
+#endif

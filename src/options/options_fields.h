@@ -1,0 +1,62 @@
+/*
+ * options/options_fields.h - struct options as a table, so that the JSON reader, the JSON writer and the command line
+ * agree by construction: a new option is a member and a row.
+ */
+#ifndef SHADOWTRACE_OPTIONS_OPTIONS_FIELDS_H
+#define SHADOWTRACE_OPTIONS_OPTIONS_FIELDS_H
+
+#include "options/options.h"
+
+enum options_kind {
+    OPTIONS_KIND_WORD,  /* one of `words`; the member is an enum */
+    OPTIONS_KIND_FLAG,  /* bool */
+    OPTIONS_KIND_COUNT, /* uint32_t */
+    OPTIONS_KIND_BYTES, /* uint64_t */
+    OPTIONS_KIND_LIST,  /* struct options_patterns */
+    OPTIONS_KIND_PATH,  /* char *, absolute */
+};
+
+struct options_field {
+    const char *key; /* in JSON; on the command line `--` and this with hyphens */
+    enum options_kind kind;
+    size_t offset;            /* of the member */
+    const char *const *words; /* by value, NULL-ended; for others NULL */
+    uint64_t standard, max;   /* default and greatest value of a number */
+};
+
+extern const struct options_field options_fields[];
+extern const size_t options_field_count;
+
+const struct options_field *options_field_find(const char *key); /* NULL: no such key */
+
+/* Numbers, flags and words as one number. Set: 0 or -ERANGE, then the member is as it was. */
+uint64_t options_field_get(const struct options *o, const struct options_field *f);
+int options_field_set(struct options *o, const struct options_field *f, uint64_t value);
+
+/* The value of a word, or -EINVAL. */
+int options_field_word(const struct options_field *f, const char *text);
+
+/*
+ * options_field_text - set a path, or append to a list.
+ * Returns: 0; -EINVAL for an empty text, one that is not UTF-8, or a path that is not absolute; -ENOMEM.
+ * Owns:    text is copied. On failure the member is as it was.
+ */
+int options_field_text(struct options *o, const struct options_field *f, const char *text);
+
+/*
+ * options_settle - what depends on more than one option, once all are set: the default of `check`, and choices that
+ * contradict each other.
+ * Returns: 0, or -EINVAL with a line in why, which begins with the two keys and names what to do.
+ */
+int options_settle(struct options *o, bool check_given, char *why, size_t why_size);
+
+/* Bytes of the UTF-8 character at text, or 0 if there is none: NUL, or not UTF-8. */
+size_t options_utf8_length(const char *text);
+
+/*
+ * options_near - the entry of `names` that was probably meant by `name`: the one with the fewest letters changed,
+ * added, left out or swapped, if these are few; else NULL. `names` ends with NULL.
+ */
+const char *options_near(const char *name, const char *const *names);
+
+#endif

@@ -1,0 +1,130 @@
+#include "profiler/process.h"
+
+#include "base/buffer.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <string.h>
+#include <unistd.h>
+
+static char *file_read(const char *path, size_t *size)
+{
+    struct buffer b = BUFFER_INIT;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    char part[4096];
+    ssize_t n;
+
+    while (fd >= 0 && (n = read(fd, part, sizeof(part))) > 0)
+        buffer_append(&b, part, (size_t)n);
+    if (fd >= 0)
+        close(fd);
+    *size = b.size;
+    return buffer_take(&b);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static int ends_with(const char *text, const char *end)
+{
+    size_t a = strlen(text), b = strlen(end);
+
+    return a >= b && strcmp(text + a - b, end) == 0;
+}
+
+/* The main assembly as the host finds it: the first argument of `dotnet` that is a .dll or .exe, else the image. */
+static char *name_find(const struct process *p)
+{
+    const char *name = p->executable[0] ? base_name(p->executable) : p->command[0] ? base_name(p->command[0]) : "process";
+    char *copy, *dot;
+
+    if (strcmp(name, "dotnet") == 0)
+        for (char **argument = p->command; *argument && argument[1]; argument++)
+            if (ends_with(argument[1], ".dll") || ends_with(argument[1], ".exe")) {
+                name = base_name(argument[1]);
+                break;
+            }
+    copy = memory_strdup(name[0] ? name : "process");
+    if (copy && (ends_with(copy, ".dll") || ends_with(copy, ".exe")) && (dot = strrchr(copy, '.')) != copy)
+        *dot = '\0';
+    return copy;
+}
+
+int process_read(struct process *p)
+{
+    char path[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    size_t size, count = 0, at;
+
+    memset(p, 0, sizeof(*p));
+    path[length > 0 ? length : 0] = '\0';
+    p->executable = memory_strdup(path);
+    p->arguments = file_read("/proc/self/cmdline", &size);
+    for (at = 0; p->arguments && at < size; at += strlen(p->arguments + at) + 1)
+        count++;
+    p->command = memory_zalloc(count + 1, sizeof(*p->command));
+    if (p->executable && p->arguments && p->command) {
+        for (at = 0, count = 0; at < size; at += strlen(p->arguments + at) + 1)
+            p->command[count++] = p->arguments + at;
+        p->name = name_find(p);
+    }
+    if (p->name)
+        return 0;
+    process_free(p);
+    return -ENOMEM;
+}
+
+void process_free(struct process *p)
+{
+    memory_free(p->executable);
+    memory_free(p->arguments);
+    memory_free(p->command);
+    memory_free(p->name);
+    memset(p, 0, sizeof(*p));
+}
+
+struct image_search {
+    uintptr_t address, low, high;
+};
+
+static int image_match(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct image_search *search = context;
+    uintptr_t low = UINTPTR_MAX, high = 0;
+    int found = 0;
+
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        uintptr_t from = info->dlpi_addr + segment->p_vaddr, to = from + segment->p_memsz;
+
+        if (segment->p_type != PT_LOAD)
+            continue;
+        low = from < low ? from : low;
+        high = to > high ? to : high;
+        found |= search->address >= from && search->address < to;
+    }
+    if (found) {
+        search->low = low;
+        search->high = high;
+    }
+    return found;
+}
+
+int process_image(const void *address, uintptr_t *low, uintptr_t *high)
+{
+    struct image_search search = {.address = (uintptr_t)address};
+
+    if (!dl_iterate_phdr(image_match, &search))
+        return -ENOENT;
+    *low = search.low;
+    *high = search.high;
+    return 0;
+}

@@ -1,0 +1,23 @@
+/*
+ * profiler/process.h - what this process is: its command line, the main assembly's name, the image of the runtime.
+ */
+#ifndef SHADOWTRACE_PROFILER_PROCESS_H
+#define SHADOWTRACE_PROFILER_PROCESS_H
+
+#include <stdint.h>
+
+struct process {
+    char *executable;     /* path of the image, "" when not to be had */
+    char **command;       /* arguments, NULL-terminated */
+    char *name;           /* main assembly: "csc" for `dotnet csc.dll`; no folder, no extension */
+    char *arguments;      /* what command[] points into */
+};
+
+/* process_read - from /proc/self. Returns: 0 or -ENOMEM. Owns: p is the caller's. */
+int process_read(struct process *p);
+void process_free(struct process *p);
+
+/* process_image - the loaded image that holds `address`: [*low, *high). Returns: 0, or -ENOENT. */
+int process_image(const void *address, uintptr_t *low, uintptr_t *high);
+
+#endif

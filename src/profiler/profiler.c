@@ -1,0 +1,302 @@
+#include "profiler/profiler.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "clr/com.h"
+#include "clr/error.h"
+#include "clr/text.h"
+
+#include "hooks/elt.h"
+#include "stack/stack_hot.h"
+
+#include <shadowtrace/clr/constants.h>
+#include <shadowtrace/clr/guids.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RING_SLOTS 16384
+#define LOWEST_MAJOR 8
+#define HIGHEST_MAJOR 10 /* what this build's tests have run on */
+#define STOP_MS 2000
+#define MEASURED_PAIRS 20000
+
+struct profiler profiler = {.base = {&profiler_vtbl}, .thread_names = THREAD_NAMES_INIT};
+
+#define WHY_SIZE 512
+
+/* The program runs on unprofiled, and the user hears why. */
+static hresult decline(struct profiler *p, const char *why)
+{
+    if (p->options.status)
+        log_status_declined(p->options.status, p->process.executable, p->process.command, why);
+    return CORPROF_E_PROFILER_CANCEL_ACTIVATION;
+}
+
+static hresult decline_result(struct profiler *p, const char *what, hresult result)
+{
+    char why[WHY_SIZE], text[CLR_ERROR_TEXT_SIZE];
+
+    snprintf(why, sizeof(why), "%s failed with %s; the program ran unprofiled", what,
+             clr_error_text(result, text, sizeof(text)));
+    return decline(p, why);
+}
+
+/* Returns 0, or -1 with why. */
+static int runtime_check(struct profiler *p, char *why)
+{
+    uint16_t major = 0, minor = 0, build = 0, fix = 0;
+    hresult result = p->info->vtbl->get_runtime_information(p->info, NULL, NULL, &major, &minor, &build, &fix, 0, NULL,
+                                                            NULL);
+
+    if (result != S_OK) {
+        snprintf(why, WHY_SIZE, "the runtime does not tell its version (0x%08x)", (unsigned)result);
+        return -1;
+    }
+    snprintf(p->runtime, sizeof(p->runtime), "%u.%u.%u", major, minor, fix ? fix : build);
+    if (major < LOWEST_MAJOR) {
+        snprintf(why, WHY_SIZE, ".NET %s is not supported; run the program on .NET %d to %d", p->runtime, LOWEST_MAJOR,
+                 HIGHEST_MAJOR);
+        return -1;
+    }
+    p->unverified = major > HIGHEST_MAJOR;
+    return 0;
+}
+
+/* FunctionIDMapper2, on the compiling thread: our record becomes the client id of the hooks. */
+static uintptr_t map_function(uintptr_t function_id, void *client_data, int32_t *hook)
+{
+    struct profiler *p = client_data;
+    struct names_method *method;
+
+    *hook = 0;
+    if (names_method_map(p->names, function_id, &method))
+        return function_id; /* never 0 */
+    if (method->hidden)
+        return (uintptr_t)method;
+    if (p->options.only.count || p->options.exclude.count) {
+        const char *name = names_method_resolve(p->names, method);
+
+        if ((p->options.only.count && !options_match(&p->options.only, name)) ||
+            options_match(&p->options.exclude, name))
+            return (uintptr_t)method;
+    }
+    method->hooked = true;
+    *hook = 1;
+    return (uintptr_t)method;
+}
+
+static void node_created(void *context, struct tree_node *node)
+{
+    struct profiler *p = context;
+    const struct names_method *method = (const struct names_method *)node->method;
+    const struct names_method *parent = node->parent ? (const struct names_method *)node->parent->method : NULL;
+
+    if ((method && method->collectible) || (parent && parent->collectible))
+        log_resolve_node(p->names, node); /* its code may be unloaded before the resolver comes to it */
+}
+
+static bool resolver_poll(void *context)
+{
+    struct profiler *p = context;
+    bool some = p->log && log_resolve(p->log);
+
+    return stack_reclaim() || some;
+}
+
+static void stack_detached(void *context, struct stack *stack)
+{
+    struct profiler *p = context;
+
+    if (p->alloc)
+        alloc_thread_ended(p->alloc, stack);
+}
+
+static void compare(void *context, void **state, const struct alloc_capture *c)
+{
+    struct profiler *p = context;
+    struct check_subject subject = {c->stack, c->top,      c->depth, c->shadow_ticks,
+                                    c->ticks, c->class_id, c->node,  c->ring};
+
+    check_compare(p->check, (struct check_thread **)state, &subject);
+}
+
+static struct tree_node *capture(void *context, void **state)
+{
+    struct profiler *p = context;
+
+    return check_capture(p->check, (struct check_thread **)state);
+}
+
+static void state_free(void *context, void *state)
+{
+    (void)context;
+    check_thread_free(state);
+}
+
+static void pair(uintptr_t method, uintptr_t sp)
+{
+    stack_enter(method, sp);
+    stack_leave(method, sp);
+}
+
+/* Cost of a call pair here. ELT2's wrapper is the runtime's and cannot be called from outside: not in it. */
+static double measure(void)
+{
+    return stack_measure(profiler.elt2 ? pair : elt3_pair, MEASURED_PAIRS);
+}
+
+static void after_fork_in_child(void)
+{
+    stack_stop();
+    store_relaxed(&profiler.hub.stopped, true);
+    store_relaxed(&profiler.stopped, true);
+    if (profiler.log)
+        log_abandon(profiler.log);
+}
+
+/* All but the runtime's side. Returns 0, or -1 with why. */
+static int wire(struct profiler *p, char *why)
+{
+    bool snapshots = p->options.capture == OPTIONS_CAPTURE_SNAPSHOT;
+    bool compares = p->options.check && !snapshots;
+    struct names_config names = {p->info, p->info_version, resolver_poll, p};
+    struct tree_config tree = {p->options.max_nodes, node_created, p};
+    struct stack_config stack = {.detached = stack_detached, .context = p};
+    struct check_config check = {.info = p->info,
+                                 .agreement = &p->agreement,
+                                 .reduce = p->options.only.count || p->options.exclude.count,
+                                 .log_all = p->options.capture == OPTIONS_CAPTURE_BOTH,
+                                 .toggle_flag = p->elt2 && compares && p->options.check > 1};
+    struct alloc_config alloc = {.info = p->info,
+                                 .info_version = p->info_version,
+                                 .hub = &p->hub,
+                                 .options = &p->options,
+                                 .compare = compares ? compare : NULL,
+                                 .capture = snapshots ? capture : NULL,
+                                 .state_free = state_free,
+                                 .context = p};
+    struct log_config log = {.options = &p->options,
+                             .hub = &p->hub,
+                             .agreement = p->options.check || snapshots ? &p->agreement : NULL,
+                             .runtime = p->runtime,
+                             .hooks = snapshots ? "none" : p->elt2 ? "elt2" : "elt3",
+                             .unverified = p->unverified,
+                             .executable = p->process.executable,
+                             .name = p->process.name,
+                             .command = p->process.command,
+                             .measure = snapshots ? NULL : measure};
+
+    p->hub.slots = RING_SLOTS;
+    p->hub.drop = p->options.full == OPTIONS_FULL_DROP;
+    snprintf(why, WHY_SIZE, "out of memory");
+    /* The image of the runtime holds the vtable of its own object; in a single-file program that is the program. */
+    if (process_image(p->info->vtbl, &stack.native_low, &stack.native_high)) {
+        snprintf(why, WHY_SIZE, "the runtime's image was not found");
+        return -1;
+    }
+    elt2_expect(stack.native_low, stack.native_high);
+    if (stack_start(&stack)) {
+        snprintf(why, WHY_SIZE, "no thread-specific key is left in this process");
+        return -1;
+    }
+    if (names_new(&names, &p->names) || tree_new(&tree, &p->tree))
+        return -1;
+    check.names = alloc.names = log.names = p->names;
+    check.tree = alloc.tree = log.tree = p->tree;
+    if (check_new(&check, &p->check) || alloc_new(&alloc, &p->alloc))
+        return -1;
+    return log_open(&log, &p->log, why, WHY_SIZE) ? -1 : 0;
+}
+
+static hresult hooks_set(struct profiler *p)
+{
+    struct clr_info *info = p->info;
+    hresult result = info->vtbl->set_function_id_mapper2(info, map_function, p);
+
+    if (result != S_OK)
+        return result;
+    return p->elt2 ? info->vtbl->set_enter_leave_function_hooks2(info, hook_enter2, hook_leave2, hook_tailcall2)
+                   : info->vtbl->set_enter_leave_function_hooks3(info, hook_enter3, hook_leave3, hook_tailcall3);
+}
+
+static hresult events_set(struct profiler *p)
+{
+    bool snapshots = p->options.capture == OPTIONS_CAPTURE_SNAPSHOT;
+    uint32_t low = COR_PRF_MONITOR_MODULE_LOADS | COR_PRF_MONITOR_THREADS | COR_PRF_ENABLE_OBJECT_ALLOCATED |
+                   COR_PRF_MONITOR_OBJECT_ALLOCATED;
+    uint32_t high = COR_PRF_HIGH_BASIC_GC;
+
+    if (!snapshots)
+        low |= COR_PRF_MONITOR_ENTERLEAVE | COR_PRF_MONITOR_EXCEPTIONS;
+    if (snapshots || (p->options.check && (!p->elt2 || p->options.check == 1)))
+        low |= COR_PRF_ENABLE_STACK_SNAPSHOT;
+    if (p->options.no_inline)
+        low |= COR_PRF_DISABLE_INLINING;
+    return p->info->vtbl->set_event_mask2(p->info, low, high);
+}
+
+hresult profiler_initialize(struct profiler *p, struct clr_unknown *info)
+{
+    const char *text = getenv(OPTIONS_VARIABLE);
+    char why[WHY_SIZE];
+    hresult result;
+
+    clock_init();
+    if (process_read(&p->process))
+        return CORPROF_E_PROFILER_CANCEL_ACTIVATION; /* out of memory before anything can be said */
+    if (options_read(text ? text : "{\"version\":1}", &p->options, why, sizeof(why)))
+        return decline(p, why);
+    if (p->options.process.count && !options_match(&p->options.process, p->process.name))
+        return CORPROF_E_PROFILER_CANCEL_ACTIVATION; /* not asked for */
+    if (clr_info_query(info, &p->info, &p->info_version) || p->info_version < 5)
+        return decline(p, "this runtime has no profiling interface of the needed version (ICorProfilerInfo5)");
+    if (runtime_check(p, why))
+        return decline(p, why);
+    p->elt2 = p->options.hooks == OPTIONS_HOOKS_ELT2;
+    if (wire(p, why))
+        return decline(p, why);
+    result = events_set(p);
+    if (result != S_OK)
+        return decline_result(p, "SetEventMask2", result);
+    if (p->options.capture != OPTIONS_CAPTURE_SNAPSHOT && (result = hooks_set(p)) != S_OK)
+        return decline_result(p, "setting the enter and leave hooks", result);
+    if (pthread_atfork(NULL, NULL, after_fork_in_child) || log_start(p->log) || names_start(p->names))
+        return decline(p, "no thread could be started");
+    p->recording = true;
+    return S_OK;
+}
+
+void profiler_shutdown(struct profiler *p)
+{
+    if (!p->recording || atomic_exchange(&p->stopped, true))
+        return;
+    store_relaxed(&p->hub.stopped, true);
+    log_stop(p->log, STOP_MS);
+    names_stop(p->names, 100);
+}
+
+/* exit() from native code does not go through the runtime's Shutdown. */
+static __attribute__((destructor)) void at_exit(void)
+{
+    profiler_shutdown(&profiler);
+}
+
+static const struct clr_guid own_clsid = {0x7b6a1f52, 0x3c0e, 0x4e57, {0x9d, 0x35, 0x5a, 0xd0, 0xb3, 0xc5, 0xe4, 0xa1}}; /* OPTIONS_CLSID */
+
+__attribute__((visibility("default"))) hresult DllGetClassObject(const struct clr_guid *clsid,
+                                                                 const struct clr_guid *iid, void **out)
+{
+    static struct clr_factory factory;
+
+    if (!clsid || !clr_guid_equal(clsid, &own_clsid)) {
+        if (out)
+            *out = NULL;
+        return CLASS_E_CLASSNOTAVAILABLE;
+    }
+    clr_factory_init(&factory, &profiler.base);
+    return clr_factory_get(&factory, iid, out);
+}

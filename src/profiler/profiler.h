@@ -1,0 +1,54 @@
+/*
+ * profiler/profiler.h - the callback object: reads the options, wires the folders together, starts and stops them.
+ * Does no work itself: each callback is one line that hands it to the folder that owns the fact.
+ */
+#ifndef SHADOWTRACE_PROFILER_PROFILER_H
+#define SHADOWTRACE_PROFILER_PROFILER_H
+
+#include "alloc/alloc.h"
+#include "check/check.h"
+#include "log/log.h"
+#include "names/names.h"
+#include "options/options.h"
+#include "profiler/process.h"
+#include "profiler/thread_names.h"
+
+#include <shadowtrace/clr/callback.h>
+
+struct profiler {
+    struct clr_callback base; /* what the runtime holds */
+    _Atomic(uint32_t) references;
+    bool recording; /* initialize() went all the way */
+    _Atomic(bool) stopped;
+    struct options options;
+    struct process process;
+    struct clr_info *info;
+    int info_version;
+    char runtime[64];
+    bool unverified;
+    bool elt2;
+    struct names *names;
+    struct tree *tree;
+    struct event_hub hub;
+    struct agreement agreement;
+    struct check *check;
+    struct alloc *alloc;
+    struct log *log;
+    struct thread_names thread_names;
+};
+
+extern struct profiler profiler; /* one in a process, as the runtime has it */
+extern const struct clr_callback_vtbl profiler_vtbl;
+
+hresult profiler_initialize(struct profiler *p, struct clr_unknown *info);
+void profiler_shutdown(struct profiler *p);
+
+/* What the runtime calls first. The one exported symbol. */
+hresult DllGetClassObject(const struct clr_guid *clsid, const struct clr_guid *iid, void **out);
+
+static inline struct profiler *profiler_of(struct clr_callback *self)
+{
+    return container_of(self, struct profiler, base);
+}
+
+#endif
