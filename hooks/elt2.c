@@ -43,6 +43,16 @@ static inline __attribute__((always_inline)) uintptr_t caller_sp(void)
     return *(const uintptr_t *)own[0] + 2 * sizeof(uintptr_t);
 }
 
+static inline __attribute__((always_inline)) void leave(uintptr_t method, uintptr_t sp)
+{
+    struct stack *s = stack_self;
+
+    if (LIKELY(load_relaxed(&s->top[-1].sp) == sp))
+        stack_leave(method, sp);
+    else
+        stack_leave_low(method, sp);
+}
+
 void hook_enter2(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info,
                  const struct clr_function_argument_info *arguments)
 {
@@ -60,7 +70,7 @@ void hook_leave2(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_i
 
     (void)function_id, (void)frame_info, (void)result;
     if (LIKELY(sp))
-        stack_leave(client_data, sp);
+        leave(client_data, sp);
 }
 
 void hook_tailcall2(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info)
@@ -69,5 +79,5 @@ void hook_tailcall2(uintptr_t function_id, uintptr_t client_data, uintptr_t fram
 
     (void)function_id, (void)frame_info;
     if (LIKELY(sp))
-        stack_leave(client_data, sp);
+        leave(client_data, sp);
 }

@@ -32,7 +32,8 @@ uint32_t stack_rules_off;
 static const char *const rule_names[STACK_RULES] = {
     "dead_on_enter", "dead_on_leave", "filter_frame",   "filter_dispatch", "handler_cut",
     "thrown_cut",    "search_settles", "search_run",    "unwind_pending",  "native_stop",
-    "finally_leave", "enter_native",  "alloc_settles",  "hidden",
+    "finally_leave", "enter_native",  "alloc_settles",  "nested_dispatch", "stale",
+    "hidden",
 };
 
 static void rules_read(void)
@@ -73,15 +74,17 @@ static void stack_free(struct stack *s)
     struct stack_block *block = load_relaxed(&s->block);
 
     memory_pages_unmap(block, block->mapped);
-    if (s->filters != s->filters_inside)
-        memory_pages_unmap(s->filters, s->filter_capacity * sizeof(*s->filters));
+    if (s->saves != s->saves_inside)
+        memory_pages_unmap(s->saves, s->save_capacity * sizeof(*s->saves));
     memory_pages_unmap(s, sizeof(*s));
 }
 
-/* The limit that I2 and I5 ask for. */
-static void limit_set(struct stack *s)
+void stack_limit_set(struct stack *s)
 {
-    s->limit = s->dispatch.pending == STACK_NONE ? s->end : NULL;
+    bool quiet = s->dispatch.pending == STACK_NONE && !s->dispatch.searching &&
+                 (!s->save_count || s->saves[s->save_count - 1].filter);
+
+    s->limit = quiet ? s->end : NULL;
 }
 
 static void block_use(struct stack *s, struct stack_block *block, uint32_t depth)
@@ -89,7 +92,7 @@ static void block_use(struct stack *s, struct stack_block *block, uint32_t depth
     s->top = block->frames + 1 + depth;
     s->end = block->frames + 1 + block->capacity;
     store_release(&s->block, block); /* frames before the pointer; pairs with the acquire of a reader */
-    limit_set(s);
+    stack_limit_set(s);
 }
 
 static struct stack *stack_new(void)
@@ -103,8 +106,8 @@ static struct stack *stack_new(void)
     }
     s->dispatch = stack_none.dispatch;
     s->os_thread = (uint32_t)syscall(SYS_gettid);
-    s->filters = s->filters_inside;
-    s->filter_capacity = COUNT_OF(s->filters_inside);
+    s->saves = s->saves_inside;
+    s->save_capacity = COUNT_OF(s->saves_inside);
     block_use(s, block, 0);
     return s;
 }
@@ -253,20 +256,15 @@ bool stack_from_native(const struct frame *frame)
     return ret >= config.native_low && ret < config.native_high;
 }
 
-void stack_set_pending(struct stack *s, uint32_t index)
-{
-    s->dispatch.pending = index;
-    limit_set(s);
-}
-
 void stack_settle_pending(struct stack *s, enum stack_repair why)
 {
     uint32_t pending = s->dispatch.pending;
 
     if (pending == STACK_NONE)
         return;
-    stack_set_pending(s, STACK_NONE);
-    stack_cut(s, pending, why); /* a stale one (I5) cuts nothing */
+    s->dispatch.pending = STACK_NONE;
+    stack_limit_set(s);
+    stack_cut(s, pending, why);
 }
 
 void stack_enter_slow(uintptr_t method, uintptr_t sp)
@@ -287,13 +285,18 @@ void stack_enter_slow(uintptr_t method, uintptr_t sp)
             depth--;
         stack_cut(s, depth, STACK_DEAD_ON_ENTER);
     }
-    /* Something popped below it: the unwinding that it spoke of is over. */
-    if (s->dispatch.pending != STACK_NONE && s->dispatch.pending >= depth)
-        stack_set_pending(s, STACK_NONE);
-    /* Helpers of the exception machinery return into jitted code and change nothing; a call from native code tells
-     * that the exception was swallowed there. */
-    if (s->dispatch.pending != STACK_NONE && stack_from_native(&entered) && RULE(RULE_ENTER_NATIVE))
-        stack_settle_pending(s, STACK_NATIVE_BOUNDARY);
+    stack_normalise(s);
+    /* Helpers of the exception machinery return into jitted code and change nothing. A call from native code tells
+     * that the exception was swallowed there, if frames were unwound already; else it runs inside of the search. */
+    if (stack_from_native(&entered)) {
+        if (s->dispatch.pending != STACK_NONE && RULE(RULE_ENTER_NATIVE)) {
+            stack_settle_pending(s, STACK_NATIVE_BOUNDARY);
+            s->dispatch = stack_none.dispatch;
+        } else if (s->dispatch.searching && RULE(RULE_NESTED)) {
+            stack_save(s, false);
+        }
+        stack_limit_set(s);
+    }
     stack_push(s, method, sp, ret);
     errno = saved;
 }
@@ -322,10 +325,25 @@ void stack_leave_slow(uintptr_t method, uintptr_t sp)
     store_release(&s->state, load_relaxed(&s->state) + STATE_LEAVE);
 }
 
+void stack_leave_low(uintptr_t method, uintptr_t sp)
+{
+    struct stack *s = stack_self;
+    uint32_t at = stack_depth(s);
+
+    /* Every younger frame, live or dead, was called from below this method's frame. */
+    while (at && load_relaxed(&stack_frame(s, at - 1)->sp) < sp)
+        at--;
+    if (at && load_relaxed(&stack_frame(s, at - 1)->method) == method)
+        sp = load_relaxed(&stack_frame(s, at - 1)->sp);
+    stack_leave_slow(method, sp);
+}
+
 size_t stack_settle(struct stack *s, struct frame **top)
 {
-    if (UNLIKELY(s->dispatch.pending != STACK_NONE) && RULE(RULE_ALLOC_SETTLES))
+    if (UNLIKELY(s->dispatch.pending != STACK_NONE) && RULE(RULE_ALLOC_SETTLES)) {
+        stack_normalise(s);
         stack_settle_pending(s, STACK_UNWOUND);
+    }
     *top = s->top;
     return stack_depth(s);
 }

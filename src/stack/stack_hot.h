@@ -29,19 +29,22 @@ struct stack_dispatch {
     bool searching;   /* first pass: nobody has been found to handle it */
 };
 
-struct stack_filter {
-    uint32_t depth; /* as it was before the filter */
+/* A dispatch that waits while managed code runs inside of it: a filter, or a FirstChanceException handler. */
+struct stack_save {
+    uint32_t depth; /* as it was before that code's first frame */
+    bool filter;    /* ended by SearchFilterLeave; else when its first frame is gone */
     struct stack_dispatch dispatch;
 };
 
 /*
  * One thread's shadow stack. Writer: the owning thread only. Readers: any thread, in an RCU read-side section.
  * I1  top[-1] always exists: below the oldest frame lies a sentinel with sp UINTPTR_MAX. sp falls strictly.
- * I2  limit is lowered to force the slow path: full, an unwind pending, stack_none (no stack yet), stopped.
+ * I2  limit is lowered to force the slow path: full, a dispatch under way, stack_none (no stack yet).
  * I3  state = depth : 24, changes : 40, one store per change, after the slots; a copy is exact if it is the same
  *     before and after. top == base + 1 + depth.
  * I4  a replaced block and a detached stack are freed one grace period later, by stack_reclaim, never sooner.
- * I5  dispatch.pending, if set and below depth, has limit lowered; at or above depth it is stale and means none.
+ * I5  while the dispatch is searching or has something pending, and while a save is open that is no filter's, limit
+ *     is lowered. pending and reach at or above depth are stale: those frames were left, the dispatch is over.
  */
 struct stack {
     /* the hot line */
@@ -56,9 +59,9 @@ struct stack {
     _Atomic(bool) gone;                                /* release, the owner's last store */
     uint32_t os_thread;
     void *data;
-    struct stack_filter *filters; /* running filters, innermost last */
-    uint32_t filter_count, filter_capacity;
-    struct stack_filter filters_inside[8];
+    struct stack_save *saves; /* outer dispatches, innermost last */
+    uint32_t save_count, save_capacity;
+    struct stack_save saves_inside[8];
     _Atomic(uint64_t) repairs[STACK_REPAIRS]; /* written by the owner, read by all */
     _Atomic(uint64_t) repair_changes;         /* changes of state that were not calls */
 };
@@ -101,6 +104,12 @@ static inline void stack_leave(uintptr_t method, uintptr_t sp)
     store_release(&s->state, load_relaxed(&s->state) + STATE_LEAVE);
 }
 
+/*
+ * As stack_leave, for a hook that knows the caller's SP only where the method's frame is plain: in a body entered by
+ * on-stack replacement the frame pointer lies lower than in the one that the Enter came from, by less than the frame.
+ */
+void stack_leave_low(uintptr_t method, uintptr_t sp);
+
 static inline uint32_t stack_depth(const struct stack *s)
 {
     return STATE_DEPTH(load_relaxed(&s->state));
@@ -130,6 +139,8 @@ enum stack_rule {
     RULE_FINALLY_LEAVE,
     RULE_ENTER_NATIVE,
     RULE_ALLOC_SETTLES,
+    RULE_NESTED,
+    RULE_STALE,
     RULE_HIDDEN,
     STACK_RULES
 };
@@ -145,7 +156,9 @@ void stack_cut(struct stack *s, uint32_t depth, enum stack_repair why); /* no-op
 void stack_count(struct stack *s, enum stack_repair why);
 void stack_push(struct stack *s, uintptr_t method, uintptr_t sp, uintptr_t ret);
 bool stack_from_native(const struct frame *frame); /* entered from the runtime's own code */
-void stack_set_pending(struct stack *s, uint32_t index); /* keeps I5 */
+void stack_limit_set(struct stack *s);  /* what I2 and I5 ask for */
+bool stack_save(struct stack *s, bool filter); /* open one at the present depth, with a fresh dispatch; false: no memory */
+void stack_normalise(struct stack *s);  /* drop what is stale (I5); first thing in the slow path and in every event */
 void stack_settle_pending(struct stack *s, enum stack_repair why);
 
 #endif

@@ -43,26 +43,87 @@ static uint32_t next_below(const struct stack *s, uintptr_t function, uint32_t f
     return from;
 }
 
-/* An unhooked f (--only) is in no frame. Otherwise the same: reported frames are looked for, never guessed. */
+static bool saves_grow(struct stack *s)
+{
+    uint32_t capacity = s->save_capacity * 2;
+    struct stack_save *larger = memory_pages_map(capacity * sizeof(*larger));
+
+    if (!larger)
+        return false;
+    memcpy(larger, s->saves, s->save_count * sizeof(*larger));
+    if (s->saves != s->saves_inside)
+        memory_pages_unmap(s->saves, s->save_capacity * sizeof(*larger));
+    s->saves = larger;
+    s->save_capacity = capacity;
+    return true;
+}
+
+bool stack_save(struct stack *s, bool filter)
+{
+    if (s->save_count == s->save_capacity && !saves_grow(s))
+        return false;
+    s->saves[s->save_count++] = (struct stack_save){stack_depth(s), filter, s->dispatch};
+    if (!filter || RULE(RULE_FILTER_DISPATCH))
+        s->dispatch = stack_none.dispatch;
+    stack_limit_set(s);
+    return true;
+}
+
+static void restore(struct stack *s)
+{
+    const struct stack_save *save = &s->saves[--s->save_count];
+
+    if (!save->filter || RULE(RULE_FILTER_DISPATCH))
+        s->dispatch = save->dispatch;
+}
+
+void stack_normalise(struct stack *s)
+{
+    uint32_t depth = stack_depth(s);
+    struct stack_dispatch *d = &s->dispatch;
+
+    /* The code that ran inside of the search has returned: its first frame is gone. */
+    while (s->save_count && !s->saves[s->save_count - 1].filter && depth <= s->saves[s->save_count - 1].depth)
+        restore(s);
+    if (d->pending != STACK_NONE && d->pending >= depth)
+        d->pending = STACK_NONE;
+    /* Swallowed by native code, and what it had passed was left since. */
+    if (d->searching && d->reach != STACK_NONE && d->reach >= depth && RULE(RULE_STALE)) {
+        d->searching = false;
+        d->reach = STACK_NONE;
+    }
+    stack_limit_set(s);
+}
+
+/* The calling thread's stack, ready for an event; NULL: it has none. */
+static struct stack *event_stack(void)
+{
+    struct stack *s = stack_peek();
+
+    if (s)
+        stack_normalise(s);
+    return s;
+}
 
 void stack_exception_thrown(void)
 {
-    struct stack *s = stack_peek();
+    struct stack *s = event_stack();
     struct stack_dispatch *d;
 
     if (!s)
         return;
     d = &s->dispatch;
     if (d->searching && d->reach < d->pending && RULE(RULE_THROWN_CUT))
-        stack_set_pending(s, d->reach); /* left into native code: all it had passed is gone */
+        d->pending = d->reach; /* left into native code: all it had passed is gone */
     stack_settle_pending(s, STACK_NATIVE_BOUNDARY);
     d->searching = true;
     d->reach = STACK_NONE;
+    stack_limit_set(s);
 }
 
 void stack_search_function_enter(uintptr_t function)
 {
-    struct stack *s = stack_peek();
+    struct stack *s = event_stack();
     uint32_t reach, i;
 
     if (!s)
@@ -71,7 +132,7 @@ void stack_search_function_enter(uintptr_t function)
         stack_settle_pending(s, STACK_UNWOUND);
     reach = next_below(s, function, s->dispatch.reach);
     if (reach == STACK_NONE)
-        return;
+        return; /* not hooked (--only) */
     /* Direct recursion down to a frame entered from native code: some builds leave these reports out. */
     for (i = reach; RULE(RULE_SEARCH_RUN); i--) {
         if (stack_from_native(stack_frame(s, i))) {
@@ -84,34 +145,14 @@ void stack_search_function_enter(uintptr_t function)
     s->dispatch.reach = reach;
 }
 
-static bool filters_grow(struct stack *s)
-{
-    uint32_t capacity = s->filter_capacity * 2;
-    struct stack_filter *larger = memory_pages_map(capacity * sizeof(*larger));
-
-    if (!larger)
-        return false;
-    memcpy(larger, s->filters, s->filter_count * sizeof(*larger));
-    if (s->filters != s->filters_inside)
-        memory_pages_unmap(s->filters, s->filter_capacity * sizeof(*larger));
-    s->filters = larger;
-    s->filter_capacity = capacity;
-    return true;
-}
-
 void stack_search_filter_enter(uintptr_t function)
 {
-    struct stack *s = stack_peek();
+    struct stack *s = event_stack();
     uint32_t at;
 
-    if (!s || (s->filter_count == s->filter_capacity && !filters_grow(s)))
+    if (!s || !stack_save(s, true))
         return;
-    s->filters[s->filter_count++] = (struct stack_filter){stack_depth(s), s->dispatch};
     at = next_below(s, function, STACK_NONE);
-    if (RULE(RULE_FILTER_DISPATCH)) {
-        s->dispatch = stack_none.dispatch;
-        stack_set_pending(s, STACK_NONE);
-    }
     if (at != STACK_NONE && RULE(RULE_FILTER_FRAME)) /* none: not hooked, nothing to show */
         stack_push(s, load_relaxed(&stack_frame(s, at)->method), load_relaxed(&s->top[-1].sp) - sizeof(uintptr_t),
                    FRAME_RET_FILTER);
@@ -119,54 +160,57 @@ void stack_search_filter_enter(uintptr_t function)
 
 void stack_search_filter_leave(void)
 {
-    struct stack *s = stack_peek();
-    const struct stack_filter *filter;
+    struct stack *s = event_stack();
+    uint32_t depth;
 
-    if (!s || !s->filter_count)
+    if (!s)
         return;
-    filter = &s->filters[--s->filter_count];
-    if (stack_depth(s) > filter->depth + 1)
-        stack_cut(s, filter->depth + 1, STACK_FILTER); /* what an exception swallowed in the filter left behind */
-    if (stack_depth(s) > filter->depth) {
+    while (s->save_count && !s->saves[s->save_count - 1].filter)
+        s->save_count--; /* opened inside the filter and never ended: the filter's own exception went past it */
+    if (!s->save_count)
+        return;
+    depth = s->saves[s->save_count - 1].depth;
+    if (stack_depth(s) > depth + 1)
+        stack_cut(s, depth + 1, STACK_FILTER); /* what an exception swallowed in the filter left behind */
+    if (stack_depth(s) > depth) {
         s->top--; /* our own frame: not a repair */
         store_release(&s->state, load_relaxed(&s->state) + STATE_LEAVE);
     }
-    if (RULE(RULE_FILTER_DISPATCH)) {
-        s->dispatch = filter->dispatch;
-        stack_set_pending(s, filter->dispatch.pending);
-    }
+    restore(s);
+    stack_limit_set(s);
 }
 
 void stack_search_catcher_found(void)
 {
-    struct stack *s = stack_peek();
+    struct stack *s = event_stack();
 
-    if (s)
-        s->dispatch.searching = false;
+    if (!s)
+        return;
+    s->dispatch.searching = false;
+    stack_limit_set(s);
 }
 
 void stack_unwind_function_enter(uintptr_t function)
 {
-    struct stack *s = stack_peek();
-    uint32_t pending;
+    struct stack *s = event_stack();
 
     if (!s || !RULE(RULE_UNWIND_PENDING))
         return;
-    pending = next_below(s, function, s->dispatch.pending);
-    if (pending != STACK_NONE)
-        stack_set_pending(s, pending);
+    s->dispatch.pending = next_below(s, function, s->dispatch.pending);
+    stack_limit_set(s);
 }
 
 /* A handler of f is about to run: f's frame is the youngest whose SP lies above the handling frame's own. */
 static void handler_enter(uintptr_t function, uintptr_t sp)
 {
-    struct stack *s = stack_peek();
+    struct stack *s = event_stack();
     uint32_t depth;
 
     if (!s)
         return;
     s->dispatch.searching = false;
-    stack_set_pending(s, STACK_NONE);
+    s->dispatch.pending = STACK_NONE;
+    stack_limit_set(s);
     if (!RULE(RULE_HANDLER_CUT))
         return;
     depth = stack_depth(s);
@@ -179,6 +223,7 @@ static void handler_enter(uintptr_t function, uintptr_t sp)
         depth = at == STACK_NONE ? depth : at + 1;
     }
     stack_cut(s, depth, STACK_HANDLER_CUT);
+    stack_normalise(s);
 }
 
 void stack_unwind_finally_enter(uintptr_t function, uintptr_t sp)
@@ -193,9 +238,11 @@ void stack_catcher_enter(uintptr_t function, uintptr_t sp)
 
 void stack_unwind_finally_leave(void)
 {
-    struct stack *s = stack_peek();
+    struct stack *s = event_stack();
     uint32_t depth = s ? stack_depth(s) : 0;
 
-    if (depth && RULE(RULE_FINALLY_LEAVE))
-        stack_set_pending(s, depth - 1); /* its method is the top, and is left next */
+    if (!depth || !RULE(RULE_FINALLY_LEAVE))
+        return;
+    s->dispatch.pending = depth - 1; /* its method is the top, and is left next */
+    stack_limit_set(s);
 }
