@@ -1,5 +1,6 @@
 #include "alloc/alloc.h"
 
+#include "alloc/site.h"
 #include "base/clock.h"
 #include "base/memory.h"
 
@@ -16,6 +17,7 @@ struct alloc {
     struct alloc_config config;
     _Atomic(uint64_t) heap_epoch;
     bool by_type; /* --types given */
+    struct site_table sites;
 };
 
 /* One thread's own; hangs on its stack. */
@@ -44,6 +46,8 @@ int alloc_new(const struct alloc_config *config, struct alloc **out)
     a->config = *config;
     a->by_type = config->options->types.count > 0;
     store_relaxed(&a->heap_epoch, 1);
+    a->sites.native_low = config->native_low;
+    a->sites.native_high = config->native_high;
     return 0;
 }
 
@@ -222,6 +226,7 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
     bool compare = a->config.compare && options->check && --t->until_check == 0;
     struct event event = {.ticks = clock_ticks(), .subject = (uintptr_t)class};
     uint64_t captured = 0;
+    uintptr_t ip = 0;
     struct tree_node *node;
     struct frame *top;
     size_t depth;
@@ -230,14 +235,16 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
     node = a->config.capture ? a->config.capture(a->config.context, &t->state) : context_of(a, top, depth);
     if (UNLIKELY(compare))
         captured = clock_ticks();
-    event.node = node->id;
+    if (depth && !a->config.capture)
+        ip = site_find(&a->sites, load_relaxed(&top[-1].sp), a->config.leaf, a->config.context);
+    event.node = (ip ? tree_child(a->config.tree, node, 0, ip) : node)->id;
     event.rate = (uint32_t)((options->sample + 63) / 64);
     event.bytes_kind = event_pack(bytes, heap_of(a, t, object), EVENT_ALLOC);
     if (UNLIKELY(event_post(t->ring, &event)))
         event_lose(t->ring, EVENT_LOST_RING_FULL);
     if (UNLIKELY(compare)) {
         struct alloc_capture capture = {
-            s, top, depth, captured - event.ticks, event.ticks, class->id, node->id, t->ring};
+            s, top, depth, captured - event.ticks, event.ticks, class->id, node->id, t->ring, ip};
 
         t->until_check = options->check;
         a->config.compare(a->config.context, &t->state, &capture);

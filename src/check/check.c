@@ -109,19 +109,24 @@ static void flag_change(struct check *check, int by)
     pthread_mutex_unlock(&check->flag_lock);
 }
 
-static hresult walk(struct check *check, struct check_thread *t)
+static hresult snapshot(struct check *check, clr_stack_snapshot_callback *callback, void *client_data)
 {
     struct clr_info *info = check->config.info;
     hresult result;
 
-    t->count = 0;
-    t->failed = false;
     if (check->config.toggle_flag)
         flag_change(check, 1);
-    result = info->vtbl->do_stack_snapshot(info, 0, on_frame, COR_PRF_SNAPSHOT_DEFAULT, t, NULL, 0);
+    result = info->vtbl->do_stack_snapshot(info, 0, callback, COR_PRF_SNAPSHOT_DEFAULT, client_data, NULL, 0);
     if (check->config.toggle_flag)
         flag_change(check, -1);
     return result;
+}
+
+static hresult walk(struct check *check, struct check_thread *t)
+{
+    t->count = 0;
+    t->failed = false;
+    return snapshot(check, on_frame, t);
 }
 
 /* Records for FunctionIDs, named now: the writer, who needs the text, may not ask the runtime. */
@@ -149,6 +154,33 @@ static bool equal(const struct check_thread *t, const struct check_subject *subj
         if (t->frame[i].function != shadow_function(subject, i))
             return false;
     return true;
+}
+
+/*
+ * The instructions of two equal stacks. The snapshot's IP of a frame is where it will go on: the return address of the
+ * frame that it called, or of the allocation.
+ */
+static void compare_instructions(struct check *check, const struct check_thread *t, const struct check_subject *subject)
+{
+    struct agreement *a = check->config.agreement;
+    uint64_t calls_equal = 0, native = 0;
+
+    if (!t->count)
+        return;
+    for (size_t i = 1; i < t->count; i++) {
+        uintptr_t ret = load_relaxed(&subject->top[-(ptrdiff_t)i].ret);
+
+        if (ret == t->frame[i].ip)
+            calls_equal++;
+        else if (ret >= check->config.native_low && ret < check->config.native_high)
+            native++;
+    }
+    add_relaxed(&a->calls, t->count - 1);
+    add_relaxed(&a->calls_equal, calls_equal);
+    add_relaxed(&a->calls_native, native);
+    add_relaxed(&a->sites, 1);
+    add_relaxed(subject->ip == t->frame[0].ip ? &a->sites_equal : &a->sites_unknown,
+                subject->ip == t->frame[0].ip || !subject->ip);
 }
 
 /* Is `few` what is left of `many` without some of its frames? */
@@ -255,6 +287,7 @@ void check_compare(struct check *check, struct check_thread **thread, const stru
         if (equal(t, subject)) {
             add_relaxed(&agreement->equal, 1);
             stack_forget_repairs(subject->stack);
+            compare_instructions(check, t, subject);
         } else {
             mismatch(check, t, subject, result);
         }
@@ -290,4 +323,22 @@ struct tree_node *check_capture(struct check *check, struct check_thread **threa
     after = clock_ticks();
     agreement_cost(check->config.agreement, (uint32_t)(*thread)->count, 0, clock_duration_ns(after - before));
     return node;
+}
+
+static hresult on_leaf(uintptr_t function, uintptr_t ip, uintptr_t frame_info, uint32_t context_size,
+                       const uint8_t *context, void *client_data)
+{
+    (void)frame_info, (void)context_size, (void)context;
+    if (!function)
+        return S_OK;
+    *(uintptr_t *)client_data = ip;
+    return S_FALSE; /* enough */
+}
+
+uintptr_t check_leaf(struct check *check)
+{
+    uintptr_t ip = 0;
+
+    snapshot(check, on_leaf, &ip);
+    return ip;
 }

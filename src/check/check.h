@@ -22,6 +22,7 @@ struct check_config {
     struct names *names;   /* borrowed; for `reduce` and check_capture */
     struct tree *tree;     /* borrowed; for check_capture */
     struct agreement *agreement; /* borrowed: counted here */
+    uintptr_t native_low, native_high; /* the runtime's image */
     bool reduce;      /* drop methods that are not hooked from the snapshot */
     bool log_all;     /* --capture both: an EVENT_SNAPSHOT for every comparison */
     bool toggle_flag; /* raise COR_PRF_ENABLE_STACK_SNAPSHOT only around a walk (ELT2: it slows every hook) */
@@ -42,6 +43,7 @@ struct check_subject {
     uint64_t ticks;          /* of the allocation */
     uint32_t class_id, node; /* log ids */
     struct event_ring *ring; /* of the calling thread: differences go there */
+    uintptr_t ip;            /* return address of the allocating call; 0 not known */
 };
 
 /*
@@ -57,5 +59,11 @@ void check_compare(struct check *check, struct check_thread **thread, const stru
  * hooks does). Returns: the node; the root when refused, counted. Otherwise as check_compare.
  */
 struct tree_node *check_capture(struct check *check, struct check_thread **thread);
+
+/*
+ * check_leaf - the instruction of the calling thread's youngest managed frame, by a snapshot that ends there.
+ * Returns: the address, or 0 when the runtime refused. Otherwise as check_compare.
+ */
+uintptr_t check_leaf(struct check *check);
 
 #endif

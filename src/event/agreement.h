@@ -33,6 +33,9 @@ struct agreement {
         _Atomic(uint32_t) result; /* HRESULT; 0: free */
         _Atomic(uint64_t) count;
     } refusal[AGREEMENT_REFUSALS];
+    /* Of equal stacks: call instructions compared with the snapshot's, frame by frame; the allocating ones apart. */
+    _Atomic(uint64_t) calls, calls_equal, calls_native; /* native: the caller's frame is entered from native code */
+    _Atomic(uint64_t) sites, sites_equal, sites_unknown;
     struct agreement_histogram shadow, snapshot; /* cost of each capture, ns */
     struct {
         _Atomic(uint64_t) count, shadow_ns, snapshot_ns;

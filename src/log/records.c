@@ -255,6 +255,16 @@ static json_t *snapshots_json(const struct agreement *a)
                      refusals_json(a), "mismatched_by", causes_json(a));
 }
 
+/* Call instructions against the snapshot's. */
+static json_t *instructions_json(const struct agreement *a)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "calls", (json_int_t)load_relaxed(&a->calls), "calls_equal",
+                     (json_int_t)load_relaxed(&a->calls_equal), "calls_native",
+                     (json_int_t)load_relaxed(&a->calls_native), "sites", (json_int_t)load_relaxed(&a->sites),
+                     "sites_equal", (json_int_t)load_relaxed(&a->sites_equal), "sites_unknown",
+                     (json_int_t)load_relaxed(&a->sites_unknown));
+}
+
 static void write_check(struct log *log, const struct stack_totals *totals, uint64_t t)
 {
     const struct agreement *a = log->config.agreement;
@@ -272,6 +282,7 @@ static void write_check(struct log *log, const struct stack_totals *totals, uint
         json_object_set_new(line, "shadow_ns", json_integer((json_int_t)load_relaxed(&a->shadow.sum)));
         json_object_set_new(line, "snapshot_ns", json_integer((json_int_t)load_relaxed(&a->snapshot.sum)));
         json_object_set_new(line, "by_depth", depths_json(a));
+        json_object_set_new(line, "instructions", instructions_json(a));
         json_object_set_new(line, "repairs", repairs_json(totals));
     }
     json_decref(counts);

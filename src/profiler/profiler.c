@@ -119,7 +119,7 @@ static void compare(void *context, void **state, const struct alloc_capture *c)
 {
     struct profiler *p = context;
     struct check_subject subject = {c->stack, c->top,      c->depth, c->shadow_ticks,
-                                    c->ticks, c->class_id, c->node,  c->ring};
+                                    c->ticks, c->class_id, c->node,  c->ring,  c->ip};
 
     check_compare(p->check, (struct check_thread **)state, &subject);
 }
@@ -129,6 +129,13 @@ static struct tree_node *capture(void *context, void **state)
     struct profiler *p = context;
 
     return check_capture(p->check, (struct check_thread **)state);
+}
+
+static uintptr_t leaf(void *context)
+{
+    struct profiler *p = context;
+
+    return check_leaf(p->check);
 }
 
 static void state_free(void *context, void *state)
@@ -158,6 +165,13 @@ static void after_fork_in_child(void)
         log_abandon(profiler.log);
 }
 
+/* Is the runtime's snapshot flag up all the time? Under ELT2 it slows every hook: there only if every allocation walks. */
+static bool snapshot_flag(const struct profiler *p)
+{
+    return p->options.capture == OPTIONS_CAPTURE_SNAPSHOT ||
+           (p->options.check && (!p->elt2 || p->options.check == 1));
+}
+
 /* All but the runtime's side. Returns 0, or -1 with why. */
 static int wire(struct profiler *p, char *why)
 {
@@ -170,7 +184,7 @@ static int wire(struct profiler *p, char *why)
                                  .agreement = &p->agreement,
                                  .reduce = p->options.only.count || p->options.exclude.count,
                                  .log_all = p->options.capture == OPTIONS_CAPTURE_BOTH,
-                                 .toggle_flag = p->elt2 && compares && p->options.check > 1};
+                                 .toggle_flag = !snapshot_flag(p)};
     struct alloc_config alloc = {.info = p->info,
                                  .info_version = p->info_version,
                                  .hub = &p->hub,
@@ -178,6 +192,7 @@ static int wire(struct profiler *p, char *why)
                                  .compare = compares ? compare : NULL,
                                  .capture = snapshots ? capture : NULL,
                                  .state_free = state_free,
+                                 .leaf = leaf,
                                  .context = p};
     struct log_config log = {.options = &p->options,
                              .hub = &p->hub,
@@ -198,6 +213,8 @@ static int wire(struct profiler *p, char *why)
         snprintf(why, WHY_SIZE, "the runtime's image was not found");
         return -1;
     }
+    alloc.native_low = check.native_low = stack.native_low;
+    alloc.native_high = check.native_high = stack.native_high;
     elt2_expect(stack.native_low, stack.native_high);
     if (stack_start(&stack)) {
         snprintf(why, WHY_SIZE, "no thread-specific key is left in this process");
@@ -232,7 +249,7 @@ static hresult events_set(struct profiler *p)
 
     if (!snapshots)
         low |= COR_PRF_MONITOR_ENTERLEAVE | COR_PRF_MONITOR_EXCEPTIONS;
-    if (snapshots || (p->options.check && (!p->elt2 || p->options.check == 1)))
+    if (snapshot_flag(p))
         low |= COR_PRF_ENABLE_STACK_SNAPSHOT;
     if (p->options.no_inline)
         low |= COR_PRF_DISABLE_INLINING;
