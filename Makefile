@@ -130,5 +130,46 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c tests/fuzz/driver.c $(BUILD)/liball.a
 
 unit: $(UNIT) $(FUZZ)
 
+# A sanitized library cannot live in an unsanitized dotnet: there the unit tests and corpora are what is run.
+check: deps
+	$(Q)$(MAKE) --no-print-directory all unit
+	$(Q)python3 tests/check.py $(BUILD) $(if $(SAN),--only unit --only fuzz)
+
+check-all: check
+	$(Q)python3 tests/e2e/matrix.py --all
+
+check-loop:
+	$(Q)while $(MAKE) --no-print-directory check; do :; done
+
+# ---- The demonstration: the C# compiler of the SDK compiles a small file; its call sites, and how exact they are.
+
+demo: deps
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)SHADOWTRACE_BUILD=$(abspath $(BUILD)) sh examples/csc/run.sh
+
+bench: deps
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)python3 tests/bench/bench.py $(abspath $(BUILD))
+
+LINT := $(wildcard src/*/*.[ch] hooks/*.[ch] include/shadowtrace/*.h include/shadowtrace/*/*.h tests/*/*.[ch] tests/unit/*/*.[ch])
+lint:
+	$(Q)command -v clang-format >/dev/null && command -v clang-tidy >/dev/null || { \
+	  echo "clang-format and clang-tidy are missing: install the packages of the same names" >&2; exit 1; }
+	$(Q)clang-format --dry-run --Werror $(LINT)
+	$(Q)clang-tidy --quiet $(wildcard src/*/*.c hooks/*.c) -- -std=c11 $(CPPFLAGS_ALL) $(PKG_CFLAGS)
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/shadowtrace $(DESTDIR)$(PREFIX)/share/shadowtrace \
+	  $(DESTDIR)$(PREFIX)/include/shadowtrace/clr
+	install -m 755 $(CMD) $(DESTDIR)$(PREFIX)/bin/
+	install -m 755 $(LIB) $(DESTDIR)$(PREFIX)/lib/shadowtrace/
+	install -m 644 include/shadowtrace/log_schema.json $(DESTDIR)$(PREFIX)/share/shadowtrace/
+	install -m 644 $(wildcard include/shadowtrace/*.h) $(DESTDIR)$(PREFIX)/include/shadowtrace/
+	install -m 644 $(wildcard include/shadowtrace/clr/*.h) $(DESTDIR)$(PREFIX)/include/shadowtrace/clr/
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/shadowtrace
+	rm -rf $(DESTDIR)$(PREFIX)/lib/shadowtrace $(DESTDIR)$(PREFIX)/share/shadowtrace $(DESTDIR)$(PREFIX)/include/shadowtrace
+
 clean:
 	rm -rf build

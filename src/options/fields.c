@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define CHECK_DEFAULT 1000
-#define NUMBER_MAX ((UINT64_C(1) << 53) - 1) /* what every JSON reader keeps exactly */
+#define NUMBER_MAX    ((UINT64_C(1) << 53) - 1) /* what every JSON reader keeps exactly */
 
 static const char *const hooks_words[] = {"auto", "elt2", "elt3", NULL};
 static const char *const capture_words[] = {"shadow", "snapshot", "both", NULL};
@@ -18,12 +18,30 @@ static const char *const log_words[] = {"events", "sites", NULL};
 static const char *const full_words[] = {"wait", "drop", NULL};
 
 #define AT(member) offsetof(struct options, member)
-#define WORD(member, words) {#member, OPTIONS_KIND_WORD, AT(member), words, 0, COUNT_OF(words) - 2}
-#define FLAG(member) {#member, OPTIONS_KIND_FLAG, AT(member), NULL, 0, 1}
-#define COUNT(member, standard) {#member, OPTIONS_KIND_COUNT, AT(member), NULL, standard, UINT32_MAX}
-#define BYTES(member) {#member, OPTIONS_KIND_BYTES, AT(member), NULL, 0, NUMBER_MAX}
-#define LIST(member) {#member, OPTIONS_KIND_LIST, AT(member), NULL, 0, 0}
-#define PATH(member) {#member, OPTIONS_KIND_PATH, AT(member), NULL, 0, 0}
+#define WORD(member, words) \
+    { \
+#member, OPTIONS_KIND_WORD, AT(member), words, 0, COUNT_OF(words) - 2 \
+    }
+#define FLAG(member) \
+    { \
+#member, OPTIONS_KIND_FLAG, AT(member), NULL, 0, 1 \
+    }
+#define COUNT(member, standard) \
+    { \
+#member, OPTIONS_KIND_COUNT, AT(member), NULL, standard, UINT32_MAX \
+    }
+#define BYTES(member) \
+    { \
+#member, OPTIONS_KIND_BYTES, AT(member), NULL, 0, NUMBER_MAX \
+    }
+#define LIST(member) \
+    { \
+#member, OPTIONS_KIND_LIST, AT(member), NULL, 0, 0 \
+    }
+#define PATH(member) \
+    { \
+#member, OPTIONS_KIND_PATH, AT(member), NULL, 0, 0 \
+    }
 
 const struct options_field options_fields[] = {
     WORD(hooks, hooks_words),
@@ -50,7 +68,8 @@ const struct options_field options_fields[] = {
 
 const size_t options_field_count = COUNT_OF(options_fields);
 
-static_assert(sizeof(enum options_hooks) == sizeof(unsigned), "every enum of struct options is set as an unsigned");
+static_assert(sizeof(enum options_hooks) == sizeof(unsigned),
+              "every enum of struct options is set as an unsigned");
 
 const struct options_field *options_field_find(const char *key)
 {
@@ -185,12 +204,15 @@ int options_settle(struct options *o, bool check_given, char *why, size_t why_si
     if (!check_given)
         o->check = checks[o->capture];
     if (o->capture == OPTIONS_CAPTURE_BOTH && o->check != 1)
-        wrong = "check and capture contradict each other: \"both\" compares every allocation; leave check out";
+        wrong = "check and capture contradict each other: \"both\" compares every allocation; "
+                "leave check out";
     else if (o->capture == OPTIONS_CAPTURE_SNAPSHOT && o->check)
-        wrong = "check and capture contradict each other: \"snapshot\" keeps no shadow stack to compare with; "
+        wrong = "check and capture contradict each other: \"snapshot\" keeps no shadow stack to "
+                "compare with; "
                 "use capture both, or leave check out";
     else if (o->stacks == OPTIONS_STACKS_INLINE && o->log == OPTIONS_LOG_SITES)
-        wrong = "stacks and log contradict each other: \"sites\" writes no events that could carry a stack; "
+        wrong = "stacks and log contradict each other: \"sites\" writes no events that could carry "
+                "a stack; "
                 "leave one of them out";
     if (!wrong)
         return 0;

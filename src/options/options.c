@@ -53,14 +53,16 @@ __attribute__((format(printf, 2, 3))) static int complain(struct reader *r, cons
 static const char *type_name(const json_t *value)
 {
     static const char *const names[] = {
-        [JSON_OBJECT] = "an object",  [JSON_ARRAY] = "an array", [JSON_STRING] = "a text", [JSON_INTEGER] = "a number",
-        [JSON_REAL] = "a fraction", [JSON_TRUE] = "true",       [JSON_FALSE] = "false",   [JSON_NULL] = "null",
+        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "an array",  [JSON_STRING] = "a text",
+        [JSON_INTEGER] = "a number", [JSON_REAL] = "a fraction", [JSON_TRUE] = "true",
+        [JSON_FALSE] = "false",      [JSON_NULL] = "null",
     };
 
     return names[json_typeof(value)];
 }
 
-static int wrong_type(struct reader *r, const struct options_field *f, const char *wanted, const json_t *value)
+static int wrong_type(struct reader *r, const struct options_field *f, const char *wanted,
+                      const json_t *value)
 {
     return complain(r, "\"%s\" must be %s, not %s" HINT, f->key, wanted, type_name(value));
 }
@@ -72,8 +74,8 @@ static int read_number(struct reader *r, const struct options_field *f, const js
     if (!json_is_integer(value))
         return wrong_type(r, f, "a whole number", value);
     if (number < 0 || options_field_set(r->options, f, (uint64_t)number))
-        return complain(r, "\"%s\" is %lld, which is not between 0 and %llu", f->key, (long long)number,
-                        (unsigned long long)f->max);
+        return complain(r, "\"%s\" is %lld, which is not between 0 and %llu", f->key,
+                        (long long)number, (unsigned long long)f->max);
     return 0;
 }
 
@@ -174,7 +176,9 @@ static int read_version(struct reader *r, const json_t *root)
     if (!json_is_integer(version))
         return complain(r, "\"version\" must be a whole number, not %s" HINT, type_name(version));
     if (json_integer_value(version) != OPTIONS_VERSION)
-        return complain(r, "version %lld, but this library reads version %d: use the command and the library of one release",
+        return complain(r,
+                        "version %lld, but this library reads version %d: use the command and the "
+                        "library of one release",
                         (long long)json_integer_value(version), OPTIONS_VERSION);
     return 0;
 }
@@ -188,7 +192,8 @@ static int read_object(struct reader *r, json_t *root)
     if (!json_is_object(root))
         return complain(r, "must be an object, not %s" HINT, type_name(root));
     err = read_version(r, root);
-    json_object_foreach(root, key, value) {
+    json_object_foreach(root, key, value)
+    {
         const struct options_field *f = options_field_find(key);
 
         if (err)
@@ -226,7 +231,8 @@ int options_read(const char *json, struct options *o, char *why, size_t why_size
     if (!root)
         return damaged(&r, &error);
     err = read_object(&r, root);
-    if (!err && options_settle(o, json_object_get(root, "check") != NULL, contradiction, sizeof(contradiction)))
+    if (!err && options_settle(o, json_object_get(root, "check") != NULL, contradiction,
+                               sizeof(contradiction)))
         err = complain(&r, "%s", contradiction);
     json_decref(root);
     return err;
@@ -241,7 +247,8 @@ static void write_list(struct buffer *b, const struct options_patterns *list)
     buffer_char(b, ']');
 }
 
-static bool is_default(const struct options *o, const struct options_field *f, const struct options *standard)
+static bool is_default(const struct options *o, const struct options_field *f,
+                       const struct options *standard)
 {
     const void *at = (const char *)o + f->offset;
 

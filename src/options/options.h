@@ -10,9 +10,10 @@
 #include <stdint.h>
 
 #define OPTIONS_VARIABLE "SHADOWTRACE_OPTIONS"
-#define OPTIONS_VERSION 1
-#define OPTIONS_CLSID "{7B6A1F52-3C0E-4E57-9D35-5AD0B3C5E4A1}"
-#define OPTIONS_WHY_SIZE 400 /* enough for every line written to `why` below; longer names in it are cut */
+#define OPTIONS_VERSION  1
+#define OPTIONS_CLSID    "{7B6A1F52-3C0E-4E57-9D35-5AD0B3C5E4A1}"
+#define OPTIONS_WHY_SIZE \
+    400 /* enough for every line written to `why` below; longer names in it are cut */
 
 enum options_hooks { OPTIONS_HOOKS_AUTO, OPTIONS_HOOKS_ELT2, OPTIONS_HOOKS_ELT3 };
 enum options_capture { OPTIONS_CAPTURE_SHADOW, OPTIONS_CAPTURE_SNAPSHOT, OPTIONS_CAPTURE_BOTH };
@@ -33,17 +34,20 @@ struct options {
     enum options_stacks stacks;   /* --stacks node|inline */
     enum options_log log;         /* --log events|sites */
     enum options_full full;       /* --full wait|drop */
-    uint32_t check;               /* --check N: compare every N-th allocation of a thread; 0 off; default 1000, with capture both 1, snapshot 0 */
-    uint32_t max_nodes;           /* --max-nodes N; default 4,000,000 */
-    uint64_t sample;              /* --sample BYTES; 0 off */
-    uint64_t min_size;            /* --min-size BYTES; 0 off */
-    struct options_patterns only, exclude, types, process; /* --only, --exclude (methods), --types, --process */
-    bool compress, paused;        /* --compress, --paused */
-    bool no_inline;               /* --no-inline: COR_PRF_DISABLE_INLINING */
-    uint64_t max_log;             /* --max-log BYTES; 0 off */
-    char *output;    /* -o FILE, absolute; NULL: shadowtrace-NAME-PID.ndjson in `directory` */
-    char *directory; /* absolute: where the default log goes; NULL: the process's current directory */
-    char *status;    /* folder of status files, absolute; NULL none */
+    uint32_t
+        check; /* --check N: compare every N-th allocation of a thread; 0 off; default 1000, with capture both 1, snapshot 0 */
+    uint32_t max_nodes; /* --max-nodes N; default 4,000,000 */
+    uint64_t sample;    /* --sample BYTES; 0 off */
+    uint64_t min_size;  /* --min-size BYTES; 0 off */
+    struct options_patterns only, exclude, types,
+        process;           /* --only, --exclude (methods), --types, --process */
+    bool compress, paused; /* --compress, --paused */
+    bool no_inline;        /* --no-inline: COR_PRF_DISABLE_INLINING */
+    uint64_t max_log;      /* --max-log BYTES; 0 off */
+    char *output;          /* -o FILE, absolute; NULL: shadowtrace-NAME-PID.ndjson in `directory` */
+    char *
+        directory; /* absolute: where the default log goes; NULL: the process's current directory */
+    char *status;  /* folder of status files, absolute; NULL none */
 };
 
 void options_init(struct options *o); /* the defaults */
@@ -62,6 +66,7 @@ int options_read(const char *json, struct options *o, char *why, size_t why_size
 /* options_write - the same as JSON text, to be freed with memory_free; NULL when out of memory. Defaults are left out. */
 char *options_write(const struct options *o);
 
-bool options_match(const struct options_patterns *patterns, const char *name); /* empty list: false */
+bool options_match(const struct options_patterns *patterns,
+                   const char *name); /* empty list: false */
 
 #endif

@@ -5,7 +5,10 @@
 size_t options_utf8_length(const char *text)
 {
     const unsigned char *at = (const unsigned char *)text;
-    unsigned low = 0x80, high = 0xbf; /* of the second byte: no overlong form, no surrogate, nothing above U+10FFFF */
+    unsigned
+        low = 0x80,
+        high =
+            0xbf; /* of the second byte: no overlong form, no surrogate, nothing above U+10FFFF */
     size_t length;
 
     if (at[0] < 0x80)
@@ -38,7 +41,8 @@ static const char *next_character(const char *text)
 {
     size_t length = options_utf8_length(text);
 
-    return text + (length ? length : 1); /* a name of ours is UTF-8; any other is taken byte by byte */
+    return text +
+           (length ? length : 1); /* a name of ours is UTF-8; any other is taken byte by byte */
 }
 
 /* Only the last star is ever tried again: what an earlier one took can stay as short as it is. */

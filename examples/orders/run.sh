@@ -1,0 +1,27 @@
+#!/bin/sh
+# A small program with known allocations: the report must show exactly 1,000 Order, 3,000 Line and 1,000 Line[].
+#
+#   sh examples/orders/run.sh
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+build=${SHADOWTRACE_BUILD:-$here/../../build}
+out=$build/examples/orders
+mkdir -p "$out"
+
+dotnet build "$here" -c Release -nologo -v quiet -nodeReuse:false -p:BaseIntermediateOutputPath="$out/obj/" \
+    -o "$out/bin" >"$out/build.log" || { cat "$out/build.log"; exit 1; }
+
+log=$out/orders.ndjson
+rm -f "$log"
+"$build/shadowtrace" record -o "$log" -- dotnet "$out/bin/orders.dll"
+"$build/shadowtrace" report --top 4 --method 'Program.*' "$log"
+
+count() {
+    "$build/shadowtrace" report --by type --format=json --top 0 "$log" |
+        jq --arg type "$1" '[.rows[] | select(.type == $type) | .allocs] | add // 0'
+}
+for expected in "Order 1000" "Line 3000" "Line[] 1000"; do
+    found=$(count "${expected% *}")
+    [ "$found" = "${expected##* }" ] || { echo "${expected% *}: $found instead of ${expected##* }" >&2; exit 1; }
+done
+echo "exactly as written: 1,000 Order, 3,000 Line, 1,000 Line[]"

@@ -1,0 +1,102 @@
+#include "cli/commands.h"
+#include "cli/print_compare.h"
+#include "cli/reading.h"
+
+#include <getopt.h>
+#include <string.h>
+
+#define SHOWN_PROBLEMS 5
+
+enum { OPT_FORMAT = 256 };
+
+static const struct option options[] = {
+    {"format", required_argument, NULL, OPT_FORMAT},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static int read_one(struct report_checks *c, struct report_problems *problems, const char *path)
+{
+    struct reading_progress progress;
+    int err = report_checks_init(c, problems), status = CLI_OK;
+
+    reading_progress_init(&progress);
+    c->consumer.progress = reading_progress;
+    c->consumer.progress_context = &progress;
+    if (!err)
+        err = report_checks_read(c, path);
+    reading_progress_end(&progress);
+    if (!err)
+        err = report_checks_finish(c);
+    if (err)
+        status = reading_failed(&cmd_compare, path, &c->log, err);
+    else
+        reading_problems(&cmd_compare, problems, SHOWN_PROBLEMS);
+    return status;
+}
+
+static int compare(char **logs, size_t count, enum reading_format format, FILE *out)
+{
+    struct report_problems problems[PRINT_COMPARE_LOGS];
+    struct report_checks checks[PRINT_COMPARE_LOGS];
+    uint64_t mismatched = 0;
+    size_t begun = 0;
+    int status = CLI_OK;
+
+    while (begun < count && !status) {
+        report_problems_init(&problems[begun]);
+        status = read_one(&checks[begun], &problems[begun], logs[begun]);
+        mismatched += checks[begun].mismatched;
+        begun++;
+    }
+    if (!status && format == READING_TEXT) {
+        print_compare_text(checks, logs, count, out);
+    } else if (!status && print_compare_json(checks, problems, count, out)) {
+        cli_complain(&cmd_compare, "%s", strerror(ENOMEM));
+        status = CLI_IO;
+    }
+    if (!status && mismatched)
+        status = CLI_CHECK;
+    while (begun-- > 0) {
+        report_checks_fini(&checks[begun]);
+        report_problems_fini(&problems[begun]);
+    }
+    return status;
+}
+
+static int compare_run(int argc, char **argv, FILE *out)
+{
+    enum reading_format format = READING_TEXT;
+    int option;
+
+    optind = 0;
+    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+        if (option == '?' || option == ':')
+            return cli_option_error(&cmd_compare, argv, option);
+        if (option == 'h') {
+            cli_help(&cmd_compare, out);
+            return CLI_OK;
+        }
+        if (!reading_format(optarg, &format))
+            return cli_usage_error(&cmd_compare, "--format cannot be \"%.100s\"", optarg);
+    }
+    if (optind == argc)
+        return cli_usage_error(&cmd_compare, "a log is missing");
+    if (argc - optind > PRINT_COMPARE_LOGS)
+        return cli_usage_error(&cmd_compare, "at most %d logs side by side", PRINT_COMPARE_LOGS);
+    return compare(argv + optind, (size_t)(argc - optind), format, out);
+}
+
+const struct cli_command cmd_compare = {
+    .name = "compare",
+    .args = "[--format text|json] LOG [LOG]",
+    .help = "the shadow stack beside DoStackSnapshot: how accurate, and what each costs",
+    .options =
+        "LOG is what `shadowtrace record --check N` wrote, plain or compressed, whole or cut; `-` is standard\n"
+        "input. Two are shown side by side.\n"
+        "\n"
+        "  --format FORMAT   text (default) or json\n"
+        "\n"
+        "Exit status 1 if any stack differed.\n",
+    .run = compare_run,
+};

@@ -1,0 +1,144 @@
+/* shadowtrace record - start a program with the profiler, and say what came of it. */
+#include "base/memory.h"
+#include "cli/cli_options.h"
+#include "cli/commands.h"
+#include "cli/record_child.h"
+#include "cli/record_environment.h"
+#include "cli/record_library.h"
+#include "cli/record_progress.h"
+#include "cli/record_status.h"
+#include "cli/record_summary.h"
+#include "cli/record_target.h"
+#include "options/options_fields.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+static int check_machine(struct record_why *why)
+{
+    struct utsname machine;
+
+    if (!uname(&machine) && strcmp(machine.machine, "x86_64"))
+        return record_refuse(why, CLI_IO, "this machine is %s; shadowtrace records on x86_64 only",
+                             machine.machine);
+    return CLI_OK;
+}
+
+/* All that can be known to go wrong, before anything is left behind or started. */
+static int check_start(const struct cli_recording *r, const char *command, char path[PATH_MAX],
+                       char library[PATH_MAX], struct record_why *why)
+{
+    int status = check_machine(why);
+
+    if (status == CLI_OK)
+        status = record_target_find(command, getenv("PATH"), path, why);
+    if (status == CLI_OK)
+        status = record_environment_check(why);
+    if (status == CLI_OK)
+        status = cli_options_check_output(&r->options, why);
+    if (status == CLI_OK)
+        status = record_library(library, why);
+    if (status == CLI_OK)
+        status = record_library_check(library, why);
+    return status;
+}
+
+static void summarize(const struct cli_recording *r, const char *folder, const char *path)
+{
+    struct record_processes processes;
+    char *here = getcwd(NULL, 0);
+    int err = record_status_read(folder, &processes);
+
+    if (err)
+        cli_complain(&cmd_record, "cannot read what the processes reported in %s: %s", folder,
+                     strerror(-err));
+    else if (!processes.count)
+        record_summary_why_none(stderr, path, record_target_kind(path));
+    record_summary_print(stderr, &processes, here, r->quiet);
+    if (!record_status_count(&processes, RECORD_STATE_RECORDING))
+        record_status_remove(folder);
+    record_status_free(&processes);
+    free(here);
+}
+
+static int run_command(struct cli_recording *r, char **argv, const char *path, const char *library,
+                       struct record_why *why)
+{
+    struct record_environment environment;
+    struct record_progress progress;
+    struct record_child child = {.path = path, .argv = argv, .environment = &environment};
+    char folder[PATH_MAX];
+    int err, status = record_status_create(folder, why);
+
+    if (status != CLI_OK)
+        return status;
+    if (options_field_text(&r->options, options_field_find("status"), folder)) {
+        record_status_remove(folder);
+        return record_refuse(why, CLI_IO, "out of memory");
+    }
+    if (r->progress && isatty(STDERR_FILENO)) {
+        record_progress_start(&progress, folder, stderr);
+        child.tick = record_progress_tick;
+        child.context = &progress;
+    }
+    err = record_environment_make(&environment, library, &r->options, why);
+    if (!err)
+        err = record_child_run(&child, &status, why);
+    if (child.tick)
+        record_progress_clear(&progress);
+    if (!err)
+        summarize(r, folder, path);
+    else
+        record_status_remove(folder);
+    record_environment_fini(&environment);
+    return err ? err : status;
+}
+
+static int record(struct cli_recording *r, char **argv)
+{
+    struct record_why why = {.text = ""};
+    char path[PATH_MAX], library[PATH_MAX];
+    int status = check_start(r, argv[0], path, library, &why);
+
+    if (status == CLI_OK && getenv(OPTIONS_VARIABLE) && !r->quiet)
+        cli_complain(&cmd_record, "note: " OPTIONS_VARIABLE
+                                  " of the environment is replaced by the options given here");
+    if (status == CLI_OK)
+        status = run_command(r, argv, path, library, &why);
+    if (*why.text)
+        cli_complain(&cmd_record, "%s", why.text);
+    return status;
+}
+
+static int run(int argc, char **argv, FILE *out)
+{
+    struct cli_recording r;
+    int status = cli_options_parse(&cmd_record, argc, argv, &r);
+
+    if (status == CLI_OK && r.help)
+        cli_help(&cmd_record, out);
+    else if (status == CLI_OK && r.command == argc)
+        status = cli_usage_error(
+            &cmd_record, "no command to record, such as: shadowtrace record -- dotnet app.dll");
+    else if (status == CLI_OK)
+        status = record(&r, argv + r.command);
+    cli_options_fini(&r);
+    return status;
+}
+
+const struct cli_command cmd_record = {
+    .name = "record",
+    .args = "[OPTIONS] [--] COMMAND [ARGUMENT...]",
+    .help = "start a program and record its allocations with their call paths",
+    .options =
+        CLI_OPTIONS_HELP "Meanwhile:\n"
+                         "  --progress          a line on the terminal that tells how far it is\n"
+                         "  -q, --quiet         no summary at the end\n"
+                         "The exit status is COMMAND's, 128 + N when signal N killed it; before "
+                         "COMMAND starts: 2 wrong use,\n"
+                         "3 cannot write the log or load the library, 126 COMMAND cannot be "
+                         "executed, 127 is not found.\n",
+    .run = run,
+};

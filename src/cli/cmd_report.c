@@ -1,0 +1,176 @@
+#include "cli/commands.h"
+#include "cli/print_report.h"
+#include "cli/reading.h"
+#include "cli/text.h"
+
+#include <getopt.h>
+#include <string.h>
+
+#define SHOWN_PROBLEMS 5
+
+struct report_args {
+    enum reading_format format;
+    struct print_report print;
+    struct report_filter filter;
+    bool top_given;
+};
+
+enum { OPT_BY = 256, OPT_FORMAT, OPT_TOP, OPT_DEPTH, OPT_MIN_BYTES, OPT_THREAD, OPT_TYPE, OPT_METHOD, OPT_WIDE };
+
+static const struct option options[] = {
+    {"by", required_argument, NULL, OPT_BY},
+    {"format", required_argument, NULL, OPT_FORMAT},
+    {"top", required_argument, NULL, OPT_TOP},
+    {"depth", required_argument, NULL, OPT_DEPTH},
+    {"min-bytes", required_argument, NULL, OPT_MIN_BYTES},
+    {"thread", required_argument, NULL, OPT_THREAD},
+    {"type", required_argument, NULL, OPT_TYPE},
+    {"method", required_argument, NULL, OPT_METHOD},
+    {"wide", no_argument, NULL, OPT_WIDE},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static bool by_word(const char *word, enum report_by *out)
+{
+    const char *name;
+
+    for (int by = 0; (name = print_report_by((enum report_by)by)); by++)
+        if (strcmp(name, word) == 0) {
+            *out = (enum report_by)by;
+            return true;
+        }
+    return false;
+}
+
+static bool take(struct report_args *a, int option, const char *value)
+{
+    uint64_t number;
+
+    switch (option) {
+    case OPT_BY:
+        return by_word(value, &a->print.by);
+    case OPT_FORMAT:
+        return reading_format(value, &a->format);
+    case OPT_TOP:
+        a->top_given = true;
+        return text_parse(value, UINT64_MAX, &a->print.top);
+    case OPT_DEPTH:
+        return text_parse(value, UINT64_MAX, &a->print.depth);
+    case OPT_MIN_BYTES:
+        return text_parse(value, UINT64_MAX, &a->print.min_bytes);
+    case OPT_THREAD:
+        if (!text_parse(value, UINT32_MAX - 1, &number) || number == 0)
+            return false;
+        a->filter.thread = (uint32_t)number;
+        return true;
+    case OPT_TYPE:
+        a->filter.type = value;
+        return true;
+    case OPT_METHOD:
+        a->filter.method = value;
+        return true;
+    default:
+        a->print.wide = true;
+        return true;
+    }
+}
+
+static int read_all(struct report_sites *sites, char **logs)
+{
+    struct reading_progress progress;
+    int err = 0, status = CLI_OK;
+
+    reading_progress_init(&progress);
+    report_sites_progress(sites, reading_progress, &progress);
+    for (; *logs && !err; logs++) {
+        err = report_sites_read(sites, *logs);
+        reading_progress_end(&progress);
+        if (err)
+            status = reading_failed(&cmd_report, *logs, report_sites_log(sites), err);
+    }
+    if (!err) {
+        err = report_sites_finish(sites);
+        if (err)
+            status = reading_failed(&cmd_report, logs[-1], report_sites_log(sites), err);
+    }
+    return status;
+}
+
+static int report(struct report_args *a, char **logs, FILE *out)
+{
+    struct report_problems problems;
+    struct report_sites *sites = NULL;
+    int status = CLI_OK;
+
+    report_problems_init(&problems);
+    if (report_sites_new(a->print.by, &a->filter, &problems, &sites) ||
+        source_lines_new(&a->print.lines)) {
+        cli_complain(&cmd_report, "%s", strerror(ENOMEM));
+        status = CLI_IO;
+        goto out;
+    }
+    status = read_all(sites, logs);
+    if (status)
+        goto out;
+    reading_problems(&cmd_report, &problems, SHOWN_PROBLEMS);
+    a->print.sites = sites;
+    a->print.problems = &problems;
+    if (a->format == READING_TEXT) {
+        print_report_text(&a->print, out);
+    } else if (print_report_json(&a->print, out)) {
+        cli_complain(&cmd_report, "%s", strerror(ENOMEM));
+        status = CLI_IO;
+    }
+out:
+    source_lines_free(a->print.lines);
+    report_sites_free(sites);
+    report_problems_fini(&problems);
+    return status;
+}
+
+static int report_run(int argc, char **argv, FILE *out)
+{
+    struct report_args a = {.print = {.top = 20, .depth = 8}};
+    int option;
+
+    optind = 0;
+    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+        if (option == '?' || option == ':')
+            return cli_option_error(&cmd_report, argv, option);
+        if (option == 'h') {
+            cli_help(&cmd_report, out);
+            return CLI_OK;
+        }
+        if (!take(&a, option, optarg))
+            return cli_usage_error(&cmd_report, "--%s cannot be \"%.100s\"",
+                                   options[option - OPT_BY].name, optarg);
+    }
+    if (optind == argc)
+        return cli_usage_error(&cmd_report, "a log is missing");
+    if (a.format == READING_JSON && !a.top_given)
+        a.print.top = 0;
+    a.print.filtered = a.filter.thread || a.filter.type || a.filter.method;
+    return report(&a, argv + optind, out);
+}
+
+const struct cli_command cmd_report = {
+    .name = "report",
+    .args = "[options] LOG...",
+    .help = "who allocates how much: call sites, most bytes first",
+    .options =
+        "LOG is what `shadowtrace record` wrote, plain or compressed, whole or cut; `-` is standard input.\n"
+        "Several are added up.\n"
+        "\n"
+        "  --by KEY          site (default: call path and type), type, method (the one that allocates),\n"
+        "                    thread, module (of that method)\n"
+        "  --format FORMAT   text (default) or json (one object, \"stack\" leaf first)\n"
+        "  --top N           rows shown; 0 all; default 20, in JSON all\n"
+        "  --depth N         frames shown of each stack in text; 0 all; default 8\n"
+        "  --min-bytes N     only rows of N bytes or more (k, M, G: times 1024)\n"
+        "  --thread N        only what the thread with that id in the log allocated\n"
+        "  --type GLOB       only types whose full name matches: * any text, ? one character\n"
+        "  --method GLOB     only what was allocated in, or below, methods whose full name matches\n"
+        "  --wide            names in full, lines as long as they get\n",
+    .run = report_run,
+};

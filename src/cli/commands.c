@@ -1,0 +1,87 @@
+#include "cli/commands.h"
+
+#include "base/atomics.h"
+
+#include <getopt.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* Written by others: until their files are there, their rows are NULL and passed over. */
+#pragma weak cmd_record
+#pragma weak cmd_env
+#pragma weak cmd_validate
+
+/* The order of the help page. */
+static const struct cli_command *const commands[] = {
+    &cmd_record, &cmd_report, &cmd_compare, &cmd_validate, &cmd_env, &cmd_help,
+};
+
+const struct cli_command *cli_at(size_t index)
+{
+    for (size_t i = 0; i < COUNT_OF(commands); i++)
+        if (commands[i] && index-- == 0)
+            return commands[i];
+    return NULL;
+}
+
+const struct cli_command *cli_find(const char *name)
+{
+    for (size_t i = 0; i < COUNT_OF(commands); i++)
+        if (commands[i] && strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+static void complain(const struct cli_command *command, const char *format, va_list args)
+{
+    char text[1024];
+
+    vsnprintf(text, sizeof(text), format, args);
+    for (char *at = text; *at; at++)
+        if ((unsigned char)*at < 0x20 || *at == 0x7F)
+            *at = '?';
+    fprintf(stderr, "shadowtrace%s%s: %s\n", command ? " " : "", command ? command->name : "", text);
+}
+
+void cli_complain(const struct cli_command *command, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    complain(command, format, args);
+    va_end(args);
+}
+
+int cli_usage_error(const struct cli_command *command, const char *format, ...)
+{
+    char text[900];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    cli_complain(command, "%s (see `shadowtrace help%s%s`)", text, command ? " " : "",
+                 command ? command->name : "");
+    return CLI_USAGE;
+}
+
+int cli_option_error(const struct cli_command *command, char **argv, int result)
+{
+    const char *word = optind > 0 ? argv[optind - 1] : "";
+
+    if (result == ':')
+        return cli_usage_error(command, "option %s needs a value", word);
+    if (optopt && word[0] == '-' && word[1] == '-') /* getopt knows the option: a value was given */
+        return cli_usage_error(command, "option %.*s takes no value", (int)strcspn(word, "="), word);
+    if (optopt && !(word[0] == '-' && word[1] == '-'))
+        return cli_usage_error(command, "unknown option -%c", optopt);
+    return cli_usage_error(command, "unknown or ambiguous option %s", word);
+}
+
+void cli_help(const struct cli_command *command, FILE *out)
+{
+    fprintf(out, "shadowtrace %s%s%s: %s\n", command->name, *command->args ? " " : "",
+            command->args, command->help);
+    if (command->options)
+        fprintf(out, "\n%s", command->options);
+}

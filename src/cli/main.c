@@ -1,0 +1,39 @@
+#include "cli/commands.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+
+/* What was printed must have arrived. A reader that went away (`| head`) is no news to anybody. */
+static int flush(int status)
+{
+    errno = 0;
+    if (!ferror(stdout) && fflush(stdout) == 0)
+        return status;
+    if (errno != EPIPE)
+        cli_complain(NULL, "cannot write to standard output%s%s", errno ? ": " : "",
+                     errno ? strerror(errno) : "");
+    return CLI_IO;
+}
+
+int main(int argc, char **argv)
+{
+    const struct cli_command *command = &cmd_help;
+    const char *name = argc > 1 ? argv[1] : NULL;
+
+    opterr = 0; /* every command words its own errors */
+    if (!name)
+        return cli_usage_error(NULL, "a command is missing");
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
+        printf("shadowtrace %s\n", SHADOWTRACE_VERSION);
+        return flush(CLI_OK);
+    }
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        return flush(command->run(argc - 1, argv + 1, stdout));
+    if (name[0] == '-')
+        return cli_usage_error(NULL, "unknown option %.100s", name);
+    command = cli_find(name);
+    if (!command)
+        return cli_usage_error(NULL, "there is no command \"%.100s\"", name);
+    return flush(command->run(argc - 1, argv + 1, stdout));
+}

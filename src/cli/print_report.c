@@ -1,0 +1,452 @@
+#include "cli/print_report.h"
+
+#include "cli/reading.h"
+#include "cli/text.h"
+
+#include "base/buffer.h"
+
+#include <string.h>
+
+#define NO_FRAME "(no managed frame)" /* the runtime itself allocated */
+
+const char *print_report_by(enum report_by by)
+{
+    static const char *const names[] = {"site", "type", "method", "thread", "module"};
+
+    return (size_t)by < COUNT_OF(names) ? names[by] : NULL;
+}
+
+/* A row's stack, leaf first: its method, and where in it the next inner frame, or the allocation, is. */
+struct frame {
+    uint32_t path;
+    uint32_t method;
+    int32_t il;
+    enum sst_call call; /* why the frame has no il */
+    bool filter;
+};
+
+static bool first_frame(const struct report_defs *d, const struct report_row *row, struct frame *f)
+{
+    const struct report_path *path = report_path(d, row->path);
+
+    *f = (struct frame){row->path, path->method, row->il, SST_CALL_NONE, path->filter};
+    return row->path != REPORT_PATH_EMPTY;
+}
+
+static bool outer_frame(const struct report_defs *d, struct frame *f)
+{
+    const struct report_path *inner = report_path(d, f->path), *path;
+
+    if (f->path == REPORT_PATH_LOST || inner->parent == REPORT_PATH_EMPTY)
+        return false;
+    path = report_path(d, inner->parent);
+    *f = (struct frame){inner->parent, path->method, inner->il >= 0 ? inner->il : REPORT_NO_IL,
+                        report_path_call(inner), path->filter};
+    return true;
+}
+
+static const char *frame_name(const struct report_defs *d, const struct frame *f)
+{
+    return f->path == REPORT_PATH_LOST ? "(callers not in the log)" : report_method(d, f->method)->name;
+}
+
+/* Text. */
+
+static const char *const titles[] = {"call sites", "types", "allocating methods", "threads",
+                                     "modules of allocating methods"};
+
+static const char *base_name(const char *path)
+{
+    const char *base = path;
+
+    for (; *path; path++)
+        if (*path == '/' || *path == '\\')
+            base = path + 1;
+    return base;
+}
+
+static void print_frame(const struct print_report *p, const struct frame *f, FILE *out)
+{
+    static const char *const calls[SST_CALL_COUNT] = {
+        [SST_CALL_NATIVE] = "  (through native code)",
+        [SST_CALL_DYNAMIC] = "  (through a dynamic method)",
+        [SST_CALL_UNHOOKED] = "  (through code without hooks)",
+    };
+    const struct report_defs *d = report_sites_defs(p->sites);
+    const char *filter = f->filter ? " [filter]" : "", *call = calls[f->call] ? calls[f->call] : "";
+    size_t room = p->wide ? SIZE_MAX : TEXT_WIDTH - 9;
+    struct source_line line;
+    char where[160] = "";
+
+    if (source_line_of(p->lines, d, f->method, f->il, &line))
+        snprintf(where, sizeof(where), " in %.100s:%u", p->wide ? line.file : base_name(line.file),
+                 line.line);
+    else if (f->il >= 0)
+        snprintf(where, sizeof(where), " +IL_%04x", (unsigned)f->il);
+    if (!p->wide)
+        room -= text_columns(where) + strlen(filter) + strlen(call);
+    fputs("      at ", out);
+    text_elide(out, frame_name(d, f), room);
+    fprintf(out, "%s%s%s\n", filter, where, call);
+}
+
+static void print_stack(const struct print_report *p, const struct report_row *row, FILE *out)
+{
+    const struct report_defs *d = report_sites_defs(p->sites);
+    struct text_number n;
+    struct frame f;
+    uint64_t left = 0;
+
+    if (!first_frame(d, row, &f)) {
+        fputs("      " NO_FRAME "\n", out);
+        return;
+    }
+    for (uint64_t i = 0;; i++) {
+        if (!p->depth || i < p->depth)
+            print_frame(p, &f, out);
+        else
+            left++;
+        if (!outer_frame(d, &f))
+            break;
+    }
+    if (left)
+        fprintf(out, "      ... %s more\n", text_count(&n, left));
+}
+
+static void print_what(const struct print_report *p, const struct report_row *row, size_t room,
+                       FILE *out)
+{
+    const struct report_defs *d = report_sites_defs(p->sites);
+    const struct report_thread *thread;
+    char text[64];
+
+    switch (p->by) {
+    case REPORT_BY_SITE:
+    case REPORT_BY_TYPE:
+        text_elide(out, report_class(d, row->class_number)->name, room);
+        break;
+    case REPORT_BY_METHOD:
+        text_elide(out, row->path ? report_method(d, row->method)->name : NO_FRAME, room);
+        break;
+    case REPORT_BY_MODULE:
+        text_elide(out, row->path ? report_module(d, row->module)->name : NO_FRAME, room);
+        break;
+    case REPORT_BY_THREAD:
+        if (!row->thread) {
+            fputs("(thread not recorded)", out);
+            break;
+        }
+        thread = &d->threads[row->thread - 1];
+        snprintf(text, sizeof(text), "%u%s", thread->id, thread->os ? " (os " : "");
+        fputs(text, out);
+        if (thread->os)
+            fprintf(out, "%u)%s", thread->os, thread->name ? " " : "");
+        if (thread->name)
+            text_elide(out, thread->name, room > 30 ? room - 30 : 0);
+        break;
+    }
+}
+
+/* How wide the columns of numbers must be for these rows. */
+struct columns {
+    size_t bytes, allocs;
+};
+
+static size_t width_of(uint64_t value, size_t at_least)
+{
+    struct text_number n;
+    size_t width = strlen(text_count(&n, value));
+
+    return width > at_least ? width : at_least;
+}
+
+static void print_row(const struct print_report *p, const struct report_row *row,
+                      const struct columns *c, FILE *out)
+{
+    struct text_number bytes, allocs, share, low, high;
+    size_t used = c->bytes + c->allocs + 13;
+
+    fprintf(out, "%*s %6s  %*s  ", (int)c->bytes + 1, text_count(&bytes, row->bytes),
+            text_share(&share, row->share), (int)c->allocs, text_count(&allocs, row->allocs));
+    if (report_sites_estimated(p->sites)) {
+        char range[40];
+
+        snprintf(range, sizeof(range), "%s-%s", text_short(&low, row->bytes_range.low),
+                 text_short(&high, row->bytes_range.high));
+        fprintf(out, "%15s  ", range);
+        used += 17;
+    }
+    print_what(p, row, p->wide ? SIZE_MAX : TEXT_WIDTH - used, out);
+    putc('\n', out);
+    if (p->by == REPORT_BY_SITE)
+        print_stack(p, row, out);
+}
+
+static void print_heaps(const struct print_report *p, FILE *out)
+{
+    static const char *const names[SST_HEAP_COUNT] = {
+        [SST_HEAP_LARGE] = "large object heap",
+        [SST_HEAP_PINNED] = "pinned object heap",
+        [SST_HEAP_FROZEN] = "frozen heap",
+    };
+    const char *before = "Of these on the ";
+
+    for (int heap = SST_HEAP_NORMAL + 1; heap < SST_HEAP_COUNT; heap++) {
+        struct text_number n, m;
+        uint64_t bytes, allocs = report_sites_heap(p->sites, (enum sst_heap)heap, &bytes);
+
+        if (!allocs)
+            continue;
+        fprintf(out, "%s%s: %s objects, %s bytes", before, names[heap], text_count(&n, allocs),
+                text_count(&m, bytes));
+        before = "; ";
+    }
+    if (before[0] == ';')
+        fputs(".\n", out);
+}
+
+static size_t rows_to_print(const struct print_report *p)
+{
+    size_t count = report_sites_count(p->sites), shown = 0;
+    struct report_row row;
+
+    for (; shown < count && (!p->top || shown < p->top); shown++) {
+        if (!p->min_bytes)
+            continue;
+        report_sites_row(p->sites, shown, &row);
+        if (row.bytes < p->min_bytes)
+            break; /* sorted by bytes */
+    }
+    return shown;
+}
+
+void print_report_text(const struct print_report *p, FILE *out)
+{
+    const struct report_log *log = report_sites_log(p->sites);
+    bool estimated = report_sites_estimated(p->sites);
+    size_t count = report_sites_count(p->sites), shown = rows_to_print(p);
+    struct text_number a, b, c, d;
+    struct report_row total, all, row;
+    struct columns columns;
+    double share = 0;
+
+    report_sites_total(p->sites, &total);
+    report_sites_all(p->sites, &all);
+    fprintf(out, "%s%s allocations, %s bytes, %s threads", estimated ? "About " : "",
+            text_count(&a, all.allocs), text_count(&b, all.bytes),
+            text_count(&c, report_sites_defs(p->sites)->thread_count));
+    if (p->filtered)
+        fprintf(out, "; selected: %s allocations, %s bytes (%s)", text_count(&a, total.allocs),
+                text_count(&b, total.bytes),
+                text_share(&c, all.bytes ? (double)total.bytes / (double)all.bytes : 0));
+    fputs(".\n", out);
+    if (estimated) {
+        struct text_number low, high;
+
+        fprintf(out, "Estimates from %s sampled events: the exact bytes lie between %s and %s, and in the range\n"
+                     "of each row, in 95 of 100 cases.\n",
+                text_count(&a, all.sampled), text_short(&low, all.bytes_range.low),
+                text_short(&high, all.bytes_range.high));
+    }
+    print_heaps(p, out);
+    columns.bytes = width_of(total.bytes, strlen("bytes"));
+    columns.allocs = width_of(total.allocs, strlen("objects"));
+    if (shown)
+        fprintf(out, "\n%*s %6s  %*s  %s%s\n", (int)columns.bytes + 1, "bytes", "share",
+                (int)columns.allocs, "objects", estimated ? "       95% range  " : "",
+                p->by == REPORT_BY_SITE ? "type, and the stack that allocates it"
+                                        : print_report_by(p->by));
+    for (size_t i = 0; i < shown; i++) {
+        report_sites_row(p->sites, i, &row);
+        print_row(p, &row, &columns, out);
+        share += row.share;
+    }
+    fputc('\n', out);
+    if (shown < count)
+        fprintf(out, "Shown: %s of %s %s, %s of %s bytes.%s\n", text_count(&a, shown),
+                text_count(&b, count), titles[p->by], text_share(&c, share),
+                p->filtered ? "the selected" : "all",
+                p->top && shown == p->top ? " `--top 0` shows all." : "");
+    else
+        fprintf(out, "All %s %s are shown.\n", text_count(&d, count), titles[p->by]);
+    reading_completeness(log, out);
+}
+
+/* JSON, row by row: there may be more than memory should hold twice. */
+
+static void json_key(struct buffer *b, const char *key)
+{
+    if (b->size && b->data[b->size - 1] != '{')
+        buffer_char(b, ',');
+    buffer_json_string(b, key);
+    buffer_char(b, ':');
+}
+
+static void json_text(struct buffer *b, const char *key, const char *text)
+{
+    json_key(b, key);
+    buffer_json_string(b, text);
+}
+
+static void json_count(struct buffer *b, const char *key, uint64_t value)
+{
+    json_key(b, key);
+    buffer_unsigned(b, value);
+}
+
+static void json_amounts(struct buffer *b, const struct report_row *row)
+{
+    json_count(b, "allocs", row->allocs);
+    json_count(b, "bytes", row->bytes);
+    if (row->sampled) {
+        json_count(b, "sampled", row->sampled);
+        json_key(b, "bytes_range");
+        buffer_format(b, "[%.0f,%.0f]", row->bytes_range.low, row->bytes_range.high);
+        json_key(b, "allocs_range");
+        buffer_format(b, "[%.0f,%.0f]", row->allocs_range.low, row->allocs_range.high);
+    }
+}
+
+static void json_stack(const struct report_defs *d, const struct report_row *row, struct buffer *b)
+{
+    struct frame f;
+    bool more;
+
+    json_key(b, "stack");
+    buffer_char(b, '[');
+    for (more = first_frame(d, row, &f); more; more = outer_frame(d, &f)) {
+        if (b->data && b->data[b->size - 1] != '[')
+            buffer_char(b, ',');
+        buffer_json_string(b, frame_name(d, &f));
+    }
+    buffer_char(b, ']');
+    json_key(b, "stack_il"); /* beside each frame where it is, null where that is not known */
+    buffer_char(b, '[');
+    for (more = first_frame(d, row, &f); more; more = outer_frame(d, &f)) {
+        if (b->data && b->data[b->size - 1] != '[')
+            buffer_char(b, ',');
+        if (f.il >= 0)
+            buffer_unsigned(b, (uint64_t)f.il);
+        else
+            buffer_text(b, "null");
+    }
+    buffer_char(b, ']');
+}
+
+static void json_method(const struct print_report *p, const struct report_row *row, struct buffer *b)
+{
+    const struct report_defs *d = report_sites_defs(p->sites);
+    struct source_line line;
+
+    json_key(b, "method");
+    if (row->path == REPORT_PATH_EMPTY) {
+        buffer_text(b, "null");
+        return;
+    }
+    buffer_json_string(b, report_method(d, row->method)->name);
+    if (row->module)
+        json_text(b, "module", report_module(d, row->module)->name);
+    if (row->il < 0)
+        return;
+    if (source_line_of(p->lines, d, row->method, row->il, &line)) {
+        json_text(b, "file", line.file);
+        json_count(b, "line", line.line);
+    }
+    json_count(b, "il", (uint64_t)row->il);
+}
+
+static void json_row(const struct print_report *p, const struct report_row *row, struct buffer *b)
+{
+    const struct report_defs *d = report_sites_defs(p->sites);
+
+    buffer_char(b, '{');
+    json_amounts(b, row);
+    json_key(b, "share");
+    buffer_format(b, "%.6g", row->share);
+    switch (p->by) {
+    case REPORT_BY_SITE:
+        json_text(b, "type", report_class(d, row->class_number)->name);
+        json_method(p, row, b);
+        json_stack(d, row, b);
+        break;
+    case REPORT_BY_TYPE:
+        json_text(b, "type", report_class(d, row->class_number)->name);
+        if (row->module)
+            json_text(b, "module", report_module(d, row->module)->name);
+        break;
+    case REPORT_BY_METHOD:
+        json_method(p, row, b);
+        break;
+    case REPORT_BY_MODULE:
+        json_key(b, "module");
+        if (row->path == REPORT_PATH_EMPTY)
+            buffer_text(b, "null");
+        else
+            buffer_json_string(b, report_module(d, row->module)->name);
+        break;
+    case REPORT_BY_THREAD:
+        json_key(b, "thread");
+        if (!row->thread) {
+            buffer_text(b, "null");
+            break;
+        }
+        buffer_unsigned(b, d->threads[row->thread - 1].id);
+        if (d->threads[row->thread - 1].os)
+            json_count(b, "os", d->threads[row->thread - 1].os);
+        if (d->threads[row->thread - 1].name)
+            json_text(b, "name", d->threads[row->thread - 1].name);
+        break;
+    }
+    buffer_char(b, '}');
+}
+
+static void json_total(const struct print_report *p, struct buffer *b)
+{
+    const struct report_log *log = report_sites_log(p->sites);
+    struct report_row total, all;
+
+    report_sites_total(p->sites, &total);
+    report_sites_all(p->sites, &all);
+    buffer_char(b, '{');
+    json_amounts(b, &total);
+    json_count(b, "lost", report_log_lost(log));
+    json_count(b, "threads", report_sites_defs(p->sites)->thread_count);
+    json_key(b, "estimated");
+    buffer_text(b, report_sites_estimated(p->sites) ? "true" : "false");
+    if (p->filtered) {
+        json_key(b, "unfiltered");
+        buffer_char(b, '{');
+        json_amounts(b, &all);
+        buffer_char(b, '}');
+    }
+    buffer_char(b, '}');
+}
+
+int print_report_json(const struct print_report *p, FILE *out)
+{
+    struct buffer b = BUFFER_INIT;
+    size_t shown = rows_to_print(p);
+    json_t *log = reading_log_json(report_sites_log(p->sites), p->problems);
+    char *log_text = log ? json_dumps(log, JSON_COMPACT) : NULL;
+    bool failed = !log_text;
+
+    json_total(p, &b);
+    fprintf(out, "{\"by\":\"%s\",\"total\":%s,\"log\":%s,\"row_count\":%zu,\n \"rows\":[",
+            print_report_by(p->by), b.data ? b.data : "null", log_text ? log_text : "null",
+            report_sites_count(p->sites));
+    for (size_t i = 0; i < shown && !failed; i++) {
+        struct report_row row;
+
+        failed = b.failed;
+        buffer_clear(&b);
+        report_sites_row(p->sites, i, &row);
+        json_row(p, &row, &b);
+        fprintf(out, "%s\n  %s", i ? "," : "", b.failed ? "null" : b.data);
+    }
+    fputs("]}\n", out);
+    failed |= b.failed;
+    buffer_free(&b);
+    json_decref(log);
+    free(log_text);
+    return failed ? -ENOMEM : 0;
+}

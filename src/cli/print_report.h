@@ -1,0 +1,31 @@
+/*
+ * cli/print_report.h - rows of report/sites.h as text for people, and as JSON for programs.
+ */
+#ifndef SHADOWTRACE_CLI_PRINT_REPORT_H
+#define SHADOWTRACE_CLI_PRINT_REPORT_H
+
+#include "cli/source_lines.h"
+
+#include "report/sites.h"
+
+#include <stdio.h>
+
+struct print_report {
+    const struct report_sites *sites;
+    const struct report_problems *problems;
+    struct source_lines *lines;
+    enum report_by by;
+    uint64_t top;       /* rows; 0 all */
+    uint64_t depth;     /* frames of each stack in text; 0 all */
+    uint64_t min_bytes; /* rows below are not shown */
+    bool wide;          /* names in full */
+    bool filtered;
+};
+
+void print_report_text(const struct print_report *p, FILE *out);
+int print_report_json(const struct print_report *p, FILE *out); /* 0 or -ENOMEM */
+
+/* The name of `by` on the command line; NULL past the last. */
+const char *print_report_by(enum report_by by);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * cli/reading.h - what the commands that read logs have in common: a progress line on a terminal, problems and
+ * failures in words.
+ */
+#ifndef SHADOWTRACE_CLI_READING_H
+#define SHADOWTRACE_CLI_READING_H
+
+#include "cli/commands.h"
+
+#include "report/log.h"
+
+#include <jansson.h>
+
+enum reading_format { READING_TEXT, READING_JSON };
+
+/* reading_format - the value of --format. Returns: whether it is one. */
+bool reading_format(const char *word, enum reading_format *out);
+
+/* As struct report_consumer's progress: one line on stderr, rewritten, if that is a terminal and it takes a while. */
+struct reading_progress {
+    uint64_t started; /* ns; 0: nothing shown yet */
+    bool shown, terminal;
+};
+void reading_progress_init(struct reading_progress *p);
+void reading_progress(void *progress, uint64_t taken, uint64_t size);
+void reading_progress_end(struct reading_progress *p);
+
+/* reading_failed - one line for what report_log_read returned. Returns: the exit status. */
+int reading_failed(const struct cli_command *command, const char *path, const struct report_log *log,
+                   int err);
+
+/* reading_problems - the first few on stderr, FILE:LINE: byte N: what; then how many more. */
+void reading_problems(const struct cli_command *command, const struct report_problems *problems,
+                      size_t most);
+
+/* reading_log_json - how far the log goes and what was wrong with it. NULL: no memory. The caller's to release. */
+json_t *reading_log_json(const struct report_log *log, const struct report_problems *problems);
+
+/* reading_completeness - the same in a sentence or two for people. */
+void reading_completeness(const struct report_log *log, FILE *out);
+
+#endif

@@ -1,0 +1,181 @@
+#include "cli/record_child.h"
+
+#include "base/atomics.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const int forwarded[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+                                SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+
+/* What this process had before, which COMMAND shall have. */
+struct signals {
+    sigset_t waited, mask;
+    struct sigaction child; /* of SIGCHLD: ignored, there would be no exit status */
+};
+
+/* A signal that is ignored here (nohup, a shell's background job) is left alone: COMMAND inherits that, too. */
+static bool is_ignored(int number)
+{
+    struct sigaction now;
+
+    return !sigaction(number, NULL, &now) && now.sa_handler == SIG_IGN;
+}
+
+static void signals_take(struct signals *s)
+{
+    struct sigaction standard = {.sa_handler = SIG_DFL};
+
+    sigemptyset(&s->waited);
+    sigaddset(&s->waited, SIGCHLD);
+    for (size_t i = 0; i < COUNT_OF(forwarded); i++)
+        if (!is_ignored(forwarded[i]))
+            sigaddset(&s->waited, forwarded[i]);
+    sigaction(SIGCHLD, &standard, &s->child);
+    sigprocmask(SIG_BLOCK, &s->waited, &s->mask);
+}
+
+static void signals_give_back(const struct signals *s)
+{
+    sigaction(SIGCHLD, &s->child, NULL);
+    sigprocmask(SIG_SETMASK, &s->mask, NULL);
+}
+
+/* One that came as COMMAND ended was meant for it: the summary is still written. */
+static void signals_drop(const struct signals *s)
+{
+    static const struct timespec now = {0, 0};
+
+    while (sigtimedwait(&s->waited, NULL, &now) > 0)
+        ;
+}
+
+/*
+ * The kernel sends what is typed at a terminal to its whole foreground group, so COMMAND has it already. A hang-up it
+ * sends to the leader of the session first, and if that is us, to us alone. Nor does COMMAND get its own signals back.
+ */
+static bool has_it_already(const siginfo_t *info, pid_t child)
+{
+    if (info->si_code == SI_USER && info->si_pid == child)
+        return true;
+    if (info->si_code != SI_KERNEL || (info->si_signo == SIGHUP && getsid(0) == getpid()))
+        return false;
+    return getpgid(child) == getpgrp();
+}
+
+/* As if SIGTSTP had not been caught: the kernel then knows about groups that nobody could continue. */
+static void stop_here(void)
+{
+    sigset_t stop;
+
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTSTP);
+    raise(SIGTSTP);
+    sigprocmask(SIG_UNBLOCK, &stop, NULL); /* stops in here */
+    sigprocmask(SIG_BLOCK, &stop, NULL);
+}
+
+static int exit_status(int status)
+{
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int wait_for(pid_t child, const struct record_child *c, const struct signals *s)
+{
+    static const struct timespec second = {1, 0};
+    siginfo_t info;
+    int status;
+
+    for (;;) {
+        int number =
+            c->tick ? sigtimedwait(&s->waited, &info, &second) : sigwaitinfo(&s->waited, &info);
+        bool idle = number < 0 && errno == EAGAIN; /* the second is over */
+        pid_t ended = waitpid(child, &status, WNOHANG);
+
+        if (ended == child)
+            return exit_status(status);
+        if (ended < 0 && errno == ECHILD)
+            return CLI_IO; /* somebody else reaped it: cannot be, with one thread */
+        if (idle && c->tick)
+            c->tick(c->context);
+        if (number <= 0 || number == SIGCHLD)
+            continue;
+        if (!has_it_already(&info, child))
+            kill(child, number);
+        if (number == SIGTSTP)
+            stop_here();
+    }
+}
+
+/* In the child. Returns only if there is nothing to execute: errno says why. */
+static void execute(const struct record_child *c, const struct signals *s)
+{
+    int err = record_environment_apply(c->environment);
+
+    if (err) {
+        errno = -err;
+        return;
+    }
+    signals_give_back(s);
+    /* A path with a slash is not searched for. A file without #! goes to /bin/sh. */
+    execvp(c->path, c->argv);
+}
+
+static int refuse_exec(const char *path, int err, struct record_why *why)
+{
+    if (err == ENOENT) /* the file was there a moment ago */
+        return record_refuse(why, RECORD_NOT_FOUND,
+                             "%s: its interpreter is missing (the first line of a script, or the "
+                             "dynamic linker a program names)",
+                             path);
+    return record_refuse(why, RECORD_NOT_EXECUTABLE, "%s cannot be executed: %s", path,
+                         strerror(err));
+}
+
+/* What the child wrote before it gave up, or 0 if the pipe closed because it became COMMAND. */
+static int read_error(int fd)
+{
+    int err = 0;
+    ssize_t got;
+
+    do
+        got = read(fd, &err, sizeof(err));
+    while (got < 0 && errno == EINTR);
+    return got == (ssize_t)sizeof(err) ? err : 0;
+}
+
+int record_child_run(const struct record_child *c, int *status, struct record_why *why)
+{
+    struct signals signals;
+    int fds[2], err;
+    pid_t child;
+
+    if (pipe2(fds, O_CLOEXEC))
+        return record_refuse(why, CLI_IO, "no pipe: %s", strerror(errno));
+    signals_take(&signals);
+    child = fork();
+    if (child == 0) {
+        execute(c, &signals);
+        err = errno;
+        _exit(write(fds[1], &err, sizeof(err)) < 0 ? RECORD_NOT_FOUND : RECORD_NOT_EXECUTABLE);
+    }
+    err = child < 0 ? errno : 0;
+    close(fds[1]);
+    if (child > 0)
+        err = read_error(fds[0]);
+    close(fds[0]);
+    if (child > 0 && err)
+        while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+            ;
+    else if (child > 0)
+        *status = wait_for(child, c, &signals);
+    signals_drop(&signals);
+    signals_give_back(&signals);
+    if (child < 0)
+        return record_refuse(why, CLI_IO, "no process: %s", strerror(err));
+    return err ? refuse_exec(c->path, err, why) : 0;
+}

@@ -1,0 +1,45 @@
+/* cli/record_status.h - the status folder: each recorded process writes PID.json there, by rename. */
+#ifndef SHADOWTRACE_CLI_RECORD_STATUS_H
+#define SHADOWTRACE_CLI_RECORD_STATUS_H
+
+#include "cli/record_why.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum record_state {
+    RECORD_STATE_RECORDING, /* and the process lives */
+    RECORD_STATE_LOST,      /* it said so, but is gone: killed, or crashed */
+    RECORD_STATE_ENDED,
+    RECORD_STATE_DECLINED, /* it runs or ran unprofiled, for `reason` */
+    RECORD_STATE_FAILED,   /* it began, and stopped for `reason` */
+    RECORD_STATE_DAMAGED,  /* its file cannot be read */
+};
+
+/* Texts are one line of UTF-8, or NULL where the file has none. */
+struct record_process {
+    long pid;
+    enum record_state state;
+    char *name, *log, *reason, *runtime;
+    bool counted, sized; /* seen and lost are known; bytes is */
+    uint64_t seen, lost, bytes;
+};
+
+struct record_processes {
+    struct record_process *process; /* by pid */
+    size_t count;
+};
+
+/* Makes the folder: 0700, in $XDG_RUNTIME_DIR, $TMPDIR or /tmp. Returns CLI_OK or CLI_IO. */
+int record_status_create(char path[PATH_MAX], struct record_why *why);
+
+/* Returns: 0 or -errno. Owns: out is initialised here, released with record_status_free even on failure. */
+int record_status_read(const char *folder, struct record_processes *out);
+void record_status_free(struct record_processes *p);
+
+size_t record_status_count(const struct record_processes *p, enum record_state state);
+
+void record_status_remove(const char *folder); /* with the files in it */
+
+#endif

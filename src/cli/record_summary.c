@@ -1,0 +1,138 @@
+#include "cli/record_summary.h"
+
+#include "base/atomics.h"
+#include "cli/record_environment.h"
+#include "cli/text.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#define PREFIX "shadowtrace: "
+
+const char *record_summary_bytes(uint64_t bytes, char text[RECORD_BYTES_SIZE])
+{
+    static const char *const units[] = {"KB", "MB", "GB", "TB", "PB", "EB"};
+    double value = (double)bytes / 1000;
+    size_t unit = 0;
+
+    if (bytes < 1000) {
+        snprintf(text, RECORD_BYTES_SIZE, "%u byte%s", (unsigned)bytes, bytes == 1 ? "" : "s");
+        return text;
+    }
+    for (; value >= 999.95 && unit < COUNT_OF(units) - 1; unit++)
+        value /= 1000;
+    snprintf(text, RECORD_BYTES_SIZE, "%.1f %s", value, units[unit]);
+    return text;
+}
+
+/* The path as one would type it here. */
+static const char *from_here(const char *path, const char *here)
+{
+    size_t length = here ? strlen(here) : 0;
+
+    if (length > 1 && !strncmp(path, here, length) && path[length] == '/' &&
+        path[length + 1] != '-')
+        return path + length + 1;
+    return path;
+}
+
+static void print_counts(FILE *out, const struct record_process *p)
+{
+    char bytes[RECORD_BYTES_SIZE];
+    struct text_number number;
+
+    if (!p->counted)
+        return;
+    fprintf(out, ": %s allocation%s", text_count(&number, p->seen), p->seen == 1 ? "" : "s");
+    if (p->sized)
+        fprintf(out, ", %s", record_summary_bytes(p->bytes, bytes));
+    if (p->lost)
+        fprintf(out, ", %s of them LOST", text_count(&number, p->lost));
+    else
+        fputs(", none lost", out);
+}
+
+static void print_state(FILE *out, const struct record_process *p)
+{
+    const char *reason = p->reason ? p->reason : "it does not say why";
+
+    switch (p->state) {
+    case RECORD_STATE_ENDED:
+        print_counts(out, p);
+        break;
+    case RECORD_STATE_RECORDING:
+        fputs(": still running, and still recording", out);
+        break;
+    case RECORD_STATE_LOST:
+        fputs(": killed, or crashed, while recording; its log can be read up to there", out);
+        break;
+    case RECORD_STATE_DECLINED:
+        fprintf(out, ": not recorded: %s", reason);
+        break;
+    case RECORD_STATE_FAILED:
+        print_counts(out, p);
+        fprintf(out, ": recording failed: %s", reason);
+        break;
+    case RECORD_STATE_DAMAGED:
+        fputs(": its status file cannot be read", out);
+        break;
+    }
+}
+
+static void print_process(FILE *out, const struct record_process *p, const char *here)
+{
+    const char *log = p->log ? from_here(p->log, here) : NULL;
+    char size[RECORD_BYTES_SIZE];
+    struct stat st;
+
+    fprintf(out, PREFIX "%s (", p->name ? p->name : "?");
+    if (p->runtime)
+        fprintf(out, ".NET %s, ", p->runtime);
+    fprintf(out, "pid %ld)", p->pid);
+    print_state(out, p);
+    putc('\n', out);
+    if (!log || stat(p->log, &st)) /* a process that failed may have no log */
+        return;
+    fputs(PREFIX "    shadowtrace report ", out);
+    record_print_quoted(out, log);
+    fprintf(out, "    (%s)\n", record_summary_bytes((uint64_t)st.st_size, size));
+}
+
+void record_summary_print(FILE *out, const struct record_processes *p, const char *here, bool quiet)
+{
+    /* Where one process was recorded, another that declined was left out on purpose (--process), or is beside the point. */
+    bool all_declined = record_status_count(p, RECORD_STATE_DECLINED) == p->count;
+
+    for (size_t i = 0; i < p->count; i++) {
+        const struct record_process *one = &p->process[i];
+        bool wrong = one->state == RECORD_STATE_FAILED || one->state == RECORD_STATE_DAMAGED ||
+                     (one->state == RECORD_STATE_DECLINED && all_declined);
+
+        if (!quiet || wrong)
+            print_process(out, one, here);
+    }
+}
+
+/* What it started is not known: it may have been .NET without the environment that was given. */
+#define NOTHING_UNDER_IT \
+    "and no .NET runtime started under it, or only one without its environment (sudo, env -i, a " \
+    "container)"
+
+void record_summary_why_none(FILE *out, const char *command, enum record_target kind)
+{
+    static const char *const reasons[] = {
+        [RECORD_TARGET_UNKNOWN] = "is no program known here, " NOTHING_UNDER_IT,
+        [RECORD_TARGET_SCRIPT] = "is a script, " NOTHING_UNDER_IT,
+        [RECORD_TARGET_LAUNCHER] = "ended before a .NET runtime had started in it (it says why "
+                                   "itself, or did something that needs none)",
+        [RECORD_TARGET_SINGLE_FILE] = "ended before the .NET runtime in it had started",
+        [RECORD_TARGET_NATIVE_AOT] = "is a NativeAOT program, without the runtime that loads "
+                                     "profilers; publish it without PublishAot to record it",
+        [RECORD_TARGET_NATIVE] = "is a native program without .NET, " NOTHING_UNDER_IT,
+        [RECORD_TARGET_FOREIGN] =
+            "is a program for another CPU, and only x86-64 ones can be recorded",
+    };
+
+    fprintf(out, PREFIX "nothing was recorded, no process reported in: %s %s\n", command,
+            reasons[kind]);
+}

@@ -1,0 +1,126 @@
+#include "cli/text.h"
+
+#include <string.h>
+
+const char *text_count(struct text_number *to, uint64_t value)
+{
+    char *at = to->text + sizeof(to->text);
+    unsigned digits = 0;
+
+    *--at = '\0';
+    do {
+        if (digits++ % 3 == 0 && digits > 1)
+            *--at = ',';
+        *--at = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    memmove(to->text, at, (size_t)(to->text + sizeof(to->text) - at));
+    return to->text;
+}
+
+const char *text_share(struct text_number *to, double share)
+{
+    if (share > 0 && share < 0.0005)
+        return "<0.1%";
+    snprintf(to->text, sizeof(to->text), "%.1f%%", share * 100);
+    return to->text;
+}
+
+const char *text_short(struct text_number *to, double value)
+{
+    static const char unit[] = {'k', 'M', 'G', 'T', 'P'};
+    size_t i = 0;
+
+    if (value < 1000) {
+        snprintf(to->text, sizeof(to->text), "%.0f", value);
+        return to->text;
+    }
+    for (value /= 1000; value >= 999.95 && i + 1 < sizeof(unit); i++)
+        value /= 1000;
+    snprintf(to->text, sizeof(to->text), "%.1f%c", value, unit[i]);
+    return to->text;
+}
+
+const char *text_ns(struct text_number *to, double ns)
+{
+    if (ns < 1000)
+        snprintf(to->text, sizeof(to->text), ns < 9.95 ? "%.1f ns" : "%.0f ns", ns);
+    else if (ns < 1e6)
+        snprintf(to->text, sizeof(to->text), "%.1f us", ns / 1e3);
+    else if (ns < 1e9)
+        snprintf(to->text, sizeof(to->text), "%.1f ms", ns / 1e6);
+    else
+        snprintf(to->text, sizeof(to->text), "%.1f s", ns / 1e9);
+    return to->text;
+}
+
+static bool begins_letter(char c)
+{
+    return ((unsigned char)c & 0xC0) != 0x80;
+}
+
+size_t text_columns(const char *text)
+{
+    size_t columns = 0;
+
+    for (; *text; text++)
+        columns += begins_letter(*text);
+    return columns;
+}
+
+/* `columns` letters of text, which has them; a name may hold control characters, a terminal must not. */
+static const char *print_letters(FILE *out, const char *text, size_t columns)
+{
+    while (*text && (columns > 0 || !begins_letter(*text))) {
+        columns -= begins_letter(*text);
+        putc((unsigned char)*text < 0x20 || *text == 0x7F ? '?' : *text, out);
+        text++;
+    }
+    return text;
+}
+
+size_t text_elide(FILE *out, const char *text, size_t width)
+{
+    size_t columns = text_columns(text), head, skip;
+
+    if (columns <= width) {
+        print_letters(out, text, columns);
+        return columns;
+    }
+    if (width == 0)
+        return 0;
+    head = (width - 1) - (width - 1) / 2;
+    text = print_letters(out, text, head);
+    fputs("\xE2\x80\xA6", out); /* the ellipsis */
+    for (skip = columns - (width - 1); skip > 0; skip--)
+        do
+            text++;
+        while (!begins_letter(*text));
+    print_letters(out, text, width - 1 - head);
+    return width;
+}
+
+bool text_parse(const char *text, uint64_t most, uint64_t *out)
+{
+    uint64_t value = 0, unit = 1;
+
+    if (*text < '0' || *text > '9')
+        return false;
+    for (; *text >= '0' && *text <= '9'; text++) {
+        if (value > (UINT64_MAX - 9) / 10)
+            return false;
+        value = value * 10 + (uint64_t)(*text - '0');
+    }
+    if (*text == 'k' || *text == 'K')
+        unit = (uint64_t)1 << 10;
+    else if (*text == 'M')
+        unit = (uint64_t)1 << 20;
+    else if (*text == 'G')
+        unit = (uint64_t)1 << 30;
+    if (unit > 1)
+        text++;
+    if (*text || value > most / unit)
+        return false;
+    *out = value * unit;
+    return true;
+}

@@ -1,0 +1,33 @@
+/*
+ * cli/text.h - numbers, names and columns for people.
+ */
+#ifndef SHADOWTRACE_CLI_TEXT_H
+#define SHADOWTRACE_CLI_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define TEXT_WIDTH 100 /* columns that output for people keeps to */
+
+/* Any number of these may be in one printf: each call has its own memory in the caller's array. */
+struct text_number {
+    char text[32];
+};
+
+const char *text_count(struct text_number *to, uint64_t value);  /* 1,234,567 */
+const char *text_share(struct text_number *to, double share);    /* 12.3%; <0.1% */
+const char *text_short(struct text_number *to, double value);    /* 950, 1.2k, 34.5M, 1.2G */
+const char *text_ns(struct text_number *to, double ns);          /* 25 ns, 3.4 us, 1.2 ms */
+
+/* Columns that text takes, as UTF-8 letters count; wide letters are taken for one. */
+size_t text_columns(const char *text);
+
+/* text_elide - print text in at most `width` columns, the middle left out if need be. Returns: the columns used. */
+size_t text_elide(FILE *out, const char *text, size_t width);
+
+/* text_parse - a whole number, decimal, with an optional k, M or G (1024s). Returns: whether text is one. */
+bool text_parse(const char *text, uint64_t most, uint64_t *out);
+
+#endif

@@ -1,0 +1,404 @@
+#include "report/checks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static uint64_t count_of(const json_t *object, const char *key)
+{
+    uint64_t value = 0;
+
+    (void)report_member_count(object, key, &value);
+    return value;
+}
+
+/* to[key] += more; both are objects of counts, made as needed. */
+static int tally_add(json_t **to, const char *key, uint64_t more)
+{
+    if (!*to && !(*to = json_object()))
+        return -ENOMEM;
+    more += count_of(*to, key);
+    if (more > SST_INTEGER_MAX)
+        more = SST_INTEGER_MAX;
+    return json_object_set_new(*to, key, json_integer((json_int_t)more)) ? -ENOMEM : 0;
+}
+
+static int tally_add_all(json_t **to, const json_t *from)
+{
+    /* json_object_iter takes no const: it does not change what it walks */
+    json_t *counts = json_is_object(from) ? json_deep_copy(from) : json_object();
+    const char *key;
+    json_t *count;
+    int err = counts ? 0 : -ENOMEM;
+
+    json_object_foreach(counts, key, count) {
+        if (!err)
+            err = tally_add(to, key, count_of(counts, key));
+    }
+    json_decref(counts);
+    return err;
+}
+
+/* Two sources of the same cumulative counts: the larger is the later. */
+static int tally_later(json_t **to, const json_t *from)
+{
+    json_t *counts = json_is_object(from) ? json_deep_copy(from) : json_object();
+    const char *key;
+    json_t *count;
+    int err = counts ? 0 : -ENOMEM;
+
+    json_object_foreach(counts, key, count) {
+        uint64_t had = count_of(*to, key), now = count_of(counts, key);
+
+        if (!err && now >= had)
+            err = tally_add(to, key, now - had);
+    }
+    json_decref(counts);
+    return err;
+}
+
+/* Histograms. */
+
+static int histogram_add(struct report_histogram *h, const json_t *pairs, const json_t *sum)
+{
+    uint64_t middles = 0;
+    const json_t *pair;
+    size_t i;
+
+    json_array_foreach(pairs, i, pair) {
+        json_int_t ns = json_integer_value(json_array_get(pair, 0));
+        json_int_t count = json_integer_value(json_array_get(pair, 1));
+
+        if (ns < 0 || count <= 0 || count > SST_INTEGER_MAX || ns > SST_INTEGER_MAX)
+            continue;
+        if (h->size == h->capacity) {
+            struct report_bucket *buckets = array_grow(h->buckets, &h->capacity, sizeof(*buckets));
+
+            if (!buckets)
+                return -ENOMEM;
+            h->buckets = buckets;
+        }
+        h->buckets[h->size++] = (struct report_bucket){(uint64_t)ns, (uint64_t)count};
+        h->count += (uint64_t)count;
+        middles += (uint64_t)ns * (uint64_t)count;
+    }
+    h->sum += json_is_integer(sum) && json_integer_value(sum) >= 0
+                  ? (uint64_t)json_integer_value(sum)
+                  : middles;
+    return 0;
+}
+
+static int bucket_order(const void *left, const void *right)
+{
+    const struct report_bucket *a = left, *b = right;
+
+    return a->ns < b->ns ? -1 : a->ns > b->ns;
+}
+
+uint64_t report_quantile(const struct report_histogram *h, double share)
+{
+    double wanted = share * (double)h->count;
+    uint64_t passed = 0;
+
+    for (size_t i = 0; i < h->size; i++) {
+        passed += h->buckets[i].count;
+        if ((double)passed >= wanted)
+            return h->buckets[i].ns;
+    }
+    return 0;
+}
+
+double report_mean(const struct report_histogram *h)
+{
+    return h->count ? (double)h->sum / (double)h->count : 0;
+}
+
+static int depths_add(struct report_checks *c, const json_t *rows)
+{
+    const json_t *row;
+    size_t i, at;
+
+    json_array_foreach(rows, i, row) {
+        struct report_depth more = {count_of(row, "from"), count_of(row, "to"),
+                                    count_of(row, "count"), count_of(row, "shadow_ns"),
+                                    count_of(row, "snapshot_ns")};
+
+        for (at = 0; at < c->depth_count; at++)
+            if (c->depths[at].from == more.from && c->depths[at].to == more.to)
+                break;
+        if (at == c->depth_count) {
+            if (c->depth_count == c->depth_capacity) {
+                struct report_depth *depths =
+                    array_grow(c->depths, &c->depth_capacity, sizeof(*depths));
+
+                if (!depths)
+                    return -ENOMEM;
+                c->depths = depths;
+            }
+            c->depths[c->depth_count++] = (struct report_depth){more.from, more.to, 0, 0, 0};
+        }
+        c->depths[at].count += more.count;
+        c->depths[at].shadow_ns += more.shadow_ns;
+        c->depths[at].snapshot_ns += more.snapshot_ns;
+    }
+    return 0;
+}
+
+static int depth_order(const void *left, const void *right)
+{
+    const struct report_depth *a = left, *b = right;
+
+    return a->from != b->from ? (a->from < b->from ? -1 : 1) : a->to < b->to ? -1 : a->to > b->to;
+}
+
+/* One recording is over: its last counts are final. */
+static int settle_counts(struct report_checks *c)
+{
+    /* the end record has the later counts where it has them */
+    const json_t *end = json_object_get(c->end, "snapshots");
+    const json_t *last = end ? end : c->check;
+    const json_t *causes = json_object_get(last, "mismatched_by");
+    uint64_t mismatched = count_of(last, "mismatched"), compared = count_of(last, "compared");
+    int err = 0;
+
+    if (!causes)
+        causes = json_object_get(c->check, "mismatched_by");
+    if (c->mismatch_records > mismatched) { /* a mismatch was logged, and the log cut before the next check */
+        compared += c->mismatch_records - mismatched;
+        mismatched = c->mismatch_records;
+        causes = c->seen_by;
+    }
+    c->any |= last != NULL || c->mismatch_records > 0;
+    c->mismatched += mismatched;
+    c->compared += compared;
+    c->equal += count_of(last, "equal");
+    c->refused += count_of(last, "refused");
+    c->taken += count_of(last, "taken") > compared ? count_of(last, "taken") : compared;
+    err = tally_add_all(&c->refused_by, json_object_get(last, "refused_by"));
+    if (!err)
+        err = tally_add_all(&c->mismatched_by, causes);
+    return err;
+}
+
+static int settle(struct report_checks *c)
+{
+    const json_t *hooks = json_object_get(c->end, "hooks");
+    double ns = 0;
+    int err = settle_counts(c);
+
+    if (!err)
+        err = histogram_add(&c->shadow, json_object_get(c->check, "shadow"),
+                            json_object_get(c->check, "shadow_ns"));
+    if (!err)
+        err = histogram_add(&c->snapshot, json_object_get(c->check, "snapshot"),
+                            json_object_get(c->check, "snapshot_ns"));
+    if (!err)
+        err = depths_add(c, json_object_get(c->check, "by_depth"));
+    if (!err)
+        err = tally_later(&c->counts, json_object_get(c->check, "repairs"));
+    if (!err)
+        err = tally_later(&c->counts, json_object_get(c->end, "repairs"));
+    if (!err)
+        err = tally_add_all(&c->repairs, c->counts);
+    if (hooks) {
+        c->has_hooks = true;
+        c->hook_calls += count_of(hooks, "calls");
+        if (!report_member_number(hooks, "ns_per_pair", &ns) && ns > 0)
+            c->hook_ns_per_pair = ns;
+    }
+    json_decref(c->check);
+    json_decref(c->end);
+    json_decref(c->counts);
+    json_decref(c->seen_by);
+    c->check = c->end = c->counts = c->seen_by = NULL;
+    c->mismatch_records = 0;
+    return err;
+}
+
+/* Records. */
+
+static int keep(json_t **kept, const json_t *record)
+{
+    json_decref(*kept);
+    *kept = json_deep_copy(record);
+    return *kept ? 0 : -ENOMEM;
+}
+
+static int unusable(struct report_checks *c, const struct report_record *r, const char *key)
+{
+    report_problem(c->defs.problems, r->at, "%s: member \"%s\" is missing or not what it should be",
+                   report_kind_name(r->kind), key);
+    return -EBADMSG;
+}
+
+static int on_check(struct report_checks *c, const struct report_record *r)
+{
+    static const char *const keys[] = {"taken", "compared", "equal", "mismatched", "refused"};
+    uint64_t value;
+
+    for (size_t i = 0; i < COUNT_OF(keys); i++)
+        if (report_member_count(r->json, keys[i], &value))
+            return unusable(c, r, keys[i]);
+    return keep(&c->check, r->json);
+}
+
+static int on_repair(struct report_checks *c, const struct report_record *r)
+{
+    const char *reason = NULL;
+    uint64_t count = 0;
+
+    if (report_member_text(r->json, "reason", &reason))
+        return unusable(c, r, "reason");
+    if (report_member_count(r->json, "count", &count))
+        return unusable(c, r, "count");
+    if (!c->counts && !(c->counts = json_object()))
+        return -ENOMEM;
+    return json_object_set_new(c->counts, reason, json_integer((json_int_t)count)) ? -ENOMEM : 0;
+}
+
+static int stack_of(struct report_checks *c, const struct report_record *r, const char *key,
+                    uint32_t **out, size_t *size)
+{
+    const json_t *ids = json_object_get(r->json, key), *id;
+    size_t count = json_array_size(ids), i;
+    int err = 0;
+
+    *out = memory_zalloc(count + 1, sizeof(**out));
+    *size = count;
+    if (!*out)
+        return -ENOMEM;
+    json_array_foreach(ids, i, id) {
+        json_int_t value = json_integer_value(id);
+
+        if (!err && value > 0 && value < UINT32_MAX)
+            err = report_defs_method(&c->defs, (uint32_t)value, r->at, &(*out)[i]);
+    }
+    return err;
+}
+
+static void names_of(const json_t *names, char *to, size_t room)
+{
+    const json_t *name;
+    size_t i, used = 0;
+
+    json_array_foreach(names, i, name) {
+        int more = json_is_string(name) ? snprintf(to + used, room - used, "%s%s", i ? ", " : "",
+                                                   json_string_value(name))
+                                        : 0;
+
+        if (more < 0 || (size_t)more >= room - used) {
+            to[used] = '\0';
+            return;
+        }
+        used += (size_t)more;
+    }
+}
+
+static int on_mismatch(struct report_checks *c, const struct report_record *r)
+{
+    struct report_example *e = &c->examples[c->example_count];
+    const char *cause = NULL, *refused = "";
+    int err;
+
+    if (report_member_text(r->json, "cause", &cause))
+        return unusable(c, r, "cause");
+    if (!json_is_array(json_object_get(r->json, "shadow")))
+        return unusable(c, r, "shadow");
+    c->mismatch_records++;
+    err = tally_add(&c->seen_by, cause, 1);
+    for (size_t i = 0; i < c->example_count; i++)
+        if (strncmp(c->examples[i].cause, cause, sizeof(e->cause) - 1) == 0)
+            return err;
+    if (err || c->example_count == REPORT_EXAMPLES)
+        return err;
+    (void)report_member_text(r->json, "refused", &refused);
+    snprintf(e->cause, sizeof(e->cause), "%s", cause);
+    snprintf(e->refused, sizeof(e->refused), "%s", refused);
+    names_of(json_object_get(r->json, "repairs"), e->repairs, sizeof(e->repairs));
+    e->first = count_of(r->json, "first");
+    e->at = r->at;
+    c->example_count++;
+    err = stack_of(c, r, "shadow", &e->shadow, &e->shadow_size);
+    return err ? err : stack_of(c, r, "snapshot", &e->snapshot, &e->snapshot_size);
+}
+
+static int on_record(void *context, const struct report_record *r)
+{
+    struct report_checks *c = context;
+
+    switch (r->kind) {
+    case SST_KIND_ALLOC:
+        c->allocs++;
+        return 0;
+    case SST_KIND_SITE:
+        c->allocs += r->alloc.allocs;
+        return 0;
+    case SST_KIND_HEADER:
+        return settle(c);
+    case SST_KIND_CHECK:
+        return on_check(c, r);
+    case SST_KIND_REPAIR:
+        return on_repair(c, r);
+    case SST_KIND_MISMATCH:
+        return on_mismatch(c, r);
+    case SST_KIND_END:
+        return keep(&c->end, r->json);
+    default:
+        return 0;
+    }
+}
+
+int report_checks_init(struct report_checks *c, struct report_problems *problems)
+{
+    memset(c, 0, sizeof(*c));
+    report_log_init(&c->log);
+    c->consumer.record = on_record;
+    c->consumer.context = c;
+    return report_defs_init(&c->defs, problems);
+}
+
+void report_checks_fini(struct report_checks *c)
+{
+    json_decref(c->refused_by);
+    json_decref(c->mismatched_by);
+    json_decref(c->repairs);
+    json_decref(c->check);
+    json_decref(c->end);
+    json_decref(c->counts);
+    json_decref(c->seen_by);
+    memory_free(c->shadow.buckets);
+    memory_free(c->snapshot.buckets);
+    memory_free(c->depths);
+    for (size_t i = 0; i < c->example_count; i++) {
+        memory_free(c->examples[i].shadow);
+        memory_free(c->examples[i].snapshot);
+    }
+    report_defs_fini(&c->defs);
+    report_log_fini(&c->log);
+    memset(c, 0, sizeof(*c));
+}
+
+int report_checks_read(struct report_checks *c, const char *path)
+{
+    return report_log_read(path, &c->defs, &c->consumer, &c->log);
+}
+
+int report_checks_read_lines(struct report_checks *c, struct report_lines *lines, const char *file)
+{
+    return report_log_read_lines(lines, file, &c->defs, &c->consumer, &c->log);
+}
+
+int report_checks_finish(struct report_checks *c)
+{
+    int err = settle(c);
+
+    if (!err && !c->refused_by && !(c->refused_by = json_object()))
+        err = -ENOMEM;
+    if (!err && !c->mismatched_by && !(c->mismatched_by = json_object()))
+        err = -ENOMEM;
+    if (!err && !c->repairs && !(c->repairs = json_object()))
+        err = -ENOMEM;
+    qsort(c->shadow.buckets, c->shadow.size, sizeof(*c->shadow.buckets), bucket_order);
+    qsort(c->snapshot.buckets, c->snapshot.size, sizeof(*c->snapshot.buckets), bucket_order);
+    qsort(c->depths, c->depth_count, sizeof(*c->depths), depth_order);
+    return err;
+}

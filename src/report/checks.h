@@ -1,0 +1,73 @@
+/*
+ * report/checks.h - how the shadow stack compared with the snapshot, and what each capture cost: from the check,
+ * mismatch, repair and end records of a log. Those are cumulative, so any prefix of a log gives what held until then.
+ */
+#ifndef SHADOWTRACE_REPORT_CHECKS_H
+#define SHADOWTRACE_REPORT_CHECKS_H
+
+#include "report/log.h"
+
+/* Times of one capture: [ns, count] pairs as logged (ns is a bucket's middle), by rising ns once finished. */
+struct report_histogram {
+    struct report_bucket {
+        uint64_t ns, count;
+    } *buckets;
+    size_t size, capacity;
+    uint64_t count, sum; /* sum in ns: exact where the log gives it, else from the buckets' middles */
+};
+
+struct report_depth {
+    uint64_t from, to; /* frames */
+    uint64_t count;
+    uint64_t shadow_ns, snapshot_ns; /* sums */
+};
+
+/* The first mismatch of a cause. Stacks are method numbers, leaf first. */
+struct report_example {
+    char cause[40];
+    struct report_place at;
+    uint64_t first; /* index of the first frame that differs, counted from the root */
+    uint32_t *shadow, *snapshot;
+    size_t shadow_size, snapshot_size;
+    char refused[20]; /* HRESULT, or "" */
+    char repairs[120]; /* rules that touched the stack, separated by ", " */
+};
+
+#define REPORT_EXAMPLES 16
+
+struct report_checks {
+    bool any; /* the log has a check record, or an end record that says what was compared */
+    uint64_t taken, compared, equal, mismatched, refused;
+    json_t *refused_by, *mismatched_by, *repairs; /* objects of name: count */
+    struct report_histogram shadow, snapshot;
+    struct report_depth *depths;
+    size_t depth_count, depth_capacity;
+    bool has_hooks;
+    uint64_t hook_calls;
+    double hook_ns_per_pair; /* 0: not measured */
+    struct report_example examples[REPORT_EXAMPLES];
+    size_t example_count;
+    uint64_t allocs; /* events of the log */
+
+    /* of the recording being read; the sums above get them when it is over */
+    json_t *check, *end, *counts, *seen_by;
+    uint64_t mismatch_records;
+    struct report_defs defs;
+    struct report_log log;
+    struct report_consumer consumer;
+};
+
+/* report_checks_init - Returns: 0 or -ENOMEM; c is to be released with report_checks_fini even then. */
+int report_checks_init(struct report_checks *c, struct report_problems *problems);
+void report_checks_fini(struct report_checks *c);
+
+/* report_checks_read - add a log. Returns: as report_log_read. Then, once, report_checks_finish: 0 or -ENOMEM. */
+int report_checks_read(struct report_checks *c, const char *path);
+int report_checks_read_lines(struct report_checks *c, struct report_lines *lines, const char *file);
+int report_checks_finish(struct report_checks *c);
+
+/* The time that `share` (0 to 1) of the captures do not exceed; 0 for an empty histogram. */
+uint64_t report_quantile(const struct report_histogram *h, double share);
+double report_mean(const struct report_histogram *h);
+
+#endif

@@ -1,0 +1,127 @@
+/*
+ * report/defs.h - what the ids of a log mean: modules, classes, methods, threads, and the context tree.
+ *
+ * Everything here is canonical: two ids that mean the same (a class loaded again, a call site compiled again by
+ * another tier) are one entry, and entries have numbers of their own, dense from 0. A second header in one log (logs
+ * put behind one another) starts the ids over; entries stay.
+ *
+ * Threads: one at a time.
+ */
+#ifndef SHADOWTRACE_REPORT_DEFS_H
+#define SHADOWTRACE_REPORT_DEFS_H
+
+#include "report/index.h"
+#include "report/record.h"
+
+/* Id to number + 1, in pages, so that one damaged id far out costs one page. */
+struct report_ids {
+    uint32_t **pages;
+    size_t page_count;
+};
+
+/* A module, class or method. Number 0 of each table is "not known". */
+struct report_def {
+    const char *name;
+    const char *path; /* of a module; "" else */
+    uint32_t module;  /* number; 0 for a module itself */
+    uint32_t token;   /* 0: none given */
+    bool defined;     /* false: an id was used that nobody defined, name says which */
+};
+
+struct report_table {
+    const char *what; /* "class", for problems */
+    struct report_def *defs;
+    size_t count, capacity;
+    struct index index; /* over name, path, module, token */
+    struct report_ids ids;
+};
+
+struct report_thread {
+    uint32_t id, os; /* os 0: never said */
+    const char *name; /* the last one; NULL none */
+    bool ended;
+};
+
+/*
+ * A call path: `method` called from `il` in the parent's method. 12 bytes: a log may have millions.
+ * Parents have lower numbers than their children.
+ */
+struct report_path {
+    uint32_t parent;
+    uint32_t method : 31, filter : 1; /* number of the method */
+    int32_t il;                       /* below 0: REPORT_NO_IL - enum sst_call */
+};
+
+#define REPORT_PATH_EMPTY 0 /* no managed frame */
+#define REPORT_PATH_LOST 1  /* the id was never defined: nothing is known of the callers */
+
+struct report_string {
+    const char *text;
+    uint32_t size;
+    uint32_t method; /* number of the first method with that name, 0 none: what an inline stack means by it */
+};
+
+struct report_defs {
+    struct report_table modules, classes, methods;
+    struct report_thread *threads;
+    size_t thread_count, thread_capacity;
+    struct report_ids thread_ids;
+    struct report_path *paths;
+    size_t path_count, path_capacity;
+    struct index path_index;
+    struct report_ids path_ids;
+    struct report_string *strings;
+    size_t string_count, string_capacity;
+    struct index string_index;
+    char **blocks; /* where the strings' text lies */
+    size_t block_count, block_capacity, block_left;
+    size_t headers;
+    struct report_problems *problems;
+};
+
+/* report_defs_init - problems (borrowed) gets ids that are used but not defined, each once. 0 or -ENOMEM. */
+int report_defs_init(struct report_defs *d, struct report_problems *problems);
+void report_defs_fini(struct report_defs *d); /* also after a failed init */
+
+/* report_defs_add - learn what one record defines; others are passed over. Returns: 0; -EBADMSG: unusable, noted as a
+ * problem; -ENOMEM. */
+int report_defs_add(struct report_defs *d, const struct report_record *record);
+
+/*
+ * Ids to numbers. An id that is not defined so far gets an entry that says so, and a problem. Id 0 of modules, classes
+ * and methods is number 0. Returns: 0 or -ENOMEM.
+ */
+int report_defs_class(struct report_defs *d, uint32_t id, struct report_place at, uint32_t *out);
+int report_defs_method(struct report_defs *d, uint32_t id, struct report_place at, uint32_t *out);
+int report_defs_thread(struct report_defs *d, uint32_t id, struct report_place at, uint32_t *out);
+int report_defs_path(struct report_defs *d, uint32_t id, struct report_place at, uint32_t *out);
+
+/* The path of an inline stack, the class of an inline type. Returns: 0; -EBADMSG with a problem noted; -ENOMEM. */
+int report_defs_inline_path(struct report_defs *d, const struct report_alloc *a, uint32_t *out);
+int report_defs_inline_class(struct report_defs *d, const struct report_alloc *a, uint32_t *out);
+
+/* Whether an id is known, without any of that. */
+bool report_ids_have(const struct report_ids *ids, uint32_t id);
+
+static inline const struct report_def *report_class(const struct report_defs *d, uint32_t number)
+{
+    return &d->classes.defs[number];
+}
+static inline const struct report_def *report_method(const struct report_defs *d, uint32_t number)
+{
+    return &d->methods.defs[number];
+}
+static inline const struct report_def *report_module(const struct report_defs *d, uint32_t number)
+{
+    return &d->modules.defs[number];
+}
+static inline const struct report_path *report_path(const struct report_defs *d, uint32_t number)
+{
+    return &d->paths[number];
+}
+static inline enum sst_call report_path_call(const struct report_path *path)
+{
+    return path->il < 0 ? (enum sst_call)(REPORT_NO_IL - path->il) : SST_CALL_NONE;
+}
+
+#endif

@@ -1,0 +1,230 @@
+#include "report/log.h"
+
+#include <stdio.h>
+
+#define PROGRESS_LINES 32768
+#define GIVE_UP_LINES 1000 /* so many lines without a record: this is no log, do not read on to its end */
+
+void report_log_init(struct report_log *log)
+{
+    memset(log, 0, sizeof(*log));
+}
+
+void report_log_fini(struct report_log *log)
+{
+    json_decref(log->lost_by);
+    json_decref(log->header);
+    json_decref(log->end);
+    report_log_init(log);
+}
+
+static uint64_t lost_so_far(const struct report_log *log)
+{
+    uint64_t sum = 0;
+    const char *reason;
+    json_t *count;
+
+    json_object_foreach(log->lost_by, reason, count)
+        sum += (uint64_t)json_integer_value(count);
+    return sum;
+}
+
+uint64_t report_log_lost(const struct report_log *log)
+{
+    return log->lost + lost_so_far(log);
+}
+
+bool report_log_ended(const struct report_log *log)
+{
+    return log->ends > 0 && log->ends >= log->headers && !log->cut;
+}
+
+static int keep(json_t **kept, const json_t *record)
+{
+    json_decref(*kept);
+    *kept = json_deep_copy(record);
+    return *kept ? 0 : -ENOMEM;
+}
+
+/* Counts of a recording that has ended, or that another header follows, are final. */
+static void settle_lost(struct report_log *log, uint64_t at_least)
+{
+    uint64_t lost = lost_so_far(log);
+
+    log->lost += lost > at_least ? lost : at_least;
+    json_decref(log->lost_by);
+    log->lost_by = NULL;
+}
+
+static int on_header(struct report_log *log, const struct report_record *r)
+{
+    const char *format = "";
+    uint64_t version = 0;
+
+    if (report_member_text(r->json, "format", &format) || strcmp(format, SST_LOG_FORMAT) != 0) {
+        snprintf(log->why, sizeof(log->why), "not a shadowtrace log: its header says format \"%.40s\"",
+                 format);
+        return -EBADMSG;
+    }
+    if (report_member_count(r->json, "version", &version) || version > SST_LOG_VERSION ||
+        version < 1) {
+        snprintf(log->why, sizeof(log->why),
+                 "log version %llu; this shadowtrace (%s) reads version %d: use a newer one",
+                 (unsigned long long)version, SHADOWTRACE_VERSION, SST_LOG_VERSION);
+        return -EPROTO;
+    }
+    settle_lost(log, 0);
+    log->headers++;
+    return keep(&log->header, r->json);
+}
+
+static int on_lost(struct report_log *log, const struct report_record *r)
+{
+    const char *reason = NULL;
+    uint64_t count = 0;
+
+    if (report_member_text(r->json, "reason", &reason) ||
+        report_member_count(r->json, "count", &count))
+        return 0; /* a loss without a number: nothing to add */
+    if (!log->lost_by && !(log->lost_by = json_object()))
+        return -ENOMEM;
+    return json_object_set_new(log->lost_by, reason, json_integer((json_int_t)count)) ? -ENOMEM : 0;
+}
+
+static int on_end(struct report_log *log, const struct report_record *r)
+{
+    uint64_t lost = 0;
+
+    (void)report_member_count(r->json, "lost", &lost);
+    settle_lost(log, lost);
+    log->ends++;
+    return keep(&log->end, r->json);
+}
+
+static int use(struct report_log *log, struct report_defs *defs,
+               const struct report_consumer *consumer, const struct report_record *r)
+{
+    int err = 0;
+
+    if (r->kind == SST_KIND_HEADER)
+        err = on_header(log, r);
+    else if (r->kind == SST_KIND_LOST)
+        err = on_lost(log, r);
+    else if (r->kind == SST_KIND_END)
+        err = on_end(log, r);
+    if (err)
+        return err == -EBADMSG ? -ENOMSG : err;
+    if (LIKELY(r->kind != SST_KIND_ALLOC))
+        err = report_defs_add(defs, r);
+    return err ? err : consumer->record(consumer->context, r);
+}
+
+/* Nothing was found in the log. Is what there is at least how a log begins? */
+static bool could_begin(const struct report_line *line)
+{
+    static const char first[] = "{\"kind\":\"header\",\"format\":\"shadowtrace\"";
+    size_t size = line->size < sizeof(first) - 1 ? line->size : sizeof(first) - 1;
+
+    return line->cut && line->at.line == 1 && memcmp(line->text, first, size) == 0;
+}
+
+static int not_a_log(struct report_log *log)
+{
+    snprintf(log->why, sizeof(log->why), "not a shadowtrace log: no record in its first lines");
+    return -EBADMSG;
+}
+
+static uint64_t usable(const struct report_log *log)
+{
+    uint64_t sum = 0;
+
+    for (int kind = 1; kind < SST_KIND_COUNT; kind++)
+        sum += log->records[kind];
+    return sum;
+}
+
+static int one_line(const struct report_line *line, struct report_parser *parser,
+                    struct report_defs *defs, const struct report_consumer *consumer,
+                    struct report_log *log)
+{
+    struct report_record record;
+    int err;
+
+    log->lines++;
+    log->bytes += line->size + !line->cut;
+    if (UNLIKELY(line->too_long)) {
+        report_problem(defs->problems, line->at, "line longer than %zu MB", REPORT_LINE_MAX >> 20);
+        log->skipped++;
+        return 0;
+    }
+    err = report_parse(parser, line, &record);
+    if (LIKELY(!err) && UNLIKELY(record.kind == SST_KIND_UNKNOWN)) {
+        log->unknown_records++;
+        return 0;
+    }
+    if (LIKELY(!err)) {
+        err = use(log, defs, consumer, &record);
+        if (LIKELY(!err))
+            log->records[record.kind]++;
+    } else if (err == -EBADMSG) {
+        report_problem(defs->problems, line->at, "%s%s",
+                       line->cut ? "the log is cut within this line: " : "", parser->why);
+        log->cut += line->cut;
+    }
+    if (UNLIKELY(err == -EBADMSG)) {
+        log->skipped++;
+        return 0;
+    }
+    return err;
+}
+
+int report_log_read_lines(struct report_lines *lines, const char *file, struct report_defs *defs,
+                          const struct report_consumer *consumer, struct report_log *log)
+{
+    struct report_parser parser;
+    struct report_line line = {.text = ""};
+    struct report_place at = {1, 0};
+    uint64_t before = usable(log), first_line = log->lines;
+    int err;
+
+    log->file = file;
+    defs->problems->file = file;
+    report_parser_init(&parser);
+    for (int more; (more = report_lines_next(lines, &line)) != 0;) {
+        err = more < 0 ? more : one_line(&line, &parser, defs, consumer, log);
+        if (UNLIKELY(err))
+            goto out;
+        at.line = line.at.line + 1;
+        at.offset = line.at.offset + line.size + !line.cut;
+        if (UNLIKELY(at.line == GIVE_UP_LINES) && usable(log) == before) {
+            err = not_a_log(log);
+            goto out;
+        }
+        if (UNLIKELY(line.at.line % PROGRESS_LINES == 0) && consumer->progress)
+            consumer->progress(consumer->progress_context, report_lines_taken(lines),
+                               report_lines_size(lines));
+    }
+    err = log->lines == first_line || usable(log) != before || could_begin(&line) ? 0
+                                                                                  : not_a_log(log);
+    if (report_lines_damage(lines)) {
+        report_problem(defs->problems, at, "the compressed log ends here: %s",
+                       report_lines_damage(lines));
+        log->cut++;
+    }
+out:
+    log->unknown_members += parser.unknown_members;
+    report_parser_fini(&parser);
+    return err == -ENOMSG ? -EBADMSG : err;
+}
+
+int report_log_read(const char *path, struct report_defs *defs,
+                    const struct report_consumer *consumer, struct report_log *log)
+{
+    struct report_lines *lines = NULL;
+    int err = report_lines_open(path, &lines);
+
+    if (!err)
+        err = report_log_read_lines(lines, path, defs, consumer, log);
+    report_lines_free(lines);
+    return err;
+}

@@ -1,0 +1,53 @@
+/*
+ * report/log.h - reads one log to its end, or as far as it goes: each record is first learned from (defs), then given
+ * to a consumer. What cannot be used is skipped, counted, and noted as a problem.
+ */
+#ifndef SHADOWTRACE_REPORT_LOG_H
+#define SHADOWTRACE_REPORT_LOG_H
+
+#include "report/defs.h"
+
+struct report_consumer {
+    /* One record of a known kind. Returns: 0; -EBADMSG: unusable, noted as a problem; else reading ends with it. */
+    int (*record)(void *context, const struct report_record *record);
+    /* Now and then: bytes of the file taken, and its size, 0 if not known. May be NULL. */
+    void (*progress)(void *context, uint64_t taken, uint64_t size);
+    void *context;
+    void *progress_context;
+};
+
+/* What was read. Add a log to another's by reading again with the same struct. */
+struct report_log {
+    const char *file; /* the last one read */
+    uint64_t lines, bytes;
+    uint64_t records[SST_KIND_COUNT]; /* used, by kind */
+    uint64_t skipped;                 /* lines that could not be used */
+    uint64_t unknown_records, unknown_members; /* of a later version */
+    uint64_t headers, ends; /* recordings begun and ended: a log normally holds one */
+    uint64_t cut;           /* logs that end within a line, or within compressed data */
+    uint64_t lost;          /* events of ended recordings; report_log_lost has those of the others too */
+    json_t *lost_by;        /* of the recording being read: reason to cumulative count */
+    json_t *header, *end;   /* the last ones */
+    char why[200];          /* after -EPROTO and -EBADMSG: what is wrong, without the file's name */
+};
+
+void report_log_init(struct report_log *log);
+void report_log_fini(struct report_log *log);
+
+/*
+ * report_log_read - read the log at `path` ("-": standard input).
+ * Returns: 0; -EPROTO: of a version that this program cannot read; -EBADMSG: not a log at all; -errno of opening or
+ *          reading; -ENOMEM. What was read until then is counted.
+ * Owns:    all arguments stay the caller's; path is kept in log->file and in problems.
+ */
+int report_log_read(const char *path, struct report_defs *defs,
+                    const struct report_consumer *consumer, struct report_log *log);
+
+/* report_log_read_lines - the same from lines already open; file names them in problems. */
+int report_log_read_lines(struct report_lines *lines, const char *file, struct report_defs *defs,
+                          const struct report_consumer *consumer, struct report_log *log);
+
+uint64_t report_log_lost(const struct report_log *log); /* events that were seen but not written */
+bool report_log_ended(const struct report_log *log);    /* every recording has its end record, nothing is cut */
+
+#endif

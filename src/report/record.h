@@ -1,0 +1,92 @@
+/*
+ * report/record.h - one line as one record. alloc, node and site lines, nearly all of a log, are read by hand; every
+ * other line, and one of these that is written in any unusual way, by jansson. Both ways give the same record
+ * (tests/fuzz/fuzz_log.c holds them against each other).
+ */
+#ifndef SHADOWTRACE_REPORT_RECORD_H
+#define SHADOWTRACE_REPORT_RECORD_H
+
+#include "report/lines.h"
+
+#include <jansson.h>
+
+#include <shadowtrace/log_reader.h>
+
+#define REPORT_NO_IL (-1)
+
+/* One allocation, or with kind site all those of one site since the last such record. */
+struct report_alloc {
+    uint64_t t;       /* ns since the header's clock; a site has none: 0 */
+    uint64_t bytes;
+    uint64_t allocs;  /* 1 unless a site */
+    double weight;    /* bytes this stands for; 0: not sampled, it stands for itself */
+    uint32_t thread;  /* 0: a site of all threads */
+    uint32_t class_id, node;
+    int32_t il;       /* of the allocation; REPORT_NO_IL */
+    enum sst_heap heap;
+    /* Inline stacks: the JSON array of names as it stands in the line, leaf first; NULL: node says. */
+    const char *stack;
+    size_t stack_size;
+    const char *type; /* JSON string with its quotes, beside class_id; or NULL */
+    size_t type_size;
+};
+
+struct report_node {
+    uint32_t id, parent, method;
+    int32_t il; /* of the call, in the parent's method; REPORT_NO_IL: call says why not */
+    enum sst_call call;
+    bool filter; /* a filter's second frame of its method */
+};
+
+struct report_record {
+    enum sst_kind kind; /* SST_KIND_UNKNOWN: of a later version, json and kind_text say more */
+    struct report_place at;
+    union {
+        struct report_alloc alloc; /* alloc, site */
+        struct report_node node;
+    };
+    const json_t *json; /* the whole record; NULL when it was read by hand; the parser's, until the next line */
+};
+
+struct report_parser {
+    json_t *json;
+    char *stack, *type; /* of a record that jansson read: its inline stack put back into text */
+    uint64_t unknown_members;
+    char why[160];
+};
+
+void report_parser_init(struct report_parser *p);
+void report_parser_fini(struct report_parser *p);
+
+/*
+ * report_parse - read one line.
+ * Returns: 0 and *out; -EBADMSG: no record, p->why says what is wrong with it; -ENOMEM.
+ * Owns:    what out points to is the line's and the parser's: valid until either moves on.
+ */
+int report_parse(struct report_parser *p, const struct report_line *line, struct report_record *out);
+
+/* report_parse_by_hand - only the first of the two ways: true if the line could be read so. For tests. */
+bool report_parse_by_hand(struct report_parser *p, const struct report_line *line,
+                          struct report_record *out);
+/* report_parse_any - only the second. Returns: as report_parse. */
+int report_parse_any(struct report_parser *p, const struct report_line *line,
+                     struct report_record *out);
+
+const char *report_kind_name(enum sst_kind kind);
+
+/*
+ * report_stack_next - the next string of an inline stack. *at starts at alloc->stack and moves on.
+ * Returns: the string with its quotes and *size, or NULL at the array's end.
+ */
+const char *report_stack_next(const char **at, size_t *size);
+
+/*
+ * Members of a definition: 0 and *out when there and as expected, -ENOENT when absent (*out untouched), -EBADMSG when
+ * something else stands there. An id is 1 (or `least`) to UINT32_MAX - 1.
+ */
+int report_member_id(const json_t *record, const char *key, uint32_t least, uint32_t *out);
+int report_member_count(const json_t *record, const char *key, uint64_t *out);
+int report_member_text(const json_t *record, const char *key, const char **out);
+int report_member_number(const json_t *record, const char *key, double *out);
+
+#endif

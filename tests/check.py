@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Runs every test of a build and ends with one line that counts them.
+
+usage: tests/check.py BUILD [--only PART]...
+
+Parts: unit (cmocka programs), fuzz (corpora replayed), product (exported symbols, thread-local size, headers that
+compile alone), examples (each run), e2e (the real runtime; tests/e2e/run.py).
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+class Totals:
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+
+    def one(self, name, ok, output='', seconds=0.0):
+        print('%-6s %-60s %5.1f s' % ('ok' if ok else 'FAIL', name, seconds), flush=True)
+        if ok:
+            self.passed += 1
+        else:
+            self.failed += 1
+            print('       ' + output.strip().replace('\n', '\n       '), flush=True)
+
+
+def run(command, timeout, **more):
+    """(exit status, output) of a command; its whole process group is killed when it takes too long."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               cwd=ROOT, start_new_session=True, **more)
+    try:
+        output, _ = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, 9)
+        output, _ = process.communicate()
+        return 124, output.decode(errors='replace') + '\nno end after %d s' % timeout
+    return process.returncode, output.decode(errors='replace')
+
+
+def files_in(folder, ending=''):
+    for path, _, names in sorted(os.walk(folder)):
+        for name in sorted(names):
+            if name.endswith(ending):
+                yield os.path.join(path, name)
+
+
+def unit(build, totals):
+    """A cmocka program counts each of its tests; one that dies counts as one failure more."""
+    for source in files_in(os.path.join(ROOT, 'tests/unit'), '.c'):
+        name = os.path.relpath(source, os.path.join(ROOT, 'tests/unit'))[:-2]
+        if not os.path.basename(name).startswith('test_'):
+            continue
+        start = time.monotonic()
+        status, output = run([os.path.join(build, 'unit', name)], 300)
+        passed = len(re.findall(r'^\[       OK \]', output, re.M))
+        failed = len(set(re.findall(r'^\[  FAILED  \] (?:\S+: )?(\w+)$', output, re.M)))
+        ok = status == 0 and passed > 0
+        totals.one('unit %s (%d tests)' % (name, passed + failed), ok, output, time.monotonic() - start)
+        totals.passed += max(0, passed - 1)
+        totals.failed += max(0, failed - 1)
+
+
+def fuzz(build, totals):
+    for target in files_in(os.path.join(build, 'fuzz')):
+        name = os.path.basename(target)
+        corpus = os.path.join(ROOT, 'tests/fuzz/corpus', name.replace('fuzz_', '', 1))
+        if not os.access(target, os.X_OK) or not os.path.isdir(corpus):
+            continue
+        start = time.monotonic()
+        status, output = run([target, '--mutate', '2000', '--seed', '1', corpus], 300)
+        totals.one('fuzz %s' % name, status == 0, output, time.monotonic() - start)
+
+
+def product(build, totals):
+    library = os.path.join(build, 'libshadowtrace.so')
+    status, output = run(['nm', '-D', '--defined-only', library], 60)
+    exported = sorted(line.split()[-1] for line in output.splitlines() if line)
+    with open(os.path.join(ROOT, 'tests/exports'), encoding='utf-8') as listed:
+        expected = sorted(line.strip() for line in listed if line.strip() and not line.startswith('#'))
+    totals.one('product: exported symbols are those of tests/exports', status == 0 and exported == expected,
+               'exported %s, listed %s' % (exported, expected))
+    status, output = run([os.path.join(ROOT, 'tests/tls-size'), library], 60)
+    totals.one('product: thread-local data fits an initial-exec library', status == 0, output)
+    for header in files_in(os.path.join(ROOT, 'include/shadowtrace'), '.h'):
+        name = os.path.relpath(header, os.path.join(ROOT, 'include'))
+        status, output = run([os.environ.get('CC', 'cc'), '-std=c11', '-Wall', '-Wextra', '-Werror', '-Iinclude', '-xc',
+                              '-fsyntax-only', header], 60)
+        totals.one('product: <%s> compiles alone' % name, status == 0, output)
+
+
+def examples(build, totals):
+    for script in files_in(os.path.join(ROOT, 'examples'), 'run.sh'):
+        name = os.path.relpath(os.path.dirname(script), ROOT)
+        start = time.monotonic()
+        status, output = run(['sh', script], 600, env=dict(os.environ, SHADOWTRACE_BUILD=build))
+        totals.one(name, status == 0, output, time.monotonic() - start)
+
+
+def e2e(build, totals):
+    command = [sys.executable, 'tests/e2e/run.py']
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, cwd=ROOT,
+                               env=dict(os.environ, SHADOWTRACE_BUILD=build))
+    found = None
+    for line in process.stdout:
+        text = line.decode(errors='replace')
+        match = re.match(r'^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$', text.strip())
+        if match:
+            found = match
+        else:
+            print(text, end='', flush=True)
+    status = process.wait()
+    if found:
+        totals.passed += int(found.group(1))
+        totals.failed += int(found.group(2))
+        totals.skipped += int(found.group(3) or 0)
+    if not found or (status != 0) != (int(found.group(2)) > 0):
+        totals.one('e2e: the runner itself', False, 'exit status %d' % status)
+
+
+PARTS = {'unit': unit, 'fuzz': fuzz, 'product': product, 'examples': examples, 'e2e': e2e}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('build')
+    parser.add_argument('--only', action='append', choices=list(PARTS))
+    arguments = parser.parse_args()
+    totals = Totals()
+    for name, part in PARTS.items():
+        if not arguments.only or name in arguments.only:
+            part(os.path.abspath(arguments.build), totals)
+    print('%d passed, %d failed%s' % (totals.passed, totals.failed,
+                                      ', %d skipped' % totals.skipped if totals.skipped else ''))
+    return 1 if totals.failed or not totals.passed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

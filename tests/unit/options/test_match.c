@@ -1,0 +1,125 @@
+/* Glob patterns over the names of methods, types and assemblies. */
+#include "base/atomics.h"
+#include "options/options_fields.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static bool match(const char *pattern, const char *name)
+{
+    char copy[200];
+    char *list[] = {copy};
+    struct options_patterns patterns = {list, 1};
+
+    strcpy(copy, pattern);
+    return options_match(&patterns, name);
+}
+
+static void a_pattern_covers_the_whole_name(void **state)
+{
+    (void)state;
+    assert_true(match("My.Type.Run()", "My.Type.Run()"));
+    assert_false(match("My.Type", "My.Type.Run()"));
+    assert_false(match("Type.Run()", "My.Type.Run()"));
+    assert_false(match("my.type.run()", "My.Type.Run()"));
+    assert_true(match("", ""));
+    assert_false(match("", "a"));
+}
+
+static void a_star_takes_any_text(void **state)
+{
+    (void)state;
+    assert_true(match("*", ""));
+    assert_true(match("*", "anything"));
+    assert_true(match("My.*", "My.Type.Run(System.Int32, System.String[])"));
+    assert_true(match("*.Run(*)", "My.Type.Run(System.Int32)"));
+    assert_false(match("*.Run()", "My.Type.Run(System.Int32)"));
+    assert_true(match("a*b*c", "a--b-b--b-c"));
+    assert_false(match("a*b*c", "a--b-b--b-cd"));
+    assert_true(match("**a**", "xxa"));
+}
+
+static void a_question_mark_takes_one_character(void **state)
+{
+    (void)state;
+    assert_true(match("a?c", "abc"));
+    assert_true(match("a?c", "a\xc3\xa4"
+                             "c"));
+    assert_true(match("a?c", "a\xf0\x9f\x8c\xb5"
+                             "c"));
+    assert_true(match("*?c", "\xc3\xa4"
+                             "c"));
+    assert_false(match("a??c", "a\xc3\xa4"
+                               "c"));
+    assert_false(match("a?", "a"));
+    assert_true(match("a?c", "a\xff"
+                             "c")); /* not UTF-8: taken as a byte */
+}
+
+static void other_characters_stand_for_themselves(void **state)
+{
+    (void)state;
+    assert_true(match("List<System.String>", "List<System.String>"));
+    assert_true(match("System.Byte[]", "System.Byte[]"));
+    assert_false(match("System.Byte[B]", "System.ByteB"));
+    assert_true(match("a\\b", "a\\b"));
+}
+
+static void a_list_matches_when_one_of_it_does(void **state)
+{
+    char one[] = "A.*", two[] = "B.*";
+    char *list[] = {one, two};
+    struct options_patterns patterns = {list, 2}, none = {NULL, 0};
+
+    (void)state;
+    assert_true(options_match(&patterns, "A.x"));
+    assert_true(options_match(&patterns, "B.x"));
+    assert_false(options_match(&patterns, "C.x"));
+    assert_false(options_match(&none, "A.x"));
+}
+
+/* Quadratic at worst: a test that never ends is the failure. */
+static void many_stars_end_soon(void **state)
+{
+    char name[4096];
+
+    (void)state;
+    memset(name, 'a', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    assert_false(match("*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b", name));
+}
+
+static void utf8_is_told_from_other_bytes(void **state)
+{
+    static const char *const bad[] = {
+        "\x80", "\xc1\xbf", "\xe0\x9f\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80",
+        "\xc3", "\xe2\x82", "\xf0\x9f\x8c", "\xff"};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(bad); i++)
+        assert_int_equal(options_utf8_length(bad[i]), 0);
+    assert_int_equal(options_utf8_length(""), 0);
+    assert_int_equal(options_utf8_length("a"), 1);
+    assert_int_equal(options_utf8_length("\xc2\x80"), 2);
+    assert_int_equal(options_utf8_length("\xed\x9f\xbf"), 3);
+    assert_int_equal(options_utf8_length("\xf4\x8f\xbf\xbf"), 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pattern_covers_the_whole_name),
+        cmocka_unit_test(a_star_takes_any_text),
+        cmocka_unit_test(a_question_mark_takes_one_character),
+        cmocka_unit_test(other_characters_stand_for_themselves),
+        cmocka_unit_test(a_list_matches_when_one_of_it_does),
+        cmocka_unit_test(many_stars_end_soon),
+        cmocka_unit_test(utf8_is_told_from_other_bytes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

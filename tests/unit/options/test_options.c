@@ -1,0 +1,358 @@
+#include "options/options.h"
+
+#include "base/atomics.h"
+#include "base/memory.h"
+#include "options/options_fields.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char why[OPTIONS_WHY_SIZE];
+
+static int read_text(const char *json)
+{
+    struct options o;
+    int err = options_read(json, &o, why, sizeof(why));
+
+    options_fini(&o);
+    return err;
+}
+
+#define assert_refused(json, words) \
+    do { \
+        assert_int_equal(read_text(json), -EINVAL); \
+        if (!strstr(why, words)) \
+            fail_msg("\"%s\" does not say \"%s\"", why, words); \
+        assert_ptr_equal(strstr(why, "SHADOWTRACE_OPTIONS: "), why); \
+        assert_null(strchr(why, '\n')); \
+    } while (0)
+
+static void an_empty_object_with_a_version_means_the_defaults(void **state)
+{
+    struct options o;
+
+    (void)state;
+    assert_int_equal(options_read("{\"version\":1}", &o, why, sizeof(why)), 0);
+    assert_string_equal(why, "");
+    assert_int_equal(o.hooks, OPTIONS_HOOKS_AUTO);
+    assert_int_equal(o.capture, OPTIONS_CAPTURE_SHADOW);
+    assert_int_equal(o.full, OPTIONS_FULL_WAIT);
+    assert_int_equal(o.check, 1000);
+    assert_int_equal(o.max_nodes, 4000000);
+    assert_int_equal(o.sample, 0);
+    assert_int_equal(o.only.count, 0);
+    assert_null(o.output);
+    assert_null(o.status);
+    options_fini(&o);
+}
+
+static void every_option_is_read(void **state)
+{
+    struct options o;
+
+    (void)state;
+    assert_int_equal(
+        options_read(
+            "{\"hooks\":\"elt2\",\"capture\":\"both\",\"stacks\":\"inline\",\"log\":\"events\","
+            "\"full\":\"drop\","
+            "\"check\":1,\"max_nodes\":4294967295,\"sample\":9007199254740991,\"min_size\":85000,"
+            "\"only\":[\"My.*\",\"Other.?\"],\"exclude\":[\"*.ctor*\"],\"types\":[],\"process\":["
+            "\"csc\"],"
+            "\"compress\":true,\"paused\":true,\"no_inline\":true,\"max_log\":1048576,"
+            "\"output\":\"/tmp/a\\u00e4.ndjson\",\"directory\":\"/tmp\",\"status\":\"/run/"
+            "s\",\"version\":1}",
+            &o, why, sizeof(why)),
+        0);
+    assert_int_equal(o.hooks, OPTIONS_HOOKS_ELT2);
+    assert_int_equal(o.capture, OPTIONS_CAPTURE_BOTH);
+    assert_int_equal(o.stacks, OPTIONS_STACKS_INLINE);
+    assert_int_equal(o.full, OPTIONS_FULL_DROP);
+    assert_int_equal(o.check, 1);
+    assert_int_equal(o.max_nodes, UINT32_MAX);
+    assert_int_equal(o.sample, (UINT64_C(1) << 53) - 1);
+    assert_int_equal(o.min_size, 85000);
+    assert_int_equal(o.only.count, 2);
+    assert_string_equal(o.only.pattern[1], "Other.?");
+    assert_int_equal(o.exclude.count, 1);
+    assert_int_equal(o.types.count, 0);
+    assert_true(o.compress && o.paused && o.no_inline);
+    assert_int_equal(o.max_log, 1048576);
+    assert_string_equal(o.output, "/tmp/a\xc3\xa4.ndjson");
+    assert_string_equal(o.directory, "/tmp");
+    assert_string_equal(o.status, "/run/s");
+    options_fini(&o);
+}
+
+/* Every field of the table gets a value that is not its default. */
+static void fill(struct options *o)
+{
+    static const char *const texts[] = {"/tmp/\"quoted\"\\ \t", "/\xf0\x9f\x8c\xb5/\xc3\xa4"};
+
+    options_init(o);
+    for (size_t i = 0; i < options_field_count; i++) {
+        const struct options_field *f = &options_fields[i];
+
+        if (f->kind == OPTIONS_KIND_PATH || f->kind == OPTIONS_KIND_LIST)
+            assert_int_equal(options_field_text(o, f, texts[i % 2]), 0);
+        if (f->kind == OPTIONS_KIND_LIST)
+            assert_int_equal(options_field_text(o, f, "*"), 0);
+        else if (f->kind != OPTIONS_KIND_PATH)
+            assert_int_equal(options_field_set(o, f, f->max), 0);
+    }
+    o->log =
+        OPTIONS_LOG_EVENTS; /* with stacks inline, capture both: the choices that go together */
+    o->check = 1;
+}
+
+static void what_is_written_is_read_back(void **state)
+{
+    struct options o, back;
+    char *json;
+
+    (void)state;
+    fill(&o);
+    json = options_write(&o);
+    assert_non_null(json);
+    if (options_read(json, &back, why, sizeof(why)))
+        fail_msg("%s: %s", why, json);
+    for (size_t i = 0; i < options_field_count; i++) {
+        const struct options_field *f = &options_fields[i];
+        const void *a = (const char *)&o + f->offset, *b = (const char *)&back + f->offset;
+
+        if (f->kind == OPTIONS_KIND_PATH)
+            assert_string_equal(*(char *const *)a, *(char *const *)b);
+        else if (f->kind == OPTIONS_KIND_LIST)
+            assert_string_equal(((const struct options_patterns *)a)->pattern[1],
+                                ((const struct options_patterns *)b)->pattern[1]);
+        else
+            assert_int_equal(options_field_get(&o, f), options_field_get(&back, f));
+    }
+    memory_free(json);
+    options_fini(&o);
+    options_fini(&back);
+}
+
+static void defaults_are_left_out(void **state)
+{
+    static const struct {
+        enum options_capture capture;
+        uint32_t check;
+        const char *json;
+    } cases[] = {
+        {OPTIONS_CAPTURE_SHADOW, 1000, "{\"version\":1}"},
+        {OPTIONS_CAPTURE_SHADOW, 0, "{\"version\":1,\"check\":0}"},
+        {OPTIONS_CAPTURE_SNAPSHOT, 0, "{\"version\":1,\"capture\":\"snapshot\"}"},
+        {OPTIONS_CAPTURE_BOTH, 1, "{\"version\":1,\"capture\":\"both\"}"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct options o;
+        char *json;
+
+        options_init(&o);
+        o.capture = cases[i].capture;
+        o.check = cases[i].check;
+        json = options_write(&o);
+        assert_string_equal(json, cases[i].json);
+        options_fini(&o);
+        assert_int_equal(options_read(json, &o, why, sizeof(why)), 0);
+        assert_int_equal(o.check, cases[i].check);
+        options_fini(&o);
+        memory_free(json);
+    }
+}
+
+static void damaged_json_is_named_with_its_byte(void **state)
+{
+    (void)state;
+    assert_refused("", "damaged at byte 0");
+    assert_refused("{\"version\":1", "damaged at byte 12");
+    assert_refused("{\"version\":1,}", "damaged at byte 14");
+    assert_refused("{\"version\":1} x", "damaged at byte 15");
+    assert_refused("{\"version\":1,\"output\":\"/\xff\"}", "damaged at byte");
+    assert_refused("{\"version\":1,\"output\":\"/a\\u0000b\"}", "damaged at byte");
+    assert_refused("{\"version\":1,\"check\":1,\"check\":2}", "duplicate");
+    assert_refused("{\"version\":1,\"sample\":99999999999999999999}", "too big");
+    assert_refused("[]", "must be an object, not an array");
+    assert_refused("7", "must be an object, not a number");
+    assert_refused(NULL, "not set");
+}
+
+static void another_version_is_refused_before_anything_else(void **state)
+{
+    (void)state;
+    assert_refused("{}", "\"version\" is missing");
+    assert_refused("{\"nonsense\":true,\"version\":2}",
+                   "version 2, but this library reads version 1");
+    assert_refused("{\"version\":\"1\"}", "\"version\" must be a whole number, not a text");
+    assert_refused("{\"version\":1.0}", "not a fraction");
+}
+
+static void an_unknown_key_names_the_near_one(void **state)
+{
+    (void)state;
+    assert_refused("{\"version\":1,\"hoks\":\"elt3\"}",
+                   "unknown option \"hoks\"; did you mean \"hooks\"?");
+    assert_refused("{\"version\":1,\"max-nodes\":1}", "did you mean \"max_nodes\"?");
+    assert_refused("{\"version\":1,\"zebra\":1}", "unknown option \"zebra\"; \"shadowtrace env\"");
+    assert_refused("{\"version\":1,\"a\\nb\":1}", "unknown option \"a?b\"");
+}
+
+static void a_wrong_type_is_named(void **state)
+{
+    (void)state;
+    assert_refused("{\"version\":1,\"check\":\"1\"}",
+                   "\"check\" must be a whole number, not a text");
+    assert_refused("{\"version\":1,\"check\":1.5}", "not a fraction");
+    assert_refused("{\"version\":1,\"hooks\":3}", "\"hooks\" must be a text, not a number");
+    assert_refused("{\"version\":1,\"paused\":1}",
+                   "\"paused\" must be true or false, not a number");
+    assert_refused("{\"version\":1,\"only\":\"x\"}",
+                   "\"only\" must be an array of patterns, not a text");
+    assert_refused("{\"version\":1,\"only\":[\"x\",null]}", "number 2, that is no text");
+    assert_refused("{\"version\":1,\"only\":[\"\"]}", "number 1, that is empty");
+    assert_refused("{\"version\":1,\"output\":null}", "\"output\" must be a text, not null");
+}
+
+static void a_value_out_of_range_is_named(void **state)
+{
+    (void)state;
+    assert_refused("{\"version\":1,\"check\":-1}",
+                   "\"check\" is -1, which is not between 0 and 4294967295");
+    assert_refused("{\"version\":1,\"check\":4294967296}", "not between 0 and 4294967295");
+    assert_refused("{\"version\":1,\"max_log\":9007199254740992}",
+                   "not between 0 and 9007199254740991");
+    assert_refused("{\"version\":1,\"hooks\":\"elt4\"}",
+                   "\"hooks\" is \"elt4\", which is none of auto, elt2, elt3");
+    assert_refused("{\"version\":1,\"output\":\"a.ndjson\"}",
+                   "\"output\" must be an absolute path, not \"a.ndjson\"");
+    assert_refused("{\"version\":1,\"status\":\"\"}", "\"status\" must be an absolute path");
+}
+
+static void choices_that_contradict_each_other_are_refused(void **state)
+{
+    (void)state;
+    assert_refused("{\"version\":1,\"capture\":\"both\",\"check\":5}",
+                   "check and capture contradict");
+    assert_refused("{\"version\":1,\"capture\":\"snapshot\",\"check\":1}",
+                   "check and capture contradict");
+    assert_refused("{\"version\":1,\"stacks\":\"inline\",\"log\":\"sites\"}",
+                   "stacks and log contradict");
+}
+
+static void a_short_buffer_holds_the_beginning_of_the_line(void **state)
+{
+    char small[32];
+    struct options o;
+
+    (void)state;
+    for (size_t size = 0; size <= sizeof(small); size++) {
+        memset(small, 'x', sizeof(small));
+        assert_int_equal(
+            options_read("{\"version\":1,\"\\u00e4\\u00e4\\u00e4\":1}", &o, small, size), -EINVAL);
+        options_fini(&o);
+        if (size) {
+            assert_true(strlen(small) < size);
+            for (const char *at = small; *at; at += options_utf8_length(at))
+                assert_true(options_utf8_length(at) > 0);
+        }
+        if (size < sizeof(small))
+            assert_int_equal(small[size], 'x');
+    }
+}
+
+/* Every prefix of a valid text is damaged, and says so within it. */
+static void a_cut_text_is_damaged_wherever_it_is_cut(void **state)
+{
+    struct options o;
+    char *json;
+
+    (void)state;
+    fill(&o);
+    json = options_write(&o);
+    options_fini(&o);
+    for (size_t cut = strlen(json); cut-- > 0;) {
+        json[cut] = '\0';
+        assert_refused(json, "damaged at byte ");
+        assert_true(strtoul(strstr(why, "byte ") + 5, NULL, 10) <= cut);
+    }
+    memory_free(json);
+}
+
+/* Allocations of ours: jansson's own go to malloc, and libjansson 2.14 aborts when some of them fail. */
+static void each_failed_allocation_is_reported_and_leaks_nothing(void **state)
+{
+    struct options o;
+    char *json;
+    int err = -ENOMEM;
+
+    (void)state;
+    fill(&o);
+    for (long n = 0; n < 1000; n++) {
+        memory_fail_after(n);
+        json = options_write(&o);
+        memory_fail_after(-1);
+        if (json)
+            break;
+        assert_true(n < 999);
+    }
+    options_fini(&o);
+    for (long n = 0; err && n < 1000; n++) {
+        memory_fail_after(n);
+        err = options_read(json, &o, why, sizeof(why));
+        memory_fail_after(-1);
+        options_fini(&o);
+        assert_true(err == 0 || err == -ENOMEM);
+        assert_string_equal(why, "");
+    }
+    assert_int_equal(err, 0);
+    memory_free(json);
+}
+
+static void the_word_that_was_meant_is_found(void **state)
+{
+    static const char *const names[] = {"hooks",  "capture",   "compress", "only",
+                                        "output", "max-nodes", "max-log",  NULL};
+
+    (void)state;
+    assert_string_equal(options_near("hook", names), "hooks");
+    assert_string_equal(options_near("hoosk", names), "hooks");
+    assert_string_equal(options_near("comp", names), "compress");
+    assert_string_equal(options_near("compres", names), "compress");
+    assert_string_equal(options_near("maxnodes", names), "max-nodes");
+    assert_string_equal(options_near("max-logs", names), "max-log");
+    assert_null(options_near("zebra", names));
+    assert_null(options_near("", names));
+    assert_null(options_near("x", names));
+    assert_null(
+        options_near("a-very-long-name-that-is-longer-than-any-option-has-ever-been", names));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_empty_object_with_a_version_means_the_defaults),
+        cmocka_unit_test(every_option_is_read),
+        cmocka_unit_test(what_is_written_is_read_back),
+        cmocka_unit_test(defaults_are_left_out),
+        cmocka_unit_test(damaged_json_is_named_with_its_byte),
+        cmocka_unit_test(another_version_is_refused_before_anything_else),
+        cmocka_unit_test(an_unknown_key_names_the_near_one),
+        cmocka_unit_test(a_wrong_type_is_named),
+        cmocka_unit_test(a_value_out_of_range_is_named),
+        cmocka_unit_test(choices_that_contradict_each_other_are_refused),
+        cmocka_unit_test(a_short_buffer_holds_the_beginning_of_the_line),
+        cmocka_unit_test(a_cut_text_is_damaged_wherever_it_is_cut),
+        cmocka_unit_test(each_failed_allocation_is_reported_and_leaks_nothing),
+        cmocka_unit_test(the_word_that_was_meant_is_found),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
