@@ -40,6 +40,14 @@ struct log_file {
     char *path;
 };
 
+/* Many nodes share an instruction: they differ further down the stack. Of code that is never unloaded only. */
+#define LOG_KNOWN_IPS 32768
+struct log_known_ip {
+    uintptr_t ip;
+    const struct names_method *method; /* that the instruction is in */
+    int32_t il;
+};
+
 struct log {
     struct log_config config;
     struct log_file file;
@@ -57,7 +65,8 @@ struct log {
     uint64_t reported_taken, reported_lost[EVENT_LOST_REASONS], reported_repairs[STACK_REPAIRS];
     uint64_t next_report_ns;
     double ns_per_pair;
-    uint32_t resolved;  /* the resolver's: nodes below this id are done */
+    uint32_t resolved;           /* the resolver's: nodes below this id are done */
+    struct log_known_ip *known;  /* the resolver's: what it found out last, by instruction; KNOWN_IPS entries */
     struct log_sites *sites; /* --log sites */
 };
 

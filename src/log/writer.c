@@ -308,6 +308,7 @@ int log_open(const struct log_config *config, struct log **out, char *why, size_
         return err;
     log->config = *config;
     log->zero_ns = clock_ns();
+    log->known = memory_pages_map(LOG_KNOWN_IPS * sizeof(*log->known)); /* without it resolving is only slower */
     err = log_file_open(log, why, why_size);
     if (err)
         goto failed;
@@ -332,6 +333,7 @@ failed:
         close(log->file.fd);
     buffer_free(&log->file.buffer);
     memory_free(log->file.path);
+    memory_pages_unmap(log->known, LOG_KNOWN_IPS * sizeof(*log->known));
     memory_free(log);
     return err;
 }
@@ -368,6 +370,11 @@ void log_abandon(struct log *log)
     store_relaxed(&log->abandoned, true);
 }
 
+static bool has_ip(const struct tree_node *node)
+{
+    return node->ip && node->ip != FRAME_RET_FILTER;
+}
+
 void log_resolve_node(struct names *names, struct tree_node *node)
 {
     struct names_method *method = (struct names_method *)node->method;
@@ -376,9 +383,27 @@ void log_resolve_node(struct names *names, struct tree_node *node)
 
     if (method)
         names_method_resolve(names, method);
-    if (node->ip && node->ip != FRAME_RET_FILTER)
-        il = names_site(names, parent ? (struct names_method *)parent->method : NULL, node->ip);
+    if (has_ip(node))
+        il = names_site_call(names, parent ? (struct names_method *)parent->method : NULL, node->ip, method);
     store_release(&node->il, il); /* after the method's text; pairs with the writer's acquire */
+}
+
+/* log_resolve_node, remembering instructions. A node of code that can be unloaded was resolved when it was made. */
+static void resolve_known(struct log *log, struct tree_node *node)
+{
+    const struct names_method *inside = node->parent ? (const struct names_method *)node->parent->method : NULL;
+    uint64_t hash = node->ip * UINT64_C(0x9e3779b97f4a7c15);
+    struct log_known_ip *known = log->known ? &log->known[hash >> 49] : NULL;
+
+    if (known && has_ip(node) && known->ip == node->ip && known->method == inside) {
+        if (node->method)
+            names_method_resolve(log->config.names, (struct names_method *)node->method);
+        store_release(&node->il, known->il);
+        return;
+    }
+    log_resolve_node(log->config.names, node);
+    if (known)
+        *known = (struct log_known_ip){node->ip, inside, load_relaxed(&node->il)};
 }
 
 bool log_resolve(struct log *log)
@@ -392,7 +417,7 @@ bool log_resolve(struct log *log)
         if (state == TREE_RESERVED)
             break; /* still being made: come back */
         if (state == TREE_LIVE && load_relaxed(&node->il) == TREE_IL_PENDING)
-            log_resolve_node(log->config.names, node);
+            resolve_known(log, node);
         log->resolved++;
     }
     if (log->resolved != first)
