@@ -259,7 +259,7 @@ static char *absolute(const char *text)
         while (text[0] == '.' && text[1] == '/')
             for (text += 2; *text == '/';)
                 text++;
-        if (*text && strcmp(text, "."))
+        if (*text && strcmp(text, ".") != 0)
             buffer_char(&b, '/');
         else
             text = "";

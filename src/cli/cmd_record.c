@@ -20,7 +20,7 @@ static int check_machine(struct record_why *why)
 {
     struct utsname machine;
 
-    if (!uname(&machine) && strcmp(machine.machine, "x86_64"))
+    if (!uname(&machine) && strcmp(machine.machine, "x86_64") != 0)
         return record_refuse(why, CLI_IO, "this machine is %s; shadowtrace records on x86_64 only",
                              machine.machine);
     return CLI_OK;
@@ -55,7 +55,8 @@ static void summarize(const struct cli_recording *r, const char *folder, const c
         cli_complain(&cmd_record, "cannot read what the processes reported in %s: %s", folder,
                      strerror(-err));
     else if (!processes.count)
-        record_summary_why_none(stderr, path, record_target_kind(path));
+        record_summary_why_none(stderr, path, record_target_kind(path),
+                                r->options.process.count > 0);
     record_summary_print(stderr, &processes, here, r->quiet);
     if (!record_status_count(&processes, RECORD_STATE_RECORDING))
         record_status_remove(folder);

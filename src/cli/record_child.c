@@ -1,6 +1,7 @@
 #include "cli/record_child.h"
 
 #include "base/atomics.h"
+#include "cli/record_elf.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -111,6 +112,19 @@ static int wait_for(pid_t child, const struct record_child *c, const struct sign
     }
 }
 
+/* One the kernel refuses is for another CPU or damaged; a shell would take its bytes for commands. */
+static bool is_elf(const char *path)
+{
+    struct record_elf elf;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool found = fd >= 0 && !record_elf_open(&elf, fd);
+
+    if (fd >= 0)
+        close(fd);
+    errno = ENOEXEC;
+    return found;
+}
+
 /* In the child. Returns only if there is nothing to execute: errno says why. */
 static void execute(const struct record_child *c, const struct signals *s)
 {
@@ -121,8 +135,9 @@ static void execute(const struct record_child *c, const struct signals *s)
         return;
     }
     signals_give_back(s);
-    /* A path with a slash is not searched for. A file without #! goes to /bin/sh. */
-    execvp(c->path, c->argv);
+    execv(c->path, c->argv);
+    if (errno == ENOEXEC && !is_elf(c->path))
+        execvp(c->path, c->argv); /* as a shell does with a script that lacks its #! */
 }
 
 static int refuse_exec(const char *path, int err, struct record_why *why)

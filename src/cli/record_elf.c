@@ -38,7 +38,7 @@ int record_elf_open(struct record_elf *elf, int fd)
     if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof(header))
         return -ENOEXEC;
     elf->size = (uint64_t)st.st_size;
-    if (!read_at(fd, 0, &header, sizeof(header)) || memcmp(header.e_ident, ELFMAG, SELFMAG))
+    if (!read_at(fd, 0, &header, sizeof(header)) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
         return -ENOEXEC;
     elf->x86_64 = header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_machine == EM_X86_64;
     return 0;

@@ -29,7 +29,7 @@ int record_library_find(const char *self, const char *override, char path[PATH_M
                 return record_refuse(
                     why, CLI_IO, "%s, which " RECORD_LIBRARY_VARIABLE " names, cannot be used: %s",
                     override, strerror(errno));
-            strcpy(path, override);
+            memcpy(path, override, strlen(override) + 1);
         }
         return CLI_OK;
     }

@@ -102,7 +102,7 @@ static char *take_name(const json_t *object)
             buffer_append(&b, name, strlen(name) - 4);
             return buffer_take(&b);
         }
-        if (!verb && word && *word != '-' && strcmp(word, "exec"))
+        if (!verb && word && *word != '-' && strcmp(word, "exec") != 0)
             verb = word;
     }
     buffer_format(&b, verb ? "%s %s" : "%s", executable, verb);
@@ -193,7 +193,7 @@ static long pid_of(const char *name)
         return -1;
     errno = 0;
     pid = strtol(name, &end, 10);
-    return errno || strcmp(end, ".json") ? -1 : pid;
+    return errno || strcmp(end, ".json") != 0 ? -1 : pid;
 }
 
 static int read_entry(const char *folder, const char *name, struct record_processes *out)

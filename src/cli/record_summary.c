@@ -118,7 +118,7 @@ void record_summary_print(FILE *out, const struct record_processes *p, const cha
     "and no .NET runtime started under it, or only one without its environment (sudo, env -i, a " \
     "container)"
 
-void record_summary_why_none(FILE *out, const char *command, enum record_target kind)
+void record_summary_why_none(FILE *out, const char *command, enum record_target kind, bool filtered)
 {
     static const char *const reasons[] = {
         [RECORD_TARGET_UNKNOWN] = "is no program known here, " NOTHING_UNDER_IT,
@@ -133,6 +133,10 @@ void record_summary_why_none(FILE *out, const char *command, enum record_target 
             "is a program for another CPU, and only x86-64 ones can be recorded",
     };
 
-    fprintf(out, PREFIX "nothing was recorded, no process reported in: %s %s\n", command,
-            reasons[kind]);
+    fputs(PREFIX "nothing was recorded, no process reported in: ", out);
+    if (filtered && kind != RECORD_TARGET_NATIVE_AOT && kind != RECORD_TARGET_FOREIGN)
+        fprintf(out, "none that %s started, nor itself, has a main assembly that --process names\n",
+                command);
+    else
+        fprintf(out, "%s %s\n", command, reasons[kind]);
 }

@@ -14,8 +14,12 @@
 void record_summary_print(FILE *out, const struct record_processes *p, const char *here,
                           bool quiet);
 
-/* record_summary_why_none - no process reported in: the reason, as far as the file of COMMAND tells. */
-void record_summary_why_none(FILE *out, const char *command, enum record_target kind);
+/*
+ * record_summary_why_none - no process reported in: the reason, as far as the file of COMMAND tells. `filtered`:
+ * processes that --process does not name run on without a word.
+ */
+void record_summary_why_none(FILE *out, const char *command, enum record_target kind,
+                             bool filtered);
 
 #define RECORD_BYTES_SIZE 32
 

@@ -56,11 +56,11 @@ static int search(const char *command, const char *search_path, char path[PATH_M
 
         if (size < (int)sizeof(candidate)) {
             if (is_executable(candidate)) {
-                strcpy(path, candidate);
+                memcpy(path, candidate, strlen(candidate) + 1);
                 return 0;
             }
             if (!found && is_file(candidate)) {
-                strcpy(path, candidate);
+                memcpy(path, candidate, strlen(candidate) + 1);
                 found = true;
             }
         }
@@ -110,7 +110,7 @@ int record_target_find(const char *command, const char *search_path, char path[P
     if (!*command)
         return record_refuse(why, RECORD_NOT_FOUND, "COMMAND is empty");
     if (strchr(command, '/'))
-        strcpy(path, command);
+        memcpy(path, command, strlen(command) + 1);
     else if (search(command, search_path, path))
         return refuse_unfound(command, why);
     return is_executable(path) ? CLI_OK : refuse_unexecutable(path, why);

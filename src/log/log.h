@@ -30,6 +30,7 @@ struct log_config {
     const char *executable;            /* path of the process's image */
     const char *name;                  /* for the default file name: main assembly, no folder, no extension */
     char *const *command;              /* arguments of the process, NULL-terminated */
+    const _Atomic(uint64_t) *missed;   /* wanted methods that were compiled without hooks at first (--only) */
     double (*measure)(void);           /* ns per call pair of the hooks; run once on the writer; may be NULL */
 };
 

@@ -349,13 +349,14 @@ int log_write_end(struct log *log, uint64_t t)
     for (unsigned i = 0; lost_by && i < EVENT_LOST_REASONS; i++)
         if (by[i])
             json_object_set_new(lost_by, event_lost_name((enum event_lost)i), json_integer((json_int_t)by[i]));
-    line = json_pack("{s:s, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:o, s:{s:I, s:f}, s:I, s:I}", "kind", "end",
+    line = json_pack("{s:s, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:o, s:{s:I, s:f, s:I}, s:I, s:I}", "kind", "end",
                      "t", (json_int_t)t, "seen", (json_int_t)seen, "written", (json_int_t)log->written, "lost",
                      (json_int_t)lost, "lost_by", lost_by, "bytes", (json_int_t)log->bytes, "threads",
                      (json_int_t)load_relaxed(&log->config.hub->threads), "nodes",
                      (json_int_t)tree_count(log->config.tree), "nodes_refused",
                      (json_int_t)tree_refused(log->config.tree), "repairs", repairs_json(&totals), "hooks", "calls",
-                     (json_int_t)totals.calls, "ns_per_pair", log->ns_per_pair, "names_failed",
+                     (json_int_t)totals.calls, "ns_per_pair", log->ns_per_pair, "missed",
+                     (json_int_t)load_relaxed(log->config.missed), "names_failed",
                      (json_int_t)names_failures(log->config.names, &last), "log_bytes",
                      (json_int_t)(log->file.bytes + log->file.buffer.size));
     if (line && log->config.agreement)

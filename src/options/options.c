@@ -183,6 +183,15 @@ static int read_version(struct reader *r, const json_t *root)
     return 0;
 }
 
+/* Whatever else is wrong: it is where that can be told. */
+static int read_status(struct reader *r, const json_t *root)
+{
+    const struct options_field *f = options_field_find("status");
+    const char *text = json_string_value(json_object_get(root, f->key));
+
+    return text && options_field_text(r->options, f, text) == -ENOMEM ? -ENOMEM : 0;
+}
+
 static int read_object(struct reader *r, json_t *root)
 {
     const char *key;
@@ -191,7 +200,9 @@ static int read_object(struct reader *r, json_t *root)
 
     if (!json_is_object(root))
         return complain(r, "must be an object, not %s" HINT, type_name(root));
-    err = read_version(r, root);
+    err = read_status(r, root);
+    if (!err)
+        err = read_version(r, root);
     json_object_foreach(root, key, value)
     {
         const struct options_field *f = options_field_find(key);
@@ -200,7 +211,7 @@ static int read_object(struct reader *r, json_t *root)
             break;
         if (f)
             err = read_field(r, f, value);
-        else if (strcmp(key, "version"))
+        else if (strcmp(key, "version") != 0)
             err = unknown_key(r, key);
     }
     return err;

@@ -56,7 +56,8 @@ void options_fini(struct options *o);
 /*
  * options_read - options from the JSON text of SHADOWTRACE_OPTIONS.
  * Returns: 0; -EINVAL, with one line in why (what, where, what to do); -ENOMEM, why empty.
- * Owns:    o is the caller's, initialised here, to be released with options_fini even on failure.
+ * Owns:    o is the caller's, initialised here, to be released with options_fini even on failure. On failure o->status
+ *          is set if the text is JSON and has one, so that `why` can be told; the rest is then not to be used.
  * Errors:  no text at all (json NULL), another version, unknown key, wrong type, value out of range, values that
  *          contradict each other, damaged JSON (with its byte offset).
  * Threads: any. No output, no environment, no state of our own; jansson allocates.

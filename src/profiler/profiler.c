@@ -75,17 +75,11 @@ static uintptr_t map_function(uintptr_t function_id, void *client_data, int32_t 
     *hook = 0;
     if (names_method_map(p->names, function_id, &method))
         return function_id; /* never 0 */
-    if (method->hidden)
-        return (uintptr_t)method;
-    if (p->options.only.count || p->options.exclude.count) {
-        const char *name = names_method_resolve(p->names, method);
-
-        if ((p->options.only.count && !options_match(&p->options.only, name)) ||
-            options_match(&p->options.exclude, name))
-            return (uintptr_t)method;
+    selection_mapped();
+    if (selection_wants(&p->selection, method)) {
+        method->hooked = true;
+        *hook = 1;
     }
-    method->hooked = true;
-    *hook = 1;
     return (uintptr_t)method;
 }
 
@@ -104,6 +98,7 @@ static bool resolver_poll(void *context)
     struct profiler *p = context;
     bool some = p->log && log_resolve(p->log);
 
+    some |= selection_mend(&p->selection);
     return stack_reclaim() || some;
 }
 
@@ -196,6 +191,7 @@ static int wire(struct profiler *p, char *why)
                                  .context = p};
     struct log_config log = {.options = &p->options,
                              .hub = &p->hub,
+                             .missed = &p->selection.missed_count,
                              .agreement = p->options.check || snapshots ? &p->agreement : NULL,
                              .runtime = p->runtime,
                              .hooks = snapshots ? "none" : p->elt2 ? "elt2" : "elt3",
@@ -222,6 +218,7 @@ static int wire(struct profiler *p, char *why)
     }
     if (names_new(&names, &p->names) || tree_new(&tree, &p->tree))
         return -1;
+    selection_init(&p->selection, p->info, p->names, &p->options);
     check.names = alloc.names = log.names = p->names;
     check.tree = alloc.tree = log.tree = p->tree;
     if (check_new(&check, &p->check) || alloc_new(&alloc, &p->alloc))
@@ -251,6 +248,8 @@ static hresult events_set(struct profiler *p)
         low |= COR_PRF_MONITOR_ENTERLEAVE | COR_PRF_MONITOR_EXCEPTIONS;
     if (snapshot_flag(p))
         low |= COR_PRF_ENABLE_STACK_SNAPSHOT;
+    if (p->selection.keeps_precompiled && !snapshots)
+        low |= COR_PRF_MONITOR_CACHE_SEARCHES | COR_PRF_MONITOR_JIT_COMPILATION | COR_PRF_ENABLE_REJIT;
     if (p->options.no_inline)
         low |= COR_PRF_DISABLE_INLINING;
     return p->info->vtbl->set_event_mask2(p->info, low, high);

@@ -11,6 +11,7 @@
 #include "names/names.h"
 #include "options/options.h"
 #include "profiler/process.h"
+#include "profiler/selection.h"
 #include "profiler/thread_names.h"
 
 #include <shadowtrace/clr/callback.h>
@@ -35,6 +36,7 @@ struct profiler {
     struct alloc *alloc;
     struct log *log;
     struct thread_names thread_names;
+    struct selection selection;
 };
 
 extern struct profiler profiler; /* one in a process, as the runtime has it */

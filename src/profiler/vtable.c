@@ -55,7 +55,32 @@ static hresult on_module_unload_finished(struct clr_callback *self, uintptr_t mo
 static hresult on_jit_cached_function_search_started(struct clr_callback *self, uintptr_t function_id,
                                                      int32_t *use_cached_function)
 {
-    *use_cached_function = 1;
+    *use_cached_function = selection_use_precompiled(&profiler_of(self)->selection, function_id);
+    return S_OK;
+}
+
+static hresult on_module_load_started(struct clr_callback *self, uintptr_t module_id)
+{
+    selection_load_started(&profiler_of(self)->selection);
+    return S_OK;
+}
+
+static hresult on_module_load_finished(struct clr_callback *self, uintptr_t module_id, hresult status)
+{
+    selection_load_finished(&profiler_of(self)->selection);
+    return S_OK;
+}
+
+static hresult on_jit_compilation_started(struct clr_callback *self, uintptr_t function_id, int32_t is_safe_to_block)
+{
+    selection_compile_started(function_id);
+    return S_OK;
+}
+
+static hresult on_jit_compilation_finished(struct clr_callback *self, uintptr_t function_id, hresult status,
+                                           int32_t is_safe_to_block)
+{
+    selection_compile_finished(&profiler_of(self)->selection, function_id);
     return S_OK;
 }
 
@@ -210,8 +235,6 @@ IGNORE(assembly_load_started, (struct clr_callback *self, uintptr_t assembly_id)
 IGNORE(assembly_load_finished, (struct clr_callback *self, uintptr_t assembly_id, hresult status))
 IGNORE(assembly_unload_started, (struct clr_callback *self, uintptr_t assembly_id))
 IGNORE(assembly_unload_finished, (struct clr_callback *self, uintptr_t assembly_id, hresult status))
-IGNORE(module_load_started, (struct clr_callback *self, uintptr_t module_id))
-IGNORE(module_load_finished, (struct clr_callback *self, uintptr_t module_id, hresult status))
 IGNORE(module_unload_started, (struct clr_callback *self, uintptr_t module_id))
 IGNORE(module_attached_to_assembly,
        (struct clr_callback *self, uintptr_t module_id, uintptr_t assembly_id))
@@ -220,11 +243,6 @@ IGNORE(class_load_finished, (struct clr_callback *self, uintptr_t class_id, hres
 IGNORE(class_unload_started, (struct clr_callback *self, uintptr_t class_id))
 IGNORE(class_unload_finished, (struct clr_callback *self, uintptr_t class_id, hresult status))
 IGNORE(function_unload_started, (struct clr_callback *self, uintptr_t function_id))
-IGNORE(jit_compilation_started,
-       (struct clr_callback *self, uintptr_t function_id, int32_t is_safe_to_block))
-IGNORE(jit_compilation_finished,
-       (struct clr_callback *self, uintptr_t function_id, hresult status,
-        int32_t is_safe_to_block))
 IGNORE(jit_cached_function_search_finished,
        (struct clr_callback *self, uintptr_t function_id, int32_t result))
 IGNORE(jit_function_pitched, (struct clr_callback *self, uintptr_t function_id))

@@ -195,6 +195,21 @@ static void another_version_is_refused_before_anything_else(void **state)
     assert_refused("{\"version\":1.0}", "not a fraction");
 }
 
+static void the_status_folder_is_known_even_when_the_rest_is_refused(void **state)
+{
+    struct options o;
+
+    (void)state;
+    assert_int_equal(options_read("{\"version\":2,\"status\":\"/run/s\"}", &o, why, sizeof(why)),
+                     -EINVAL);
+    assert_string_equal(o.status, "/run/s");
+    options_fini(&o);
+    assert_int_equal(options_read("{\"version\":1,\"x\":1,\"status\":7}", &o, why, sizeof(why)),
+                     -EINVAL);
+    assert_null(o.status);
+    options_fini(&o);
+}
+
 static void an_unknown_key_names_the_near_one(void **state)
 {
     (void)state;
@@ -344,6 +359,7 @@ int main(void)
         cmocka_unit_test(defaults_are_left_out),
         cmocka_unit_test(damaged_json_is_named_with_its_byte),
         cmocka_unit_test(another_version_is_refused_before_anything_else),
+        cmocka_unit_test(the_status_folder_is_known_even_when_the_rest_is_refused),
         cmocka_unit_test(an_unknown_key_names_the_near_one),
         cmocka_unit_test(a_wrong_type_is_named),
         cmocka_unit_test(a_value_out_of_range_is_named),

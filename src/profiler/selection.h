@@ -1,0 +1,47 @@
+/*
+ * profiler/selection.h - which methods are hooked, and --only: hooking a few while precompiled code stays usable.
+ *
+ * COR_PRF_MONITOR_ENTERLEAVE makes the runtime reject a module's precompiled code when the module is loaded. With
+ * --only the flag is down while any module is being loaded, and up otherwise. Precompiled code of a wanted method is
+ * refused one by one (JITCachedFunctionSearchStarted), so that it is compiled, and hooked by the mapper. A wanted
+ * method that was compiled while the flag was down has no hooks: it is counted, and compiled again by the resolver.
+ */
+#ifndef SHADOWTRACE_PROFILER_SELECTION_H
+#define SHADOWTRACE_PROFILER_SELECTION_H
+
+#include "names/names.h"
+#include "options/options.h"
+
+#include <pthread.h>
+
+struct selection {
+    struct clr_info *info; /* borrowed, as is all below */
+    struct names *names;
+    const struct options *options;
+    bool keeps_precompiled; /* --only: the flag goes up and down */
+    pthread_mutex_t lock;   /* guards what follows; held for list work and for changing the flag */
+    unsigned loading;       /* modules being loaded */
+    struct selection_missed *missed; /* compiled without hooks: to be compiled again */
+    _Atomic(uint64_t) missed_count;
+};
+
+void selection_init(struct selection *s, struct clr_info *info, struct names *names, const struct options *options);
+
+/* Is this method to be hooked? Makes its name if a pattern asks. Threads: any; mapper and callbacks. */
+bool selection_wants(struct selection *s, struct names_method *method);
+
+void selection_load_started(struct selection *s);
+void selection_load_finished(struct selection *s);
+
+/* JITCachedFunctionSearchStarted: may the precompiled code of this function be used? */
+bool selection_use_precompiled(struct selection *s, uintptr_t function_id);
+
+/* Around a compilation, on its thread: notes whether the mapper was asked in between. */
+void selection_compile_started(uintptr_t function_id);
+void selection_mapped(void);
+void selection_compile_finished(struct selection *s, uintptr_t function_id);
+
+/* Have missed methods compiled again. Returns: whether there were any. Threads: the resolver. */
+bool selection_mend(struct selection *s);
+
+#endif
