@@ -7,6 +7,7 @@
 #   make lint       clang-format and clang-tidy
 #   make install    PREFIX=/usr/local DESTDIR=
 #
+# NEGATIVE=1 builds, into build/negative, a library in which SHADOWTRACE_WITHOUT=RULE switches a rule of the stack off.
 # V=1 shows the commands. SAN=address,undefined (or SAN=thread) builds with sanitizers, in a folder of its own.
 
 V ?= 0
@@ -18,8 +19,8 @@ AR ?= ar
 CPU := $(shell uname -m)
 VERSION := 0.1.0
 
-BUILD := build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))
 comma := ,
+BUILD := build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))$(if $(NEGATIVE),/negative)
 Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' '$(1)' '$(2)';)
 
@@ -35,7 +36,7 @@ ifneq ($(WERROR),)
 WARN += -Werror
 endif
 OPT ?= -O2 -g
-CPPFLAGS_ALL = -D_GNU_SOURCE -DSHADOWTRACE_VERSION='"$(VERSION)"' -Isrc -Iinclude -I. -I$(BUILD)/gen $(CPPFLAGS)
+CPPFLAGS_ALL = -D_GNU_SOURCE -DSHADOWTRACE_VERSION='"$(VERSION)"' -Isrc -Iinclude -I. -I$(BUILD)/gen $(if $(NEGATIVE),-DSHADOWTRACE_NEGATIVE) $(CPPFLAGS)
 CFLAGS_ALL = -std=c11 $(OPT) $(WARN) -fPIC -fvisibility=hidden -fno-omit-frame-pointer -ftls-model=initial-exec \
              $(if $(SAN),-fsanitize=$(SAN)) $(PKG_CFLAGS) $(CFLAGS)
 LDFLAGS_ALL = $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)

@@ -76,7 +76,7 @@ static uintptr_t map_function(uintptr_t function_id, void *client_data, int32_t 
     if (names_method_map(p->names, function_id, &method))
         return function_id; /* never 0 */
     selection_mapped();
-    if (selection_wants(&p->selection, method)) {
+    if (selection_wants(&p->selection, method) || (method->hidden && !RULE(RULE_HIDDEN))) {
         method->hooked = true;
         *hook = 1;
     }
