@@ -10,6 +10,7 @@
 #include <math.h>
 
 #define CLASS_CACHE 256 /* entries a thread; a power of two */
+#define SITE_CACHE 512  /* the same */
 
 enum { VERDICT_NONE, VERDICT_WANTED, VERDICT_UNWANTED };
 
@@ -34,6 +35,10 @@ struct alloc_thread {
         uintptr_t id;
         struct names_class *class;
     } cache[CLASS_CACHE];
+    struct {
+        uintptr_t ip, method;
+        uint32_t id;
+    } site[SITE_CACHE];
 };
 
 int alloc_new(const struct alloc_config *config, struct alloc **out)
@@ -196,6 +201,22 @@ static struct tree_node *context_of(struct alloc *a, struct frame *top, size_t d
     return node;
 }
 
+/* Id of the allocating instruction, 0 when it is not known. */
+static uint32_t site_of(struct alloc *a, struct alloc_thread *t, uintptr_t method, uintptr_t ip,
+                        const struct names_class *class)
+{
+    unsigned at = (unsigned)(ip ^ ip >> 9) & (SITE_CACHE - 1);
+
+    if (!ip)
+        return 0;
+    if (UNLIKELY(t->site[at].ip != ip || t->site[at].method != method)) {
+        t->site[at].id = tree_site(a->config.sites, method, ip, (uintptr_t)class)->id;
+        t->site[at].ip = ip;
+        t->site[at].method = method;
+    }
+    return t->site[at].id;
+}
+
 static bool wanted_type(struct alloc *a, struct names_class *class)
 {
     unsigned verdict = load_relaxed(&class->verdict);
@@ -235,10 +256,11 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
     node = a->config.capture ? a->config.capture(a->config.context, &t->state) : context_of(a, top, depth);
     if (UNLIKELY(compare))
         captured = clock_ticks();
-    if (depth && !a->config.capture)
+    if (depth && !a->config.capture) {
         ip = site_find(&a->sites, load_relaxed(&top[-1].sp), a->config.leaf, a->config.context);
-    event.node = (ip ? tree_child(a->config.tree, node, 0, ip) : node)->id;
-    event.rate = (uint32_t)((options->sample + 63) / 64);
+        event.site = site_of(a, t, load_relaxed(&top[-1].method), ip, class);
+    }
+    event.node = node->id;
     event.bytes_kind = event_pack(bytes, heap_of(a, t, object), EVENT_ALLOC);
     if (UNLIKELY(event_post(t->ring, &event)))
         event_lose(t->ring, EVENT_LOST_RING_FULL);

@@ -7,15 +7,30 @@
 #include <string.h>
 
 #define SHOWN_PROBLEMS 5
+#define SYMBOL_DIRS 16
 
 struct report_args {
     enum reading_format format;
     struct print_report print;
     struct report_filter filter;
-    bool top_given;
+    bool top_given, no_lines;
+    const char *symbols[SYMBOL_DIRS];
+    size_t symbol_count;
 };
 
-enum { OPT_BY = 256, OPT_FORMAT, OPT_TOP, OPT_DEPTH, OPT_MIN_BYTES, OPT_THREAD, OPT_TYPE, OPT_METHOD, OPT_WIDE };
+enum {
+    OPT_BY = 256,
+    OPT_FORMAT,
+    OPT_TOP,
+    OPT_DEPTH,
+    OPT_MIN_BYTES,
+    OPT_THREAD,
+    OPT_TYPE,
+    OPT_METHOD,
+    OPT_SYMBOLS,
+    OPT_NO_LINES,
+    OPT_WIDE,
+};
 
 static const struct option options[] = {
     {"by", required_argument, NULL, OPT_BY},
@@ -26,6 +41,8 @@ static const struct option options[] = {
     {"thread", required_argument, NULL, OPT_THREAD},
     {"type", required_argument, NULL, OPT_TYPE},
     {"method", required_argument, NULL, OPT_METHOD},
+    {"symbols", required_argument, NULL, OPT_SYMBOLS},
+    {"no-lines", no_argument, NULL, OPT_NO_LINES},
     {"wide", no_argument, NULL, OPT_WIDE},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -70,6 +87,14 @@ static bool take(struct report_args *a, int option, const char *value)
     case OPT_METHOD:
         a->filter.method = value;
         return true;
+    case OPT_SYMBOLS:
+        if (a->symbol_count == SYMBOL_DIRS)
+            return false;
+        a->symbols[a->symbol_count++] = value;
+        return true;
+    case OPT_NO_LINES:
+        a->no_lines = true;
+        return true;
     default:
         a->print.wide = true;
         return true;
@@ -104,8 +129,7 @@ static int report(struct report_args *a, char **logs, FILE *out)
     int status = CLI_OK;
 
     report_problems_init(&problems);
-    if (report_sites_new(a->print.by, &a->filter, &problems, &sites) ||
-        source_lines_new(&a->print.lines)) {
+    if (report_sites_new(a->print.by, &a->filter, &problems, &sites)) {
         cli_complain(&cmd_report, "%s", strerror(ENOMEM));
         status = CLI_IO;
         goto out;
@@ -114,6 +138,13 @@ static int report(struct report_args *a, char **logs, FILE *out)
     if (status)
         goto out;
     reading_problems(&cmd_report, &problems, SHOWN_PROBLEMS);
+    if (!a->no_lines &&
+        source_lines_new(&cmd_report, report_sites_defs(sites), a->symbols, a->symbol_count,
+                         report_sites_log(sites)->header, &a->print.lines)) {
+        cli_complain(&cmd_report, "%s", strerror(ENOMEM));
+        status = CLI_IO;
+        goto out;
+    }
     a->print.sites = sites;
     a->print.problems = &problems;
     if (a->format == READING_TEXT) {
@@ -171,6 +202,8 @@ const struct cli_command cmd_report = {
         "  --thread N        only what the thread with that id in the log allocated\n"
         "  --type GLOB       only types whose full name matches: * any text, ? one character\n"
         "  --method GLOB     only what was allocated in, or below, methods whose full name matches\n"
+        "  --symbols DIR     look for PDBs there too, besides the assemblies' own folders; may be repeated\n"
+        "  --no-lines        do not look for files and lines\n"
         "  --wide            names in full, lines as long as they get\n",
     .run = report_run,
 };

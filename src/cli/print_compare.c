@@ -179,7 +179,7 @@ static void print_cell(const struct report_checks *c, const uint32_t *stack, siz
     size_t used = 0;
 
     if (index < size)
-        used = text_elide(out, report_method(&c->defs, stack[size - 1 - index])->name, HALF);
+        used = text_elide_method(out, report_method(&c->defs, stack[size - 1 - index])->name, HALF);
     if (pad)
         fprintf(out, "%*s", (int)(HALF - used), "");
 }
@@ -226,8 +226,10 @@ static void print_sentence(const struct report_checks *c, FILE *out)
     struct text_number a, b, n, m;
 
     if (!c->compared)
-        fputs(c->any ? "Nothing was compared: every snapshot was refused"
-                     : "Nothing was compared: the log was recorded without --check",
+        fputs(c->refused && c->refused == c->taken
+                  ? "Nothing was compared: every snapshot was refused"
+              : c->taken ? "Nothing was compared: the stacks of this log are snapshots themselves"
+                         : "Nothing was compared: the log has no comparison (record with --check N)",
               out);
     else if (c->equal == c->compared)
         fprintf(out, "The shadow stack equalled the snapshot in all of %s comparisons",
@@ -259,6 +261,55 @@ static void print_accuracy(const struct table *t)
         row_value(t, c->compared ? text : "-");
     }
     putc('\n', t->out);
+}
+
+static void row_of(const struct table *t, const char *label, uint64_t (*value)(const struct report_checks *),
+                   uint64_t (*whole)(const struct report_checks *))
+{
+    struct text_number n, m;
+    char text[72];
+
+    row_begin(t, "  ", label);
+    for (size_t i = 0; i < t->count; i++) {
+        snprintf(text, sizeof(text), "%s of %s", text_count(&n, value(&t->checks[i])),
+                 text_count(&m, whole(&t->checks[i])));
+        row_value(t, whole(&t->checks[i]) ? text : "-");
+    }
+    putc('\n', t->out);
+}
+
+static uint64_t calls_right(const struct report_checks *c)
+{
+    return c->calls_equal + c->calls_native;
+}
+
+static uint64_t calls_all(const struct report_checks *c)
+{
+    return c->calls;
+}
+
+static uint64_t sites_right(const struct report_checks *c)
+{
+    return c->sites_equal;
+}
+
+static uint64_t sites_all(const struct report_checks *c)
+{
+    return c->sites;
+}
+
+/* Which instruction each frame was at, where the log has that. */
+static void print_instructions(const struct table *t)
+{
+    uint64_t any = 0;
+
+    for (size_t i = 0; i < t->count; i++)
+        any |= t->checks[i].calls | t->checks[i].sites;
+    if (!any)
+        return;
+    fputs("Instructions of equal stacks\n", t->out);
+    row_of(t, "calls, equal or through native", calls_right, calls_all);
+    row_of(t, "allocations, equal", sites_right, sites_all);
 }
 
 static void print_logs(const struct table *t, char *const *names)
@@ -295,6 +346,7 @@ void print_compare_text(const struct report_checks *checks, char *const *names, 
     row_count(&t, "  ", "refused by the runtime, no frames", offsetof(struct report_checks, refused));
     rows_of_tally(&t, "    ", offsetof(struct report_checks, refused_by), explain_refusal);
     print_accuracy(&t);
+    print_instructions(&t);
     fputs("Cost: mean, median, 99%\n", out);
     row_cost(&t, "shadow stack, one capture", offsetof(struct report_checks, shadow));
     row_cost(&t, "snapshot, one capture", offsetof(struct report_checks, snapshot));
@@ -395,13 +447,18 @@ static json_t *json_checks(const struct report_checks *c, const struct report_pr
     json_t *accuracy =
         c->compared ? json_real((double)c->equal / (double)c->compared) : json_null();
 
-    return json_pack("{s:{s:I, s:I, s:O}, s:I, s:I, s:I, s:o, s:O, s:o, s:{s:o, s:o, s:o, s:o}, s:I, s:o, s:o}",
+    return json_pack("{s:{s:I, s:I, s:O}, s:I, s:I, s:I, s:o, s:O, s:o, s:{s:o, s:o, s:o, s:o},"
+                     " s:{s:I, s:I, s:I, s:I, s:I, s:I}, s:I, s:o, s:o}",
                      "snapshots", "taken", (json_int_t)c->taken, "refused", (json_int_t)c->refused,
                      "refused_by", c->refused_by, "compared", (json_int_t)c->compared, "equal",
                      (json_int_t)c->equal, "mismatched", (json_int_t)c->mismatched, "accuracy",
                      accuracy, "mismatched_by", c->mismatched_by, "repairs", json_repairs(c), "cost",
                      "hooks", json_hooks(c), "shadow_ns", json_cost(&c->shadow), "snapshot_ns",
-                     json_cost(&c->snapshot), "by_depth", json_depths(c), "allocs",
+                     json_cost(&c->snapshot), "by_depth", json_depths(c), "instructions", "calls",
+                     (json_int_t)c->calls, "calls_equal", (json_int_t)c->calls_equal,
+                     "calls_native", (json_int_t)c->calls_native, "sites", (json_int_t)c->sites,
+                     "sites_equal", (json_int_t)c->sites_equal, "sites_unknown",
+                     (json_int_t)c->sites_unknown, "allocs",
                      (json_int_t)c->allocs, "examples", json_examples(c), "log",
                      reading_log_json(&c->log, problems));
 }

@@ -78,7 +78,7 @@ static void print_frame(const struct print_report *p, const struct frame *f, FIL
     struct source_line line;
     char where[160] = "";
 
-    if (source_line_of(p->lines, d, f->method, f->il, &line))
+    if (source_line_of(p->lines, f->method, f->il, &line))
         snprintf(where, sizeof(where), " in %.100s:%u", p->wide ? line.file : base_name(line.file),
                  line.line);
     else if (f->il >= 0)
@@ -86,7 +86,7 @@ static void print_frame(const struct print_report *p, const struct frame *f, FIL
     if (!p->wide)
         room -= text_columns(where) + strlen(filter) + strlen(call);
     fputs("      at ", out);
-    text_elide(out, frame_name(d, f), room);
+    text_elide_method(out, frame_name(d, f), room);
     fprintf(out, "%s%s%s\n", filter, where, call);
 }
 
@@ -126,7 +126,7 @@ static void print_what(const struct print_report *p, const struct report_row *ro
         text_elide(out, report_class(d, row->class_number)->name, room);
         break;
     case REPORT_BY_METHOD:
-        text_elide(out, row->path ? report_method(d, row->method)->name : NO_FRAME, room);
+        text_elide_method(out, row->path ? report_method(d, row->method)->name : NO_FRAME, room);
         break;
     case REPORT_BY_MODULE:
         text_elide(out, row->path ? report_module(d, row->module)->name : NO_FRAME, room);
@@ -197,8 +197,8 @@ static void print_heaps(const struct print_report *p, FILE *out)
 
         if (!allocs)
             continue;
-        fprintf(out, "%s%s: %s objects, %s bytes", before, names[heap], text_count(&n, allocs),
-                text_count(&m, bytes));
+        fprintf(out, "%s%s: %s object%s, %s bytes", before, names[heap], text_count(&n, allocs),
+                allocs == 1 ? "" : "s", text_count(&m, bytes));
         before = "; ";
     }
     if (before[0] == ';')
@@ -348,7 +348,7 @@ static void json_method(const struct print_report *p, const struct report_row *r
         json_text(b, "module", report_module(d, row->module)->name);
     if (row->il < 0)
         return;
-    if (source_line_of(p->lines, d, row->method, row->il, &line)) {
+    if (source_line_of(p->lines, row->method, row->il, &line)) {
         json_text(b, "file", line.file);
         json_count(b, "line", line.line);
     }

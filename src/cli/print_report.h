@@ -13,7 +13,7 @@
 struct print_report {
     const struct report_sites *sites;
     const struct report_problems *problems;
-    struct source_lines *lines;
+    struct source_lines *lines; /* NULL: no files and lines */
     enum report_by by;
     uint64_t top;       /* rows; 0 all */
     uint64_t depth;     /* frames of each stack in text; 0 all */

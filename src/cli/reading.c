@@ -64,7 +64,7 @@ void reading_problems(const struct cli_command *command, const struct report_pro
     for (size_t i = 0; i < shown; i++) {
         const struct report_problem *p = &problems->kept[i];
 
-        cli_complain(command, "%s:%llu: byte %llu: %s", p->file ? p->file : "-",
+        cli_complain(command, "%s:%llu: offset %llu: %s", p->file ? p->file : "-",
                      (unsigned long long)p->place.line, (unsigned long long)p->place.offset,
                      p->text);
     }
@@ -74,7 +74,7 @@ void reading_problems(const struct cli_command *command, const struct report_pro
 }
 
 /* What a log calls itself and what the file system calls it need not be UTF-8; JSON must be. */
-static json_t *any_text(const char *text)
+json_t *reading_text_json(const char *text)
 {
     json_t *json = json_string(text);
     char ascii[512];
@@ -96,13 +96,13 @@ json_t *reading_log_json(const struct report_log *log, const struct report_probl
         const struct report_problem *p = &problems->kept[i];
 
         json_array_append_new(list, json_pack("{s:o, s:I, s:I, s:o}", "file",
-                                              any_text(p->file ? p->file : "-"), "line",
+                                              reading_text_json(p->file ? p->file : "-"), "line",
                                               (json_int_t)p->place.line, "offset",
                                               (json_int_t)p->place.offset, "text",
-                                              any_text(p->text)));
+                                              reading_text_json(p->text)));
     }
     json = json_pack("{s:o, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "file",
-                     any_text(log->file ? log->file : "-"), "ended", (int)report_log_ended(log), "cut",
+                     reading_text_json(log->file ? log->file : "-"), "ended", (int)report_log_ended(log), "cut",
                      (int)(log->cut > 0), "lines", (json_int_t)log->lines, "bytes",
                      (json_int_t)log->bytes, "skipped", (json_int_t)log->skipped,
                      "unknown_records", (json_int_t)log->unknown_records, "unknown_members",

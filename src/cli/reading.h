@@ -29,9 +29,12 @@ void reading_progress_end(struct reading_progress *p);
 int reading_failed(const struct cli_command *command, const char *path, const struct report_log *log,
                    int err);
 
-/* reading_problems - the first few on stderr, FILE:LINE: byte N: what; then how many more. */
+/* reading_problems - the first few on stderr, FILE:LINE: offset N: what; then how many more. */
 void reading_problems(const struct cli_command *command, const struct report_problems *problems,
                       size_t most);
+
+/* reading_text_json - text as JSON, also where it is no UTF-8 (a file's name): then what is not ASCII is '?'. */
+json_t *reading_text_json(const char *text);
 
 /* reading_log_json - how far the log goes and what was wrong with it. NULL: no memory. The caller's to release. */
 json_t *reading_log_json(const struct report_log *log, const struct report_problems *problems);

@@ -1,5 +1,7 @@
 #include "cli/text.h"
 
+#include "base/buffer.h"
+
 #include <string.h>
 
 const char *text_count(struct text_number *to, uint64_t value)
@@ -98,6 +100,47 @@ size_t text_elide(FILE *out, const char *text, size_t width)
         while (!begins_letter(*text));
     print_letters(out, text, width - 1 - head);
     return width;
+}
+
+/* The parenthesis that opens the parameters: those before it belong to type names, as in "Program.<Main>g__F|0_0". */
+static const char *parameters_of(const char *text)
+{
+    const char *last = text + strlen(text);
+    int depth = 0;
+
+    if (last == text || last[-1] != ')')
+        return NULL;
+    while (last-- > text) {
+        depth += (*last == ')') - (*last == '(');
+        if (depth == 0)
+            return last;
+    }
+    return NULL;
+}
+
+size_t text_elide_method(FILE *out, const char *text, size_t width)
+{
+    const char *parameters = parameters_of(text);
+    size_t name, used;
+
+    if (!parameters || text_columns(text) <= width || width < 8)
+        return text_elide(out, text, width);
+    name = text_columns(text) - text_columns(parameters);
+    if (name + 3 <= width) {
+        print_letters(out, text, name);
+        putc('(', out);
+        used = name + 1 + text_elide(out, parameters + 1, width - name - 1);
+        return used;
+    }
+    {
+        struct buffer head = BUFFER_INIT;
+
+        buffer_append(&head, text, (size_t)(parameters - text));
+        used = text_elide(out, head.failed ? "" : head.data, width - 3);
+        buffer_free(&head);
+    }
+    fputs("(\xE2\x80\xA6)", out);
+    return used + 3;
 }
 
 bool text_parse(const char *text, uint64_t most, uint64_t *out)

@@ -27,6 +27,9 @@ size_t text_columns(const char *text);
 /* text_elide - print text in at most `width` columns, the middle left out if need be. Returns: the columns used. */
 size_t text_elide(FILE *out, const char *text, size_t width);
 
+/* text_elide_method - the same for Type.Method(parameters): parameters go first, then the middle of the rest. */
+size_t text_elide_method(FILE *out, const char *text, size_t width);
+
 /* text_parse - a whole number, decimal, with an optional k, M or G (1024s). Returns: whether text is one. */
 bool text_parse(const char *text, uint64_t most, uint64_t *out);
 

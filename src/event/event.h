@@ -26,8 +26,8 @@ enum event_heap { EVENT_HEAP_NORMAL, EVENT_HEAP_LARGE, EVENT_HEAP_PINNED, EVENT_
 struct event {
     uint64_t ticks;    /* clock_ticks() when it happened */
     uint64_t subject;  /* alloc: struct names_class *; else a payload from memory_alloc, the consumer frees it */
-    uint32_t node;     /* alloc: tree node id, of a site where the instruction is known */
-    uint32_t rate;     /* alloc: sampling interval in force in units of 64 bytes, 0 none */
+    uint32_t node;     /* alloc: id in the context tree */
+    uint32_t site;     /* alloc: id in the tree of sites, 0 not known */
     uint64_t bytes_kind; /* bytes : 48, heap : 8, kind : 8; see event_pack */
 };
 

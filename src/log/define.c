@@ -95,7 +95,7 @@ int log_define_method(struct log *log, const struct names_method *method)
 static bool node_ready(const struct tree_node *node)
 {
     return load_acquire(&node->state) == TREE_LIVE && load_acquire(&node->il) != TREE_IL_PENDING &&
-           (!node->method || names_method_text((const struct names_method *)node->method));
+           names_method_text((const struct names_method *)node->method);
 }
 
 static int path_push(struct log *log, size_t at, struct tree_node *node)
@@ -113,7 +113,7 @@ static int path_push(struct log *log, size_t at, struct tree_node *node)
     return 0;
 }
 
-/* Every node on the way from the root, oldest first; a site's own node is no line, its parent's is. */
+/* Every node on the way from the root, oldest first. */
 int log_define_node(struct log *log, uint32_t id)
 {
     struct tree_node *node = tree_node_by_id(log->config.tree, id);
@@ -134,12 +134,10 @@ int log_define_node(struct log *log, uint32_t id)
     }
     while (count-- > 0) {
         node = log->path[count];
-        if (node->method) {
-            err = log_define_method(log, (const struct names_method *)node->method);
-            if (err)
-                return err;
-            log_format_node(log, node);
-        }
+        err = log_define_method(log, (const struct names_method *)node->method);
+        if (err)
+            return err;
+        log_format_node(log, node);
         node->written = 1;
     }
     return 0;

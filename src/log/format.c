@@ -42,22 +42,20 @@ static const char *site_name(int32_t il)
     }
 }
 
-double log_weight(const struct event *event)
+double log_weight(const struct log *log, const struct event *event)
 {
-    double bytes = (double)event_bytes(event), rate = (double)event->rate * 64;
+    double bytes = (double)event_bytes(event), rate = (double)log->config.options->sample;
 
     return bytes > 0 ? bytes / -expm1(-bytes / rate) : rate;
 }
 
-const struct tree_node *log_context(const struct log *log, const struct event *event, int32_t *il)
+int32_t log_site_il(const struct log *log, uint32_t site)
 {
-    const struct tree_node *node = tree_node_by_id(log->config.tree, event->node);
+    const struct tree_node *node = site ? tree_node_by_id(log->config.sites, site) : NULL;
 
-    *il = NAMES_SITE_NONE;
-    if (node->method || !node->parent)
-        return node;
-    *il = load_relaxed(&node->il); /* a site: resolved before it was let through */
-    return node->parent;
+    if (!node)
+        return NAMES_SITE_NONE;
+    return load_acquire(&node->state) == TREE_LIVE ? load_acquire(&node->il) : NAMES_SITE_PENDING;
 }
 
 static void put_stack(struct buffer *b, const struct tree_node *node)
@@ -78,8 +76,7 @@ void log_format_alloc(struct log *log, struct log_thread *thread, const struct e
     struct buffer *b = &log->file.buffer;
     const struct names_class *class = (const struct names_class *)event->subject;
     const char *heap = heap_names[event_heap(event)];
-    int32_t il;
-    const struct tree_node *node = log_context(log, event, &il);
+    int32_t il = log_site_il(log, event->site);
     bool whole = log->config.options->stacks == OPTIONS_STACKS_INLINE;
     char *line = buffer_reserve(b, ALLOC_LINE), *at = line;
 
@@ -95,7 +92,7 @@ void log_format_alloc(struct log *log, struct log_thread *thread, const struct e
     at = put_number(at, event_bytes(event));
     if (!whole) {
         at = PUT(at, ",\"node\":");
-        at = put_number(at, node->id);
+        at = put_number(at, event->node);
     }
     if (il >= 0) {
         at = PUT(at, ",\"il\":");
@@ -104,12 +101,12 @@ void log_format_alloc(struct log *log, struct log_thread *thread, const struct e
     b->size += (size_t)(at - line);
     if (heap)
         buffer_format(b, ",\"heap\":\"%s\"", heap);
-    if (event->rate)
-        buffer_format(b, ",\"weight\":%.17g", log_weight(event));
+    if (log->config.options->sample)
+        buffer_format(b, ",\"weight\":%.17g", log_weight(log, event));
     if (whole) {
         buffer_text(b, ",\"type\":");
         buffer_json_string(b, names_class_text(class));
-        put_stack(b, node);
+        put_stack(b, tree_node_by_id(log->config.tree, event->node));
     }
     buffer_append(b, "}\n", 2);
 }

@@ -21,7 +21,7 @@ struct log;
 struct log_config {
     const struct options *options; /* borrowed, as is all below */
     struct names *names;
-    struct tree *tree;
+    struct tree *tree, *sites;
     struct event_hub *hub;
     const struct agreement *agreement; /* NULL: nothing is compared */
     const char *runtime;               /* "10.0.12" */
@@ -58,8 +58,9 @@ void log_abandon(struct log *log);
  */
 bool log_resolve(struct log *log);
 
-/* log_resolve_node - the same for one node, at once: code that may be unloaded. Threads: any, in a callback. */
+/* The same for one node or site, at once: code that may be unloaded. Threads: any, in a callback. */
 void log_resolve_node(struct names *names, struct tree_node *node);
+void log_resolve_site(struct names *names, struct tree_node *site);
 
 /* One line for the status folder from a process that records nothing: state "declined" or "failed". */
 void log_status_declined(const char *folder, const char *executable, char *const *command, const char *reason);

@@ -65,7 +65,7 @@ struct log {
     uint64_t reported_taken, reported_lost[EVENT_LOST_REASONS], reported_repairs[STACK_REPAIRS];
     uint64_t next_report_ns;
     double ns_per_pair;
-    uint32_t resolved;           /* the resolver's: nodes below this id are done */
+    uint32_t resolved, sites_resolved; /* the resolver's: nodes, and sites, below this id are done */
     struct log_known_ip *known;  /* the resolver's: what it found out last, by instruction; KNOWN_IPS entries */
     struct log_sites *sites; /* --log sites */
 };
@@ -105,8 +105,8 @@ int log_sites_add(struct log *log, struct log_thread *thread, const struct event
 void log_sites_flush(struct log *log);
 
 /* The weight of a sampled allocation: bytes that it stands for. */
-double log_weight(const struct event *event);
-/* The context node and the IL offset of the allocation itself (or a NAMES_SITE_ value) of an event. */
-const struct tree_node *log_context(const struct log *log, const struct event *event, int32_t *il);
+double log_weight(const struct log *log, const struct event *event);
+/* IL offset of the allocation itself, or a NAMES_SITE_ value; NAMES_SITE_PENDING until it is resolved. */
+int32_t log_site_il(const struct log *log, uint32_t site);
 
 #endif

@@ -12,7 +12,7 @@
 
 struct site_row {
     uint64_t subject; /* class; 0: free */
-    uint32_t node, thread;
+    uint32_t node, site, thread;
     uint64_t allocs, bytes;
     double weight;
     uint32_t heap;
@@ -44,11 +44,11 @@ void log_sites_free(struct log_sites *sites)
 
 static struct site_row *find(struct site_row *row, size_t capacity, const struct site_row *key)
 {
-    uint64_t h = (key->subject ^ (uint64_t)key->node << 20 ^ key->thread ^ (uint64_t)key->heap << 60) *
+    uint64_t h = (key->subject ^ (uint64_t)key->node << 20 ^ (uint64_t)key->site << 40 ^ key->thread ^ (uint64_t)key->heap << 60) *
                  UINT64_C(0x9e3779b97f4a7c15);
     size_t at = (size_t)(h >> 32) & (capacity - 1);
 
-    while (row[at].subject && (row[at].subject != key->subject || row[at].node != key->node ||
+    while (row[at].subject && (row[at].subject != key->subject || row[at].node != key->node || row[at].site != key->site ||
                                row[at].thread != key->thread || row[at].heap != key->heap))
         at = (at + 1) & (capacity - 1);
     return &row[at];
@@ -73,7 +73,7 @@ static int grow(struct log_sites *sites)
 int log_sites_add(struct log *log, struct log_thread *thread, const struct event *event)
 {
     struct log_sites *sites = log->sites;
-    struct site_row key = {.subject = event->subject, .node = event->node, .thread = thread->ring->thread,
+    struct site_row key = {.subject = event->subject, .node = event->node, .site = event->site, .thread = thread->ring->thread,
                            .heap = event_heap(event)};
     struct site_row *row;
 
@@ -86,8 +86,8 @@ int log_sites_add(struct log *log, struct log_thread *thread, const struct event
     }
     row->allocs++;
     row->bytes += event_bytes(event);
-    if (event->rate)
-        row->weight += log_weight(event);
+    if (log->config.options->sample)
+        row->weight += log_weight(log, event);
     return 0;
 }
 
@@ -95,12 +95,10 @@ static void write_row(struct log *log, const struct site_row *row)
 {
     static const char *const heap_names[] = {"", ",\"heap\":\"large\"", ",\"heap\":\"pinned\"", ",\"heap\":\"frozen\""};
     struct buffer *b = &log->file.buffer;
-    struct event event = {.node = row->node};
     size_t mark = b->size;
-    int32_t il;
-    const struct tree_node *node = log_context(log, &event, &il);
+    int32_t il = log_site_il(log, row->site);
 
-    buffer_format(b, "{\"kind\":\"site\",\"node\":%u", node->id);
+    buffer_format(b, "{\"kind\":\"site\",\"node\":%u", row->node);
     if (il >= 0)
         buffer_format(b, ",\"il\":%d", il);
     buffer_format(b, ",\"class\":%u,\"thread\":%u,\"allocs\":%llu,\"bytes\":%llu%s",

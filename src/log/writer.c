@@ -44,6 +44,8 @@ static int write_alloc(struct log *log, struct log_thread *thread, const struct 
 
     if (!err)
         err = log_define_node(log, event->node);
+    if (!err && log_site_il(log, event->site) == NAMES_SITE_PENDING)
+        err = -EAGAIN;
     if (err)
         return err;
     if (log->sites) {
@@ -378,26 +380,32 @@ static bool has_ip(const struct tree_node *node)
 void log_resolve_node(struct names *names, struct tree_node *node)
 {
     struct names_method *method = (struct names_method *)node->method;
-    struct tree_node *parent = node->parent;
+    struct names_method *inside = (struct names_method *)node->parent->method; /* NULL under the root */
     int32_t il = NAMES_SITE_NONE;
 
-    if (method)
-        names_method_resolve(names, method);
+    names_method_resolve(names, method);
     if (has_ip(node))
-        il = names_site_call(names, parent ? (struct names_method *)parent->method : NULL, node->ip, method);
+        il = names_site_call(names, inside, node->ip, method);
     store_release(&node->il, il); /* after the method's text; pairs with the writer's acquire */
+}
+
+void log_resolve_site(struct names *names, struct tree_node *site)
+{
+    int32_t il = names_site_alloc(names, (struct names_method *)site->method, site->ip,
+                                  (struct names_class *)load_relaxed(&site->hint));
+
+    store_release(&site->il, il);
 }
 
 /* log_resolve_node, remembering instructions. A node of code that can be unloaded was resolved when it was made. */
 static void resolve_known(struct log *log, struct tree_node *node)
 {
-    const struct names_method *inside = node->parent ? (const struct names_method *)node->parent->method : NULL;
+    const struct names_method *inside = (const struct names_method *)node->parent->method;
     uint64_t hash = node->ip * UINT64_C(0x9e3779b97f4a7c15);
     struct log_known_ip *known = log->known ? &log->known[hash >> 49] : NULL;
 
     if (known && has_ip(node) && known->ip == node->ip && known->method == inside) {
-        if (node->method)
-            names_method_resolve(log->config.names, (struct names_method *)node->method);
+        names_method_resolve(log->config.names, (struct names_method *)node->method);
         store_release(&node->il, known->il);
         return;
     }
@@ -406,21 +414,40 @@ static void resolve_known(struct log *log, struct tree_node *node)
         *known = (struct log_known_ip){node->ip, inside, load_relaxed(&node->il)};
 }
 
-bool log_resolve(struct log *log)
+/* The next node of a tree that is open, passing those that are done; NULL: none, or one that is still being made. */
+static struct tree_node *next_open(struct tree *tree, uint32_t *cursor)
 {
-    uint32_t first = log->resolved;
     struct tree_node *node;
 
-    while ((node = tree_node_by_id(log->config.tree, log->resolved))) {
+    for (; (node = tree_node_by_id(tree, *cursor)); ++*cursor) {
         unsigned state = load_acquire(&node->state);
 
         if (state == TREE_RESERVED)
-            break; /* still being made: come back */
-        if (state == TREE_LIVE && load_relaxed(&node->il) == TREE_IL_PENDING)
-            resolve_known(log, node);
-        log->resolved++;
+            return NULL;
+        if (state == TREE_LIVE && node->parent && load_relaxed(&node->il) == TREE_IL_PENDING)
+            return node;
     }
-    if (log->resolved != first)
+    return NULL;
+}
+
+bool log_resolve(struct log *log)
+{
+    struct tree_node *node, *site;
+    bool some = false;
+
+    /* Sites are few: those met meanwhile go first, so that no event waits for one long. */
+    do {
+        while ((site = next_open(log->config.sites, &log->sites_resolved))) {
+            log_resolve_site(log->config.names, site);
+            some = true;
+        }
+        node = next_open(log->config.tree, &log->resolved);
+        if (node) {
+            resolve_known(log, node);
+            some = true;
+        }
+    } while (node);
+    if (some)
         wake_up(&log->config.hub->writer);
-    return log->resolved != first;
+    return some;
 }

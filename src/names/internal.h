@@ -18,7 +18,7 @@
 /* A record's place in the table of its kind. Off the table once replaced; the memory stays. */
 struct names_entry {
     struct cds_lfht_node node;
-    uintptr_t key; /* FunctionID, ClassID or ModuleID */
+    _Atomic(uintptr_t) key; /* FunctionID, ClassID or ModuleID; release: all else in the record is set */
 };
 
 /* Types of System.Private.CoreLib that are told apart by token; 0 while not found. */
@@ -107,6 +107,8 @@ static inline struct names_method_entry *names_method_entry(const struct names_m
 /* Counts a refusal of the runtime. */
 void names_failed(struct names *names, hresult hr);
 
+void names_bodies_free(struct names_method *method); /* no reader left */
+
 void *names_record_at(const struct names_records *records, uint32_t id); /* NULL past the newest */
 
 /*
@@ -115,8 +117,12 @@ void *names_record_at(const struct names_records *records, uint32_t id); /* NULL
  * Threads: any that may read the module's metadata.
  */
 #define TEXT_MAX 4096
+struct signature_scope;
 char *text_class(const struct names_class *class);
 char *text_method(const struct names_method *method);
+
+/* What the type variables in a method's code and signature stand for. */
+void text_scope(const struct names_method *method, struct signature_scope *out);
 
 /* The same for a class that is part of a longer name; "?" and the token where there is no metadata. */
 void text_append_class(struct buffer *out, const struct names_class *class);

@@ -13,11 +13,12 @@
 #include <string.h>
 
 /*
- * Buckets, fixed: a table that grows by itself would start a thread. The C# compiler meets 20,000 functions and 2,000
- * classes; ten times that still makes chains of a few nodes.
+ * Buckets, fixed: a table that grows by itself would start a thread. The C# compiler meets 20,000 functions and 3,000
+ * classes; ten times that makes chains of some ten nodes. Making the tables takes time at start-up, 16 bytes a bucket.
  */
-#define BUCKETS        (1ul << 16)
-#define MODULE_BUCKETS (1ul << 10)
+#define METHOD_BUCKETS (1ul << 15)
+#define CLASS_BUCKETS  (1ul << 13)
+#define MODULE_BUCKETS (1ul << 9)
 
 #define ARGS_SMALL 8  /* type arguments asked for without memory of their own */
 #define DEPTH_MAX  64 /* of type arguments in type arguments */
@@ -40,7 +41,7 @@ static struct names_entry *entry_of(struct cds_lfht_node *node)
 
 static int has_key(struct cds_lfht_node *node, const void *key)
 {
-    return entry_of(node)->key == *(const uintptr_t *)key;
+    return load_acquire(&entry_of(node)->key) == *(const uintptr_t *)key; /* pairs with table_put */
 }
 
 /* The entry stays valid after the reader section: records are never freed. */
@@ -54,11 +55,12 @@ static struct names_entry *table_find(struct cds_lfht *table, uintptr_t key)
     return entry_of(cds_lfht_iter_get_node(&it));
 }
 
-/* Puts an entry on the table, in place of the one with the same key. Caller holds names->making. */
-static void table_put(struct cds_lfht *table, struct names_entry *entry)
+/* Puts a finished record on the table, in place of the one with the same key. Caller holds names->making. */
+static void table_put(struct cds_lfht *table, struct names_entry *entry, uintptr_t key)
 {
+    store_release(&entry->key, key);
     urcu_bp_read_lock();
-    cds_lfht_add_replace(table, hash_of(entry->key), has_key, &entry->key, &entry->node);
+    cds_lfht_add_replace(table, hash_of(key), has_key, &key, &entry->node);
     urcu_bp_read_unlock();
 }
 
@@ -266,7 +268,7 @@ static int module_describe(struct names *names, uintptr_t module_id, struct name
 
     if (!m)
         return -ENOMEM;
-    m->entry.key = m->record.module_id = module_id;
+    m->record.module_id = module_id;
     m->record.path = get_text(names, MODULE_FILE, module_id, &facts, &hr);
     if (hr < 0) {
         names_failed(names, hr);
@@ -298,7 +300,7 @@ static int module_describe(struct names *names, uintptr_t module_id, struct name
 static int module_get(struct names *names, uintptr_t module_id, struct names_module **out)
 {
     struct names_entry *found = table_find(names->module_table, module_id);
-    struct names_module_entry *m;
+    struct names_module_entry *m = NULL;
     int err;
 
     if (!found) {
@@ -312,7 +314,7 @@ static int module_get(struct names *names, uintptr_t module_id, struct names_mod
             if (m->record.id) {
                 m->record.next = names->newest;
                 names->newest = &m->record;
-                table_put(names->module_table, &m->entry);
+                table_put(names->module_table, &m->entry, module_id);
                 records_add(&names->modules, m->record.id, &m->record);
                 found = &m->entry;
                 m = NULL;
@@ -479,7 +481,7 @@ static int class_describe(struct names *names, uintptr_t class_id, unsigned dept
     if (!entry)
         return -ENOMEM;
     c = &entry->record;
-    entry->entry.key = c->class_id = class_id;
+    c->class_id = class_id;
     /* S_FALSE says that it is no array. */
     if (info->vtbl->is_array_class(info, class_id, &entry->element_type, &element, &c->rank) == S_OK) {
         c->rank = c->rank ? c->rank : 1;
@@ -518,7 +520,7 @@ static struct names_class *class_publish(struct names *names, struct names_class
 
     store_relaxed(&mine->record.epoch, epoch);
     pthread_mutex_lock(&names->making);
-    found = table_find(names->class_table, mine->entry.key);
+    found = table_find(names->class_table, mine->record.class_id);
     c = found ? &container_of(found, struct names_class_entry, entry)->record : NULL;
     if (c && class_same(c, &mine->record)) {
         store_relaxed(&c->epoch, epoch);
@@ -527,7 +529,7 @@ static struct names_class *class_publish(struct names *names, struct names_class
         mine->record.id = records_reserve(&names->classes);
         if (mine->record.id) {
             c = &mine->record;
-            table_put(names->class_table, &mine->entry);
+            table_put(names->class_table, &mine->entry, c->class_id);
             records_add(&names->classes, c->id, c);
             mine = NULL;
         }
@@ -541,7 +543,7 @@ static int class_get(struct names *names, uintptr_t class_id, unsigned depth, st
 {
     struct names_entry *found = table_find(names->class_table, class_id);
     uint32_t epoch = load_acquire(&names->epoch); /* before the runtime is asked */
-    struct names_class_entry *mine;
+    struct names_class_entry *mine = NULL;
     int err;
 
     *out = NULL;
@@ -625,7 +627,7 @@ static int method_describe(struct names *names, uintptr_t function_id, struct na
     if (!entry)
         return -ENOMEM;
     m = &entry->record;
-    entry->entry.key = m->function_id = function_id;
+    m->function_id = function_id;
     ids.id = ids.small;
     hr = info->vtbl->get_function_info2(info, function_id, 0, &class_id, &module_id, &m->token, ARGS_SMALL,
                                         &ids.count, ids.small);
@@ -675,14 +677,14 @@ static struct names_method *method_publish(struct names *names, struct names_met
 
     store_relaxed(&mine->epoch, epoch);
     pthread_mutex_lock(&names->making);
-    found = table_find(names->method_table, mine->entry.key);
+    found = table_find(names->method_table, mine->record.function_id);
     m = found ? &container_of(found, struct names_method_entry, entry)->record : NULL;
     if (!m || !method_same(m, &mine->record)) {
         m = NULL;
         mine->record.id = records_reserve(&names->methods);
         if (mine->record.id) {
             m = &mine->record;
-            table_put(names->method_table, &mine->entry);
+            table_put(names->method_table, &mine->entry, m->function_id);
             records_add(&names->methods, m->id, m);
             mine = NULL;
         }
@@ -696,7 +698,7 @@ int names_method_map(struct names *names, uintptr_t function_id, struct names_me
 {
     struct names_entry *found = table_find(names->method_table, function_id);
     uint32_t epoch = load_acquire(&names->epoch);
-    struct names_method_entry *mine;
+    struct names_method_entry *mine = NULL;
     int err;
 
     *out = NULL;
@@ -738,6 +740,20 @@ struct names_method *names_method_find(struct names *names, uintptr_t function_i
 
 /* ---- all of it ---- */
 
+static void table_free(struct cds_lfht *table)
+{
+    struct cds_lfht_iter it;
+    struct cds_lfht_node *node;
+
+    if (!table)
+        return;
+    urcu_bp_read_lock();
+    cds_lfht_for_each (table, &it, node)
+        cds_lfht_del(table, node);
+    urcu_bp_read_unlock();
+    cds_lfht_destroy(table, NULL);
+}
+
 int names_new(const struct names_config *config, struct names **out)
 {
     struct names *names = memory_zalloc(1, sizeof(*names));
@@ -746,20 +762,52 @@ int names_new(const struct names_config *config, struct names **out)
     if (!names)
         return -ENOMEM;
     names->config = *config;
-    names->method_table = table_new(BUCKETS);
-    names->class_table = table_new(BUCKETS);
+    pthread_mutex_init(&names->making, NULL);
+    names->method_table = table_new(METHOD_BUCKETS);
+    names->class_table = table_new(CLASS_BUCKETS);
     names->module_table = table_new(MODULE_BUCKETS);
-    if (!names->method_table || !names->class_table || !names->module_table ||
-        pthread_mutex_init(&names->making, NULL)) {
-        if (names->method_table)
-            cds_lfht_destroy(names->method_table, NULL);
-        if (names->class_table)
-            cds_lfht_destroy(names->class_table, NULL);
-        if (names->module_table)
-            cds_lfht_destroy(names->module_table, NULL);
-        memory_free(names);
+    if (!names->method_table || !names->class_table || !names->module_table) {
+        names_free(names);
         return -ENOMEM;
     }
     *out = names;
     return 0;
+}
+
+static void records_free(struct names_records *records, void (*record_free)(void *record))
+{
+    for (uint32_t id = 1; id <= load_relaxed(&records->count); id++)
+        record_free(names_record_at(records, id));
+    for (size_t k = 0; k < NAMES_CHUNKS; k++)
+        memory_free(load_relaxed(&records->chunk[k]));
+}
+
+static void method_record_free(void *record)
+{
+    names_bodies_free(record);
+    method_free(names_method_entry(record));
+}
+
+static void class_record_free(void *record)
+{
+    class_free(names_class_entry(record));
+}
+
+static void module_record_free(void *record)
+{
+    module_free(names_module_entry(record));
+}
+
+void names_free(struct names *names)
+{
+    if (!names)
+        return;
+    table_free(names->method_table);
+    table_free(names->class_table);
+    table_free(names->module_table);
+    records_free(&names->methods, method_record_free);
+    records_free(&names->classes, class_record_free);
+    records_free(&names->modules, module_record_free);
+    pthread_mutex_destroy(&names->making);
+    memory_free(names);
 }

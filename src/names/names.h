@@ -81,6 +81,13 @@ struct names_config {
 };
 
 int names_new(const struct names_config *config, struct names **out); /* 0 or -ENOMEM */
+
+/*
+ * names_free - give back everything, the records too. Only before names_start() or after names_stop() returned true,
+ * and when no thread can meet a record any more: a start that failed, a test.
+ */
+void names_free(struct names *names);
+
 int names_start(struct names *names); /* starts the resolver (all signals blocked, named); 0 or -errno */
 
 /*
@@ -133,6 +140,15 @@ const char *names_class_resolve(struct names *names, struct names_class *class);
  * Threads: as names_method_resolve. Asks the runtime for code ranges and maps, once per body of native code.
  */
 int32_t names_site(struct names *names, struct names_method *method, uintptr_t ip);
+
+/*
+ * names_site_call, names_site_alloc - the same, told who was called or what was made there (NULL: not known). The
+ * runtime's maps end at statements; where a statement calls more than once, that tells which instruction it was.
+ */
+int32_t names_site_call(struct names *names, struct names_method *method, uintptr_t ip,
+                        struct names_method *callee);
+int32_t names_site_alloc(struct names *names, struct names_method *method, uintptr_t ip,
+                         struct names_class *made);
 
 enum names_site_kind {
     NAMES_SITE_PENDING = -1, /* not resolved yet: never returned by names_site */

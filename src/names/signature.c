@@ -56,7 +56,7 @@ static void put_utf16(struct buffer *out, const clr_wchar *text, size_t length)
 
 /* ---- names by token ---- */
 
-enum name_kind { NAME_DEFINITION, NAME_REFERENCE, NAME_PARAMETER, NAME_METHOD };
+enum name_kind { NAME_DEFINITION, NAME_REFERENCE, NAME_PARAMETER, NAME_METHOD, NAME_MEMBER };
 
 static hresult ask_name(struct clr_metadata *import, enum name_kind kind, uint32_t token, clr_wchar *name,
                         uint32_t max, uint32_t *length, uint32_t *more)
@@ -70,6 +70,8 @@ static hresult ask_name(struct clr_metadata *import, enum name_kind kind, uint32
         return v->get_type_ref_props(import, token, more, name, max, length);
     case NAME_METHOD: /* more: owner */
         return v->get_method_props(import, token, more, name, max, length, NULL, NULL, NULL, NULL, NULL);
+    case NAME_MEMBER: /* more: parent */
+        return v->get_member_ref_props(import, token, more, name, max, length, NULL, NULL);
     case NAME_PARAMETER: /* more: its number */
         return v->get_generic_param_props(import, token, more, NULL, NULL, NULL, name, max, length);
     }
@@ -602,7 +604,30 @@ void signature_append_method_arguments(struct buffer *out, const struct signatur
         put(out, ">");
 }
 
-bool signature_append_method_name(struct buffer *out, struct clr_metadata *import, uint32_t method, uint32_t *owner)
+bool signature_append_member_name(struct buffer *out, struct clr_metadata *import, uint32_t member,
+                                  uint32_t *owner, const uint8_t **blob, uint32_t *size)
 {
-    return put_name(out, import, NAME_METHOD, method, owner);
+    const struct clr_metadata_vtbl *v = import->vtbl;
+    bool reference = clr_token_type(member) == mdtMemberRef;
+
+    *blob = NULL;
+    *size = 0;
+    if (!put_name(out, import, reference ? NAME_MEMBER : NAME_METHOD, member, owner))
+        return false;
+    if (reference)
+        return v->get_member_ref_props(import, member, NULL, NULL, 0, NULL, blob, size) >= 0;
+    return v->get_method_props(import, member, NULL, NULL, 0, NULL, NULL, blob, size, NULL, NULL) >= 0;
+}
+
+void signature_append_token(struct buffer *out, const struct signature_scope *scope, uint32_t type)
+{
+    unsigned steps = STEPS_MAX;
+    struct cursor c = {NULL, NULL, scope, 0, &steps, false};
+    size_t from = out->size;
+
+    put_token(&c, out, type, NULL);
+    if (c.bad) {
+        cut_back(out, from);
+        put(out, "?");
+    }
 }

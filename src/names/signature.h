@@ -43,9 +43,16 @@ bool signature_append_definition(struct buffer *out, const struct signature_scop
 /* "<System.Int32, T>" of a generic method, nothing for any other. */
 void signature_append_method_arguments(struct buffer *out, const struct signature_scope *scope);
 
-/* The bare name of a method. Returns: whether the metadata knew the token; *owner is then its declaring mdTypeDef. */
-bool signature_append_method_name(struct buffer *out, struct clr_metadata *import, uint32_t method,
-                                  uint32_t *owner);
+/* A type by its token (mdTypeDef, mdTypeRef, mdTypeSpec), as an instruction names it. */
+void signature_append_token(struct buffer *out, const struct signature_scope *scope, uint32_t type);
+
+/*
+ * signature_append_member_name - the bare name of a mdMethodDef or mdMemberRef.
+ * Returns: whether the metadata knew the token; *owner is then the type it belongs to, and blob its signature, which
+ *          lives as long as the module.
+ */
+bool signature_append_member_name(struct buffer *out, struct clr_metadata *import, uint32_t member,
+                                  uint32_t *owner, const uint8_t **blob, uint32_t *size);
 
 /* Beyond so many bytes nothing is appended any more: names are cut far below (text.c). Blobs are still read on. */
 #define SIGNATURE_FULL 8192

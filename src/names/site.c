@@ -3,6 +3,8 @@
  */
 #include "names/internal.h"
 
+#include "names/il.h"
+
 #include "base/memory.h"
 
 #include <shadowtrace/clr/constants.h>
@@ -29,14 +31,84 @@ static bool body_offset(const struct names_body *body, uintptr_t ip, uint32_t *o
     return false;
 }
 
-static int32_t body_il(const struct names_body *body, uint32_t offset)
-{
-    int32_t il = NAMES_SITE_UNMAPPED;
+/* What a site is asked for: who was called, or what was made; both NULL when that is not known. */
+struct site_hint {
+    struct names_method *callee;
+    const struct names_class *made;
+};
 
-    for (uint32_t i = 0; i < body->entries && body->map[i].native_start_offset <= offset; i++)
-        if (offset < body->map[i].native_end_offset)
-            il = (int32_t)body->map[i].il_offset < 0 ? NAMES_SITE_UNMAPPED : (int32_t)body->map[i].il_offset;
-    return il;
+static bool is_real(const struct clr_debug_il_to_native_map *entry)
+{
+    return entry->il_offset < EPILOG; /* PROLOG, NO_MAPPING and EPILOG are the highest values */
+}
+
+/* Where the statement that begins at `from` ends: the next offset that this body maps. */
+static uint32_t statement_end(const struct names_body *body, uint32_t from)
+{
+    uint32_t end = UINT32_MAX;
+
+    for (uint32_t i = 0; i < body->entries; i++)
+        if (is_real(&body->map[i]) && body->map[i].il_offset > from && body->map[i].il_offset < end)
+            end = body->map[i].il_offset;
+    return end;
+}
+
+/* Finds the instruction in or after the statement at `from`: il_narrow, or il_search if the statement is a guess. */
+static int32_t instruction(struct names *names, struct names_method *method, uint32_t from, uint32_t to,
+                           const struct site_hint *hint, bool guess)
+{
+    struct clr_info *info = names->config.info;
+    const uint8_t *bytes = NULL;
+    struct il_target target;
+    struct il_code il;
+    uint32_t size = 0;
+
+    if (!method->module ||
+        info->vtbl->get_il_function_body(info, method->module->module_id, method->token, &bytes, &size) < 0 ||
+        !il_parse(bytes, size, &il))
+        return IL_AMBIGUOUS; /* without IL of its own, or in a module that keeps none */
+    target.callee = hint->callee ? names_method_resolve(names, hint->callee) : NULL;
+    target.made = hint->made;
+    return guess ? il_search(method, &il, from, to, &target) : il_narrow(method, &il, from, to, &target);
+}
+
+/*
+ * The runtime maps native code to statements, in native order and without gaps, apart from what it marks: prologs,
+ * epilogs, and code without a mapping. The JIT marks as the latter what it made itself, but also what is left of a
+ * statement after a run-time look-up in a shared generic, and blocks of code inlined there, which it may move to the
+ * end. Such code belongs to the statement on both sides of it, if that is the same one. Else only an operand that
+ * names what was called is believed: for the statement before, or when it is the only one in the method.
+ */
+static int32_t body_il(struct names *names, struct names_method *method, const struct names_body *body,
+                       uint32_t offset, const struct site_hint *hint)
+{
+    const struct clr_debug_il_to_native_map *end = body->map + body->entries, *entry = NULL, *next, *e;
+    uint32_t from = 0, to = 0;
+    bool certain = true;
+    int32_t il;
+
+    for (e = body->map; e < end && e->native_start_offset <= offset; e++)
+        if (offset < e->native_end_offset) /* an empty range holds no instruction */
+            entry = e;
+    if (!entry)
+        return NAMES_SITE_UNMAPPED;
+    if (entry->il_offset == NO_MAPPING) {
+        for (next = entry; next < end && next->il_offset == NO_MAPPING; next++)
+            ;
+        while (entry > body->map && entry->il_offset == NO_MAPPING)
+            entry--;
+        certain = is_real(entry) && next < end && next->il_offset == entry->il_offset;
+    } else if (!is_real(entry)) {
+        return NAMES_SITE_UNMAPPED;
+    }
+    if (is_real(entry)) {
+        from = entry->il_offset;
+        to = statement_end(body, from);
+    }
+    il = instruction(names, method, from, to, hint, !certain);
+    if (il >= 0)
+        return il;
+    return certain ? (int32_t)from : NAMES_SITE_UNMAPPED;
 }
 
 static int by_native_start(const void *a, const void *b)
@@ -53,6 +125,16 @@ static void body_free(struct names_body *body)
         memory_free(body->map);
     }
     memory_free(body);
+}
+
+void names_bodies_free(struct names_method *method)
+{
+    struct names_body *body = load_relaxed(&method->bodies), *next;
+
+    for (; body; body = next) {
+        next = body->next;
+        body_free(body);
+    }
 }
 
 static struct names_body *body_ask(struct names *names, uintptr_t start)
@@ -155,11 +237,11 @@ static enum names_site_kind kind_of_dynamic(struct names *names, uintptr_t funct
     return NAMES_SITE_STUB;
 }
 
-int32_t names_site(struct names *names, struct names_method *method, uintptr_t ip)
+static int32_t site(struct names *names, struct names_method *method, uintptr_t ip, const struct site_hint *hint)
 {
     struct clr_info *info = names->config.info;
-    const struct names_body *body;
     uintptr_t function = 0, rejit = 0;
+    const struct names_body *body;
     uint32_t offset;
     int32_t dynamic = 0;
     Dl_info image;
@@ -169,7 +251,7 @@ int32_t names_site(struct names *names, struct names_method *method, uintptr_t i
     ip--; /* a return address: the call lies before it */
     body = method ? body_find(method, ip, &offset) : NULL;
     if (body)
-        return body_il(body, offset);
+        return body_il(names, method, body, offset, hint);
     if (names->config.info_version < 9)
         return NAMES_SITE_UNMAPPED;
     if (info->vtbl->get_function_from_ip3(info, (const uint8_t *)ip, &function, &rejit) < 0)
@@ -177,9 +259,28 @@ int32_t names_site(struct names *names, struct names_method *method, uintptr_t i
     if (method && function == method->function_id) {
         bodies_add(names, method, rejit);
         body = body_find(method, ip, &offset);
-        return body ? body_il(body, offset) : NAMES_SITE_UNMAPPED;
+        return body ? body_il(names, method, body, offset, hint) : NAMES_SITE_UNMAPPED;
     }
     if (info->vtbl->is_function_dynamic(info, function, &dynamic) >= 0 && dynamic)
         return kind_of_dynamic(names, function);
     return NAMES_SITE_OTHER;
+}
+
+int32_t names_site(struct names *names, struct names_method *method, uintptr_t ip)
+{
+    return site(names, method, ip, &(struct site_hint){NULL, NULL});
+}
+
+int32_t names_site_call(struct names *names, struct names_method *method, uintptr_t ip,
+                        struct names_method *callee)
+{
+    return site(names, method, ip, &(struct site_hint){callee, NULL});
+}
+
+int32_t names_site_alloc(struct names *names, struct names_method *method, uintptr_t ip,
+                         struct names_class *made)
+{
+    if (made)
+        names_class_resolve(names, made);
+    return site(names, method, ip, &(struct site_hint){NULL, made});
 }

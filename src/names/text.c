@@ -79,37 +79,47 @@ char *text_class(const struct names_class *class)
     return finish(&out);
 }
 
-char *text_method(const struct names_method *method)
+void text_scope(const struct names_method *method, struct signature_scope *out)
 {
     const struct names_class *owner = method->owner;
-    struct signature_scope scope = {
+
+    *out = (struct signature_scope){
         .import = method->module ? method->module->import : NULL,
         .method = method->token,
         .method_args = method->args,
         .method_arg = method->arg,
     };
-    struct buffer out = BUFFER_INIT, name = BUFFER_INIT;
-    const uint8_t *blob = NULL;
-    uint32_t size = 0;
+    if (owner && !owner->rank) {
+        out->type = owner->token;
+        out->type_args = owner->args;
+        out->type_arg = owner->arg;
+    } else if (out->import &&
+               out->import->vtbl->get_method_props(out->import, method->token, &out->type, NULL, 0, NULL, NULL,
+                                                   NULL, NULL, NULL, NULL) < 0) {
+        out->type = 0;
+    }
+}
 
+char *text_method(const struct names_method *method)
+{
+    struct buffer out = BUFFER_INIT, name = BUFFER_INIT;
+    struct signature_scope scope;
+    const uint8_t *blob;
+    uint32_t size, type;
+
+    text_scope(method, &scope);
     if (!scope.import ||
-        !signature_append_method_name(&name, scope.import, method->token, &scope.type)) {
+        !signature_append_member_name(&name, scope.import, method->token, &type, &blob, &size)) {
         buffer_free(&name);
         return NULL;
     }
-    if (owner && !owner->rank) {
-        scope.type_args = owner->args;
-        scope.type_arg = owner->arg;
-        text_append_class(&out, owner);
-    } else if (!signature_append_definition(&out, &scope, scope.type)) {
+    if (method->owner && !method->owner->rank)
+        text_append_class(&out, method->owner);
+    else if (!signature_append_definition(&out, &scope, scope.type))
         buffer_text(&out, "<Module>"); /* global methods have no owner in the metadata interface */
-    }
     buffer_char(&out, '.');
     buffer_append(&out, name.data, name.size);
     signature_append_method_arguments(&out, &scope);
-    if (scope.import->vtbl->get_method_props(scope.import, method->token, NULL, NULL, 0, NULL, NULL,
-                                             &blob, &size, NULL, NULL) < 0)
-        size = 0;
     signature_append_parameters(&out, &scope, blob, size);
     out.failed |= name.failed;
     buffer_free(&name);

@@ -21,6 +21,7 @@
 #define RING_SLOTS 16384
 #define LOWEST_MAJOR 8
 #define HIGHEST_MAJOR 10 /* what this build's tests have run on */
+#define MAX_SITES 1000000 /* instructions that allocate; further ones have no offset in the log */
 #define STOP_MS 2000
 #define MEASURED_PAIRS 20000
 
@@ -83,14 +84,23 @@ static uintptr_t map_function(uintptr_t function_id, void *client_data, int32_t 
     return (uintptr_t)method;
 }
 
+/* Code that may be unloaded before the resolver comes to it is resolved at once. */
 static void node_created(void *context, struct tree_node *node)
 {
     struct profiler *p = context;
     const struct names_method *method = (const struct names_method *)node->method;
-    const struct names_method *parent = node->parent ? (const struct names_method *)node->parent->method : NULL;
+    const struct names_method *parent = (const struct names_method *)node->parent->method;
 
-    if ((method && method->collectible) || (parent && parent->collectible))
-        log_resolve_node(p->names, node); /* its code may be unloaded before the resolver comes to it */
+    if (method->collectible || (parent && parent->collectible))
+        log_resolve_node(p->names, node);
+}
+
+static void site_created(void *context, struct tree_node *site)
+{
+    struct profiler *p = context;
+
+    if (((const struct names_method *)site->method)->collectible)
+        log_resolve_site(p->names, site);
 }
 
 static bool resolver_poll(void *context)
@@ -173,7 +183,7 @@ static int wire(struct profiler *p, char *why)
     bool snapshots = p->options.capture == OPTIONS_CAPTURE_SNAPSHOT;
     bool compares = p->options.check && !snapshots;
     struct names_config names = {p->info, p->info_version, resolver_poll, p};
-    struct tree_config tree = {p->options.max_nodes, node_created, p};
+    struct tree_config tree = {p->options.max_nodes, node_created, p}, sites = {MAX_SITES, site_created, p};
     struct stack_config stack = {.detached = stack_detached, .context = p};
     struct check_config check = {.info = p->info,
                                  .agreement = &p->agreement,
@@ -216,11 +226,12 @@ static int wire(struct profiler *p, char *why)
         snprintf(why, WHY_SIZE, "no thread-specific key is left in this process");
         return -1;
     }
-    if (names_new(&names, &p->names) || tree_new(&tree, &p->tree))
+    if (names_new(&names, &p->names) || tree_new(&tree, &p->tree) || tree_new(&sites, &p->sites))
         return -1;
     selection_init(&p->selection, p->info, p->names, &p->options);
     check.names = alloc.names = log.names = p->names;
     check.tree = alloc.tree = log.tree = p->tree;
+    alloc.sites = log.sites = p->sites;
     if (check_new(&check, &p->check) || alloc_new(&alloc, &p->alloc))
         return -1;
     return log_open(&log, &p->log, why, WHY_SIZE) ? -1 : 0;

@@ -29,7 +29,7 @@ struct profiler {
     bool unverified;
     bool elt2;
     struct names *names;
-    struct tree *tree;
+    struct tree *tree, *sites;
     struct event_hub hub;
     struct agreement agreement;
     struct check *check;

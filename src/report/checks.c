@@ -179,6 +179,18 @@ static int settle_counts(struct report_checks *c)
     return err;
 }
 
+static void settle_instructions(struct report_checks *c)
+{
+    const json_t *counts = json_object_get(c->check, "instructions");
+
+    c->calls += count_of(counts, "calls");
+    c->calls_equal += count_of(counts, "calls_equal");
+    c->calls_native += count_of(counts, "calls_native");
+    c->sites += count_of(counts, "sites");
+    c->sites_equal += count_of(counts, "sites_equal");
+    c->sites_unknown += count_of(counts, "sites_unknown");
+}
+
 static int settle(struct report_checks *c)
 {
     const json_t *hooks = json_object_get(c->end, "hooks");
@@ -193,6 +205,7 @@ static int settle(struct report_checks *c)
                             json_object_get(c->check, "snapshot_ns"));
     if (!err)
         err = depths_add(c, json_object_get(c->check, "by_depth"));
+    settle_instructions(c);
     if (!err)
         err = tally_later(&c->counts, json_object_get(c->check, "repairs"));
     if (!err)

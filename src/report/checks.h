@@ -42,6 +42,8 @@ struct report_checks {
     struct report_histogram shadow, snapshot;
     struct report_depth *depths;
     size_t depth_count, depth_capacity;
+    /* Call and allocating instructions of equal stacks, compared with the snapshot's. */
+    uint64_t calls, calls_equal, calls_native, sites, sites_equal, sites_unknown;
     bool has_hooks;
     uint64_t hook_calls;
     double hook_ns_per_pair; /* 0: not measured */

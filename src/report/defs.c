@@ -37,17 +37,22 @@ static int ids_set(struct report_ids *ids, uint32_t id, uint32_t number)
     return 0;
 }
 
-static void ids_free(struct report_ids *ids)
+uint32_t report_ids_get(const struct report_ids *ids, uint32_t id)
+{
+    return ids_get(ids, id);
+}
+
+int report_ids_set(struct report_ids *ids, uint32_t id, uint32_t number)
+{
+    return ids_set(ids, id, number);
+}
+
+void report_ids_free(struct report_ids *ids)
 {
     for (size_t i = 0; i < ids->page_count; i++)
         memory_free(ids->pages[i]);
     memory_free(ids->pages);
     *ids = (struct report_ids){NULL, 0};
-}
-
-bool report_ids_have(const struct report_ids *ids, uint32_t id)
-{
-    return ids_get(ids, id) != 0;
 }
 
 /* Strings: each text once, at an address that stays. */
@@ -177,7 +182,7 @@ static void table_free(struct report_table *t)
 {
     memory_free(t->defs);
     index_free(&t->index);
-    ids_free(&t->ids);
+    report_ids_free(&t->ids);
 }
 
 /* An id that is used and not defined (yet): an entry of its own that says so. A definition may still come. */
@@ -301,10 +306,10 @@ void report_defs_fini(struct report_defs *d)
     table_free(&d->classes);
     table_free(&d->methods);
     memory_free(d->threads);
-    ids_free(&d->thread_ids);
+    report_ids_free(&d->thread_ids);
     memory_free(d->paths);
     index_free(&d->path_index);
-    ids_free(&d->path_ids);
+    report_ids_free(&d->path_ids);
     for (size_t i = 0; i < d->block_count; i++)
         memory_free(d->blocks[i]);
     memory_free(d->blocks);
@@ -434,11 +439,11 @@ static void add_header(struct report_defs *d)
 {
     if (d->headers++ == 0)
         return;
-    ids_free(&d->modules.ids);
-    ids_free(&d->classes.ids);
-    ids_free(&d->methods.ids);
-    ids_free(&d->thread_ids);
-    ids_free(&d->path_ids);
+    report_ids_free(&d->modules.ids);
+    report_ids_free(&d->classes.ids);
+    report_ids_free(&d->methods.ids);
+    report_ids_free(&d->thread_ids);
+    report_ids_free(&d->path_ids);
 }
 
 int report_defs_add(struct report_defs *d, const struct report_record *r)

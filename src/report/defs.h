@@ -100,8 +100,10 @@ int report_defs_path(struct report_defs *d, uint32_t id, struct report_place at,
 int report_defs_inline_path(struct report_defs *d, const struct report_alloc *a, uint32_t *out);
 int report_defs_inline_class(struct report_defs *d, const struct report_alloc *a, uint32_t *out);
 
-/* Whether an id is known, without any of that. */
-bool report_ids_have(const struct report_ids *ids, uint32_t id);
+/* The map itself. report_ids_get gives number + 1, 0 for an id that is not there; report_ids_set 0 or -ENOMEM. */
+uint32_t report_ids_get(const struct report_ids *ids, uint32_t id);
+int report_ids_set(struct report_ids *ids, uint32_t id, uint32_t number);
+void report_ids_free(struct report_ids *ids);
 
 static inline const struct report_def *report_class(const struct report_defs *d, uint32_t number)
 {

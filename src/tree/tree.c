@@ -9,7 +9,7 @@
 #define BUCKET_BITS 20
 #define BUCKETS (1u << BUCKET_BITS)
 
-_Static_assert(sizeof(struct tree_node) == 64, "one cache line a node");
+_Static_assert(sizeof(struct tree_node) == 48, "see tree.h");
 
 /*
  * Nodes are found by a chained hash that only grows: a node is pushed onto its chain by compare-and-swap and never
@@ -20,7 +20,7 @@ struct tree {
     struct tree_config config;
     _Atomic(uint32_t) count;   /* ids given out */
     _Atomic(uint64_t) refused;
-    _Atomic(struct tree_node *) *buckets;
+    _Atomic(uint32_t) *buckets; /* id of the newest node of a chain, 0 none */
     uint32_t chunks; /* entries of the array below */
     _Atomic(struct tree_node *) chunk[];
 };
@@ -105,22 +105,32 @@ struct tree_node *tree_root(struct tree *tree)
     return load_relaxed(&tree->chunk[0]);
 }
 
-static struct tree_node *chain_find(struct tree_node *from, const struct tree_node *until,
+/* A published id: its chunk is there. */
+static struct tree_node *known(const struct tree *tree, uint32_t id)
+{
+    return &load_acquire(&tree->chunk[id >> CHUNK_BITS])[id & (CHUNK_NODES - 1)];
+}
+
+static struct tree_node *chain_find(const struct tree *tree, uint32_t from, uint32_t until,
                                     const struct tree_node *parent, uintptr_t method, uintptr_t ip)
 {
-    for (; from != until; from = from->next)
-        if (from->parent == parent && from->method == method && from->ip == ip)
-            return from;
+    while (from != until) {
+        struct tree_node *node = known(tree, from);
+
+        if (node->parent == parent && node->method == method && node->ip == ip)
+            return node;
+        from = node->next;
+    }
     return NULL;
 }
 
 static struct tree_node *child_find_or_make(struct tree *tree, struct tree_node *parent, uintptr_t method,
-                                            uintptr_t ip)
+                                            uintptr_t ip, uintptr_t hint)
 {
-    _Atomic(struct tree_node *) *bucket = &tree->buckets[hash(parent, method, ip)];
-    struct tree_node *head = load_acquire(bucket), *searched = head, *node, *twin;
+    _Atomic(uint32_t) *bucket = &tree->buckets[hash(parent, method, ip)];
+    uint32_t head = load_acquire(bucket), searched = head;
+    struct tree_node *node = chain_find(tree, head, 0, parent, method, ip), *twin;
 
-    node = chain_find(head, NULL, parent, method, ip);
     if (node)
         return node;
     node = reserve(tree);
@@ -129,13 +139,13 @@ static struct tree_node *child_find_or_make(struct tree *tree, struct tree_node 
     node->parent = parent;
     node->method = method;
     node->ip = ip;
-    node->depth = parent->depth + (method != 0);
+    store_relaxed(&node->hint, hint);
     store_relaxed(&node->il, TREE_IL_PENDING);
     if (tree->config.created)
         tree->config.created(tree->config.context, node);
     node->next = head;
-    while (!cas_acq_rel(bucket, &head, node)) { /* pairs with the acquire of every look-up */
-        twin = chain_find(head, searched, parent, method, ip);
+    while (!cas_acq_rel(bucket, &head, node->id)) { /* pairs with the acquire of every look-up */
+        twin = chain_find(tree, head, searched, parent, method, ip);
         if (twin) {
             store_release(&node->state, TREE_HOLE);
             return twin;
@@ -148,16 +158,22 @@ static struct tree_node *child_find_or_make(struct tree *tree, struct tree_node 
 
 struct tree_node *tree_child(struct tree *tree, struct tree_node *parent, uintptr_t method, uintptr_t ip)
 {
-    _Atomic(struct tree_node *) *guess = method ? &parent->last_child : &parent->last_site;
-    struct tree_node *node = load_acquire(guess); /* pairs with the release below */
+    struct tree_node *node = load_acquire(&parent->last_child); /* pairs with the release below */
 
     if (LIKELY(node && node->ip == ip && node->method == method))
         return node;
-    node = child_find_or_make(tree, parent, method, ip);
+    node = child_find_or_make(tree, parent, method, ip, 0);
     if (!node)
         return parent;
-    store_release(guess, node);
+    store_release(&parent->last_child, node);
     return node;
+}
+
+struct tree_node *tree_site(struct tree *sites, uintptr_t method, uintptr_t ip, uintptr_t hint)
+{
+    struct tree_node *root = tree_root(sites), *node = child_find_or_make(sites, root, method, ip, hint);
+
+    return node ? node : root;
 }
 
 struct tree_node *tree_node_by_id(struct tree *tree, uint32_t id)

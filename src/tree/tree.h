@@ -2,9 +2,10 @@
  * tree/tree.h - the context tree: one per process. A node is a method called from one instruction of its parent's
  * node; a path from the root is a call stack. Nodes are made once, numbered, and never freed or moved.
  *
- * A method is an opaque word here. A node without a method (0) is a *site*: an instruction in its parent's method.
+ * A method is an opaque word here. A second, flat tree holds the sites: instructions that allocate, each a child of
+ * the root, so that a stack is one node however many objects its youngest method makes.
  *
- *                              | tree_child | tree_node_by_id
+ *                              | tree_child       | tree_node_by_id
  *   at the same time           | safe (lock-free) | safe (wait-free)
  */
 #ifndef SHADOWTRACE_TREE_TREE_H
@@ -22,17 +23,18 @@ enum tree_state {
     TREE_HOLE,     /* another thread made the same node first: this id is never used */
 };
 
-/* 64 bytes. */
+/* 48 bytes: there may be millions. */
 struct tree_node {
     struct tree_node *parent; /* NULL for the root only */
-    uintptr_t method;         /* opaque; 0 for the root and for sites */
-    uintptr_t ip;             /* return address in the parent's method, or the site's instruction; 0 not known */
-    struct tree_node *next;   /* hash chain, fixed once published */
-    _Atomic(struct tree_node *) last_child; /* a guess that saves a look-up: any child, checked before use */
-    _Atomic(struct tree_node *) last_site;  /* the same among the sites */
+    uintptr_t method;         /* opaque; 0 for the root */
+    uintptr_t ip;             /* return address in the parent's method; of a site: in its own; 0 not known */
+    union {
+        _Atomic(struct tree_node *) last_child; /* a guess that saves a look-up: any child, checked before use */
+        _Atomic(uintptr_t) hint;                /* of a site: the class met there first; opaque */
+    };
+    uint32_t next;            /* hash chain by id, fixed once published; 0 ends it */
     uint32_t id;              /* 0 is the root */
     _Atomic(int32_t) il;      /* of `ip`; TREE_IL_PENDING until resolved (release) */
-    uint32_t depth;           /* methods on the path from the root */
     _Atomic(uint8_t) state;   /* enum tree_state */
     uint8_t written;          /* the writer's own mark */
 };
@@ -55,6 +57,12 @@ struct tree_node *tree_root(struct tree *tree);
  * Owns:    the tree. Threads: any, lock-free. May run: in callbacks; a new node may map pages.
  */
 struct tree_node *tree_child(struct tree *tree, struct tree_node *parent, uintptr_t method, uintptr_t ip);
+
+/*
+ * tree_site - in the tree of sites: the instruction before `ip` in `method`; `hint` is kept if it is new.
+ * Returns: the node, or the root (id 0: no site) as tree_child gives the parent. Otherwise the same.
+ */
+struct tree_node *tree_site(struct tree *sites, uintptr_t method, uintptr_t ip, uintptr_t hint);
 
 /* The node with that id, of any state, or NULL past the newest id. */
 struct tree_node *tree_node_by_id(struct tree *tree, uint32_t id);

@@ -1,0 +1,196 @@
+#include "cli/commands.h"
+#include "cli/reading.h"
+#include "cli/text.h"
+
+#include "base/buffer.h"
+#include "report/validate.h"
+
+#include <getopt.h>
+#include <string.h>
+
+enum { OPT_FORMAT = 256, OPT_SCHEMA };
+
+static const struct option options[] = {
+    {"format", required_argument, NULL, OPT_FORMAT},
+    {"schema", required_argument, NULL, OPT_SCHEMA},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+/* What came of one log. */
+struct verdict {
+    const char *path;
+    struct report_validation v;
+    struct report_problems problems;
+};
+
+static void print_text(const struct verdict *d, FILE *out)
+{
+    const struct report_validation *v = &d->v;
+    uint64_t allocs = v->records[SST_KIND_ALLOC] + v->records[SST_KIND_SITE];
+    struct text_number a, b, c;
+
+    for (size_t i = 0; i < d->problems.kept_count; i++) {
+        const struct report_problem *p = &d->problems.kept[i];
+
+        fprintf(out, "%s:%llu: offset %llu: %s\n", p->file, (unsigned long long)p->place.line,
+                (unsigned long long)p->place.offset, p->text);
+    }
+    if (d->problems.count > d->problems.kept_count)
+        fprintf(out, "%s: %s more problems\n", d->path,
+                text_count(&a, d->problems.count - d->problems.kept_count));
+    fprintf(out, "%s: %s: %s lines, %s of them allocation records", d->path,
+            !d->problems.count ? "valid" : "NOT VALID", text_count(&a, v->lines),
+            text_count(&b, allocs));
+    if (d->problems.count)
+        fprintf(out, ", %s problems", text_count(&c, d->problems.count));
+    if (v->unknown_records)
+        fprintf(out, ", %s records of kinds unknown here", text_count(&c, v->unknown_records));
+    if (v->ended && !v->cut)
+        fputs("; ended\n", out);
+    else
+        fprintf(out, "; not ended%s\n", v->cut ? " (cut within its last line)" : "");
+}
+
+static json_t *json_of(const struct verdict *d)
+{
+    const struct report_validation *v = &d->v;
+    json_t *records = json_object(), *problems = json_array();
+
+    for (int kind = 1; kind < SST_KIND_COUNT; kind++)
+        json_object_set_new(records, report_kind_name((enum sst_kind)kind),
+                            json_integer((json_int_t)v->records[kind]));
+    for (size_t i = 0; i < d->problems.kept_count; i++) {
+        const struct report_problem *p = &d->problems.kept[i];
+
+        json_array_append_new(problems, json_pack("{s:I, s:I, s:o}", "line", (json_int_t)p->place.line,
+                                                  "offset", (json_int_t)p->place.offset, "text",
+                                                  reading_text_json(p->text)));
+    }
+    return json_pack("{s:o, s:b, s:b, s:b, s:I, s:I, s:o, s:I, s:I, s:o}", "file",
+                     reading_text_json(d->path), "valid", (int)(d->problems.count == 0), "ended",
+                     (int)v->ended, "cut", (int)v->cut, "lines", (json_int_t)v->lines, "bytes",
+                     (json_int_t)v->bytes, "records", records, "unknown_records",
+                     (json_int_t)v->unknown_records, "problem_count", (json_int_t)d->problems.count,
+                     "problems", problems);
+}
+
+static int validate_one(const char *path, const struct report_schema *schema, bool json, bool first,
+                        FILE *out)
+{
+    struct verdict d = {.path = path};
+    struct reading_progress progress;
+    struct report_consumer shown = {.progress = reading_progress, .progress_context = &progress};
+    int err, status = CLI_OK;
+
+    report_problems_init(&d.problems);
+    reading_progress_init(&progress);
+    err = report_validate(path, schema, &shown, &d.problems, &d.v);
+    reading_progress_end(&progress);
+    if (err) {
+        cli_complain(&cmd_validate, err == -EPROTO ? "%s: %s" : "cannot read %s: %s", path,
+                     err == -EPROTO ? d.v.why : strerror(-err));
+        status = CLI_IO;
+    } else if (json) {
+        json_t *verdict = json_of(&d);
+
+        if (!first)
+            putc(',', out);
+        if (!verdict || json_dumpf(verdict, out, JSON_COMPACT))
+            status = CLI_IO;
+        json_decref(verdict);
+    } else {
+        print_text(&d, out);
+    }
+    if (!status && d.problems.count)
+        status = CLI_CHECK;
+    report_problems_fini(&d.problems);
+    return status;
+}
+
+static int schema_from(const char *path, struct report_schema **out)
+{
+    struct buffer text = BUFFER_INIT;
+    FILE *file = fopen(path, "re");
+    char why[200], chunk[4096];
+    size_t got;
+    int err = file ? 0 : errno;
+
+    while (file && (got = fread(chunk, 1, sizeof(chunk), file)) > 0)
+        buffer_append(&text, chunk, got);
+    if (file && ferror(file))
+        err = EIO;
+    if (text.failed)
+        err = ENOMEM;
+    if (file)
+        fclose(file);
+    if (err) {
+        cli_complain(&cmd_validate, "cannot read %s: %s", path, strerror(err));
+    } else if (report_schema_new(text.data ? text.data : "", text.size, out, why, sizeof(why))) {
+        cli_complain(&cmd_validate, "%s is no schema that can be used: %s", path, why);
+        err = EINVAL;
+    }
+    buffer_free(&text);
+    return err ? CLI_IO : CLI_OK;
+}
+
+static int validate(char **logs, const char *schema_path, enum reading_format format, FILE *out)
+{
+    struct report_schema *schema = NULL;
+    bool json = format == READING_JSON, first = true;
+    int status = schema_path ? schema_from(schema_path, &schema) : CLI_OK;
+
+    if (status)
+        return status;
+    if (json)
+        fputs("{\"logs\":[", out);
+    for (; *logs; logs++) {
+        int one = validate_one(*logs, schema, json, first, out);
+
+        first &= one == CLI_IO; /* such a log left nothing in the list */
+        status = one > status ? one : status;
+    }
+    if (json)
+        fputs("]}\n", out);
+    report_schema_free(schema);
+    return status;
+}
+
+static int validate_run(int argc, char **argv, FILE *out)
+{
+    enum reading_format format = READING_TEXT;
+    const char *schema = NULL;
+    int option;
+
+    optind = 0;
+    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+        if (option == '?' || option == ':')
+            return cli_option_error(&cmd_validate, argv, option);
+        if (option == 'h') {
+            cli_help(&cmd_validate, out);
+            return CLI_OK;
+        }
+        if (option == OPT_SCHEMA)
+            schema = optarg;
+        else if (!reading_format(optarg, &format))
+            return cli_usage_error(&cmd_validate, "--format cannot be \"%.100s\"", optarg);
+    }
+    if (optind == argc)
+        return cli_usage_error(&cmd_validate, "a log is missing");
+    return validate(argv + optind, schema, format, out);
+}
+
+const struct cli_command cmd_validate = {
+    .name = "validate",
+    .args = "[options] LOG...",
+    .help = "hold logs against the schema and rules of the format",
+    .options = "Every record is held against log_schema.json, and the log against what a schema cannot say: ids are\n"
+               "defined before use, times of a thread do not fall, totals of the end are those of the log. A log\n"
+               "that merely ends early is valid as far as it goes. `-` is standard input.\n"
+               "\n"
+               "  --format FORMAT   text (default): FILE:LINE: offset BYTE: what; or json\n"
+               "  --schema FILE     another schema than the one built in\n"
+               "\n"
+               "Exit status 1 if there is any problem.\n",
+    .run = validate_run,
+};

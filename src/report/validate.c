@@ -1,0 +1,549 @@
+#include "report/validate.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define PROGRESS_LINES 8192
+
+/* Ids of one kind, and of each a hash of what it stands for: the same id may come again, but not as something else. */
+struct known {
+    struct report_ids ids;
+    uint64_t *facts;
+    size_t count, capacity;
+};
+
+struct thread_state {
+    uint64_t last; /* t of its latest line */
+    bool ended;
+};
+
+enum { TAKEN, COMPARED, EQUAL, MISMATCHED, REFUSED, COUNTS };
+static const char *const count_keys[COUNTS] = {"taken", "compared", "equal", "mismatched", "refused"};
+
+struct validator {
+    const struct report_schema *schema;
+    bool shipped; /* it is the one that ships: lines read by hand need no second look */
+    struct report_schema *own;
+    struct report_parser parser;
+    struct report_problems *problems;
+    struct report_validation *out;
+    struct known modules, classes, methods, nodes, threads;
+    struct thread_state *thread; /* by number of `threads` */
+    size_t thread_capacity;
+    uint64_t allocs, bytes, mismatches; /* seen in the log */
+    uint64_t counts[COUNTS];            /* of the last check record */
+    json_t *lost, *repairs;             /* reason to last cumulative count */
+};
+
+static void known_free(struct known *k)
+{
+    report_ids_free(&k->ids);
+    memory_free(k->facts);
+}
+
+static int define(struct validator *v, struct known *k, const char *what, uint32_t id, uint64_t fact,
+                  struct report_place at)
+{
+    uint32_t found = report_ids_get(&k->ids, id);
+
+    if (found) {
+        if (k->facts[found - 1] != fact)
+            report_problem(v->problems, at, "%s %u is defined again, as something else", what, id);
+        return 0;
+    }
+    if (k->count == k->capacity) {
+        uint64_t *facts = array_grow(k->facts, &k->capacity, sizeof(*facts));
+
+        if (!facts)
+            return -ENOMEM;
+        k->facts = facts;
+    }
+    k->facts[k->count] = fact;
+    return report_ids_set(&k->ids, id, (uint32_t)k->count++);
+}
+
+static void expect(struct validator *v, const struct known *k, const char *what, uint32_t id,
+                   struct report_place at)
+{
+    if (UNLIKELY(!report_ids_get(&k->ids, id)))
+        report_problem(v->problems, at, "%s %u is not defined by any line before", what, id);
+}
+
+/* Lines of one thread are in order, and end with its end. */
+static void at_time(struct validator *v, uint32_t id, uint64_t t, struct report_place at)
+{
+    uint32_t found = report_ids_get(&v->threads.ids, id);
+    struct thread_state *thread;
+
+    if (UNLIKELY(!found)) {
+        report_problem(v->problems, at, "thread %u is not defined by any line before", id);
+        return;
+    }
+    thread = &v->thread[found - 1];
+    if (UNLIKELY(t < thread->last))
+        report_problem(v->problems, at, "t %" PRIu64 " of thread %u is before its %" PRIu64, t, id,
+                       thread->last);
+    if (UNLIKELY(thread->ended))
+        report_problem(v->problems, at, "thread %u has ended before", id);
+    thread->last = t;
+}
+
+/* Records. By here the schema holds: members are there, of their type. */
+
+static uint64_t count_in(const json_t *object, const char *key)
+{
+    uint64_t value = 0;
+
+    (void)report_member_count(object, key, &value);
+    return value;
+}
+
+static uint64_t sum_of(const json_t *counts)
+{
+    json_t *object = (json_t *)(uintptr_t)counts, *count; /* jansson's iterator takes no const */
+    const char *key;
+    uint64_t sum = 0;
+
+    json_object_foreach(object, key, count)
+        sum += count_in(counts, key);
+    return sum;
+}
+
+static int on_named(struct validator *v, struct known *k, const struct report_record *r)
+{
+    const char *name = "";
+    uint32_t id = 0, module = 0;
+
+    (void)report_member_id(r->json, "id", 1, &id);
+    (void)report_member_text(r->json, "name", &name);
+    if (!report_member_id(r->json, "module", 1, &module))
+        expect(v, &v->modules, "module", module, r->at);
+    return define(v, k, report_kind_name(r->kind), id, index_hash_bytes(name, strlen(name)), r->at);
+}
+
+static int on_thread(struct validator *v, const struct report_record *r)
+{
+    uint32_t id = 0;
+    uint64_t end = 0;
+    struct thread_state *thread;
+    int err;
+
+    (void)report_member_id(r->json, "id", 1, &id);
+    err = define(v, &v->threads, "thread", id, count_in(r->json, "os"), r->at);
+    if (err)
+        return err;
+    if (v->threads.capacity > v->thread_capacity) {
+        thread = memory_realloc(v->thread, v->threads.capacity * sizeof(*thread));
+        if (!thread)
+            return -ENOMEM;
+        memset(thread + v->thread_capacity, 0,
+               (v->threads.capacity - v->thread_capacity) * sizeof(*thread));
+        v->thread = thread;
+        v->thread_capacity = v->threads.capacity;
+    }
+    if (report_member_count(r->json, "end", &end))
+        return 0;
+    at_time(v, id, end, r->at);
+    v->thread[report_ids_get(&v->threads.ids, id) - 1].ended = true;
+    return 0;
+}
+
+static int on_node(struct validator *v, const struct report_record *r)
+{
+    const struct report_node *n = &r->node;
+    uint64_t fact = index_mix((uint64_t)n->parent << 32 | n->method,
+                              (uint64_t)(uint32_t)n->il << 8 | (uint64_t)n->call << 1 | n->filter);
+
+    if (n->parent != SST_NODE_EMPTY)
+        expect(v, &v->nodes, "node", n->parent, r->at);
+    expect(v, &v->methods, "method", n->method, r->at);
+    return define(v, &v->nodes, "node", n->id, fact, r->at);
+}
+
+static void on_alloc(struct validator *v, const struct report_record *r)
+{
+    const struct report_alloc *a = &r->alloc;
+
+    v->allocs += a->allocs;
+    v->bytes += a->bytes;
+    expect(v, &v->classes, "class", a->class_id, r->at);
+    if (!a->stack && a->node != SST_NODE_EMPTY)
+        expect(v, &v->nodes, "node", a->node, r->at);
+    if (r->kind == SST_KIND_ALLOC)
+        at_time(v, a->thread, a->t, r->at);
+    else if (a->thread)
+        expect(v, &v->threads, "thread", a->thread, r->at);
+}
+
+static void expect_methods(struct validator *v, const struct report_record *r, const char *key)
+{
+    const json_t *id;
+    size_t i;
+
+    json_array_foreach(json_object_get(r->json, key), i, id) {
+        if (json_integer_value(id) > 0)
+            expect(v, &v->methods, "method", (uint32_t)json_integer_value(id), r->at);
+    }
+}
+
+static void on_stack(struct validator *v, const struct report_record *r)
+{
+    uint32_t thread = 0, class_id = 0;
+
+    (void)report_member_id(r->json, "thread", 1, &thread);
+    at_time(v, thread, count_in(r->json, "t"), r->at);
+    if (!report_member_id(r->json, "class", 1, &class_id))
+        expect(v, &v->classes, "class", class_id, r->at);
+    expect_methods(v, r, "stack");
+    expect_methods(v, r, "shadow");
+    expect_methods(v, r, "snapshot");
+}
+
+static void on_mismatch(struct validator *v, const struct report_record *r)
+{
+    const json_t *shadow = json_object_get(r->json, "shadow");
+    const json_t *snapshot = json_object_get(r->json, "snapshot");
+    size_t a = json_array_size(shadow), b = json_array_size(snapshot), first = 0;
+
+    v->mismatches++;
+    on_stack(v, r);
+    while (first < a && first < b &&
+           json_equal(json_array_get(shadow, a - 1 - first), json_array_get(snapshot, b - 1 - first)))
+        first++;
+    if (first == a && first == b)
+        report_problem(v->problems, r->at, "mismatch: both stacks are the same");
+    else if (first != count_in(r->json, "first"))
+        report_problem(v->problems, r->at,
+                       "mismatch: first is %" PRIu64 ", but the stacks first differ at %zu",
+                       count_in(r->json, "first"), first);
+}
+
+/* The sums that check records and the end record have in common. A check record is written while other threads
+ * compare: each may be counted in one member and not yet in another. */
+static void check_counts(struct validator *v, const struct report_record *r, const json_t *counts,
+                         uint64_t slack)
+{
+    uint64_t now[COUNTS];
+
+    for (int i = 0; i < COUNTS; i++) {
+        now[i] = count_in(counts, count_keys[i]);
+        if (now[i] < v->counts[i])
+            report_problem(v->problems, r->at, "%s: %s falls from %" PRIu64 " to %" PRIu64,
+                           report_kind_name(r->kind), count_keys[i], v->counts[i], now[i]);
+        v->counts[i] = now[i];
+    }
+    if (now[COMPARED] != now[EQUAL] + now[MISMATCHED])
+        report_problem(v->problems, r->at, "%s: compared is not equal + mismatched",
+                       report_kind_name(r->kind));
+    if (now[COMPARED] + now[REFUSED] > now[TAKEN] + slack)
+        report_problem(v->problems, r->at, "%s: compared + refused is more than taken",
+                       report_kind_name(r->kind));
+}
+
+static void on_check(struct validator *v, const struct report_record *r)
+{
+    check_counts(v, r, r->json, v->threads.count);
+}
+
+static int on_count(struct validator *v, json_t **counts, const struct report_record *r)
+{
+    const char *reason = "";
+    uint64_t count = count_in(r->json, "count");
+
+    (void)report_member_text(r->json, "reason", &reason);
+    if (!*counts && !(*counts = json_object()))
+        return -ENOMEM;
+    if (count < count_in(*counts, reason))
+        report_problem(v->problems, r->at, "%s: the count of %s falls", report_kind_name(r->kind),
+                       reason);
+    return json_object_set_new(*counts, reason, json_integer((json_int_t)count)) ? -ENOMEM : 0;
+}
+
+static void total(struct validator *v, const struct report_record *r, const char *key, uint64_t found,
+                  const char *where)
+{
+    uint64_t said = count_in(r->json, key);
+
+    if (said != found)
+        report_problem(v->problems, r->at, "end: %s is %" PRIu64 ", but %" PRIu64 " %s", key, said,
+                       found, where);
+}
+
+/* Counts logged on the way may not be above the final ones. */
+static void final_counts(struct validator *v, const struct report_record *r, const char *key,
+                         const json_t *logged)
+{
+    const json_t *said = json_object_get(r->json, key);
+    json_t *object = (json_t *)(uintptr_t)logged, *count; /* jansson's iterator takes no const */
+    const char *reason;
+
+    json_object_foreach(object, reason, count) {
+        if (count_in(said, reason) < count_in(logged, reason))
+            report_problem(v->problems, r->at, "end: %s says less of %s than the log before", key,
+                           reason);
+    }
+}
+
+static void end_snapshots(struct validator *v, const struct report_record *r, const json_t *s)
+{
+    const json_t *by = json_object_get(s, "mismatched_by"), *refused_by;
+    uint64_t with_frames = count_in(by, "refused_with_frames");
+
+    check_counts(v, r, s, 0);
+    if (by && sum_of(by) != count_in(s, "mismatched"))
+        report_problem(v->problems, r->at, "end: mismatched_by does not add up to mismatched");
+    refused_by = json_object_get(s, "refused_by");
+    if (refused_by && sum_of(refused_by) != count_in(s, "refused") + with_frames)
+        report_problem(v->problems, r->at, "end: refused_by does not add up to the refusals");
+    if (v->mismatches > count_in(s, "mismatched"))
+        report_problem(v->problems, r->at, "end: more mismatch records than mismatches");
+}
+
+static void on_end(struct validator *v, const struct report_record *r)
+{
+    const json_t *snapshots = json_object_get(r->json, "snapshots");
+    uint64_t lost = count_in(r->json, "lost"), nodes = 0, threads = 0;
+
+    total(v, r, "seen", count_in(r->json, "written") + lost, "were written or lost");
+    total(v, r, "lost", sum_of(json_object_get(r->json, "lost_by")), "are the sum of lost_by");
+    total(v, r, "written", v->allocs, "are in the log");
+    total(v, r, "bytes", v->bytes, "are in the log");
+    if (!report_member_count(r->json, "nodes", &nodes) && v->nodes.count > nodes)
+        report_problem(v->problems, r->at, "end: the log defines more nodes than there were");
+    if (!report_member_count(r->json, "threads", &threads) && v->threads.count > threads)
+        report_problem(v->problems, r->at, "end: the log defines more threads than there were");
+    final_counts(v, r, "lost_by", v->lost);
+    if (json_object_get(r->json, "repairs"))
+        final_counts(v, r, "repairs", v->repairs);
+    if (snapshots)
+        end_snapshots(v, r, snapshots);
+    v->out->ended = true;
+}
+
+static int on_record(struct validator *v, const struct report_record *r)
+{
+    switch (r->kind) {
+    case SST_KIND_HEADER:
+        if (r->at.line != 1)
+            report_problem(v->problems, r->at, "a header that is not the first line");
+        return 0;
+    case SST_KIND_MODULE:
+        return on_named(v, &v->modules, r);
+    case SST_KIND_CLASS:
+        return on_named(v, &v->classes, r);
+    case SST_KIND_METHOD:
+        return on_named(v, &v->methods, r);
+    case SST_KIND_THREAD:
+        return on_thread(v, r);
+    case SST_KIND_NODE:
+        return on_node(v, r);
+    case SST_KIND_ALLOC:
+    case SST_KIND_SITE:
+        on_alloc(v, r);
+        return 0;
+    case SST_KIND_SNAPSHOT:
+        on_stack(v, r);
+        return 0;
+    case SST_KIND_MISMATCH:
+        on_mismatch(v, r);
+        return 0;
+    case SST_KIND_CHECK:
+        on_check(v, r);
+        return 0;
+    case SST_KIND_LOST:
+        return on_count(v, &v->lost, r);
+    case SST_KIND_REPAIR:
+        return on_count(v, &v->repairs, r);
+    case SST_KIND_END:
+        on_end(v, r);
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+/* Lines. */
+
+/* The hand-written reader is as strict as the shipped schema but for these. */
+static bool by_hand(struct validator *v, const struct report_line *line, struct report_record *r)
+{
+    uint64_t unknown = v->parser.unknown_members;
+
+    if (!v->shipped || !report_parse_by_hand(&v->parser, line, r) ||
+        v->parser.unknown_members != unknown)
+        return false;
+    if (r->kind == SST_KIND_NODE)
+        return true;
+    return r->alloc.class_id && r->alloc.bytes % 8 == 0 && r->alloc.allocs > 0 &&
+           !(r->alloc.stack && memmem(r->alloc.stack, r->alloc.stack_size, "\"\"", 2)) &&
+           r->alloc.type_size != 2;
+}
+
+/* Refuse a log of a later version before holding it against a schema that is not its own. */
+static int known_version(struct validator *v, const json_t *json)
+{
+    json_int_t version = json_integer_value(json_object_get(json, "version"));
+    const char *format = json_string_value(json_object_get(json, "format"));
+
+    if (!format || strcmp(format, SST_LOG_FORMAT) != 0 || version <= SST_LOG_VERSION)
+        return 0;
+    snprintf(v->out->why, sizeof(v->out->why),
+             "log version %lld; this shadowtrace (%s) reads version %d: use a newer one",
+             (long long)version, SHADOWTRACE_VERSION, SST_LOG_VERSION);
+    return -EPROTO;
+}
+
+/* Every integer must be exact in a double, those of members that the schema does not know too. */
+static bool small_integers(const json_t *value, int depth)
+{
+    json_t *walked = (json_t *)(uintptr_t)value, *one; /* jansson's iterator takes no const */
+    const char *key;
+    size_t i;
+
+    if (json_is_integer(value))
+        return json_integer_value(value) <= SST_INTEGER_MAX &&
+               json_integer_value(value) >= -SST_INTEGER_MAX;
+    if (depth > 2048) /* deeper than jansson reads */
+        return true;
+    json_array_foreach(walked, i, one) {
+        if (!small_integers(one, depth + 1))
+            return false;
+    }
+    json_object_foreach(walked, key, one) {
+        if (!small_integers(one, depth + 1))
+            return false;
+    }
+    return true;
+}
+
+/* Returns: 1 the record may be used; 0 a problem was noted, or there is nothing to use; -errno. */
+static int by_schema(struct validator *v, const struct report_line *line, struct report_record *r)
+{
+    char why[200];
+    json_error_t error;
+    json_t *json = json_loadb(line->text, line->size, JSON_REJECT_DUPLICATES, &error);
+    int err = 0;
+
+    if (!json) {
+        if (json_error_code(&error) == json_error_out_of_memory)
+            return -ENOMEM;
+        if (line->cut)
+            v->out->cut = true;
+        else
+            report_problem(v->problems, line->at, "not JSON: %s (column %d)", error.text, error.column);
+        return 0;
+    }
+    if (line->at.line == 1)
+        err = known_version(v, json);
+    if (!err && !report_schema_check(v->schema, json, why, sizeof(why))) {
+        const char *kind = json_string_value(json_object_get(json, "kind"));
+
+        report_problem(v->problems, line->at, "%.40s%s%s", kind ? kind : "", kind ? ": " : "", why);
+    } else if (!err && !small_integers(json, 0)) {
+        report_problem(v->problems, line->at, "an integer is 2^53 or more");
+    } else if (!err) {
+        if (line->size < 8 || memcmp(line->text, "{\"kind\":", 8) != 0)
+            report_problem(v->problems, line->at, "\"kind\" is not the first member");
+        err = report_parse_any(&v->parser, line, r);
+        if (!err)
+            err = 1;
+        else if (err == -EBADMSG) { /* a schema of the user's own may let this through */
+            report_problem(v->problems, line->at, "%s", v->parser.why);
+            err = 0;
+        }
+    }
+    json_decref(json);
+    return err;
+}
+
+static int one_line(struct validator *v, const struct report_line *line)
+{
+    struct report_record record;
+    int usable;
+
+    v->out->lines++;
+    v->out->bytes += line->size + !line->cut;
+    if (line->too_long) {
+        report_problem(v->problems, line->at, "line longer than %zu MB", REPORT_LINE_MAX >> 20);
+        return 0;
+    }
+    if (UNLIKELY(v->out->ended))
+        report_problem(v->problems, line->at, "a line after the end record");
+    usable = by_hand(v, line, &record) ? 1 : by_schema(v, line, &record);
+    if (usable <= 0)
+        return usable;
+    if (line->at.line == 1 && record.kind != SST_KIND_HEADER)
+        report_problem(v->problems, line->at, "the first line is no header");
+    if (record.kind == SST_KIND_UNKNOWN)
+        v->out->unknown_records++;
+    else
+        v->out->records[record.kind]++;
+    return on_record(v, &record);
+}
+
+static int validator_init(struct validator *v, const char *file, const struct report_schema *schema,
+                          struct report_problems *problems, struct report_validation *out)
+{
+    char why[200] = "";
+    int err = 0;
+
+    memset(out, 0, sizeof(*out));
+    *v = (struct validator){.schema = schema, .shipped = !schema, .problems = problems, .out = out};
+    report_parser_init(&v->parser);
+    problems->file = file;
+    if (!schema) {
+        err = report_schema_new(report_schema_text, report_schema_size(), &v->own, why, sizeof(why));
+        v->schema = v->own;
+    }
+    return err;
+}
+
+static void validator_fini(struct validator *v)
+{
+    report_parser_fini(&v->parser);
+    report_schema_free(v->own);
+    known_free(&v->modules);
+    known_free(&v->classes);
+    known_free(&v->methods);
+    known_free(&v->nodes);
+    known_free(&v->threads);
+    memory_free(v->thread);
+    json_decref(v->lost);
+    json_decref(v->repairs);
+}
+
+int report_validate_lines(struct report_lines *lines, const char *file,
+                          const struct report_schema *schema,
+                          const struct report_consumer *progress, struct report_problems *problems,
+                          struct report_validation *out)
+{
+    struct report_line line = {.text = ""};
+    struct validator v;
+    int more = 0, err = validator_init(&v, file, schema, problems, out);
+
+    while (!err && (more = report_lines_next(lines, &line)) > 0) {
+        err = one_line(&v, &line);
+        out->cut |= line.cut;
+        if (UNLIKELY(line.at.line % PROGRESS_LINES == 0) && progress && progress->progress)
+            progress->progress(progress->progress_context, report_lines_taken(lines),
+                               report_lines_size(lines));
+    }
+    out->cut |= report_lines_damage(lines) != NULL;
+    validator_fini(&v);
+    return err ? err : more;
+}
+
+int report_validate(const char *path, const struct report_schema *schema,
+                    const struct report_consumer *progress, struct report_problems *problems,
+                    struct report_validation *out)
+{
+    struct report_lines *lines = NULL;
+    int err;
+
+    memset(out, 0, sizeof(*out));
+    err = report_lines_open(path, &lines);
+    if (!err)
+        err = report_validate_lines(lines, path, schema, progress, problems, out);
+    report_lines_free(lines);
+    return err;
+}

@@ -1,0 +1,285 @@
+/* symbols/find.c - symbols_open: which PDB belongs to an assembly, and where it is. */
+#include "symbols/pdb.h"
+
+#include "base/memory.h"
+
+#include "symbols/error.h"
+#include "symbols/file.h"
+#include "symbols/inflate.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#define KEY_SIZE 41 /* 32 digits of the GUID, 8 of what a portable PDB has for an age, NUL */
+
+struct search {
+    const char *assembly;
+    const struct symbols_image *image;
+    char names[2][NAME_MAX + 1]; /* file names under which the PDB may lie; "" is none */
+    char keys[3][KEY_SIZE];      /* of a symbol store, as they are found in the wild; "" is none */
+    struct symbols *found;
+    struct symbols_error error; /* of the first candidate that was there */
+    int err;                    /* and its code; 0 while there was none */
+};
+
+/*
+ * What is wrong with this candidate; the first one counts, unless memory runs out, which ends the
+ * search.
+ */
+static void search_fail(struct search *search, int err, struct symbols_error *error,
+                        const char *path)
+{
+    if (search->err && err != -ENOMEM)
+        return;
+    symbols_fail_at(error, path);
+    search->error = *error;
+    search->err = err;
+}
+
+static void search_take(struct search *search, struct symbols *symbols, const char *path,
+                        bool embedded)
+{
+    struct symbols_error error;
+
+    symbols->path = memory_strdup(path);
+    symbols->embedded = embedded;
+    if (symbols->path) {
+        search->found = symbols;
+        return;
+    }
+    symbols_free(symbols);
+    search_fail(search, symbols_fail(&error, SYMBOLS_MEMORY, "out of memory"), &error, path);
+}
+
+static int search_unpack(const struct symbols_image *image, struct symbols **out,
+                         struct symbols_error *error)
+{
+    uint8_t *data;
+    int err;
+
+    if (image->embedded_size > SYMBOLS_MAX_FILE)
+        return symbols_fail(error, SYMBOLS_TOO_LARGE, "its embedded PDB is larger than 1 GiB");
+    err = symbols_inflate(image->embedded, image->embedded_size, &data);
+    if (err == -ENOMEM)
+        return symbols_fail(error, SYMBOLS_MEMORY, "out of memory for its embedded PDB");
+    if (err == -ENODATA)
+        return symbols_fail(error, SYMBOLS_TRUNCATED, "truncated: its embedded PDB ends too soon");
+    if (err)
+        return symbols_fail(error, SYMBOLS_DAMAGED, "damaged: its embedded PDB cannot be unpacked");
+    return symbols_new(data, image->embedded_size, image, out, error);
+}
+
+static void search_embedded(struct search *search)
+{
+    struct symbols *symbols = NULL;
+    struct symbols_error error;
+    int err;
+
+    if (!search->image->embedded.data)
+        return;
+    err = search_unpack(search->image, &symbols, &error);
+    if (symbols)
+        search_take(search, symbols, search->assembly, true);
+    else
+        search_fail(search, err, &error, search->assembly);
+}
+
+static void search_file(struct search *search, const char *path)
+{
+    struct symbols *symbols = NULL;
+    struct symbols_error error;
+    uint8_t *data;
+    size_t size;
+    int err = symbols_file_read(path, "BSJB", &data, &size, &error);
+
+    if (err == -ENOENT)
+        return;
+    if (!err)
+        err = symbols_new(data, size, search->image, &symbols, &error);
+    if (symbols)
+        search_take(search, symbols, path, false);
+    else
+        search_fail(search, err, &error, path);
+}
+
+/* FOLDER/name, or FOLDER/name/KEY/name. A path that does not fit could not be opened either. */
+static void search_name(struct search *search, const char *folder, const char *name,
+                        const char *key)
+{
+    size_t length = strlen(folder);
+    const char *slash = length && folder[length - 1] != '/' ? "/" : "";
+    char path[PATH_MAX];
+    int needed;
+
+    if (search->found || search->err == -ENOMEM || !*name)
+        return;
+    if (key)
+        needed = snprintf(path, sizeof(path), "%s%s%s/%s/%s", folder, slash, name, key, name);
+    else
+        needed = snprintf(path, sizeof(path), "%s%s%s", folder, slash, name);
+    if (needed > 0 && (size_t)needed < sizeof(path))
+        search_file(search, path);
+}
+
+/* The Simple Symbol Query Protocol makes names lower case; local stores often do not. */
+static void search_store(struct search *search, const char *folder, const char *name)
+{
+    char lower[NAME_MAX + 1];
+    size_t i = 0;
+
+    for (; name[i]; i++)
+        lower[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] - 'A' + 'a' : name[i]);
+    lower[i] = '\0';
+    for (size_t key = 0; key < sizeof(search->keys) / sizeof(search->keys[0]) && *search->keys[key];
+         key++) {
+        search_name(search, folder, name, search->keys[key]);
+        if (strcmp(lower, name) != 0)
+            search_name(search, folder, lower, search->keys[key]);
+    }
+}
+
+static void search_keys(struct search *search)
+{
+    static const uint8_t order[16] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
+    const uint8_t *id = search->image->id;
+
+    for (size_t i = 0; i < sizeof(order); i++) {
+        (void)snprintf(search->keys[0] + 2 * i, 3, "%02x", id[order[i]]);
+        (void)snprintf(search->keys[2] + 2 * i, 3, "%02X", id[order[i]]);
+    }
+    memcpy(search->keys[1], search->keys[0], 32);
+    memcpy(search->keys[0] + 32, "FFFFFFFF", 9); /* what dotnet-symbol and the protocol write */
+    memcpy(search->keys[1] + 32, "ffffffff", 9);
+    memcpy(search->keys[2] + 32, "FFFFFFFF", 9);
+}
+
+/*
+ * The base name of a path of either system, if it can be one of ours. Returns whether it was set.
+ */
+static bool search_base(char out[NAME_MAX + 1], const char *path, size_t length)
+{
+    size_t start = length;
+
+    while (start && path[start - 1] != '/' && path[start - 1] != '\\')
+        start--;
+    length -= start;
+    if (!length || length > NAME_MAX || path[start] == '.')
+        return false;
+    memcpy(out, path + start, length);
+    out[length] = '\0';
+    return true;
+}
+
+static void search_names(struct search *search)
+{
+    const char *slash = strrchr(search->assembly, '/');
+    const char *base = slash ? slash + 1 : search->assembly;
+    size_t length = strlen(base);
+    struct symbols_span given = search->image->pdb_path;
+
+    if (length > 4 &&
+        (!strcasecmp(base + length - 4, ".dll") || !strcasecmp(base + length - 4, ".exe")))
+        length -= 4;
+    if (length <= NAME_MAX - 4)
+        (void)snprintf(search->names[0], sizeof(search->names[0]), "%.*s.pdb", (int)length, base);
+    if (given.size && search_base(search->names[1], (const char *)given.data, given.size) &&
+        !strcmp(search->names[0], search->names[1]))
+        search->names[1][0] = '\0';
+}
+
+static void search_folders(struct search *search, const char *const *dirs, size_t ndirs)
+{
+    const char *slash = strrchr(search->assembly, '/');
+    char beside[PATH_MAX] = ""; /* "" is the working folder */
+
+    if (slash && (size_t)(slash - search->assembly) < sizeof(beside) - 1)
+        memcpy(beside, search->assembly, (size_t)(slash - search->assembly) + 1);
+    for (size_t name = 0; name < 2; name++)
+        search_name(search, beside, search->names[name], NULL);
+    for (size_t i = 0; i < ndirs; i++) {
+        for (size_t name = 0; name < 2; name++) {
+            search_name(search, dirs[i], search->names[name], NULL);
+            search_store(search, dirs[i], search->names[name]);
+        }
+    }
+}
+
+/* Nothing was there at all. */
+static int search_missing(struct search *search, size_t ndirs)
+{
+    const char *name = *search->names[1] ? search->names[1] : search->names[0];
+    int err;
+
+    if (!search->image->portable)
+        err = symbols_fail(
+            &search->error, SYMBOLS_WINDOWS,
+            "built with a Windows PDB (%s), which is not supported: build with DebugType portable",
+            name);
+    else if (ndirs)
+        err = symbols_fail(&search->error, SYMBOLS_MISSING,
+                           "its PDB %s is neither beside it nor in the folders given", name);
+    else
+        err = symbols_fail(&search->error, SYMBOLS_MISSING, "its PDB %s is not beside it", name);
+    symbols_fail_at(&search->error, search->assembly);
+    return err;
+}
+
+static int search_run(struct search *search, const char *const *dirs, size_t ndirs)
+{
+    search_names(search);
+    if (search->image->has_codeview)
+        search_keys(search);
+    search_embedded(search);
+    if (search->image->has_codeview) /* without its id, a file cannot be told to be the right one */
+        search_folders(search, dirs, ndirs);
+    if (search->found || search->err)
+        return search->found ? 0 : search->err;
+    return search_missing(search, ndirs);
+}
+
+/* The assembly itself: is it the one that was traced, and does it have symbols? */
+static int open_image(struct symbols_span file, const uint8_t *mvid, struct symbols_image *image,
+                      struct symbols_error *error)
+{
+    int err = symbols_image_parse(file, image, error);
+
+    if (err)
+        return err;
+    if (mvid && memcmp(mvid, image->mvid, SYMBOLS_MVID_SIZE) != 0)
+        return symbols_fail(error, SYMBOLS_OTHER_BUILD,
+                            "another build than the one that was traced");
+    if (!image->has_codeview && !image->embedded.data)
+        return symbols_fail(error, SYMBOLS_NONE, "built without symbols");
+    return 0;
+}
+
+int symbols_open(const char *assembly, const char *const *dirs, size_t ndirs, const uint8_t *mvid,
+                 struct symbols **out, struct symbols_error *error)
+{
+    struct symbols_image image;
+    struct search search = {.assembly = assembly, .image = &image};
+    uint8_t *data = NULL;
+    size_t size;
+    int err = symbols_file_read(assembly, "MZ", &data, &size, &search.error);
+
+    *out = NULL;
+    if (err == -ENOENT)
+        symbols_fail(&search.error, SYMBOLS_NO_ASSEMBLY, "there is no such file");
+    if (!err)
+        err = open_image((struct symbols_span){data, size}, mvid, &image, &search.error);
+    if (err) {
+        symbols_fail_at(&search.error, assembly);
+    } else {
+        err = search_run(&search, dirs, ndirs);
+        *out = search.found;
+    }
+    memory_free(data); /* the PDB has bytes of its own */
+    if (error && err)
+        *error = search.error;
+    else if (error)
+        *error = (struct symbols_error){.reason = SYMBOLS_OK};
+    return err;
+}

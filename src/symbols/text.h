@@ -1,0 +1,21 @@
+/* symbols/text.h - what a file calls UTF-8, as UTF-8. */
+#ifndef SHADOWTRACE_SYMBOLS_TEXT_H
+#define SHADOWTRACE_SYMBOLS_TEXT_H
+
+#include "base/buffer.h"
+
+#include "symbols/bytes.h"
+
+/*
+ * symbols_text_append - append to b; each ill-formed sequence and each U+0000 becomes U+FFFD, as
+ * .NET does it.
+ */
+void symbols_text_append(struct buffer *b, struct symbols_span text);
+
+/*
+ * symbols_text_line - copy in to out, cut to size between characters, as one line: '?' for what is
+ * not printable.
+ */
+void symbols_text_line(char *out, size_t size, const char *in);
+
+#endif
