@@ -38,7 +38,8 @@ endif
 OPT ?= -O2 -g
 CPPFLAGS_ALL = -D_GNU_SOURCE -DSHADOWTRACE_VERSION='"$(VERSION)"' -Isrc -Iinclude -I. -I$(BUILD)/gen $(if $(NEGATIVE),-DSHADOWTRACE_NEGATIVE) $(CPPFLAGS)
 CFLAGS_ALL = -std=c11 $(OPT) $(WARN) -fPIC -fvisibility=hidden -fno-omit-frame-pointer -ftls-model=initial-exec \
-             $(if $(SAN),-fsanitize=$(SAN)) $(PKG_CFLAGS) $(CFLAGS)
+             $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined) $(if $(findstring thread,$(SAN)),-Wno-tsan) \
+             $(PKG_CFLAGS) $(CFLAGS)
 LDFLAGS_ALL = $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 PKG_CFLAGS = $(shell pkg-config --cflags $(sort $(PKGS_LIB) $(PKGS_CMD)) 2>/dev/null)
 LIBS_LIB = $(shell pkg-config --libs $(PKGS_LIB) 2>/dev/null) -lpthread -ldl -lm
@@ -84,6 +85,9 @@ $(BUILD)/gen/stack_offsets.h: src/stack/offsets.c src/stack/stack_hot.h src/stac
 	@mkdir -p $(@D)
 	$(call say,GEN,$@)$(CC) $(CPPFLAGS_ALL) $(filter-out -fsanitize=%,$(CFLAGS_ALL)) -S -o - $< \
 	  | sed -n 's/^.*->\([A-Z_]*\) \$$\([0-9]*\).*$$/#define \1 \2/p' > $@
+
+# The schema is part of the command.
+$(BUILD)/obj/src/report/schema_text.o: include/shadowtrace/log_schema.json
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 

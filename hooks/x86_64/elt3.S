@@ -31,7 +31,7 @@ hook_enter3:
         movq    %r14, FRAME_METHOD(%r10)
         movq    %r15, FRAME_SP(%r10)
         movq    %r11, FRAME_RET(%r10)
-        movq    $0, FRAME_NODE(%r10)
+        movq    $0, FRAME_NODE_FLAGS(%r10)
         addq    $FRAME_SIZE, %r10
         movq    %r10, STACK_TOP(%rax)
         addq    $STACK_STATE_ENTER, STACK_STATE(%rax) /* slots before state: x86 keeps the order of stores */

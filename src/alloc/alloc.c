@@ -191,12 +191,12 @@ static struct tree_node *context_of(struct alloc *a, struct frame *top, size_t d
 
     while (fresh < depth && !top[-1 - (ptrdiff_t)fresh].node)
         fresh++;
-    node = fresh < depth ? (struct tree_node *)top[-1 - (ptrdiff_t)fresh].node : tree_root(a->config.tree);
+    node = fresh < depth ? tree_node_by_id(a->config.tree, top[-1 - (ptrdiff_t)fresh].node) : tree_root(a->config.tree);
     while (fresh > 0) {
         struct frame *frame = &top[-(ptrdiff_t)fresh--];
 
         node = tree_child(a->config.tree, node, load_relaxed(&frame->method), load_relaxed(&frame->ret));
-        frame->node = (uintptr_t)node;
+        frame->node = node->id;
     }
     return node;
 }

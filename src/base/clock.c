@@ -36,37 +36,58 @@ static int kernel_uses_tsc(void)
     return length >= 3 && strncmp(name, "tsc", 3) == 0;
 }
 
+#if defined(__x86_64__)
+/* Both clocks at one moment: the closest of a few tries, so that being interrupted between them does no harm. */
+static void pair_read(uint64_t *ticks, uint64_t *ns)
+{
+    uint64_t best = UINT64_MAX;
+
+    for (int i = 0; i < 8; i++) {
+        uint64_t before = __builtin_ia32_rdtsc(), now = clock_ns(), after = __builtin_ia32_rdtsc();
+
+        if (after - before < best) {
+            best = after - before;
+            *ticks = before + best / 2;
+            *ns = now;
+        }
+    }
+}
+#endif
+
 void clock_init(void)
 {
-    first_ns = base_ns = clock_ns();
 #if defined(__x86_64__)
     if (kernel_uses_tsc()) {
-        uint64_t until = first_ns + CALIBRATE_NS, now;
+        uint64_t ticks, ns;
 
-        first_ticks = base_ticks = __builtin_ia32_rdtsc();
-        while ((now = clock_ns()) < until)
+        pair_read(&first_ticks, &first_ns);
+        while (clock_ns() < first_ns + CALIBRATE_NS)
             __builtin_ia32_pause();
-        rate = first_rate = (double)(now - first_ns) / (double)(__builtin_ia32_rdtsc() - first_ticks);
+        pair_read(&ticks, &ns);
+        rate = first_rate = (double)(ns - first_ns) / (double)(ticks - first_ticks);
+        base_ticks = first_ticks;
+        base_ns = first_ns;
         clock_uses_tsc = 1;
         return;
     }
 #endif
-    first_ticks = base_ticks = first_ns;
+    first_ns = base_ns = first_ticks = base_ticks = clock_ns();
 }
 
 void clock_calibrate(void)
 {
+#if defined(__x86_64__)
     uint64_t ticks, ns;
 
     if (!clock_uses_tsc)
         return;
-    ns = clock_ns();
-    ticks = clock_ticks();
-    if (ticks - first_ticks < 1000000)
+    pair_read(&ticks, &ns);
+    if (ns - first_ns < CALIBRATE_NS)
         return;
     rate = (double)(ns - first_ns) / (double)(ticks - first_ticks);
     base_ticks = ticks;
     base_ns = ns;
+#endif
 }
 
 uint64_t clock_ticks_to_ns(uint64_t ticks)

@@ -20,10 +20,19 @@ const char *event_lost_name(enum event_lost reason)
     return (unsigned)reason < EVENT_LOST_REASONS ? names[reason] : "?";
 }
 
+void event_hub_add(struct event_hub *hub, struct event_ring *ring)
+{
+    struct event_ring *head = load_relaxed(&hub->fresh);
+
+    do
+        ring->next = head;
+    while (!cas_acq_rel(&hub->fresh, &head, ring)); /* pairs with event_hub_adopt */
+}
+
 int event_ring_new(struct event_hub *hub, struct event_ring **out)
 {
     size_t mapped = sizeof(struct event_ring) + hub->slots * sizeof(struct event);
-    struct event_ring *ring = memory_pages_map(mapped), *head;
+    struct event_ring *ring = memory_pages_map(mapped);
 
     *out = NULL;
     if (!ring)
@@ -34,10 +43,7 @@ int event_ring_new(struct event_hub *hub, struct event_ring **out)
     ring->hub = hub;
     ring->os = (uint32_t)syscall(SYS_gettid);
     ring->thread = add_relaxed(&hub->threads, 1) + 1;
-    head = load_relaxed(&hub->fresh);
-    do
-        ring->next = head;
-    while (!cas_acq_rel(&hub->fresh, &head, ring)); /* pairs with event_hub_adopt */
+    event_hub_add(hub, ring);
     *out = ring;
     return 0;
 }

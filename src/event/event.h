@@ -116,6 +116,9 @@ int event_ring_new(struct event_hub *hub, struct event_ring **out);
 void event_ring_close(struct event_ring *ring);
 void event_ring_free(struct event_ring *ring); /* consumer only, closed and empty */
 
+/* Put a ring onto the hub: a new one, or one that the consumer could not take yet. Lock-free. */
+void event_hub_add(struct event_hub *hub, struct event_ring *ring);
+
 /* All rings made since the last call, oldest first, linked by next. Threads: the consumer. */
 struct event_ring *event_hub_adopt(struct event_hub *hub);
 

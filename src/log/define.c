@@ -137,7 +137,9 @@ int log_define_node(struct log *log, uint32_t id)
         err = log_define_method(log, (const struct names_method *)node->method);
         if (err)
             return err;
-        log_format_node(log, node);
+        err = log_format_node(log, node);
+        if (err)
+            return err;
         node->written = 1;
     }
     return 0;

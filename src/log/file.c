@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -53,6 +54,7 @@ int log_file_open(struct log *log, char *why, size_t why_size)
     }
     if (!err && !(log->file.path = memory_strdup(path))) {
         close(log->file.fd);
+        log->file.fd = -1;
         err = -ENOMEM;
     }
     if (err)
@@ -60,17 +62,33 @@ int log_file_open(struct log *log, char *why, size_t why_size)
     return err;
 }
 
-static uint64_t count_allocs(const char *from, size_t size)
+/* Allocations that a line stands for: one, the count of a site record, or none. */
+static uint64_t allocs_of(const char *line, size_t size)
 {
-    static const char mark[] = "{\"kind\":\"alloc\"";
-    const char *end = from + size;
-    uint64_t count = 0;
+    static const char alloc[] = "{\"kind\":\"alloc\"", site[] = "{\"kind\":\"site\"", count[] = "\"allocs\":";
+    const char *at;
 
-    while ((from = memmem(from, (size_t)(end - from), mark, sizeof(mark) - 1))) {
-        count++;
-        from += sizeof(mark) - 1;
+    if (size >= sizeof(alloc) - 1 && memcmp(line, alloc, sizeof(alloc) - 1) == 0)
+        return 1;
+    if (size < sizeof(site) - 1 || memcmp(line, site, sizeof(site) - 1))
+        return 0;
+    at = memmem(line, size, count, sizeof(count) - 1);
+    return at ? strtoull(at + sizeof(count) - 1, NULL, 10) : 0;
+}
+
+/* Of the lines that end behind `from`: one that is half written does not count as written. */
+static uint64_t count_allocs(const struct buffer *b, size_t from)
+{
+    const char *line = from ? memrchr(b->data, '\n', from) : NULL, *end = b->data + b->size, *next;
+    uint64_t sum = 0;
+
+    for (line = line ? line + 1 : b->data; line < end; line = next + 1) {
+        next = memchr(line, '\n', (size_t)(end - line));
+        if (!next)
+            next = end;
+        sum += allocs_of(line, (size_t)(next - line));
     }
-    return count;
+    return sum;
 }
 
 void log_file_flush(struct log *log)
@@ -92,13 +110,13 @@ void log_file_flush(struct log *log)
     file->bytes += done;
     if (done == file->buffer.size) {
         buffer_clear(&file->buffer);
-        file->alloc_lines = 0;
+        file->allocs = 0;
         file->oldest_ns = 0;
         file->error = 0;
     } else if (done) {
+        file->allocs = count_allocs(&file->buffer, done);
         memmove(file->buffer.data, file->buffer.data + done, file->buffer.size - done);
         file->buffer.size -= done;
-        file->alloc_lines = count_allocs(file->buffer.data, file->buffer.size);
     }
 }
 
@@ -113,8 +131,8 @@ void log_file_close(struct log *log)
 
     log_file_flush(log);
     if (file->buffer.size) { /* these lines never reached the file */
-        log->written -= file->alloc_lines;
-        log->lost_here[EVENT_LOST_WRITE_FAILED] += file->alloc_lines;
+        log->written -= file->allocs;
+        log->lost_here[EVENT_LOST_WRITE_FAILED] += file->allocs;
     }
     if (file->fd >= 0 && close(file->fd) && !file->error)
         file->error = errno;

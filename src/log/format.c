@@ -1,5 +1,6 @@
 #include "log/log_internal.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -111,15 +112,18 @@ void log_format_alloc(struct log *log, struct log_thread *thread, const struct e
     buffer_append(b, "}\n", 2);
 }
 
-void log_format_node(struct log *log, const struct tree_node *node)
+int log_format_node(struct log *log, const struct tree_node *node)
 {
     struct buffer *b = &log->file.buffer;
+    size_t mark = b->size;
     int32_t il = load_relaxed(&node->il);
     const char *call = site_name(il);
     char *line = buffer_reserve(b, ALLOC_LINE), *at = line;
 
-    if (!line)
-        return;
+    if (!line) {
+        b->failed = 0;
+        return -ENOMEM;
+    }
     at = PUT(at, "{\"kind\":\"node\",\"id\":");
     at = put_number(at, node->id);
     at = PUT(at, ",\"parent\":");
@@ -136,4 +140,10 @@ void log_format_node(struct log *log, const struct tree_node *node)
     if (node->ip == FRAME_RET_FILTER)
         buffer_text(b, ",\"filter\":true");
     buffer_append(b, "}\n", 2);
+    if (b->failed) { /* no half lines */
+        b->size = mark;
+        b->failed = 0;
+        return -ENOMEM;
+    }
+    return 0;
 }

@@ -22,6 +22,7 @@ struct log_ids {
 struct log_thread {
     struct event_ring *ring;
     struct log_thread *next;
+    bool defined;     /* its line is written */
     uint64_t last_ns; /* `t` of a thread never falls */
     char *name;       /* UTF-8, NULL: none given */
     /* events taken from the ring that wait for a definition: waiting[first .. first + count) */
@@ -35,7 +36,7 @@ struct log_file {
     struct buffer buffer;  /* lines not yet written */
     uint64_t bytes;        /* written so far */
     uint64_t oldest_ns;    /* when the first byte of the buffer came; 0: empty */
-    uint64_t alloc_lines;  /* in the buffer */
+    uint64_t allocs;       /* allocations that the lines of the buffer stand for */
     int error;             /* errno of the last failure, 0 while writing works */
     char *path;
 };
@@ -78,7 +79,7 @@ void log_file_close(struct log *log);
 
 /* format.c: event lines, formatted in place */
 void log_format_alloc(struct log *log, struct log_thread *thread, const struct event *event, uint64_t t);
-void log_format_node(struct log *log, const struct tree_node *node);
+int log_format_node(struct log *log, const struct tree_node *node); /* 0 or -ENOMEM */
 
 /* define.c: definitions; 0, -EAGAIN while somebody has yet to name it, -ENOMEM */
 int log_define_class(struct log *log, const struct names_class *class);
@@ -103,6 +104,7 @@ int log_sites_new(struct log_sites **out);
 void log_sites_free(struct log_sites *sites);
 int log_sites_add(struct log *log, struct log_thread *thread, const struct event *event);
 void log_sites_flush(struct log *log);
+void log_sites_drop(struct log *log); /* at the end: what could not be written is lost, and counted */
 
 /* The weight of a sampled allocation: bytes that it stands for. */
 double log_weight(const struct log *log, const struct event *event);

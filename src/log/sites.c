@@ -112,6 +112,8 @@ static void write_row(struct log *log, const struct site_row *row)
         b->failed = 0;
         log->written -= row->allocs;
         log->lost_here[EVENT_LOST_NO_MEMORY] += row->allocs;
+    } else {
+        log->file.allocs += row->allocs;
     }
 }
 
@@ -130,4 +132,14 @@ void log_sites_flush(struct log *log)
         sites->row[i].weight = 0;
     }
     sites->used = 0;
+}
+
+void log_sites_drop(struct log *log)
+{
+    struct log_sites *sites = log->sites;
+
+    for (size_t i = 0; i < sites->capacity && sites->used; i++) {
+        log->written -= sites->row[i].allocs;
+        log->lost_here[EVENT_LOST_WRITE_FAILED] += sites->row[i].allocs;
+    }
 }

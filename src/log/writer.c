@@ -64,7 +64,7 @@ static int write_alloc(struct log *log, struct log_thread *thread, const struct 
             b->failed = 0;
             return -ENOMEM;
         }
-        log->file.alloc_lines++;
+        log->file.allocs++;
     }
     log->written++;
     log->bytes += event_bytes(event);
@@ -141,6 +141,9 @@ static bool drain(struct log *log, struct log_thread *thread)
     uint64_t tail = load_relaxed(&ring->tail), head = load_acquire(&ring->head), from = tail; /* slots after head */
     bool moved = false;
 
+    if (!thread->defined && log_define_thread(log, thread, NULL))
+        return false; /* memory is out: next round again */
+    thread->defined = true;
     while (thread->count && handle(log, thread, &thread->waiting[thread->first]) == 0) {
         thread->first++;
         thread->count--;
@@ -169,7 +172,8 @@ static void adopt(struct log *log)
         struct event_ring *next = ring->next;
         struct log_thread *thread = memory_zalloc(1, sizeof(*thread)), **last = &log->threads;
 
-        if (!thread) { /* its events count as lost when its ring is full; nothing better can be done */
+        if (!thread) { /* next round again */
+            event_hub_add(log->config.hub, ring);
             ring = next;
             continue;
         }
@@ -178,7 +182,6 @@ static void adopt(struct log *log)
         while (*last)
             last = &(*last)->next;
         *last = thread;
-        log_define_thread(log, thread, NULL);
         ring = next;
     }
 }
@@ -269,8 +272,10 @@ static void finish(struct log *log)
         if (log->waiting)
             wake_wait(&log->config.hub->writer, BUSY_NS);
     }
-    if (log->sites)
+    if (log->sites) {
         log_sites_flush(log);
+        log_sites_drop(log);
+    }
     log_write_reports(log, now_t(log));
     log_write_end(log, now_t(log));
     log_file_close(log);

@@ -178,36 +178,26 @@ static bool makes_object(uint32_t opcode)
 
 /* ---- what an operand names ---- */
 
-/* The declaring type, the bare name and the parameters of a method token, as text. */
+/* What a method token says: bare name, declaring type, signature. */
 struct member {
-    struct buffer owner, name, parameters;
+    struct buffer name;
+    uint32_t token, owner; /* mdMethodDef or mdMemberRef; a type, or 0 */
+    const uint8_t *blob;
+    uint32_t size;
 };
-
-static void member_fini(struct member *m)
-{
-    buffer_free(&m->owner);
-    buffer_free(&m->name);
-    buffer_free(&m->parameters);
-}
 
 static void member_of(const struct signature_scope *scope, uint32_t token, struct member *out)
 {
     const struct clr_metadata_vtbl *v = scope->import->vtbl;
-    struct signature_scope inner = {.import = scope->import};
-    const uint8_t *blob = NULL;
-    uint32_t size = 0, owner = 0;
 
+    *out = (struct member){.name = BUFFER_INIT, .token = token};
     if (clr_token_type(token) == mdtMethodSpec &&
-        v->get_method_spec_props(scope->import, token, &token, &blob, &size) < 0)
+        v->get_method_spec_props(scope->import, token, &out->token, &out->blob, &out->size) < 0)
         return;
-    if (!signature_append_member_name(&out->name, scope->import, token, &owner, &blob, &size))
-        return;
-    if (clr_token_type(owner) == mdtMethodDef) /* a vararg call names its own method */
-        return;
-    signature_append_token(&out->owner, scope, owner);
-    inner.type = clr_token_type(owner) == mdtTypeDef ? owner : 0;
-    inner.method = clr_token_type(token) == mdtMethodDef ? token : 0;
-    signature_append_parameters(&out->parameters, &inner, blob, size);
+    if (!signature_append_member_name(&out->name, scope->import, out->token, &out->owner,
+                                      &out->blob, &out->size) ||
+        clr_token_type(out->owner) == mdtMethodDef) /* a vararg call names its own method */
+        out->owner = 0;
 }
 
 /* The parts of a method's text: "Ns.Type<T>" "." "Name" "<U>" "(...)". */
@@ -240,8 +230,9 @@ static struct parts parts_of(const char *text)
     if (!end)
         end = text + strlen(text);
     p.parameters = end;
+    /* The last '.' outside of brackets ends the type. */
     for (at = end; at > text && at[-1] != '.'; at = inner < at ? inner : at - 1)
-        inner = opened(text, at); /* over what stands in brackets: the last '.' outside of them counts */
+        inner = opened(text, at);
     p.name = at;
     p.owner_size = at > text ? (size_t)(at - 1 - text) : 0;
     if (at > text + 1 && at[-2] == '.') { /* "..ctor": the name begins with the second '.' */
@@ -260,60 +251,121 @@ static bool text_is(const struct buffer *b, const char *text, size_t size)
     return b->size == size && size && !memcmp(b->data, text, size);
 }
 
-/*
- * How well an instruction fits what is asked for, 0 not at all. FIT_OWNER: it calls another method of the same type,
- * which may be inlined there and call on.
- */
-enum { FIT_OWNER = 1, FIT_NAME = 2, FIT_NAME_PARAMETERS = 3, FIT_NAME_OWNER = 4, FIT_ALL = 5 };
-
-static unsigned fit_call(const struct signature_scope *scope, const struct instruction *in, const struct parts *callee)
+static bool owner_is(const struct signature_scope *scope, const struct member *m, const char *text,
+                     size_t size)
 {
-    struct member m = {BUFFER_INIT, BUFFER_INIT, BUFFER_INIT};
-    unsigned fit = 0;
-    bool owner, parameters;
+    struct buffer owner = BUFFER_INIT;
+    bool is;
+
+    if (!m->owner)
+        return false;
+    signature_append_token(&owner, scope, m->owner);
+    is = text_is(&owner, text, size);
+    buffer_free(&owner);
+    return is;
+}
+
+static bool parameters_are(const struct signature_scope *scope, const struct member *m,
+                           const char *text)
+{
+    struct signature_scope own = {.import = scope->import};
+    struct buffer parameters = BUFFER_INIT;
+    bool are;
+
+    own.type = clr_token_type(m->owner) == mdtTypeDef ? m->owner : 0;
+    own.method = clr_token_type(m->token) == mdtMethodDef ? m->token : 0;
+    signature_append_parameters(&parameters, &own, m->blob, m->size);
+    are = text_is(&parameters, text, strlen(text));
+    buffer_free(&parameters);
+    return are;
+}
+
+/*
+ * How well an instruction fits what is asked for, 0 not at all. FIT_OWNER, given only if owners are asked about: it
+ * calls another method of the same type, which may be inlined there and call on.
+ */
+enum { FIT_OWNER = 1, FIT_NAME = 2, FIT_PARAMETERS = 1, FIT_NAME_OWNER = 4, FIT_ALL = 5 };
+
+static unsigned fit_call(const struct signature_scope *scope, const struct instruction *in,
+                         const struct parts *callee, bool owners)
+{
+    struct member m;
     const char *dot;
+    unsigned fit = 0;
+    bool named;
 
     if (in->opcode != OP_CALL && in->opcode != OP_CALLVIRT && in->opcode != OP_NEWOBJ)
         return 0;
     member_of(scope, in->token, &m);
-    owner = text_is(&m.owner, callee->text, callee->owner_size);
-    parameters = text_is(&m.parameters, callee->parameters, strlen(callee->parameters));
     /* An explicit implementation carries its interface in the name: "IFoo<T>.Do". */
     dot = m.name.size > 1 ? strrchr(m.name.data + 1, '.') : NULL;
-    if (text_is(&m.name, callee->name, callee->name_size) ||
-        (dot && strlen(dot + 1) == callee->name_size && !memcmp(dot + 1, callee->name, callee->name_size)))
-        fit = FIT_NAME + (owner ? 2u : 0u) + (parameters ? 1u : 0u);
-    else if (owner)
+    named = text_is(&m.name, callee->name, callee->name_size) ||
+            (dot && strlen(dot + 1) == callee->name_size &&
+             !memcmp(dot + 1, callee->name, callee->name_size));
+    if (named) {
+        fit = owner_is(scope, &m, callee->text, callee->owner_size) ? FIT_NAME_OWNER : FIT_NAME;
+        fit += parameters_are(scope, &m, callee->parameters) ? FIT_PARAMETERS : 0u;
+    } else if (owners && owner_is(scope, &m, callee->text, callee->owner_size)) {
         fit = FIT_OWNER;
-    member_fini(&m);
+    }
+    buffer_free(&m.name);
     return fit;
+}
+
+/* Past the type arguments that begin at p, if any do: a '<' that begins a name is part of it ("<>c"). */
+static const char *past_arguments(const char *text, const char *p)
+{
+    int depth = 0;
+
+    if (*p != '<' || p == text || p[-1] == '.')
+        return p;
+    do {
+        depth += *p == '<';
+        depth -= *p == '>';
+        p++;
+    } while (*p && depth > 0);
+    return p;
+}
+
+/* Whether two types differ in their type arguments at most. */
+static bool same_definition(const char *a, const char *b)
+{
+    const char *p = a, *q = b;
+
+    for (;; p++, q++) {
+        p = past_arguments(a, p);
+        q = past_arguments(b, q);
+        if (*p != *q || !*p)
+            return *p == *q;
+    }
 }
 
 /* The same for making an object. Shared code names a type by its parameters: then the definition has to do. */
 static unsigned fit_class(const struct signature_scope *scope, const struct instruction *in,
                           const struct names_class *made, const char *text)
 {
-    struct member m = {BUFFER_INIT, BUFFER_INIT, BUFFER_INIT};
-    size_t definition = strcspn(text, "<");
+    struct buffer type = BUFFER_INIT;
+    uint32_t token = in->token;
+    struct member m;
     unsigned fit = 0;
 
     if (!makes_object(in->opcode))
         return 0;
     if (in->opcode == OP_NEWOBJ) {
         member_of(scope, in->token, &m);
-    } else {
-        signature_append_token(&m.owner, scope, in->token);
-        if (in->opcode == OP_NEWARR)
-            buffer_text(&m.owner, "[]");
+        token = m.owner;
+        buffer_free(&m.name);
     }
-    if (text_is(&m.owner, text, strlen(text)))
+    signature_append_token(&type, scope, token);
+    if (in->opcode == OP_NEWARR)
+        buffer_text(&type, "[]");
+    if (text_is(&type, text, strlen(text)))
         fit = FIT_ALL;
-    else if (m.owner.size >= definition && !memcmp(m.owner.data, text, definition) &&
-             strcspn(m.owner.data, "<") == definition)
+    else if (type.data && same_definition(type.data, text))
         fit = FIT_NAME_OWNER;
     else if (in->opcode == OP_NEWARR && made->rank == 1)
         fit = FIT_NAME; /* T[], for one */
-    member_fini(&m);
+    buffer_free(&type);
     return fit;
 }
 
@@ -325,12 +377,9 @@ static bool fits_helper(uint32_t opcode, const struct parts *callee)
         const char *name;
         uint32_t opcode[2];
     } helpers[] = {
-        {"IsInstanceOf", {OP_ISINST, 0}},
-        {"ChkCast", {OP_CASTCLASS, OP_UNBOX_ANY}},
-        {"Unbox", {OP_UNBOX_ANY, OP_UNBOX}},
-        {"StelemRef", {OP_STELEM_REF, OP_STELEM}},
-        {"LdelemaRef", {OP_LDELEMA, 0}},
-        {"Box", {OP_BOX, 0}},
+        {"IsInstanceOf", {OP_ISINST, 0}},    {"ChkCast", {OP_CASTCLASS, OP_UNBOX_ANY}},
+        {"Unbox", {OP_UNBOX_ANY, OP_UNBOX}}, {"StelemRef", {OP_STELEM_REF, OP_STELEM}},
+        {"LdelemaRef", {OP_LDELEMA, 0}},     {"Box", {OP_BOX, 0}},
     };
 
     if (callee->owner_size != sizeof(type) - 1 || memcmp(callee->text, type, sizeof(type) - 1))
@@ -343,13 +392,13 @@ static bool fits_helper(uint32_t opcode, const struct parts *callee)
 
 /* ---- choice ---- */
 
-static unsigned fit_of(const struct signature_scope *scope, const struct instruction *in, const struct parts *callee,
-                       const struct names_class *made)
+static unsigned fit_of(const struct signature_scope *scope, const struct instruction *in,
+                       const struct parts *callee, const struct names_class *made, bool owners)
 {
     const char *text = made ? load_acquire(&made->text) : NULL;
 
     if (callee)
-        return fits_helper(in->opcode, callee) ? FIT_ALL : fit_call(scope, in, callee);
+        return fits_helper(in->opcode, callee) ? FIT_ALL : fit_call(scope, in, callee, owners);
     return text ? fit_class(scope, in, made, text) : 0;
 }
 
@@ -383,8 +432,8 @@ struct best {
     unsigned fit, count;
 };
 
-static struct best best_in(const struct names_method *method, const struct il_code *il, uint32_t from, uint32_t to,
-                           const struct il_target *target)
+static struct best best_in(const struct names_method *method, const struct il_code *il,
+                           uint32_t from, uint32_t to, const struct il_target *target, bool owners)
 {
     struct best best = {0, 0, 0};
     struct signature_scope scope;
@@ -398,7 +447,7 @@ static struct best best_in(const struct names_method *method, const struct il_co
     if (target->callee)
         parts = parts_of(target->callee);
     while (from < to && next_instruction(il, &from, &in)) {
-        fit = fit_of(&scope, &in, target->callee ? &parts : NULL, target->made);
+        fit = fit_of(&scope, &in, target->callee ? &parts : NULL, target->made, owners);
         if (fit > best.fit)
             best = (struct best){in.at, fit, 1};
         else if (fit && fit == best.fit)
@@ -407,8 +456,8 @@ static struct best best_in(const struct names_method *method, const struct il_co
     return best;
 }
 
-int32_t il_narrow(const struct names_method *method, const struct il_code *il, uint32_t from, uint32_t to,
-                  const struct il_target *target)
+int32_t il_narrow(const struct names_method *method, const struct il_code *il, uint32_t from,
+                  uint32_t to, const struct il_target *target)
 {
     struct candidates c = candidates_in(il, from, to);
     struct best best;
@@ -417,7 +466,7 @@ int32_t il_narrow(const struct names_method *method, const struct il_code *il, u
         return c.all ? (int32_t)c.first : IL_NOTHING;
     if (!target->callee && !target->made)
         return IL_AMBIGUOUS;
-    best = best_in(method, il, from, to, target);
+    best = best_in(method, il, from, to, target, false);
     if (best.fit >= FIT_NAME)
         return (int32_t)best.at;
     if (c.makers == 1 && !target->callee)
@@ -427,13 +476,13 @@ int32_t il_narrow(const struct names_method *method, const struct il_code *il, u
     return IL_AMBIGUOUS;
 }
 
-int32_t il_search(const struct names_method *method, const struct il_code *il, uint32_t from, uint32_t to,
-                  const struct il_target *target)
+int32_t il_search(const struct names_method *method, const struct il_code *il, uint32_t from,
+                  uint32_t to, const struct il_target *target)
 {
-    struct best best = best_in(method, il, from, to, target);
+    struct best best = best_in(method, il, from, to, target, false);
 
     if (best.fit >= FIT_NAME)
         return (int32_t)best.at;
-    best = best_in(method, il, 0, il->size, target);
+    best = best_in(method, il, 0, il->size, target, true);
     return best.count == 1 ? (int32_t)best.at : best.fit ? IL_AMBIGUOUS : IL_NOTHING;
 }

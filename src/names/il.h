@@ -30,15 +30,15 @@ enum { IL_NOTHING = -1, /* nothing in there calls */ IL_AMBIGUOUS = -2 };
  *          or the only call, if the target is reached by way of it. Else one of the values above.
  * Threads: any that may read the metadata of method.
  */
-int32_t il_narrow(const struct names_method *method, const struct il_code *il, uint32_t from, uint32_t to,
-                  const struct il_target *target);
+int32_t il_narrow(const struct names_method *method, const struct il_code *il, uint32_t from,
+                  uint32_t to, const struct il_target *target);
 
 /*
  * il_search - the same when all that is known is the statement that lies before in native code: the instruction there
  * whose operand names the target, or the only one in the whole method that does, or that calls another method of the
  * target's type. Nothing is taken for want of others.
  */
-int32_t il_search(const struct names_method *method, const struct il_code *il, uint32_t from, uint32_t to,
-                  const struct il_target *target);
+int32_t il_search(const struct names_method *method, const struct il_code *il, uint32_t from,
+                  uint32_t to, const struct il_target *target);
 
 #endif

@@ -18,7 +18,8 @@
 /* A record's place in the table of its kind. Off the table once replaced; the memory stays. */
 struct names_entry {
     struct cds_lfht_node node;
-    _Atomic(uintptr_t) key; /* FunctionID, ClassID or ModuleID; release: all else in the record is set */
+    _Atomic(uintptr_t)
+        key; /* FunctionID, ClassID or ModuleID; release: all else in the record is set */
 };
 
 /* Types of System.Private.CoreLib that are told apart by token; 0 while not found. */
@@ -44,8 +45,8 @@ struct names_class_entry {
 struct names_method_entry {
     struct names_entry entry;
     struct names_method record;
-    bool recheck;             /* may be unloaded, or nobody can tell: ask again at every mapping */
-    _Atomic(uint32_t) epoch;  /* of the last look whether what it is made of is still loaded */
+    bool recheck;            /* may be unloaded, or nobody can tell: ask again at every mapping */
+    _Atomic(uint32_t) epoch; /* of the last look whether what it is made of is still loaded */
     char fallback[NAMES_FALLBACK_SIZE]; /* written with the record */
 };
 
@@ -53,6 +54,7 @@ struct names_method_entry {
 struct names_body {
     struct names_body *next;
     uintptr_t start;
+    uint32_t epoch; /* when it was asked for */
     uint32_t ranges; /* hot first; native offsets count through them in this order */
     uint32_t entries;
     struct clr_code_info *range;
@@ -62,7 +64,7 @@ struct names_body {
 /*
  * Records by id, append-only. Chunk k holds NAMES_CHUNK << k of them and never moves, so that readers need no lock.
  */
-#define NAMES_CHUNK 1024u
+#define NAMES_CHUNK  1024u
 #define NAMES_CHUNKS 22
 
 struct names_records {
@@ -72,7 +74,8 @@ struct names_records {
 
 struct names {
     struct names_config config;
-    pthread_mutex_t making; /* guards every change of tables and records; the runtime is never called under it */
+    pthread_mutex_t
+        making; /* guards every change of tables and records; the runtime is never called under it */
     struct cds_lfht *method_table, *class_table, *module_table;
     struct names_records methods, classes, modules;
     struct names_module *newest; /* making */
@@ -91,17 +94,20 @@ struct names {
 
 static inline struct names_module_entry *names_module_entry(const struct names_module *module)
 {
-    return (struct names_module_entry *)((uintptr_t)module - offsetof(struct names_module_entry, record));
+    return (struct names_module_entry *)((uintptr_t)module -
+                                         offsetof(struct names_module_entry, record));
 }
 
 static inline struct names_class_entry *names_class_entry(const struct names_class *class)
 {
-    return (struct names_class_entry *)((uintptr_t)class - offsetof(struct names_class_entry, record));
+    return (struct names_class_entry *)((uintptr_t) class -
+                                        offsetof(struct names_class_entry, record));
 }
 
 static inline struct names_method_entry *names_method_entry(const struct names_method *method)
 {
-    return (struct names_method_entry *)((uintptr_t)method - offsetof(struct names_method_entry, record));
+    return (struct names_method_entry *)((uintptr_t)method -
+                                         offsetof(struct names_method_entry, record));
 }
 
 /* Counts a refusal of the runtime. */

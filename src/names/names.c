@@ -147,8 +147,8 @@ struct module_facts {
     uint32_t flags;
 };
 
-static hresult ask_text(struct names *names, enum what what, uintptr_t id, clr_wchar *text, uint32_t max,
-                        uint32_t *length, struct module_facts *facts)
+static hresult ask_text(struct names *names, enum what what, uintptr_t id, clr_wchar *text,
+                        uint32_t max, uint32_t *length, struct module_facts *facts)
 {
     struct clr_info *info = names->config.info;
     uintptr_t domain, module;
@@ -258,7 +258,8 @@ static char *name_of_path(const char *path)
     return name;
 }
 
-static int module_describe(struct names *names, uintptr_t module_id, struct names_module_entry **out)
+static int module_describe(struct names *names, uintptr_t module_id,
+                           struct names_module_entry **out)
 {
     struct names_module_entry *m = memory_zalloc(1, sizeof(*m));
     struct clr_info *info = names->config.info;
@@ -286,7 +287,8 @@ static int module_describe(struct names *names, uintptr_t module_id, struct name
         return -ENOMEM;
     }
     m->record.corelib = !strcmp(m->record.name, "System.Private.CoreLib");
-    hr = info->vtbl->get_module_metadata(info, module_id, ofRead, &clr_iid_metadata_import2, &import);
+    hr = info->vtbl->get_module_metadata(info, module_id, ofRead, &clr_iid_metadata_import2,
+                                         &import);
     if (hr < 0)
         names_failed(names, hr);
     else
@@ -308,7 +310,8 @@ static int module_get(struct names *names, uintptr_t module_id, struct names_mod
         if (err)
             return err;
         pthread_mutex_lock(&names->making);
-        found = table_find(names->module_table, module_id); /* another thread may have been faster */
+        found =
+            table_find(names->module_table, module_id); /* another thread may have been faster */
         if (!found) {
             m->record.id = records_reserve(&names->modules);
             if (m->record.id) {
@@ -352,10 +355,12 @@ uint32_t names_epoch(const struct names *names)
 
 /* ---- what records are made of ---- */
 
-static int class_get(struct names *names, uintptr_t class_id, unsigned depth, struct names_class **out);
+static int class_get(struct names *names, uintptr_t class_id, unsigned depth,
+                     struct names_class **out);
 
 /* Records of type arguments; an entry is NULL where the runtime does not say. */
-static int args_get(struct names *names, const struct arg_ids *ids, unsigned depth, struct names_class ***out)
+static int args_get(struct names *names, const struct arg_ids *ids, unsigned depth,
+                    struct names_class ***out)
 {
     struct names_class **arg;
 
@@ -437,8 +442,8 @@ static int class_describe_definition(struct names *names, struct names_class *c,
     int err = -EINVAL;
 
     ids.id = ids.small;
-    hr = info->vtbl->get_class_id_info2(info, c->class_id, &module_id, &c->token, &parent, ARGS_SMALL,
-                                        &ids.count, ids.small);
+    hr = info->vtbl->get_class_id_info2(info, c->class_id, &module_id, &c->token, &parent,
+                                        ARGS_SMALL, &ids.count, ids.small);
     if (hr >= 0 && ids.count > ARGS_SMALL) {
         if (!args_grow(&ids))
             return -ENOMEM;
@@ -483,7 +488,8 @@ static int class_describe(struct names *names, uintptr_t class_id, unsigned dept
     c = &entry->record;
     c->class_id = class_id;
     /* S_FALSE says that it is no array. */
-    if (info->vtbl->is_array_class(info, class_id, &entry->element_type, &element, &c->rank) == S_OK) {
+    if (info->vtbl->is_array_class(info, class_id, &entry->element_type, &element, &c->rank) ==
+        S_OK) {
         c->rank = c->rank ? c->rank : 1;
         c->variable_size = true;
         if (element)
@@ -513,7 +519,8 @@ static bool class_same(const struct names_class *a, const struct names_class *b)
 }
 
 /* Puts a new class on the table unless it is known. Returns the record that counts, NULL without memory. */
-static struct names_class *class_publish(struct names *names, struct names_class_entry *mine, uint32_t epoch)
+static struct names_class *class_publish(struct names *names, struct names_class_entry *mine,
+                                         uint32_t epoch)
 {
     struct names_entry *found;
     struct names_class *c;
@@ -539,7 +546,8 @@ static struct names_class *class_publish(struct names *names, struct names_class
     return c;
 }
 
-static int class_get(struct names *names, uintptr_t class_id, unsigned depth, struct names_class **out)
+static int class_get(struct names *names, uintptr_t class_id, unsigned depth,
+                     struct names_class **out)
 {
     struct names_entry *found = table_find(names->class_table, class_id);
     uint32_t epoch = load_acquire(&names->epoch); /* before the runtime is asked */
@@ -605,8 +613,8 @@ static bool method_hidden(const struct names_method *m)
     if (m->owner)
         type = m->owner->token;
     else if (!m->module->import ||
-             m->module->import->vtbl->get_method_props(m->module->import, m->token, &type, NULL, 0, NULL,
-                                                       NULL, NULL, NULL, NULL, NULL) < 0)
+             m->module->import->vtbl->get_method_props(m->module->import, m->token, &type, NULL, 0,
+                                                       NULL, NULL, NULL, NULL, NULL, NULL) < 0)
         return false;
     for (size_t i = NAMES_HIDDEN; i < NAMES_TOKENS; i++)
         if (module->token[i] && module->token[i] == type)
@@ -614,7 +622,8 @@ static bool method_hidden(const struct names_method *m)
     return false;
 }
 
-static int method_describe(struct names *names, uintptr_t function_id, struct names_method_entry **out)
+static int method_describe(struct names *names, uintptr_t function_id,
+                           struct names_method_entry **out)
 {
     struct names_method_entry *entry = memory_zalloc(1, sizeof(*entry));
     struct clr_info *info = names->config.info;
@@ -629,12 +638,12 @@ static int method_describe(struct names *names, uintptr_t function_id, struct na
     m = &entry->record;
     m->function_id = function_id;
     ids.id = ids.small;
-    hr = info->vtbl->get_function_info2(info, function_id, 0, &class_id, &module_id, &m->token, ARGS_SMALL,
-                                        &ids.count, ids.small);
+    hr = info->vtbl->get_function_info2(info, function_id, 0, &class_id, &module_id, &m->token,
+                                        ARGS_SMALL, &ids.count, ids.small);
     err = hr >= 0 && ids.count > ARGS_SMALL && !args_grow(&ids) ? -ENOMEM : 0;
     if (!err && hr >= 0 && ids.count > ARGS_SMALL)
-        hr = info->vtbl->get_function_info2(info, function_id, 0, &class_id, &module_id, &m->token, ids.count,
-                                            &ids.count, ids.id);
+        hr = info->vtbl->get_function_info2(info, function_id, 0, &class_id, &module_id, &m->token,
+                                            ids.count, &ids.count, ids.id);
     if (!err && hr < 0) {
         names_failed(names, hr);
         err = -EINVAL;
@@ -647,8 +656,8 @@ static int method_describe(struct names *names, uintptr_t function_id, struct na
         err = args_get(names, &ids, 0, &m->arg);
     if (!err) {
         m->args = ids.count;
-        m->collectible = !m->module || m->module->collectible || (m->owner && m->owner->collectible) ||
-                         args_collectible(m->arg, m->args);
+        m->collectible = !m->module || m->module->collectible ||
+                         (m->owner && m->owner->collectible) || args_collectible(m->arg, m->args);
         m->hidden = method_hidden(m);
         /* Of code shared by instantiations nobody says whether one of them can be unloaded. */
         entry->recheck = m->collectible || !m->owner;
@@ -670,7 +679,8 @@ static bool method_same(const struct names_method *a, const struct names_method 
 }
 
 /* As class_publish. */
-static struct names_method *method_publish(struct names *names, struct names_method_entry *mine, uint32_t epoch)
+static struct names_method *method_publish(struct names *names, struct names_method_entry *mine,
+                                           uint32_t epoch)
 {
     struct names_entry *found;
     struct names_method *m;
@@ -748,8 +758,7 @@ static void table_free(struct cds_lfht *table)
     if (!table)
         return;
     urcu_bp_read_lock();
-    cds_lfht_for_each (table, &it, node)
-        cds_lfht_del(table, node);
+    cds_lfht_for_each(table, &it, node) cds_lfht_del(table, node);
     urcu_bp_read_unlock();
     cds_lfht_destroy(table, NULL);
 }

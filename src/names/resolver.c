@@ -41,6 +41,7 @@ static void *resolver_run(void *arg)
     struct names *names = arg;
     uint64_t pause = BUSY_NS;
 
+    pthread_setname_np(pthread_self(), "shadowtrace-res"); /* 15 characters are the limit */
     for (;;) {
         bool stopping = load_acquire(&names->stopping); /* what was open by then is still done */
         bool worked = resolve_classes(names);
@@ -64,12 +65,12 @@ int names_start(struct names *names)
     int err;
 
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old); /* inherited: no signal of the host runs on our thread */
+    pthread_sigmask(SIG_SETMASK, &all,
+                    &old); /* inherited: no signal of the host runs on our thread */
     err = pthread_create(&names->thread, NULL, resolver_run, names);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (err)
         return -err;
-    pthread_setname_np(names->thread, "shadowtrace-res"); /* 15 characters are the limit */
     names->started = true;
     return 0;
 }
@@ -81,9 +82,11 @@ bool names_stop(struct names *names, unsigned timeout_ms)
 
     if (!names->started)
         return true;
-    store_relaxed(&names->deadline, clock_ns() + timeout);
-    store_release(&names->stopping, true);
-    wake_up(&names->wake);
+    if (!load_relaxed(&names->stopping)) { /* asked again it only waits again */
+        store_relaxed(&names->deadline, clock_ns() + timeout);
+        store_release(&names->stopping, true);
+        wake_up(&names->wake);
+    }
     clock_gettime(CLOCK_REALTIME, &until); /* the clock of pthread_timedjoin_np */
     timeout += (uint64_t)until.tv_nsec;
     until.tv_sec += (time_t)(timeout / (1000 * NS_PER_MS));

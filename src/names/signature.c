@@ -10,8 +10,8 @@
 #include <string.h>
 
 /* Real code nests types some twenty deep; the limits only keep hostile metadata from our stack and time. */
-#define DEPTH_MAX 100
-#define STEPS_MAX 20000
+#define DEPTH_MAX  100
+#define STEPS_MAX  20000
 #define NAME_UNITS 512 /* read without memory of its own; a longer name takes a second call */
 
 /* Reading one blob, and those of the TypeSpecs it refers to. */
@@ -58,8 +58,8 @@ static void put_utf16(struct buffer *out, const clr_wchar *text, size_t length)
 
 enum name_kind { NAME_DEFINITION, NAME_REFERENCE, NAME_PARAMETER, NAME_METHOD, NAME_MEMBER };
 
-static hresult ask_name(struct clr_metadata *import, enum name_kind kind, uint32_t token, clr_wchar *name,
-                        uint32_t max, uint32_t *length, uint32_t *more)
+static hresult ask_name(struct clr_metadata *import, enum name_kind kind, uint32_t token,
+                        clr_wchar *name, uint32_t max, uint32_t *length, uint32_t *more)
 {
     const struct clr_metadata_vtbl *v = import->vtbl;
 
@@ -69,7 +69,8 @@ static hresult ask_name(struct clr_metadata *import, enum name_kind kind, uint32
     case NAME_REFERENCE: /* more: resolution scope */
         return v->get_type_ref_props(import, token, more, name, max, length);
     case NAME_METHOD: /* more: owner */
-        return v->get_method_props(import, token, more, name, max, length, NULL, NULL, NULL, NULL, NULL);
+        return v->get_method_props(import, token, more, name, max, length, NULL, NULL, NULL, NULL,
+                                   NULL);
     case NAME_MEMBER: /* more: parent */
         return v->get_member_ref_props(import, token, more, name, max, length, NULL, NULL);
     case NAME_PARAMETER: /* more: its number */
@@ -80,8 +81,8 @@ static hresult ask_name(struct clr_metadata *import, enum name_kind kind, uint32
 
 /* Appends the name of a token. Returns: whether the metadata knew it; *more is then set. Its frame is large: out of
  * line, so that the recursion around it stays small. */
-static __attribute__((noinline)) bool put_name(struct buffer *out, struct clr_metadata *import, enum name_kind kind,
-                                               uint32_t token, uint32_t *more)
+static __attribute__((noinline)) bool put_name(struct buffer *out, struct clr_metadata *import,
+                                               enum name_kind kind, uint32_t token, uint32_t *more)
 {
     clr_wchar small[NAME_UNITS], *name = small;
     uint32_t length = 0;
@@ -107,19 +108,21 @@ static __attribute__((noinline)) bool put_name(struct buffer *out, struct clr_me
  * The generic parameters of a type or a method: how many, and the token of the index-th.
  * Returns: their number; *found stays 0 when the index-th is not there.
  */
-static uint32_t generic_parameters(struct clr_metadata *import, uint32_t owner, uint32_t index, uint32_t *found)
+static uint32_t generic_parameters(struct clr_metadata *import, uint32_t owner, uint32_t index,
+                                   uint32_t *found)
 {
     uint32_t tokens[8], got = 0, total = 0;
     void *enumerator = NULL;
 
-    while (import->vtbl->enum_generic_params(import, &enumerator, owner, tokens, COUNT_OF(tokens), &got) >= 0 &&
+    while (import->vtbl->enum_generic_params(import, &enumerator, owner, tokens, COUNT_OF(tokens),
+                                             &got) >= 0 &&
            got > 0 && got <= COUNT_OF(tokens) && total < UINT16_MAX) {
         for (uint32_t i = 0; i < got && found && !*found; i++) {
             uint32_t number = 0;
 
             /* The table is sorted by owner and number, but nothing enforces that. */
-            if (import->vtbl->get_generic_param_props(import, tokens[i], &number, NULL, NULL, NULL, NULL, 0,
-                                                      NULL) >= 0 &&
+            if (import->vtbl->get_generic_param_props(import, tokens[i], &number, NULL, NULL, NULL,
+                                                      NULL, 0, NULL) >= 0 &&
                 (number & 0xffff) == index)
                 *found = tokens[i];
         }
@@ -133,7 +136,8 @@ static uint32_t generic_parameters(struct clr_metadata *import, uint32_t owner, 
     return total;
 }
 
-static void put_parameter_name(struct buffer *out, struct clr_metadata *import, uint32_t owner, uint32_t index)
+static void put_parameter_name(struct buffer *out, struct clr_metadata *import, uint32_t owner,
+                               uint32_t index)
 {
     uint32_t token = 0, number;
 
@@ -148,7 +152,8 @@ static void put_parameter_name(struct buffer *out, struct clr_metadata *import, 
 }
 
 /* One type argument: exact where that says more than the parameter's name. */
-static void put_argument(struct buffer *out, const struct signature_scope *scope, uint32_t owner, uint32_t index)
+static void put_argument(struct buffer *out, const struct signature_scope *scope, uint32_t owner,
+                         uint32_t index)
 {
     bool method = clr_token_type(owner) == mdtMethodDef;
     struct names_class *const *arg = method ? scope->method_arg : scope->type_arg;
@@ -166,7 +171,7 @@ static void put_argument(struct buffer *out, const struct signature_scope *scope
 /* Where the arguments of a type come from: taken in order, each once. */
 struct arguments {
     uint32_t count, taken;
-    struct cursor *blob;           /* from the rest of a GENERICINST, */
+    struct cursor *blob;                 /* from the rest of a GENERICINST, */
     const struct signature_scope *scope; /* or, when NULL, those of scope->type */
 };
 
@@ -196,7 +201,8 @@ static uint32_t find_arity(const struct buffer *out, size_t from, size_t *end)
     size_t at = out->size;
     uint32_t arity = 0, scale = 1;
 
-    while (at > from && out->data[at - 1] >= '0' && out->data[at - 1] <= '9' && out->size - at < 5) {
+    while (at > from && out->data[at - 1] >= '0' && out->data[at - 1] <= '9' &&
+           out->size - at < 5) {
         arity += (uint32_t)(out->data[--at] - '0') * scale;
         scale *= 10;
     }
@@ -210,8 +216,8 @@ static uint32_t find_arity(const struct buffer *out, size_t from, size_t *end)
  * put_definition - a TypeDef with its enclosing types; each takes the arguments it declares itself, for metadata
  * repeats the parameters of the outer type in the inner one. args may be NULL: no arguments are shown.
  */
-static bool put_definition(struct buffer *out, struct clr_metadata *import, uint32_t token, struct arguments *args,
-                           unsigned depth)
+static bool put_definition(struct buffer *out, struct clr_metadata *import, uint32_t token,
+                           struct arguments *args, unsigned depth)
 {
     size_t before = out->size, from = before, end;
     uint32_t flags = 0, enclosing = 0, own = generic_parameters(import, token, 0, NULL), outer = 0;
@@ -220,7 +226,8 @@ static bool put_definition(struct buffer *out, struct clr_metadata *import, uint
         import->vtbl->get_type_def_props(import, token, NULL, 0, NULL, &flags, NULL) < 0)
         return false;
     if ((flags & tdVisibilityMask) >= tdNestedPublic &&
-        import->vtbl->get_nested_class_props(import, token, &enclosing) >= 0 && clr_token_row(enclosing)) {
+        import->vtbl->get_nested_class_props(import, token, &enclosing) >= 0 &&
+        clr_token_row(enclosing)) {
         if (!put_definition(out, import, enclosing, args, depth + 1))
             return false;
         put(out, ".");
@@ -231,7 +238,8 @@ static bool put_definition(struct buffer *out, struct clr_metadata *import, uint
         cut_back(out, before);
         return false;
     }
-    if (own > outer) { /* without parameters of its own, what looks like an arity belongs to the name */
+    if (own >
+        outer) { /* without parameters of its own, what looks like an arity belongs to the name */
         if (find_arity(out, from, &end) == own - outer)
             cut_back(out, end);
         if (args)
@@ -241,13 +249,14 @@ static bool put_definition(struct buffer *out, struct clr_metadata *import, uint
 }
 
 /* The same for a TypeRef; how many arguments each type takes shows in its name only. */
-static bool put_reference(struct buffer *out, struct clr_metadata *import, uint32_t token, struct arguments *args,
-                          unsigned depth)
+static bool put_reference(struct buffer *out, struct clr_metadata *import, uint32_t token,
+                          struct arguments *args, unsigned depth)
 {
     size_t before = out->size, from = before, end;
     uint32_t scope = 0, arity;
 
-    if (depth > DEPTH_MAX || import->vtbl->get_type_ref_props(import, token, &scope, NULL, 0, NULL) < 0)
+    if (depth > DEPTH_MAX ||
+        import->vtbl->get_type_ref_props(import, token, &scope, NULL, 0, NULL) < 0)
         return false;
     if (clr_token_type(scope) == mdtTypeRef && clr_token_row(scope)) {
         if (!put_reference(out, import, scope, args, depth + 1))
@@ -446,7 +455,8 @@ static void read_function_pointer(struct cursor *c, struct buffer *out)
         [IMAGE_CEE_CS_CALLCONV_FASTCALL] = " unmanaged[Fastcall]",
         [IMAGE_CEE_CS_CALLCONV_UNMANAGED] = " unmanaged",
     };
-    const char *convention = c->at < c->end ? conventions[*c->at & IMAGE_CEE_CS_CALLCONV_MASK] : NULL;
+    const char *convention =
+        c->at < c->end ? conventions[*c->at & IMAGE_CEE_CS_CALLCONV_MASK] : NULL;
 
     put(out, "delegate*");
     put(out, convention ? convention : "");
@@ -561,8 +571,8 @@ static void read_type(struct cursor *c, struct buffer *out)
 
 /* ---- from outside ---- */
 
-void signature_append_parameters(struct buffer *out, const struct signature_scope *scope, const uint8_t *blob,
-                                 size_t size)
+void signature_append_parameters(struct buffer *out, const struct signature_scope *scope,
+                                 const uint8_t *blob, size_t size)
 {
     unsigned steps = STEPS_MAX;
     struct cursor c = {blob, blob ? blob + size : blob, scope, 0, &steps, false};
@@ -572,7 +582,8 @@ void signature_append_parameters(struct buffer *out, const struct signature_scop
     put(out, c.bad ? "?)" : ")");
 }
 
-void signature_append_type(struct buffer *out, const struct signature_scope *scope, const uint8_t *blob, size_t size)
+void signature_append_type(struct buffer *out, const struct signature_scope *scope,
+                           const uint8_t *blob, size_t size)
 {
     unsigned steps = STEPS_MAX;
     struct cursor c = {blob, blob ? blob + size : blob, scope, 0, &steps, false};
@@ -585,7 +596,8 @@ void signature_append_type(struct buffer *out, const struct signature_scope *sco
     }
 }
 
-bool signature_append_definition(struct buffer *out, const struct signature_scope *scope, uint32_t type)
+bool signature_append_definition(struct buffer *out, const struct signature_scope *scope,
+                                 uint32_t type)
 {
     struct arguments args = {generic_parameters(scope->import, type, 0, NULL), 0, NULL, scope};
 
@@ -616,7 +628,8 @@ bool signature_append_member_name(struct buffer *out, struct clr_metadata *impor
         return false;
     if (reference)
         return v->get_member_ref_props(import, member, NULL, NULL, 0, NULL, blob, size) >= 0;
-    return v->get_method_props(import, member, NULL, NULL, 0, NULL, NULL, blob, size, NULL, NULL) >= 0;
+    return v->get_method_props(import, member, NULL, NULL, 0, NULL, NULL, blob, size, NULL, NULL) >=
+           0;
 }
 
 void signature_append_token(struct buffer *out, const struct signature_scope *scope, uint32_t type)

@@ -21,7 +21,8 @@ struct signature_scope {
     struct clr_metadata *import;
     uint32_t type;   /* mdTypeDef whose parameters VAR counts; 0: unknown */
     uint32_t method; /* mdMethodDef whose parameters MVAR counts; 0: none */
-    uint32_t type_args, method_args; /* how many exact arguments there are; 0 where none are known */
+    uint32_t type_args,
+        method_args; /* how many exact arguments there are; 0 where none are known */
     struct names_class *const *type_arg, *const *method_arg; /* entries may be NULL or canonical */
 };
 

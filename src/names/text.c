@@ -94,8 +94,8 @@ void text_scope(const struct names_method *method, struct signature_scope *out)
         out->type_args = owner->args;
         out->type_arg = owner->arg;
     } else if (out->import &&
-               out->import->vtbl->get_method_props(out->import, method->token, &out->type, NULL, 0, NULL, NULL,
-                                                   NULL, NULL, NULL, NULL) < 0) {
+               out->import->vtbl->get_method_props(out->import, method->token, &out->type, NULL, 0,
+                                                   NULL, NULL, NULL, NULL, NULL, NULL) < 0) {
         out->type = 0;
     }
 }

@@ -15,7 +15,7 @@
 #define MAX_FRAMES (STATE_CHANGE - 1)
 
 static struct frame none_frames[1] = {{.sp = UINTPTR_MAX}};
-struct stack stack_none = {.top = none_frames + 1, .dispatch = {STACK_NONE, STACK_NONE, false}};
+struct stack stack_none = {.top = none_frames + 1, .dispatch = {STACK_NONE, STACK_NONE, 0, false}};
 _Thread_local struct stack *stack_self = &stack_none;
 
 static struct stack_config config;
@@ -24,6 +24,7 @@ static _Atomic(bool) stopped;
 static _Atomic(struct stack *) registry;        /* newest first; pushed by anyone, unlinked by stack_reclaim only */
 static _Atomic(struct stack_block *) retired;   /* outgrown blocks */
 static _Atomic(uint64_t) refused, attached;
+static _Atomic(uint32_t) moving; /* odd while a stack is moved from the registry to the sums below */
 static _Atomic(uint64_t) ended_calls, ended_repairs[STACK_REPAIRS]; /* sums over stacks that are freed */
 
 #ifdef SHADOWTRACE_NEGATIVE
@@ -33,6 +34,7 @@ static const char *const rule_names[STACK_RULES] = {
     "dead_on_enter", "dead_on_leave", "filter_frame",   "filter_dispatch", "handler_cut",
     "thrown_cut",    "search_settles", "search_run",    "unwind_pending",  "native_stop",
     "finally_leave", "enter_native",  "alloc_settles",  "nested_dispatch", "stale",
+    "live_above",    "finally_pair",
     "hidden",
 };
 
@@ -244,7 +246,7 @@ void stack_push(struct stack *s, uintptr_t method, uintptr_t sp, uintptr_t ret)
     store_relaxed(&top->method, method);
     store_relaxed(&top->sp, sp);
     store_relaxed(&top->ret, ret);
-    top->node = 0;
+    top->node = top->flags = 0;
     s->top = top + 1;
     store_release(&s->state, load_relaxed(&s->state) + STATE_ENTER);
 }
@@ -256,15 +258,47 @@ bool stack_from_native(const struct frame *frame)
     return ret >= config.native_low && ret < config.native_high;
 }
 
+/* Take the frames [from, to) out of the middle: those above them are live. */
+static void stack_splice(struct stack *s, uint32_t from, uint32_t to, enum stack_repair why)
+{
+    uint64_t state = load_relaxed(&s->state);
+    uint32_t live = STATE_DEPTH(state) - to;
+
+    stack_count(s, why);
+    store_relaxed(&s->repair_changes, load_relaxed(&s->repair_changes) + 2);
+    /* A reader must not take a moved frame for the one that was there: it sees a change before and one after. */
+    store_release(&s->state, state + STATE_CHANGE);
+    fence_release();
+    for (uint32_t i = 0; i < live; i++) {
+        struct frame *to_frame = stack_frame(s, from + i);
+        const struct frame *from_frame = stack_frame(s, to + i);
+
+        store_relaxed(&to_frame->method, load_relaxed(&from_frame->method));
+        store_relaxed(&to_frame->sp, load_relaxed(&from_frame->sp));
+        store_relaxed(&to_frame->ret, load_relaxed(&from_frame->ret));
+        to_frame->node = 0; /* its context has changed */
+        to_frame->flags = from_frame->flags;
+    }
+    s->top -= to - from;
+    store_release(&s->state, state + 2 * STATE_CHANGE - (to - from));
+}
+
 void stack_settle_pending(struct stack *s, enum stack_repair why)
 {
-    uint32_t pending = s->dispatch.pending;
+    struct stack_dispatch d = s->dispatch;
 
-    if (pending == STACK_NONE)
+    if (d.pending == STACK_NONE)
         return;
     s->dispatch.pending = STACK_NONE;
+    if (d.mark < stack_depth(s) && d.pending < d.mark && RULE(RULE_LIVE_ABOVE)) {
+        /* Entered since frames were last reported unwound: called by a handler that nobody reports, for it is in code
+         * without metadata (DynamicMethod). The dispatch has ended there. */
+        stack_splice(s, d.pending, d.mark, why);
+        s->dispatch = stack_none.dispatch;
+    } else {
+        stack_cut(s, d.pending, why);
+    }
     stack_limit_set(s);
-    stack_cut(s, pending, why);
 }
 
 void stack_enter_slow(uintptr_t method, uintptr_t sp)
@@ -286,16 +320,18 @@ void stack_enter_slow(uintptr_t method, uintptr_t sp)
         stack_cut(s, depth, STACK_DEAD_ON_ENTER);
     }
     stack_normalise(s);
-    /* Helpers of the exception machinery return into jitted code and change nothing. A call from native code tells
-     * that the exception was swallowed there, if frames were unwound already; else it runs inside of the search. */
-    if (stack_from_native(&entered)) {
-        if (s->dispatch.pending != STACK_NONE && RULE(RULE_ENTER_NATIVE)) {
+    if (s->dispatch.pending != STACK_NONE) {
+        /* Helpers of the exception machinery return into jitted code and change nothing. A call from native code tells
+         * that the exception was swallowed there. */
+        if (stack_from_native(&entered) && RULE(RULE_ENTER_NATIVE)) {
             stack_settle_pending(s, STACK_NATIVE_BOUNDARY);
             s->dispatch = stack_none.dispatch;
-        } else if (s->dispatch.searching && RULE(RULE_NESTED)) {
-            stack_save(s, false);
+            stack_limit_set(s);
         }
-        stack_limit_set(s);
+    } else if (s->dispatch.searching && RULE(RULE_NESTED)) {
+        /* Inside of the search: a FirstChanceException handler, a helper of the machinery, what a filter without
+         * metadata calls. */
+        stack_save(s, false);
     }
     stack_push(s, method, sp, ret);
     errno = saved;
@@ -357,14 +393,20 @@ static void totals_add(struct stack_totals *out, const struct stack *s)
 
 void stack_totals_read(struct stack_totals *out)
 {
-    memset(out, 0, sizeof(*out));
+    uint32_t before;
+
     urcu_bp_read_lock(); /* keeps every listed stack alive (I4) */
-    for (struct stack *s = load_acquire(&registry); s; s = load_acquire(&s->next))
-        totals_add(out, s);
+    do {
+        before = load_acquire(&moving);
+        memset(out, 0, sizeof(*out));
+        for (struct stack *s = load_acquire(&registry); s; s = load_acquire(&s->next))
+            totals_add(out, s);
+        out->calls += load_relaxed(&ended_calls);
+        for (unsigned i = 0; i < STACK_REPAIRS; i++)
+            out->repairs[i] += load_relaxed(&ended_repairs[i]);
+        fence_acquire();
+    } while ((before & 1) || load_relaxed(&moving) != before); /* a stack was between the list and the sums */
     urcu_bp_read_unlock();
-    out->calls += load_relaxed(&ended_calls);
-    for (unsigned i = 0; i < STACK_REPAIRS; i++)
-        out->repairs[i] += load_relaxed(&ended_repairs[i]);
     out->threads = load_relaxed(&attached);
     out->refused = load_relaxed(&refused);
 }
@@ -373,12 +415,11 @@ double stack_measure(void (*pair)(uintptr_t method, uintptr_t sp), unsigned coun
 {
     static const uintptr_t function = 0;
     uintptr_t words[2] = {0};
-    struct stack *own = stack_self, *s = stack_new();
+    struct stack *own = stack_self, *s = count ? stack_new() : NULL;
     uint64_t before, after;
 
-    if (!s || !count) {
+    if (!s)
         return 0;
-    }
     stack_self = s;
     before = clock_ticks();
     for (unsigned i = 0; i < count; i++)
@@ -387,6 +428,17 @@ double stack_measure(void (*pair)(uintptr_t method, uintptr_t sp), unsigned coun
     stack_self = own;
     stack_free(s);
     return (double)clock_duration_ns(after - before) / count;
+}
+
+/* From the registry to the sums of ended threads. */
+static void ended_add(const struct stack *s)
+{
+    struct stack_totals sum = {0};
+
+    totals_add(&sum, s);
+    add_relaxed(&ended_calls, sum.calls);
+    for (unsigned i = 0; i < STACK_REPAIRS; i++)
+        add_relaxed(&ended_repairs[i], sum.repairs[i]);
 }
 
 /* Take stacks of ended threads off the registry; returns them linked by `data`, which nobody else needs any more. */
@@ -398,10 +450,19 @@ static struct stack *registry_unlink_gone(void)
 
     while ((s = load_acquire(link))) {
         struct stack *after = load_relaxed(&s->next), *expected = s;
+        bool unlinked;
 
         if (!load_acquire(&s->gone)) {
             link = &s->next;
-        } else if (cas_acq_rel(link, &expected, after)) { /* only the head can have changed: a push */
+            continue;
+        }
+        store_relaxed(&moving, load_relaxed(&moving) + 1); /* odd: readers of the totals try again */
+        fence_release();
+        unlinked = cas_acq_rel(link, &expected, after); /* only the head can have changed: a push */
+        if (unlinked)
+            ended_add(s);
+        store_release(&moving, load_relaxed(&moving) + 1);
+        if (unlinked) {
             s->data = found;
             found = s;
         } else {
@@ -421,12 +482,7 @@ bool stack_reclaim(void)
     urcu_bp_synchronize_rcu(); /* every reader that could have found them has left its section */
     while (gone) {
         struct stack *next = gone->data;
-        struct stack_totals sum = {0};
 
-        totals_add(&sum, gone);
-        add_relaxed(&ended_calls, sum.calls);
-        for (unsigned i = 0; i < STACK_REPAIRS; i++)
-            add_relaxed(&ended_repairs[i], sum.repairs[i]);
         stack_free(gone);
         gone = next;
     }

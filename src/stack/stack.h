@@ -23,8 +23,11 @@ struct frame {
     _Atomic(uintptr_t) method; /* record of the method, see above; lives as long as the process */
     _Atomic(uintptr_t) sp;     /* the caller's stack pointer, bytes */
     _Atomic(uintptr_t) ret;    /* return address read at Enter (later the word may be replaced), or FRAME_RET_FILTER */
-    uintptr_t node;            /* context node, 0 until an event first needs it; the owner's alone */
+    uint32_t node;             /* id of the context node, 0 until an event first needs it; the owner's alone */
+    uint32_t flags;            /* FRAME_ flags; the owner's alone */
 };
+
+#define FRAME_FINALLY 1u /* a finally or fault of it runs, for an exception */
 
 #define FRAME_RET_FILTER 1 /* not an address: the second frame that a method has while its filter runs */
 
@@ -62,7 +65,10 @@ struct stack_config {
 /* stack_start - once, before any hook runs. Returns: 0 or -errno (no thread-specific key left). */
 int stack_start(const struct stack_config *config);
 
-/* stack_stop - from now on hooks and events change nothing (a child after fork). Threads: any; takes effect at once. */
+/*
+ * stack_stop - from now on no stack is made and none grows (a child after fork, which has no resolver). Hooks of
+ * threads that have a stack go on in it. Threads: any; takes effect at once.
+ */
 void stack_stop(void);
 
 /*

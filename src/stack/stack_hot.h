@@ -26,6 +26,7 @@ struct stack_block {
 struct stack_dispatch {
     uint32_t reach;   /* oldest frame that the search has passed, or STACK_NONE */
     uint32_t pending; /* oldest frame that was reported unwound and is not cut yet, or STACK_NONE */
+    uint32_t mark;    /* depth at the latest report: frames from here on were entered since, and are live */
     bool searching;   /* first pass: nobody has been found to handle it */
 };
 
@@ -61,6 +62,7 @@ struct stack {
     void *data;
     struct stack_save *saves; /* outer dispatches, innermost last */
     uint32_t save_count, save_capacity;
+    uint32_t unsaved; /* running filters that there was no memory to save a dispatch for */
     struct stack_save saves_inside[8];
     _Atomic(uint64_t) repairs[STACK_REPAIRS]; /* written by the owner, read by all */
     _Atomic(uint64_t) repair_changes;         /* changes of state that were not calls */
@@ -86,7 +88,7 @@ static inline void stack_enter(uintptr_t method, uintptr_t sp)
     store_relaxed(&top->method, method);
     store_relaxed(&top->sp, sp);
     store_relaxed(&top->ret, ((const uintptr_t *)sp)[-1]);
-    top->node = 0;
+    top->node = top->flags = 0;
     s->top = top + 1;
     store_release(&s->state, load_relaxed(&s->state) + STATE_ENTER); /* slots before state */
 }
@@ -141,6 +143,8 @@ enum stack_rule {
     RULE_ALLOC_SETTLES,
     RULE_NESTED,
     RULE_STALE,
+    RULE_LIVE_ABOVE,
+    RULE_FINALLY_PAIR,
     RULE_HIDDEN,
     STACK_RULES
 };
@@ -157,7 +161,7 @@ void stack_count(struct stack *s, enum stack_repair why);
 void stack_push(struct stack *s, uintptr_t method, uintptr_t sp, uintptr_t ret);
 bool stack_from_native(const struct frame *frame); /* entered from the runtime's own code */
 void stack_limit_set(struct stack *s);  /* what I2 and I5 ask for */
-bool stack_save(struct stack *s, bool filter); /* open one at the present depth, with a fresh dispatch; false: no memory */
+bool stack_save(struct stack *s, bool filter); /* open one here, with a fresh dispatch; false: no memory */
 void stack_normalise(struct stack *s);  /* drop what is stale (I5); first thing in the slow path and in every event */
 void stack_settle_pending(struct stack *s, enum stack_repair why);
 

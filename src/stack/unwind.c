@@ -87,8 +87,9 @@ void stack_normalise(struct stack *s)
         restore(s);
     if (d->pending != STACK_NONE && d->pending >= depth)
         d->pending = STACK_NONE;
-    /* Swallowed by native code, and what it had passed was left since. */
-    if (d->searching && d->reach != STACK_NONE && d->reach >= depth && RULE(RULE_STALE)) {
+    /* The thrower, or what the search had passed, was left since: the exception was handled, and nobody said so
+     * (swallowed by native code, caught in code without metadata). */
+    if (d->searching && depth < d->mark && RULE(RULE_STALE)) {
         d->searching = false;
         d->reach = STACK_NONE;
     }
@@ -113,11 +114,10 @@ void stack_exception_thrown(void)
     if (!s)
         return;
     d = &s->dispatch;
-    if (d->searching && d->reach < d->pending && RULE(RULE_THROWN_CUT))
+    if (d->searching && d->reach < d->pending && d->mark == stack_depth(s) && RULE(RULE_THROWN_CUT))
         d->pending = d->reach; /* left into native code: all it had passed is gone */
     stack_settle_pending(s, STACK_NATIVE_BOUNDARY);
-    d->searching = true;
-    d->reach = STACK_NONE;
+    *d = (struct stack_dispatch){STACK_NONE, STACK_NONE, stack_depth(s), true};
     stack_limit_set(s);
 }
 
@@ -128,8 +128,10 @@ void stack_search_function_enter(uintptr_t function)
 
     if (!s)
         return;
-    if (RULE(RULE_SEARCH_SETTLES))
+    if (s->dispatch.pending != STACK_NONE && RULE(RULE_SEARCH_SETTLES)) {
         stack_settle_pending(s, STACK_UNWOUND);
+        s->dispatch.mark = stack_depth(s);
+    }
     reach = next_below(s, function, s->dispatch.reach);
     if (reach == STACK_NONE)
         return; /* not hooked (--only) */
@@ -150,12 +152,18 @@ void stack_search_filter_enter(uintptr_t function)
     struct stack *s = event_stack();
     uint32_t at;
 
-    if (!s || !stack_save(s, true))
+    if (!s)
         return;
+    if (s->unsaved || !stack_save(s, true)) {
+        s->unsaved++; /* its leave must not end another */
+        return;
+    }
     at = next_below(s, function, STACK_NONE);
-    if (at != STACK_NONE && RULE(RULE_FILTER_FRAME)) /* none: not hooked, nothing to show */
-        stack_push(s, load_relaxed(&stack_frame(s, at)->method), load_relaxed(&s->top[-1].sp) - sizeof(uintptr_t),
-                   FRAME_RET_FILTER);
+    if (at == STACK_NONE || !RULE(RULE_FILTER_FRAME))
+        return; /* not hooked, nothing to show */
+    stack_push(s, load_relaxed(&stack_frame(s, at)->method), load_relaxed(&s->top[-1].sp) - sizeof(uintptr_t),
+               FRAME_RET_FILTER);
+    store_relaxed(&s->repair_changes, load_relaxed(&s->repair_changes) + 1); /* a change that is no call */
 }
 
 void stack_search_filter_leave(void)
@@ -165,6 +173,10 @@ void stack_search_filter_leave(void)
 
     if (!s)
         return;
+    if (s->unsaved) {
+        s->unsaved--;
+        return;
+    }
     while (s->save_count && !s->saves[s->save_count - 1].filter)
         s->save_count--; /* opened inside the filter and never ended: the filter's own exception went past it */
     if (!s->save_count)
@@ -173,7 +185,8 @@ void stack_search_filter_leave(void)
     if (stack_depth(s) > depth + 1)
         stack_cut(s, depth + 1, STACK_FILTER); /* what an exception swallowed in the filter left behind */
     if (stack_depth(s) > depth) {
-        s->top--; /* our own frame: not a repair */
+        s->top--; /* our own frame: not a repair, nor a call */
+        store_relaxed(&s->repair_changes, load_relaxed(&s->repair_changes) + 1);
         store_release(&s->state, load_relaxed(&s->state) + STATE_LEAVE);
     }
     restore(s);
@@ -197,6 +210,7 @@ void stack_unwind_function_enter(uintptr_t function)
     if (!s || !RULE(RULE_UNWIND_PENDING))
         return;
     s->dispatch.pending = next_below(s, function, s->dispatch.pending);
+    s->dispatch.mark = stack_depth(s);
     stack_limit_set(s);
 }
 
@@ -228,7 +242,12 @@ static void handler_enter(uintptr_t function, uintptr_t sp)
 
 void stack_unwind_finally_enter(uintptr_t function, uintptr_t sp)
 {
+    struct stack *s;
+
     handler_enter(function, sp);
+    s = stack_peek();
+    if (s && stack_depth(s))
+        s->top[-1].flags |= FRAME_FINALLY;
 }
 
 void stack_catcher_enter(uintptr_t function, uintptr_t sp)
@@ -236,6 +255,7 @@ void stack_catcher_enter(uintptr_t function, uintptr_t sp)
     handler_enter(function, sp);
 }
 
+/* Code without metadata reports that its finally was left, but not that it was entered. */
 void stack_unwind_finally_leave(void)
 {
     struct stack *s = event_stack();
@@ -243,6 +263,10 @@ void stack_unwind_finally_leave(void)
 
     if (!depth || !RULE(RULE_FINALLY_LEAVE))
         return;
+    if (!(s->top[-1].flags & FRAME_FINALLY) && RULE(RULE_FINALLY_PAIR))
+        return;
+    s->top[-1].flags &= ~FRAME_FINALLY;
     s->dispatch.pending = depth - 1; /* its method is the top, and is left next */
+    s->dispatch.mark = depth;
     stack_limit_set(s);
 }

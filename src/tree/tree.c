@@ -55,17 +55,20 @@ static struct tree_node *slot(struct tree *tree, uint32_t id)
 
 static struct tree_node *reserve(struct tree *tree)
 {
-    struct tree_node *node = NULL;
+    uint32_t id = load_relaxed(&tree->count);
 
-    if (load_relaxed(&tree->count) < tree->config.max_nodes) {
-        uint32_t id = add_relaxed(&tree->count, 1);
+    while (id < tree->config.max_nodes) {
+        struct tree_node *node = slot(tree, id); /* before the id is given out: an id without a node would never end */
 
-        if (id < tree->config.max_nodes && (node = slot(tree, id)))
+        if (!node)
+            break;
+        if (cas_acq_rel(&tree->count, &id, id + 1)) {
             node->id = id;
+            return node;
+        }
     }
-    if (!node)
-        add_relaxed(&tree->refused, 1);
-    return node;
+    add_relaxed(&tree->refused, 1);
+    return NULL;
 }
 
 int tree_new(const struct tree_config *config, struct tree **out)
@@ -188,9 +191,7 @@ struct tree_node *tree_node_by_id(struct tree *tree, uint32_t id)
 
 uint32_t tree_count(const struct tree *tree)
 {
-    uint32_t count = load_relaxed(&tree->count);
-
-    return count < tree->config.max_nodes ? count : tree->config.max_nodes;
+    return load_acquire(&tree->count);
 }
 
 uint64_t tree_refused(const struct tree *tree)
