@@ -91,12 +91,12 @@ const struct cli_command cmd_compare = {
     .name = "compare",
     .args = "[--format text|json] LOG [LOG]",
     .help = "the shadow stack beside DoStackSnapshot: how accurate, and what each costs",
-    .options =
-        "LOG is what `shadowtrace record --check N` wrote, plain or compressed, whole or cut; `-` is standard\n"
-        "input. Two are shown side by side.\n"
-        "\n"
-        "  --format FORMAT   text (default) or json\n"
-        "\n"
-        "Exit status 1 if any stack differed.\n",
+    .options = "LOG is what `shadowtrace record --check N` wrote, plain or compressed, whole or "
+               "cut; `-` is standard\n"
+               "input. Two are shown side by side.\n"
+               "\n"
+               "  --format FORMAT   text (default) or json\n"
+               "\n"
+               "Exit status 1 if any stack differed.\n",
     .run = compare_run,
 };

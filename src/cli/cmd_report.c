@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define SHOWN_PROBLEMS 5
-#define SYMBOL_DIRS 16
+#define SYMBOL_DIRS    16
 
 struct report_args {
     enum reading_format format;
@@ -190,10 +190,12 @@ const struct cli_command cmd_report = {
     .args = "[options] LOG...",
     .help = "who allocates how much: call sites, most bytes first",
     .options =
-        "LOG is what `shadowtrace record` wrote, plain or compressed, whole or cut; `-` is standard input.\n"
+        "LOG is what `shadowtrace record` wrote, plain or compressed, whole or cut; `-` is "
+        "standard input.\n"
         "Several are added up.\n"
         "\n"
-        "  --by KEY          site (default: call path and type), type, method (the one that allocates),\n"
+        "  --by KEY          site (default: call path and type), type, method (the one that "
+        "allocates),\n"
         "                    thread, module (of that method)\n"
         "  --format FORMAT   text (default) or json (one object, \"stack\" leaf first)\n"
         "  --top N           rows shown; 0 all; default 20, in JSON all\n"
@@ -201,8 +203,10 @@ const struct cli_command cmd_report = {
         "  --min-bytes N     only rows of N bytes or more (k, M, G: times 1024)\n"
         "  --thread N        only what the thread with that id in the log allocated\n"
         "  --type GLOB       only types whose full name matches: * any text, ? one character\n"
-        "  --method GLOB     only what was allocated in, or below, methods whose full name matches\n"
-        "  --symbols DIR     look for PDBs there too, besides the assemblies' own folders; may be repeated\n"
+        "  --method GLOB     only what was allocated in, or below, methods whose full name "
+        "matches\n"
+        "  --symbols DIR     look for PDBs there too, besides the assemblies' own folders; may be "
+        "repeated\n"
         "  --no-lines        do not look for files and lines\n"
         "  --wide            names in full, lines as long as they get\n",
     .run = report_run,

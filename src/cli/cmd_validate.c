@@ -63,9 +63,9 @@ static json_t *json_of(const struct verdict *d)
     for (size_t i = 0; i < d->problems.kept_count; i++) {
         const struct report_problem *p = &d->problems.kept[i];
 
-        json_array_append_new(problems, json_pack("{s:I, s:I, s:o}", "line", (json_int_t)p->place.line,
-                                                  "offset", (json_int_t)p->place.offset, "text",
-                                                  reading_text_json(p->text)));
+        json_array_append_new(
+            problems, json_pack("{s:I, s:I, s:o}", "line", (json_int_t)p->place.line, "offset",
+                                (json_int_t)p->place.offset, "text", reading_text_json(p->text)));
     }
     return json_pack("{s:o, s:b, s:b, s:b, s:I, s:I, s:o, s:I, s:I, s:o}", "file",
                      reading_text_json(d->path), "valid", (int)(d->problems.count == 0), "ended",
@@ -184,8 +184,10 @@ const struct cli_command cmd_validate = {
     .name = "validate",
     .args = "[options] LOG...",
     .help = "hold logs against the schema and rules of the format",
-    .options = "Every record is held against log_schema.json, and the log against what a schema cannot say: ids are\n"
-               "defined before use, times of a thread do not fall, totals of the end are those of the log. A log\n"
+    .options = "Every record is held against log_schema.json, and the log against what a schema "
+               "cannot say: ids are\n"
+               "defined before use, times of a thread do not fall, totals of the end are those of "
+               "the log. A log\n"
                "that merely ends early is valid as far as it goes. `-` is standard input.\n"
                "\n"
                "  --format FORMAT   text (default): FILE:LINE: offset BYTE: what; or json\n"

@@ -32,7 +32,8 @@ static void complain(const struct cli_command *command, const char *format, va_l
     for (char *at = text; *at; at++)
         if ((unsigned char)*at < 0x20 || *at == 0x7F)
             *at = '?';
-    fprintf(stderr, "shadowtrace%s%s: %s\n", command ? " " : "", command ? command->name : "", text);
+    fprintf(stderr, "shadowtrace%s%s: %s\n", command ? " " : "", command ? command->name : "",
+            text);
 }
 
 void cli_complain(const struct cli_command *command, const char *format, ...)
@@ -64,7 +65,8 @@ int cli_option_error(const struct cli_command *command, char **argv, int result)
     if (result == ':')
         return cli_usage_error(command, "option %s needs a value", word);
     if (optopt && word[0] == '-' && word[1] == '-') /* getopt knows the option: a value was given */
-        return cli_usage_error(command, "option %.*s takes no value", (int)strcspn(word, "="), word);
+        return cli_usage_error(command, "option %.*s takes no value", (int)strcspn(word, "="),
+                               word);
     if (optopt && !(word[0] == '-' && word[1] == '-'))
         return cli_usage_error(command, "unknown option -%c", optopt);
     return cli_usage_error(command, "unknown or ambiguous option %s", word);

@@ -19,17 +19,20 @@ enum cli_status {
 
 struct cli_command {
     const char *name;
-    const char *args;    /* after the name in the usage line */
-    const char *help;    /* what it does, one line */
-    const char *options; /* the rest of its help page: lines, the last one ending in a newline too; or NULL */
+    const char *args; /* after the name in the usage line */
+    const char *help; /* what it does, one line */
+    const char *
+        options; /* the rest of its help page: lines, the last one ending in a newline too; or NULL */
     /* argv[0] is the command's name, argv[argc] NULL, getopt's state fresh. Returns the exit status. */
     int (*run)(int argc, char **argv, FILE *out);
 };
 
-extern const struct cli_command cmd_record, cmd_report, cmd_compare, cmd_validate, cmd_env, cmd_help;
+extern const struct cli_command cmd_record, cmd_report, cmd_compare, cmd_validate, cmd_env,
+    cmd_help;
 
 const struct cli_command *cli_find(const char *name); /* NULL: no such command */
-const struct cli_command *cli_at(size_t index);       /* in the order of the help page; NULL past the last */
+const struct cli_command *
+cli_at(size_t index); /* in the order of the help page; NULL past the last */
 
 /* cli_complain - one line on stderr, "shadowtrace COMMAND: ...", keeping to one line whatever the text holds. */
 void cli_complain(const struct cli_command *command, const char *format, ...)

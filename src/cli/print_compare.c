@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LABEL 36  /* columns of a row's name */
+#define LABEL  36 /* columns of a row's name */
 #define COLUMN 28 /* and of each log's value */
 
 /* Text: a table with one column for each log. */
@@ -62,7 +62,8 @@ static void rows_of_tally(const struct table *t, const char *indent, size_t offs
     char label[80];
 
     for (size_t log = 0; log < t->count; log++) {
-        json_object_foreach(tally(&t->checks[log], offset), key, count) {
+        json_object_foreach(tally(&t->checks[log], offset), key, count)
+        {
             bool before = log > 0 && json_object_get(tally(&t->checks[0], offset), key);
             json_int_t sum = 0;
 
@@ -89,12 +90,9 @@ static const char *explain_refusal(const char *name)
     static const struct {
         const char *code, *text;
     } known[] = {
-        {"0x80131360", "(unsafe then)"},
-        {"0x80004005", "(no managed frame)"},
-        {"0x8013135e", "(no such thread)"},
-        {"0x8013135f", "(unmanaged context)"},
-        {"0x80131361", "(stopped)"},
-        {"0x80131363", "(not allowed here)"},
+        {"0x80131360", "(unsafe then)"},    {"0x80004005", "(no managed frame)"},
+        {"0x8013135e", "(no such thread)"}, {"0x8013135f", "(unmanaged context)"},
+        {"0x80131361", "(stopped)"},        {"0x80131363", "(not allowed here)"},
         {"0x80131364", "(unsafe then)"},
     };
 
@@ -147,8 +145,8 @@ static void print_depths(const struct report_checks *c, FILE *out)
 
     if (!c->depth_count)
         return;
-    fprintf(out, "\n%-16s %14s %14s %14s %12s\n", "Frames", "stacks", "shadow, mean", "snapshot, mean",
-            "ratio");
+    fprintf(out, "\n%-16s %14s %14s %14s %12s\n", "Frames", "stacks", "shadow, mean",
+            "snapshot, mean", "ratio");
     for (size_t i = 0; i < c->depth_count; i++) {
         const struct report_depth *d = &c->depths[i];
         double stacks = d->count ? (double)d->count : 1;
@@ -171,10 +169,10 @@ static void print_depths(const struct report_checks *c, FILE *out)
 
 #define AROUND_BELOW 3 /* equal frames shown below the first difference, towards the root */
 #define AROUND_ABOVE 9 /* rows from it towards the leaves */
-#define HALF ((TEXT_WIDTH - 6) / 2)
+#define HALF         ((TEXT_WIDTH - 6) / 2)
 
-static void print_cell(const struct report_checks *c, const uint32_t *stack, size_t size, size_t index,
-                       FILE *out, bool pad)
+static void print_cell(const struct report_checks *c, const uint32_t *stack, size_t size,
+                       size_t index, FILE *out, bool pad)
 {
     size_t used = 0;
 
@@ -200,8 +198,8 @@ static void print_example(const struct report_checks *c, const struct report_exa
         first++;
     low = first > AROUND_BELOW ? first - AROUND_BELOW : 0;
     high = deeper - first > AROUND_ABOVE ? first + AROUND_ABOVE : deeper;
-    fprintf(out, "\n%s, first seen in line %llu, byte %llu", e->cause, (unsigned long long)e->at.line,
-            (unsigned long long)e->at.offset);
+    fprintf(out, "\n%s, first seen in line %llu, byte %llu", e->cause,
+            (unsigned long long)e->at.line, (unsigned long long)e->at.offset);
     if (e->refused[0])
         fprintf(out, "; the snapshot was refused: %s", e->refused);
     fprintf(out, "\n%s%s\n", e->repairs[0] ? "Repairs that had touched this stack: " : "",
@@ -228,16 +226,19 @@ static void print_sentence(const struct report_checks *c, FILE *out)
     if (!c->compared)
         fputs(c->refused && c->refused == c->taken
                   ? "Nothing was compared: every snapshot was refused"
-              : c->taken ? "Nothing was compared: the stacks of this log are snapshots themselves"
-                         : "Nothing was compared: the log has no comparison (record with --check N)",
+              : c->taken
+                  ? "Nothing was compared: the stacks of this log are snapshots themselves"
+                  : "Nothing was compared: the log has no comparison (record with --check N)",
               out);
     else if (c->equal == c->compared)
         fprintf(out, "The shadow stack equalled the snapshot in all of %s comparisons",
                 text_count(&a, c->compared));
     else
-        fprintf(out, "The shadow stack differed from the snapshot in %s of %s comparisons (accuracy %.6g)",
-                text_count(&a, c->mismatched), text_count(&b, c->compared),
-                (double)c->equal / (double)c->compared);
+        fprintf(
+            out,
+            "The shadow stack differed from the snapshot in %s of %s comparisons (accuracy %.6g)",
+            text_count(&a, c->mismatched), text_count(&b, c->compared),
+            (double)c->equal / (double)c->compared);
     if (c->shadow.count && c->snapshot.count) {
         fprintf(out, ";\ncapturing it took %s on average, a snapshot %s",
                 text_ns(&n, report_mean(&c->shadow)), text_ns(&m, report_mean(&c->snapshot)));
@@ -263,7 +264,8 @@ static void print_accuracy(const struct table *t)
     putc('\n', t->out);
 }
 
-static void row_of(const struct table *t, const char *label, uint64_t (*value)(const struct report_checks *),
+static void row_of(const struct table *t, const char *label,
+                   uint64_t (*value)(const struct report_checks *),
                    uint64_t (*whole)(const struct report_checks *))
 {
     struct text_number n, m;
@@ -326,7 +328,8 @@ static void print_logs(const struct table *t, char *const *names)
     putc('\n', t->out);
 }
 
-void print_compare_text(const struct report_checks *checks, char *const *names, size_t count, FILE *out)
+void print_compare_text(const struct report_checks *checks, char *const *names, size_t count,
+                        FILE *out)
 {
     const struct table t = {checks, count, out};
 
@@ -343,7 +346,8 @@ void print_compare_text(const struct report_checks *checks, char *const *names, 
     row_count(&t, "  ", "equal", offsetof(struct report_checks, equal));
     row_count(&t, "  ", "different", offsetof(struct report_checks, mismatched));
     rows_of_tally(&t, "    ", offsetof(struct report_checks, mismatched_by), NULL);
-    row_count(&t, "  ", "refused by the runtime, no frames", offsetof(struct report_checks, refused));
+    row_count(&t, "  ", "refused by the runtime, no frames",
+              offsetof(struct report_checks, refused));
     rows_of_tally(&t, "    ", offsetof(struct report_checks, refused_by), explain_refusal);
     print_accuracy(&t);
     print_instructions(&t);
@@ -383,11 +387,11 @@ static json_t *json_depths(const struct report_checks *c)
         const struct report_depth *d = &c->depths[i];
         double stacks = d->count ? (double)d->count : 1;
 
-        json_array_append_new(rows, json_pack("{s:I, s:I, s:I, s:f, s:f}", "from", (json_int_t)d->from,
-                                              "to", (json_int_t)d->to, "count",
-                                              (json_int_t)d->count, "shadow_ns",
-                                              (double)d->shadow_ns / stacks, "snapshot_ns",
-                                              (double)d->snapshot_ns / stacks));
+        json_array_append_new(rows,
+                              json_pack("{s:I, s:I, s:I, s:f, s:f}", "from", (json_int_t)d->from,
+                                        "to", (json_int_t)d->to, "count", (json_int_t)d->count,
+                                        "shadow_ns", (double)d->shadow_ns / stacks, "snapshot_ns",
+                                        (double)d->snapshot_ns / stacks));
     }
     return rows;
 }
@@ -407,11 +411,12 @@ static json_t *json_examples(const struct report_checks *c)
 
     for (size_t i = 0; list && i < c->example_count; i++) {
         const struct report_example *e = &c->examples[i];
-        json_t *example = json_pack(
-            "{s:s, s:I, s:I, s:I, s:s, s:o, s:o}", "cause", e->cause, "line", (json_int_t)e->at.line,
-            "offset", (json_int_t)e->at.offset, "first", (json_int_t)e->first, "repairs", e->repairs,
-            "shadow", json_stack(c, e->shadow, e->shadow_size), "snapshot",
-            json_stack(c, e->snapshot, e->snapshot_size));
+        json_t *example =
+            json_pack("{s:s, s:I, s:I, s:I, s:s, s:o, s:o}", "cause", e->cause, "line",
+                      (json_int_t)e->at.line, "offset", (json_int_t)e->at.offset, "first",
+                      (json_int_t)e->first, "repairs", e->repairs, "shadow",
+                      json_stack(c, e->shadow, e->shadow_size), "snapshot",
+                      json_stack(c, e->snapshot, e->snapshot_size));
 
         if (example && e->refused[0])
             json_object_set_new(example, "refused", json_string(e->refused));
@@ -452,15 +457,14 @@ static json_t *json_checks(const struct report_checks *c, const struct report_pr
                      "snapshots", "taken", (json_int_t)c->taken, "refused", (json_int_t)c->refused,
                      "refused_by", c->refused_by, "compared", (json_int_t)c->compared, "equal",
                      (json_int_t)c->equal, "mismatched", (json_int_t)c->mismatched, "accuracy",
-                     accuracy, "mismatched_by", c->mismatched_by, "repairs", json_repairs(c), "cost",
-                     "hooks", json_hooks(c), "shadow_ns", json_cost(&c->shadow), "snapshot_ns",
-                     json_cost(&c->snapshot), "by_depth", json_depths(c), "instructions", "calls",
-                     (json_int_t)c->calls, "calls_equal", (json_int_t)c->calls_equal,
-                     "calls_native", (json_int_t)c->calls_native, "sites", (json_int_t)c->sites,
-                     "sites_equal", (json_int_t)c->sites_equal, "sites_unknown",
-                     (json_int_t)c->sites_unknown, "allocs",
-                     (json_int_t)c->allocs, "examples", json_examples(c), "log",
-                     reading_log_json(&c->log, problems));
+                     accuracy, "mismatched_by", c->mismatched_by, "repairs", json_repairs(c),
+                     "cost", "hooks", json_hooks(c), "shadow_ns", json_cost(&c->shadow),
+                     "snapshot_ns", json_cost(&c->snapshot), "by_depth", json_depths(c),
+                     "instructions", "calls", (json_int_t)c->calls, "calls_equal",
+                     (json_int_t)c->calls_equal, "calls_native", (json_int_t)c->calls_native,
+                     "sites", (json_int_t)c->sites, "sites_equal", (json_int_t)c->sites_equal,
+                     "sites_unknown", (json_int_t)c->sites_unknown, "allocs", (json_int_t)c->allocs,
+                     "examples", json_examples(c), "log", reading_log_json(&c->log, problems));
 }
 
 int print_compare_json(const struct report_checks *checks, const struct report_problems *problems,

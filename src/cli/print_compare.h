@@ -11,7 +11,8 @@
 #define PRINT_COMPARE_LOGS 2
 
 /* checks[i] was read from names[i]; count is 1 or 2. */
-void print_compare_text(const struct report_checks *checks, char *const *names, size_t count, FILE *out);
+void print_compare_text(const struct report_checks *checks, char *const *names, size_t count,
+                        FILE *out);
 
 /* print_compare_json - one object for one log; {"logs": [...]} for two. Returns: 0 or -ENOMEM. */
 int print_compare_json(const struct report_checks *checks, const struct report_problems *problems,

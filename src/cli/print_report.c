@@ -47,7 +47,8 @@ static bool outer_frame(const struct report_defs *d, struct frame *f)
 
 static const char *frame_name(const struct report_defs *d, const struct frame *f)
 {
-    return f->path == REPORT_PATH_LOST ? "(callers not in the log)" : report_method(d, f->method)->name;
+    return f->path == REPORT_PATH_LOST ? "(callers not in the log)"
+                                       : report_method(d, f->method)->name;
 }
 
 /* Text. */
@@ -243,8 +244,10 @@ void print_report_text(const struct print_report *p, FILE *out)
     if (estimated) {
         struct text_number low, high;
 
-        fprintf(out, "Estimates from %s sampled events: the exact bytes lie between %s and %s, and in the range\n"
-                     "of each row, in 95 of 100 cases.\n",
+        fprintf(out,
+                "Estimates from %s sampled events: the exact bytes lie between %s and %s, and in "
+                "the range\n"
+                "of each row, in 95 of 100 cases.\n",
                 text_count(&a, all.sampled), text_short(&low, all.bytes_range.low),
                 text_short(&high, all.bytes_range.high));
     }
@@ -333,7 +336,8 @@ static void json_stack(const struct report_defs *d, const struct report_row *row
     buffer_char(b, ']');
 }
 
-static void json_method(const struct print_report *p, const struct report_row *row, struct buffer *b)
+static void json_method(const struct print_report *p, const struct report_row *row,
+                        struct buffer *b)
 {
     const struct report_defs *d = report_sites_defs(p->sites);
     struct source_line line;

@@ -46,8 +46,8 @@ void reading_progress_end(struct reading_progress *p)
     p->shown = false;
 }
 
-int reading_failed(const struct cli_command *command, const char *path, const struct report_log *log,
-                   int err)
+int reading_failed(const struct cli_command *command, const char *path,
+                   const struct report_log *log, int err)
 {
     if (err == -EPROTO || err == -EBADMSG)
         cli_complain(command, "%s: %s", path, log->why);
@@ -102,11 +102,11 @@ json_t *reading_log_json(const struct report_log *log, const struct report_probl
                                               reading_text_json(p->text)));
     }
     json = json_pack("{s:o, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "file",
-                     reading_text_json(log->file ? log->file : "-"), "ended", (int)report_log_ended(log), "cut",
-                     (int)(log->cut > 0), "lines", (json_int_t)log->lines, "bytes",
-                     (json_int_t)log->bytes, "skipped", (json_int_t)log->skipped,
-                     "unknown_records", (json_int_t)log->unknown_records, "unknown_members",
-                     (json_int_t)log->unknown_members, "problem_count",
+                     reading_text_json(log->file ? log->file : "-"), "ended",
+                     (int)report_log_ended(log), "cut", (int)(log->cut > 0), "lines",
+                     (json_int_t)log->lines, "bytes", (json_int_t)log->bytes, "skipped",
+                     (json_int_t)log->skipped, "unknown_records", (json_int_t)log->unknown_records,
+                     "unknown_members", (json_int_t)log->unknown_members, "problem_count",
                      (json_int_t)problems->count, "problems", list);
     return json;
 }
@@ -117,8 +117,9 @@ void reading_completeness(const struct report_log *log, FILE *out)
     struct text_number n;
 
     if (!report_log_ended(log))
-        fprintf(out, "The log has no end: the program was killed, or still runs, or the file is cut.\n"
-                     "This is what was recorded up to there. ");
+        fprintf(out,
+                "The log has no end: the program was killed, or still runs, or the file is cut.\n"
+                "This is what was recorded up to there. ");
     else
         fprintf(out, "The log is complete to its end. ");
     if (lost)

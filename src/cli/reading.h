@@ -26,8 +26,8 @@ void reading_progress(void *progress, uint64_t taken, uint64_t size);
 void reading_progress_end(struct reading_progress *p);
 
 /* reading_failed - one line for what report_log_read returned. Returns: the exit status. */
-int reading_failed(const struct cli_command *command, const char *path, const struct report_log *log,
-                   int err);
+int reading_failed(const struct cli_command *command, const char *path,
+                   const struct report_log *log, int err);
 
 /* reading_problems - the first few on stderr, FILE:LINE: offset N: what; then how many more. */
 void reading_problems(const struct cli_command *command, const struct report_problems *problems,

@@ -42,7 +42,8 @@ int source_lines_new(const struct cli_command *command, const struct report_defs
     *out = NULL;
     if (!s)
         return -ENOMEM;
-    *s = (struct source_lines){command, defs, dirs, ndirs, started_at(header), NULL, defs->modules.count};
+    *s = (struct source_lines){
+        command, defs, dirs, ndirs, started_at(header), NULL, defs->modules.count};
     s->modules = memory_zalloc(s->module_count, sizeof(*s->modules));
     if (!s->modules) {
         memory_free(s);
@@ -71,7 +72,8 @@ static struct symbols *open_module(struct source_lines *s, const char *path)
     if (path[0] != '/') /* made in memory, or of another machine's idea of a path */
         return NULL;
     if (s->started && stat(path, &st) == 0 && st.st_mtime > s->started) {
-        cli_complain(s->command, "%s was written after the recording began: no lines from it", path);
+        cli_complain(s->command, "%s was written after the recording began: no lines from it",
+                     path);
         return NULL;
     }
     (void)symbols_open(path, s->dirs, s->ndirs, NULL, &symbols, &error);

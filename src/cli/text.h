@@ -16,10 +16,10 @@ struct text_number {
     char text[32];
 };
 
-const char *text_count(struct text_number *to, uint64_t value);  /* 1,234,567 */
-const char *text_share(struct text_number *to, double share);    /* 12.3%; <0.1% */
-const char *text_short(struct text_number *to, double value);    /* 950, 1.2k, 34.5M, 1.2G */
-const char *text_ns(struct text_number *to, double ns);          /* 25 ns, 3.4 us, 1.2 ms */
+const char *text_count(struct text_number *to, uint64_t value); /* 1,234,567 */
+const char *text_share(struct text_number *to, double share);   /* 12.3%; <0.1% */
+const char *text_short(struct text_number *to, double value);   /* 950, 1.2k, 34.5M, 1.2G */
+const char *text_ns(struct text_number *to, double ns);         /* 25 ns, 3.4 us, 1.2 ms */
 
 /* Columns that text takes, as UTF-8 letters count; wide letters are taken for one. */
 size_t text_columns(const char *text);

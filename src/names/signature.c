@@ -222,7 +222,7 @@ static bool put_definition(struct buffer *out, struct clr_metadata *import, uint
     size_t before = out->size, from = before, end;
     uint32_t flags = 0, enclosing = 0, own = generic_parameters(import, token, 0, NULL), outer = 0;
 
-    if (depth > DEPTH_MAX ||
+    if (depth > DEPTH_MAX || !clr_token_row(token) ||
         import->vtbl->get_type_def_props(import, token, NULL, 0, NULL, &flags, NULL) < 0)
         return false;
     if ((flags & tdVisibilityMask) >= tdNestedPublic &&
@@ -255,7 +255,7 @@ static bool put_reference(struct buffer *out, struct clr_metadata *import, uint3
     size_t before = out->size, from = before, end;
     uint32_t scope = 0, arity;
 
-    if (depth > DEPTH_MAX ||
+    if (depth > DEPTH_MAX || !clr_token_row(token) ||
         import->vtbl->get_type_ref_props(import, token, &scope, NULL, 0, NULL) < 0)
         return false;
     if (clr_token_type(scope) == mdtTypeRef && clr_token_row(scope)) {

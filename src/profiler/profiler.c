@@ -259,8 +259,10 @@ static hresult events_set(struct profiler *p)
         low |= COR_PRF_MONITOR_ENTERLEAVE | COR_PRF_MONITOR_EXCEPTIONS;
     if (snapshot_flag(p))
         low |= COR_PRF_ENABLE_STACK_SNAPSHOT;
+    if (p->selection.keeps_precompiled || snapshots)
+        low |= COR_PRF_MONITOR_CACHE_SEARCHES;
     if (p->selection.keeps_precompiled && !snapshots)
-        low |= COR_PRF_MONITOR_CACHE_SEARCHES | COR_PRF_MONITOR_JIT_COMPILATION | COR_PRF_ENABLE_REJIT;
+        low |= COR_PRF_MONITOR_JIT_COMPILATION | COR_PRF_ENABLE_REJIT;
     if (p->options.no_inline)
         low |= COR_PRF_DISABLE_INLINING;
     return p->info->vtbl->set_event_mask2(p->info, low, high);
@@ -295,6 +297,17 @@ hresult profiler_initialize(struct profiler *p, struct clr_unknown *info)
         return decline(p, "no thread could be started");
     p->recording = true;
     return S_OK;
+}
+
+/* JITCachedFunctionSearchStarted. What is refused is compiled instead. */
+bool profiler_use_precompiled(struct profiler *p, uintptr_t function_id)
+{
+    struct names_method *method;
+
+    if (names_method_map(p->names, function_id, &method))
+        return true;
+    return !corelib_refuses(&p->corelib, method) &&
+           (!p->selection.keeps_precompiled || !selection_wants(&p->selection, method));
 }
 
 void profiler_shutdown(struct profiler *p)

@@ -10,6 +10,7 @@
 #include "log/log.h"
 #include "names/names.h"
 #include "options/options.h"
+#include "profiler/corelib.h"
 #include "profiler/process.h"
 #include "profiler/selection.h"
 #include "profiler/thread_names.h"
@@ -37,12 +38,14 @@ struct profiler {
     struct log *log;
     struct thread_names thread_names;
     struct selection selection;
+    struct corelib corelib;
 };
 
 extern struct profiler profiler; /* one in a process, as the runtime has it */
 extern const struct clr_callback_vtbl profiler_vtbl;
 
 hresult profiler_initialize(struct profiler *p, struct clr_unknown *info);
+bool profiler_use_precompiled(struct profiler *p, uintptr_t function_id);
 void profiler_shutdown(struct profiler *p);
 
 /* What the runtime calls first. The one exported symbol. */

@@ -74,13 +74,6 @@ void selection_load_finished(struct selection *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-bool selection_use_precompiled(struct selection *s, uintptr_t function_id)
-{
-    struct names_method *method;
-
-    return !s->keeps_precompiled || names_method_map(s->names, function_id, &method) || !selection_wants(s, method);
-}
-
 void selection_compile_started(uintptr_t function_id)
 {
     compiling = function_id;

@@ -33,9 +33,6 @@ bool selection_wants(struct selection *s, struct names_method *method);
 void selection_load_started(struct selection *s);
 void selection_load_finished(struct selection *s);
 
-/* JITCachedFunctionSearchStarted: may the precompiled code of this function be used? */
-bool selection_use_precompiled(struct selection *s, uintptr_t function_id);
-
 /* Around a compilation, on its thread: notes whether the mapper was asked in between. */
 void selection_compile_started(uintptr_t function_id);
 void selection_mapped(void);

@@ -55,7 +55,7 @@ static hresult on_module_unload_finished(struct clr_callback *self, uintptr_t mo
 static hresult on_jit_cached_function_search_started(struct clr_callback *self, uintptr_t function_id,
                                                      int32_t *use_cached_function)
 {
-    *use_cached_function = selection_use_precompiled(&profiler_of(self)->selection, function_id);
+    *use_cached_function = profiler_use_precompiled(profiler_of(self), function_id);
     return S_OK;
 }
 
@@ -67,6 +67,7 @@ static hresult on_module_load_started(struct clr_callback *self, uintptr_t modul
 
 static hresult on_module_load_finished(struct clr_callback *self, uintptr_t module_id, hresult status)
 {
+    corelib_loaded(&profiler_of(self)->corelib, profiler_of(self)->info, module_id);
     selection_load_finished(&profiler_of(self)->selection);
     return S_OK;
 }

@@ -30,7 +30,8 @@ static int tally_add_all(json_t **to, const json_t *from)
     json_t *count;
     int err = counts ? 0 : -ENOMEM;
 
-    json_object_foreach(counts, key, count) {
+    json_object_foreach(counts, key, count)
+    {
         if (!err)
             err = tally_add(to, key, count_of(counts, key));
     }
@@ -46,7 +47,8 @@ static int tally_later(json_t **to, const json_t *from)
     json_t *count;
     int err = counts ? 0 : -ENOMEM;
 
-    json_object_foreach(counts, key, count) {
+    json_object_foreach(counts, key, count)
+    {
         uint64_t had = count_of(*to, key), now = count_of(counts, key);
 
         if (!err && now >= had)
@@ -64,7 +66,8 @@ static int histogram_add(struct report_histogram *h, const json_t *pairs, const 
     const json_t *pair;
     size_t i;
 
-    json_array_foreach(pairs, i, pair) {
+    json_array_foreach(pairs, i, pair)
+    {
         json_int_t ns = json_integer_value(json_array_get(pair, 0));
         json_int_t count = json_integer_value(json_array_get(pair, 1));
 
@@ -117,7 +120,8 @@ static int depths_add(struct report_checks *c, const json_t *rows)
     const json_t *row;
     size_t i, at;
 
-    json_array_foreach(rows, i, row) {
+    json_array_foreach(rows, i, row)
+    {
         struct report_depth more = {count_of(row, "from"), count_of(row, "to"),
                                     count_of(row, "count"), count_of(row, "shadow_ns"),
                                     count_of(row, "snapshot_ns")};
@@ -162,7 +166,8 @@ static int settle_counts(struct report_checks *c)
 
     if (!causes)
         causes = json_object_get(c->check, "mismatched_by");
-    if (c->mismatch_records > mismatched) { /* a mismatch was logged, and the log cut before the next check */
+    if (c->mismatch_records >
+        mismatched) { /* a mismatch was logged, and the log cut before the next check */
         compared += c->mismatch_records - mismatched;
         mismatched = c->mismatch_records;
         causes = c->seen_by;
@@ -279,7 +284,8 @@ static int stack_of(struct report_checks *c, const struct report_record *r, cons
     *size = count;
     if (!*out)
         return -ENOMEM;
-    json_array_foreach(ids, i, id) {
+    json_array_foreach(ids, i, id)
+    {
         json_int_t value = json_integer_value(id);
 
         if (!err && value > 0 && value < UINT32_MAX)
@@ -293,7 +299,8 @@ static void names_of(const json_t *names, char *to, size_t room)
     const json_t *name;
     size_t i, used = 0;
 
-    json_array_foreach(names, i, name) {
+    json_array_foreach(names, i, name)
+    {
         int more = json_is_string(name) ? snprintf(to + used, room - used, "%s%s", i ? ", " : "",
                                                    json_string_value(name))
                                         : 0;

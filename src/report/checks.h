@@ -11,9 +11,10 @@
 struct report_histogram {
     struct report_bucket {
         uint64_t ns, count;
-    } *buckets;
+    } * buckets;
     size_t size, capacity;
-    uint64_t count, sum; /* sum in ns: exact where the log gives it, else from the buckets' middles */
+    uint64_t count,
+        sum; /* sum in ns: exact where the log gives it, else from the buckets' middles */
 };
 
 struct report_depth {
@@ -29,7 +30,7 @@ struct report_example {
     uint64_t first; /* index of the first frame that differs, counted from the root */
     uint32_t *shadow, *snapshot;
     size_t shadow_size, snapshot_size;
-    char refused[20]; /* HRESULT, or "" */
+    char refused[20];  /* HRESULT, or "" */
     char repairs[120]; /* rules that touched the stack, separated by ", " */
 };
 

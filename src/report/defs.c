@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #define PAGE_SHIFT 12
-#define PAGE_SIZE ((size_t)1 << PAGE_SHIFT)
-#define BLOCK ((size_t)64 << 10)
+#define PAGE_SIZE  ((size_t)1 << PAGE_SHIFT)
+#define BLOCK      ((size_t)64 << 10)
 
 /* Ids. */
 
@@ -110,7 +110,8 @@ static int intern(struct report_defs *d, const char *text, size_t size, struct r
 
     if (index_reserve(&d->string_index, string_hash, d))
         return -ENOMEM;
-    number = index_find(&d->string_index, index_hash_bytes(text, size), string_equal, d, &key, &slot);
+    number =
+        index_find(&d->string_index, index_hash_bytes(text, size), string_equal, d, &key, &slot);
     if (number != INDEX_NONE) {
         *out = &d->strings[number];
         return 0;
@@ -356,7 +357,8 @@ static int add_named(struct report_defs *d, struct report_table *t, const struct
         return err;
     def.name = text->text;
     found = ids_get(&t->ids, id);
-    if (found && !t->defs[found - 1].defined) { /* used before, defined now: the entry in use learns its name */
+    if (found && !t->defs[found - 1]
+                      .defined) { /* used before, defined now: the entry in use learns its name */
         t->defs[found - 1] = def;
         number = found - 1;
     } else {

@@ -37,7 +37,7 @@ struct report_table {
 };
 
 struct report_thread {
-    uint32_t id, os; /* os 0: never said */
+    uint32_t id, os;  /* os 0: never said */
     const char *name; /* the last one; NULL none */
     bool ended;
 };
@@ -53,12 +53,13 @@ struct report_path {
 };
 
 #define REPORT_PATH_EMPTY 0 /* no managed frame */
-#define REPORT_PATH_LOST 1  /* the id was never defined: nothing is known of the callers */
+#define REPORT_PATH_LOST  1 /* the id was never defined: nothing is known of the callers */
 
 struct report_string {
     const char *text;
     uint32_t size;
-    uint32_t method; /* number of the first method with that name, 0 none: what an inline stack means by it */
+    uint32_t
+        method; /* number of the first method with that name, 0 none: what an inline stack means by it */
 };
 
 struct report_defs {

@@ -26,7 +26,8 @@ typedef uint64_t index_hash(const void *context, uint32_t number);
 /* Two words to one well mixed (the high half of a product depends on every bit of both). */
 static inline uint64_t index_mix(uint64_t a, uint64_t b)
 {
-    unsigned __int128 product = (unsigned __int128)(a ^ 0x9E3779B97F4A7C15u) * (b ^ 0xD6E8FEB86659FD93u);
+    unsigned __int128 product =
+        (unsigned __int128)(a ^ 0x9E3779B97F4A7C15u) * (b ^ 0xD6E8FEB86659FD93u);
 
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }

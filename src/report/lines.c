@@ -11,7 +11,9 @@
 
 #include <zstd.h>
 
-#define CHUNK ((size_t)256 << 10) /* asked of the source at once: stays in the second-level cache until parsed */
+#define CHUNK \
+    ((size_t)256 \
+     << 10) /* asked of the source at once: stays in the second-level cache until parsed */
 #define PACKED ((size_t)128 << 10)
 
 /*

@@ -11,12 +11,14 @@
 #include <sys/types.h>
 
 #define REPORT_LINE_MAX ((size_t)64 << 20) /* bytes; a longer line is passed over, not read */
-#define REPORT_LINE_PADDING 16             /* bytes behind a line's last that may be read, the first a newline */
+#define REPORT_LINE_PADDING \
+    16 /* bytes behind a line's last that may be read, the first a newline */
 
 struct report_lines;
 
 struct report_line {
-    const char *text; /* valid until the next call; text[size] is a newline, see REPORT_LINE_PADDING */
+    const char
+        *text; /* valid until the next call; text[size] is a newline, see REPORT_LINE_PADDING */
     size_t size;
     struct report_place at;
     bool cut;      /* no newline at its end: the log ends within it */

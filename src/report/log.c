@@ -3,7 +3,8 @@
 #include <stdio.h>
 
 #define PROGRESS_LINES 32768
-#define GIVE_UP_LINES 1000 /* so many lines without a record: this is no log, do not read on to its end */
+#define GIVE_UP_LINES \
+    1000 /* so many lines without a record: this is no log, do not read on to its end */
 
 void report_log_init(struct report_log *log)
 {
@@ -24,8 +25,7 @@ static uint64_t lost_so_far(const struct report_log *log)
     const char *reason;
     json_t *count;
 
-    json_object_foreach(log->lost_by, reason, count)
-        sum += (uint64_t)json_integer_value(count);
+    json_object_foreach(log->lost_by, reason, count) sum += (uint64_t)json_integer_value(count);
     return sum;
 }
 
@@ -62,8 +62,8 @@ static int on_header(struct report_log *log, const struct report_record *r)
     uint64_t version = 0;
 
     if (report_member_text(r->json, "format", &format) || strcmp(format, SST_LOG_FORMAT) != 0) {
-        snprintf(log->why, sizeof(log->why), "not a shadowtrace log: its header says format \"%.40s\"",
-                 format);
+        snprintf(log->why, sizeof(log->why),
+                 "not a shadowtrace log: its header says format \"%.40s\"", format);
         return -EBADMSG;
     }
     if (report_member_count(r->json, "version", &version) || version > SST_LOG_VERSION ||

@@ -20,15 +20,15 @@ struct report_consumer {
 struct report_log {
     const char *file; /* the last one read */
     uint64_t lines, bytes;
-    uint64_t records[SST_KIND_COUNT]; /* used, by kind */
-    uint64_t skipped;                 /* lines that could not be used */
+    uint64_t records[SST_KIND_COUNT];          /* used, by kind */
+    uint64_t skipped;                          /* lines that could not be used */
     uint64_t unknown_records, unknown_members; /* of a later version */
     uint64_t headers, ends; /* recordings begun and ended: a log normally holds one */
     uint64_t cut;           /* logs that end within a line, or within compressed data */
-    uint64_t lost;          /* events of ended recordings; report_log_lost has those of the others too */
-    json_t *lost_by;        /* of the recording being read: reason to cumulative count */
-    json_t *header, *end;   /* the last ones */
-    char why[200];          /* after -EPROTO and -EBADMSG: what is wrong, without the file's name */
+    uint64_t lost;   /* events of ended recordings; report_log_lost has those of the others too */
+    json_t *lost_by; /* of the recording being read: reason to cumulative count */
+    json_t *header, *end; /* the last ones */
+    char why[200];        /* after -EPROTO and -EBADMSG: what is wrong, without the file's name */
 };
 
 void report_log_init(struct report_log *log);
@@ -48,6 +48,7 @@ int report_log_read_lines(struct report_lines *lines, const char *file, struct r
                           const struct report_consumer *consumer, struct report_log *log);
 
 uint64_t report_log_lost(const struct report_log *log); /* events that were seen but not written */
-bool report_log_ended(const struct report_log *log);    /* every recording has its end record, nothing is cut */
+bool report_log_ended(
+    const struct report_log *log); /* every recording has its end record, nothing is cut */
 
 #endif

@@ -213,26 +213,27 @@ static const char *hand_word(const char *at, const char *const *names, size_t co
 }
 
 enum { /* members seen: one twice is jansson's business */
-    SAW_T = 1,
-    SAW_THREAD = 2,
-    SAW_CLASS = 4,
-    SAW_BYTES = 8,
-    SAW_NODE = 16,
-    SAW_IL = 32,
-    SAW_HEAP = 64,
-    SAW_WEIGHT = 128,
-    SAW_STACK = 256,
-    SAW_TYPE = 512,
-    SAW_ALLOCS = 1024,
-    SAW_ID = 2048,
-    SAW_PARENT = 4096,
-    SAW_METHOD = 8192,
-    SAW_CALL = 16384,
-    SAW_FILTER = 32768,
+       SAW_T = 1,
+       SAW_THREAD = 2,
+       SAW_CLASS = 4,
+       SAW_BYTES = 8,
+       SAW_NODE = 16,
+       SAW_IL = 32,
+       SAW_HEAP = 64,
+       SAW_WEIGHT = 128,
+       SAW_STACK = 256,
+       SAW_TYPE = 512,
+       SAW_ALLOCS = 1024,
+       SAW_ID = 2048,
+       SAW_PARENT = 4096,
+       SAW_METHOD = 8192,
+       SAW_CALL = 16384,
+       SAW_FILTER = 32768,
 };
 
 /* Whether the key that begins behind the quote at `at` is this one; then `at` moves to its value. */
-#define KEY(at, text) (memcmp((at), text "\":", sizeof(text) + 1) == 0 && ((at) += sizeof(text) + 1))
+#define KEY(at, text) \
+    (memcmp((at), text "\":", sizeof(text) + 1) == 0 && ((at) += sizeof(text) + 1))
 
 /* The members common to every kind that is read by hand: what to do with a key nobody asked for. */
 static const char *hand_unknown(const char *at, uint64_t *unknown)
@@ -324,7 +325,7 @@ static inline const char *hand_alloc_member(const char *at, struct report_alloc 
         at = hand_il(at, &a->il);
         break;
     default:
-    rare: {
+    rare : {
         unsigned before = *saw;
 
         *saw = 0;
@@ -535,14 +536,16 @@ static int any_il(struct report_parser *p, int32_t *out)
 /* An inline stack goes back into text, so that there is one way to read it. */
 static int any_stack(struct report_parser *p, struct report_alloc *a)
 {
-    const json_t *stack = json_object_get(p->json, "stack"), *type = json_object_get(p->json, "type");
+    const json_t *stack = json_object_get(p->json, "stack"),
+                 *type = json_object_get(p->json, "type");
     const json_t *frame;
     size_t i;
 
     if (stack) {
         if (!json_is_array(stack))
             return bad(p, "stack", "is no array");
-        json_array_foreach(stack, i, frame) {
+        json_array_foreach(stack, i, frame)
+        {
             if (!json_is_string(frame))
                 return bad(p, "stack", "holds something else than names");
         }
@@ -629,18 +632,19 @@ static const char *const known_members[SST_KIND_COUNT][26] = {
     [SST_KIND_NODE] = {"id", "parent", "method", "il", "call", "filter"},
     [SST_KIND_ALLOC] = {"t", "thread", "class", "bytes", "node", "il", "heap", "weight", "stack",
                         "type"},
-    [SST_KIND_SITE] = {"node", "il", "class", "thread", "allocs", "bytes", "heap", "weight", "stack",
-                       "type", "t"},
+    [SST_KIND_SITE] = {"node", "il", "class", "thread", "allocs", "bytes", "heap", "weight",
+                       "stack", "type", "t"},
     [SST_KIND_SNAPSHOT] = {"t", "thread", "refused", "stack"},
     [SST_KIND_CHECK] = {"t", "taken", "compared", "equal", "mismatched", "refused", "refused_by",
-                        "mismatched_by", "shadow", "snapshot", "shadow_ns",
-                        "snapshot_ns", "by_depth", "instructions", "repairs"},
+                        "mismatched_by", "shadow", "snapshot", "shadow_ns", "snapshot_ns",
+                        "by_depth", "instructions", "repairs"},
     [SST_KIND_MISMATCH] = {"t", "thread", "class", "cause", "first", "refused", "shadow",
                            "snapshot", "repairs"},
     [SST_KIND_LOST] = {"t", "reason", "count"},
     [SST_KIND_REPAIR] = {"t", "reason", "count"},
     [SST_KIND_END] = {"t", "seen", "written", "lost", "lost_by", "bytes", "threads", "nodes",
-                      "nodes_refused", "repairs", "snapshots", "hooks", "names_failed", "log_bytes"},
+                      "nodes_refused", "repairs", "snapshots", "hooks", "names_failed",
+                      "log_bytes"},
 };
 
 static void count_unknown(struct report_parser *p, enum sst_kind kind)
@@ -648,7 +652,8 @@ static void count_unknown(struct report_parser *p, enum sst_kind kind)
     const char *key;
     json_t *member;
 
-    json_object_foreach(p->json, key, member) {
+    json_object_foreach(p->json, key, member)
+    {
         const char *const *known = known_members[kind];
 
         while (*known && strcmp(*known, key) != 0)

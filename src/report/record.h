@@ -16,13 +16,13 @@
 
 /* One allocation, or with kind site all those of one site since the last such record. */
 struct report_alloc {
-    uint64_t t;       /* ns since the header's clock; a site has none: 0 */
+    uint64_t t; /* ns since the header's clock; a site has none: 0 */
     uint64_t bytes;
-    uint64_t allocs;  /* 1 unless a site */
-    double weight;    /* bytes this stands for; 0: not sampled, it stands for itself */
-    uint32_t thread;  /* 0: a site of all threads */
+    uint64_t allocs; /* 1 unless a site */
+    double weight;   /* bytes this stands for; 0: not sampled, it stands for itself */
+    uint32_t thread; /* 0: a site of all threads */
     uint32_t class_id, node;
-    int32_t il;       /* of the allocation; REPORT_NO_IL */
+    int32_t il; /* of the allocation; REPORT_NO_IL */
     enum sst_heap heap;
     /* Inline stacks: the JSON array of names as it stands in the line, leaf first; NULL: node says. */
     const char *stack;
@@ -45,7 +45,8 @@ struct report_record {
         struct report_alloc alloc; /* alloc, site */
         struct report_node node;
     };
-    const json_t *json; /* the whole record; NULL when it was read by hand; the parser's, until the next line */
+    const json_t *
+        json; /* the whole record; NULL when it was read by hand; the parser's, until the next line */
 };
 
 struct report_parser {
@@ -63,7 +64,8 @@ void report_parser_fini(struct report_parser *p);
  * Returns: 0 and *out; -EBADMSG: no record, p->why says what is wrong with it; -ENOMEM.
  * Owns:    what out points to is the line's and the parser's: valid until either moves on.
  */
-int report_parse(struct report_parser *p, const struct report_line *line, struct report_record *out);
+int report_parse(struct report_parser *p, const struct report_line *line,
+                 struct report_record *out);
 
 /* report_parse_by_hand - only the first of the two ways: true if the line could be read so. For tests. */
 bool report_parse_by_hand(struct report_parser *p, const struct report_line *line,

@@ -27,8 +27,8 @@ struct report_place {
 
 struct report_problem {
     struct report_place place;
-    const char *file;  /* borrowed from whoever opened the log */
-    char text[256];    /* one line of UTF-8 */
+    const char *file; /* borrowed from whoever opened the log */
+    char text[256];   /* one line of UTF-8 */
 };
 
 /* The first REPORT_PROBLEMS of them in full, the rest as a number. */

@@ -13,21 +13,22 @@
 #define DEPTH 64 /* of a schema within a schema, of a value within a value */
 
 enum { /* bits of rule.types */
-    TYPE_NULL = 1,
-    TYPE_BOOLEAN = 2,
-    TYPE_OBJECT = 4,
-    TYPE_ARRAY = 8,
-    TYPE_NUMBER = 16,
-    TYPE_STRING = 32,
-    TYPE_INTEGER = 64,
+       TYPE_NULL = 1,
+       TYPE_BOOLEAN = 2,
+       TYPE_OBJECT = 4,
+       TYPE_ARRAY = 8,
+       TYPE_NUMBER = 16,
+       TYPE_STRING = 32,
+       TYPE_INTEGER = 64,
 };
 
 static const struct {
     const char *name;
     unsigned bit;
 } types[] = {
-    {"null", TYPE_NULL},     {"boolean", TYPE_BOOLEAN}, {"object", TYPE_OBJECT},   {"array", TYPE_ARRAY},
-    {"number", TYPE_NUMBER}, {"string", TYPE_STRING},   {"integer", TYPE_INTEGER},
+    {"null", TYPE_NULL},       {"boolean", TYPE_BOOLEAN}, {"object", TYPE_OBJECT},
+    {"array", TYPE_ARRAY},     {"number", TYPE_NUMBER},   {"string", TYPE_STRING},
+    {"integer", TYPE_INTEGER},
 };
 
 struct property {
@@ -88,7 +89,8 @@ static int compile_type(struct compiler *c, struct rule *r, const json_t *value)
     if (json_is_array(value)) {
         int err = 0;
 
-        json_array_foreach(value, i, one) {
+        json_array_foreach(value, i, one)
+        {
             err = err ? err : compile_type(c, r, json_is_array(one) ? NULL : one);
         }
         return err;
@@ -112,7 +114,8 @@ static int compile_list(struct compiler *c, struct rules *to, const json_t *list
     to->rule = memory_zalloc(json_array_size(list), sizeof(*to->rule));
     if (!to->rule)
         return -ENOMEM;
-    json_array_foreach(list, i, one) {
+    json_array_foreach(list, i, one)
+    {
         if (!err)
             err = compile(c, one, &to->rule[to->count]);
         to->count += !err;
@@ -132,9 +135,11 @@ static int compile_properties(struct compiler *c, struct rule *r, const json_t *
     r->properties = memory_zalloc(json_object_size(object) + 1, sizeof(*r->properties));
     if (!copy || !r->properties)
         err = -ENOMEM;
-    json_object_foreach(copy, key, value) {
+    json_object_foreach(copy, key, value)
+    {
         /* the key's text lives as long as the document, from which a shallow copy has only pointers to values */
-        const char *kept = json_object_iter_key(json_object_iter_at((json_t *)(uintptr_t)object, key));
+        const char *kept =
+            json_object_iter_key(json_object_iter_at((json_t *)(uintptr_t)object, key));
 
         if (!err)
             err = compile(c, value, &r->properties[r->property_count].rule);
@@ -189,8 +194,9 @@ static int compile_size(struct compiler *c, const char *key, const json_t *value
 
 static int compile_keyword(struct compiler *c, struct rule *r, const char *key, const json_t *value)
 {
-    static const char *const annotations[] = {"$schema",  "$id",      "$defs",   "$comment", "title",
-                                              "description", "examples", "default", "deprecated"};
+    static const char *const annotations[] = {"$schema",  "$id",     "$defs",
+                                              "$comment", "title",   "description",
+                                              "examples", "default", "deprecated"};
 
     for (size_t i = 0; i < COUNT_OF(annotations); i++)
         if (strcmp(key, annotations[i]) == 0)
@@ -242,7 +248,8 @@ static int compile_object(struct compiler *c, struct rule *r, json_t *source)
     json_t *value;
     int err = 0;
 
-    json_object_foreach(source, key, value) {
+    json_object_foreach(source, key, value)
+    {
         if (!err)
             err = compile_keyword(c, r, key, value);
     }
@@ -433,7 +440,8 @@ static bool check_value(const struct rule *r, const json_t *value, const struct 
     }
     if (!r->choices)
         return true;
-    json_array_foreach(r->choices, i, one) {
+    json_array_foreach(r->choices, i, one)
+    {
         if (equal(one, value))
             return true;
     }
@@ -483,7 +491,8 @@ static bool check_array(const struct rule *r, const json_t *value, const struct 
         return fail(c, spot, "has more than %zu elements", r->max_items);
     if (!r->items)
         return true;
-    json_array_foreach(value, i, one) {
+    json_array_foreach(value, i, one)
+    {
         const struct spot inner = {spot, NULL, i, spot->depth + 1};
 
         if (!check(r->items, one, &inner, c))
@@ -507,7 +516,8 @@ static bool check_object(const struct rule *r, const json_t *value, const struct
     const json_t *needed;
     size_t i;
 
-    json_array_foreach(r->required, i, needed) {
+    json_array_foreach(r->required, i, needed)
+    {
         if (!json_object_get(value, json_string_value(needed)))
             return fail(c, spot, "lacks the member \"%s\"", json_string_value(needed));
     }
@@ -556,8 +566,9 @@ static bool check_one_of(const struct rule *r, const json_t *value, const struct
         fits += r->one_of.rule[i] == likely || check(r->one_of.rule[i], value, spot, &silent);
     if (fits == 1)
         return true;
-    return fail(c, spot, fits ? "fits more than one of the forms it may have"
-                              : "has none of the forms it may have");
+    return fail(c, spot,
+                fits ? "fits more than one of the forms it may have"
+                     : "has none of the forms it may have");
 }
 
 static bool check_any_of(const struct rule *r, const json_t *value, const struct spot *spot,
@@ -603,7 +614,7 @@ static bool check(const struct rule *r, const json_t *value, const struct spot *
         return false;
     if (r->one_of.count && !check_one_of(r, value, spot, c))
         return false;
-    if (r->not && check(r->not, value, spot, &silent))
+    if (r->not &&check(r->not, value, spot, &silent))
         return fail(c, spot, "has a value it may not have");
     return true;
 }

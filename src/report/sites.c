@@ -186,12 +186,13 @@ static int on_alloc(struct report_sites *s, const struct report_record *r)
             err = begin_estimates(s);
         p = &s->batch[0];
         p->site = (struct site){.il = REPORT_NO_IL, .allocs = a->allocs, .bytes = a->bytes};
-        s->all_estimate = (struct estimate){.bytes = (double)s->all.bytes,
-                                            .allocs = (double)s->all.allocs};
+        s->all_estimate =
+            (struct estimate){.bytes = (double)s->all.bytes, .allocs = (double)s->all.allocs};
     }
     if (s->want_path && !err)
-        err = UNLIKELY(a->stack != NULL) ? report_defs_inline_path(&s->defs, a, &p->site.path)
-                               : report_defs_path(&s->defs, a->node, r->at, &p->site.path);
+        err = UNLIKELY(a->stack != NULL)
+                  ? report_defs_inline_path(&s->defs, a, &p->site.path)
+                  : report_defs_path(&s->defs, a->node, r->at, &p->site.path);
     if (s->want_class && !err)
         err = UNLIKELY(a->class_id == 0)
                   ? report_defs_inline_class(&s->defs, a, &p->site.class_number)
@@ -235,8 +236,8 @@ int report_sites_new(enum report_by by, const struct report_filter *filter,
         return -ENOMEM;
     s->by = by;
     s->filter = *filter;
-    s->want_path = by == REPORT_BY_SITE || by == REPORT_BY_METHOD || by == REPORT_BY_MODULE ||
-                   filter->method;
+    s->want_path =
+        by == REPORT_BY_SITE || by == REPORT_BY_METHOD || by == REPORT_BY_MODULE || filter->method;
     s->want_il = by == REPORT_BY_SITE;
     s->want_class = by == REPORT_BY_SITE || by == REPORT_BY_TYPE || filter->type;
     s->want_thread = by == REPORT_BY_THREAD;
@@ -352,7 +353,8 @@ static void rekey(const struct report_sites *s, struct site *site)
         site->path = old.path == REPORT_PATH_EMPTY ? 0 : method + 1;
         break;
     case REPORT_BY_MODULE:
-        site->path = old.path == REPORT_PATH_EMPTY ? 0 : report_method(&s->defs, method)->module + 1;
+        site->path =
+            old.path == REPORT_PATH_EMPTY ? 0 : report_method(&s->defs, method)->module + 1;
         break;
     case REPORT_BY_THREAD:
         site->thread = old.thread;

@@ -13,7 +13,7 @@
 #include "report/log.h"
 
 enum report_by {
-    REPORT_BY_SITE,   /* call path, allocating instruction, type */
+    REPORT_BY_SITE, /* call path, allocating instruction, type */
     REPORT_BY_TYPE,
     REPORT_BY_METHOD, /* the innermost: it allocates */
     REPORT_BY_THREAD,
@@ -21,8 +21,9 @@ enum report_by {
 };
 
 struct report_filter {
-    const char *type, *method; /* globs over full names (`*`, `?`); NULL all. method: any frame of the path */
-    uint32_t thread;           /* id in the log; 0 all */
+    const char *type,
+        *method;     /* globs over full names (`*`, `?`); NULL all. method: any frame of the path */
+    uint32_t thread; /* id in the log; 0 all */
 };
 
 /* An estimate with its interval; exact figures have low = value = high. */
@@ -63,10 +64,12 @@ int report_sites_finish(struct report_sites *s);
 
 size_t report_sites_count(const struct report_sites *s);
 void report_sites_row(const struct report_sites *s, size_t index, struct report_row *out);
-void report_sites_total(const struct report_sites *s, struct report_row *out); /* of what the filter lets through */
-void report_sites_all(const struct report_sites *s, struct report_row *out);   /* of the log */
+void report_sites_total(const struct report_sites *s,
+                        struct report_row *out); /* of what the filter lets through */
+void report_sites_all(const struct report_sites *s, struct report_row *out); /* of the log */
 bool report_sites_estimated(const struct report_sites *s);
-uint64_t report_sites_heap(const struct report_sites *s, enum sst_heap heap, uint64_t *bytes); /* events; unweighted */
+uint64_t report_sites_heap(const struct report_sites *s, enum sst_heap heap,
+                           uint64_t *bytes); /* events; unweighted */
 
 const struct report_defs *report_sites_defs(const struct report_sites *s);
 const struct report_log *report_sites_log(const struct report_sites *s);

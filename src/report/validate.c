@@ -18,7 +18,8 @@ struct thread_state {
 };
 
 enum { TAKEN, COMPARED, EQUAL, MISMATCHED, REFUSED, COUNTS };
-static const char *const count_keys[COUNTS] = {"taken", "compared", "equal", "mismatched", "refused"};
+static const char *const count_keys[COUNTS] = {"taken", "compared", "equal", "mismatched",
+                                               "refused"};
 
 struct validator {
     const struct report_schema *schema;
@@ -41,8 +42,8 @@ static void known_free(struct known *k)
     memory_free(k->facts);
 }
 
-static int define(struct validator *v, struct known *k, const char *what, uint32_t id, uint64_t fact,
-                  struct report_place at)
+static int define(struct validator *v, struct known *k, const char *what, uint32_t id,
+                  uint64_t fact, struct report_place at)
 {
     uint32_t found = report_ids_get(&k->ids, id);
 
@@ -104,8 +105,7 @@ static uint64_t sum_of(const json_t *counts)
     const char *key;
     uint64_t sum = 0;
 
-    json_object_foreach(object, key, count)
-        sum += count_in(counts, key);
+    json_object_foreach(object, key, count) sum += count_in(counts, key);
     return sum;
 }
 
@@ -180,7 +180,8 @@ static void expect_methods(struct validator *v, const struct report_record *r, c
     const json_t *id;
     size_t i;
 
-    json_array_foreach(json_object_get(r->json, key), i, id) {
+    json_array_foreach(json_object_get(r->json, key), i, id)
+    {
         if (json_integer_value(id) > 0)
             expect(v, &v->methods, "method", (uint32_t)json_integer_value(id), r->at);
     }
@@ -207,8 +208,9 @@ static void on_mismatch(struct validator *v, const struct report_record *r)
 
     v->mismatches++;
     on_stack(v, r);
-    while (first < a && first < b &&
-           json_equal(json_array_get(shadow, a - 1 - first), json_array_get(snapshot, b - 1 - first)))
+    while (
+        first < a && first < b &&
+        json_equal(json_array_get(shadow, a - 1 - first), json_array_get(snapshot, b - 1 - first)))
         first++;
     if (first == a && first == b)
         report_problem(v->problems, r->at, "mismatch: both stacks are the same");
@@ -259,8 +261,8 @@ static int on_count(struct validator *v, json_t **counts, const struct report_re
     return json_object_set_new(*counts, reason, json_integer((json_int_t)count)) ? -ENOMEM : 0;
 }
 
-static void total(struct validator *v, const struct report_record *r, const char *key, uint64_t found,
-                  const char *where)
+static void total(struct validator *v, const struct report_record *r, const char *key,
+                  uint64_t found, const char *where)
 {
     uint64_t said = count_in(r->json, key);
 
@@ -277,7 +279,8 @@ static void final_counts(struct validator *v, const struct report_record *r, con
     json_t *object = (json_t *)(uintptr_t)logged, *count; /* jansson's iterator takes no const */
     const char *reason;
 
-    json_object_foreach(object, reason, count) {
+    json_object_foreach(object, reason, count)
+    {
         if (count_in(said, reason) < count_in(logged, reason))
             report_problem(v->problems, r->at, "end: %s says less of %s than the log before", key,
                            reason);
@@ -405,11 +408,13 @@ static bool small_integers(const json_t *value, int depth)
                json_integer_value(value) >= -SST_INTEGER_MAX;
     if (depth > 2048) /* deeper than jansson reads */
         return true;
-    json_array_foreach(walked, i, one) {
+    json_array_foreach(walked, i, one)
+    {
         if (!small_integers(one, depth + 1))
             return false;
     }
-    json_object_foreach(walked, key, one) {
+    json_object_foreach(walked, key, one)
+    {
         if (!small_integers(one, depth + 1))
             return false;
     }
@@ -430,7 +435,8 @@ static int by_schema(struct validator *v, const struct report_line *line, struct
         if (line->cut)
             v->out->cut = true;
         else
-            report_problem(v->problems, line->at, "not JSON: %s (column %d)", error.text, error.column);
+            report_problem(v->problems, line->at, "not JSON: %s (column %d)", error.text,
+                           error.column);
         return 0;
     }
     if (line->at.line == 1)
@@ -492,7 +498,8 @@ static int validator_init(struct validator *v, const char *file, const struct re
     report_parser_init(&v->parser);
     problems->file = file;
     if (!schema) {
-        err = report_schema_new(report_schema_text, report_schema_size(), &v->own, why, sizeof(why));
+        err =
+            report_schema_new(report_schema_text, report_schema_size(), &v->own, why, sizeof(why));
         v->schema = v->own;
     }
     return err;

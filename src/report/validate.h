@@ -16,8 +16,8 @@ struct report_validation {
     uint64_t records[SST_KIND_COUNT];
     uint64_t unknown_records; /* of kinds that this version does not know: no problem */
     bool ended;               /* there is an end record */
-    bool cut;                 /* the last line has no newline, or compressed data stops early: no problem */
-    char why[200];            /* after -EPROTO */
+    bool cut;      /* the last line has no newline, or compressed data stops early: no problem */
+    char why[200]; /* after -EPROTO */
 };
 
 /*

@@ -1,0 +1,32 @@
+/*
+ * profiler/corelib.h - allocations that .NET 10 does not report: boxes, combined delegates and continuation results
+ * are made by managed code that calls RuntimeTypeHandle.InternalAllocNoChecks, whose fast path has no test for a
+ * profiler. When CoreLib is loaded that method's IL is replaced by one that always takes its slow path, which reports.
+ *
+ * Only a body of exactly the known shape is touched. Elsewhere, and on 8 and 9, there is no such method.
+ */
+#ifndef SHADOWTRACE_PROFILER_CORELIB_H
+#define SHADOWTRACE_PROFILER_CORELIB_H
+
+#include "names/names.h"
+
+enum corelib_state {
+    CORELIB_UNNEEDED, /* no such method: every allocation is reported anyway, or CoreLib is not loaded yet */
+    CORELIB_MENDED,
+    CORELIB_UNKNOWN, /* there is one, of another shape: boxes and combined delegates are not all reported */
+};
+
+struct corelib {
+    uintptr_t module_id; /* CoreLib's; 0 before it is loaded */
+    enum corelib_state state;
+    uint32_t tokens[16]; /* the method, and those into whose precompiled code it may have been copied */
+    uint32_t count;
+};
+
+/* From ModuleLoadFinished, for every module until CoreLib was seen. */
+void corelib_loaded(struct corelib *corelib, struct clr_info *info, uintptr_t module_id);
+
+/* Must the precompiled code of this method be refused? */
+bool corelib_refuses(const struct corelib *corelib, const struct names_method *method);
+
+#endif
