@@ -5,6 +5,12 @@
 #include <errno.h>
 #include <string.h>
 
+void log_ids_clear(struct log_ids *ids)
+{
+    if (ids->seen)
+        memset(ids->seen, 0, ids->capacity);
+}
+
 void log_ids_free(struct log_ids *ids)
 {
     memory_free(ids->seen);
@@ -122,10 +128,10 @@ int log_define_node(struct log *log, uint32_t id)
 
     if (!node)
         return -EAGAIN;
-    if (node->written)
+    if (node->written == log->generation)
         return 0;
     /* Ready is asked of the youngest first: the resolver comes to it last. */
-    for (; node->parent && !node->written; node = node->parent) {
+    for (; node->parent && node->written != log->generation; node = node->parent) {
         if (!node_ready(node))
             return -EAGAIN;
         err = path_push(log, count++, node);
@@ -140,7 +146,7 @@ int log_define_node(struct log *log, uint32_t id)
         err = log_format_node(log, node);
         if (err)
             return err;
-        node->written = 1;
+        node->written = log->generation;
     }
     return 0;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #define KEEP_LIMIT (8u << 20) /* bytes kept while the file cannot be written */
 
@@ -21,8 +22,8 @@ static int path_make(const struct log *log, bool second, char *path, size_t size
     int length;
 
     if (!options->output) {
-        length = snprintf(path, size, "%s/shadowtrace-%s-%d.ndjson", options->directory ? options->directory : ".",
-                          log->config.name, (int)getpid());
+        length = snprintf(path, size, "%s/shadowtrace-%s-%d.ndjson%s", options->directory ? options->directory : ".",
+                          log->config.name, (int)getpid(), options->compress ? ".zst" : "");
     } else if (!second) {
         length = snprintf(path, size, "%s", options->output);
     } else {
@@ -35,19 +36,20 @@ static int path_make(const struct log *log, bool second, char *path, size_t size
     return length > 0 && (size_t)length < size ? 0 : -ENAMETOOLONG;
 }
 
+#define OPEN_FLAGS (O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_APPEND)
+
 int log_file_open(struct log *log, char *why, size_t why_size)
 {
-    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_APPEND;
     char path[PATH_MAX];
     int err = path_make(log, false, path, sizeof(path));
 
     log->file.fd = -1;
     if (!err) {
-        log->file.fd = open(path, flags, 0600);
+        log->file.fd = open(path, OPEN_FLAGS, 0600);
         if (log->file.fd < 0 && errno == EEXIST && log->config.options->output) {
             err = path_make(log, true, path, sizeof(path));
             if (!err)
-                log->file.fd = open(path, flags, 0600);
+                log->file.fd = open(path, OPEN_FLAGS, 0600);
         }
         if (!err && log->file.fd < 0)
             err = -errno;
@@ -57,6 +59,12 @@ int log_file_open(struct log *log, char *why, size_t why_size)
         log->file.fd = -1;
         err = -ENOMEM;
     }
+    if (!err && log->config.options->compress && !(log->file.compressor = ZSTD_createCCtx())) {
+        close(log->file.fd);
+        log->file.fd = -1;
+        err = -ENOMEM;
+    }
+    log->file.part = 1;
     if (err)
         snprintf(why, why_size, "cannot create the log %s: %s; name another file with -o", path, strerror(-err));
     return err;
@@ -91,13 +99,15 @@ static uint64_t count_allocs(const struct buffer *b, size_t from)
     return sum;
 }
 
-void log_file_flush(struct log *log)
+/* What the system takes of `size` bytes at `data`; sets error if not all. */
+static size_t put(struct log *log, const char *data, size_t size)
 {
     struct log_file *file = &log->file;
     size_t done = 0;
 
-    while (done < file->buffer.size && !load_relaxed(&log->abandoned)) {
-        ssize_t n = write(file->fd, file->buffer.data + done, file->buffer.size - done);
+    file->error = 0;
+    while (done < size && !load_relaxed(&log->abandoned)) {
+        ssize_t n = write(file->fd, data + done, size - done);
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -108,15 +118,71 @@ void log_file_flush(struct log *log)
         done += (size_t)n;
     }
     file->bytes += done;
+    file->part_bytes += done;
+    return done;
+}
+
+static void drop_front(struct buffer *b, size_t size)
+{
+    memmove(b->data, b->data + size, b->size - size);
+    b->size -= size;
+}
+
+static void buffer_done(struct log_file *file)
+{
+    buffer_clear(&file->buffer);
+    file->allocs = 0;
+    file->oldest_ns = 0;
+}
+
+/* All lines as one more piece of the frame, ended so that a reader of the file sees them. */
+static void flush_packed(struct log *log, ZSTD_EndDirective end)
+{
+    struct log_file *file = &log->file;
+    ZSTD_inBuffer in = {file->buffer.data, file->buffer.size, 0};
+    size_t left = 1;
+
+    if (file->packed.size) { /* from a flush that the system did not take whole */
+        drop_front(&file->packed, put(log, file->packed.data, file->packed.size));
+        if (file->packed.size)
+            return;
+    }
+    while (left) {
+        char *to = buffer_reserve(&file->packed, ZSTD_CStreamOutSize());
+        ZSTD_outBuffer out = {to, to ? ZSTD_CStreamOutSize() : 0, 0};
+
+        if (!to) { /* out of memory: what is packed so far goes first, the rest next time */
+            file->packed.failed = 0;
+            break;
+        }
+        left = ZSTD_compressStream2(file->compressor, &out, &in, end);
+        if (ZSTD_isError(left))
+            break;
+        file->packed.size += out.pos;
+    }
+    if (in.pos == in.size)
+        buffer_done(file);
+    else
+        drop_front(&file->buffer, in.pos);
+    if (file->packed.size)
+        drop_front(&file->packed, put(log, file->packed.data, file->packed.size));
+}
+
+void log_file_flush(struct log *log)
+{
+    struct log_file *file = &log->file;
+    size_t done;
+
+    if (file->compressor) {
+        flush_packed(log, ZSTD_e_flush);
+        return;
+    }
+    done = put(log, file->buffer.data, file->buffer.size);
     if (done == file->buffer.size) {
-        buffer_clear(&file->buffer);
-        file->allocs = 0;
-        file->oldest_ns = 0;
-        file->error = 0;
+        buffer_done(file);
     } else if (done) {
         file->allocs = count_allocs(&file->buffer, done);
-        memmove(file->buffer.data, file->buffer.data + done, file->buffer.size - done);
-        file->buffer.size -= done;
+        drop_front(&file->buffer, done);
     }
 }
 
@@ -125,11 +191,52 @@ bool log_file_full(const struct log *log)
     return log->file.error && log->file.buffer.size >= KEEP_LIMIT;
 }
 
+bool log_file_due(const struct log *log)
+{
+    uint64_t max = log->config.options->max_log;
+
+    return max && log->file.part_bytes >= max && !log->file.error;
+}
+
+/* The present part becomes PATH.1, in the place of the one before; the next one begins at PATH. */
+int log_file_next(struct log *log)
+{
+    struct log_file *file = &log->file;
+    char older[PATH_MAX];
+    int fd, length = snprintf(older, sizeof(older), "%s.1", file->path);
+
+    if (length < 0 || (size_t)length >= sizeof(older))
+        return -ENAMETOOLONG;
+    if (file->compressor)
+        flush_packed(log, ZSTD_e_end);
+    else
+        log_file_flush(log);
+    if (file->error || file->buffer.size || file->packed.size)
+        return -EAGAIN;
+    if (rename(file->path, older))
+        return -errno;
+    fd = open(file->path, OPEN_FLAGS, 0600);
+    if (fd < 0) {
+        int err = -errno;
+
+        rename(older, file->path); /* the old file goes on; it has just grown too large */
+        return err;
+    }
+    close(file->fd);
+    file->fd = fd;
+    file->part++;
+    file->part_bytes = 0;
+    return 0;
+}
+
 void log_file_close(struct log *log)
 {
     struct log_file *file = &log->file;
 
-    log_file_flush(log);
+    if (file->compressor)
+        flush_packed(log, ZSTD_e_end);
+    else
+        log_file_flush(log);
     if (file->buffer.size) { /* these lines never reached the file */
         log->written -= file->allocs;
         log->lost_here[EVENT_LOST_WRITE_FAILED] += file->allocs;
@@ -137,5 +244,8 @@ void log_file_close(struct log *log)
     if (file->fd >= 0 && close(file->fd) && !file->error)
         file->error = errno;
     file->fd = -1;
+    ZSTD_freeCCtx(file->compressor);
+    file->compressor = NULL;
+    buffer_free(&file->packed);
     buffer_free(&file->buffer);
 }

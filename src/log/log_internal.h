@@ -34,7 +34,11 @@ struct log_thread {
 struct log_file {
     int fd;
     struct buffer buffer;  /* lines not yet written */
-    uint64_t bytes;        /* written so far */
+    struct buffer packed;  /* --compress: what the system has not taken yet */
+    struct ZSTD_CCtx_s *compressor; /* --compress */
+    uint64_t bytes;        /* written so far, to all parts */
+    uint64_t part_bytes;   /* to this part */
+    uint32_t part;         /* 1, 2, ...: --max-log */
     uint64_t oldest_ns;    /* when the first byte of the buffer came; 0: empty */
     uint64_t allocs;       /* allocations that the lines of the buffer stand for */
     int error;             /* errno of the last failure, 0 while writing works */
@@ -59,6 +63,7 @@ struct log {
     uint64_t zero_ns;                         /* CLOCK_MONOTONIC at t = 0 */
     struct log_thread *threads;
     struct log_ids modules, classes, methods;
+    uint8_t generation; /* node->written of a node that this part of the log has; 1 to 255 */
     struct tree_node **path; /* scratch: nodes to be defined, leaf first */
     size_t path_capacity;
     uint64_t written, lost_here[EVENT_LOST_REASONS], bytes, waiting;
@@ -75,6 +80,8 @@ struct log {
 int log_file_open(struct log *log, char *why, size_t why_size);
 void log_file_flush(struct log *log); /* as much as the system takes; keeps the rest */
 bool log_file_full(const struct log *log); /* writing fails, and as much waits as may */
+bool log_file_due(const struct log *log);  /* --max-log: this part is as large as it may be */
+int log_file_next(struct log *log);        /* on to the next part: 0 or -errno, then the present one goes on */
 void log_file_close(struct log *log);
 
 /* format.c: event lines, formatted in place */
@@ -86,6 +93,7 @@ int log_define_class(struct log *log, const struct names_class *class);
 int log_define_method(struct log *log, const struct names_method *method);
 int log_define_node(struct log *log, uint32_t id);
 int log_define_thread(struct log *log, struct log_thread *thread, const uint64_t *end);
+void log_ids_clear(struct log_ids *ids); /* nothing was written: a new part begins */
 void log_ids_free(struct log_ids *ids);
 
 /* records.c: header, check, lost, repair, mismatch, snapshot, end; status file */

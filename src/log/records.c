@@ -91,7 +91,8 @@ int log_write_header(struct log *log)
                      "command", text_array(c->command), "runtime", c->runtime, "hooks", c->hooks, "capture",
                      capture_name(c->options->capture), "options", options_json(c->options), "clock",
                      (json_int_t)log->zero_ns, "started", started, "tracer", SHADOWTRACE_VERSION);
-    if (line && c->unverified && json_object_set_new(line, "unverified", json_true())) {
+    if (line && ((c->unverified && json_object_set_new(line, "unverified", json_true())) ||
+                 (log->file.part > 1 && json_object_set_new(line, "part", json_integer(log->file.part))))) {
         json_decref(line);
         line = NULL;
     }
@@ -359,6 +360,8 @@ int log_write_end(struct log *log, uint64_t t)
                      (json_int_t)load_relaxed(log->config.missed), "names_failed",
                      (json_int_t)names_failures(log->config.names, &last), "log_bytes",
                      (json_int_t)(log->file.bytes + log->file.buffer.size));
+    if (line && log->file.part > 1) /* the sums are of the whole recording */
+        json_object_set_new(line, "part", json_integer(log->file.part));
     if (line && log->config.agreement)
         json_object_set_new(line, "snapshots", snapshots_json(log->config.agreement));
     return log_emit(log, line);

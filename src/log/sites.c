@@ -91,13 +91,20 @@ int log_sites_add(struct log *log, struct log_thread *thread, const struct event
     return 0;
 }
 
-static void write_row(struct log *log, const struct site_row *row)
+/* Returns 0, or -ENOMEM when what the row speaks of could not be defined in this part of the log. */
+static int write_row(struct log *log, const struct site_row *row)
 {
     static const char *const heap_names[] = {"", ",\"heap\":\"large\"", ",\"heap\":\"pinned\"", ",\"heap\":\"frozen\""};
     struct buffer *b = &log->file.buffer;
-    size_t mark = b->size;
     int32_t il = log_site_il(log, row->site);
+    size_t mark;
+    int err = log_define_class(log, (const struct names_class *)row->subject);
 
+    if (!err)
+        err = log_define_node(log, row->node);
+    if (err)
+        return err;
+    mark = b->size;
     buffer_format(b, "{\"kind\":\"site\",\"node\":%u", row->node);
     if (il >= 0)
         buffer_format(b, ",\"il\":%d", il);
@@ -115,6 +122,7 @@ static void write_row(struct log *log, const struct site_row *row)
     } else {
         log->file.allocs += row->allocs;
     }
+    return 0;
 }
 
 void log_sites_flush(struct log *log)
@@ -126,7 +134,10 @@ void log_sites_flush(struct log *log)
     for (size_t i = 0; i < sites->capacity && sites->used; i++) {
         if (!sites->row[i].subject)
             continue;
-        write_row(log, &sites->row[i]);
+        if (write_row(log, &sites->row[i])) {
+            log->written -= sites->row[i].allocs;
+            log->lost_here[EVENT_LOST_NO_MEMORY] += sites->row[i].allocs;
+        }
         sites->row[i].subject = 0;
         sites->row[i].allocs = sites->row[i].bytes = 0;
         sites->row[i].weight = 0;

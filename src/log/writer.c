@@ -245,6 +245,26 @@ static void flush(struct log *log, uint64_t now)
         log_file_flush(log);
 }
 
+/* --max-log: the next part begins, and has to define everything anew. */
+static void next_part(struct log *log)
+{
+    struct tree_node *node;
+
+    if (log_file_next(log))
+        return; /* the present one goes on */
+    log_ids_clear(&log->modules);
+    log_ids_clear(&log->classes);
+    log_ids_clear(&log->methods);
+    for (struct log_thread *thread = log->threads; thread; thread = thread->next)
+        thread->defined = false;
+    if (++log->generation == 0) {
+        log->generation = 1;
+        for (uint32_t id = 0; (node = tree_node_by_id(log->config.tree, id)); id++)
+            node->written = 0;
+    }
+    log_write_header(log);
+}
+
 static bool round_once(struct log *log)
 {
     bool moved = false;
@@ -255,6 +275,8 @@ static bool round_once(struct log *log)
         moved |= drain(log, thread);
         if (log->file.buffer.size >= FLUSH_BYTES && !log->file.error)
             log_file_flush(log);
+        if (log_file_due(log))
+            next_part(log);
     }
     retire(log);
     now = clock_ns();
@@ -315,6 +337,7 @@ int log_open(const struct log_config *config, struct log **out, char *why, size_
         return err;
     log->config = *config;
     log->zero_ns = clock_ns();
+    log->generation = 1;
     log->known = memory_pages_map(LOG_KNOWN_IPS * sizeof(*log->known)); /* without it resolving is only slower */
     err = log_file_open(log, why, why_size);
     if (err)

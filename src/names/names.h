@@ -137,13 +137,15 @@ const char *names_class_resolve(struct names *names, struct names_class *class);
 /*
  * names_site - IL offset of the instruction that returns to `ip` inside `method` (NULL: caller not hooked).
  * Returns: the offset, >= 0, or one of enum names_site_kind.
- * Threads: as names_method_resolve. Asks the runtime for code ranges and maps, once per body of native code.
+ * Threads: as names_method_resolve. Asks the runtime for code ranges and maps, once per body of native code; on a
+ *          managed thread that may let a collection run: an ObjectID from before is worthless after it.
  */
 int32_t names_site(struct names *names, struct names_method *method, uintptr_t ip);
 
 /*
  * names_site_call, names_site_alloc - the same, told who was called or what was made there (NULL: not known). The
- * runtime's maps end at statements; where a statement calls more than once, that tells which instruction it was.
+ * runtime's maps end at statements; where a statement calls more than once, that tells which instruction it was. If
+ * nothing tells, it is where the statement begins.
  */
 int32_t names_site_call(struct names *names, struct names_method *method, uintptr_t ip,
                         struct names_method *callee);

@@ -134,10 +134,10 @@ static int start(struct report_lines *l)
     while (l->end < sizeof(magic)) {
         ssize_t got = take(l, l->data + l->end, l->capacity - l->end);
 
-        if (got < 0)
+        if (got < 0 && !l->end)
             return (int)got;
-        if (got == 0)
-            break;
+        if (got <= 0)
+            break; /* after a failure: what came before it first, the next read fails again */
         l->end += (size_t)got;
     }
     if (l->end < sizeof(magic) || memcmp(l->data, magic, sizeof(magic)) != 0)
