@@ -141,9 +141,12 @@ static json_t *repair_names(uint32_t mask)
 
 int log_write_mismatch(struct log *log, struct log_thread *thread, const struct event_mismatch *m, uint64_t t)
 {
+    const struct names_class *class = names_class_by_id(log->config.names, m->class_id);
     json_t *shadow, *snapshot, *line;
-    int err = method_array(log, m->methods, m->shadow, &shadow);
+    int err = class ? log_define_class(log, class) : 0;
 
+    if (!err)
+        err = method_array(log, m->methods, m->shadow, &shadow);
     if (err)
         return err;
     err = method_array(log, m->methods + m->shadow, m->snapshot, &snapshot);
@@ -151,10 +154,12 @@ int log_write_mismatch(struct log *log, struct log_thread *thread, const struct 
         json_decref(shadow);
         return err;
     }
-    line = json_pack("{s:s, s:I, s:I, s:I, s:s, s:I, s:o, s:o, s:o}", "kind", "mismatch", "t", (json_int_t)t, "thread",
-                     (json_int_t)thread->ring->thread, "class", (json_int_t)m->class_id, "cause",
+    line = json_pack("{s:s, s:I, s:I, s:s, s:I, s:o, s:o, s:o}", "kind", "mismatch", "t", (json_int_t)t, "thread",
+                     (json_int_t)thread->ring->thread, "cause",
                      agreement_cause_name((enum agreement_cause)m->cause), "first", (json_int_t)m->first, "shadow",
                      shadow, "snapshot", snapshot, "repairs", repair_names(m->repairs));
+    if (line && class)
+        json_object_set_new(line, "class", json_integer(class->id));
     if (line && m->refused)
         json_object_set_new(line, "refused", hex_json(m->refused));
     return log_emit(log, line);

@@ -285,6 +285,21 @@ static bool round_once(struct log *log)
     return moved;
 }
 
+/* Rings that there was never the memory to adopt: their events are lost, and counted. */
+static void count_unadopted(struct log *log)
+{
+    for (struct event_ring *ring = event_hub_adopt(log->config.hub); ring; ring = ring->next) {
+        uint64_t lost = 0;
+
+        for (unsigned i = 0; i < EVENT_LOST_REASONS; i++) {
+            log->lost_ended[i] += load_relaxed(&ring->lost[i]);
+            lost += load_relaxed(&ring->lost[i]);
+        }
+        log->seen_by_ended += load_relaxed(&ring->seen);
+        log->lost_here[EVENT_LOST_NO_MEMORY] += load_relaxed(&ring->seen) - lost;
+    }
+}
+
 static void finish(struct log *log)
 {
     while (clock_ns() < log->deadline_ns) {
@@ -294,6 +309,7 @@ static void finish(struct log *log)
         if (log->waiting)
             wake_wait(&log->config.hub->writer, BUSY_NS);
     }
+    count_unadopted(log);
     if (log->sites) {
         log_sites_flush(log);
         log_sites_drop(log);

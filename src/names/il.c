@@ -248,7 +248,7 @@ static struct parts parts_of(const char *text)
 
 static bool text_is(const struct buffer *b, const char *text, size_t size)
 {
-    return b->size == size && size && !memcmp(b->data, text, size);
+    return b->size == size && size && memcmp(b->data, text, size) == 0;
 }
 
 static bool owner_is(const struct signature_scope *scope, const struct member *m, const char *text,
@@ -301,7 +301,7 @@ static unsigned fit_call(const struct signature_scope *scope, const struct instr
     dot = m.name.size > 1 ? strrchr(m.name.data + 1, '.') : NULL;
     named = text_is(&m.name, callee->name, callee->name_size) ||
             (dot && strlen(dot + 1) == callee->name_size &&
-             !memcmp(dot + 1, callee->name, callee->name_size));
+             memcmp(dot + 1, callee->name, callee->name_size) == 0);
     if (named) {
         fit = owner_is(scope, &m, callee->text, callee->owner_size) ? FIT_NAME_OWNER : FIT_NAME;
         fit += parameters_are(scope, &m, callee->parameters) ? FIT_PARAMETERS : 0u;
@@ -382,10 +382,10 @@ static bool fits_helper(uint32_t opcode, const struct parts *callee)
         {"LdelemaRef", {OP_LDELEMA, 0}},     {"Box", {OP_BOX, 0}},
     };
 
-    if (callee->owner_size != sizeof(type) - 1 || memcmp(callee->text, type, sizeof(type) - 1))
+    if (callee->owner_size != sizeof(type) - 1 || memcmp(callee->text, type, sizeof(type) - 1) != 0)
         return false;
     for (size_t i = 0; i < COUNT_OF(helpers); i++)
-        if (!strncmp(callee->name, helpers[i].name, strlen(helpers[i].name)))
+        if (strncmp(callee->name, helpers[i].name, strlen(helpers[i].name)) == 0)
             return opcode == helpers[i].opcode[0] || opcode == helpers[i].opcode[1];
     return false;
 }

@@ -54,7 +54,7 @@ struct names_method_entry {
 struct names_body {
     struct names_body *next;
     uintptr_t start;
-    uint32_t epoch; /* when it was asked for */
+    uint32_t epoch;  /* when it was asked for */
     uint32_t ranges; /* hot first; native offsets count through them in this order */
     uint32_t entries;
     struct clr_code_info *range;

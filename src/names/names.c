@@ -286,7 +286,7 @@ static int module_describe(struct names *names, uintptr_t module_id,
         module_free(m);
         return -ENOMEM;
     }
-    m->record.corelib = !strcmp(m->record.name, "System.Private.CoreLib");
+    m->record.corelib = strcmp(m->record.name, "System.Private.CoreLib") == 0;
     hr = info->vtbl->get_module_metadata(info, module_id, ofRead, &clr_iid_metadata_import2,
                                          &import);
     if (hr < 0)
@@ -506,7 +506,7 @@ static int class_describe(struct names *names, uintptr_t class_id, unsigned dept
         class_free(entry);
         return err;
     }
-    snprintf(entry->fallback, sizeof(entry->fallback), "?class 0x%08x", (unsigned)c->token);
+    (void)snprintf(entry->fallback, sizeof(entry->fallback), "?class 0x%08x", (unsigned)c->token);
     *out = entry;
     return 0;
 }
@@ -663,7 +663,8 @@ static int method_describe(struct names *names, uintptr_t function_id,
         entry->recheck = m->collectible || !m->owner;
         for (uint32_t i = 0; i < m->args; i++)
             entry->recheck |= !m->arg[i];
-        snprintf(entry->fallback, sizeof(entry->fallback), "?method 0x%08x", (unsigned)m->token);
+        (void)snprintf(entry->fallback, sizeof(entry->fallback), "?method 0x%08x",
+                       (unsigned)m->token);
         *out = entry;
     }
     args_fini(&ids);

@@ -290,7 +290,8 @@ static void put_token(struct cursor *c, struct buffer *out, uint32_t token, stru
         known = put_definition(out, import, token, args, 0);
     } else if (clr_token_type(token) == mdtTypeRef) {
         known = put_reference(out, import, token, args, 0);
-    } else if (import->vtbl->get_type_spec_from_token(import, token, &blob, &size) >= 0 && blob) {
+    } else if (clr_token_type(token) == mdtTypeSpec && clr_token_row(token) &&
+               import->vtbl->get_type_spec_from_token(import, token, &blob, &size) >= 0 && blob) {
         struct cursor inner = {blob, blob + size, c->scope, c->depth, c->steps, false};
 
         read_type(&inner, out);

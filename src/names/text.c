@@ -65,7 +65,7 @@ static char *finish(struct buffer *out)
 
         while (((unsigned char)out->data[at] & 0xC0) == 0x80)
             at--;
-        strcpy(out->data + at, ELLIPSIS);
+        memcpy(out->data + at, ELLIPSIS, sizeof(ELLIPSIS));
         out->size = at + strlen(ELLIPSIS);
     }
     return buffer_take(out);
