@@ -285,7 +285,7 @@ static bool round_once(struct log *log)
     return moved;
 }
 
-/* Rings that there was never the memory to adopt: their events are lost, and counted. */
+/* Rings that came after the last round, or that there was no memory to adopt: their events are lost, and counted. */
 static void count_unadopted(struct log *log)
 {
     for (struct event_ring *ring = event_hub_adopt(log->config.hub); ring; ring = ring->next) {
@@ -296,7 +296,7 @@ static void count_unadopted(struct log *log)
             lost += load_relaxed(&ring->lost[i]);
         }
         log->seen_by_ended += load_relaxed(&ring->seen);
-        log->lost_here[EVENT_LOST_NO_MEMORY] += load_relaxed(&ring->seen) - lost;
+        log->lost_here[EVENT_LOST_STOPPED] += load_relaxed(&ring->seen) - lost;
     }
 }
 

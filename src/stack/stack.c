@@ -15,7 +15,7 @@
 #define MAX_FRAMES (STATE_CHANGE - 1)
 
 static struct frame none_frames[1] = {{.sp = UINTPTR_MAX}};
-struct stack stack_none = {.top = none_frames + 1, .dispatch = {STACK_NONE, STACK_NONE, 0, false}};
+struct stack stack_none = {.top = none_frames + 1, .dispatch = {STACK_NONE, STACK_NONE, STACK_NONE, 0, false}};
 _Thread_local struct stack *stack_self = &stack_none;
 
 static struct stack_config config;

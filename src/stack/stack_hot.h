@@ -26,6 +26,7 @@ struct stack_block {
 struct stack_dispatch {
     uint32_t reach;   /* oldest frame that the search has passed, or STACK_NONE */
     uint32_t pending; /* oldest frame that was reported unwound and is not cut yet, or STACK_NONE */
+    uint32_t run;     /* from reach down to here there is one method, not entered from native code; or STACK_NONE */
     uint32_t mark;    /* depth at the latest report: frames from here on were entered since, and are live */
     bool searching;   /* first pass: nobody has been found to handle it */
 };

@@ -117,34 +117,42 @@ void stack_exception_thrown(void)
     if (d->searching && d->reach < d->pending && d->mark == stack_depth(s) && RULE(RULE_THROWN_CUT))
         d->pending = d->reach; /* left into native code: all it had passed is gone */
     stack_settle_pending(s, STACK_NATIVE_BOUNDARY);
-    *d = (struct stack_dispatch){STACK_NONE, STACK_NONE, stack_depth(s), true};
+    *d = stack_none.dispatch;
+    d->mark = stack_depth(s);
+    d->searching = true;
     stack_limit_set(s);
 }
 
 void stack_search_function_enter(uintptr_t function)
 {
     struct stack *s = event_stack();
+    struct stack_dispatch *d;
     uint32_t reach, i;
 
     if (!s)
         return;
-    if (s->dispatch.pending != STACK_NONE && RULE(RULE_SEARCH_SETTLES)) {
+    d = &s->dispatch;
+    if (d->pending != STACK_NONE && RULE(RULE_SEARCH_SETTLES)) {
         stack_settle_pending(s, STACK_UNWOUND);
-        s->dispatch.mark = stack_depth(s);
+        d->mark = stack_depth(s);
     }
-    reach = next_below(s, function, s->dispatch.reach);
+    reach = next_below(s, function, d->reach);
     if (reach == STACK_NONE)
         return; /* not hooked (--only) */
+    d->reach = reach;
+    if (d->run != STACK_NONE && reach >= d->run)
+        return; /* in a run that was looked at already */
     /* Direct recursion down to a frame entered from native code: some builds leave these reports out. */
     for (i = reach; RULE(RULE_SEARCH_RUN); i--) {
         if (stack_from_native(stack_frame(s, i))) {
-            reach = i;
+            d->reach = i;
             break;
         }
-        if (i == 0 || function_of(stack_frame(s, i - 1)) != function_of(stack_frame(s, reach)))
+        if (i == 0 || function_of(stack_frame(s, i - 1)) != function_of(stack_frame(s, reach))) {
+            d->run = i;
             break;
+        }
     }
-    s->dispatch.reach = reach;
 }
 
 void stack_search_filter_enter(uintptr_t function)
