@@ -252,6 +252,8 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
     struct frame *top;
     size_t depth;
 
+    /* First, while the object is where it is: naming code that can be unloaded may let a collection run. */
+    event.bytes_kind = event_pack(bytes, heap_of(a, t, object), EVENT_ALLOC);
     depth = stack_settle(s, &top);
     node = a->config.capture ? a->config.capture(a->config.context, &t->state) : context_of(a, top, depth);
     if (UNLIKELY(compare))
@@ -261,7 +263,6 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
         event.site = site_of(a, t, load_relaxed(&top[-1].method), ip, class);
     }
     event.node = node->id;
-    event.bytes_kind = event_pack(bytes, heap_of(a, t, object), EVENT_ALLOC);
     if (UNLIKELY(event_post(t->ring, &event)))
         event_lose(t->ring, EVENT_LOST_RING_FULL);
     if (UNLIKELY(compare)) {

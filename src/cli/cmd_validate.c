@@ -37,15 +37,16 @@ static void print_text(const struct verdict *d, FILE *out)
                 (unsigned long long)p->place.offset, p->text);
     }
     if (d->problems.count > d->problems.kept_count)
-        fprintf(out, "%s: %s more problems\n", d->path,
+        fprintf(out, "%s: %s more problems of these kinds or others\n", d->path,
                 text_count(&a, d->problems.count - d->problems.kept_count));
     fprintf(out, "%s: %s: %s lines, %s of them allocation records", d->path,
             !d->problems.count ? "valid" : "NOT VALID", text_count(&a, v->lines),
             text_count(&b, allocs));
     if (d->problems.count)
-        fprintf(out, ", %s problems", text_count(&c, d->problems.count));
+        fprintf(out, ", %s problem%s", text_count(&c, d->problems.count),
+                d->problems.count == 1 ? "" : "s");
     if (v->unknown_records)
-        fprintf(out, ", %s records of kinds unknown here", text_count(&c, v->unknown_records));
+        fprintf(out, ", %s of kinds unknown here", text_count(&c, v->unknown_records));
     if (v->ended && !v->cut)
         fputs("; ended\n", out);
     else

@@ -190,20 +190,15 @@ static void print_heaps(const struct print_report *p, FILE *out)
         [SST_HEAP_PINNED] = "pinned object heap",
         [SST_HEAP_FROZEN] = "frozen heap",
     };
-    const char *before = "Of these on the ";
 
     for (int heap = SST_HEAP_NORMAL + 1; heap < SST_HEAP_COUNT; heap++) {
         struct text_number n, m;
         uint64_t bytes, allocs = report_sites_heap(p->sites, (enum sst_heap)heap, &bytes);
 
-        if (!allocs)
-            continue;
-        fprintf(out, "%s%s: %s object%s, %s bytes", before, names[heap], text_count(&n, allocs),
-                allocs == 1 ? "" : "s", text_count(&m, bytes));
-        before = "; ";
+        if (allocs)
+            fprintf(out, "  on the %s: %s, %s bytes\n", names[heap], text_count(&n, allocs),
+                    text_count(&m, bytes));
     }
-    if (before[0] == ';')
-        fputs(".\n", out);
 }
 
 static size_t rows_to_print(const struct print_report *p)

@@ -69,7 +69,7 @@ void reading_problems(const struct cli_command *command, const struct report_pro
                      p->text);
     }
     if (problems->count > shown)
-        cli_complain(command, "%llu more problems of that kind or another",
+        cli_complain(command, "%llu more problems of these kinds or others",
                      (unsigned long long)(problems->count - shown));
 }
 
@@ -114,24 +114,18 @@ json_t *reading_log_json(const struct report_log *log, const struct report_probl
 void reading_completeness(const struct report_log *log, FILE *out)
 {
     uint64_t lost = report_log_lost(log);
-    struct text_number n;
+    struct text_number n, m;
 
-    if (!report_log_ended(log))
-        fprintf(out,
-                "The log has no end: the program was killed, or still runs, or the file is cut.\n"
-                "This is what was recorded up to there. ");
+    if (report_log_ended(log))
+        fputs("The log is complete to its end. ", out);
     else
-        fprintf(out, "The log is complete to its end. ");
-    if (lost)
-        fprintf(out, "%s events were lost while recording.\n", text_count(&n, lost));
-    else
-        fprintf(out, "No event was lost.\n");
+        fputs("The log has no end: the program was killed or still runs, or the file is cut.\n"
+              "This is what was recorded up to there. ",
+              out);
+    fprintf(out, lost ? "Lost while recording: %s.\n" : "No event was lost.\n", text_count(&n, lost));
     if (log->skipped)
-        fprintf(out, "%s damaged lines were skipped.\n", text_count(&n, log->skipped));
-    if (log->unknown_records || log->unknown_members) {
-        struct text_number m;
-
-        fprintf(out, "Of a later version, and skipped: %s records, %s members.\n",
+        fprintf(out, "Damaged lines skipped: %s.\n", text_count(&n, log->skipped));
+    if (log->unknown_records || log->unknown_members)
+        fprintf(out, "Of a later version, and skipped: records %s, members %s.\n",
                 text_count(&n, log->unknown_records), text_count(&m, log->unknown_members));
-    }
 }

@@ -1,0 +1,609 @@
+#include "names/names.h"
+
+#include "fake_info.h"
+
+#include "base/memory.h"
+#include "names/internal.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+enum {
+    CORELIB = 0x1000,
+    APP = 0x2000,
+    PLUGIN = 0x3000,
+    OBJECT = 0x100,
+    STRING,
+    CANON,
+    INT,
+    LIST_OF_STRING,
+    LIST_OF_CANON,
+    STRINGS,
+    GRID,
+    POINTER,
+    POINTERS,
+    PLUG,
+    LIST_OF_PLUG,
+    PLUGS,
+    UNKNOWN,
+    MANY,
+    FUNCTION_POINTERS,
+    MAIN = 0x500,
+    ADD,
+    ADD_SHARED,
+    PLUG_RUN,
+    LIST_OF_PLUG_ADD,
+    EH_THROW,
+    EH_NESTED,
+    SHARED_9,
+    DYNAMIC,
+    GENERIC_METHOD,
+};
+
+static const struct fake_type core_types[] = {
+    {0x02000002, u"System.Object", 0},
+    {0x02000003, u"System.String", 0},
+    {0x02000004, u"System.__Canon", 0},
+    {0x02000005, u"System.Int32", 0},
+    {0x02000006, u"System.Collections.Generic.List`1", 0},
+    {0x02000007, u"System.Runtime.EH", 0},
+    {0x02000008, u"ExInfo", 0x02000007},
+    {0x02000009, u"System.Runtime.StackFrameIterator", 0},
+    {0x0200000A, u"System.Runtime.ExceptionServices.InternalCalls", 0},
+    {0x0200000B, u"System.Many`10", 0},
+    {0, NULL, 0},
+};
+static const struct fake_parameter core_parameters[] = {
+    {0x02000006, 0, u"T"},  {0x0200000B, 0, u"T0"}, {0x0200000B, 1, u"T1"},
+    {0x0200000B, 2, u"T2"}, {0x0200000B, 3, u"T3"}, {0x0200000B, 4, u"T4"},
+    {0x0200000B, 5, u"T5"}, {0x0200000B, 6, u"T6"}, {0x0200000B, 7, u"T7"},
+    {0x0200000B, 8, u"T8"}, {0x0200000B, 9, u"T9"}, {0x06000004, 0, u"TItem"},
+    {0, 0, NULL},
+};
+static const uint8_t nothing[] = {0, 0, 1}, takes_t[] = {0x20, 1, 1, 0x13, 0},
+                     takes_item[] = {0x10, 1, 1, 1, 0x1E, 0};
+static const struct fake_blob core_blobs[] = {
+    {0x06000001, 0x02000006, u"Add", takes_t, sizeof(takes_t)},
+    {0x06000002, 0x02000007, u"RhThrowEx", nothing, sizeof(nothing)},
+    {0x06000003, 0x02000008, u"Init", nothing, sizeof(nothing)},
+    {0x06000004, 0x02000006, u"Each", takes_item, sizeof(takes_item)},
+    {0, 0, NULL, NULL, 0},
+};
+static const struct fake_type app_types[] = {{0x02000002, u"App.Program", 0}, {0, NULL, 0}};
+static const struct fake_blob app_blobs[] = {
+    {0x06000001, 0x02000002, u"Main", nothing, sizeof(nothing)},
+    {0, 0, NULL, NULL, 0},
+};
+static const struct fake_type plugin_types[] = {{0x02000002, u"Plug.In", 0}, {0, NULL, 0}};
+static const struct fake_blob plugin_blobs[] = {
+    {0x06000001, 0x02000002, u"Run", nothing, sizeof(nothing)},
+    {0, 0, NULL, NULL, 0},
+};
+
+static struct fake_metadata core = {.base = {&fake_metadata_vtbl},
+                                    .types = core_types,
+                                    .parameters = core_parameters,
+                                    .blobs = core_blobs};
+static struct fake_metadata app = {
+    .base = {&fake_metadata_vtbl}, .types = app_types, .blobs = app_blobs};
+static struct fake_metadata plugin = {
+    .base = {&fake_metadata_vtbl}, .types = plugin_types, .blobs = plugin_blobs};
+
+static struct fake_module modules[] = {
+    {CORELIB, u"/dotnet/System.Private.CoreLib.dll", u"System.Private.CoreLib", 1, &core},
+    {APP, u"/app/App.dll", NULL, 1, &app},
+    {PLUGIN, u"", u"Plugin", COR_PRF_MODULE_COLLECTIBLE | COR_PRF_MODULE_DYNAMIC, &plugin},
+    {0, NULL, NULL, 0, NULL},
+};
+static const struct fake_class class_table[] = {
+    {.id = OBJECT, .module = CORELIB, .token = 0x02000002},
+    {.id = STRING, .module = CORELIB, .token = 0x02000003},
+    {.id = CANON, .module = CORELIB, .token = 0x02000004},
+    {.id = INT, .module = CORELIB, .token = 0x02000005},
+    {.id = LIST_OF_STRING, .module = CORELIB, .token = 0x02000006, .args = 1, .arg = {STRING}},
+    {.id = LIST_OF_CANON, .module = CORELIB, .token = 0x02000006, .args = 1, .arg = {CANON}},
+    {.id = STRINGS, .rank = 1, .element = STRING, .element_type = ELEMENT_TYPE_STRING},
+    {.id = GRID, .rank = 2, .element = STRINGS, .element_type = ELEMENT_TYPE_SZARRAY},
+    {.id = POINTER},
+    {.id = POINTERS, .rank = 1, .element = POINTER, .element_type = ELEMENT_TYPE_PTR},
+    {.id = FUNCTION_POINTERS, .rank = 1, .element_type = ELEMENT_TYPE_FNPTR},
+    {.id = PLUG, .module = PLUGIN, .token = 0x02000002},
+    {.id = LIST_OF_PLUG, .module = CORELIB, .token = 0x02000006, .args = 1, .arg = {PLUG}},
+    {.id = PLUGS, .rank = 1, .element = LIST_OF_PLUG},
+    {.id = MANY,
+     .module = CORELIB,
+     .token = 0x0200000B,
+     .args = 10,
+     .arg = {INT, STRING, INT, CANON, INT, INT, INT, INT, POINTER, STRINGS}},
+    {.id = 0},
+};
+static const struct fake_function function_table[] = {
+    {.id = MAIN, .class = 0, .module = APP, .token = 0x06000001},
+    {.id = ADD, .class = LIST_OF_STRING, .module = CORELIB, .token = 0x06000001},
+    {.id = ADD_SHARED, .class = LIST_OF_CANON, .module = CORELIB, .token = 0x06000001},
+    {.id = SHARED_9, .class = 0, .module = CORELIB, .token = 0x06000001},
+    {.id = PLUG_RUN, .class = PLUG, .module = PLUGIN, .token = 0x06000001},
+    {.id = LIST_OF_PLUG_ADD, .class = LIST_OF_PLUG, .module = CORELIB, .token = 0x06000001},
+    {.id = EH_THROW, .class = 0, .module = CORELIB, .token = 0x06000002},
+    {.id = EH_NESTED, .class = 0, .module = CORELIB, .token = 0x06000003},
+    {.id = GENERIC_METHOD,
+     .class = LIST_OF_STRING,
+     .module = CORELIB,
+     .token = 0x06000004,
+     .args = 1,
+     .arg = {INT}},
+    {.id = DYNAMIC, .dynamic = true},
+    {.id = 0},
+};
+
+static struct fake_class classes[COUNT_OF(class_table)];
+static struct fake_function functions[COUNT_OF(function_table)];
+static struct fake_info info = {
+    .base = {&fake_info_vtbl}, .modules = modules, .classes = classes, .functions = functions};
+static struct names *names;
+
+static int setup(void **state)
+{
+    const struct names_config config = {.info = &info.base, .info_version = 15};
+
+    (void)state;
+    memcpy(classes, class_table, sizeof(classes));
+    memcpy(functions, function_table, sizeof(functions));
+    store_relaxed(&info.questions, 0);
+    return names_new(&config, &names);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    names_free(names);
+    names = NULL;
+    return load_relaxed(&core.references_held) + load_relaxed(&app.references_held) +
+                       load_relaxed(&plugin.references_held) ||
+                   load_relaxed(&fake_enumerators)
+               ? -1
+               : 0;
+}
+
+static struct names_class *class_of(uintptr_t id)
+{
+    struct names_class *c = NULL;
+
+    assert_int_equal(names_class_get(names, id, &c), 0);
+    assert_non_null(c);
+    return c;
+}
+
+static struct names_method *method_of(uintptr_t id)
+{
+    struct names_method *m = NULL;
+
+    assert_int_equal(names_method_map(names, id, &m), 0);
+    assert_non_null(m);
+    assert_ptr_equal(names_method_find(names, id), m);
+    return m;
+}
+
+static const char *class_text(uintptr_t id)
+{
+    return names_class_resolve(names, class_of(id));
+}
+
+static const char *method_text(uintptr_t id)
+{
+    return names_method_resolve(names, method_of(id));
+}
+
+static void a_record_is_made_once_and_then_nobody_is_asked(void **state)
+{
+    struct names_class *list = class_of(LIST_OF_STRING);
+    struct names_method *add = method_of(ADD);
+    uint64_t questions = load_relaxed(&info.questions);
+
+    (void)state;
+    assert_ptr_equal(class_of(LIST_OF_STRING), list);
+    assert_ptr_equal(method_of(ADD), add);
+    assert_int_equal(load_relaxed(&info.questions), questions);
+    assert_ptr_equal(add->owner, list);
+    assert_ptr_equal(list->arg[0], class_of(STRING));
+    assert_int_equal(add->function_id, ADD);
+    assert_null(names_method_find(names, MAIN));
+}
+
+static void classes_are_written_as_their_developer_would(void **state)
+{
+    (void)state;
+    assert_string_equal(class_text(LIST_OF_STRING),
+                        "System.Collections.Generic.List<System.String>");
+    assert_string_equal(class_text(LIST_OF_CANON), "System.Collections.Generic.List<T>");
+    assert_string_equal(class_text(STRINGS), "System.String[]");
+    assert_string_equal(class_text(GRID), "System.String[][,]");
+    assert_string_equal(class_text(POINTERS), "?*[]");
+    assert_string_equal(class_text(FUNCTION_POINTERS), "delegate*<?>[]");
+    assert_string_equal(
+        class_text(MANY),
+        "System.Many<System.Int32, System.String, System.Int32, T3, System.Int32, System.Int32, "
+        "System.Int32, System.Int32, T8, System.String[]>");
+    assert_string_equal(class_text(PLUGS), "System.Collections.Generic.List<Plug.In>[]");
+}
+
+static void methods_are_written_as_their_developer_would(void **state)
+{
+    (void)state;
+    assert_string_equal(method_text(MAIN), "App.Program.Main()");
+    assert_string_equal(method_text(ADD),
+                        "System.Collections.Generic.List<System.String>.Add(System.String)");
+    assert_string_equal(method_text(ADD_SHARED), "System.Collections.Generic.List<T>.Add(T)");
+    assert_string_equal(method_text(SHARED_9), "System.Collections.Generic.List<T>.Add(T)");
+    assert_string_equal(
+        method_text(GENERIC_METHOD),
+        "System.Collections.Generic.List<System.String>.Each<System.Int32>(System.Int32)");
+}
+
+static void facts_about_classes_are_kept(void **state)
+{
+    (void)state;
+    assert_true(class_of(CANON)->canon);
+    assert_false(class_of(OBJECT)->canon);
+    assert_true(class_of(STRING)->variable_size);
+    assert_true(class_of(STRINGS)->variable_size);
+    assert_false(class_of(OBJECT)->variable_size);
+    assert_int_equal(class_of(GRID)->rank, 2);
+    assert_ptr_equal(class_of(GRID)->element, class_of(STRINGS));
+    assert_null(class_of(POINTERS)->element);
+    assert_true(class_of(PLUG)->collectible);
+    assert_true(class_of(LIST_OF_PLUG)->collectible);
+    assert_true(class_of(PLUGS)->collectible);
+    assert_false(class_of(LIST_OF_STRING)->collectible);
+}
+
+static void modules_are_named_by_assembly_or_file(void **state)
+{
+    struct names_method *main_method = method_of(MAIN);
+
+    (void)state;
+    method_of(ADD);
+    method_of(PLUG_RUN);
+    assert_string_equal(main_method->module->name, "App"); /* its assembly has no name to tell */
+    assert_string_equal(main_method->module->path, "/app/App.dll");
+    assert_false(main_method->module->corelib);
+    assert_true(names_module_by_id(names, 2)->corelib);
+    assert_string_equal(names_module_by_id(names, 3)->path, "");
+    assert_true(names_module_by_id(names, 3)->collectible);
+    assert_null(names_module_by_id(names, 4));
+    assert_null(names_module_by_id(names, 0));
+    assert_ptr_equal(names_module_by_id(names, 3)->next, names_module_by_id(names, 2));
+}
+
+static void what_the_snapshot_hides_is_marked(void **state)
+{
+    (void)state;
+    assert_true(method_of(EH_THROW)->hidden);
+    assert_false(method_of(EH_NESTED)->hidden); /* types nested in them are not */
+    assert_false(method_of(ADD)->hidden);
+    assert_false(method_of(MAIN)->hidden);
+}
+
+static void what_the_runtime_does_not_know_is_counted(void **state)
+{
+    struct names_class *c = (void *)1;
+    struct names_method *m = (void *)1;
+    hresult last = S_OK;
+
+    (void)state;
+    assert_int_equal(names_class_get(names, UNKNOWN, &c), -EINVAL);
+    assert_null(c);
+    assert_int_equal(names_failures(names, &last), 1);
+    assert_int_equal(last, E_INVALIDARG);
+    assert_int_equal(names_class_get(names, POINTER, &c),
+                     -EINVAL); /* no failure: pointers have no records */
+    assert_int_equal(names_failures(names, NULL), 1);
+    assert_int_equal(names_method_map(names, DYNAMIC, &m), -EINVAL);
+    assert_null(m);
+    assert_int_equal(names_failures(names, NULL), 2);
+}
+
+static void what_can_be_unloaded_is_named_at_once(void **state)
+{
+    (void)state;
+    assert_string_equal(names_class_text(class_of(LIST_OF_PLUG)),
+                        "System.Collections.Generic.List<Plug.In>");
+    assert_string_equal(names_method_text(method_of(PLUG_RUN)), "Plug.In.Run()");
+    assert_null(names_class_text(class_of(OBJECT)));
+    assert_null(names_method_text(method_of(MAIN)));
+}
+
+static void an_id_used_again_after_unloading_gets_a_new_record(void **state)
+{
+    struct names_method *run = method_of(PLUG_RUN), *add = method_of(LIST_OF_PLUG_ADD);
+    struct names_class *plug = class_of(PLUG), *list = class_of(LIST_OF_PLUG);
+    uint32_t epoch = names_epoch(names);
+    uint64_t questions;
+
+    (void)state;
+    assert_ptr_equal(method_of(PLUG_RUN), run); /* asked again, and the same */
+    names_module_unloaded(names, PLUGIN);
+    assert_true(names_epoch(names) != epoch);
+    assert_null(names_method_find(names, PLUG_RUN)); /* nobody has mapped what may be there now */
+    assert_null(names_method_find(names, LIST_OF_PLUG_ADD));
+
+    /* The same file loaded again, everything at the same address. */
+    assert_ptr_not_equal(class_of(PLUG), plug);
+    assert_ptr_not_equal(class_of(LIST_OF_PLUG), list);
+    assert_ptr_not_equal(class_of(PLUG)->module, plug->module);
+    assert_ptr_not_equal(method_of(PLUG_RUN), run);
+    assert_ptr_not_equal(method_of(LIST_OF_PLUG_ADD), add);
+    assert_string_equal(names_class_text(plug), "Plug.In"); /* old records stay readable */
+    assert_string_equal(names_method_text(run), "Plug.In.Run()");
+
+    questions = load_relaxed(&info.questions);
+    class_of(PLUG);
+    assert_int_equal(load_relaxed(&info.questions), questions); /* checked once in an epoch */
+    assert_ptr_equal(class_of(STRING), class_of(STRING));
+}
+
+static void an_unload_elsewhere_keeps_the_record(void **state)
+{
+    struct names_class *list = class_of(LIST_OF_PLUG);
+    struct names_method *run = method_of(PLUG_RUN);
+
+    (void)state;
+    names_module_unloaded(names, 0x9999);
+    assert_ptr_equal(names_method_find(names, PLUG_RUN), run);
+    assert_ptr_equal(class_of(LIST_OF_PLUG), list);
+    assert_ptr_equal(method_of(PLUG_RUN), run);
+}
+
+static void a_function_id_that_means_another_method_gets_a_new_record(void **state)
+{
+    struct names_method *run = method_of(PLUG_RUN);
+    struct names_method *next;
+
+    (void)state;
+    functions[4] = (struct fake_function){.id = PLUG_RUN, .module = PLUGIN, .token = 0x06000002};
+    next = method_of(PLUG_RUN);
+    assert_ptr_not_equal(next, run);
+    assert_int_equal(next->id, run->id + 1);
+    assert_string_equal(names_method_text(next),
+                        "?method 0x06000002"); /* unknown to the metadata */
+}
+
+/* .NET 8 and 9 do not say the class of shared code; if they did later, it would be no other method. */
+static void knowing_more_later_makes_no_new_record(void **state)
+{
+    struct names_method *shared = method_of(SHARED_9);
+
+    (void)state;
+    assert_null(shared->owner);
+    functions[3].class = LIST_OF_CANON;
+    assert_ptr_equal(method_of(SHARED_9), shared);
+}
+
+static void records_are_found_by_id(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 5000; i++)
+        names_module_unloaded(names, PLUGIN), class_of(PLUG); /* each a new record */
+    for (uint32_t i = 1; i <= 5000; i++)
+        assert_int_equal(names_class_by_id(names, i)->id, i);
+    assert_null(names_class_by_id(names, 5001));
+    assert_null(names_class_by_id(names, UINT32_MAX));
+}
+
+static void without_metadata_there_is_a_text_all_the_same(void **state)
+{
+    struct fake_metadata *old = modules[1].metadata;
+
+    (void)state;
+    modules[1].metadata = NULL;
+    assert_string_equal(method_text(MAIN), "?method 0x06000001");
+    assert_null(method_of(MAIN)->module->import);
+    modules[1].metadata = old;
+}
+
+static void endless_type_arguments_end(void **state)
+{
+    struct names_class *c;
+
+    (void)state;
+    classes[4].arg[0] = LIST_OF_STRING; /* damaged: a list of itself */
+    assert_int_equal(names_class_get(names, LIST_OF_STRING, &c), 0);
+    assert_in_range(strlen(names_class_resolve(names, c)), 1, TEXT_MAX);
+}
+
+static void long_names_are_cut_between_characters(void **state)
+{
+    static char16_t name[6000];
+    static const struct fake_type long_types[] = {{0x02000002, name, 0}, {0, NULL, 0}};
+    const char *text;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(name) - 1; i++)
+        name[i] = u'\u00e9'; /* two bytes */
+    app.types = long_types;
+    text = method_text(MAIN);
+    app.types = app_types;
+    assert_in_range(strlen(text), TEXT_MAX - 4, TEXT_MAX);
+    assert_string_equal(text + strlen(text) - 5, "\u00e9\u2026");
+}
+
+static void running_out_of_memory_is_reported_and_leaves_no_record_half_made(void **state)
+{
+    struct names_method *m;
+    long n = 0;
+    int err;
+
+    (void)state;
+    do {
+        memory_fail_after(n++);
+        err = names_method_map(names, GENERIC_METHOD, &m);
+        memory_fail_after(-1);
+        assert_true(err == 0 || (err == -ENOMEM && !m));
+    } while (err);
+    assert_int_equal(m->args, 1);
+    for (n = 0;; n++) {
+        struct names_method *add = method_of(ADD);
+        const char *text;
+
+        memory_fail_after(n);
+        text = names_method_resolve(names, add);
+        memory_fail_after(-1);
+        assert_non_null(text);
+        if (strcmp(text, "?method 0x06000001")) {
+            assert_string_equal(
+                text, "System.Collections.Generic.List<System.String>.Add(System.String)");
+            break;
+        }
+        teardown(NULL); /* a text once published stays */
+        setup(NULL);
+    }
+}
+
+/* ---- several threads ---- */
+
+enum { THREADS = 4, ROUNDS = 300 };
+
+static pthread_barrier_t barrier;
+
+static void *meet(void *arg)
+{
+    static const uintptr_t class_ids[] = {OBJECT, STRING, LIST_OF_STRING, GRID,
+                                          MANY,   PLUGS,  LIST_OF_CANON};
+    static const uintptr_t function_ids[] = {MAIN,     ADD,      ADD_SHARED,
+                                             SHARED_9, PLUG_RUN, GENERIC_METHOD};
+    void **found = arg;
+
+    for (int round = 0; round < ROUNDS; round++) {
+        struct names *all = names;
+
+        pthread_barrier_wait(&barrier);
+        all = names;
+        for (size_t i = 0; i < COUNT_OF(class_ids); i++) {
+            struct names_class *c = NULL;
+
+            names_class_get(all, class_ids[i], &c);
+            names_class_resolve(all, c);
+            found[i] = c;
+        }
+        for (size_t i = 0; i < COUNT_OF(function_ids); i++) {
+            struct names_method *m = NULL;
+
+            names_method_map(all, function_ids[i], &m);
+            names_method_resolve(all, m);
+            found[COUNT_OF(class_ids) + i] = m;
+        }
+        for (uint32_t id = 1; names_class_by_id(all, id); id++)
+            if (names_class_by_id(all, id)->id != id)
+                abort();
+        pthread_barrier_wait(&barrier);
+    }
+    return NULL;
+}
+
+static void threads_that_meet_an_id_at_once_get_one_record(void **state)
+{
+    void *found[THREADS][16] = {{NULL}};
+    pthread_t thread[THREADS];
+
+    (void)state;
+    pthread_barrier_init(&barrier, NULL, THREADS + 1);
+    for (size_t i = 0; i < THREADS; i++)
+        pthread_create(&thread[i], NULL, meet, found[i]);
+    for (int round = 0; round < ROUNDS; round++) {
+        uint32_t count = 0;
+
+        teardown(NULL);
+        setup(NULL);
+        pthread_barrier_wait(&barrier);
+        pthread_barrier_wait(&barrier);
+        for (size_t i = 0; i < 13; i++) {
+            assert_non_null(found[0][i]);
+            for (size_t t = 1; t < THREADS; t++)
+                assert_ptr_equal(found[t][i], found[0][i]);
+        }
+        while (names_class_by_id(names, count + 1))
+            count++;
+        assert_int_equal(count, 12); /* the seven, and what they are made of */
+    }
+    for (size_t i = 0; i < THREADS; i++)
+        pthread_join(thread[i], NULL);
+    pthread_barrier_destroy(&barrier);
+}
+
+static _Atomic(bool) done;
+
+static void *read_always(void *arg)
+{
+    uint64_t *reads = arg;
+
+    while (!load_acquire(&done)) {
+        struct names_method *m = names_method_find(names, PLUG_RUN);
+
+        if (m && (m->function_id != PLUG_RUN || strcmp(names_method_text(m), "Plug.In.Run()")))
+            abort();
+        ++*reads;
+    }
+    return NULL;
+}
+
+static void readers_see_whole_records_while_ids_change_hands(void **state)
+{
+    uint64_t reads[2] = {0, 0};
+    pthread_t thread[2];
+
+    (void)state;
+    store_relaxed(&done, false);
+    for (size_t i = 0; i < 2; i++)
+        pthread_create(&thread[i], NULL, read_always, &reads[i]);
+    for (int i = 0; i < 3000; i++) {
+        names_module_unloaded(names, PLUGIN);
+        method_of(PLUG_RUN);
+    }
+    store_release(&done, true);
+    for (size_t i = 0; i < 2; i++) {
+        pthread_join(thread[i], NULL);
+        assert_true(reads[i] > 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_record_is_made_once_and_then_nobody_is_asked, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(classes_are_written_as_their_developer_would, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(methods_are_written_as_their_developer_would, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(facts_about_classes_are_kept, setup, teardown),
+        cmocka_unit_test_setup_teardown(modules_are_named_by_assembly_or_file, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_the_snapshot_hides_is_marked, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_the_runtime_does_not_know_is_counted, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_can_be_unloaded_is_named_at_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_id_used_again_after_unloading_gets_a_new_record, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(an_unload_elsewhere_keeps_the_record, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_function_id_that_means_another_method_gets_a_new_record,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(knowing_more_later_makes_no_new_record, setup, teardown),
+        cmocka_unit_test_setup_teardown(records_are_found_by_id, setup, teardown),
+        cmocka_unit_test_setup_teardown(without_metadata_there_is_a_text_all_the_same, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(endless_type_arguments_end, setup, teardown),
+        cmocka_unit_test_setup_teardown(long_names_are_cut_between_characters, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            running_out_of_memory_is_reported_and_leaves_no_record_half_made, setup, teardown),
+        cmocka_unit_test_setup_teardown(threads_that_meet_an_id_at_once_get_one_record, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(readers_see_whole_records_while_ids_change_hands, setup,
+                                        teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,446 @@
+#include "names/names.h"
+
+#include "fake_info.h"
+
+#include "base/memory.h"
+#include "names/il.h"
+#include "names/internal.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+enum { APP = 0x2000, PROGRAM = 0x100, STRING, LIST, WIDGET, WIDGETS };
+enum { MAIN = 0x500, FIRST, SECOND, LAMBDA, GROW, DYNAMIC, STUB, UNHOOKED };
+enum {
+    CODE = 0x100000,
+    COLD = 0x200000,
+    OSR = 0x300000,
+    OTHER_CODE = 0x400000,
+    DYNAMIC_CODE = 0x500000,
+    STUB_CODE = 0x600000
+};
+
+static const struct fake_type types[] = {
+    {0x02000002, u"App.Program", 0},
+    {0x02000003, u"App.Widget", 0},
+    {0x02000004, u"App.List`1", 0},
+    {0x02000005, u"System.String", 0},
+    {0, NULL, 0},
+};
+static const struct fake_parameter parameters[] = {{0x02000004, 0, u"T"}, {0, 0, NULL}};
+static const uint8_t nothing[] = {0, 0, 1}, takes_int[] = {0, 1, 1, 8},
+                     takes_t[] = {0x20, 1, 1, 0x13, 0},
+                     list_of_widget[] = {0x15, 0x12, 4 << 2, 1, 0x12, 3 << 2},
+                     generic[] = {0x0A, 1, 0x0E};
+static const struct fake_blob blobs[] = {
+    {0x06000001, 0x02000002, u"Main", nothing, sizeof(nothing)},
+    {0x06000002, 0x02000002, u"First", nothing, sizeof(nothing)},
+    {0x06000003, 0x02000002, u"Second", nothing, sizeof(nothing)},
+    {0x06000004, 0x02000002, u"Second", takes_int, sizeof(takes_int)}, /* an overload */
+    {0x06000005, 0x02000003, u".ctor", nothing, sizeof(nothing)},
+    {0x06000006, 0x02000002, u"<Main>b__0", nothing, sizeof(nothing)},
+    {0x06000007, 0x02000004, u"Grow", nothing, sizeof(nothing)},
+    {0x0A000001, 0x1B000001, u"Add", takes_t, sizeof(takes_t)}, /* of App.List<App.Widget> */
+    {0x0A000002, 0x1B000001, u".ctor", nothing, sizeof(nothing)},
+    {0x1B000001, 0, NULL, list_of_widget, sizeof(list_of_widget)},
+    {0x2B000001, 0x06000002, NULL, generic, sizeof(generic)}, /* First<string> */
+    {0, 0, NULL, NULL, 0},
+};
+static struct fake_metadata metadata = {
+    .base = {&fake_metadata_vtbl}, .types = types, .parameters = parameters, .blobs = blobs};
+
+#define TOKEN(row, table) (row), 0, 0, (table)
+#define CALL(row)         0x28, TOKEN(row, 0x06)
+#define CALLVIRT(row)     0x6F, TOKEN(row, 0x0A)
+#define NEWOBJ(row)       0x73, TOKEN(row, 0x06)
+
+/* The statements of Main; each begins at a multiple of 32, nop in between. */
+enum { IL_SIZE = 32 * 7 };
+static uint8_t il_body[12 + IL_SIZE];
+static const struct {
+    uint32_t at;
+    uint8_t code[32];
+    uint8_t size;
+} statements[] = {
+    {0, {CALL(2), CALL(3), CALL(4)}, 15},           /* First, Second, Second(int) */
+    {32, {0x17, CALL(2), 0x26}, 7},                 /* ldc.i4.1, First, pop */
+    {64, {0x17, 0x8D, TOKEN(3, 2), NEWOBJ(5)}, 11}, /* new Widget[1], new Widget() */
+    {96, {0x17, 0x26}, 2},                          /* calls nothing */
+    {128, {CALLVIRT(1), 0x28, TOKEN(1, 0x2B)}, 10}, /* List<Widget>.Add, First<string> */
+    {160,
+     {0x45, 2, 0, 0, 0, 0x28, 0x28, 0x28, 0x28, 0x6F, 0x6F, 0x6F, 0x6F, CALL(3)},
+     18},                                                          /* switch; Second */
+    {192, {0x8C, TOKEN(3, 2), 0xFE, 0x15, TOKEN(3, 2), 0x2A}, 12}, /* box, initobj, ret */
+};
+
+static const struct clr_debug_il_to_native_map main_map[] = {
+    {32, 0x40, 0x50},     {PROLOG, 0x00, 0x10},     {0, 0x10, 0x20},   {NO_MAPPING, 0x20, 0x28},
+    {0, 0x28, 0x30},      {NO_MAPPING, 0x30, 0x40}, {64, 0x50, 0x50},  {64, 0x50, 0x60},
+    {96, 0x60, 0x70},     {128, 0x70, 0x80},        {160, 0x80, 0x90}, {192, 0x90, 0xA0},
+    {EPILOG, 0xA0, 0xA8}, {NO_MAPPING, 0xA8, 0xC0}, /* 0xB0 and on: cold */
+};
+static const struct clr_debug_il_to_native_map osr_map[] = {{PROLOG, 0, 8}, {64, 8, 0x20}};
+
+static struct fake_module modules[] = {
+    {APP, u"/app/App.dll", u"App", 1, &metadata},
+    {0, NULL, NULL, 0, NULL},
+};
+static struct fake_class classes[] = {
+    {.id = PROGRAM, .module = APP, .token = 0x02000002},
+    {.id = WIDGET, .module = APP, .token = 0x02000003},
+    {.id = LIST, .module = APP, .token = 0x02000004, .args = 1, .arg = {WIDGET}},
+    {.id = STRING, .module = APP, .token = 0x02000005},
+    {.id = WIDGETS, .rank = 1, .element = WIDGET},
+    {.id = 0},
+};
+static struct fake_function functions[] = {
+    {.id = MAIN,
+     .class = PROGRAM,
+     .module = APP,
+     .token = 0x06000001,
+     .code = {CODE, OSR},
+     .il = il_body,
+     .il_size = sizeof(il_body)},
+    {.id = FIRST, .class = PROGRAM, .module = APP, .token = 0x06000002},
+    {.id = SECOND, .class = PROGRAM, .module = APP, .token = 0x06000004},
+    {.id = LAMBDA, .class = PROGRAM, .module = APP, .token = 0x06000006},
+    {.id = GROW, .class = LIST, .module = APP, .token = 0x06000007},
+    {.id = UNHOOKED, .class = PROGRAM, .module = APP, .token = 0x06000003},
+    {.id = DYNAMIC, .dynamic = true, .name = u"MyDynamicMethod"},
+    {.id = STUB, .dynamic = true, .name = u"IL_STUB_PInvoke"},
+    {.id = 0},
+};
+static struct fake_code codes[] = {
+    {CODE, MAIN, {{CODE, 0xB0}, {COLD, 0x10}}, 2, main_map, COUNT_OF(main_map)},
+    {OSR, MAIN, {{OSR, 0x20}}, 1, osr_map, COUNT_OF(osr_map)},
+    {OTHER_CODE, UNHOOKED, {{OTHER_CODE, 0x20}}, 1, NULL, 0},
+    {DYNAMIC_CODE, DYNAMIC, {{DYNAMIC_CODE, 0x20}}, 1, NULL, 0},
+    {STUB_CODE, STUB, {{STUB_CODE, 0x20}}, 1, NULL, 0},
+    {0},
+};
+static struct fake_info info = {.base = {&fake_info_vtbl},
+                                .modules = modules,
+                                .classes = classes,
+                                .functions = functions,
+                                .codes = codes};
+static struct names *names;
+static struct names_method *caller;
+
+static struct names_method *method_of(uintptr_t id)
+{
+    struct names_method *m = NULL;
+
+    assert_int_equal(names_method_map(names, id, &m), 0);
+    return m;
+}
+
+static struct names_class *class_of(uintptr_t id)
+{
+    struct names_class *c = NULL;
+
+    assert_int_equal(names_class_get(names, id, &c), 0);
+    return c;
+}
+
+static int setup(void **state)
+{
+    const struct names_config config = {.info = &info.base, .info_version = 15};
+    uint8_t *il = il_body + 12;
+
+    (void)state;
+    memset(il_body, 0, sizeof(il_body));
+    il_body[0] = CorILMethod_FatFormat;
+    il_body[4] = IL_SIZE;
+    for (size_t i = 0; i < COUNT_OF(statements); i++)
+        memcpy(il + statements[i].at, statements[i].code, statements[i].size);
+    store_relaxed(&info.maps, 0);
+    if (names_new(&config, &names))
+        return -1;
+    caller = method_of(MAIN);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    names_free(names);
+    return load_relaxed(&metadata.references_held) ? -1 : 0;
+}
+
+static int32_t call(uintptr_t offset, uintptr_t callee)
+{
+    return names_site_call(names, caller, CODE + offset, callee ? method_of(callee) : NULL);
+}
+
+static int32_t alloc(uintptr_t offset, uintptr_t class_id)
+{
+    return names_site_alloc(names, caller, CODE + offset, class_of(class_id));
+}
+
+static void a_return_address_belongs_to_the_call_before_it(void **state)
+{
+    (void)state;
+    assert_int_equal(call(0x50, FIRST), 33); /* the last byte of the statement at 32 */
+    assert_int_equal(call(0x41, FIRST), 33); /* its first */
+    assert_int_equal(call(0x51, 0), 64);
+    assert_int_equal(names_site(names, caller, CODE + 0x50), 33);
+}
+
+static void code_that_belongs_to_no_statement_says_so(void **state)
+{
+    (void)state;
+    assert_int_equal(call(0x08, 0), NAMES_SITE_UNMAPPED); /* prolog */
+    assert_int_equal(call(0xA4, 0), NAMES_SITE_UNMAPPED); /* epilog */
+    assert_int_equal(call(0x34, LAMBDA), NAMES_SITE_UNMAPPED);
+    assert_int_equal(call(0xA9, LAMBDA), NAMES_SITE_UNMAPPED);
+    assert_int_equal(names_site(names, caller, 0), NAMES_SITE_NONE);
+}
+
+static void code_without_a_mapping_inside_a_statement_is_that_statements(void **state)
+{
+    (void)state;
+    assert_int_equal(call(0x24, SECOND), 10);
+    assert_int_equal(call(0x24, LAMBDA),
+                     0); /* which of the three calls led there nobody can tell */
+}
+
+static void elsewhere_only_an_operand_that_names_the_callee_is_believed(void **state)
+{
+    (void)state;
+    assert_int_equal(call(0x34, FIRST), 0);  /* in the statement before */
+    assert_int_equal(call(0xA9, GROW), 128); /* the one call of its type: inlined there */
+    assert_int_equal(call(0xA9, FIRST), NAMES_SITE_UNMAPPED); /* three calls of it */
+    assert_int_equal(alloc(0xA9, WIDGETS), 65);
+}
+
+static void what_was_called_tells_the_instruction(void **state)
+{
+    (void)state;
+    assert_int_equal(call(0x18, FIRST), 0);
+    assert_int_equal(call(0x18, UNHOOKED), 5); /* Second() */
+    assert_int_equal(call(0x18, SECOND), 10);  /* Second(int) */
+    assert_int_equal(call(0x18, LAMBDA), 0);   /* any of three */
+    assert_int_equal(call(0x78, FIRST), 133);  /* through a MethodSpec */
+    assert_int_equal(call(0x88, SECOND), 173); /* behind the table of a switch */
+}
+
+static void what_was_made_tells_the_instruction(void **state)
+{
+    (void)state;
+    assert_int_equal(alloc(0x58, WIDGETS), 65);
+    assert_int_equal(alloc(0x58, WIDGET), 70);
+    assert_int_equal(alloc(0x58, STRING), 70);  /* the only call */
+    assert_int_equal(alloc(0x98, WIDGET), 192); /* boxed */
+    assert_int_equal(alloc(0x68, STRING), 96);  /* nothing there calls: the statement */
+}
+
+/* Shared code names what it makes by its parameters. */
+static void type_arguments_may_differ_from_those_in_the_code(void **state)
+{
+    static const char *const same[] = {"App.List<System.String>", "App.List<A<B>>", "App.List<T>"};
+    static const char *const other[] = {"App.List<A>.Inner", "App.Lists<A>", "<>c", ""};
+    static struct names_class_entry made;
+    static const uint8_t body[] = {2 | 11 << 2, 0x73, TOKEN(2, 0x0A), 0x73, TOKEN(5, 0x06), 0x2A};
+    struct il_code il;
+
+    (void)state;
+    assert_true(il_parse(body, sizeof(body), &il));
+    for (size_t i = 0; i < COUNT_OF(same) + COUNT_OF(other); i++) {
+        bool fits = i < COUNT_OF(same);
+
+        store_relaxed(&made.record.text, fits ? same[i] : other[i - COUNT_OF(same)]);
+        assert_int_equal(
+            il_search(caller, &il, 0, 11, &(const struct il_target){NULL, &made.record}),
+            fits ? 0 : IL_NOTHING);
+    }
+    store_relaxed(&made.record.text, "App.Widget");
+    assert_int_equal(il_narrow(caller, &il, 0, 11, &(const struct il_target){NULL, &made.record}),
+                     5);
+}
+
+static void code_that_may_have_been_unloaded_is_asked_for_again(void **state)
+{
+    struct fake_function old = functions[0];
+
+    (void)state;
+    names_free(names);
+    functions[0].class = 0; /* as of shared code on .NET 8 and 9 */
+    setup(NULL);
+    assert_int_equal(call(0x50, FIRST), 33);
+    assert_int_equal(load_relaxed(&info.maps), 4);
+    assert_int_equal(call(0x50, FIRST), 33);
+    assert_int_equal(load_relaxed(&info.maps), 4);
+    names_module_unloaded(names, 0x9999);
+    assert_int_equal(call(0x50, FIRST), 33);
+    assert_int_equal(load_relaxed(&info.maps), 8);
+    functions[0] = old;
+}
+
+static void cold_code_counts_on_from_hot_code(void **state)
+{
+    (void)state;
+    assert_int_equal(names_site_call(names, caller, COLD + 0x10, method_of(GROW)), 128);
+    assert_int_equal(names_site(names, caller, COLD + 0x11), NAMES_SITE_STUB); /* past its end */
+}
+
+static void every_body_of_a_method_is_found_and_asked_for_once(void **state)
+{
+    (void)state;
+    assert_int_equal(names_site_alloc(names, caller, OSR + 0x10, class_of(WIDGET)), 70);
+    assert_int_equal(call(0x50, FIRST), 33);
+    assert_int_equal(load_relaxed(&info.maps), 4); /* count and content of two */
+    for (int i = 0; i < 10; i++)
+        call(0x50, FIRST);
+    assert_int_equal(load_relaxed(&info.maps), 4);
+}
+
+static void outside_of_the_method_it_says_where(void **state)
+{
+    static const char data[] = "not code";
+    char *heap = malloc(64);
+
+    (void)state;
+    (void)data;
+    assert_int_equal(names_site(names, caller, OTHER_CODE + 4), NAMES_SITE_OTHER);
+    assert_int_equal(names_site(names, NULL, CODE + 0x50), NAMES_SITE_OTHER);
+    assert_int_equal(names_site(names, caller, DYNAMIC_CODE + 4), NAMES_SITE_DYNAMIC);
+    assert_int_equal(names_site(names, caller, STUB_CODE + 4), NAMES_SITE_STUB);
+    assert_int_equal(names_site(names, caller, (uintptr_t)heap + 8), NAMES_SITE_STUB);
+    assert_int_equal(names_site(names, caller, (uintptr_t)(void *)&printf + 1), NAMES_SITE_NATIVE);
+    free(heap);
+}
+
+static void without_a_map_or_il_there_is_less_but_no_crash(void **state)
+{
+    struct fake_function old = functions[0];
+    struct fake_code code = codes[0];
+
+    (void)state;
+    functions[0].il = NULL;
+    assert_int_equal(call(0x18, SECOND), 0);
+    functions[0] = old;
+    names_free(names);
+    codes[0].map = NULL;
+    setup(NULL);
+    assert_int_equal(call(0x18, SECOND), NAMES_SITE_UNMAPPED);
+    assert_int_equal(names_failures(names, NULL), 1);
+    codes[0] = code;
+}
+
+static void a_body_for_which_memory_ran_out_is_asked_for_again(void **state)
+{
+    int32_t il;
+    long n = 0;
+
+    (void)state;
+    do {
+        memory_fail_after(n++);
+        il = names_site(names, caller, CODE + 0x50);
+        memory_fail_after(-1);
+        assert_true(il == 33 || il == NAMES_SITE_UNMAPPED);
+    } while (il != 33);
+}
+
+/* Every beginning of the code, each in a block of its own size: no read past the end. */
+static void damaged_il_is_not_read_past(void **state)
+{
+    const struct il_target target = {names_method_resolve(names, method_of(SECOND)), NULL};
+
+    (void)state;
+    for (size_t size = 0; size <= sizeof(il_body); size++) {
+        uint8_t *copy = malloc(size ? size : 1);
+        struct il_code il;
+
+        memcpy(copy, il_body, size);
+        assert_int_equal(il_parse(copy, size, &il), size == sizeof(il_body));
+        if (size > 12)
+            copy[4] = (uint8_t)(size - 12);
+        if (il_parse(copy, size, &il)) {
+            for (uint32_t from = 0; from < il.size + 2; from++) {
+                assert_in_range(il_narrow(caller, &il, from, UINT32_MAX, &target) + 2, 0,
+                                il.size + 2);
+                assert_in_range(il_search(caller, &il, from, UINT32_MAX, &target) + 2, 0,
+                                il.size + 2);
+            }
+        }
+        free(copy);
+    }
+    assert_false(il_parse((const uint8_t[]){0x0A}, 1,
+                          &(struct il_code){0})); /* two bytes of code, none there */
+    assert_true(il_parse((const uint8_t[]){0x06, 0x2A}, 2, &(struct il_code){0}));
+}
+
+/* A caller's own text may look like anything; finding a name in it must end. */
+static void any_text_is_taken_apart(void **state)
+{
+    static const char *const texts[] = {"",
+                                        ".",
+                                        "..",
+                                        "(",
+                                        "()",
+                                        "<",
+                                        ">",
+                                        ">>>",
+                                        "a>",
+                                        "<a",
+                                        "A.b",
+                                        ".b",
+                                        "A.",
+                                        "A..ctor()",
+                                        "A.<b>",
+                                        "A.<b>(",
+                                        "A.b<c>()",
+                                        "A<b.c>.d<e>()",
+                                        "A.<>c.<M>b__0()",
+                                        "?method 0x06000001"};
+    struct il_code il;
+
+    (void)state;
+    assert_true(il_parse(il_body, sizeof(il_body), &il));
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        const struct il_target target = {texts[i], NULL};
+
+        assert_int_equal(il_narrow(caller, &il, 0, 32, &target), IL_AMBIGUOUS);
+    }
+    assert_int_equal(il_narrow(caller, &il, 0, 32,
+                               &(const struct il_target){"X<A.B>.Second<C.D>(System.Int32)", NULL}),
+                     10);
+    assert_int_equal(
+        il_narrow(caller, &il, 64, 96, &(const struct il_target){"App.Widget..ctor()", NULL}), 70);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_return_address_belongs_to_the_call_before_it, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(code_that_belongs_to_no_statement_says_so, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            code_without_a_mapping_inside_a_statement_is_that_statements, setup, teardown),
+        cmocka_unit_test_setup_teardown(elsewhere_only_an_operand_that_names_the_callee_is_believed,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(what_was_called_tells_the_instruction, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_was_made_tells_the_instruction, setup, teardown),
+        cmocka_unit_test_setup_teardown(type_arguments_may_differ_from_those_in_the_code, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(code_that_may_have_been_unloaded_is_asked_for_again, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(cold_code_counts_on_from_hot_code, setup, teardown),
+        cmocka_unit_test_setup_teardown(every_body_of_a_method_is_found_and_asked_for_once, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(outside_of_the_method_it_says_where, setup, teardown),
+        cmocka_unit_test_setup_teardown(without_a_map_or_il_there_is_less_but_no_crash, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_body_for_which_memory_ran_out_is_asked_for_again, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(damaged_il_is_not_read_past, setup, teardown),
+        cmocka_unit_test_setup_teardown(any_text_is_taken_apart, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
