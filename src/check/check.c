@@ -64,6 +64,18 @@ static bool thread_ready(struct check *check, struct check_thread **thread)
     return true;
 }
 
+bool check_counts(const struct check *check, uintptr_t function)
+{
+    const struct names_method *method;
+
+    if (!function)
+        return false; /* a run of unmanaged frames */
+    if (!check->config.reduce)
+        return true;
+    method = names_method_find(check->config.names, function);
+    return method && method->hooked;
+}
+
 /* StackSnapshotCallback, on the walked thread's stack, leaf first. */
 static hresult on_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info, uint32_t context_size,
                         const uint8_t *context, void *client_data)
@@ -71,14 +83,8 @@ static hresult on_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info, 
     struct check_thread *t = client_data;
 
     (void)frame_info, (void)context_size, (void)context;
-    if (!function)
-        return S_OK; /* a run of unmanaged frames */
-    if (t->check->config.reduce) {
-        const struct names_method *method = names_method_find(t->check->config.names, function);
-
-        if (!method || !method->hooked)
-            return S_OK;
-    }
+    if (!check_counts(t->check, function))
+        return S_OK;
     if (t->count == t->capacity) {
         struct check_frame *larger = memory_realloc(t->frame, 2 * t->capacity * sizeof(*larger));
 
@@ -109,16 +115,26 @@ static void flag_change(struct check *check, int by)
     pthread_mutex_unlock(&check->flag_lock);
 }
 
+void check_flag_raise(struct check *check)
+{
+    if (check->config.toggle_flag)
+        flag_change(check, 1);
+}
+
+void check_flag_lower(struct check *check)
+{
+    if (check->config.toggle_flag)
+        flag_change(check, -1);
+}
+
 static hresult snapshot(struct check *check, clr_stack_snapshot_callback *callback, void *client_data)
 {
     struct clr_info *info = check->config.info;
     hresult result;
 
-    if (check->config.toggle_flag)
-        flag_change(check, 1);
+    check_flag_raise(check);
     result = info->vtbl->do_stack_snapshot(info, 0, callback, COR_PRF_SNAPSHOT_DEFAULT, client_data, NULL, 0);
-    if (check->config.toggle_flag)
-        flag_change(check, -1);
+    check_flag_lower(check);
     return result;
 }
 
@@ -206,7 +222,7 @@ static enum agreement_cause cause_of(const struct event_mismatch *m)
     return AGREEMENT_DIFFERENT_METHOD;
 }
 
-static void post(struct event_ring *ring, uint64_t ticks, enum event_kind kind, void *payload)
+void check_post(struct event_ring *ring, uint64_t ticks, enum event_kind kind, void *payload)
 {
     struct event event = {
         .ticks = ticks, .subject = (uintptr_t)payload, .bytes_kind = event_pack(0, EVENT_HEAP_NORMAL, kind)};
@@ -215,12 +231,23 @@ static void post(struct event_ring *ring, uint64_t ticks, enum event_kind kind, 
         memory_free(payload);
 }
 
+void check_mismatch_finish(struct check *check, struct event_mismatch *m)
+{
+    uint32_t both = m->shadow + m->snapshot, first = 0;
+
+    while (first < m->shadow && first < m->snapshot &&
+           m->methods[m->shadow - 1 - first] == m->methods[both - 1 - first])
+        first++;
+    m->first = first;
+    m->cause = (uint32_t)cause_of(m);
+    name_all(check, m->methods, both);
+}
+
 static void mismatch(struct check *check, const struct check_thread *t, const struct check_subject *subject,
                      hresult result)
 {
     size_t both = subject->depth + t->count;
-    struct event_mismatch *m = memory_alloc(sizeof(*m) + both * sizeof(m->methods[0]));
-    uint32_t first = 0;
+    struct event_mismatch *m = memory_zalloc(1, sizeof(*m) + both * sizeof(m->methods[0]));
 
     add_relaxed(&check->config.agreement->mismatched, 1);
     if (!m)
@@ -235,14 +262,9 @@ static void mismatch(struct check *check, const struct check_thread *t, const st
         m->methods[i] = shadow_function(subject, i);
     for (size_t i = 0; i < t->count; i++)
         m->methods[subject->depth + i] = t->frame[i].function;
-    while (first < m->shadow && first < m->snapshot &&
-           m->methods[m->shadow - 1 - first] == m->methods[both - 1 - first])
-        first++;
-    m->first = first;
-    m->cause = (uint32_t)cause_of(m);
+    check_mismatch_finish(check, m);
     add_relaxed(&check->config.agreement->by_cause[m->cause], 1);
-    name_all(check, m->methods, both);
-    post(subject->ring, subject->ticks, EVENT_MISMATCH, m);
+    check_post(subject->ring, subject->ticks, EVENT_MISMATCH, m);
 }
 
 static void log_snapshot(struct check *check, const struct check_thread *t, const struct check_subject *subject, hresult result)
@@ -256,7 +278,7 @@ static void log_snapshot(struct check *check, const struct check_thread *t, cons
     for (size_t i = 0; i < t->count; i++)
         copy->methods[i] = t->frame[i].function;
     name_all(check, copy->methods, t->count);
-    post(subject->ring, subject->ticks, EVENT_SNAPSHOT, copy);
+    check_post(subject->ring, subject->ticks, EVENT_SNAPSHOT, copy);
 }
 
 void check_compare(struct check *check, struct check_thread **thread, const struct check_subject *subject)

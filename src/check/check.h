@@ -30,6 +30,17 @@ struct check_config {
 
 int check_new(const struct check_config *config, struct check **out); /* 0 or -ENOMEM */
 
+/* Is this snapshot frame one that a comparison looks at? (FunctionID 0 is not; with `reduce`, hooked methods only.) */
+bool check_counts(const struct check *check, uintptr_t function);
+
+/* Raise and lower the runtime's snapshot flag around walks, where it is not up all the time. Threads: any. */
+void check_flag_raise(struct check *check);
+void check_flag_lower(struct check *check);
+
+/* A difference as an event: `shadow` and `snapshot` are FunctionIDs, leaf first, one block after m->methods. */
+void check_mismatch_finish(struct check *check, struct event_mismatch *m);
+void check_post(struct event_ring *ring, uint64_t ticks, enum event_kind kind, void *payload);
+
 /* Per-thread scratch, made at the first walk. Threads: the owner. */
 struct check_thread;
 void check_thread_free(struct check_thread *thread);

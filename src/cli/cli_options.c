@@ -41,7 +41,7 @@ enum {
     {"help", no_argument, NULL, 'h'}, {"output", required_argument, NULL, 'o'}, VALUE("hooks"), \
         VALUE("capture"), VALUE("check"), VALUE("sample"), VALUE("only"), VALUE("exclude"), \
         VALUE("types"), VALUE("process"), VALUE("min-size"), VALUE("stacks"), VALUE("log"), \
-        VALUE("full"), VALUE("max-log"), VALUE("max-nodes"), FLAG("compress"), FLAG("paused"), \
+        VALUE("full"), VALUE("max-log"), VALUE("max-nodes"), VALUE("check-threads"), FLAG("compress"), FLAG("paused"), \
         FLAG("no-inline")
 
 static const struct option record_options[] = {

@@ -33,6 +33,7 @@ struct cli_recording {
     "  --capture shadow|snapshot|both    where stacks come from (shadow)\n" \
     "  --check N           compare every N-th stack of a thread with the runtime's own;\n" \
     "                      0: never (1000; with --capture both 1)\n" \
+    "  --check-threads MS  so often suspend the runtime and compare the stacks of all threads\n" \
     "  --no-inline         keep the JIT from inlining, so that every call is seen\n" \
     "  --max-nodes N       distinct call paths to keep (4000000)\n" \
     "The log:\n" \

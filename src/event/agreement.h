@@ -26,6 +26,19 @@ struct agreement_histogram {
     _Atomic(uint32_t) bucket[AGREEMENT_BUCKETS];
 };
 
+/* The same for threads that were stopped from outside (--check-threads). walked = the sum of those after it. */
+struct agreement_threads {
+    _Atomic(uint64_t) stops, busy; /* runtime suspended; tries that met a collection and were repeated */
+    _Atomic(uint64_t) walked;
+    _Atomic(uint64_t) equal;
+    _Atomic(uint64_t) leaving;     /* between its Leave or Tailcall hook and its return: the snapshot has it still */
+    _Atomic(uint64_t) dispatching; /* inside an exception dispatch, and different */
+    _Atomic(uint64_t) mismatched;
+    _Atomic(uint64_t) refused;     /* the runtime refused to walk it, and it had no frames */
+    _Atomic(uint64_t) unready;     /* it had frames, but was not at a safe point yet: E_NOTIMPL */
+    _Atomic(uint64_t) suspended_ns, snapshot_ns, shadow_ns;
+};
+
 struct agreement {
     _Atomic(uint64_t) taken, equal, mismatched, refused; /* taken = equal + mismatched + refused */
     _Atomic(uint64_t) by_cause[AGREEMENT_CAUSES];
@@ -36,6 +49,7 @@ struct agreement {
     /* Of equal stacks: call instructions compared with the snapshot's, frame by frame; the allocating ones apart. */
     _Atomic(uint64_t) calls, calls_equal, calls_native; /* native: the caller's frame is entered from native code */
     _Atomic(uint64_t) sites, sites_equal, sites_unknown;
+    struct agreement_threads threads;
     struct agreement_histogram shadow, snapshot; /* cost of each capture, ns */
     struct {
         _Atomic(uint64_t) count, shadow_ns, snapshot_ns;

@@ -46,6 +46,7 @@ struct event_mismatch {
     int32_t refused;   /* HRESULT when the snapshot was refused with a shadow stack, else 0 */
     uint32_t first;    /* index of the first difference, from the root */
     uint32_t cause;    /* enum agreement_cause */
+    uint32_t stopped;  /* OS thread that was stopped and walked from outside; 0: the thread compared itself */
     uint32_t repairs;  /* bit mask of enum stack_repair that touched this stack since it was last empty */
     uint32_t shadow, snapshot; /* lengths */
     uintptr_t methods[];       /* struct names_method *: the shadow stack's, then the snapshot's; leaf first */

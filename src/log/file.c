@@ -195,7 +195,7 @@ bool log_file_due(const struct log *log)
 {
     uint64_t max = log->config.options->max_log;
 
-    return max && log->file.part_bytes >= max && !log->file.error;
+    return max && log->file.part_bytes >= max / 2 && !log->file.error; /* two parts are kept */
 }
 
 /* The present part becomes PATH.1, in the place of the one before; the next one begins at PATH. */

@@ -160,6 +160,8 @@ int log_write_mismatch(struct log *log, struct log_thread *thread, const struct 
                      shadow, "snapshot", snapshot, "repairs", repair_names(m->repairs));
     if (line && class)
         json_object_set_new(line, "class", json_integer(class->id));
+    if (line && m->stopped)
+        json_object_set_new(line, "stopped", json_integer(m->stopped));
     if (line && m->refused)
         json_object_set_new(line, "refused", hex_json(m->refused));
     return log_emit(log, line);
@@ -271,14 +273,27 @@ static json_t *instructions_json(const struct agreement *a)
                      (json_int_t)load_relaxed(&a->sites_unknown));
 }
 
+/* --check-threads. */
+static json_t *threads_json(const struct agreement_threads *a)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "stops",
+                     (json_int_t)load_relaxed(&a->stops), "busy", (json_int_t)load_relaxed(&a->busy), "walked",
+                     (json_int_t)load_relaxed(&a->walked), "equal", (json_int_t)load_relaxed(&a->equal), "leaving",
+                     (json_int_t)load_relaxed(&a->leaving), "dispatching",
+                     (json_int_t)load_relaxed(&a->dispatching), "mismatched",
+                     (json_int_t)load_relaxed(&a->mismatched), "refused", (json_int_t)load_relaxed(&a->refused),
+                     "unready", (json_int_t)load_relaxed(&a->unready), "suspended_ns", (json_int_t)load_relaxed(&a->suspended_ns), "snapshot_ns",
+                     (json_int_t)load_relaxed(&a->snapshot_ns), "shadow_ns", (json_int_t)load_relaxed(&a->shadow_ns));
+}
+
 static void write_check(struct log *log, const struct stack_totals *totals, uint64_t t)
 {
     const struct agreement *a = log->config.agreement;
     json_t *line, *counts;
 
-    if (!a || load_relaxed(&a->taken) == log->reported_taken)
+    if (!a || load_relaxed(&a->taken) + load_relaxed(&a->threads.stops) == log->reported_taken)
         return;
-    log->reported_taken = load_relaxed(&a->taken);
+    log->reported_taken = load_relaxed(&a->taken) + load_relaxed(&a->threads.stops);
     line = json_pack("{s:s, s:I}", "kind", "check", "t", (json_int_t)t);
     counts = snapshots_json(a);
     if (line && counts) {
@@ -289,6 +304,8 @@ static void write_check(struct log *log, const struct stack_totals *totals, uint
         json_object_set_new(line, "snapshot_ns", json_integer((json_int_t)load_relaxed(&a->snapshot.sum)));
         json_object_set_new(line, "by_depth", depths_json(a));
         json_object_set_new(line, "instructions", instructions_json(a));
+        if (load_relaxed(&a->threads.stops))
+            json_object_set_new(line, "threads", threads_json(&a->threads));
         json_object_set_new(line, "repairs", repairs_json(totals));
     }
     json_decref(counts);

@@ -50,6 +50,7 @@ const struct options_field options_fields[] = {
     WORD(log, log_words),
     WORD(full, full_words),
     COUNT(check, CHECK_DEFAULT),
+    COUNT(check_threads, 0),
     COUNT(max_nodes, 4000000),
     BYTES(sample),
     BYTES(min_size),

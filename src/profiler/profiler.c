@@ -190,6 +190,10 @@ static int wire(struct profiler *p, char *why)
                                  .reduce = p->options.only.count || p->options.exclude.count,
                                  .log_all = p->options.capture == OPTIONS_CAPTURE_BOTH,
                                  .toggle_flag = !snapshot_flag(p)};
+    struct check_threads_config threads = {.info = p->info,
+                                           .agreement = &p->agreement.threads,
+                                           .hub = &p->hub,
+                                           .interval_ms = p->options.check_threads};
     struct alloc_config alloc = {.info = p->info,
                                  .info_version = p->info_version,
                                  .hub = &p->hub,
@@ -202,7 +206,7 @@ static int wire(struct profiler *p, char *why)
     struct log_config log = {.options = &p->options,
                              .hub = &p->hub,
                              .missed = &p->selection.missed_count,
-                             .agreement = p->options.check || snapshots ? &p->agreement : NULL,
+                             .agreement = p->options.check || p->options.check_threads || snapshots ? &p->agreement : NULL,
                              .runtime = p->runtime,
                              .hooks = snapshots ? "none" : p->elt2 ? "elt2" : "elt3",
                              .unverified = p->unverified,
@@ -233,6 +237,9 @@ static int wire(struct profiler *p, char *why)
     check.tree = alloc.tree = log.tree = p->tree;
     alloc.sites = log.sites = p->sites;
     if (check_new(&check, &p->check) || alloc_new(&alloc, &p->alloc))
+        return -1;
+    threads.check = p->check;
+    if (p->options.check_threads && !snapshots && check_threads_new(&threads, &p->check_threads))
         return -1;
     return log_open(&log, &p->log, why, WHY_SIZE) ? -1 : 0;
 }
@@ -295,6 +302,8 @@ hresult profiler_initialize(struct profiler *p, struct clr_unknown *info)
         return decline_result(p, "setting the enter and leave hooks", result);
     if (pthread_atfork(NULL, NULL, after_fork_in_child) || log_start(p->log) || names_start(p->names))
         return decline(p, "no thread could be started");
+    if (p->check_threads && (p->info_version < 10 || check_threads_start(p->check_threads)))
+        p->check_threads = NULL; /* recorded without; the log then has no stops */
     p->recording = true;
     return S_OK;
 }
@@ -315,6 +324,8 @@ void profiler_shutdown(struct profiler *p)
     if (!p->recording || atomic_exchange(&p->stopped, true))
         return;
     store_relaxed(&p->hub.stopped, true);
+    if (p->check_threads)
+        check_threads_stop(p->check_threads, 200);
     log_stop(p->log, STOP_MS);
     names_stop(p->names, 100);
 }

@@ -7,6 +7,7 @@
 
 #include "alloc/alloc.h"
 #include "check/check.h"
+#include "check/threads.h"
 #include "log/log.h"
 #include "names/names.h"
 #include "options/options.h"
@@ -34,6 +35,7 @@ struct profiler {
     struct event_hub hub;
     struct agreement agreement;
     struct check *check;
+    struct check_threads *check_threads; /* NULL: not asked for */
     struct alloc *alloc;
     struct log *log;
     struct thread_names thread_names;

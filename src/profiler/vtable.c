@@ -119,7 +119,20 @@ static hresult on_thread_assigned_to_os_thread(struct clr_callback *self, uintpt
 
 static hresult on_thread_destroyed(struct clr_callback *self, uintptr_t thread_id)
 {
-    thread_names_destroyed(&profiler_of(self)->thread_names, thread_id);
+    struct profiler *p = profiler_of(self);
+
+    thread_names_destroyed(&p->thread_names, thread_id);
+    if (p->check_threads)
+        check_threads_destroyed(p->check_threads, thread_id);
+    return S_OK;
+}
+
+static hresult on_thread_created(struct clr_callback *self, uintptr_t thread_id)
+{
+    struct profiler *p = profiler_of(self);
+
+    if (p->check_threads)
+        check_threads_created(p->check_threads, thread_id);
     return S_OK;
 }
 
@@ -247,7 +260,6 @@ IGNORE(function_unload_started, (struct clr_callback *self, uintptr_t function_i
 IGNORE(jit_cached_function_search_finished,
        (struct clr_callback *self, uintptr_t function_id, int32_t result))
 IGNORE(jit_function_pitched, (struct clr_callback *self, uintptr_t function_id))
-IGNORE(thread_created, (struct clr_callback *self, uintptr_t thread_id))
 IGNORE(remoting_client_invocation_started, (struct clr_callback *self))
 IGNORE(remoting_client_sending_message,
        (struct clr_callback *self, const struct clr_guid *cookie, int32_t is_async))

@@ -87,6 +87,7 @@ void stack_limit_set(struct stack *s)
                  (!s->save_count || s->saves[s->save_count - 1].filter);
 
     s->limit = quiet ? s->end : NULL;
+    store_relaxed(&s->dispatching, !quiet || s->save_count);
 }
 
 static void block_use(struct stack *s, struct stack_block *block, uint32_t depth)
@@ -409,6 +410,49 @@ void stack_totals_read(struct stack_totals *out)
     urcu_bp_read_unlock();
     out->threads = load_relaxed(&attached);
     out->refused = load_relaxed(&refused);
+}
+
+#define COPY_TRIES 16
+
+static void frame_copy(struct stack_copied *to, const struct frame *from)
+{
+    to->method = load_relaxed(&from->method);
+    to->sp = load_relaxed(&from->sp);
+    to->ret = load_relaxed(&from->ret);
+}
+
+/* One try: word, frames, word. In a read-side section. */
+static bool copy_once(const struct stack *s, struct stack_copy *out)
+{
+    uint64_t before = load_acquire(&s->state); /* slots of that state; pairs with the release of its store */
+    const struct stack_block *block = load_acquire(&s->block);
+    uint32_t depth = STATE_DEPTH(before);
+
+    /* The block may be the one before or after the word; a smaller one cannot hold that many. */
+    out->depth = depth;
+    for (uint32_t i = 0; i < depth && i < out->capacity && i < block->capacity; i++)
+        frame_copy(&out->frames[i], &block->frames[1 + i]);
+    out->left = (struct stack_copied){0, 0, 0};
+    if (depth < block->capacity)
+        frame_copy(&out->left, &block->frames[1 + depth]);
+    out->dispatching = load_relaxed(&s->dispatching);
+    fence_acquire(); /* slots before the second look; pairs with fence_release in stack_enter */
+    return load_relaxed(&s->state) == before && load_acquire(&s->block) == block && depth <= out->capacity;
+}
+
+int stack_copy_thread(uint32_t os_thread, struct stack_copy *out)
+{
+    struct stack *s;
+
+    urcu_bp_read_lock(); /* keeps every listed stack and its block alive (I4) */
+    for (s = load_acquire(&registry); s; s = load_acquire(&s->next))
+        if (s->os_thread == os_thread && !load_acquire(&s->gone))
+            break;
+    out->exact = false;
+    for (unsigned i = 0; s && i < COPY_TRIES && !out->exact; i++)
+        out->exact = copy_once(s, out);
+    urcu_bp_read_unlock(); /* s is dead from here on; out is ours */
+    return s ? 0 : -ESRCH;
 }
 
 double stack_measure(void (*pair)(uintptr_t method, uintptr_t sp), unsigned count)

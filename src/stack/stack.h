@@ -117,6 +117,29 @@ void stack_forget_repairs(struct stack *stack);
 /* stack_totals_read - sums over all stacks. Threads: any (registers with RCU); a count may lag by the call in flight. */
 void stack_totals_read(struct stack_totals *out);
 
+/* A copied frame: struct frame as it was. */
+struct stack_copied {
+    uintptr_t method, sp, ret;
+};
+
+/* A copy of one thread's stack, in the caller's memory. */
+struct stack_copy {
+    struct stack_copied *frames; /* the caller's array, oldest first */
+    uint32_t capacity;
+    uint32_t depth;    /* how deep the stack was; frames[] holds the oldest min(depth, capacity) */
+    bool exact;        /* these were its frames at one moment; else it moved at each try */
+    bool dispatching;  /* an exception is on its way, or a filter runs: it may be between two reports */
+    struct stack_copied left; /* just above the youngest: the frame left last, if none was entered since */
+};
+
+/*
+ * stack_copy_thread - copy one thread's frames without stopping it.
+ * Returns: 0, or -ESRCH for a thread that has no stack or is gone.
+ * Owns:    out and its array stay the caller's; nothing in them points into the registry.
+ * Threads: any; the copied thread never waits. May run: anywhere but in a hook; registers with RCU, does not block.
+ */
+int stack_copy_thread(uint32_t os_thread, struct stack_copy *out);
+
 /*
  * stack_measure - cost of one call pair in this process: `count` times pair(method, sp) on a stack of its own, which
  * is no thread's afterwards and counts nowhere.

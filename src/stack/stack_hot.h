@@ -59,6 +59,7 @@ struct stack {
     /* the rest */
     _Alignas(CACHE_LINE) _Atomic(struct stack *) next; /* registry; written by pushers and stack_reclaim */
     _Atomic(bool) gone;                                /* release, the owner's last store */
+    _Atomic(bool) dispatching;                         /* an exception is on its way, or a filter runs; for readers */
     uint32_t os_thread;
     void *data;
     struct stack_save *saves; /* outer dispatches, innermost last */

@@ -1,0 +1,38 @@
+/*
+ * check/threads.h - --check-threads: every so often a thread of ours suspends the runtime, walks every managed thread
+ * with DoStackSnapshot, copies its shadow stack, and compares.
+ *
+ * Two differences are no mismatch, and counted apart: a thread stopped after its Leave or Tailcall hook and before it
+ * returned (proved: the frame just above its shadow stack is that very one, same method, same SP), and one inside of
+ * an exception dispatch or a filter, between two of its reports. A thread that the runtime cannot walk yet (it is
+ * about to stop: E_NOTIMPL) is no comparison.
+ */
+#ifndef SHADOWTRACE_CHECK_THREADS_H
+#define SHADOWTRACE_CHECK_THREADS_H
+
+#include "check/check.h"
+
+struct check_threads;
+
+struct check_threads_config {
+    struct clr_info *info; /* borrowed, ICorProfilerInfo10 or later, as are all below */
+    struct check *check;
+    struct agreement_threads *agreement;
+    struct event_hub *hub;
+    uint32_t interval_ms;
+};
+
+int check_threads_new(const struct check_threads_config *config, struct check_threads **out); /* 0 or -ENOMEM */
+int check_threads_start(struct check_threads *t); /* the thread; 0 or -errno */
+
+/* check_threads_stop - no walk begins any more; waits for one under way at most timeout_ms. */
+void check_threads_stop(struct check_threads *t, unsigned timeout_ms);
+
+/*
+ * From ThreadCreated and ThreadDestroyed. The latter waits until a walk of that very thread is over, at most 200 ms:
+ * a walk is announced only once the runtime is suspended, for the caller may hold the lock that suspending takes.
+ */
+void check_threads_created(struct check_threads *t, uintptr_t thread_id);
+void check_threads_destroyed(struct check_threads *t, uintptr_t thread_id);
+
+#endif
