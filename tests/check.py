@@ -56,7 +56,8 @@ def unit(build, totals):
         if not os.path.basename(name).startswith('test_'):
             continue
         start = time.monotonic()
-        status, output = run([os.path.join(build, 'unit', name)], 300)
+        program = os.path.join(build, 'unit', name)
+        status, output = run([program], 300) if os.path.exists(program) else (127, 'not built')
         passed = len(re.findall(r'^\[       OK \]', output, re.M))
         failed = len(set(re.findall(r'^\[  FAILED  \] (?:\S+: )?(\w+)$', output, re.M)))
         ok = status == 0 and passed > 0
