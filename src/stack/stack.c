@@ -34,7 +34,7 @@ static const char *const rule_names[STACK_RULES] = {
     "dead_on_enter", "dead_on_leave", "filter_frame",   "filter_dispatch", "handler_cut",
     "thrown_cut",    "search_settles", "search_run",    "unwind_pending",  "native_stop",
     "finally_leave", "enter_native",  "alloc_settles",  "nested_dispatch", "stale",
-    "live_above",    "finally_pair",
+    "live_above",    "finally_pair",    "duplicate",
     "hidden",
 };
 

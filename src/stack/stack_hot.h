@@ -147,6 +147,7 @@ enum stack_rule {
     RULE_STALE,
     RULE_LIVE_ABOVE,
     RULE_FINALLY_PAIR,
+    RULE_DUPLICATE,
     RULE_HIDDEN,
     STACK_RULES
 };

@@ -30,8 +30,15 @@ static uint32_t next_below(const struct stack *s, uintptr_t function, uint32_t f
 {
     uint32_t depth = stack_depth(s), i = from < depth ? from : depth;
 
-    if (from < depth && stop_at(stack_frame(s, from)))
-        return from;
+    if (from < depth) {
+        if (stop_at(stack_frame(s, from)))
+            return from;
+        /* Some builds report a funclet and then its method. A second report of f speaks of an older frame of it only
+         * if that one called this directly. */
+        if (function_of(stack_frame(s, from)) == function &&
+            (from == 0 || function_of(stack_frame(s, from - 1)) != function) && RULE(RULE_DUPLICATE))
+            return from;
+    }
     while (i-- > 0) {
         const struct frame *frame = stack_frame(s, i);
 
@@ -90,9 +97,13 @@ void stack_normalise(struct stack *s)
     /* The thrower, or what the search had passed, was left since: the exception was handled, and nobody said so
      * (swallowed by native code, caught in code without metadata). */
     if (d->searching && depth < d->mark && RULE(RULE_STALE)) {
+        if (d->reach < depth && d->reach < d->pending)
+            d->pending = d->reach; /* what it had passed is gone all the same */
         d->searching = false;
         d->reach = STACK_NONE;
     }
+    if (d->mark > depth)
+        d->mark = depth;
     stack_limit_set(s);
 }
 
