@@ -64,6 +64,7 @@ static int runtime_check(struct profiler *p, char *why)
         return -1;
     }
     p->unverified = major > HIGHEST_MAJOR;
+    p->spares_unmanaged_callers = p->options.hooks == OPTIONS_HOOKS_ELT2 && major < 10;
     return 0;
 }
 
@@ -187,7 +188,8 @@ static int wire(struct profiler *p, char *why)
     struct stack_config stack = {.detached = stack_detached, .context = p};
     struct check_config check = {.info = p->info,
                                  .agreement = &p->agreement,
-                                 .reduce = p->options.only.count || p->options.exclude.count,
+                                 .reduce = p->options.only.count || p->options.exclude.count ||
+                                           p->spares_unmanaged_callers,
                                  .log_all = p->options.capture == OPTIONS_CAPTURE_BOTH,
                                  .toggle_flag = !snapshot_flag(p)};
     struct check_threads_config threads = {.info = p->info,
@@ -233,6 +235,7 @@ static int wire(struct profiler *p, char *why)
     if (names_new(&names, &p->names) || tree_new(&tree, &p->tree) || tree_new(&sites, &p->sites))
         return -1;
     selection_init(&p->selection, p->info, p->names, &p->options);
+    p->selection.spares_unmanaged_callers = p->spares_unmanaged_callers;
     check.names = alloc.names = log.names = p->names;
     check.tree = alloc.tree = log.tree = p->tree;
     alloc.sites = log.sites = p->sites;

@@ -30,6 +30,7 @@ struct profiler {
     char runtime[64];
     bool unverified;
     bool elt2;
+    bool spares_unmanaged_callers; /* selection.h */
     struct names *names;
     struct tree *tree, *sites;
     struct event_hub hub;

@@ -3,8 +3,10 @@
 #include "base/memory.h"
 
 #include <shadowtrace/clr/constants.h>
+#include <shadowtrace/clr/metadata.h>
 
 #include <string.h>
+#include <uchar.h>
 
 #define BATCH 64
 
@@ -27,12 +29,23 @@ void selection_init(struct selection *s, struct clr_info *info, struct names *na
     pthread_mutex_init(&s->lock, NULL);
 }
 
+static bool is_unmanaged_callers_only(const struct names_method *method)
+{
+    struct clr_metadata *import = method->module ? method->module->import : NULL;
+    const void *value;
+    uint32_t size;
+
+    return import && import->vtbl->get_custom_attribute_by_name(
+                         import, method->token, u"System.Runtime.InteropServices.UnmanagedCallersOnlyAttribute", &value,
+                         &size) == S_OK;
+}
+
 bool selection_wants(struct selection *s, struct names_method *method)
 {
     const struct options_patterns *only = &s->options->only, *exclude = &s->options->exclude;
     const char *name;
 
-    if (method->hidden)
+    if (method->hidden || (s->spares_unmanaged_callers && is_unmanaged_callers_only(method)))
         return false;
     if (!only->count && !exclude->count)
         return true;

@@ -19,6 +19,9 @@ struct selection {
     struct names *names;
     const struct options *options;
     bool keeps_precompiled; /* --only: the flag goes up and down */
+    /* ELT2 on .NET 8 and 9: the runtime's wrapper crashes when a thread of native code enters through an
+     * UnmanagedCallersOnly method, with empty hooks too. Those methods are left unhooked there. */
+    bool spares_unmanaged_callers;
     pthread_mutex_t lock;   /* guards what follows; held for list work and for changing the flag */
     unsigned loading;       /* modules being loaded */
     struct selection_missed *missed; /* compiled without hooks: to be compiled again */
