@@ -1,8 +1,10 @@
 /*
- * cli/commands.h - the command: main.c finds one of these rows by name and runs it. A command is a file cmd_<name>.c
- * and a row in commands.c; it reads its arguments, calls report/ (or starts a program), prints.
+ * cli/commands.h - the command: main.c finds one of these rows by name and runs it. A command is a
+ * file cmd_<name>.c and a row in commands.c; it reads its arguments, calls report/ (or starts a
+ * program), prints.
  *
- * Results go to `out`, which main() flushes and checks; what went wrong goes to stderr through cli_complain, one line.
+ * Results go to `out`, which main() flushes and checks; what went wrong goes to stderr through
+ * cli_complain, one line.
  */
 #ifndef SHADOWTRACE_CLI_COMMANDS_H
 #define SHADOWTRACE_CLI_COMMANDS_H
@@ -19,11 +21,13 @@ enum cli_status {
 
 struct cli_command {
     const char *name;
-    const char *args; /* after the name in the usage line */
-    const char *help; /* what it does, one line */
-    const char *
-        options; /* the rest of its help page: lines, the last one ending in a newline too; or NULL */
-    /* argv[0] is the command's name, argv[argc] NULL, getopt's state fresh. Returns the exit status. */
+    const char *args;    /* after the name in the usage line */
+    const char *help;    /* what it does, one line */
+    const char *options; /* the rest of its help page, each line with its newline; or NULL */
+    /*
+     * argv[0] is the command's name, argv[argc] NULL, getopt's state fresh. Returns the exit
+     * status.
+     */
     int (*run)(int argc, char **argv, FILE *out);
 };
 
@@ -34,14 +38,17 @@ const struct cli_command *cli_find(const char *name); /* NULL: no such command *
 const struct cli_command *
 cli_at(size_t index); /* in the order of the help page; NULL past the last */
 
-/* cli_complain - one line on stderr, "shadowtrace COMMAND: ...", keeping to one line whatever the text holds. */
+/*
+ * cli_complain - one line on stderr, "shadowtrace COMMAND: ...", keeping to one line whatever the
+ * text holds.
+ */
 void cli_complain(const struct cli_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
  * cli_usage_error - the same for a wrong argument, naming the help page. Returns CLI_USAGE.
- * cli_option_error - for getopt_long's '?' and ':' (with opterr 0 and ':' first in the short options): words what
- * is wrong with the option just read. Returns CLI_USAGE.
+ * cli_option_error - for getopt_long's '?' and ':' (with opterr 0 and ':' first in the short
+ * options): words what is wrong with the option just read. Returns CLI_USAGE.
  */
 int cli_usage_error(const struct cli_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -52,13 +52,17 @@ static json_t *tally(const struct report_checks *c, size_t offset)
     return *(json_t *const *)at;
 }
 
-/* A row for every name that any of the logs has in the tally at `offset`, if it is not 0 in all of them. */
-static void rows_of_tally(const struct table *t, const char *indent, size_t offset,
-                          const char *(*explain)(const char *name))
+/*
+ * A row for every name that any of the logs has in the tally at `offset`, if it is not 0 in all of
+ * them. Returns: how many.
+ */
+static size_t rows_of_tally(const struct table *t, const char *indent, size_t offset,
+                            const char *(*explain)(const char *name))
 {
     const char *key;
     json_t *count;
     struct text_number n;
+    size_t rows = 0;
     char label[80];
 
     for (size_t log = 0; log < t->count; log++) {
@@ -80,8 +84,10 @@ static void rows_of_tally(const struct table *t, const char *indent, size_t offs
                 row_value(t, text_count(&n, (uint64_t)json_integer_value(value)));
             }
             putc('\n', t->out);
+            rows++;
         }
     }
+    return rows;
 }
 
 /* HRESULTs that DoStackSnapshot gives. */
@@ -157,7 +163,7 @@ static void print_depths(const struct report_checks *c, FILE *out)
             snprintf(frames, sizeof(frames), "%llu-%llu", (unsigned long long)d->from,
                      (unsigned long long)d->to);
         fprintf(out, "%-16s %14s %14s %14s", frames, text_count(&count, d->count),
-                text_ns(&shadow, (double)d->shadow_ns / stacks),
+                d->shadow_ns ? text_ns(&shadow, (double)d->shadow_ns / stacks) : "-",
                 text_ns(&snapshot, (double)d->snapshot_ns / stacks));
         if (d->shadow_ns)
             fprintf(out, " %12.1f", (double)d->snapshot_ns / (double)d->shadow_ns);
@@ -198,7 +204,7 @@ static void print_example(const struct report_checks *c, const struct report_exa
         first++;
     low = first > AROUND_BELOW ? first - AROUND_BELOW : 0;
     high = deeper - first > AROUND_ABOVE ? first + AROUND_ABOVE : deeper;
-    fprintf(out, "\n%s, first seen in line %llu, byte %llu", e->cause,
+    fprintf(out, "\n%s, first seen in line %llu, offset %llu", e->cause,
             (unsigned long long)e->at.line, (unsigned long long)e->at.offset);
     if (e->refused[0])
         fprintf(out, "; the snapshot was refused: %s", e->refused);
@@ -211,7 +217,7 @@ static void print_example(const struct report_checks *c, const struct report_exa
     for (size_t i = high; i-- > low;) {
         fputs(i == first ? "> " : "  ", out);
         print_cell(c, e->shadow, e->shadow_size, i, out, true);
-        fputs(" | ", out);
+        fputs(i < e->snapshot_size ? " | " : " |", out);
         print_cell(c, e->snapshot, e->snapshot_size, i, out, false);
         putc('\n', out);
     }
@@ -245,6 +251,8 @@ static void print_sentence(const struct report_checks *c, FILE *out)
         if (report_mean(&c->shadow) > 0)
             fprintf(out, ": %.1f times as long",
                     report_mean(&c->snapshot) / report_mean(&c->shadow));
+    } else if (c->snapshot.count) {
+        fprintf(out, ";\na snapshot took %s on average", text_ns(&m, report_mean(&c->snapshot)));
     }
     fputs(".\n", out);
 }
@@ -356,7 +364,8 @@ void print_compare_text(const struct report_checks *checks, char *const *names, 
     row_cost(&t, "snapshot, one capture", offsetof(struct report_checks, snapshot));
     print_hooks(&t);
     fputs("Repairs of the shadow stack\n", out);
-    rows_of_tally(&t, "  ", offsetof(struct report_checks, repairs), NULL);
+    if (!rows_of_tally(&t, "  ", offsetof(struct report_checks, repairs), NULL))
+        fputs("  none\n", out);
     for (size_t i = 0; i < count; i++) {
         if (count > 1)
             fprintf(out, "\n%s:", names[i]);
@@ -405,6 +414,20 @@ static json_t *json_stack(const struct report_checks *c, const uint32_t *stack, 
     return names;
 }
 
+static json_t *json_words(const char *list)
+{
+    json_t *words = json_array();
+
+    while (words && *list) {
+        size_t size = strcspn(list, ",");
+
+        json_array_append_new(words, json_stringn(list, size));
+        list += size;
+        list += strspn(list, ", ");
+    }
+    return words;
+}
+
 static json_t *json_examples(const struct report_checks *c)
 {
     json_t *list = json_array();
@@ -412,9 +435,9 @@ static json_t *json_examples(const struct report_checks *c)
     for (size_t i = 0; list && i < c->example_count; i++) {
         const struct report_example *e = &c->examples[i];
         json_t *example =
-            json_pack("{s:s, s:I, s:I, s:I, s:s, s:o, s:o}", "cause", e->cause, "line",
-                      (json_int_t)e->at.line, "offset", (json_int_t)e->at.offset, "first",
-                      (json_int_t)e->first, "repairs", e->repairs, "shadow",
+            json_pack("{s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "cause", reading_text_json(e->cause),
+                      "line", (json_int_t)e->at.line, "offset", (json_int_t)e->at.offset, "first",
+                      (json_int_t)e->first, "repairs", json_words(e->repairs), "shadow",
                       json_stack(c, e->shadow, e->shadow_size), "snapshot",
                       json_stack(c, e->snapshot, e->snapshot_size));
 

@@ -1,5 +1,6 @@
 /*
- * cli/print_compare.h - what report/checks.h found, as text for people (one log, or two side by side), and as JSON.
+ * cli/print_compare.h - what report/checks.h found, as text for people (one log, or two side by
+ * side), and as JSON.
  */
 #ifndef SHADOWTRACE_CLI_PRINT_COMPARE_H
 #define SHADOWTRACE_CLI_PRINT_COMPARE_H

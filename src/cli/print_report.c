@@ -16,7 +16,10 @@ const char *print_report_by(enum report_by by)
     return (size_t)by < COUNT_OF(names) ? names[by] : NULL;
 }
 
-/* A row's stack, leaf first: its method, and where in it the next inner frame, or the allocation, is. */
+/*
+ * A row's stack, leaf first: its method, and where in it the next inner frame, or the allocation,
+ * is.
+ */
 struct frame {
     uint32_t path;
     uint32_t method;
@@ -53,8 +56,7 @@ static const char *frame_name(const struct report_defs *d, const struct frame *f
 
 /* Text. */
 
-static const char *const titles[] = {"call sites", "types", "allocating methods", "threads",
-                                     "modules of allocating methods"};
+static const char *const titles[] = {"call site", "type", "allocating method", "thread", "module"};
 
 static const char *base_name(const char *path)
 {
@@ -224,16 +226,17 @@ void print_report_text(const struct print_report *p, FILE *out)
     struct text_number a, b, c, d;
     struct report_row total, all, row;
     struct columns columns;
+    uint64_t threads = report_sites_defs(p->sites)->thread_count;
     double share = 0;
 
     report_sites_total(p->sites, &total);
     report_sites_all(p->sites, &all);
-    fprintf(out, "%s%s allocations, %s bytes, %s threads", estimated ? "About " : "",
-            text_count(&a, all.allocs), text_count(&b, all.bytes),
-            text_count(&c, report_sites_defs(p->sites)->thread_count));
+    fprintf(out, "%s%s allocation%s, %s bytes, %s thread%s", estimated ? "About " : "",
+            text_count(&a, all.allocs), text_plural(all.allocs), text_count(&b, all.bytes),
+            text_count(&c, threads), text_plural(threads));
     if (p->filtered)
-        fprintf(out, "; selected: %s allocations, %s bytes (%s)", text_count(&a, total.allocs),
-                text_count(&b, total.bytes),
+        fprintf(out, "; selected: %s allocation%s, %s bytes (%s)", text_count(&a, total.allocs),
+                text_plural(total.allocs), text_count(&b, total.bytes),
                 text_share(&c, all.bytes ? (double)total.bytes / (double)all.bytes : 0));
     fputs(".\n", out);
     if (estimated) {
@@ -245,8 +248,9 @@ void print_report_text(const struct print_report *p, FILE *out)
                 "of each row, in 95 of 100 cases.\n",
                 text_count(&a, all.sampled), text_short(&low, all.bytes_range.low),
                 text_short(&high, all.bytes_range.high));
+    } else {
+        print_heaps(p, out);
     }
-    print_heaps(p, out);
     columns.bytes = width_of(total.bytes, strlen("bytes"));
     columns.allocs = width_of(total.allocs, strlen("objects"));
     if (shown)
@@ -261,12 +265,13 @@ void print_report_text(const struct print_report *p, FILE *out)
     }
     fputc('\n', out);
     if (shown < count)
-        fprintf(out, "Shown: %s of %s %s, %s of %s bytes.%s\n", text_count(&a, shown),
+        fprintf(out, "Shown: %s of %s %ss, %s of %s bytes.%s\n", text_count(&a, shown),
                 text_count(&b, count), titles[p->by], text_share(&c, share),
                 p->filtered ? "the selected" : "all",
                 p->top && shown == p->top ? " `--top 0` shows all." : "");
     else
-        fprintf(out, "All %s %s are shown.\n", text_count(&d, count), titles[p->by]);
+        fprintf(out, "Shown: %s %s%s, all there are.\n", text_count(&d, count), titles[p->by],
+                text_plural(count));
     reading_completeness(log, out);
 }
 

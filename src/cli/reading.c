@@ -122,7 +122,8 @@ void reading_completeness(const struct report_log *log, FILE *out)
         fputs("The log has no end: the program was killed or still runs, or the file is cut.\n"
               "This is what was recorded up to there. ",
               out);
-    fprintf(out, lost ? "Lost while recording: %s.\n" : "No event was lost.\n", text_count(&n, lost));
+    fprintf(out, lost ? "Lost while recording: %s.\n" : "No event was lost.\n",
+            text_count(&n, lost));
     if (log->skipped)
         fprintf(out, "Damaged lines skipped: %s.\n", text_count(&n, log->skipped));
     if (log->unknown_records || log->unknown_members)

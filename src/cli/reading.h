@@ -1,6 +1,6 @@
 /*
- * cli/reading.h - what the commands that read logs have in common: a progress line on a terminal, problems and
- * failures in words.
+ * cli/reading.h - what the commands that read logs have in common: a progress line on a terminal,
+ * problems and failures in words.
  */
 #ifndef SHADOWTRACE_CLI_READING_H
 #define SHADOWTRACE_CLI_READING_H
@@ -16,7 +16,10 @@ enum reading_format { READING_TEXT, READING_JSON };
 /* reading_format - the value of --format. Returns: whether it is one. */
 bool reading_format(const char *word, enum reading_format *out);
 
-/* As struct report_consumer's progress: one line on stderr, rewritten, if that is a terminal and it takes a while. */
+/*
+ * As struct report_consumer's progress: one line on stderr, rewritten, if that is a terminal and it
+ * takes a while.
+ */
 struct reading_progress {
     uint64_t started; /* ns; 0: nothing shown yet */
     bool shown, terminal;
@@ -33,10 +36,16 @@ int reading_failed(const struct cli_command *command, const char *path,
 void reading_problems(const struct cli_command *command, const struct report_problems *problems,
                       size_t most);
 
-/* reading_text_json - text as JSON, also where it is no UTF-8 (a file's name): then what is not ASCII is '?'. */
+/*
+ * reading_text_json - text as JSON, also where it is no UTF-8 (a file's name): then what is not
+ * ASCII is '?'.
+ */
 json_t *reading_text_json(const char *text);
 
-/* reading_log_json - how far the log goes and what was wrong with it. NULL: no memory. The caller's to release. */
+/*
+ * reading_log_json - how far the log goes and what was wrong with it. NULL: no memory. The caller's
+ * to release.
+ */
 json_t *reading_log_json(const struct report_log *log, const struct report_problems *problems);
 
 /* reading_completeness - the same in a sentence or two for people. */

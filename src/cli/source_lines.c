@@ -20,7 +20,10 @@ struct source_lines {
     size_t module_count;
 };
 
-/* "2026-11-21T10:00:00Z"; an offset of a time zone makes it another moment, and the check is left out. */
+/*
+ * "2026-11-21T10:00:00Z"; an offset of a time zone makes it another moment, and the check is left
+ * out.
+ */
 static time_t started_at(const json_t *header)
 {
     const char *text = json_string_value(json_object_get(header, "started"));
@@ -71,11 +74,6 @@ static struct symbols *open_module(struct source_lines *s, const char *path)
 
     if (path[0] != '/') /* made in memory, or of another machine's idea of a path */
         return NULL;
-    if (s->started && stat(path, &st) == 0 && st.st_mtime > s->started) {
-        cli_complain(s->command, "%s was written after the recording began: no lines from it",
-                     path);
-        return NULL;
-    }
     (void)symbols_open(path, s->dirs, s->ndirs, NULL, &symbols, &error);
     switch (error.reason) {
     case SYMBOLS_OK:
@@ -87,6 +85,13 @@ static struct symbols *open_module(struct source_lines *s, const char *path)
     default:
         if (!symbols)
             cli_complain(s->command, "no lines: %s", error.text);
+    }
+    /* Built again since, it may have other lines; what has none is nobody's concern. */
+    if (symbols && s->started && stat(path, &st) == 0 && st.st_mtime > s->started) {
+        cli_complain(s->command, "%s was written after the recording began: no lines from it",
+                     path);
+        symbols_free(symbols);
+        symbols = NULL;
     }
     return symbols;
 }

@@ -70,7 +70,10 @@ size_t text_columns(const char *text)
     return columns;
 }
 
-/* `columns` letters of text, which has them; a name may hold control characters, a terminal must not. */
+/*
+ * `columns` letters of text, which has them; a name may hold control characters, a terminal must
+ * not.
+ */
 static const char *print_letters(FILE *out, const char *text, size_t columns)
 {
     while (*text && (columns > 0 || !begins_letter(*text))) {
@@ -102,7 +105,10 @@ size_t text_elide(FILE *out, const char *text, size_t width)
     return width;
 }
 
-/* The parenthesis that opens the parameters: those before it belong to type names, as in "Program.<Main>g__F|0_0". */
+/*
+ * The parenthesis that opens the parameters: those before it belong to type names, as in
+ * "Program.<Main>g__F|0_0".
+ */
 static const char *parameters_of(const char *text)
 {
     const char *last = text + strlen(text);
@@ -118,6 +124,18 @@ static const char *parameters_of(const char *text)
     return NULL;
 }
 
+/* text_elide for a part of a text. */
+static size_t elide_part(FILE *out, const char *from, const char *to, size_t width)
+{
+    struct buffer part = BUFFER_INIT;
+    size_t used;
+
+    buffer_append(&part, from, (size_t)(to - from));
+    used = text_elide(out, part.failed ? "" : part.data, width);
+    buffer_free(&part);
+    return used;
+}
+
 size_t text_elide_method(FILE *out, const char *text, size_t width)
 {
     const char *parameters = parameters_of(text);
@@ -126,21 +144,11 @@ size_t text_elide_method(FILE *out, const char *text, size_t width)
     if (!parameters || text_columns(text) <= width || width < 8)
         return text_elide(out, text, width);
     name = text_columns(text) - text_columns(parameters);
-    if (name + 3 <= width) {
-        print_letters(out, text, name);
-        putc('(', out);
-        used = name + 1 + text_elide(out, parameters + 1, width - name - 1);
-        return used;
-    }
-    {
-        struct buffer head = BUFFER_INIT;
-
-        buffer_append(&head, text, (size_t)(parameters - text));
-        used = text_elide(out, head.failed ? "" : head.data, width - 3);
-        buffer_free(&head);
-    }
-    fputs("(\xE2\x80\xA6)", out);
-    return used + 3;
+    used = elide_part(out, text, parameters, name + 3 <= width ? name : width - 3);
+    putc('(', out);
+    used += elide_part(out, parameters + 1, text + strlen(text) - 1, width - used - 2);
+    putc(')', out);
+    return used + 2;
 }
 
 bool text_parse(const char *text, uint64_t most, uint64_t *out)

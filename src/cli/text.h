@@ -21,16 +21,30 @@ const char *text_share(struct text_number *to, double share);   /* 12.3%; <0.1% 
 const char *text_short(struct text_number *to, double value);   /* 950, 1.2k, 34.5M, 1.2G */
 const char *text_ns(struct text_number *to, double ns);         /* 25 ns, 3.4 us, 1.2 ms */
 
+static inline const char *text_plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 /* Columns that text takes, as UTF-8 letters count; wide letters are taken for one. */
 size_t text_columns(const char *text);
 
-/* text_elide - print text in at most `width` columns, the middle left out if need be. Returns: the columns used. */
+/*
+ * text_elide - print text in at most `width` columns, the middle left out if need be. Returns: the
+ * columns used.
+ */
 size_t text_elide(FILE *out, const char *text, size_t width);
 
-/* text_elide_method - the same for Type.Method(parameters): parameters go first, then the middle of the rest. */
+/*
+ * text_elide_method - the same for Type.Method(parameters): parameters go first, then the middle of
+ * the rest.
+ */
 size_t text_elide_method(FILE *out, const char *text, size_t width);
 
-/* text_parse - a whole number, decimal, with an optional k, M or G (1024s). Returns: whether text is one. */
+/*
+ * text_parse - a whole number, decimal, with an optional k, M or G (1024s). Returns: whether text
+ * is one.
+ */
 bool text_parse(const char *text, uint64_t most, uint64_t *out);
 
 #endif

@@ -205,6 +205,8 @@ static int settle(struct report_checks *c)
     if (!err)
         err = histogram_add(&c->shadow, json_object_get(c->check, "shadow"),
                             json_object_get(c->check, "shadow_ns"));
+    if (c->shadow.sum == 0) /* --capture snapshot: there was no shadow stack to capture */
+        c->shadow.size = c->shadow.count = 0;
     if (!err)
         err = histogram_add(&c->snapshot, json_object_get(c->check, "snapshot"),
                             json_object_get(c->check, "snapshot_ns"));
@@ -417,8 +419,11 @@ int report_checks_finish(struct report_checks *c)
         err = -ENOMEM;
     if (!err && !c->repairs && !(c->repairs = json_object()))
         err = -ENOMEM;
-    qsort(c->shadow.buckets, c->shadow.size, sizeof(*c->shadow.buckets), bucket_order);
-    qsort(c->snapshot.buckets, c->snapshot.size, sizeof(*c->snapshot.buckets), bucket_order);
-    qsort(c->depths, c->depth_count, sizeof(*c->depths), depth_order);
+    if (c->shadow.size)
+        qsort(c->shadow.buckets, c->shadow.size, sizeof(*c->shadow.buckets), bucket_order);
+    if (c->snapshot.size)
+        qsort(c->snapshot.buckets, c->snapshot.size, sizeof(*c->snapshot.buckets), bucket_order);
+    if (c->depth_count)
+        qsort(c->depths, c->depth_count, sizeof(*c->depths), depth_order);
     return err;
 }

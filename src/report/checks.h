@@ -1,13 +1,17 @@
 /*
- * report/checks.h - how the shadow stack compared with the snapshot, and what each capture cost: from the check,
- * mismatch, repair and end records of a log. Those are cumulative, so any prefix of a log gives what held until then.
+ * report/checks.h - how the shadow stack compared with the snapshot, and what each capture cost:
+ * from the check, mismatch, repair and end records of a log. Those are cumulative, so any prefix of
+ * a log gives what held until then.
  */
 #ifndef SHADOWTRACE_REPORT_CHECKS_H
 #define SHADOWTRACE_REPORT_CHECKS_H
 
 #include "report/log.h"
 
-/* Times of one capture: [ns, count] pairs as logged (ns is a bucket's middle), by rising ns once finished. */
+/*
+ * Times of one capture: [ns, count] pairs as logged (ns is a bucket's middle), by rising ns once
+ * finished.
+ */
 struct report_histogram {
     struct report_bucket {
         uint64_t ns, count;
@@ -60,11 +64,17 @@ struct report_checks {
     struct report_consumer consumer;
 };
 
-/* report_checks_init - Returns: 0 or -ENOMEM; c is to be released with report_checks_fini even then. */
+/*
+ * report_checks_init - Returns: 0 or -ENOMEM; c is to be released with report_checks_fini even
+ * then.
+ */
 int report_checks_init(struct report_checks *c, struct report_problems *problems);
 void report_checks_fini(struct report_checks *c);
 
-/* report_checks_read - add a log. Returns: as report_log_read. Then, once, report_checks_finish: 0 or -ENOMEM. */
+/*
+ * report_checks_read - add a log. Returns: as report_log_read. Then, once, report_checks_finish: 0
+ * or -ENOMEM.
+ */
 int report_checks_read(struct report_checks *c, const char *path);
 int report_checks_read_lines(struct report_checks *c, struct report_lines *lines, const char *file);
 int report_checks_finish(struct report_checks *c);

@@ -186,7 +186,10 @@ static void table_free(struct report_table *t)
     report_ids_free(&t->ids);
 }
 
-/* An id that is used and not defined (yet): an entry of its own that says so. A definition may still come. */
+/*
+ * An id that is used and not defined (yet): an entry of its own that says so. A definition may
+ * still come.
+ */
 static int table_placeholder(struct report_defs *d, struct report_table *t, uint32_t id,
                              struct report_place at, uint32_t *out)
 {
@@ -514,7 +517,10 @@ static int intern_json(struct report_defs *d, const char *json, size_t size,
     return err;
 }
 
-/* Frames come leaf first, paths are built from the root: recursion would follow the depth, so go by an array. */
+/*
+ * Frames come leaf first, paths are built from the root: recursion would follow the depth, so go by
+ * an array.
+ */
 int report_defs_inline_path(struct report_defs *d, const struct report_alloc *a, uint32_t *out)
 {
     struct report_path path = {.parent = REPORT_PATH_EMPTY, .il = REPORT_NO_IL};

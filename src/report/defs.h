@@ -1,9 +1,10 @@
 /*
- * report/defs.h - what the ids of a log mean: modules, classes, methods, threads, and the context tree.
+ * report/defs.h - what the ids of a log mean: modules, classes, methods, threads, and the context
+ * tree.
  *
- * Everything here is canonical: two ids that mean the same (a class loaded again, a call site compiled again by
- * another tier) are one entry, and entries have numbers of their own, dense from 0. A second header in one log (logs
- * put behind one another) starts the ids over; entries stay.
+ * Everything here is canonical: two ids that mean the same (a class loaded again, a call site
+ * compiled again by another tier) are one entry, and entries have numbers of their own, dense from
+ * 0. A second header in one log (logs put behind one another) starts the ids over; entries stay.
  *
  * Threads: one at a time.
  */
@@ -58,8 +59,7 @@ struct report_path {
 struct report_string {
     const char *text;
     uint32_t size;
-    uint32_t
-        method; /* number of the first method with that name, 0 none: what an inline stack means by it */
+    uint32_t method; /* the first method with that name, 0 none: what an inline stack means */
 };
 
 struct report_defs {
@@ -80,28 +80,39 @@ struct report_defs {
     struct report_problems *problems;
 };
 
-/* report_defs_init - problems (borrowed) gets ids that are used but not defined, each once. 0 or -ENOMEM. */
+/*
+ * report_defs_init - problems (borrowed) gets ids that are used but not defined, each once. 0 or
+ * -ENOMEM.
+ */
 int report_defs_init(struct report_defs *d, struct report_problems *problems);
 void report_defs_fini(struct report_defs *d); /* also after a failed init */
 
-/* report_defs_add - learn what one record defines; others are passed over. Returns: 0; -EBADMSG: unusable, noted as a
- * problem; -ENOMEM. */
+/*
+ * report_defs_add - learn what one record defines; others are passed over. Returns: 0; -EBADMSG:
+ * unusable, noted as a problem; -ENOMEM.
+ */
 int report_defs_add(struct report_defs *d, const struct report_record *record);
 
 /*
- * Ids to numbers. An id that is not defined so far gets an entry that says so, and a problem. Id 0 of modules, classes
- * and methods is number 0. Returns: 0 or -ENOMEM.
+ * Ids to numbers. An id that is not defined so far gets an entry that says so, and a problem. Id 0
+ * of modules, classes and methods is number 0. Returns: 0 or -ENOMEM.
  */
 int report_defs_class(struct report_defs *d, uint32_t id, struct report_place at, uint32_t *out);
 int report_defs_method(struct report_defs *d, uint32_t id, struct report_place at, uint32_t *out);
 int report_defs_thread(struct report_defs *d, uint32_t id, struct report_place at, uint32_t *out);
 int report_defs_path(struct report_defs *d, uint32_t id, struct report_place at, uint32_t *out);
 
-/* The path of an inline stack, the class of an inline type. Returns: 0; -EBADMSG with a problem noted; -ENOMEM. */
+/*
+ * The path of an inline stack, the class of an inline type. Returns: 0; -EBADMSG with a problem
+ * noted; -ENOMEM.
+ */
 int report_defs_inline_path(struct report_defs *d, const struct report_alloc *a, uint32_t *out);
 int report_defs_inline_class(struct report_defs *d, const struct report_alloc *a, uint32_t *out);
 
-/* The map itself. report_ids_get gives number + 1, 0 for an id that is not there; report_ids_set 0 or -ENOMEM. */
+/*
+ * The map itself. report_ids_get gives number + 1, 0 for an id that is not there; report_ids_set 0
+ * or -ENOMEM.
+ */
 uint32_t report_ids_get(const struct report_ids *ids, uint32_t id);
 int report_ids_set(struct report_ids *ids, uint32_t id, uint32_t number);
 void report_ids_free(struct report_ids *ids);

@@ -1,6 +1,7 @@
 /*
- * report/index.h - a hash index over records that lie in an array of the caller's: numbers of records in open
- * addressing, half full at most. Records are added, never removed. Numbers are 32 bits: 4 bytes a slot.
+ * report/index.h - a hash index over records that lie in an array of the caller's: numbers of
+ * records in open addressing, half full at most. Records are added, never removed. Numbers are 32
+ * bits: 4 bytes a slot.
  */
 #ifndef SHADOWTRACE_REPORT_INDEX_H
 #define SHADOWTRACE_REPORT_INDEX_H
@@ -46,7 +47,10 @@ static inline uint64_t index_hash_bytes(const void *data, size_t size)
     return index_mix(hash, word ^ 0x2545F4914F6CDD1Du);
 }
 
-/* index_find - the number of the record with that key and hash, or INDEX_NONE; *slot is where it is or would be. */
+/*
+ * index_find - the number of the record with that key and hash, or INDEX_NONE; *slot is where it is
+ * or would be.
+ */
 static inline uint32_t index_find(const struct index *x, uint64_t hash, index_equal *equal,
                                   const void *context, const void *key, size_t *slot)
 {
@@ -61,7 +65,10 @@ static inline uint32_t index_find(const struct index *x, uint64_t hash, index_eq
     return x->slots[at] - 1; /* an empty slot gives INDEX_NONE */
 }
 
-/* index_reserve - room for one more record. Call before index_find where a new one is added. Returns: 0 or -ENOMEM. */
+/*
+ * index_reserve - room for one more record. Call before index_find where a new one is added.
+ * Returns: 0 or -ENOMEM.
+ */
 static inline int index_reserve(struct index *x, index_hash *hash, const void *context)
 {
     size_t size = x->slots ? (x->mask + 1) * 2 : 1024;
@@ -107,8 +114,9 @@ static inline void index_free(struct index *x)
 }
 
 /*
- * array_grow - the array with room for half as many elements again; *capacity and the caller's pointer are updated by
- * the caller's assignment: a = array_grow(a, &capacity, sizeof(*a)) would lose a when this gives NULL.
+ * array_grow - the array with room for half as many elements again; *capacity and the caller's
+ * pointer are updated by the caller's assignment: a = array_grow(a, &capacity, sizeof(*a)) would
+ * lose a when this gives NULL.
  */
 static inline void *array_grow(void *array, size_t *capacity, size_t size)
 {

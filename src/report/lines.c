@@ -152,7 +152,10 @@ static int start(struct report_lines *l)
     return 0;
 }
 
-/* As a source's read: unpack until there is something. Damage is an end of the log, with its reason kept. */
+/*
+ * As a source's read: unpack until there is something. Damage is an end of the log, with its reason
+ * kept.
+ */
 static ssize_t unpack(struct report_lines *l, char *to, size_t size)
 {
     ZSTD_outBuffer out = {to, size, 0};
@@ -183,7 +186,10 @@ static ssize_t unpack(struct report_lines *l, char *to, size_t size)
     return (ssize_t)out.pos;
 }
 
-/* More bytes behind end. The rest of an unfinished line moves to the front first, and the chunk grows with it. */
+/*
+ * More bytes behind end. The rest of an unfinished line moves to the front first, and the chunk
+ * grows with it.
+ */
 static int fill(struct report_lines *l)
 {
     size_t rest = l->end - l->begin, room;

@@ -1,7 +1,7 @@
 /*
- * report/lines.h - a log as lines: from a file, a pipe or memory, plain or zstd (told by its magic number). Memory is
- * one chunk, or as much as the longest line needs, at most REPORT_LINE_MAX. Read with read(2), never mapped: a log may
- * shrink while it is read.
+ * report/lines.h - a log as lines: from a file, a pipe or memory, plain or zstd (told by its magic
+ * number). Memory is one chunk, or as much as the longest line needs, at most REPORT_LINE_MAX. Read
+ * with read(2), never mapped: a log may shrink while it is read.
  */
 #ifndef SHADOWTRACE_REPORT_LINES_H
 #define SHADOWTRACE_REPORT_LINES_H
@@ -17,8 +17,7 @@
 struct report_lines;
 
 struct report_line {
-    const char
-        *text; /* valid until the next call; text[size] is a newline, see REPORT_LINE_PADDING */
+    const char *text; /* valid until the next call; text[size] is a newline */
     size_t size;
     struct report_place at;
     bool cut;      /* no newline at its end: the log ends within it */
@@ -49,10 +48,16 @@ void report_lines_free(struct report_lines *l);
  */
 int report_lines_next(struct report_lines *l, struct report_line *line);
 
-/* Why a compressed log ended before its end: "compressed data is cut", or what zstd says; NULL if it did not. */
+/*
+ * Why a compressed log ended before its end: "compressed data is cut", or what zstd says; NULL if
+ * it did not.
+ */
 const char *report_lines_damage(const struct report_lines *l);
 
-/* How far it is: bytes of the file taken so far, and its size (0 where it is not known, as on a pipe). */
+/*
+ * How far it is: bytes of the file taken so far, and its size (0 where it is not known, as on a
+ * pipe).
+ */
 uint64_t report_lines_taken(const struct report_lines *l);
 uint64_t report_lines_size(const struct report_lines *l);
 

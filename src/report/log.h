@@ -1,6 +1,7 @@
 /*
- * report/log.h - reads one log to its end, or as far as it goes: each record is first learned from (defs), then given
- * to a consumer. What cannot be used is skipped, counted, and noted as a problem.
+ * report/log.h - reads one log to its end, or as far as it goes: each record is first learned from
+ * (defs), then given to a consumer. What cannot be used is skipped, counted, and noted as a
+ * problem.
  */
 #ifndef SHADOWTRACE_REPORT_LOG_H
 #define SHADOWTRACE_REPORT_LOG_H
@@ -8,7 +9,10 @@
 #include "report/defs.h"
 
 struct report_consumer {
-    /* One record of a known kind. Returns: 0; -EBADMSG: unusable, noted as a problem; else reading ends with it. */
+    /*
+     * One record of a known kind. Returns: 0; -EBADMSG: unusable, noted as a problem; else reading
+     * ends with it.
+     */
     int (*record)(void *context, const struct report_record *record);
     /* Now and then: bytes of the file taken, and its size, 0 if not known. May be NULL. */
     void (*progress)(void *context, uint64_t taken, uint64_t size);
@@ -36,8 +40,8 @@ void report_log_fini(struct report_log *log);
 
 /*
  * report_log_read - read the log at `path` ("-": standard input).
- * Returns: 0; -EPROTO: of a version that this program cannot read; -EBADMSG: not a log at all; -errno of opening or
- *          reading; -ENOMEM. What was read until then is counted.
+ * Returns: 0; -EPROTO: of a version that this program cannot read; -EBADMSG: not a log at all;
+ *          -errno of opening or reading; -ENOMEM. What was read until then is counted.
  * Owns:    all arguments stay the caller's; path is kept in log->file and in problems.
  */
 int report_log_read(const char *path, struct report_defs *defs,

@@ -49,8 +49,9 @@ void report_parser_fini(struct report_parser *p)
 }
 
 /*
- * By hand. `at` walks a line of compact JSON: no spaces, no escapes, ASCII only. Whatever is not exactly so gives NULL
- * or false, and the line goes to jansson. The newlines behind the line end every loop here.
+ * By hand. `at` walks a line of compact JSON: no spaces, no escapes, ASCII only. Whatever is not
+ * exactly so gives NULL or false, and the line goes to jansson. The newlines behind the line end
+ * every loop here.
  */
 
 /* Digits up to the character behind them; at most 16, which is all that 2^53 needs. */
@@ -128,7 +129,10 @@ static const char *hand_number_end(const char *at)
     return at;
 }
 
-/* A number that is not negative. Up to 15 digits over a power of ten up to 10^15 are exact doubles, so is the quotient. */
+/*
+ * A number that is not negative. Up to 15 digits over a power of ten up to 10^15 are exact doubles,
+ * so is the quotient.
+ */
 static const char *hand_weight(const char *at, double *out)
 {
     const char *end = hand_number_end(at), *first = at;
@@ -149,12 +153,27 @@ static const char *hand_weight(const char *at, double *out)
         scale *= fraction ? 10 : 1;
     }
     *out = at == end && end - first <= 16 ? (double)digits / scale : strtod(first, NULL);
-    return *out <= 1e300 ? end : NULL;
+    return *out <= SST_INTEGER_MAX ? end : NULL;
 }
 
-/* `at` is behind the opening quote; gives the closing one. */
+/*
+ * `at` is behind the opening quote; gives the closing one. Eight bytes at once while none of them
+ * is
+ * special: below 0x20, a quote, a backslash, 0x7F or above. (A borrow may make an innocent byte
+ *          look special, never the other way round.)
+ */
 static inline const char *hand_string_end(const char *at)
 {
+    const uint64_t each = 0x0101010101010101u, top = 0x80 * each;
+    uint64_t eight;
+
+    for (;; at += 8) {
+        memcpy(&eight, at, 8); /* see REPORT_LINE_PADDING */
+        if (((eight - 0x20 * each) | (eight + each) | eight | ((eight ^ '"' * each) - each) |
+             ((eight ^ '\\' * each) - each)) &
+            top)
+            break;
+    }
     for (;; at++) {
         unsigned char c = (unsigned char)*at;
 
@@ -231,7 +250,9 @@ enum { /* members seen: one twice is jansson's business */
        SAW_FILTER = 32768,
 };
 
-/* Whether the key that begins behind the quote at `at` is this one; then `at` moves to its value. */
+/*
+ * Whether the key that begins behind the quote at `at` is this one; then `at` moves to its value.
+ */
 #define KEY(at, text) \
     (memcmp((at), text "\":", sizeof(text) + 1) == 0 && ((at) += sizeof(text) + 1))
 
@@ -583,7 +604,7 @@ static int any_alloc(struct report_parser *p, enum sst_kind kind, struct report_
         err = want(p, report_member_count(p->json, "allocs", &a->allocs), "allocs", true);
     if (!err)
         err = want(p, report_member_number(p->json, "weight", &a->weight), "weight", false);
-    if (!err && !(a->weight >= 0 && a->weight <= 1e300))
+    if (!err && !(a->weight >= 0 && a->weight <= SST_INTEGER_MAX))
         err = bad(p, "weight", "is out of range");
     if (!err)
         err = want(p, report_member_text(p->json, "heap", &heap), "heap", false);
@@ -707,11 +728,13 @@ const char *report_stack_next(const char **at, size_t *size)
 {
     const char *first = *at + 1, *end;
 
+    /* *at is at the bracket or a comma */
     if (**at == ']' || *first == ']')
         return NULL;
-    /* *at is at the bracket or a comma; an escaped character is never the closing quote */
-    for (end = first + 1; *end != '"'; end++)
-        end += *end == '\\';
+    end = rawmemchr(first + 1, '"');
+    if (UNLIKELY(memchr(first + 1, '\\', (size_t)(end - first - 1)) != NULL))
+        for (end = first + 1; *end != '"'; end++)
+            end += *end == '\\'; /* what is escaped is never the closing quote */
     *at = end + 1;
     *size = (size_t)(end + 1 - first);
     return first;

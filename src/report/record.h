@@ -1,7 +1,7 @@
 /*
- * report/record.h - one line as one record. alloc, node and site lines, nearly all of a log, are read by hand; every
- * other line, and one of these that is written in any unusual way, by jansson. Both ways give the same record
- * (tests/fuzz/fuzz_log.c holds them against each other).
+ * report/record.h - one line as one record. alloc, node and site lines, nearly all of a log, are
+ * read by hand; every other line, and one of these that is written in any unusual way, by jansson.
+ * Both ways give the same record (tests/fuzz/fuzz_log.c holds them against each other).
  */
 #ifndef SHADOWTRACE_REPORT_RECORD_H
 #define SHADOWTRACE_REPORT_RECORD_H
@@ -24,7 +24,9 @@ struct report_alloc {
     uint32_t class_id, node;
     int32_t il; /* of the allocation; REPORT_NO_IL */
     enum sst_heap heap;
-    /* Inline stacks: the JSON array of names as it stands in the line, leaf first; NULL: node says. */
+    /*
+     * Inline stacks: the JSON array of names as it stands in the line, leaf first; NULL: node says.
+     */
     const char *stack;
     size_t stack_size;
     const char *type; /* JSON string with its quotes, beside class_id; or NULL */
@@ -45,8 +47,7 @@ struct report_record {
         struct report_alloc alloc; /* alloc, site */
         struct report_node node;
     };
-    const json_t *
-        json; /* the whole record; NULL when it was read by hand; the parser's, until the next line */
+    const json_t *json; /* the record; NULL if read by hand; the parser's, until the next line */
 };
 
 struct report_parser {
@@ -67,7 +68,10 @@ void report_parser_fini(struct report_parser *p);
 int report_parse(struct report_parser *p, const struct report_line *line,
                  struct report_record *out);
 
-/* report_parse_by_hand - only the first of the two ways: true if the line could be read so. For tests. */
+/*
+ * report_parse_by_hand - only the first of the two ways: true if the line could be read so. For
+ * tests.
+ */
 bool report_parse_by_hand(struct report_parser *p, const struct report_line *line,
                           struct report_record *out);
 /* report_parse_any - only the second. Returns: as report_parse. */
@@ -83,8 +87,8 @@ const char *report_kind_name(enum sst_kind kind);
 const char *report_stack_next(const char **at, size_t *size);
 
 /*
- * Members of a definition: 0 and *out when there and as expected, -ENOENT when absent (*out untouched), -EBADMSG when
- * something else stands there. An id is 1 (or `least`) to UINT32_MAX - 1.
+ * Members of a definition: 0 and *out when there and as expected, -ENOENT when absent (*out
+ * untouched), -EBADMSG when something else stands there. An id is 1 (or `least`) to UINT32_MAX - 1.
  */
 int report_member_id(const json_t *record, const char *key, uint32_t least, uint32_t *out);
 int report_member_count(const json_t *record, const char *key, uint64_t *out);

@@ -1,5 +1,6 @@
 #include "report/report.h"
 
+#include "base/buffer.h"
 #include "base/memory.h"
 
 #include <stdarg.h>
@@ -17,21 +18,26 @@ void report_problems_fini(struct report_problems *p)
     report_problems_init(p);
 }
 
-/* What a log holds may end up in a problem: control characters would break the one line, a cut could halve a letter. */
-static void make_printable(char *text)
+/*
+ * One line of whole letters: what a log holds may end up in a problem, and a text may have been cut
+ * within a letter.
+ */
+static void make_printable(char *text, size_t room)
 {
-    size_t end = strlen(text);
+    struct buffer utf8 = BUFFER_INIT;
+    size_t size;
 
-    for (size_t i = 0; i < end; i++)
-        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7F)
-            text[i] = '?';
-    if (end < sizeof(((struct report_problem *)0)->text) - 1)
-        return;
-    while (end > 0 && ((unsigned char)text[end - 1] & 0xC0) == 0x80)
-        end--;
-    if (end > 0 && (unsigned char)text[end - 1] >= 0xC0)
-        end--;
-    text[end] = '\0';
+    buffer_utf8(&utf8, text);
+    size = utf8.failed ? 0 : utf8.size < room ? utf8.size : room - 1;
+    while (size > 0 && size < utf8.size && ((unsigned char)utf8.data[size] & 0xC0) == 0x80)
+        size--;
+    if (size)
+        memcpy(text, utf8.data, size);
+    text[size] = '\0';
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7F)
+            *text = '?';
+    buffer_free(&utf8);
 }
 
 void report_problem(struct report_problems *p, struct report_place at, const char *format, ...)
@@ -50,5 +56,5 @@ void report_problem(struct report_problems *p, struct report_place at, const cha
     va_start(args, format);
     vsnprintf(problem->text, sizeof(problem->text), format, args);
     va_end(args);
-    make_printable(problem->text);
+    make_printable(problem->text, sizeof(problem->text));
 }

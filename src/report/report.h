@@ -1,6 +1,7 @@
 /*
- * report/report.h - reads logs, aggregates, compares, validates. Knows the file format only: nothing here meets the
- * traced process, and log_reader.h is all it shares with the folder that writes logs.
+ * report/report.h - reads logs, aggregates, compares, validates. Knows the file format only:
+ * nothing here meets the traced process, and log_reader.h is all it shares with the folder that
+ * writes logs.
  *
  *   lines.h     a log as lines: file, pipe or memory, plain or zstd, in bounded memory
  *   record.h    one line as one record: allocations and nodes by hand, everything else by jansson
@@ -10,8 +11,8 @@
  *   checks.h    consumer: shadow stack beside snapshot, and costs   (shadowtrace compare)
  *   validate.h  every record against schema.h and the rules no schema can say
  *
- * Any prefix of a log is a log. What cannot be used - a damaged line, a cut one, an id nobody defined - is skipped,
- * counted and noted as a problem with its place; it never ends the reading.
+ * Any prefix of a log is a log. What cannot be used - a damaged line, a cut one, an id nobody
+ * defined - is skipped, counted and noted as a problem with its place; it never ends the reading.
  */
 #ifndef SHADOWTRACE_REPORT_REPORT_H
 #define SHADOWTRACE_REPORT_REPORT_H
@@ -20,7 +21,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A place in a log. line counts from 1; offset is in bytes from the start of the (decompressed) log. */
+/*
+ * A place in a log. line counts from 1; offset is in bytes from the start of the (decompressed)
+ * log.
+ */
 struct report_place {
     uint64_t line, offset;
 };

@@ -137,7 +137,10 @@ static int compile_properties(struct compiler *c, struct rule *r, const json_t *
         err = -ENOMEM;
     json_object_foreach(copy, key, value)
     {
-        /* the key's text lives as long as the document, from which a shallow copy has only pointers to values */
+        /*
+         * the key's text lives as long as the document, from which a shallow copy has only pointers
+         * to values
+         */
         const char *kept =
             json_object_iter_key(json_object_iter_at((json_t *)(uintptr_t)object, key));
 
@@ -256,7 +259,10 @@ static int compile_object(struct compiler *c, struct rule *r, json_t *source)
     return err;
 }
 
-/* A definition that many refer to is compiled once: what is being compiled is found too, so a schema may recur. */
+/*
+ * A definition that many refer to is compiled once: what is being compiled is found too, so a
+ * schema may recur.
+ */
 static int compile(struct compiler *c, const json_t *source, struct rule **out)
 {
     struct rule *r;
@@ -296,7 +302,7 @@ int report_schema_new(const char *text, size_t size, struct report_schema **out,
 
     *out = NULL;
     if (!err) {
-        schema->document = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+        schema->document = json_loadb(text, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
         if (!schema->document) {
             snprintf(why, why_size, "line %d: %s", error.line, error.text);
             err = -EINVAL;

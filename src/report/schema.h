@@ -1,8 +1,9 @@
 /*
- * report/schema.h - JSON Schema (draft 2020-12), as much of it as log_schema.json uses: type, const, enum, required,
- * properties, additionalProperties, items, minItems, maxItems, minimum, maximum, multipleOf, minLength, pattern (as a
- * POSIX extended expression), oneOf, anyOf, not, and $ref to the document's own $defs. A schema that uses anything
- * else is refused, so that nothing passes unchecked.
+ * report/schema.h - JSON Schema (draft 2020-12), as much of it as log_schema.json uses: type,
+ * const, enum, required, properties, additionalProperties, items, minItems, maxItems, minimum,
+ * maximum, multipleOf, minLength, pattern (as a POSIX extended expression), oneOf, anyOf, not, and
+ * $ref to the document's own $defs. A schema that uses anything else is refused, so that nothing
+ * passes unchecked.
  */
 #ifndef SHADOWTRACE_REPORT_SCHEMA_H
 #define SHADOWTRACE_REPORT_SCHEMA_H
@@ -27,8 +28,9 @@ int report_schema_new(const char *text, size_t size, struct report_schema **out,
 void report_schema_free(struct report_schema *schema);
 
 /*
- * report_schema_check - hold a value against the schema. Where a oneOf tells its branches apart by the constant that
- * each gives one member ("kind"), the complaint is that of the branch which the value chose.
+ * report_schema_check - hold a value against the schema. Where a oneOf tells its branches apart by
+ * the constant that each gives one member ("kind"), the complaint is that of the branch which the
+ * value chose.
  * Returns: whether it holds; if not, one line in why: where in the value, and what is wrong.
  * Threads: any, also at once.
  */

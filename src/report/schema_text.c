@@ -1,5 +1,6 @@
 /*
- * The schema as it ships, byte for byte. The path is as seen from where the compiler runs: the top of the source tree.
+ * The schema as it ships, byte for byte. The path is as seen from where the compiler runs: the top
+ * of the source tree.
  */
 #include "report/schema.h"
 

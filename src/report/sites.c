@@ -5,16 +5,21 @@
 
 #define BATCH 32 /* events whose cache misses overlap */
 
-/* What is added up. Members that the rows do not need are 0 (il: REPORT_NO_IL) for every site. 32 bytes. */
+/*
+ * What is added up. Members that the rows do not need are 0 (il: REPORT_NO_IL) for every site. 32
+ * bytes.
+ */
 struct site {
     uint32_t path, class_number, thread;
     int32_t il;
     uint64_t allocs, bytes; /* as logged, unweighted */
 };
 
-/* Beside each site once the log proves sampled. Horvitz-Thompson: an event of weight w and b bytes was taken with
- * probability b / w; it stands for w bytes and w / b objects, and adds w * (w - b) and (1 - b / w) * (w / b)^2 to the
- * variances of the two sums. */
+/*
+ * Beside each site once the log proves sampled. Horvitz-Thompson: an event of weight w and b bytes
+ * was taken with probability b / w; it stands for w bytes and w / b objects, and adds w * (w - b)
+ * and (1 - b / w) * (w / b)^2 to the variances of the two sums.
+ */
 struct estimate {
     double bytes, allocs, bytes_variance, allocs_variance;
 };
@@ -139,8 +144,10 @@ static int add_one(struct report_sites *s, const struct pending *p)
     return 0;
 }
 
-/* Two passes, so that the misses of a whole batch are on their way at once: the slots (asked for when the event came),
- * then the sites they name, then the sums. */
+/*
+ * Two passes, so that the misses of a whole batch are on their way at once: the slots (asked for
+ * when the event came), then the sites they name, then the sums.
+ */
 static int flush(struct report_sites *s)
 {
     int err = 0;
@@ -362,7 +369,10 @@ static void rekey(const struct report_sites *s, struct site *site)
     }
 }
 
-/* In place: the rows are never more than the sites, and a row is written where it or something before it was read. */
+/*
+ * In place: the rows are never more than the sites, and a row is written where it or something
+ * before it was read.
+ */
 static int merge(struct report_sites *s, const bool *class_match, const bool *path_match)
 {
     size_t count = s->count;
@@ -439,8 +449,9 @@ size_t report_sites_count(const struct report_sites *s)
 }
 
 /*
- * 95 % of a sum of weights: as a Poisson count of n = value^2 / variance equal parts has it (Wilson and Hilferty's
- * form of the exact limits), which holds for few events too, where a normal interval would not. What was seen is there.
+ * 95 % of a sum of weights: as a Poisson count of n = value^2 / variance equal parts has it (Wilson
+ * and Hilferty's form of the exact limits), which holds for few events too, where a normal interval
+ * would not. What was seen is there.
  */
 static struct report_amount interval(double value, double variance, double seen)
 {
@@ -459,6 +470,11 @@ static struct report_amount interval(double value, double variance, double seen)
     return out;
 }
 
+static uint64_t rounded(double value)
+{
+    return value < SST_INTEGER_MAX ? (uint64_t)(value + 0.5) : SST_INTEGER_MAX;
+}
+
 static void describe(const struct report_sites *s, const struct site *site,
                      const struct estimate *estimate, struct report_row *row)
 {
@@ -470,8 +486,8 @@ static void describe(const struct report_sites *s, const struct site *site,
         row->allocs_range =
             interval(estimate->allocs, estimate->allocs_variance, (double)site->allocs);
         row->bytes_range = interval(estimate->bytes, estimate->bytes_variance, (double)site->bytes);
-        row->allocs = (uint64_t)(row->allocs_range.value + 0.5);
-        row->bytes = (uint64_t)(row->bytes_range.value + 0.5);
+        row->allocs = rounded(row->allocs_range.value);
+        row->bytes = rounded(row->bytes_range.value);
     } else {
         row->allocs_range.low = row->allocs_range.value = row->allocs_range.high =
             (double)row->allocs;

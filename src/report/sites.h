@@ -1,11 +1,13 @@
 /*
- * report/sites.h - who allocated how much: allocations of a log added up by call path, type and thread as they come,
- * then brought together into rows by whatever the user asks for.
+ * report/sites.h - who allocated how much: allocations of a log added up by call path, type and
+ * thread as they come, then brought together into rows by whatever the user asks for.
  *
- *     report_sites_new -> report_sites_read (one or more logs) -> report_sites_finish -> rows -> report_sites_free
+ *     report_sites_new -> report_sites_read (one or more logs) -> report_sites_finish -> rows ->
+ *     report_sites_free
  *
- * A sampled log (members "weight") gives estimates: each event stands for `weight` bytes and weight / bytes objects.
- * The interval beside an estimate covers the exact figure in about 95 of 100 cases.
+ * A sampled log (members "weight") gives estimates: each event stands for `weight` bytes and weight
+ * / bytes objects. The interval beside an estimate covers the exact figure in about 95 of 100
+ * cases.
  */
 #ifndef SHADOWTRACE_REPORT_SITES_H
 #define SHADOWTRACE_REPORT_SITES_H
@@ -36,7 +38,10 @@ struct report_row {
     struct report_amount allocs_range, bytes_range;
     double share;     /* of the total's bytes, 0 to 1 */
     uint64_t sampled; /* events this rests on, if it is an estimate; else 0 */
-    /* What the row is of, as numbers of report_defs; fields that do not belong to `by` are 0 (il: REPORT_NO_IL). */
+    /*
+     * What the row is of, as numbers of report_defs; fields that do not belong to `by` are 0 (il:
+     * REPORT_NO_IL).
+     */
     uint32_t path; /* by method or module: REPORT_PATH_EMPTY for what no managed frame allocated */
     uint32_t class_number, method, module;
     uint32_t thread; /* number + 1; 0: the log does not say which */
@@ -45,17 +50,25 @@ struct report_row {
 
 struct report_sites;
 
-/* report_sites_new - Returns: 0 or -ENOMEM. Owns: the caller; filter's texts and problems are borrowed until freed. */
+/*
+ * report_sites_new - Returns: 0 or -ENOMEM. Owns: the caller; filter's texts and problems are
+ * borrowed until freed.
+ */
 int report_sites_new(enum report_by by, const struct report_filter *filter,
                      struct report_problems *problems, struct report_sites **out);
 void report_sites_free(struct report_sites *s);
 
-/* report_sites_progress - have this called now and then while reading; see struct report_consumer. */
+/*
+ * report_sites_progress - have this called now and then while reading; see struct report_consumer.
+ */
 void report_sites_progress(struct report_sites *s,
                            void (*progress)(void *context, uint64_t taken, uint64_t size),
                            void *context);
 
-/* report_sites_read - add a log. Returns: as report_log_read; after a failure what came before it still counts. */
+/*
+ * report_sites_read - add a log. Returns: as report_log_read; after a failure what came before it
+ * still counts.
+ */
 int report_sites_read(struct report_sites *s, const char *path);
 int report_sites_read_lines(struct report_sites *s, struct report_lines *lines, const char *file);
 
@@ -74,7 +87,10 @@ uint64_t report_sites_heap(const struct report_sites *s, enum sst_heap heap,
 const struct report_defs *report_sites_defs(const struct report_sites *s);
 const struct report_log *report_sites_log(const struct report_sites *s);
 
-/* Whether text matches a glob: `*` any run of characters, `?` one character (of UTF-8), the rest itself. */
+/*
+ * Whether text matches a glob: `*` any run of characters, `?` one character (of UTF-8), the rest
+ * itself.
+ */
 bool report_glob(const char *glob, const char *text);
 
 #endif

@@ -5,7 +5,10 @@
 
 #define PROGRESS_LINES 8192
 
-/* Ids of one kind, and of each a hash of what it stands for: the same id may come again, but not as something else. */
+/*
+ * Ids of one kind, and of each a hash of what it stands for: the same id may come again, but not as
+ * something else.
+ */
 struct known {
     struct report_ids ids;
     uint64_t *facts;
@@ -220,8 +223,11 @@ static void on_mismatch(struct validator *v, const struct report_record *r)
                        count_in(r->json, "first"), first);
 }
 
-/* The sums that check records and the end record have in common. A check record is written while other threads
- * compare: each may be counted in one member and not yet in another. */
+/*
+ * The sums that check records and the end record have in common. A check record is written while
+ * other threads
+ * compare: each may be counted in one member and not yet in another.
+ */
 static void check_counts(struct validator *v, const struct report_record *r, const json_t *counts,
                          uint64_t slack)
 {

@@ -1,7 +1,8 @@
 /*
- * report/validate.h - holds a log against its schema, and against what no schema can say: the header is the first line
- * and the end record the last; "kind" is every line's first member; ids are defined before they are used, and mean one
- * thing; times of one thread do not fall; cumulative counts do not fall; totals of the end record are those of the log.
+ * report/validate.h - holds a log against its schema, and against what no schema can say: the
+ * header is the first line and the end record the last; "kind" is every line's first member; ids
+ * are defined before they are used, and mean one thing; times of one thread do not fall; cumulative
+ * counts do not fall; totals of the end record are those of the log.
  *
  * A log that merely ends early is valid as far as it goes.
  */
@@ -23,8 +24,8 @@ struct report_validation {
 /*
  * report_validate - read a log to its end; every breach is a problem.
  * schema:  NULL for the one that ships, which checks the common lines faster and no less.
- * Returns: 0, whatever was found; -EPROTO: of a version that this program cannot read; -errno of opening or reading;
- *          -ENOMEM.
+ * Returns: 0, whatever was found; -EPROTO: of a version that this program cannot read; -errno of
+ *          opening or reading; -ENOMEM.
  * Owns:    all arguments stay the caller's; path is kept in problems.
  */
 int report_validate(const char *path, const struct report_schema *schema,

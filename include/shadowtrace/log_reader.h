@@ -1,0 +1,72 @@
+/*
+ * shadowtrace/log_reader.h - the fixed vocabulary of a log, for programs that write or read one. No
+ * code, no state.
+ *
+ * A log is NDJSON: one JSON object per line, "kind" first. log_schema.json beside this file
+ * describes every record: its members, their units, when they are there. Here are the words a C
+ * program would otherwise spell out again, each list as a macro so that an enumeration, a table of
+ * names and a switch cannot drift apart.
+ *
+ * To read a log: take it line by line; skip, and count, lines that are no JSON object, kinds and
+ * members you do not know, and a last line without its newline. Refuse a header whose "version" is
+ * above SST_LOG_VERSION.
+ */
+#ifndef SHADOWTRACE_LOG_READER_H
+#define SHADOWTRACE_LOG_READER_H
+
+#define SST_LOG_FORMAT  "shadowtrace" /* member "format" of the header */
+#define SST_LOG_VERSION 1             /* member "version" of the header */
+#define SST_INTEGER_MAX \
+    9007199254740991     /* every integer of a log: at most 2^53 - 1, exact in a double */
+#define SST_NODE_EMPTY 0 /* node id of the empty stack; every other id counts from 1 */
+
+/* Member "kind". X(enumerator, text) */
+#define SST_KINDS(X) \
+    X(HEADER, "header") \
+    X(MODULE, "module") \
+    X(CLASS, "class") \
+    X(METHOD, "method") \
+    X(THREAD, "thread") \
+    X(NODE, "node") \
+    X(ALLOC, "alloc") \
+    X(SITE, "site") \
+    X(SNAPSHOT, "snapshot") \
+    X(CHECK, "check") \
+    X(MISMATCH, "mismatch") \
+    X(LOST, "lost") \
+    X(REPAIR, "repair") \
+    X(END, "end")
+
+/* Member "heap" of alloc and site; absent for an ordinary object. */
+#define SST_HEAPS(X) \
+    X(LARGE, "large") \
+    X(PINNED, "pinned") \
+    X(FROZEN, "frozen")
+
+/* Member "call" of node: where the return address lies when it is no IL offset of the parent. */
+#define SST_CALLS(X) \
+    X(NATIVE, "native")     /* in the runtime or other native code */ \
+    X(STUB, "stub")         /* in a stub the runtime made */ \
+    X(DYNAMIC, "dynamic")   /* in a dynamic method, which has no hooks */ \
+    X(UNMAPPED, "unmapped") /* in the parent's code, at a place without IL */ \
+    X(UNHOOKED, "unhooked") /* in managed code that is not hooked */
+
+/* Member "cause" of mismatch. */
+#define SST_CAUSES(X) \
+    X(SHADOW_EXTRA, "shadow_extra")         /* the shadow stack has frames the snapshot has not */ \
+    X(SHADOW_MISSING, "shadow_missing")     /* the snapshot has frames the shadow stack has not */ \
+    X(DIFFERENT_METHOD, "different_method") /* a frame shows another method */ \
+    X(REFUSED_WITH_FRAMES, "refused_with_frames") /* no snapshot, but a shadow stack */
+
+#define SST_ENUMERATOR_KIND(name, text)  SST_KIND_##name,
+#define SST_ENUMERATOR_HEAP(name, text)  SST_HEAP_##name,
+#define SST_ENUMERATOR_CALL(name, text)  SST_CALL_##name,
+#define SST_ENUMERATOR_CAUSE(name, text) SST_CAUSE_##name,
+
+/* 0 in each: a word this version does not know, or none at all. */
+enum sst_kind { SST_KIND_UNKNOWN, SST_KINDS(SST_ENUMERATOR_KIND) SST_KIND_COUNT };
+enum sst_heap { SST_HEAP_NORMAL, SST_HEAPS(SST_ENUMERATOR_HEAP) SST_HEAP_COUNT };
+enum sst_call { SST_CALL_NONE, SST_CALLS(SST_ENUMERATOR_CALL) SST_CALL_COUNT };
+enum sst_cause { SST_CAUSE_UNKNOWN, SST_CAUSES(SST_ENUMERATOR_CAUSE) SST_CAUSE_COUNT };
+
+#endif

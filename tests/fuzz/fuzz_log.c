@@ -1,0 +1,168 @@
+/*
+ * fuzz_log - any bytes as a log: report, compare and validate read them to their end without a
+ * crash; what the reader of usual lines takes, jansson takes too, with the same meaning; what
+ * validate finds right, the schema finds right.
+ */
+#include "report/checks.h"
+#include "report/sites.h"
+#include "report/validate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define MUST(condition) ((condition) ? (void)0 : must(#condition, __LINE__))
+
+static void must(const char *condition, int line)
+{
+    fprintf(stderr, "fuzz_log.c:%d: does not hold: %s\n", line, condition);
+    abort();
+}
+
+struct memory {
+    const uint8_t *data;
+    size_t size, at;
+};
+
+static ssize_t memory_read(void *context, void *to, size_t size)
+{
+    struct memory *m = context;
+    size_t some = m->size - m->at < size ? m->size - m->at : size;
+
+    memcpy(to, m->data + m->at, some);
+    m->at += some;
+    return (ssize_t)some;
+}
+
+static struct report_lines *lines_of(struct memory *m)
+{
+    const struct report_source source = {memory_read, NULL, m};
+    struct report_lines *lines = NULL;
+
+    m->at = 0;
+    if (report_lines_from(&source, &lines))
+        exit(0); /* no memory: nothing to learn */
+    return lines;
+}
+
+static void same_alloc(const struct report_alloc *a, const struct report_alloc *b)
+{
+    MUST(a->t == b->t && a->bytes == b->bytes && a->allocs == b->allocs && a->weight == b->weight);
+    MUST(a->thread == b->thread && a->class_id == b->class_id && a->node == b->node);
+    MUST(a->il == b->il && a->heap == b->heap);
+    MUST(a->stack_size == b->stack_size && a->type_size == b->type_size);
+    MUST(!a->stack || memcmp(a->stack, b->stack, a->stack_size) == 0);
+    MUST(!a->type || memcmp(a->type, b->type, a->type_size) == 0);
+}
+
+static void same_record(const struct report_record *a, const struct report_record *b)
+{
+    MUST(a->kind == b->kind);
+    if (a->kind == SST_KIND_NODE)
+        MUST(a->node.id == b->node.id && a->node.parent == b->node.parent &&
+             a->node.method == b->node.method && a->node.il == b->node.il &&
+             a->node.call == b->node.call && a->node.filter == b->node.filter);
+    else
+        same_alloc(&a->alloc, &b->alloc);
+}
+
+static void both_readers_agree(struct memory *m)
+{
+    struct report_lines *lines = lines_of(m);
+    struct report_parser parser;
+    struct report_line line;
+    uint64_t offset = 0, number = 0;
+
+    report_parser_init(&parser);
+    while (report_lines_next(lines, &line) > 0) {
+        struct report_record hand, any;
+
+        MUST(line.at.offset == offset && line.at.line == ++number);
+        offset += line.size + !line.cut;
+        if (!line.too_long && report_parse_by_hand(&parser, &line, &hand)) {
+            MUST(report_parse_any(&parser, &line, &any) == 0);
+            same_record(&hand, &any);
+        }
+    }
+    report_parser_fini(&parser);
+    report_lines_free(lines);
+}
+
+static void report(struct memory *m, enum report_by by)
+{
+    static const struct report_filter filter = {"*", "*a*", 0};
+    struct report_problems problems;
+    struct report_sites *sites = NULL;
+    struct report_lines *lines = lines_of(m);
+    uint64_t bytes = 0;
+    struct report_row row;
+
+    report_problems_init(&problems);
+    if (report_sites_new(by,
+                         by == REPORT_BY_METHOD ? &filter : &(struct report_filter){NULL, NULL, 0},
+                         &problems, &sites) == 0) {
+        (void)report_sites_read_lines(sites, lines, "fuzz");
+        MUST(report_sites_finish(sites) == 0);
+        for (size_t i = 0; i < report_sites_count(sites); i++) {
+            report_sites_row(sites, i, &row);
+            bytes += row.bytes;
+            MUST(row.bytes_range.low <= row.bytes_range.high);
+        }
+        report_sites_total(sites, &row);
+        MUST(report_sites_estimated(sites) || bytes == row.bytes);
+    }
+    report_sites_free(sites);
+    report_lines_free(lines);
+    report_problems_fini(&problems);
+}
+
+static void compare(struct memory *m)
+{
+    struct report_problems problems;
+    struct report_checks checks;
+    struct report_lines *lines = lines_of(m);
+
+    report_problems_init(&problems);
+    if (report_checks_init(&checks, &problems) == 0) {
+        (void)report_checks_read_lines(&checks, lines, "fuzz");
+        MUST(report_checks_finish(&checks) == 0);
+    }
+    report_checks_fini(&checks);
+    report_lines_free(lines);
+    report_problems_fini(&problems);
+}
+
+static uint64_t validate(struct memory *m, const struct report_schema *schema)
+{
+    struct report_problems problems;
+    struct report_validation result;
+    struct report_lines *lines = lines_of(m);
+    uint64_t count;
+
+    report_problems_init(&problems);
+    (void)report_validate_lines(lines, "fuzz", schema, NULL, &problems, &result);
+    count = problems.count;
+    report_lines_free(lines);
+    report_problems_fini(&problems);
+    return count;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct report_schema *schema;
+    struct memory m = {data, size, 0};
+    char why[200];
+
+    if (!schema)
+        MUST(report_schema_new(report_schema_text, report_schema_size(), &schema, why,
+                               sizeof(why)) == 0);
+    both_readers_agree(&m);
+    report(&m, REPORT_BY_SITE);
+    report(&m, REPORT_BY_METHOD);
+    report(&m, REPORT_BY_THREAD);
+    compare(&m);
+    MUST(validate(&m, NULL) == validate(&m, schema)); /* the fast way and the schema's */
+    return 0;
+}

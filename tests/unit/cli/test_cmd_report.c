@@ -1,0 +1,159 @@
+#include "unit/cli/command_support.h"
+
+#include <jansson.h>
+
+#define REPORT(...) RUN(&cmd_report, "report", __VA_ARGS__)
+
+static void text_is_as_expected(void **state)
+{
+    (void)state;
+    expect_ran(REPORT(FIXTURES "small.ndjson"), CLI_OK, FIXTURES "small.report.txt");
+    expect_ran(REPORT(FIXTURES "mismatch.ndjson"), CLI_OK, FIXTURES "mismatch.report.txt");
+    expect_ran(REPORT(FIXTURES "inline.ndjson"), CLI_OK, FIXTURES "inline.report.txt");
+    expect_ran(REPORT(FIXTURES "sampled.ndjson"), CLI_OK, FIXTURES "sampled.report.txt");
+    expect_ran(REPORT("--by", "type", FIXTURES "small.ndjson"), CLI_OK,
+               FIXTURES "small.report-type.txt");
+    expect_ran(REPORT("--by=method", FIXTURES "small.ndjson"), CLI_OK,
+               FIXTURES "small.report-method.txt");
+    expect_ran(REPORT("--by=thread", FIXTURES "sites.ndjson"), CLI_OK,
+               FIXTURES "sites.report-thread.txt");
+    expect_ran(REPORT("--by=module", "--type=*String", FIXTURES "small.ndjson"), CLI_OK,
+               FIXTURES "small.report-module.txt");
+}
+
+static void json_is_as_expected(void **state)
+{
+    (void)state;
+    expect_ran(REPORT("--format=json", FIXTURES "small.ndjson"), CLI_OK,
+               FIXTURES "small.report.json");
+    expect_ran(REPORT("--format=json", FIXTURES "sampled.ndjson"), CLI_OK,
+               FIXTURES "sampled.report.json");
+    expect_ran(REPORT("--format=json", FIXTURES "inline.ndjson"), CLI_OK,
+               FIXTURES "inline.report.json");
+    expect_ran(REPORT("--format=json", "--by=thread", FIXTURES "sites.ndjson"), CLI_OK,
+               FIXTURES "sites.report-thread.json");
+}
+
+static void every_json_is_json(void **state)
+{
+    static const char *const keys[] = {"site", "type", "method", "thread", "module"};
+    static const char *const logs[] = {"small",   "mismatch", "sites",
+                                       "sampled", "inline",   "damaged"};
+
+    (void)state;
+    for (size_t i = 0; i < 5; i++)
+        for (size_t k = 0; k < 6; k++) {
+            char path[100];
+            struct ran ran;
+            json_t *json;
+
+            snprintf(path, sizeof(path), FIXTURES "%s.ndjson", logs[k]);
+            ran = REPORT("--format=json", "--top=3", "--by", keys[i], path);
+            assert_int_equal(ran.status, CLI_OK);
+            json = json_loads(ran.out, JSON_REJECT_DUPLICATES, NULL);
+            assert_non_null(json);
+            assert_true(json_is_integer(json_object_get(json_object_get(json, "total"), "bytes")));
+            assert_true(json_array_size(json_object_get(json, "rows")) <= 3);
+            json_decref(json);
+            free(ran.out);
+        }
+}
+
+static void a_damaged_log_is_reported_with_its_places(void **state)
+{
+    (void)state;
+    expect_ran(REPORT(FIXTURES "damaged.ndjson"), CLI_OK, FIXTURES "damaged.report.txt");
+}
+
+static void rows_can_be_limited(void **state)
+{
+    struct ran ran = REPORT("--min-bytes=1k", "--depth=1", FIXTURES "small.ndjson");
+
+    (void)state;
+    assert_int_equal(ran.status, CLI_OK);
+    assert_non_null(strstr(ran.out, "Shown: 2 of 5 call sites"));
+    assert_non_null(strstr(ran.out, "... 1 more"));
+    assert_null(strstr(ran.out, "System.String\n"));
+    free(ran.out);
+}
+
+static void no_line_is_wider_than_100_columns_unless_asked(void **state)
+{
+    struct ran ran = REPORT(FIXTURES "mismatch.ndjson");
+
+    (void)state;
+    for (char *line = strtok(ran.out, "\n"); line; line = strtok(NULL, "\n"))
+        assert_true(strlen(line) <= 100 + 4); /* an ellipsis has three bytes */
+    free(ran.out);
+}
+
+static void several_logs_are_added_up(void **state)
+{
+    struct ran ran =
+        REPORT("--by=type", "--format=json", FIXTURES "small.ndjson", FIXTURES "sites.ndjson");
+    json_t *json = json_loads(ran.out, 0, NULL), *total = json_object_get(json, "total");
+
+    (void)state;
+    assert_int_equal(json_integer_value(json_object_get(total, "bytes")), 221360 + 640);
+    assert_int_equal(json_integer_value(json_object_get(total, "allocs")), 7 + 16);
+    assert_int_equal(json_integer_value(json_object_get(total, "threads")), 3);
+    assert_int_equal(json_array_size(json_object_get(json, "rows")), 4);
+    json_decref(json);
+    free(ran.out);
+}
+
+static void wrong_arguments_are_one_clear_line(void **state)
+{
+    (void)state;
+    expect_complaint(RUN(&cmd_report, "report"), CLI_USAGE, "report: a log is missing");
+    expect_complaint(REPORT("--nonsense", "x"), CLI_USAGE,
+                     "unknown or ambiguous option --nonsense");
+    expect_complaint(REPORT("-z", "x"), CLI_USAGE, "unknown option -z");
+    expect_complaint(REPORT("x", "--by"), CLI_USAGE, "option --by needs a value");
+    expect_complaint(REPORT("--wide=yes", "x"), CLI_USAGE, "option --wide takes no value");
+    expect_complaint(REPORT("--by=colour", "x"), CLI_USAGE, "--by cannot be \"colour\"");
+    expect_complaint(REPORT("--format=xml", "x"), CLI_USAGE, "--format cannot be \"xml\"");
+    expect_complaint(REPORT("--top=-1", "x"), CLI_USAGE, "--top cannot be \"-1\"");
+    expect_complaint(REPORT("--top=99999999999999999999", "x"), CLI_USAGE, "--top cannot be");
+    expect_complaint(REPORT("--thread=0", "x"), CLI_USAGE, "--thread cannot be \"0\"");
+    expect_complaint(REPORT("--min-bytes=5x", "x"), CLI_USAGE, "--min-bytes cannot be \"5x\"");
+}
+
+static void what_cannot_be_read_is_one_clear_line(void **state)
+{
+    (void)state;
+    expect_complaint(REPORT("/nowhere/log"), CLI_IO,
+                     "cannot read /nowhere/log: No such file or directory");
+    expect_complaint(REPORT("/tmp"), CLI_IO, "cannot read /tmp: Is a directory");
+    expect_complaint(REPORT("/nowhere/with\nnewline"), CLI_IO, "with?newline");
+    expect_complaint(REPORT(FIXTURES "version2.ndjson"), CLI_IO, "log version 2");
+    expect_complaint(REPORT("Makefile"), CLI_IO, "not a shadowtrace log");
+}
+
+static void help_says_what_there_is(void **state)
+{
+    struct ran ran = REPORT("--help");
+
+    (void)state;
+    assert_int_equal(ran.status, CLI_OK);
+    assert_non_null(strstr(ran.out, "--min-bytes"));
+    free(ran.out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_is_as_expected),
+        cmocka_unit_test(json_is_as_expected),
+        cmocka_unit_test(every_json_is_json),
+        cmocka_unit_test(a_damaged_log_is_reported_with_its_places),
+        cmocka_unit_test(rows_can_be_limited),
+        cmocka_unit_test(no_line_is_wider_than_100_columns_unless_asked),
+        cmocka_unit_test(several_logs_are_added_up),
+        cmocka_unit_test(wrong_arguments_are_one_clear_line),
+        cmocka_unit_test(what_cannot_be_read_is_one_clear_line),
+        cmocka_unit_test(help_says_what_there_is),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,214 @@
+#include "report/checks.h"
+
+#include "unit/report/memory_log.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define HEADER "{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":1}\n"
+#define CHECK(n, shadow) \
+    "{\"kind\":\"check\",\"t\":1,\"taken\":" #n ",\"compared\":" #n ",\"equal\":" #n \
+    ",\"mismatched\":0,\"refused\":0,\"shadow\":" shadow ",\"snapshot\":[[1000," #n "]]," \
+    "\"by_depth\":[{\"from\":1,\"to\":10,\"count\":" #n ",\"shadow_ns\":60,\"snapshot_ns\":900}]," \
+    "\"repairs\":{\"handler_cut\":" #n "}}\n"
+#define MISMATCH \
+    "{\"kind\":\"mismatch\",\"t\":2,\"thread\":1,\"cause\":\"shadow_extra\",\"first\":0," \
+    "\"shadow\":[1],\"snapshot\":[],\"repairs\":[]}\n"
+
+static struct report_problems problems;
+static struct report_checks checks;
+
+static int setup(void **state)
+{
+    (void)state;
+    report_problems_init(&problems);
+    return report_checks_init(&checks, &problems);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    report_checks_fini(&checks);
+    report_problems_fini(&problems);
+    return 0;
+}
+
+static void read_text(const char *text)
+{
+    struct memory_log m = {.text = text, .size = strlen(text)};
+    struct report_lines *lines = memory_log_lines(&m);
+
+    assert_int_equal(report_checks_read_lines(&checks, lines, "memory"), 0);
+    report_lines_free(lines);
+    assert_int_equal(report_checks_finish(&checks), 0);
+}
+
+static json_int_t tally(const json_t *counts, const char *key)
+{
+    return json_integer_value(json_object_get(counts, key));
+}
+
+static void the_last_check_counts(void **state)
+{
+    (void)state;
+    read_text(HEADER CHECK(2, "[[20,2]]") CHECK(5, "[[20,4],[40,1]]"));
+    assert_int_equal(checks.compared, 5);
+    assert_int_equal(checks.equal, 5);
+    assert_int_equal(checks.shadow.count, 5);
+    assert_int_equal(checks.depths[0].count, 5);
+    assert_int_equal(tally(checks.repairs, "handler_cut"), 5);
+    assert_true(fabs(report_mean(&checks.shadow) - 24) < 1e-9);
+}
+
+static void the_end_record_has_the_later_counts(void **state)
+{
+    (void)state;
+    read_text(HEADER CHECK(
+        5,
+        "[[20,5]]") "{\"kind\":\"end\",\"t\":3,\"seen\":9,\"written\":9,\"lost\":0,\"lost_by\":{},"
+                    "\"bytes\":0,"
+                    "\"repairs\":{\"handler_cut\":8},\"hooks\":{\"calls\":77,\"ns_per_pair\":2.5},"
+                    "\"snapshots\":{\"taken\":9,\"compared\":7,\"equal\":7,\"mismatched\":0,"
+                    "\"refused\":2,"
+                    "\"refused_by\":{\"0x80131360\":2}}}\n");
+    assert_int_equal(checks.taken, 9);
+    assert_int_equal(checks.compared, 7);
+    assert_int_equal(checks.refused, 2);
+    assert_int_equal(tally(checks.refused_by, "0x80131360"), 2);
+    assert_int_equal(tally(checks.repairs, "handler_cut"), 8);
+    assert_int_equal(checks.hook_calls, 77);
+    assert_true(checks.hook_ns_per_pair == 2.5);
+}
+
+/* A prefix that ends between a mismatch and the next check must not look perfect. */
+static void mismatches_after_the_last_check_count(void **state)
+{
+    (void)state;
+    read_text(HEADER "{\"kind\":\"method\",\"id\":1,\"name\":\"A.B()\"}\n" CHECK(5, "[[20,5]]")
+                  MISMATCH MISMATCH);
+    assert_int_equal(checks.mismatched, 2);
+    assert_int_equal(checks.compared, 7);
+    assert_int_equal(checks.equal, 5);
+    assert_int_equal(tally(checks.mismatched_by, "shadow_extra"), 2);
+    assert_int_equal(checks.example_count, 1);
+    assert_int_equal(checks.examples[0].shadow_size, 1);
+    assert_string_equal(report_method(&checks.defs, checks.examples[0].shadow[0])->name, "A.B()");
+}
+
+static void repairs_of_a_prefix_are_the_latest_known(void **state)
+{
+    (void)state;
+    read_text(HEADER CHECK(
+        5, "[[20,5]]") "{\"kind\":\"repair\",\"t\":3,\"reason\":\"handler_cut\",\"count\":6}\n"
+                       "{\"kind\":\"repair\",\"t\":3,\"reason\":\"filter\",\"count\":1}\n");
+    assert_int_equal(tally(checks.repairs, "handler_cut"), 6);
+    assert_int_equal(tally(checks.repairs, "filter"), 1);
+}
+
+static void recordings_behind_one_another_add_up(void **state)
+{
+    (void)state;
+    read_text(HEADER CHECK(5, "[[40,5]]") HEADER CHECK(3, "[[20,3]]"));
+    assert_int_equal(checks.compared, 8);
+    assert_int_equal(checks.shadow.count, 8);
+    assert_int_equal(report_quantile(&checks.shadow, 0.3), 20);
+    assert_int_equal(report_quantile(&checks.shadow, 0.5), 40);
+    assert_int_equal(checks.depth_count, 1);
+    assert_int_equal(checks.depths[0].count, 8);
+}
+
+static void quantiles_are_what_that_share_does_not_exceed(void **state)
+{
+    struct report_bucket buckets[] = {{10, 98}, {50, 1}, {1000, 1}};
+    const struct report_histogram h = {buckets, 3, 3, 100, 2030}, empty = {NULL, 0, 0, 0, 0};
+
+    (void)state;
+    assert_int_equal(report_quantile(&h, 0.5), 10);
+    assert_int_equal(report_quantile(&h, 0.98), 10);
+    assert_int_equal(report_quantile(&h, 0.99), 50);
+    assert_int_equal(report_quantile(&h, 1), 1000);
+    assert_int_equal(report_quantile(&empty, 0.5), 0);
+    assert_true(report_mean(&empty) == 0);
+}
+
+static void exact_sums_are_better_than_bucket_middles(void **state)
+{
+    (void)state;
+    read_text(HEADER
+              "{\"kind\":\"check\",\"t\":1,\"taken\":2,\"compared\":2,\"equal\":2,\"mismatched\":0,"
+              "\"refused\":0,\"shadow\":[[20,2]],\"shadow_ns\":43}\n");
+    assert_true(report_mean(&checks.shadow) == 21.5);
+}
+
+static void a_log_of_snapshots_has_no_cost_of_the_shadow_stack(void **state)
+{
+    (void)state;
+    read_text(HEADER
+              "{\"kind\":\"check\",\"t\":1,\"taken\":2,\"compared\":0,\"equal\":0,\"mismatched\":0,"
+              "\"refused\":0,\"shadow\":[[0,2]],\"shadow_ns\":0,\"snapshot\":[[900,2]]}\n");
+    assert_int_equal(checks.shadow.count, 0);
+    assert_int_equal(checks.snapshot.count, 2);
+}
+
+static void damaged_checks_are_noted_and_the_rest_is_used(void **state)
+{
+    (void)state;
+    read_text(HEADER CHECK(2, "[[20,2]]") "{\"kind\":\"check\",\"t\":1,\"taken\":\"many\"}\n"
+                                          "{\"kind\":\"mismatch\",\"t\":2}\n"
+                                          "{\"kind\":\"repair\",\"t\":2,\"reason\":5}\n" CHECK(
+                                              3, "[[20],7,[-1,5],[1,\"x\"],[30,3]]"));
+    assert_int_equal(problems.count, 3);
+    assert_int_equal(checks.compared, 3);
+    assert_int_equal(checks.shadow.count, 3);
+}
+
+static void running_out_of_memory_is_said_at_every_place(void **state)
+{
+    static const char text[] =
+        HEADER "{\"kind\":\"method\",\"id\":1,\"name\":\"A.B()\"}\n" CHECK(5, "[[20,5]]") MISMATCH;
+    long n = 0;
+    int err;
+
+    (void)state;
+    do {
+        struct memory_log m = {.text = text, .size = sizeof(text) - 1};
+        struct report_lines *lines = memory_log_lines(&m);
+        struct report_checks c;
+
+        memory_fail_after(n++);
+        err = report_checks_init(&c, &problems);
+        if (!err)
+            err = report_checks_read_lines(&c, lines, "memory");
+        if (!err)
+            err = report_checks_finish(&c);
+        memory_fail_after(-1);
+        report_checks_fini(&c);
+        report_lines_free(lines);
+        assert_true(err == 0 || err == -ENOMEM);
+    } while (err);
+    assert_true(n > 10);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        T(the_last_check_counts),
+        T(the_end_record_has_the_later_counts),
+        T(mismatches_after_the_last_check_count),
+        T(repairs_of_a_prefix_are_the_latest_known),
+        T(recordings_behind_one_another_add_up),
+        T(quantiles_are_what_that_share_does_not_exceed),
+        T(exact_sums_are_better_than_bucket_middles),
+        T(a_log_of_snapshots_has_no_cost_of_the_shadow_stack),
+        T(damaged_checks_are_noted_and_the_rest_is_used),
+        T(running_out_of_memory_is_said_at_every_place),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
