@@ -201,6 +201,20 @@ static struct tree_node *context_of(struct alloc *a, struct frame *top, size_t d
     return node;
 }
 
+/* While a filter runs the method has a second frame, on top of those that the exception passes: its own lies below. */
+static uintptr_t allocating_instruction(struct alloc *a, struct frame *top, size_t depth)
+{
+    const struct frame *frame = top - 1;
+    bool in_filter = load_relaxed(&frame->ret) == FRAME_RET_FILTER;
+
+    while (in_filter && frame > top - depth) {
+        frame--;
+        if (load_relaxed(&frame->method) == load_relaxed(&top[-1].method))
+            break;
+    }
+    return site_find(&a->sites, load_relaxed(&frame->sp), in_filter, a->config.leaf, a->config.context);
+}
+
 /* Id of the allocating instruction, 0 when it is not known. */
 static uint32_t site_of(struct alloc *a, struct alloc_thread *t, uintptr_t method, uintptr_t ip,
                         const struct names_class *class)
@@ -259,7 +273,7 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
     if (UNLIKELY(compare))
         captured = clock_ticks();
     if (depth && !a->config.capture) {
-        ip = site_find(&a->sites, load_relaxed(&top[-1].sp), a->config.leaf, a->config.context);
+        ip = allocating_instruction(a, top, depth);
         event.site = site_of(a, t, load_relaxed(&top[-1].method), ip, class);
     }
     event.node = node->id;

@@ -51,21 +51,30 @@ static uintptr_t through_helper(struct site_table *table, const uintptr_t *frame
     return ip ? learn(table, row, frame, limit, ip) : 0;
 }
 
-uintptr_t site_find(struct site_table *table, uintptr_t caller_sp, site_teacher *teacher, void *context)
+uintptr_t site_find(struct site_table *table, uintptr_t caller_sp, bool in_filter, site_teacher *teacher,
+                    void *context)
 {
-    const uintptr_t *frame = __builtin_frame_address(0);
+    const uintptr_t *frame = __builtin_frame_address(0), *inner = NULL;
     uintptr_t target = caller_sp - 2 * sizeof(uintptr_t), ip = 0;
 
-    /* Frames of the live stack only: the chain must rise and stay below the method's own frame. */
+    /* Frames of the live stack only: the chain must rise. */
     for (unsigned i = 0; i < FRAMES; i++) {
         uintptr_t next = frame[0];
 
+        if (next > target && !in_filter) { /* past the method without meeting its frame: replaced on the stack, its own lies below */
+            frame = inner;
+            next = target;
+        }
         if (next == target) {
-            ip = native(table, frame[1]) ? through_helper(table, frame, target, teacher, context) : frame[1];
+            uintptr_t limit = frame ? frame[0] : 0;
+
+            if (frame)
+                ip = native(table, frame[1]) ? through_helper(table, frame, limit, teacher, context) : frame[1];
             break;
         }
-        if (next <= (uintptr_t)frame || next > target || next % sizeof(uintptr_t))
+        if (next > target || next <= (uintptr_t)frame || next % sizeof(uintptr_t))
             break;
+        inner = frame;
         frame = (const uintptr_t *)next;
     }
     if (!ip)

@@ -31,9 +31,13 @@ typedef uintptr_t site_teacher(void *context);
 
 /*
  * site_find - the return address of the allocating call.
- * caller_sp is the youngest frame's (its frame pointer is saved 16 bytes below). Returns: the address, or 0 (counted).
+ * caller_sp: the youngest frame's. Its frame pointer is saved 16 bytes below; after on-stack replacement the method has
+ *            another one, somewhat lower.
+ * in_filter: a filter of that method allocates: it uses the method's frame pointer, from a younger place.
+ * Returns:   the address, or 0 (counted).
  * Threads: the allocating one. May run: in ObjectAllocated only.
  */
-uintptr_t site_find(struct site_table *table, uintptr_t caller_sp, site_teacher *teacher, void *context);
+uintptr_t site_find(struct site_table *table, uintptr_t caller_sp, bool in_filter, site_teacher *teacher,
+                    void *context);
 
 #endif

@@ -46,7 +46,7 @@ static int compare(char **logs, size_t count, enum reading_format format, FILE *
     while (begun < count && !status) {
         report_problems_init(&problems[begun]);
         status = read_one(&checks[begun], &problems[begun], logs[begun]);
-        mismatched += checks[begun].mismatched;
+        mismatched += checks[begun].mismatched + checks[begun].walked_mismatched;
         begun++;
     }
     if (!status && format == READING_TEXT) {

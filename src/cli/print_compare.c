@@ -322,6 +322,24 @@ static void print_instructions(const struct table *t)
     row_of(t, "allocations, equal", sites_right, sites_all);
 }
 
+/* --check-threads. */
+static void print_threads(const struct table *t)
+{
+    uint64_t any = 0;
+
+    for (size_t i = 0; i < t->count; i++)
+        any |= t->checks[i].stops;
+    if (!any)
+        return;
+    row_count(t, "", "Stops of the whole runtime", offsetof(struct report_checks, stops));
+    row_count(t, "  ", "threads walked", offsetof(struct report_checks, walked));
+    row_count(t, "  ", "equal", offsetof(struct report_checks, walked_equal));
+    row_count(t, "  ", "left, not yet returned", offsetof(struct report_checks, walked_leaving));
+    row_count(t, "  ", "in an exception dispatch", offsetof(struct report_checks, walked_dispatching));
+    row_count(t, "  ", "different", offsetof(struct report_checks, walked_mismatched));
+    row_count(t, "  ", "no frames, or not walkable", offsetof(struct report_checks, walked_refused));
+}
+
 static void print_logs(const struct table *t, char *const *names)
 {
     if (t->count == 1)
@@ -359,6 +377,7 @@ void print_compare_text(const struct report_checks *checks, char *const *names, 
     rows_of_tally(&t, "    ", offsetof(struct report_checks, refused_by), explain_refusal);
     print_accuracy(&t);
     print_instructions(&t);
+    print_threads(&t);
     fputs("Cost: mean, median, 99%\n", out);
     row_cost(&t, "shadow stack, one capture", offsetof(struct report_checks, shadow));
     row_cost(&t, "snapshot, one capture", offsetof(struct report_checks, snapshot));
@@ -476,7 +495,7 @@ static json_t *json_checks(const struct report_checks *c, const struct report_pr
         c->compared ? json_real((double)c->equal / (double)c->compared) : json_null();
 
     return json_pack("{s:{s:I, s:I, s:O}, s:I, s:I, s:I, s:o, s:O, s:o, s:{s:o, s:o, s:o, s:o},"
-                     " s:{s:I, s:I, s:I, s:I, s:I, s:I}, s:I, s:o, s:o}",
+                     " s:{s:I, s:I, s:I, s:I, s:I, s:I}, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I}, s:I, s:o, s:o}",
                      "snapshots", "taken", (json_int_t)c->taken, "refused", (json_int_t)c->refused,
                      "refused_by", c->refused_by, "compared", (json_int_t)c->compared, "equal",
                      (json_int_t)c->equal, "mismatched", (json_int_t)c->mismatched, "accuracy",
@@ -486,7 +505,10 @@ static json_t *json_checks(const struct report_checks *c, const struct report_pr
                      "instructions", "calls", (json_int_t)c->calls, "calls_equal",
                      (json_int_t)c->calls_equal, "calls_native", (json_int_t)c->calls_native,
                      "sites", (json_int_t)c->sites, "sites_equal", (json_int_t)c->sites_equal,
-                     "sites_unknown", (json_int_t)c->sites_unknown, "allocs", (json_int_t)c->allocs,
+                     "sites_unknown", (json_int_t)c->sites_unknown, "threads", "stops", (json_int_t)c->stops,
+                     "walked", (json_int_t)c->walked, "equal", (json_int_t)c->walked_equal, "leaving",
+                     (json_int_t)c->walked_leaving, "dispatching", (json_int_t)c->walked_dispatching, "mismatched",
+                     (json_int_t)c->walked_mismatched, "refused", (json_int_t)c->walked_refused, "allocs", (json_int_t)c->allocs,
                      "examples", json_examples(c), "log", reading_log_json(&c->log, problems));
 }
 

@@ -160,12 +160,16 @@ static void flush_packed(struct log *log, ZSTD_EndDirective end)
             break;
         file->packed.size += out.pos;
     }
-    if (in.pos == in.size)
+    if (in.pos == in.size) {
+        file->packed_allocs += file->allocs;
         buffer_done(file);
-    else
+    } else {
         drop_front(&file->buffer, in.pos);
+    }
     if (file->packed.size)
         drop_front(&file->packed, put(log, file->packed.data, file->packed.size));
+    if (!file->packed.size)
+        file->packed_allocs = 0;
 }
 
 void log_file_flush(struct log *log)
@@ -213,7 +217,8 @@ int log_file_next(struct log *log)
         log_file_flush(log);
     if (file->error || file->buffer.size || file->packed.size)
         return -EAGAIN;
-    if (rename(file->path, older))
+    /* The first time there may be somebody else's file of that name: it stays, and the present part goes on. */
+    if (renameat2(AT_FDCWD, file->path, AT_FDCWD, older, file->part == 1 ? RENAME_NOREPLACE : 0))
         return -errno;
     fd = open(file->path, OPEN_FLAGS, 0600);
     if (fd < 0) {
@@ -237,12 +242,24 @@ void log_file_close(struct log *log)
         flush_packed(log, ZSTD_e_end);
     else
         log_file_flush(log);
-    if (file->buffer.size) { /* these lines never reached the file */
-        log->written -= file->allocs;
-        log->lost_here[EVENT_LOST_WRITE_FAILED] += file->allocs;
-    }
+    /* What never reached the file; of a piece that was packed and went out in part, nothing can be read for sure. */
+    log->written -= file->allocs + file->packed_allocs;
+    log->lost_here[EVENT_LOST_WRITE_FAILED] += file->allocs + file->packed_allocs;
     if (file->fd >= 0 && close(file->fd) && !file->error)
         file->error = errno;
+    file->fd = -1;
+    log_file_free(log);
+}
+
+void log_file_free(struct log *log)
+{
+    struct log_file *file = &log->file;
+
+    if (file->fd >= 0) {
+        close(file->fd);
+        if (!file->bytes)
+            unlink(file->path);
+    }
     file->fd = -1;
     ZSTD_freeCCtx(file->compressor);
     file->compressor = NULL;

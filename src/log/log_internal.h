@@ -41,6 +41,7 @@ struct log_file {
     uint32_t part;         /* 1, 2, ...: --max-log */
     uint64_t oldest_ns;    /* when the first byte of the buffer came; 0: empty */
     uint64_t allocs;       /* allocations that the lines of the buffer stand for */
+    uint64_t packed_allocs; /* the same of what is packed */
     int error;             /* errno of the last failure, 0 while writing works */
     char *path;
 };
@@ -63,6 +64,7 @@ struct log {
     uint64_t zero_ns;                         /* CLOCK_MONOTONIC at t = 0 */
     struct log_thread *threads;
     struct log_ids modules, classes, methods;
+    bool headless;      /* this part has no header yet: memory ran out */
     uint8_t generation; /* node->written of a node that this part of the log has; 1 to 255 */
     struct tree_node **path; /* scratch: nodes to be defined, leaf first */
     size_t path_capacity;
@@ -83,6 +85,7 @@ bool log_file_full(const struct log *log); /* writing fails, and as much waits a
 bool log_file_due(const struct log *log);  /* --max-log: this part is as large as it may be */
 int log_file_next(struct log *log);        /* on to the next part: 0 or -errno, then the present one goes on */
 void log_file_close(struct log *log);
+void log_file_free(struct log *log); /* closes and releases; a file in which nothing was written is removed */
 
 /* format.c: event lines, formatted in place */
 void log_format_alloc(struct log *log, struct log_thread *thread, const struct event *event, uint64_t t);

@@ -141,6 +141,9 @@ static bool drain(struct log *log, struct log_thread *thread)
     uint64_t tail = load_relaxed(&ring->tail), head = load_acquire(&ring->head), from = tail; /* slots after head */
     bool moved = false;
 
+    if (log->headless && log_write_header(log))
+        return false; /* memory is out: next round again */
+    log->headless = false;
     if (!thread->defined && log_define_thread(log, thread, NULL))
         return false; /* memory is out: next round again */
     thread->defined = true;
@@ -223,7 +226,7 @@ static bool empty(const struct log *log)
 
 static void report(struct log *log, uint64_t now)
 {
-    if (now < log->next_report_ns)
+    if (now < log->next_report_ns || log->headless)
         return;
     log->next_report_ns = now + REPORT_NS;
     clock_calibrate();
@@ -250,6 +253,8 @@ static void next_part(struct log *log)
 {
     struct tree_node *node;
 
+    if (log->sites)
+        log_sites_flush(log); /* their threads may have ended: they belong to this part */
     if (log_file_next(log))
         return; /* the present one goes on */
     log_ids_clear(&log->modules);
@@ -262,7 +267,7 @@ static void next_part(struct log *log)
         for (uint32_t id = 0; (node = tree_node_by_id(log->config.tree, id)); id++)
             node->written = 0;
     }
-    log_write_header(log);
+    log->headless = log_write_header(log) != 0;
 }
 
 static bool round_once(struct log *log)
@@ -310,6 +315,8 @@ static void finish(struct log *log)
             wake_wait(&log->config.hub->writer, BUSY_NS);
     }
     count_unadopted(log);
+    if (log->headless)
+        log->headless = log_write_header(log) != 0;
     if (log->sites) {
         log_sites_flush(log);
         log_sites_drop(log);
@@ -375,9 +382,7 @@ int log_open(const struct log_config *config, struct log **out, char *why, size_
     return 0;
 failed:
     log_sites_free(log->sites);
-    if (log->file.fd >= 0)
-        close(log->file.fd);
-    buffer_free(&log->file.buffer);
+    log_file_free(log);
     memory_free(log->file.path);
     memory_pages_unmap(log->known, LOG_KNOWN_IPS * sizeof(*log->known));
     memory_free(log);

@@ -3,9 +3,12 @@
 #include "names/internal.h"
 #include "names/signature.h"
 
+#include "base/memory.h"
+
 #include <shadowtrace/clr/constants.h>
 #include <shadowtrace/clr/metadata.h>
 
+#include <errno.h>
 #include <string.h>
 
 /* ECMA-335 III: the opcodes that call, or may call a helper of the runtime's. */
@@ -349,6 +352,10 @@ static unsigned fit_class(const struct signature_scope *scope, const struct inst
     struct member m;
     unsigned fit = 0;
 
+    if (in->opcode == OP_LDSTR || in->opcode == OP_LDTOKEN) /* made when first asked for */
+        return strcmp(text, in->opcode == OP_LDSTR ? "System.String" : "System.RuntimeType") == 0
+                   ? FIT_NAME
+                   : 0;
     if (!makes_object(in->opcode))
         return 0;
     if (in->opcode == OP_NEWOBJ) {
@@ -426,63 +433,381 @@ static struct candidates candidates_in(const struct il_code *il, uint32_t from, 
     return c;
 }
 
-/* The best fit in [from, to), and how many fit as well as it. */
+/* The best fit in [from, to), how many fit as well as it, and the one of these at the place of the target's rank. */
 struct best {
-    uint32_t at;
+    uint32_t at, nth;
     unsigned fit, count;
 };
 
 static struct best best_in(const struct names_method *method, const struct il_code *il,
                            uint32_t from, uint32_t to, const struct il_target *target, bool owners)
 {
-    struct best best = {0, 0, 0};
+    struct best best = {0, 0, 0, 0};
     struct signature_scope scope;
     struct instruction in;
     struct parts parts;
     unsigned fit;
 
-    if (!method->module || !method->module->import)
+    if (!method->module || !method->module->import || (!target->callee && !target->made))
         return best;
     text_scope(method, &scope);
     if (target->callee)
         parts = parts_of(target->callee);
     while (from < to && next_instruction(il, &from, &in)) {
         fit = fit_of(&scope, &in, target->callee ? &parts : NULL, target->made, owners);
-        if (fit > best.fit)
-            best = (struct best){in.at, fit, 1};
-        else if (fit && fit == best.fit)
-            best.count++;
+        if (fit > best.fit) {
+            best = (struct best){in.at, in.at, fit, 1};
+        } else if (fit && fit == best.fit) {
+            if (best.count++ == target->rank.place)
+                best.nth = in.at;
+        }
     }
     return best;
 }
 
-int32_t il_narrow(const struct names_method *method, const struct il_code *il, uint32_t from,
-                  uint32_t to, const struct il_target *target)
+/* The piece that holds an offset. */
+static uint32_t piece_of(const struct il_pieces *pieces, uint32_t at)
 {
-    struct candidates c = candidates_in(il, from, to);
-    struct best best;
+    uint32_t low = 0, high = pieces->count;
 
-    if (c.all < 2)
-        return c.all ? (int32_t)c.first : IL_NOTHING;
-    if (!target->callee && !target->made)
-        return IL_AMBIGUOUS;
-    best = best_in(method, il, from, to, target, false);
-    if (best.fit >= FIT_NAME)
-        return (int32_t)best.at;
-    if (c.makers == 1 && !target->callee)
-        return (int32_t)c.first_maker;
-    if (c.calls == 1) /* through a delegate, an override by another name, or inlined there */
-        return (int32_t)c.first_call;
-    return IL_AMBIGUOUS;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (pieces->piece[middle].at <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
 }
 
-int32_t il_search(const struct names_method *method, const struct il_code *il, uint32_t from,
-                  uint32_t to, const struct il_target *target)
+static uint32_t piece_end(const struct il_pieces *pieces, uint32_t index)
 {
-    struct best best = best_in(method, il, from, to, target, false);
+    return index + 1 < pieces->count ? pieces->piece[index + 1].at : UINT32_MAX;
+}
+
+/*
+ * Pieces without an entry of their own, next to one that has: their code lies in front of its, where their result is
+ * used; or behind it, and runs on under its entry.
+ */
+struct run {
+    uint32_t first, own, last; /* pieces, inclusive; own is UINT32_MAX if there is none */
+};
+
+static struct run run_around(const struct il_pieces *pieces, uint32_t own)
+{
+    struct run run = {own, own, own};
+
+    while (run.first && !pieces->piece[run.first - 1].mapped)
+        run.first--;
+    while (run.last + 1 < pieces->count && !pieces->piece[run.last + 1].mapped)
+        run.last++;
+    return run;
+}
+
+static struct best best_of(const struct names_method *method, const struct il_code *il,
+                           const struct il_pieces *pieces, uint32_t first, uint32_t last,
+                           const struct il_target *target)
+{
+    return best_in(method, il, pieces->piece[first].at, piece_end(pieces, last), target, false);
+}
+
+/* The best of all pieces that have no entry. */
+static struct best best_unmapped(const struct names_method *method, const struct il_code *il,
+                                 const struct il_pieces *pieces, const struct il_target *target)
+{
+    struct best all = {0, 0, 0, 0};
+
+    for (uint32_t i = 0; i < pieces->count; i++) {
+        struct best one;
+
+        if (pieces->piece[i].mapped)
+            continue;
+        one = best_of(method, il, pieces, i, i, target);
+        if (one.fit > all.fit) {
+            all = one;
+        } else if (one.fit && one.fit == all.fit) {
+            all.count += one.count;
+        }
+    }
+    return all;
+}
+
+/* The one that fits best: of several the one whose place among them is the call's among equal calls. */
+static int32_t chosen(const struct best *best, const struct il_target *target)
+{
+    if (best->count == 1)
+        return (int32_t)best->at;
+    return best->count == target->rank.count ? (int32_t)best->nth : IL_UNKNOWN;
+}
+
+/* Whether an object of a class that nothing names may come from this instruction: its type is a parameter. */
+static bool may_make(const struct instruction *in, const struct il_target *target)
+{
+    return target->made && makes_object(in->opcode) && in->opcode != OP_NEWOBJ &&
+           clr_token_type(in->token) == mdtTypeSpec;
+}
+
+/* Whether the call's operand says nothing of whom it calls: through a pointer, or a delegate. */
+static bool calls_unnamed(const struct names_method *method, const struct il_code *il, uint32_t at)
+{
+    static const char invoke[] = "Invoke";
+    struct signature_scope scope;
+    struct instruction in;
+    struct member m;
+    bool is;
+
+    if (!next_instruction(il, &at, &in) || in.opcode == OP_CALLI)
+        return in.opcode == OP_CALLI;
+    if (in.opcode != OP_CALLVIRT || !method->module || !method->module->import)
+        return false;
+    text_scope(method, &scope);
+    member_of(&scope, in.token, &m);
+    is = text_is(&m.name, invoke, sizeof(invoke) - 1);
+    buffer_free(&m.name);
+    return is;
+}
+
+/* No operand names the target: the calls that may lead to it by another name, or are inlined there. */
+static int32_t by_way_of(const struct il_code *il, const struct il_pieces *pieces,
+                         const struct run *run, const struct il_target *target)
+{
+    uint32_t from = pieces->piece[run->first].at, end = piece_end(pieces, run->last), at = from;
+    uint32_t maker = 0, makers = 0;
+    struct candidates c = candidates_in(il, from, end);
+    struct instruction in;
+
+    while (at < end && next_instruction(il, &at, &in))
+        if (may_make(&in, target) && !makers++)
+            maker = in.at;
+    if (makers)
+        return makers == 1 ? (int32_t)maker : IL_UNKNOWN;
+    if (c.all == 1)
+        return (int32_t)c.first;
+    if ((target->callee || target->made) && c.calls == 1)
+        return (int32_t)c.first_call;
+    if (run->own == UINT32_MAX || !c.all)
+        return IL_UNKNOWN;
+    at = pieces->piece[run->own].at; /* all in one statement: that */
+    from = candidates_in(il, at, piece_end(pieces, run->own)).all;
+    return from == c.all ? (int32_t)at : IL_UNKNOWN;
+}
+
+static int32_t find(const struct names_method *method, const struct il_code *il,
+                    const struct il_pieces *pieces, const struct run *run,
+                    const struct il_target *target)
+{
+    struct best best = best_of(method, il, pieces, run->first, run->last, target);
+    struct candidates c;
+    uint32_t from, end;
 
     if (best.fit >= FIT_NAME)
-        return (int32_t)best.at;
+        return chosen(&best, target);
+    from = pieces->piece[run->first].at;
+    end = piece_end(pieces, run->last);
+    c = candidates_in(il, from, end);
+    if (c.calls == 1 && calls_unnamed(method, il, c.first_call))
+        return (int32_t)c.first_call;
+    best = best_unmapped(method, il, pieces, target);
+    if (best.fit >= FIT_NAME) /* moved away; or reached by way of a call here: who knows */
+        return c.all ? IL_UNKNOWN : chosen(&best, target);
+    return by_way_of(il, pieces, run, target);
+}
+
+int32_t il_find(const struct names_method *method, const struct il_code *il,
+                const struct il_pieces *pieces, uint32_t from, const struct il_target *target)
+{
+    uint32_t own = piece_of(pieces, from);
+    struct run run = run_around(pieces, own);
+
+    return pieces->piece[own].at == from ? find(method, il, pieces, &run, target) : IL_UNKNOWN;
+}
+
+int32_t il_find_first(const struct names_method *method, const struct il_code *il,
+                      const struct il_pieces *pieces, const struct il_target *target)
+{
+    struct run run = {0, UINT32_MAX, 0};
+
+    if (pieces->piece[0].mapped)
+        return il_search(method, il, pieces, 0, target);
+    run.last = run_around(pieces, 0).last;
+    return find(method, il, pieces, &run, target);
+}
+
+int32_t il_search(const struct names_method *method, const struct il_code *il,
+                  const struct il_pieces *pieces, uint32_t from, const struct il_target *target)
+{
+    uint32_t own = piece_of(pieces, from);
+    struct best best = best_of(method, il, pieces, own, own, target);
+
+    if (best.fit >= FIT_NAME)
+        return chosen(&best, target);
     best = best_in(method, il, 0, il->size, target, true);
-    return best.count == 1 ? (int32_t)best.at : best.fit ? IL_AMBIGUOUS : IL_NOTHING;
+    return best.count == 1 ? (int32_t)best.at : IL_UNKNOWN;
+}
+
+/* ---- pieces ---- */
+
+/* What an instruction does to the depth of the stack, other than by its operand; rows in order. */
+static int effect_of(uint32_t opcode)
+{
+    static const struct {
+        uint16_t first, last;
+        int8_t effect;
+    } effects[] = {
+        {0x02, 0x09, 1},      /* ldarg, ldloc */
+        {0x0A, 0x0D, -1},     /* stloc */
+        {0x0E, 0x0F, 1},      /* ldarg.s, ldarga.s */
+        {0x10, 0x10, -1},     /* starg.s */
+        {0x11, 0x12, 1},      /* ldloc.s, ldloca.s */
+        {0x13, 0x13, -1},     /* stloc.s */
+        {0x14, 0x25, 1},      /* constants, dup */
+        {0x26, 0x26, -1},     /* pop */
+        {0x2C, 0x2D, -1},     /* brfalse.s, brtrue.s */
+        {0x2E, 0x37, -2},     /* beq.s to blt.un.s */
+        {0x39, 0x3A, -1},     /* brfalse, brtrue */
+        {0x3B, 0x44, -2},     /* beq to blt.un */
+        {0x45, 0x45, -1},     /* switch */
+        {0x51, 0x57, -2},     /* stind */
+        {0x58, 0x64, -1},     /* add to shr.un */
+        {0x70, 0x70, -2},     /* cpobj */
+        {0x72, 0x72, 1},      /* ldstr */
+        {0x7A, 0x7A, -1},     /* throw */
+        {0x7D, 0x7D, -2},     /* stfld */
+        {0x7E, 0x7F, 1},      /* ldsfld, ldsflda */
+        {0x80, 0x80, -1},     /* stsfld */
+        {0x81, 0x81, -2},     /* stobj */
+        {0x8F, 0x9A, -1},     /* ldelema, ldelem */
+        {0x9B, 0xA2, -3},     /* stelem */
+        {0xA3, 0xA3, -1},     /* ldelem */
+        {0xA4, 0xA4, -3},     /* stelem */
+        {0xD0, 0xD0, 1},      /* ldtoken */
+        {0xD6, 0xDB, -1},     /* add.ovf to sub.ovf.un */
+        {0xDF, 0xDF, -2},     /* stind.i */
+        {0xFE00, 0xFE00, 1},  /* arglist */
+        {0xFE01, 0xFE05, -1}, /* comparisons */
+        {0xFE06, 0xFE06, 1},  /* ldftn */
+        {0xFE09, 0xFE0A, 1},  /* ldarg, ldarga */
+        {0xFE0B, 0xFE0B, -1}, /* starg */
+        {0xFE0C, 0xFE0D, 1},  /* ldloc, ldloca */
+        {0xFE0E, 0xFE0E, -1}, /* stloc */
+        {0xFE11, 0xFE11, -1}, /* endfilter */
+        {0xFE15, 0xFE15, -1}, /* initobj */
+        {0xFE17, 0xFE18, -3}, /* cpblk, initblk */
+        {0xFE1C, 0xFE1C, 1},  /* sizeof */
+    };
+
+    for (size_t i = 0; i < COUNT_OF(effects) && opcode >= effects[i].first; i++)
+        if (opcode <= effects[i].last)
+            return effects[i].effect;
+    return 0;
+}
+
+static int effect_of_call(const struct names_method *method, const struct instruction *in)
+{
+    struct clr_metadata *import = method->module ? method->module->import : NULL;
+    struct signature_shape shape;
+
+    if (!import || !signature_shape_of(import, in->token, &shape))
+        return 0;
+    if (in->opcode == OP_NEWOBJ)
+        return 1 - (int)shape.parameters;
+    return (shape.returns ? 1 : 0) - (int)shape.parameters - (shape.has_this ? 1 : 0) -
+           (in->opcode == OP_CALLI ? 1 : 0);
+}
+
+/* Whether what follows is reached from elsewhere only. */
+static bool ends_flow(uint32_t opcode)
+{
+    switch (opcode) {
+    case 0x27:       /* jmp */
+    case 0x2A:       /* ret */
+    case 0x2B:       /* br.s */
+    case 0x38:       /* br */
+    case OP_THROW:   /* throw */
+    case 0xDC:       /* endfinally */
+    case 0xDD:       /* leave */
+    case 0xDE:       /* leave.s */
+    case 0xFE11:     /* endfilter */
+    case OP_RETHROW: /* rethrow */
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* What is known of an offset before the code there is read. */
+enum { AT_MAPPED = 1, AT_DEPTH = 2 /* times the depth + 1 */ };
+
+static void reach(const struct il_code *il, uint16_t *known, int64_t target, int depth)
+{
+    if (target < 0 || target >= il->size)
+        return;
+    if (known[target] < AT_DEPTH && depth < UINT16_MAX / AT_DEPTH - 1)
+        known[target] = (uint16_t)(known[target] + AT_DEPTH * (depth + 1));
+}
+
+static void reach_all(const struct il_code *il, const struct instruction *in, uint32_t next,
+                      uint16_t *known, int depth)
+{
+    if (in->opcode == OP_SWITCH) {
+        for (uint32_t i = 0; i < in->token; i++)
+            reach(il, known, (int64_t)next + (int32_t)read_u32(il->code + in->at + 5 + 4 * (size_t)i), depth);
+    } else if ((in->opcode >= 0x38 && in->opcode <= 0x44) || in->opcode == 0xDD) {
+        reach(il, known, (int64_t)next + (int32_t)in->token, in->opcode == 0xDD ? 0 : depth);
+    } else if ((in->opcode >= 0x2B && in->opcode <= 0x37) || in->opcode == 0xDE) {
+        reach(il, known, (int64_t)next + (int8_t)il->code[in->at + 1], in->opcode == 0xDE ? 0 : depth);
+    }
+}
+
+static int depth_after(const struct names_method *method, const struct instruction *in, int depth)
+{
+    depth += is_call(in->opcode) ? effect_of_call(method, in) : effect_of(in->opcode);
+    return depth < 0 ? 0 : depth; /* a handler begins with the exception on the stack */
+}
+
+/* Walks the code once; branches back need no look: the stack is empty there, or known from before. */
+static uint32_t walk(const struct names_method *method, const struct il_code *il, uint16_t *known,
+                     struct il_piece *piece)
+{
+    uint32_t next = 0, count = 0;
+    bool ended = true;
+    int depth = 0;
+    struct instruction in;
+
+    while (next_instruction(il, &next, &in)) {
+        if (ended)
+            depth = known[in.at] >= AT_DEPTH ? known[in.at] / AT_DEPTH - 1 : 0;
+        if (!depth || (known[in.at] & AT_MAPPED))
+            piece[count++] = (struct il_piece){in.at, !depth, known[in.at] & AT_MAPPED};
+        depth = depth_after(method, &in, depth);
+        reach_all(il, &in, next, known, depth);
+        ended = ends_flow(in.opcode);
+    }
+    return count;
+}
+
+int il_pieces_new(const struct names_method *method, const struct il_code *il,
+                  const uint32_t *mapped, uint32_t mapped_count, struct il_pieces *out)
+{
+    uint16_t *known = memory_zalloc(il->size + 1, sizeof(*known));
+    struct il_piece *smaller;
+
+    *out = (struct il_pieces){memory_alloc((il->size + 1) * sizeof(*out->piece)), 0};
+    if (!known || !out->piece) {
+        memory_free(known);
+        memory_free(out->piece);
+        out->piece = NULL;
+        return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < mapped_count; i++)
+        if (mapped[i] < il->size)
+            known[mapped[i]] |= AT_MAPPED;
+    out->count = walk(method, il, known, out->piece);
+    if (!out->count)
+        out->piece[out->count++] = (struct il_piece){0, true, false};
+    memory_free(known);
+    smaller = memory_realloc(out->piece, out->count * sizeof(*out->piece));
+    out->piece = smaller ? smaller : out->piece;
+    return 0;
 }

@@ -633,6 +633,50 @@ bool signature_append_member_name(struct buffer *out, struct clr_metadata *impor
            0;
 }
 
+static bool method_blob(struct clr_metadata *import, uint32_t token, const uint8_t **blob,
+                        uint32_t *size)
+{
+    const struct clr_metadata_vtbl *v = import->vtbl;
+
+    if (clr_token_type(token) == mdtMethodSpec &&
+        v->get_method_spec_props(import, token, &token, blob, size) < 0)
+        return false;
+    switch (clr_token_type(token)) {
+    case mdtMethodDef:
+        return v->get_method_props(import, token, NULL, NULL, 0, NULL, NULL, blob, size, NULL,
+                                   NULL) >= 0;
+    case mdtMemberRef:
+        return v->get_member_ref_props(import, token, NULL, NULL, 0, NULL, blob, size) >= 0;
+    default:
+        return v->get_sig_from_token(import, token, blob, size) >= 0;
+    }
+}
+
+bool signature_shape_of(struct clr_metadata *import, uint32_t token, struct signature_shape *out)
+{
+    unsigned steps = STEPS_MAX;
+    const uint8_t *blob = NULL;
+    struct cursor c;
+    uint32_t size = 0, convention;
+
+    if (!method_blob(import, token, &blob, &size) || !blob)
+        return false;
+    c = (struct cursor){blob, blob + size, NULL, 0, &steps, false};
+    convention = read_byte(&c);
+    if (convention & IMAGE_CEE_CS_CALLCONV_GENERIC)
+        read_number(&c);
+    out->parameters = read_number(&c);
+    while (!c.bad && c.at < c.end &&
+           (*c.at == ELEMENT_TYPE_CMOD_REQD || *c.at == ELEMENT_TYPE_CMOD_OPT)) {
+        c.at++;
+        read_token(&c);
+    }
+    out->has_this = (convention & IMAGE_CEE_CS_CALLCONV_HASTHIS) &&
+                    !(convention & IMAGE_CEE_CS_CALLCONV_EXPLICITTHIS);
+    out->returns = read_byte(&c) != ELEMENT_TYPE_VOID;
+    return !c.bad && out->parameters < UINT16_MAX;
+}
+
 void signature_append_token(struct buffer *out, const struct signature_scope *scope, uint32_t type)
 {
     unsigned steps = STEPS_MAX;

@@ -196,6 +196,19 @@ static void settle_instructions(struct report_checks *c)
     c->sites_unknown += count_of(counts, "sites_unknown");
 }
 
+static void settle_threads(struct report_checks *c)
+{
+    const json_t *counts = json_object_get(c->check, "threads");
+
+    c->stops += count_of(counts, "stops");
+    c->walked += count_of(counts, "walked");
+    c->walked_equal += count_of(counts, "equal");
+    c->walked_leaving += count_of(counts, "leaving");
+    c->walked_dispatching += count_of(counts, "dispatching");
+    c->walked_mismatched += count_of(counts, "mismatched");
+    c->walked_refused += count_of(counts, "refused") + count_of(counts, "unready");
+}
+
 static int settle(struct report_checks *c)
 {
     const json_t *hooks = json_object_get(c->end, "hooks");
@@ -213,6 +226,7 @@ static int settle(struct report_checks *c)
     if (!err)
         err = depths_add(c, json_object_get(c->check, "by_depth"));
     settle_instructions(c);
+    settle_threads(c);
     if (!err)
         err = tally_later(&c->counts, json_object_get(c->check, "repairs"));
     if (!err)
@@ -325,7 +339,8 @@ static int on_mismatch(struct report_checks *c, const struct report_record *r)
         return unusable(c, r, "cause");
     if (!json_is_array(json_object_get(r->json, "shadow")))
         return unusable(c, r, "shadow");
-    c->mismatch_records++;
+    if (!json_object_get(r->json, "stopped"))
+        c->mismatch_records++;
     err = tally_add(&c->seen_by, cause, 1);
     for (size_t i = 0; i < c->example_count; i++)
         if (strncmp(c->examples[i].cause, cause, sizeof(e->cause) - 1) == 0)

@@ -49,6 +49,8 @@ struct report_checks {
     size_t depth_count, depth_capacity;
     /* Call and allocating instructions of equal stacks, compared with the snapshot's. */
     uint64_t calls, calls_equal, calls_native, sites, sites_equal, sites_unknown;
+    /* --check-threads: threads stopped and walked from outside. */
+    uint64_t stops, walked, walked_equal, walked_leaving, walked_dispatching, walked_mismatched, walked_refused;
     bool has_hooks;
     uint64_t hook_calls;
     double hook_ns_per_pair; /* 0: not measured */

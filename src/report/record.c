@@ -645,7 +645,7 @@ static int any_node(struct report_parser *p, struct report_node *n)
 /* What this version knows of each kind, so that what it does not know can be counted. */
 static const char *const known_members[SST_KIND_COUNT][26] = {
     [SST_KIND_HEADER] = {"format", "version", "pid", "executable", "command", "runtime", "hooks",
-                         "capture", "options", "clock", "started", "tracer", "unverified"},
+                         "capture", "options", "clock", "started", "tracer", "unverified", "part"},
     [SST_KIND_MODULE] = {"id", "name", "path"},
     [SST_KIND_CLASS] = {"id", "name", "module", "token"},
     [SST_KIND_METHOD] = {"id", "name", "module", "token"},
@@ -658,14 +658,14 @@ static const char *const known_members[SST_KIND_COUNT][26] = {
     [SST_KIND_SNAPSHOT] = {"t", "thread", "refused", "stack"},
     [SST_KIND_CHECK] = {"t", "taken", "compared", "equal", "mismatched", "refused", "refused_by",
                         "mismatched_by", "shadow", "snapshot", "shadow_ns", "snapshot_ns",
-                        "by_depth", "instructions", "repairs"},
+                        "by_depth", "instructions", "threads", "repairs"},
     [SST_KIND_MISMATCH] = {"t", "thread", "class", "cause", "first", "refused", "shadow",
-                           "snapshot", "repairs"},
+                           "snapshot", "repairs", "stopped"},
     [SST_KIND_LOST] = {"t", "reason", "count"},
     [SST_KIND_REPAIR] = {"t", "reason", "count"},
     [SST_KIND_END] = {"t", "seen", "written", "lost", "lost_by", "bytes", "threads", "nodes",
                       "nodes_refused", "repairs", "snapshots", "hooks", "names_failed",
-                      "log_bytes"},
+                      "log_bytes", "part"},
 };
 
 static void count_unknown(struct report_parser *p, enum sst_kind kind)

@@ -1,0 +1,112 @@
+/*
+ * Ticks and nanoseconds. A thread may be put aside between two clock readings for any time, so each comparison is
+ * tried again a few times: a clock that is wrong is wrong every time.
+ */
+#include "base/clock.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#define TRIES        20
+#define TOLERANCE_NS 200000
+
+static void pause_ms(long ms)
+{
+    const struct timespec span = {0, ms * 1000000};
+
+    nanosleep(&span, NULL);
+}
+
+/* Whether a tick of now converts to now. */
+static bool now_converts(void)
+{
+    uint64_t before = clock_ns(), ticks = clock_ticks(), after = clock_ns();
+    uint64_t ns = clock_ticks_to_ns(ticks);
+
+    return ns + TOLERANCE_NS >= before && ns <= after + TOLERANCE_NS;
+}
+
+static void a_tick_converts_to_its_own_time(void **state)
+{
+    bool good = false;
+
+    (void)state;
+    for (int i = 0; i < TRIES && !good; i++) {
+        pause_ms(5);
+        clock_calibrate();
+        pause_ms(2);
+        good = now_converts();
+    }
+    assert_true(good);
+}
+
+static void a_tick_from_before_the_last_calibration_converts_too(void **state)
+{
+    bool good = false;
+
+    (void)state;
+    clock_calibrate();
+    for (int i = 0; i < TRIES && !good; i++) {
+        uint64_t before = clock_ns(), ticks = clock_ticks(), after = clock_ns(), ns;
+
+        pause_ms(5);
+        clock_calibrate();
+        ns = clock_ticks_to_ns(ticks);
+        good = ns + TOLERANCE_NS >= before && ns <= after + TOLERANCE_NS;
+    }
+    assert_true(good);
+}
+
+static void later_ticks_never_convert_to_earlier_times(void **state)
+{
+    uint64_t last = 0;
+
+    (void)state;
+    for (int i = 0; i < 100000; i++) {
+        uint64_t ns = clock_ticks_to_ns(clock_ticks());
+
+        assert_true(ns >= last);
+        last = ns;
+    }
+}
+
+static void the_length_of_a_span_is_that_of_the_other_clock(void **state)
+{
+    bool good = false;
+
+    (void)state;
+    for (int i = 0; i < TRIES && !good; i++) {
+        uint64_t ns = clock_ns(), ticks = clock_ticks(), length;
+
+        pause_ms(10);
+        ticks = clock_ticks() - ticks;
+        ns = clock_ns() - ns;
+        length = clock_duration_ns(ticks);
+        good = length > ns - ns / 20 && length < ns + ns / 20;
+    }
+    assert_true(good);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    clock_init();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_tick_converts_to_its_own_time),
+        cmocka_unit_test(a_tick_from_before_the_last_calibration_converts_too),
+        cmocka_unit_test(later_ticks_never_convert_to_earlier_times),
+        cmocka_unit_test(the_length_of_a_span_is_that_of_the_other_clock),
+    };
+
+    return cmocka_run_group_tests_name("base/clock", tests, start, NULL);
+}

@@ -1,0 +1,128 @@
+/*
+ * Sleeping and waking. Nothing here asserts that something is quick: a wake-up that was lost shows as a sleep that
+ * lasts its whole, very long timeout.
+ */
+#include "base/clock.h"
+#include "base/wake.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+
+#include <cmocka.h>
+
+#define LONG_NS UINT64_C(20000000000) /* nobody waits that long unless a wake-up is lost */
+#define ROUNDS  20000u
+
+/* Returns whether the sleep was ended by somebody. */
+static bool woken(struct wake *w)
+{
+    uint64_t from = clock_ns();
+
+    wake_wait(w, LONG_NS);
+    return clock_ns() - from < LONG_NS;
+}
+
+static void a_wake_up_before_the_sleep_ends_it_at_once(void **state)
+{
+    struct wake w = {0};
+
+    (void)state;
+    wake_up(&w);
+    assert_true(woken(&w));
+}
+
+static void many_wake_ups_before_the_sleep_end_one(void **state)
+{
+    struct wake w = {0};
+    uint64_t from;
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        wake_up(&w);
+    assert_true(woken(&w));
+    from = clock_ns();
+    wake_wait(&w, 20000000);
+    assert_true(clock_ns() - from >= 20000000);
+}
+
+static void a_sleep_that_nobody_ends_lasts_its_timeout(void **state)
+{
+    struct wake w = {0};
+    uint64_t from = clock_ns();
+
+    (void)state;
+    wake_wait(&w, 20000000);
+    assert_true(clock_ns() - from >= 20000000);
+    wake_wait(&w, 0); /* no time at all is fine */
+    wake_up(&w);      /* and a sleep that timed out leaves nothing behind */
+    assert_true(woken(&w));
+}
+
+static void waking_keeps_errno(void **state)
+{
+    struct wake w = {0};
+
+    (void)state;
+    store_relaxed(&w.word, 1); /* as if somebody slept: the system call is made */
+    errno = 12345;
+    wake_up(&w);
+    assert_int_equal(errno, 12345);
+}
+
+/* Two threads hand a number back and forth; each sleeps until it is its turn. */
+struct table {
+    struct wake side[2];
+    _Atomic(unsigned) turn;
+    _Atomic(unsigned) lost;
+};
+struct player {
+    struct table *table;
+    unsigned side;
+};
+
+static void *play(void *context)
+{
+    struct player *player = context;
+    struct table *t = player->table;
+
+    for (unsigned round = player->side; round < ROUNDS; round += 2) {
+        while (load_acquire(&t->turn) != round)
+            if (!woken(&t->side[player->side])) {
+                add_relaxed(&t->lost, 1);
+                return NULL;
+            }
+        store_release(&t->turn, round + 1);
+        wake_up(&t->side[!player->side]);
+    }
+    return NULL;
+}
+
+static void no_wake_up_is_lost_between_two_threads(void **state)
+{
+    struct table table = {0};
+    struct player players[2] = {{&table, 0}, {&table, 1}};
+    pthread_t other;
+
+    (void)state;
+    assert_int_equal(pthread_create(&other, NULL, play, &players[1]), 0);
+    play(&players[0]);
+    pthread_join(other, NULL);
+    assert_int_equal(load_relaxed(&table.lost), 0);
+    assert_int_equal(load_relaxed(&table.turn), ROUNDS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_wake_up_before_the_sleep_ends_it_at_once),
+        cmocka_unit_test(many_wake_ups_before_the_sleep_end_one),
+        cmocka_unit_test(a_sleep_that_nobody_ends_lasts_its_timeout),
+        cmocka_unit_test(waking_keeps_errno),
+        cmocka_unit_test(no_wake_up_is_lost_between_two_threads),
+    };
+
+    return cmocka_run_group_tests_name("base/wake", tests, NULL, NULL);
+}

@@ -1,0 +1,402 @@
+/* One thread writes events into its ring, another takes them out. The consumer here is the test. */
+#include "event/event.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define RINGS_EACH 500u
+#define WAIT_NS    UINT64_C(200000000) /* what event_post promises to wait at the most */
+
+static struct event event_of(uint64_t number)
+{
+    return (struct event){.ticks = number,
+                          .subject = number * 3,
+                          .node = (uint32_t)number,
+                          .site = (uint32_t)(number >> 7),
+                          .bytes_kind =
+                              event_pack(number & 0xffff, EVENT_HEAP_NORMAL, EVENT_ALLOC)};
+}
+
+static int post(struct event_ring *ring, uint64_t number)
+{
+    const struct event event = event_of(number);
+
+    return event_post(ring, &event);
+}
+
+/* Member by member: an inlined memcmp() is nothing that TSan sees. */
+static bool same(const struct event *a, const struct event *b)
+{
+    return a->ticks == b->ticks && a->subject == b->subject && a->node == b->node &&
+           a->site == b->site && a->bytes_kind == b->bytes_kind;
+}
+
+/* Take what there is, at most `limit`; the events must be *next, *next + 1, ... Returns how many. */
+static uint64_t take(struct event_ring *ring, uint64_t limit, uint64_t *next, uint64_t *wrong)
+{
+    uint64_t tail = load_relaxed(&ring->tail), head = load_acquire(&ring->head), from = tail;
+
+    for (; tail != head && tail - from < limit; tail++, ++*next) {
+        const struct event expected = event_of(*next);
+
+        if (!same(&ring->slots[tail & ring->mask], &expected))
+            ++*wrong;
+    }
+    store_release(&ring->tail, tail);
+    return tail - from;
+}
+
+static struct event_ring *ring_new(struct event_hub *hub)
+{
+    struct event_ring *ring;
+
+    assert_int_equal(event_ring_new(hub, &ring), 0);
+    assert_ptr_equal(event_hub_adopt(hub), ring);
+    return ring;
+}
+
+static void packing_keeps_size_heap_and_kind(void **state)
+{
+    static const uint64_t sizes[] = {0, 8, 24, UINT64_C(1) << 32, (UINT64_C(1) << 48) - 8};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(sizes); i++)
+        for (unsigned heap = EVENT_HEAP_NORMAL; heap <= EVENT_HEAP_FROZEN; heap++) {
+            const struct event e = {
+                .bytes_kind = event_pack(sizes[i], (enum event_heap)heap, EVENT_SNAPSHOT)};
+
+            assert_true(event_bytes(&e) == sizes[i]);
+            assert_int_equal(event_heap(&e), heap);
+            assert_int_equal(event_kind(&e), EVENT_SNAPSHOT);
+        }
+}
+
+static void events_come_out_in_order_across_the_end_of_the_ring(void **state)
+{
+    struct event_hub hub = {.slots = 8, .drop = true};
+    struct event_ring *ring = ring_new(&hub);
+    uint64_t next = 0, wrong = 0, number = 0;
+
+    (void)state;
+    for (unsigned round = 0; round < 1000; round++) {
+        unsigned count = round % 9; /* 0 to 8: none to all */
+
+        for (unsigned i = 0; i < count; i++)
+            assert_int_equal(post(ring, number++), 0);
+        assert_int_equal(take(ring, 8, &next, &wrong), count);
+    }
+    assert_int_equal(wrong, 0);
+    assert_int_equal(next, number);
+    event_ring_free(ring);
+}
+
+static void a_full_ring_with_drop_refuses_at_once_and_keeps_what_it_has(void **state)
+{
+    struct event_hub hub = {.slots = 8, .drop = true};
+    struct event_ring *ring = ring_new(&hub);
+    uint64_t next = 0, wrong = 0, from = clock_ns();
+
+    (void)state;
+    for (uint64_t i = 0; i < 8; i++)
+        assert_int_equal(post(ring, i), 0);
+    for (unsigned i = 0; i < 1000; i++)
+        assert_int_equal(post(ring, 99), -ENOSPC);
+    assert_true(clock_ns() - from < 1000 * WAIT_NS); /* nobody waited */
+    assert_int_equal(take(ring, 1, &next, &wrong), 1);
+    assert_int_equal(post(ring, 8), 0);
+    assert_int_equal(post(ring, 99), -ENOSPC);
+    assert_int_equal(take(ring, 8, &next, &wrong), 8);
+    assert_int_equal(wrong, 0);
+    event_ring_free(ring);
+}
+
+static void a_writer_that_does_not_move_is_waited_for_once(void **state)
+{
+    struct event_hub hub = {.slots = 4};
+    struct event_ring *ring = ring_new(&hub);
+    uint64_t from, next = 0, wrong = 0;
+
+    (void)state;
+    for (uint64_t i = 0; i < 4; i++)
+        assert_int_equal(post(ring, i), 0);
+    from = clock_ns();
+    assert_int_equal(post(ring, 99), -ENOSPC);
+    assert_true(clock_ns() - from >= WAIT_NS);
+    from = clock_ns();
+    for (unsigned i = 0; i < 200; i++)
+        assert_int_equal(post(ring, 99), -ENOSPC);
+    assert_true(clock_ns() - from < 100 * WAIT_NS); /* nobody waited 200 times */
+    assert_int_equal(take(ring, 1, &next, &wrong), 1);
+    assert_int_equal(post(ring, 4), 0);
+    from = clock_ns();
+    assert_int_equal(post(ring, 99), -ENOSPC); /* it has moved since: worth waiting for again */
+    assert_true(clock_ns() - from >= WAIT_NS);
+    assert_int_equal(take(ring, 8, &next, &wrong), 4);
+    assert_int_equal(wrong, 0);
+    event_ring_free(ring);
+}
+
+static void a_hub_that_has_stopped_is_not_waited_for(void **state)
+{
+    struct event_hub hub = {.slots = 4};
+    struct event_ring *ring = ring_new(&hub);
+    uint64_t from;
+
+    (void)state;
+    for (uint64_t i = 0; i < 4; i++)
+        assert_int_equal(post(ring, i), 0);
+    store_relaxed(&hub.stopped, true);
+    from = clock_ns();
+    for (unsigned i = 0; i < 200; i++)
+        assert_int_equal(post(ring, 99), -ENOSPC);
+    assert_true(clock_ns() - from < 100 * WAIT_NS);
+    event_ring_free(ring);
+}
+
+static void losses_are_counted_by_reason(void **state)
+{
+    struct event_hub hub = {.slots = 4};
+    struct event_ring *ring = ring_new(&hub);
+
+    (void)state;
+    event_lose(ring, EVENT_LOST_RING_FULL);
+    event_lose(ring, EVENT_LOST_RING_FULL);
+    event_lose(ring, EVENT_LOST_NO_CLASS);
+    for (unsigned i = 0; i < EVENT_LOST_REASONS; i++) {
+        uint64_t expected = i == EVENT_LOST_RING_FULL ? 2 : i == EVENT_LOST_NO_CLASS;
+
+        assert_int_equal(load_relaxed(&ring->lost[i]), expected);
+        assert_int_equal(load_relaxed(&hub.lost[i]), 0);
+        assert_string_not_equal(event_lost_name((enum event_lost)i), "?");
+    }
+    assert_string_equal(event_lost_name(EVENT_LOST_REASONS), "?");
+    event_ring_free(ring);
+}
+
+static void rings_are_adopted_oldest_first(void **state)
+{
+    struct event_hub hub = {.slots = 4};
+    struct event_ring *rings[10], *found;
+
+    (void)state;
+    assert_null(event_hub_adopt(&hub));
+    for (unsigned i = 0; i < 10; i++) {
+        assert_int_equal(event_ring_new(&hub, &rings[i]), 0);
+        assert_int_equal(rings[i]->thread, i + 1);
+        assert_int_equal(rings[i]->os, (uint32_t)syscall(SYS_gettid));
+    }
+    found = event_hub_adopt(&hub);
+    for (unsigned i = 0; i < 10; i++) {
+        assert_ptr_equal(found, rings[i]);
+        found = found->next;
+    }
+    assert_null(found);
+    assert_null(event_hub_adopt(&hub));
+    for (unsigned i = 0; i < 10; i++)
+        event_ring_free(rings[i]);
+}
+
+static void a_ring_without_memory_is_none(void **state)
+{
+    struct event_hub hub = {.slots = 4};
+    struct event_ring *ring = (struct event_ring *)&hub;
+
+    (void)state;
+    memory_fail_after(0);
+    assert_int_equal(event_ring_new(&hub, &ring), -ENOMEM);
+    memory_fail_after(-1);
+    assert_null(ring);
+    assert_null(event_hub_adopt(&hub));
+}
+
+static void a_freed_ring_gives_its_pages_back(void **state)
+{
+    struct event_hub hub = {.slots = 4096};
+    struct event_ring *ring = ring_new(&hub);
+    uintptr_t page = (uintptr_t)ring;
+    unsigned char resident;
+
+    (void)state;
+    assert_false(load_acquire(&ring->closed));
+    event_ring_close(ring);
+    assert_true(load_acquire(&ring->closed));
+    assert_int_equal(page % (uintptr_t)sysconf(_SC_PAGESIZE), 0);
+    assert_int_equal(mincore((void *)page, 1, &resident), 0);
+    event_ring_free(ring);
+    assert_int_equal(mincore((void *)page, 1, &resident), -1);
+    assert_int_equal(errno, ENOMEM);
+}
+
+/* ---- two threads ---- */
+
+struct race {
+    struct event_hub hub;
+    struct event_ring *ring;
+    uint64_t events, posted, dropped, waited_in_vain;
+    _Atomic(bool) done;
+};
+
+static uint64_t mix(uint64_t sum, uint64_t number)
+{
+    return (sum ^ number) * UINT64_C(0x9e3779b97f4a7c15) + (sum >> 31);
+}
+
+static void *produce(void *context)
+{
+    struct race *race = context;
+    uint64_t next = 0;
+
+    for (uint64_t i = 0; i < race->events; i++) {
+        int err = post(race->ring, next);
+
+        if (err && race->hub.drop)
+            race->dropped++;
+        else if (err)
+            race->waited_in_vain++;
+        else
+            next++;
+    }
+    race->posted = next;
+    event_ring_close(race->ring);
+    store_release(&race->done, true);
+    return NULL;
+}
+
+/* Take until the other side closed the ring and it is empty. */
+static void consume(struct race *race, uint64_t *next, uint64_t *wrong, uint64_t *sum)
+{
+    uint64_t last = 0;
+
+    while (!load_acquire(&race->ring->closed) ||
+           load_acquire(&race->ring->head) != load_relaxed(&race->ring->tail)) {
+        if (!take(race->ring, 7, next, wrong)) /* an odd number, to meet every position */
+            wake_wait(&race->hub.writer, 1000000);
+        for (; last < *next; last++)
+            *sum = mix(*sum, last);
+    }
+}
+
+static void run_race(struct race *race)
+{
+    uint64_t next = 0, wrong = 0, sum = 0, expected = 0;
+    pthread_t producer;
+
+    race->ring = ring_new(&race->hub);
+    assert_int_equal(pthread_create(&producer, NULL, produce, race), 0);
+    consume(race, &next, &wrong, &sum);
+    pthread_join(producer, NULL);
+    assert_int_equal(wrong, 0);
+    assert_int_equal(next, race->posted);
+    assert_int_equal(race->posted + race->dropped + race->waited_in_vain, race->events);
+    for (uint64_t i = 0; i < race->posted; i++)
+        expected = mix(expected, i);
+    assert_true(sum == expected);
+    event_ring_free(race->ring);
+}
+
+static void a_full_ring_waits_while_a_consumer_drains(void **state)
+{
+    struct race race = {.hub = {.slots = 8}, .events = 2000};
+
+    (void)state;
+    run_race(&race);
+    assert_int_equal(race.waited_in_vain, 0);
+}
+
+static void nothing_is_torn_or_reordered_between_two_threads(void **state)
+{
+    struct race race = {.hub = {.slots = 4096}, .events = 500000};
+
+    (void)state;
+    run_race(&race);
+    assert_int_equal(race.waited_in_vain, 0);
+}
+
+static void what_is_dropped_is_refused_and_nothing_else_is_missing(void **state)
+{
+    struct race race = {.hub = {.slots = 64, .drop = true}, .events = 500000};
+
+    (void)state;
+    run_race(&race);
+}
+
+static void *make_rings(void *context)
+{
+    struct event_hub *hub = context;
+    struct event_ring *ring;
+
+    for (unsigned i = 0; i < RINGS_EACH; i++)
+        if (!event_ring_new(hub, &ring)) {
+            post(ring, 0);
+            event_ring_close(ring);
+        }
+    return NULL;
+}
+
+static void rings_made_by_many_threads_are_all_adopted(void **state)
+{
+    enum { THREADS = 4 };
+    struct event_hub hub = {.slots = 4, .drop = true};
+    pthread_t threads[THREADS];
+    uint64_t found = 0, ids = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, make_rings, &hub), 0);
+    while (found < THREADS * RINGS_EACH) {
+        struct event_ring *ring = event_hub_adopt(&hub), *next;
+
+        for (; ring; ring = next, found++) {
+            next = ring->next;
+            while (!load_acquire(&ring->closed))
+                ;
+            assert_int_equal(load_acquire(&ring->head), 1);
+            ids += ring->thread;
+            event_ring_free(ring);
+        }
+    }
+    for (unsigned i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(ids, found * (found + 1) / 2);
+    assert_null(event_hub_adopt(&hub));
+}
+
+static int start(void **state)
+{
+    (void)state;
+    clock_init();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(packing_keeps_size_heap_and_kind),
+        cmocka_unit_test(events_come_out_in_order_across_the_end_of_the_ring),
+        cmocka_unit_test(a_full_ring_with_drop_refuses_at_once_and_keeps_what_it_has),
+        cmocka_unit_test(a_writer_that_does_not_move_is_waited_for_once),
+        cmocka_unit_test(a_hub_that_has_stopped_is_not_waited_for),
+        cmocka_unit_test(losses_are_counted_by_reason),
+        cmocka_unit_test(rings_are_adopted_oldest_first),
+        cmocka_unit_test(a_ring_without_memory_is_none),
+        cmocka_unit_test(a_freed_ring_gives_its_pages_back),
+        cmocka_unit_test(a_full_ring_waits_while_a_consumer_drains),
+        cmocka_unit_test(nothing_is_torn_or_reordered_between_two_threads),
+        cmocka_unit_test(what_is_dropped_is_refused_and_nothing_else_is_missing),
+        cmocka_unit_test(rings_made_by_many_threads_are_all_adopted),
+    };
+
+    return cmocka_run_group_tests_name("event/ring", tests, start, NULL);
+}

@@ -1,0 +1,245 @@
+/*
+ * The stubs of ELT3 with the real stack behind them, called as jitted code calls them: what they keep on every path
+ * through them. The twin of this, test_slow_call.c, has hostile slow halves instead.
+ */
+#include "hooks/elt.h"
+
+#include "stack/stack_hot.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+#include "support/x86_64/canary.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#define LEVELS       3000u
+#define STRIDE       2u
+#define FIRST_FRAMES 1000u
+#define ERRNO        12345
+
+static uintptr_t machine[(LEVELS + 2) * STRIDE];
+static const uintptr_t functions[4] = {0x7f0000, 0x7f0001, 0x7f0002, 0x7f0003};
+
+#define METHOD(n) ((uintptr_t)&functions[n])
+
+static uintptr_t sp_of(unsigned level)
+{
+    return (uintptr_t)&machine[(LEVELS + 1 - level) * STRIDE];
+}
+
+#define ENTER_MAY_CHANGE \
+    (CANARY_BIT(CANARY_RAX) | CANARY_BIT(CANARY_R10) | CANARY_BIT(CANARY_R11) | CANARY_XMM_FROM(8))
+#define LEAVE_MAY_CHANGE \
+    (CANARY_BIT(CANARY_RCX) | CANARY_BIT(CANARY_RDI) | CANARY_BIT(CANARY_RSI) | \
+     CANARY_BIT(CANARY_R8) | CANARY_BIT(CANARY_R9) | CANARY_BIT(CANARY_R10) | \
+     CANARY_BIT(CANARY_R11) | CANARY_XMM_FROM(2))
+
+static void call(void (*hook)(void), const struct canary *in, uint64_t may_change, const char *file,
+                 int line)
+{
+    struct canary out;
+
+    errno = ERRNO;
+    canary_call(hook, in, &out);
+    _assert_int_equal((LargestIntegralType)errno, ERRNO, file, line);
+    _assert_int_equal(canary_changed(in, &out) & ~may_change, 0, file, line);
+    _assert_int_equal(out.flags & CANARY_DIRECTION_FLAG, 0, file, line);
+}
+
+static uint64_t seed;
+
+static void enter_at(unsigned method, unsigned level, const char *file, int line)
+{
+    struct canary in;
+
+    canary_fill(&in, ++seed);
+    in.general[CANARY_R14] = METHOD(method);
+    in.general[CANARY_R15] = sp_of(level);
+    machine[(LEVELS + 1 - level) * STRIDE - 1] = 0x402000 + level;
+    call((void (*)(void))hook_enter3, &in, ENTER_MAY_CHANGE, file, line);
+}
+
+static void leave_at(void (*hook)(uintptr_t), unsigned method, unsigned level, const char *file,
+                     int line)
+{
+    struct canary in;
+
+    canary_fill(&in, ++seed);
+    in.general[CANARY_RDI] = METHOD(method);
+    in.general[CANARY_RSI] = sp_of(level);
+    call((void (*)(void))hook, &in, LEAVE_MAY_CHANGE, file, line);
+}
+
+#define ENTER(method, level)    enter_at(method, level, __FILE__, __LINE__)
+#define LEAVE(method, level)    leave_at(hook_leave3, method, level, __FILE__, __LINE__)
+#define TAILCALL(method, level) leave_at(hook_tailcall3, method, level, __FILE__, __LINE__)
+
+static void expect_depth(uint32_t depth)
+{
+    assert_int_equal(stack_depth(stack_self), depth);
+    if (stack_peek())
+        assert_ptr_equal(stack_self->top, stack_frame(stack_self, depth));
+}
+
+static uint64_t repairs(enum stack_repair why)
+{
+    return load_relaxed(&stack_self->repairs[why]);
+}
+
+static void everything_is_kept_on_the_fast_path(void **state)
+{
+    (void)state;
+    ENTER(0, 1);
+    for (unsigned i = 0; i < 20; i++) {
+        ENTER(1, 2);
+        expect_depth(2);
+        assert_true(load_relaxed(&stack_frame(stack_self, 1)->method) == METHOD(1));
+        assert_true(load_relaxed(&stack_frame(stack_self, 1)->sp) == sp_of(2));
+        assert_true(load_relaxed(&stack_frame(stack_self, 1)->ret) == 0x402002);
+        assert_int_equal(stack_frame(stack_self, 1)->node, 0);
+        if (i % 2)
+            LEAVE(1, 2);
+        else
+            TAILCALL(1, 2);
+        expect_depth(1);
+    }
+    assert_int_equal(stack_touched(stack_self), 0);
+}
+
+static void everything_is_kept_at_a_threads_first_frame(void **state)
+{
+    (void)state;
+    assert_null(stack_peek());
+    ENTER(0, 1);
+    assert_non_null(stack_peek());
+    expect_depth(1);
+}
+
+static void everything_is_kept_when_there_is_no_memory_for_a_stack(void **state)
+{
+    (void)state;
+    memory_fail_after(0);
+    ENTER(0, 1);
+    LEAVE(0, 1);
+    TAILCALL(0, 1);
+    memory_fail_after(-1);
+    assert_null(stack_peek());
+}
+
+static void everything_is_kept_when_the_stack_grows(void **state)
+{
+    (void)state;
+    for (unsigned i = 1; i <= 2 * FIRST_FRAMES + 1; i++)
+        ENTER(i % 4, i);
+    expect_depth(2 * FIRST_FRAMES + 1);
+    for (unsigned i = 2 * FIRST_FRAMES + 1; i >= 1; i--) {
+        assert_true(load_relaxed(&stack_frame(stack_self, i - 1)->method) == METHOD(i % 4));
+        LEAVE(i % 4, i);
+    }
+    expect_depth(0);
+}
+
+static void everything_is_kept_when_the_stack_cannot_grow(void **state)
+{
+    (void)state;
+    for (unsigned i = 1; i <= FIRST_FRAMES; i++)
+        ENTER(0, i);
+    memory_fail_after(0);
+    ENTER(0, FIRST_FRAMES + 1);
+    LEAVE(0, FIRST_FRAMES + 1);
+    memory_fail_after(-1);
+    expect_depth(FIRST_FRAMES);
+    assert_int_equal(repairs(STACK_LOST_FRAME), 1);
+}
+
+static void everything_is_kept_above_dead_frames(void **state)
+{
+    (void)state;
+    for (unsigned i = 1; i <= 5; i++)
+        ENTER(0, i);
+    ENTER(1, 3);
+    expect_depth(3);
+    assert_int_equal(repairs(STACK_DEAD_ON_ENTER), 1);
+    ENTER(0, 4);
+    LEAVE(0, 2);
+    expect_depth(1);
+    assert_int_equal(repairs(STACK_DEAD_ON_LEAVE), 1);
+    ENTER(0, 2);
+    ENTER(0, 3);
+    TAILCALL(0, 2);
+    expect_depth(1);
+    assert_int_equal(repairs(STACK_DEAD_ON_LEAVE), 2);
+}
+
+static void everything_is_kept_when_there_is_no_frame_to_leave(void **state)
+{
+    (void)state;
+    ENTER(0, 1);
+    LEAVE(1, 5);
+    TAILCALL(1, 5);
+    LEAVE(1, 0);
+    expect_depth(1);
+    assert_int_equal(repairs(STACK_ORPHAN_LEAVE), 3);
+}
+
+static void everything_is_kept_while_an_exception_is_under_way(void **state)
+{
+    (void)state;
+    ENTER(0, 1);
+    ENTER(1, 2);
+    stack_exception_thrown();
+    ENTER(2, 4);
+    LEAVE(2, 4);
+    stack_unwind_function_enter(functions[1]);
+    ENTER(2, 4);
+    TAILCALL(2, 4);
+    expect_depth(2);
+}
+
+static int start(void **state)
+{
+    const struct stack_config config = {.native_low = 0x10000, .native_high = 0x20000};
+
+    (void)state;
+    clock_init();
+    return stack_start(&config);
+}
+
+static int over(void **state)
+{
+    (void)state;
+    memory_fail_after(-1);
+    if (stack_peek()) {
+        struct stack *s = stack_self;
+
+        stack_self = &stack_none;
+        store_release(&s->gone, true); /* as its key's destructor does */
+    }
+    while (stack_reclaim())
+        ;
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, over)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(everything_is_kept_on_the_fast_path),
+        TEST(everything_is_kept_at_a_threads_first_frame),
+        TEST(everything_is_kept_when_there_is_no_memory_for_a_stack),
+        TEST(everything_is_kept_when_the_stack_grows),
+        TEST(everything_is_kept_when_the_stack_cannot_grow),
+        TEST(everything_is_kept_above_dead_frames),
+        TEST(everything_is_kept_when_there_is_no_frame_to_leave),
+        TEST(everything_is_kept_while_an_exception_is_under_way),
+    };
+
+    return cmocka_run_group_tests_name("hooks/preserve", tests, start, NULL);
+}

@@ -1,0 +1,255 @@
+/*
+ * The stubs of ELT3 alone, above slow halves that are as hostile as the ABI allows: they overwrite every register that
+ * a callee may change, and look at the alignment of the stack. So what is kept here is kept whatever the compiler makes
+ * of the real ones. This program defines stack_self and the slow halves itself; src/stack/ is not linked.
+ */
+#include "hooks/elt.h"
+
+#include "stack/stack_hot.h"
+
+#include "support/x86_64/canary.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static struct frame frames[4];
+static struct stack fake;
+_Thread_local struct stack *stack_self = &fake;
+
+static uintptr_t machine[64];
+#define SP ((uintptr_t)&machine[32])
+
+static unsigned entered, left, misaligned;
+static uintptr_t seen_method, seen_sp;
+
+/* The frame address is where rbp was pushed: aligned if rsp was, at the call. */
+static void note(uintptr_t method, uintptr_t sp, uintptr_t frame_address)
+{
+    seen_method = method;
+    seen_sp = sp;
+    if (frame_address % 16)
+        misaligned++;
+}
+
+void stack_enter_slow(uintptr_t method, uintptr_t sp)
+{
+    entered++;
+    note(method, sp, (uintptr_t)__builtin_frame_address(0));
+    canary_trash();
+}
+
+void stack_leave_slow(uintptr_t method, uintptr_t sp)
+{
+    left++;
+    note(method, sp, (uintptr_t)__builtin_frame_address(0));
+    canary_trash();
+}
+
+static void callee(void)
+{
+    note(0, 0, (uintptr_t)__builtin_frame_address(0));
+}
+
+#define ENTER_MAY_CHANGE \
+    (CANARY_BIT(CANARY_RAX) | CANARY_BIT(CANARY_R10) | CANARY_BIT(CANARY_R11) | CANARY_XMM_FROM(8))
+#define LEAVE_MAY_CHANGE \
+    (CANARY_BIT(CANARY_RCX) | CANARY_BIT(CANARY_RDI) | CANARY_BIT(CANARY_RSI) | \
+     CANARY_BIT(CANARY_R8) | CANARY_BIT(CANARY_R9) | CANARY_BIT(CANARY_R10) | \
+     CANARY_BIT(CANARY_R11) | CANARY_XMM_FROM(2))
+
+static int setup(void **state)
+{
+    (void)state;
+    store_relaxed(&frames[0].sp, UINTPTR_MAX);
+    fake.top = frames + 1;
+    fake.limit = fake.end = frames + COUNT_OF(frames);
+    store_relaxed(&fake.state, 0);
+    entered = left = misaligned = 0;
+    seen_method = seen_sp = 0;
+    return 0;
+}
+
+static uint64_t changed_by(void (*hook)(void), const struct canary *in)
+{
+    struct canary out;
+    uint64_t changed;
+
+    memset(&out, 0, sizeof(out));
+    canary_call(hook, in, &out);
+    changed = canary_changed(in, &out);
+    assert_false(out.flags & CANARY_DIRECTION_FLAG);
+    return changed;
+}
+
+static uint64_t changed_by_enter(uint64_t seed, uintptr_t method, uintptr_t sp)
+{
+    struct canary in;
+
+    canary_fill(&in, seed);
+    in.general[CANARY_R14] = method;
+    in.general[CANARY_R15] = sp;
+    return changed_by((void (*)(void))hook_enter3, &in);
+}
+
+static uint64_t changed_by_leave(uint64_t seed, void (*hook)(uintptr_t), uintptr_t method,
+                                 uintptr_t sp)
+{
+    struct canary in;
+
+    canary_fill(&in, seed);
+    in.general[CANARY_RDI] = method;
+    in.general[CANARY_RSI] = sp;
+    return changed_by((void (*)(void))hook, &in);
+}
+
+static void enter_keeps_its_promise_on_the_fast_path(void **state)
+{
+    (void)state;
+    machine[31] = 0x4711;
+    for (uint64_t seed = 1; seed < 50; seed++) {
+        setup(NULL);
+        assert_int_equal(changed_by_enter(seed, 0x1234, SP) & ~ENTER_MAY_CHANGE, 0);
+        assert_int_equal(entered, 0);
+        assert_ptr_equal(fake.top, frames + 2);
+        assert_true(load_relaxed(&frames[1].method) == 0x1234);
+        assert_true(load_relaxed(&frames[1].sp) == SP);
+        assert_true(load_relaxed(&frames[1].ret) == 0x4711);
+        assert_int_equal(STATE_DEPTH(load_relaxed(&fake.state)), 1);
+    }
+}
+
+static void enter_keeps_its_promise_above_a_hostile_callee(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed < 50; seed++) {
+        setup(NULL);
+        if (seed % 2)
+            fake.limit = NULL; /* forced */
+        else
+            store_relaxed(&frames[0].sp, SP); /* a dead frame on top */
+        assert_int_equal(changed_by_enter(seed, 0x1234, SP) & ~ENTER_MAY_CHANGE, 0);
+        assert_int_equal(entered, 1);
+        assert_true(seen_method == 0x1234);
+        assert_true(seen_sp == SP);
+        assert_int_equal(misaligned, 0);
+        assert_ptr_equal(fake.top, frames + 1);
+    }
+}
+
+static void leave_and_tailcall_keep_their_promise_on_the_fast_path(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed < 50; seed++) {
+        setup(NULL);
+        store_relaxed(&frames[1].sp, SP);
+        fake.top = frames + 2;
+        store_relaxed(&fake.state, STATE_ENTER);
+        assert_int_equal(
+            changed_by_leave(seed, seed % 2 ? hook_leave3 : hook_tailcall3, 0x1234, SP) &
+                ~LEAVE_MAY_CHANGE,
+            0);
+        assert_int_equal(left, 0);
+        assert_ptr_equal(fake.top, frames + 1);
+        assert_int_equal(STATE_DEPTH(load_relaxed(&fake.state)), 0);
+    }
+}
+
+static void leave_and_tailcall_keep_their_promise_above_a_hostile_callee(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed < 50; seed++) {
+        setup(NULL);
+        assert_int_equal(
+            changed_by_leave(seed, seed % 2 ? hook_leave3 : hook_tailcall3, 0x1234, SP) &
+                ~LEAVE_MAY_CHANGE,
+            0);
+        assert_int_equal(left, 1);
+        assert_true(seen_method == 0x1234);
+        assert_true(seen_sp == SP);
+        assert_int_equal(misaligned, 0);
+    }
+}
+
+static void the_empty_hook_changes_nothing(void **state)
+{
+    struct canary in;
+
+    (void)state;
+    canary_fill(&in, 7);
+    assert_int_equal(changed_by((void (*)(void))hook_empty3, &in), 0);
+}
+
+static void a_measured_pair_keeps_what_any_function_keeps(void **state)
+{
+    const uint64_t kept = CANARY_BIT(CANARY_RBX) | CANARY_BIT(CANARY_RBP) | CANARY_BIT(CANARY_RSP) |
+                          CANARY_BIT(CANARY_R12) | CANARY_BIT(CANARY_R13) | CANARY_BIT(CANARY_R14) |
+                          CANARY_BIT(CANARY_R15);
+    struct canary in;
+
+    (void)state;
+    for (unsigned slow = 0; slow < 2; slow++) {
+        setup(NULL);
+        if (slow)
+            fake.limit = NULL;
+        canary_fill(&in, 9);
+        in.general[CANARY_RDI] = 0x1234;
+        in.general[CANARY_RSI] = SP;
+        assert_int_equal(changed_by((void (*)(void))elt3_pair, &in) & kept, 0);
+        assert_int_equal(misaligned, 0);
+        assert_int_equal(entered, slow);
+        assert_int_equal(left, slow); /* its frame was never pushed */
+        assert_ptr_equal(fake.top, frames + 1);
+    }
+}
+
+/* The test of the test: hooks that break a promise are found out. */
+static void a_bad_hook_is_caught(void **state)
+{
+    static const struct {
+        void (*hook)(void);
+        uint64_t changes;
+    } bad[] = {
+        {canary_changes_rdi, CANARY_BIT(CANARY_RDI)},
+        {canary_changes_rbx, CANARY_BIT(CANARY_RBX)},
+        {canary_changes_rdx, CANARY_BIT(CANARY_RDX)},
+        {canary_changes_high_half_of_xmm1, CANARY_XMM(1)},
+        {canary_changes_rsp, CANARY_BIT(CANARY_RSP)},
+    };
+    struct canary in, out;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
+        canary_fill(&in, i + 1);
+        assert_true(changed_by(bad[i].hook, &in) == bad[i].changes);
+    }
+    canary_fill(&in, 3);
+    assert_true(changed_by(canary_changes_scratch_only, &in) ==
+                (CANARY_BIT(CANARY_RAX) | CANARY_BIT(CANARY_R10) | CANARY_BIT(CANARY_R11) |
+                 CANARY_XMM(8) | CANARY_XMM(15)));
+    canary_call(canary_sets_direction_flag, &in, &out);
+    assert_true(out.flags & CANARY_DIRECTION_FLAG);
+    in.general[CANARY_RBX] = (uintptr_t)callee;
+    canary_call(canary_calls_misaligned, &in, &out);
+    assert_int_equal(misaligned, 1);
+    misaligned = 0;
+    canary_call(callee, &in, &out);
+    assert_int_equal(misaligned, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(enter_keeps_its_promise_on_the_fast_path, setup),
+        cmocka_unit_test_setup(enter_keeps_its_promise_above_a_hostile_callee, setup),
+        cmocka_unit_test_setup(leave_and_tailcall_keep_their_promise_on_the_fast_path, setup),
+        cmocka_unit_test_setup(leave_and_tailcall_keep_their_promise_above_a_hostile_callee, setup),
+        cmocka_unit_test_setup(the_empty_hook_changes_nothing, setup),
+        cmocka_unit_test_setup(a_measured_pair_keeps_what_any_function_keeps, setup),
+        cmocka_unit_test_setup(a_bad_hook_is_caught, setup),
+    };
+
+    return cmocka_run_group_tests_name("hooks/slow_call", tests, NULL, NULL);
+}

@@ -1,0 +1,1383 @@
+/* The log, from rings through the writer to the file. */
+#include "fixture.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+static struct world *w;
+
+static int setup(void **state)
+{
+    (void)state;
+    w = calloc(1, sizeof(*w));
+    world_init(w);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    world_fini(w);
+    free(w);
+    return 0;
+}
+
+/* ---- the ordinary case ---- */
+
+static void the_header_comes_first_and_the_end_last(void **state)
+{
+    json_t *lines, *header, *end;
+
+    (void)state;
+    start(w);
+    stop(w);
+    lines = log_read(w);
+    header = json_array_get(lines, 0);
+    assert_string_equal(kind_of(header), "header");
+    assert_string_equal(json_string_value(json_object_get(header, "format")), "shadowtrace");
+    assert_int_equal(number(header, "version"), 1);
+    assert_int_equal(number(header, "pid"), getpid());
+    assert_string_equal(json_string_value(json_object_get(header, "executable")),
+                        "/usr/bin/dotnet");
+    assert_string_equal(json_string_value(json_object_get(header, "runtime")), "10.0.12");
+    assert_string_equal(json_string_value(json_object_get(header, "hooks")), "elt3");
+    assert_int_equal(json_array_size(json_object_get(header, "command")), 3);
+    assert_null(json_object_get(header, "unverified"));
+    end = last(lines);
+    assert_string_equal(kind_of(end), "end");
+    expect_totals(lines, 0);
+    expect_valid(w->path);
+    json_decref(lines);
+}
+
+static void a_runtime_that_was_not_tested_is_marked(void **state)
+{
+    json_t *lines;
+
+    (void)state;
+    w->config.unverified = true;
+    start(w);
+    stop(w);
+    lines = log_read(w);
+    assert_true(json_is_true(json_object_get(json_array_get(lines, 0), "unverified")));
+    json_decref(lines);
+}
+
+static void an_allocation_is_one_line_with_its_context(void **state)
+{
+    struct names_class *class = class_new(w, "System.String");
+    struct names_method *main_method = method_new(w, "App.Program.Main(System.String[])"),
+                        *run = method_new(w, "App.Program.Run()");
+    struct tree_node *root = node_new(w, NULL, main_method, NAMES_SITE_NATIVE),
+                     *leaf = node_new(w, root, run, 17);
+    json_t *lines, *line;
+
+    (void)state;
+    w->ring = ring_new(w);
+    allocate_on(w->ring, class, leaf, site_new(w, run, 5), 24, EVENT_HEAP_NORMAL);
+    allocate_on(w->ring, class, leaf, NULL, 85024, EVENT_HEAP_LARGE);
+    allocate_on(w->ring, class, NULL, NULL, 32, EVENT_HEAP_PINNED);
+    allocate_on(w->ring, class, root, site_new(w, main_method, 0), 40, EVENT_HEAP_FROZEN);
+    start(w);
+    stop(w);
+    lines = log_read(w);
+
+    line = nth(lines, "alloc", 0);
+    assert_int_equal(number(line, "thread"), 1);
+    assert_int_equal(number(line, "class"), class->id);
+    assert_int_equal(number(line, "bytes"), 24);
+    assert_int_equal(number(line, "node"), leaf->id);
+    assert_int_equal(number(line, "il"), 5);
+    assert_null(json_object_get(line, "heap"));
+    assert_null(json_object_get(line, "weight"));
+    assert_null(json_object_get(line, "stack"));
+    line = nth(lines, "alloc", 1);
+    assert_null(json_object_get(line, "il"));
+    assert_string_equal(json_string_value(json_object_get(line, "heap")), "large");
+    line = nth(lines, "alloc", 2);
+    assert_int_equal(number(line, "node"), 0);
+    assert_string_equal(json_string_value(json_object_get(line, "heap")), "pinned");
+    line = nth(lines, "alloc", 3);
+    assert_int_equal(number(line, "il"), 0);
+    assert_string_equal(json_string_value(json_object_get(line, "heap")), "frozen");
+
+    line = nth(lines, "node", 0);
+    assert_int_equal(number(line, "id"), root->id);
+    assert_int_equal(number(line, "parent"), 0);
+    assert_int_equal(number(line, "method"), main_method->id);
+    assert_null(json_object_get(line, "il"));
+    assert_string_equal(json_string_value(json_object_get(line, "call")), "native");
+    line = nth(lines, "node", 1);
+    assert_int_equal(number(line, "parent"), root->id);
+    assert_int_equal(number(line, "il"), 17);
+    line = nth(lines, "method", 0);
+    assert_string_equal(json_string_value(json_object_get(line, "name")),
+                        "App.Program.Main(System.String[])");
+    assert_int_equal(number(line, "token"), main_method->token);
+
+    assert_int_equal(number(last(lines), "bytes"), 24 + 85024 + 32 + 40);
+    expect_definitions_first(lines, true);
+    expect_totals(lines, 4);
+    expect_valid(w->path);
+    json_decref(lines);
+}
+
+static void a_filter_frame_is_marked_in_its_node(void **state)
+{
+    struct names_method *method = method_new(w, "App.Filter()");
+    struct tree_node *below = node_new(w, NULL, method, 3),
+                     *node = node_open(w, below, method, FRAME_RET_FILTER);
+    json_t *lines;
+
+    (void)state;
+    store_release(&node->il, NAMES_SITE_NONE);
+    allocate(w, class_new(w, "C"), node, 24);
+    start(w);
+    stop(w);
+    lines = log_read(w);
+    assert_null(json_object_get(nth(lines, "node", 0), "filter"));
+    assert_true(json_is_true(json_object_get(nth(lines, "node", 1), "filter")));
+    assert_null(json_object_get(nth(lines, "node", 1), "call"));
+    expect_valid(w->path);
+    json_decref(lines);
+}
+
+static void definitions_come_before_their_first_use_and_once(void **state)
+{
+    enum { COUNT = 2000, THREADS = 5 };
+    struct event_ring *rings[THREADS];
+    struct tree_node *node = NULL;
+    json_t *lines;
+
+    (void)state;
+    for (unsigned i = 0; i < THREADS; i++)
+        rings[i] = ring_new(w);
+    for (unsigned i = 0; i < COUNT; i++) {
+        struct names_class *class =
+            i % 3 ? &w->classes[i % w->class_count] : class_new(w, "Some.Class");
+
+        node = node_new(w, i % 40 ? node : NULL,
+                        i % 2 ? &w->methods[0] : method_new(w, "Some.Method()"), (int32_t)(i % 7));
+        allocate_on(rings[i % THREADS], class, node, NULL, 24, EVENT_HEAP_NORMAL);
+    }
+    start(w);
+    stop(w);
+    lines = log_read(w);
+    expect_definitions_first(lines, true);
+    expect_totals(lines, COUNT);
+    expect_valid(w->path);
+    json_decref(lines);
+}
+
+static void lines_of_one_thread_are_in_order_and_their_times_never_fall(void **state)
+{
+    struct names_class *class = class_new(w, "C");
+    struct event_ring *rings[3];
+    json_int_t last_bytes[4] = {0}, last_t[4] = {0};
+    json_t *lines, *line;
+    size_t i;
+
+    (void)state;
+    for (unsigned r = 0; r < 3; r++)
+        rings[r] = ring_new(w);
+    start(w);
+    for (unsigned n = 1; n <= 3000; n++) {
+        const struct event event = {
+            .ticks = clock_ticks() - (n % 10 == 0 ? 100000 : 0), /* one that comes late */
+            .subject = (uintptr_t) class,
+            .bytes_kind = event_pack(8 * n, EVENT_HEAP_NORMAL, EVENT_ALLOC)};
+
+        store_relaxed(&rings[n % 3]->seen, load_relaxed(&rings[n % 3]->seen) + 1);
+        while (event_post(rings[n % 3], &event))
+            ;
+    }
+    stop(w);
+    lines = log_read(w);
+    json_array_foreach(lines, i, line)
+    {
+        json_int_t thread, t, bytes;
+
+        if (!is(line, "alloc"))
+            continue;
+        thread = number(line, "thread");
+        t = number(line, "t");
+        bytes = number(line, "bytes");
+        assert_in_range(thread, 1, 3);
+        assert_true(bytes > last_bytes[thread]);
+        assert_true(t >= last_t[thread]);
+        last_bytes[thread] = bytes;
+        last_t[thread] = t;
+    }
+    expect_totals(lines, 3000);
+    json_decref(lines);
+}
+
+static void inline_stacks_are_whole(void **state)
+{
+    struct names_class *class = class_new(w, "System.Byte[]");
+    struct tree_node *a = node_new(w, NULL, method_new(w, "A.Root()"), 1),
+                     *b = node_new(w, a, method_new(w, "A.Leaf(\"quoted\\\")"), 2);
+    json_t *lines, *stack;
+
+    (void)state;
+    w->options.stacks = OPTIONS_STACKS_INLINE;
+    allocate(w, class, b, 24);
+    allocate(w, class, NULL, 24);
+    start(w);
+    stop(w);
+    lines = log_read(w);
+    stack = json_object_get(nth(lines, "alloc", 0), "stack");
+    assert_int_equal(json_array_size(stack), 2);
+    assert_string_equal(json_string_value(json_array_get(stack, 0)), "A.Leaf(\"quoted\\\")");
+    assert_string_equal(json_string_value(json_array_get(stack, 1)), "A.Root()");
+    assert_string_equal(json_string_value(json_object_get(nth(lines, "alloc", 0), "type")),
+                        "System.Byte[]");
+    assert_null(json_object_get(nth(lines, "alloc", 0), "node"));
+    assert_int_equal(json_array_size(json_object_get(nth(lines, "alloc", 1), "stack")), 0);
+    expect_valid(w->path);
+    json_decref(lines);
+}
+
+static void a_sampled_allocation_carries_its_weight(void **state)
+{
+    struct names_class *class = class_new(w, "C");
+    json_t *lines;
+    double small, large;
+
+    (void)state;
+    w->options.sample = 65536;
+    allocate(w, class, NULL, 24);
+    allocate(w, class, NULL, 1 << 24);
+    start(w);
+    stop(w);
+    lines = log_read(w);
+    small = json_number_value(json_object_get(nth(lines, "alloc", 0), "weight"));
+    large = json_number_value(json_object_get(nth(lines, "alloc", 1), "weight"));
+    assert_true(small > 65536 && small < 65536 + 24); /* one in so many bytes is met */
+    assert_true(large >= 1 << 24 && large < (1 << 24) + 1);
+    expect_valid(w->path);
+    json_decref(lines);
+}
+
+static void a_threads_end_and_name_are_written(void **state)
+{
+    static const char name[] = "worker \"1\"";
+    struct names_class *class = class_new(w, "C");
+    struct event_ring *ring = ring_new(w);
+    struct event_name *named = memory_zalloc(1, sizeof(*named) + sizeof(name));
+    const struct event event = {.subject = (uintptr_t)named, .bytes_kind = EVENT_THREAD_NAME};
+    json_t *lines, *line;
+    size_t i;
+    bool has_name = false, has_end = false;
+
+    (void)state;
+    named->os = ring->os;
+    strcpy(named->text, name);
+    assert_int_equal(event_post(ring, &event), 0);
+    allocate_on(ring, class, NULL, NULL, 24, EVENT_HEAP_NORMAL);
+    event_ring_close(ring);
+    start(w);
+    stop(w);
+    lines = log_read(w);
+    json_array_foreach(lines, i, line)
+    {
+        const char *text = json_string_value(json_object_get(line, "name"));
+
+        if (!is(line, "thread"))
+            continue;
+        assert_int_equal(number(line, "id"), 1);
+        has_name |= text && strcmp(text, name) == 0;
+        has_end |= json_object_get(line, "end") != NULL;
+    }
+    assert_true(has_name);
+    assert_true(has_end);
+    expect_definitions_first(lines, true);
+    expect_totals(lines, 1); /* its ring is freed by now */
+    expect_valid(w->path);
+    json_decref(lines);
+}
+
+static void text_from_outside_is_valid_utf8_in_the_log(void **state)
+{
+    static char *const odd_command[] = {"dotnet", "\xff\xfe bad", "tab\tquote\"", NULL};
+    json_t *lines, *header;
+
+    (void)state;
+    w->config.executable = "/opt/\xc3\x28/dotnet";
+    w->config.command = odd_command;
+    start(w);
+    stop(w);
+    lines = log_read(w);
+    header = json_array_get(lines, 0);
+    assert_string_equal(json_string_value(json_object_get(header, "executable")),
+                        "/opt/\xef\xbf\xbd(/dotnet");
+    assert_string_equal(json_string_value(json_array_get(json_object_get(header, "command"), 1)),
+                        "\xef\xbf\xbd\xef\xbf\xbd bad");
+    assert_string_equal(json_string_value(json_array_get(json_object_get(header, "command"), 2)),
+                        "tab\tquote\"");
+    expect_valid(w->path);
+    json_decref(lines);
+}
+
+/* ---- comparisons ---- */
+
+static void post_payload(struct event_ring *ring, void *payload, enum event_kind kind)
+{
+    const struct event event = {
+        .ticks = clock_ticks(), .subject = (uintptr_t)payload, .bytes_kind = kind};
+
+    assert_int_equal(event_post(ring, &event), 0);
+}
+
+static struct event_mismatch *mismatch_new(const struct names_class *class,
+                                           const struct names_method *a,
+                                           const struct names_method *b)
+{
+    struct event_mismatch *m = memory_zalloc(1, sizeof(*m) + 3 * sizeof(m->methods[0]));
+
+    m->class_id = class->id;
+    m->cause = AGREEMENT_SHADOW_EXTRA;
+    m->first = 1;
+    m->repairs = 1u << STACK_UNWOUND | 1u << STACK_ORPHAN_LEAVE;
+    m->shadow = 2;
+    m->snapshot = 1;
+    m->methods[0] = (uintptr_t)a;
+    m->methods[1] = (uintptr_t)b;
+    m->methods[2] = (uintptr_t)b;
+    return m;
+}
+
+static void a_mismatch_shows_both_stacks(void **state)
+{
+    struct names_class *class = class_new(w, "C");
+    struct names_method *a = method_new(w, "A()"), *b = method_new(w, "B()");
+    json_t *lines, *line;
+
+    (void)state;
+    w->ring = ring_new(w);
+    allocate(w, class, NULL, 24);
+    post_payload(w->ring, mismatch_new(class, a, b), EVENT_MISMATCH);
+    start(w);
+    stop(w);
+    lines = log_read(w);
+    line = nth(lines, "mismatch", 0);
+    assert_string_equal(json_string_value(json_object_get(line, "cause")), "shadow_extra");
+    assert_int_equal(json_array_size(json_object_get(line, "shadow")), 2);
+    assert_int_equal(json_integer_value(json_array_get(json_object_get(line, "shadow"), 0)), a->id);
+    assert_int_equal(json_array_size(json_object_get(line, "snapshot")), 1);
+    assert_int_equal(json_array_size(json_object_get(line, "repairs")), 2);
+    assert_null(json_object_get(line, "refused"));
+    expect_definitions_first(lines, true);
+    expect_totals(lines, 1); /* a comparison is no allocation */
+    expect_valid(w->path);
+    json_decref(lines);
+}
+
+static void the_class_of_a_mismatch_is_defined_before_it(void **state)
+{
+    struct names_class *class = class_new(w, "C");
+    struct names_method *method = method_new(w, "A()");
+    json_t *lines;
+
+    (void)state;
+    w->ring = ring_new(w);
+    post_payload(w->ring, mismatch_new(class, method, method),
+                 EVENT_MISMATCH); /* its allocation is not recorded */
+    start(w);
+    stop(w);
+    lines = log_read(w);
+    expect_definitions_first(lines, true);
+    expect_valid(w->path);
+    json_decref(lines);
+}
+
+static void a_snapshot_shows_its_stack_and_why_it_was_refused(void **state)
+{
+    struct names_method *a = method_new(w, "A()");
+    struct event_stack *stack = memory_zalloc(1, sizeof(*stack) + 2 * sizeof(stack->methods[0])),
+                       *refused = memory_zalloc(1, sizeof(*refused));
+    json_t *lines, *line;
+
+    (void)state;
+    w->ring = ring_new(w);
+    stack->count = 2;
+    stack->methods[0] = (uintptr_t)a;
+    stack->methods[1] = 0; /* the runtime named a function that nobody knows */
+    post_payload(w->ring, stack, EVENT_SNAPSHOT);
+    refused->refused = (int32_t)0x80131360;
+    post_payload(w->ring, refused, EVENT_SNAPSHOT);
+    start(w);
+    stop(w);
+    lines = log_read(w);
+    line = nth(lines, "snapshot", 0);
+    assert_int_equal(json_integer_value(json_array_get(json_object_get(line, "stack"), 0)), a->id);
+    assert_int_equal(json_integer_value(json_array_get(json_object_get(line, "stack"), 1)), 0);
+    line = nth(lines, "snapshot", 1);
+    assert_string_equal(json_string_value(json_object_get(line, "refused")), "0x80131360");
+    assert_int_equal(json_array_size(json_object_get(line, "stack")), 0);
+    expect_definitions_first(lines, true);
+    expect_valid(w->path);
+    json_decref(lines);
+}
+
+static void comparisons_are_summed_in_check_and_end(void **state)
+{
+    struct agreement *a = &w->agreement;
+    json_t *lines, *snapshots;
+
+    (void)state;
+    w->config.agreement = a;
+    store_relaxed(&a->taken, 7);
+    store_relaxed(&a->equal, 4);
+    store_relaxed(&a->mismatched, 1);
+    store_relaxed(&a->refused, 2);
+    store_relaxed(&a->by_cause[AGREEMENT_DIFFERENT_METHOD], 1);
+    agreement_refused(a, (int32_t)0x80131360);
+    agreement_refused(a, (int32_t)0x80131360);
+    for (unsigned i = 0; i < 5; i++)
+        agreement_cost(a, 1 + 30 * i, 100, 20000);
+    start(w);
+    stop(w);
+    lines = log_read(w);
+    assert_int_equal(number(nth(lines, "check", 0), "compared"), 5);
+    snapshots = json_object_get(last(lines), "snapshots");
+    assert_int_equal(number(nth(lines, "check", 0), "equal"), 4);
+    assert_int_equal(json_integer_value(json_object_get(snapshots, "taken")), 7);
+    assert_int_equal(
+        json_integer_value(json_object_get(json_object_get(snapshots, "refused_by"), "0x80131360")),
+        2);
+    assert_int_equal(json_integer_value(json_object_get(json_object_get(snapshots, "mismatched_by"),
+                                                        "different_method")),
+                     1);
+    expect_valid(w->path);
+    json_decref(lines);
+}
+
+/* ---- waiting for names ---- */
+
+static bool file_has(const char *text)
+{
+    char *content = NULL;
+    size_t size = 0;
+    FILE *file = fopen(w->path, "re"), *memory = open_memstream(&content, &size);
+    bool found;
+
+    for (int c; file && (c = fgetc(file)) != EOF;)
+        fputc(c, memory);
+    if (file)
+        fclose(file);
+    fclose(memory);
+    found = strstr(content, text) != NULL;
+    free(content);
+    return found;
+}
+
+static void wait_until_file_has(const char *text)
+{
+    uint64_t until = clock_ns() + PATIENCE_NS;
+
+    while (!file_has(text)) {
+        if (clock_ns() > until)
+            fail_msg("the log never had %s", text);
+        usleep(5000);
+    }
+}
+
+/* What an allocation may have to wait for. */
+enum wait { WAIT_CLASS, WAIT_METHOD, WAIT_INSTRUCTION, WAIT_SITE, WAITS };
+
+static void event_waits(enum wait what)
+{
+    struct names_class *late = class_new(w, what == WAIT_CLASS ? NULL : "Late"),
+                       *known = class_new(w, "Known");
+    struct names_method *method = method_new(w, what == WAIT_METHOD ? NULL : "A.Late()");
+    struct tree_node *node = node_open(w, NULL, method, 0x10),
+                     *site = tree_site(w->sites, (uintptr_t)method, 0x20, 0);
+    struct event_ring *other = ring_new(w);
+    json_t *lines;
+
+    w->ring = ring_new(w);
+    if (what != WAIT_INSTRUCTION)
+        store_release(&node->il, 7);
+    if (what != WAIT_SITE)
+        store_release(&site->il, 8);
+    allocate(w, known, NULL, 8);
+    allocate_on(w->ring, late, node, site, 16, EVENT_HEAP_NORMAL); /* this one */
+    allocate(w, known, NULL, 24);
+    allocate_on(other, known, NULL, NULL, 32, EVENT_HEAP_NORMAL);
+    start(w);
+    wait_until_file_has("\"bytes\":32"); /* others go on */
+    wait_until_file_has("\"bytes\":8");
+    assert_false(file_has("\"bytes\":16"));
+    assert_false(file_has("\"bytes\":24")); /* later ones of the same thread wait behind it */
+    for (unsigned i = 0; i < 2000; i++) {   /* more than the ring holds: it goes on draining */
+        while (load_acquire(&w->ring->head) - load_acquire(&w->ring->tail) > w->ring->mask)
+            usleep(1000);
+        allocate(w, known, NULL, 40);
+    }
+    if (what == WAIT_CLASS)
+        store_release(&late->text, "Late");
+    if (what == WAIT_METHOD)
+        store_release(&method->text, "A.Late()");
+    if (what == WAIT_INSTRUCTION)
+        store_release(&node->il, 7);
+    if (what == WAIT_SITE)
+        store_release(&site->il, 8);
+    stop(w);
+    lines = log_read(w);
+    expect_definitions_first(lines, true);
+    expect_totals(lines, 2004);
+    expect_valid(w->path);
+    json_decref(lines);
+}
+
+static void order_of_bytes(const json_int_t *expected, size_t count)
+{
+    json_t *lines = log_read(w), *line;
+    size_t i, at = 0;
+
+    json_array_foreach(lines, i, line) if (is(line, "alloc") &&
+                                           number(line, "thread") == w->ring->thread && at < count)
+        assert_int_equal(number(line, "bytes"), expected[at++]);
+    assert_int_equal(at, count);
+    json_decref(lines);
+}
+
+static void an_event_waits_for_its_class_and_keeps_its_place(void **state)
+{
+    (void)state;
+    event_waits(WAIT_CLASS);
+    order_of_bytes((const json_int_t[]){8, 16, 24, 40, 40}, 5);
+}
+
+static void an_event_waits_for_its_method(void **state)
+{
+    (void)state;
+    event_waits(WAIT_METHOD);
+    order_of_bytes((const json_int_t[]){8, 16, 24, 40}, 4);
+}
+
+static void an_event_waits_for_its_call_instruction(void **state)
+{
+    (void)state;
+    event_waits(WAIT_INSTRUCTION);
+    order_of_bytes((const json_int_t[]){8, 16, 24, 40}, 4);
+}
+
+static void an_event_waits_for_its_own_instruction(void **state)
+{
+    (void)state;
+    event_waits(WAIT_SITE);
+    order_of_bytes((const json_int_t[]){8, 16, 24, 40}, 4);
+}
+
+static void what_is_never_named_counts_as_lost(void **state)
+{
+    struct names_class *never = class_new(w, NULL);
+    json_t *lines;
+
+    (void)state;
+    for (unsigned i = 0; i < 5; i++)
+        allocate(w, never, NULL, 24);
+    start(w);
+    store_relaxed(&w->hub.stopped, true);
+    log_stop(w->log, 50);
+    while (!load_acquire(&w->log->ended))
+        usleep(1000);
+    lines = log_read(w);
+    expect_totals(lines, 5);
+    assert_int_equal(number(last(lines), "written"), 0);
+    assert_int_equal(number(last(lines), "lost"), 5);
+    json_decref(lines);
+}
+
+/* ---- losses ---- */
+
+static void losses_are_written_by_reason(void **state)
+{
+    struct names_class *class = class_new(w, "C");
+    json_t *lines, *lost_by;
+
+    (void)state;
+    w->hub.drop = true;
+    for (unsigned i = 0; i < 1024 + 10; i++)
+        allocate(w, class, NULL, 24);
+    store_relaxed(&w->ring->seen, load_relaxed(&w->ring->seen) + 2);
+    event_lose(w->ring, EVENT_LOST_NO_CLASS);
+    event_lose(w->ring, EVENT_LOST_NO_CLASS);
+    add_relaxed(&w->hub.lost[EVENT_LOST_NO_RING], 3); /* of threads that have no ring to count on */
+    start(w);
+    stop(w);
+    lines = log_read(w);
+    expect_totals(lines, 1024 + 10 + 2 + 3);
+    lost_by = json_object_get(last(lines), "lost_by");
+    assert_int_equal(json_integer_value(json_object_get(lost_by, "ring_full")), 10);
+    assert_int_equal(json_integer_value(json_object_get(lost_by, "no_class")), 2);
+    assert_int_equal(json_integer_value(json_object_get(lost_by, "no_ring")), 3);
+    assert_int_equal(count_of(lines, "lost"), 3);
+    expect_valid(w->path);
+    json_decref(lines);
+}
+
+static void losses_of_a_thread_that_ended_are_kept(void **state)
+{
+    struct names_class *class = class_new(w, "C");
+    json_t *lines;
+
+    (void)state;
+    w->hub.drop = true;
+    for (unsigned i = 0; i < 1024 + 10; i++)
+        allocate(w, class, NULL, 24);
+    event_ring_close(w->ring);
+    w->ring = NULL; /* the writer frees it */
+    start(w);
+    wait_until_file_has("\"end\":"); /* of the thread */
+    stop(w);
+    lines = log_read(w);
+    expect_totals(lines, 1024 + 10);
+    assert_int_equal(number(last(lines), "lost"), 10);
+    json_decref(lines);
+}
+
+/* ---- the file ---- */
+
+static void the_file_is_the_users_own(void **state)
+{
+    struct stat status;
+
+    (void)state;
+    start(w);
+    stop(w);
+    assert_int_equal(stat(w->path, &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0600);
+}
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "we");
+
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void expect_second_name(const char *first, const char *pattern)
+{
+    char path[256], second[256];
+    json_t *lines;
+
+    snprintf(path, sizeof(path), "%s/%s", w->folder, first);
+    write_file(path, "somebody else's\n");
+    memory_free(w->options.output);
+    w->options.output = memory_strdup(path);
+    start(w);
+    stop(w);
+    snprintf(second, sizeof(second), pattern, w->folder, (int)getpid());
+    assert_string_equal(w->log->file.path, second);
+    lines = lines_read(second, NULL);
+    assert_int_equal(json_array_size(lines), 2);
+    json_decref(lines);
+}
+
+static void a_file_that_exists_is_kept_and_the_log_has_the_pid_in_its_name(void **state)
+{
+    char line[64];
+    FILE *file;
+
+    (void)state;
+    expect_second_name("out.ndjson", "%s/out.%d.ndjson");
+    file = fopen(w->path, "re");
+    assert_non_null(fgets(line, sizeof(line), file));
+    assert_string_equal(line, "somebody else's\n");
+    fclose(file);
+}
+
+static void a_second_name_without_extension_ends_in_the_pid(void **state)
+{
+    (void)state;
+    expect_second_name("trace", "%s/trace.%d");
+}
+
+static void a_dot_in_front_is_no_extension(void **state)
+{
+    (void)state;
+    expect_second_name(".trace", "%s/.trace.%d");
+}
+
+static void a_log_is_never_written_through_a_link(void **state)
+{
+    char target[128];
+
+    (void)state;
+    snprintf(target, sizeof(target), "%s/target", w->folder);
+    assert_int_equal(symlink(target, w->path),
+                     0); /* dangling: open() without O_EXCL would create the target */
+    start(w);
+    stop(w);
+    assert_int_equal(access(target, F_OK), -1);
+    assert_string_not_equal(w->log->file.path, w->path);
+}
+
+static void when_both_names_are_taken_the_reason_is_said(void **state)
+{
+    char second[128];
+
+    (void)state;
+    write_file(w->path, "");
+    snprintf(second, sizeof(second), "%s/out.%d.ndjson", w->folder, (int)getpid());
+    write_file(second, "");
+    assert_int_equal(world_open(w), -EEXIST);
+    assert_null(w->log);
+    assert_non_null(strstr(w->why, second));
+    assert_non_null(strstr(w->why, "-o"));
+}
+
+static void a_folder_that_is_missing_is_said(void **state)
+{
+    (void)state;
+    memory_free(w->options.output);
+    w->options.output = memory_strdup("/nonexistent-folder/out.ndjson");
+    assert_int_equal(world_open(w), -ENOENT);
+    assert_null(w->log);
+    assert_non_null(strstr(w->why, "/nonexistent-folder/out.ndjson"));
+}
+
+static void a_name_that_is_too_long_is_said(void **state)
+{
+    static char name[5001];
+
+    (void)state;
+    memset(name, 'x', 5000);
+    memory_free(w->options.output);
+    w->options.output = memory_strdup(name);
+    assert_int_equal(world_open(w), -ENAMETOOLONG);
+    assert_null(w->log);
+}
+
+static void without_a_name_the_log_is_called_after_the_program(void **state)
+{
+    char expected[128];
+
+    (void)state;
+    memory_free(w->options.output);
+    w->options.output = NULL;
+    w->options.directory = memory_strdup(w->folder);
+    start(w);
+    stop(w);
+    snprintf(expected, sizeof(expected), "%s/shadowtrace-App-%d.ndjson", w->folder, (int)getpid());
+    assert_string_equal(w->log->file.path, expected);
+    assert_int_equal(access(expected, F_OK), 0);
+}
+
+static void what_a_thread_recorded_is_soon_in_the_file(void **state)
+{
+    struct names_class *class = class_new(w, "C");
+
+    (void)state;
+    start(w);
+    allocate(w, class, NULL, 7 * 8);
+    wait_until_file_has("\"bytes\":56"); /* though nobody stops the log */
+    stop(w);
+}
+
+static void the_writer_has_a_name_and_takes_no_signals(void **state)
+{
+    uint64_t until = clock_ns() + PATIENCE_NS;
+    bool found = false;
+
+    (void)state;
+    start(w);
+    while (!found && clock_ns() < until) {
+        DIR *tasks = opendir("/proc/self/task");
+
+        for (struct dirent *task; (task = readdir(tasks)) && !found;) {
+            char path[300], line[256];
+            bool writer = false;
+            FILE *file;
+
+            snprintf(path, sizeof(path), "/proc/self/task/%s/status", task->d_name);
+            file = fopen(path, "re");
+            while (file && fgets(line, sizeof(line), file)) {
+                unsigned long long blocked;
+
+                writer |= strcmp(line, "Name:\tshadowtrace-log\n") == 0;
+                if (writer && sscanf(line, "SigBlk: %llx", &blocked) == 1) {
+                    found = true;
+                    /* All but SIGKILL, SIGSTOP and the C library's own two. */
+                    assert_true((blocked | 1u << (SIGKILL - 1) | 1u << (SIGSTOP - 1) |
+                                 3ull << 31) == ~0ull);
+                }
+            }
+            if (file)
+                fclose(file);
+        }
+        closedir(tasks);
+    }
+    assert_true(found);
+    stop(w);
+}
+
+/* ---- writing that fails ---- */
+
+static rlim_t limit_before;
+
+static void limit_file_size(rlim_t bytes)
+{
+    struct rlimit limit;
+
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit_before = limit.rlim_cur;
+    limit.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void unlimit_file_size(void)
+{
+    struct rlimit limit;
+
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = limit_before;
+    setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+static void write_under_limit(rlim_t bytes, unsigned events)
+{
+    struct names_class *class = w->class_count ? &w->classes[0] : class_new(w, "C");
+
+    w->hub.slots = 65536;
+    assert_int_equal(world_open(w), 0);
+    for (unsigned i = 0; i < events; i++)
+        allocate(w, class, NULL, 24);
+    limit_file_size(bytes);
+    start(w);
+    stop(w);
+    unlimit_file_size();
+}
+
+/* Whatever is cut where: what the writer calls written is whole in the file, the rest is lost, and both are all. */
+static void what_could_not_be_written_is_counted(void **state)
+{
+    const unsigned events = 10000;
+
+    (void)state;
+    for (rlim_t bytes = 30000; bytes < 30140; bytes += 7) { /* cuts a line anywhere */
+        uint64_t by[EVENT_LOST_REASONS], seen;
+        json_t *lines;
+        bool cut;
+
+        write_under_limit(bytes, events);
+        lines = lines_read(w->path, &cut);
+        log_lost(w->log, by, &seen);
+        assert_int_equal(seen, events);
+        assert_true(by[EVENT_LOST_WRITE_FAILED] > 0);
+        assert_int_equal(w->log->written + by[EVENT_LOST_WRITE_FAILED], events);
+        assert_int_equal(w->log->written, count_of(lines, "alloc"));
+        json_decref(lines);
+        world_again(w);
+    }
+}
+
+static void a_log_that_can_be_written_again_goes_on(void **state)
+{
+    struct names_class *class = class_new(w, "C");
+    uint64_t until = clock_ns() + PATIENCE_NS;
+    json_t *lines;
+
+    (void)state;
+    w->hub.slots = 65536;
+    assert_int_equal(world_open(w), 0);
+    for (unsigned i = 0; i < 10000; i++)
+        allocate(w, class, NULL, 24);
+    limit_file_size(30000);
+    start(w);
+    while (clock_ns() < until) { /* until it has met the limit */
+        struct stat status;
+
+        if (stat(w->path, &status) == 0 && status.st_size >= 30000)
+            break;
+        usleep(2000);
+    }
+    usleep(20000);
+    unlimit_file_size();
+    for (unsigned i = 0; i < 100; i++)
+        allocate(w, class, NULL, 24);
+    stop(w);
+    lines = log_read(w);
+    expect_totals(lines, 10100);
+    assert_int_equal(number(last(lines), "lost"),
+                     0); /* what waited in memory was written after all */
+    expect_valid(w->path);
+    json_decref(lines);
+}
+
+static void a_log_that_cannot_even_take_its_header_is_not_opened(void **state)
+{
+    (void)state;
+    for (unsigned compress = 0; compress < 2; compress++) {
+        int err;
+
+        w->options.compress = compress;
+        limit_file_size(0);
+        err = world_open(w);
+        unlimit_file_size();
+        assert_int_equal(err, -EFBIG);
+        assert_null(w->log);
+        assert_non_null(strstr(w->why, w->path));
+        unlink(w->path);
+    }
+}
+
+/* ---- compressed ---- */
+
+static void a_compressed_log_holds_the_same_lines(void **state)
+{
+    struct names_class *class = class_new(w, "C");
+    struct names_method *method = method_new(w, "A()");
+    struct tree_node *node = node_new(w, NULL, method, 1);
+    struct stat status;
+    json_t *lines;
+
+    (void)state;
+    w->options.compress = true;
+    w->hub.slots = 65536;
+    assert_int_equal(world_open(w), 0);
+    for (unsigned i = 0; i < 20000; i++)
+        allocate(w, class, node, 8 * i);
+    start(w);
+    stop(w);
+    assert_int_equal(stat(w->path, &status), 0);
+    assert_true(status.st_size < 20000 * 20);
+    lines = lines_unpack(w->path, NULL);
+    expect_definitions_first(lines, true);
+    expect_totals(lines, 20000);
+    expect_valid(w->path);
+    json_decref(lines);
+}
+
+static void what_is_flushed_of_a_compressed_log_can_be_read_before_its_end(void **state)
+{
+    struct names_class *class = class_new(w, "C");
+    uint64_t until = clock_ns() + PATIENCE_NS;
+    size_t found = 0;
+
+    (void)state;
+    w->options.compress = true;
+    start(w);
+    for (unsigned i = 0; i < 10; i++)
+        allocate(w, class, NULL, 24);
+    while (found < 10 && clock_ns() < until) {
+        bool cut;
+        json_t *lines = lines_unpack(w->path, &cut);
+
+        found = count_of(lines, "alloc");
+        json_decref(lines);
+        usleep(10000);
+    }
+    assert_int_equal(found, 10);
+    stop(w);
+}
+
+/* Numbers that do not compress well, so that the limit is met soon. */
+static void what_a_compressed_log_could_not_write_is_counted(void **state)
+{
+    const unsigned events = 20000;
+    struct names_class *class = class_new(w, "C");
+    uint64_t random = 88172645463325252u;
+
+    (void)state;
+    w->options.compress = true;
+    w->hub.slots = 65536;
+    for (rlim_t bytes = 20000; bytes < 20005; bytes += 3) {
+        uint64_t by[EVENT_LOST_REASONS], seen;
+        json_t *lines;
+        bool cut;
+
+        assert_int_equal(world_open(w), 0);
+        for (unsigned i = 0; i < events; i++) {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            allocate(w, class, NULL, (random & 0xffffffffff) * 8);
+        }
+        limit_file_size(bytes);
+        start(w);
+        stop(w);
+        unlimit_file_size();
+        lines = lines_unpack(w->path, &cut);
+        log_lost(w->log, by, &seen);
+        assert_int_equal(seen, events);
+        assert_true(by[EVENT_LOST_WRITE_FAILED] > 0);
+        assert_int_equal(w->log->written + by[EVENT_LOST_WRITE_FAILED], events);
+        assert_true(count_of(lines, "alloc") >=
+                    w->log->written); /* a piece cut short may still give some */
+        json_decref(lines);
+        world_again(w);
+    }
+}
+
+/* ---- of limited size ---- */
+
+static json_t *part_read(const char *suffix)
+{
+    char path[128];
+
+    snprintf(path, sizeof(path), "%s%s", w->path, suffix);
+    return lines_read(path, NULL);
+}
+
+static void record_parts(unsigned events)
+{
+    struct names_class *classes[] = {class_new(w, "C"), class_new(w, "D")};
+    struct names_method *method = method_new(w, "A()");
+    struct tree_node *nodes[] = {node_new(w, NULL, method, 1),
+                                 node_new(w, node_new(w, NULL, method, 1), method, 2)};
+
+    start(w);
+    for (unsigned i = 0; i < events; i++) {
+        while (w->ring &&
+               load_acquire(&w->ring->head) - load_acquire(&w->ring->tail) > w->ring->mask)
+            usleep(500);
+        allocate(w, classes[i % 2], nodes[i / 3 % 2], 8 * i);
+    }
+    stop(w);
+}
+
+static void a_log_of_limited_size_is_its_last_two_parts(void **state)
+{
+    json_t *older, *newer;
+    struct stat status;
+
+    (void)state;
+    w->options.max_log = 200000;
+    record_parts(20000);
+    older = part_read(".1");
+    newer = part_read("");
+    assert_string_equal(kind_of(json_array_get(older, 0)), "header");
+    assert_string_equal(kind_of(json_array_get(newer, 0)), "header");
+    expect_definitions_first(older, true); /* each can be read without the other */
+    expect_definitions_first(newer, true);
+    assert_string_equal(kind_of(last(newer)), "end");
+    assert_int_equal(number(last(newer), "seen"), 20000);
+    assert_int_equal(number(last(newer), "written") + number(last(newer), "lost"), 20000);
+    assert_true(w->log->file.part > 2);
+    assert_int_equal(stat(w->path, &status), 0);
+    assert_true(status.st_size < 200000 + 1000000);
+    json_decref(older);
+    json_decref(newer);
+}
+
+static void no_line_is_missing_between_two_parts(void **state)
+{
+    json_t *lines, *older, *line;
+    json_int_t next = -1;
+    size_t i;
+
+    (void)state;
+    w->options.max_log = 100000;
+    record_parts(5000);
+    lines = part_read(".1");
+    older = part_read("");
+    json_array_extend(lines, older);
+    json_array_foreach(lines, i, line)
+    {
+        if (!is(line, "alloc"))
+            continue;
+        assert_true(next < 0 || number(line, "bytes") == next);
+        next = number(line, "bytes") + 8;
+    }
+    assert_int_equal(next, 8 * 5000);
+    json_decref(lines);
+    json_decref(older);
+}
+
+static void somebody_elses_file_is_not_taken_for_an_older_part(void **state)
+{
+    char path[128], line[64] = "";
+    FILE *file;
+
+    (void)state;
+    snprintf(path, sizeof(path), "%s.1", w->path);
+    write_file(path, "somebody else's\n");
+    w->options.max_log = 100000;
+    record_parts(5000);
+    file = fopen(path, "re");
+    assert_non_null(fgets(line, sizeof(line), file));
+    fclose(file);
+    assert_string_equal(line, "somebody else's\n");
+}
+
+/* ---- the status file ---- */
+
+static json_t *status_read(void)
+{
+    char path[128];
+    json_t *status;
+
+    snprintf(path, sizeof(path), "%s/%d.json", w->options.status, (int)getpid());
+    status = json_load_file(path, 0, NULL);
+    assert_non_null(status);
+    return status;
+}
+
+static void use_status_folder(void)
+{
+    char path[128];
+
+    snprintf(path, sizeof(path), "%s/status", w->folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    w->options.status = memory_strdup(path);
+}
+
+static void the_status_file_says_how_it_ended(void **state)
+{
+    struct names_class *class = class_new(w, "C");
+    json_t *status;
+
+    (void)state;
+    use_status_folder();
+    for (unsigned i = 0; i < 5; i++)
+        allocate(w, class, NULL, 24);
+    start(w);
+    stop(w);
+    status = status_read();
+    assert_string_equal(json_string_value(json_object_get(status, "state")), "ended");
+    assert_string_equal(json_string_value(json_object_get(status, "log")), w->path);
+    assert_int_equal(json_integer_value(json_object_get(status, "seen")), 5);
+    assert_int_equal(json_integer_value(json_object_get(status, "written")), 5);
+    assert_int_equal(json_integer_value(json_object_get(status, "lost")), 0);
+    assert_int_equal(json_integer_value(json_object_get(status, "pid")), getpid());
+    json_decref(status);
+}
+
+static void the_status_file_says_that_writing_failed(void **state)
+{
+    json_t *status;
+
+    (void)state;
+    use_status_folder();
+    write_under_limit(30000, 10000);
+    status = status_read();
+    assert_string_equal(json_string_value(json_object_get(status, "state")), "failed");
+    assert_non_null(strstr(json_string_value(json_object_get(status, "reason")), w->path));
+    assert_int_equal(json_integer_value(json_object_get(status, "seen")), 10000);
+    assert_int_equal(json_integer_value(json_object_get(status, "written")) +
+                         json_integer_value(json_object_get(status, "lost")),
+                     10000);
+    json_decref(status);
+}
+
+static void a_process_that_declines_says_why(void **state)
+{
+    json_t *status;
+
+    (void)state;
+    use_status_folder();
+    log_status_declined(w->options.status, "/usr/bin/dotnet", command, "a runtime below .NET 8");
+    status = status_read();
+    assert_string_equal(json_string_value(json_object_get(status, "state")), "declined");
+    assert_string_equal(json_string_value(json_object_get(status, "reason")),
+                        "a runtime below .NET 8");
+    json_decref(status);
+}
+
+/* ---- a child after fork ---- */
+
+static void an_abandoned_log_writes_nothing(void **state)
+{
+    struct names_class *class = class_new(w, "C");
+    struct stat before, after;
+
+    (void)state;
+    assert_int_equal(world_open(w), 0);
+    assert_int_equal(stat(w->path, &before), 0);
+    for (unsigned i = 0; i < 100; i++)
+        allocate(w, class, NULL, 24);
+    log_abandon(w->log);
+    start(w);
+    stop(w);
+    assert_int_equal(stat(w->path, &after), 0);
+    assert_int_equal(after.st_size, before.st_size);
+}
+
+/* ---- memory that runs out ---- */
+
+static void *seam_alloc(size_t size)
+{
+    return memory_alloc(size);
+}
+
+/* All there is in a log, with the n-th allocation and all after it failing. Returns whether the log was opened. */
+static bool run_out_of_memory(long n)
+{
+    struct names_class *class = &w->classes[0], *other = &w->classes[1];
+    struct names_method *a = &w->methods[0], *b = &w->methods[1];
+    struct tree_node *node = node_new(w, node_new(w, NULL, a, 1), b, 2), *site = site_new(w, b, 3);
+    struct event_ring *ended = ring_new(w);
+    bool opened;
+    int err;
+
+    w->ring = ring_new(w);
+    allocate_on(ended, class, node, NULL, 24, EVENT_HEAP_NORMAL);
+    event_ring_close(ended);
+    for (unsigned i = 0; i < 20; i++)
+        allocate_on(w->ring, i % 2 ? class : other, node, site, 8 * i, EVENT_HEAP_LARGE);
+    post_payload(w->ring, mismatch_new(class, a, b), EVENT_MISMATCH);
+    json_set_alloc_funcs(seam_alloc, memory_free);
+    memory_fail_after(n);
+    errno = 0;
+    err = world_open(w);
+    opened = err == 0;
+    if (opened) {
+        if (log_start(w->log) == 0) {
+            store_relaxed(&w->hub.stopped, true);
+            log_stop(w->log, 2);
+            while (!load_acquire(&w->log->ended))
+                usleep(100);
+        }
+    } else {
+        assert_int_equal(err, -ENOMEM);
+        assert_null(w->log);
+        assert_true(w->why[0] != '\0');
+        assert_int_not_equal(errno, EBADF); /* a file that was closed is not closed again */
+    }
+    memory_fail_after(-1);
+    json_set_alloc_funcs(malloc, free);
+    return opened;
+}
+
+/* With the n-th allocation failing for n = 0, 1, 2, ..., until all of them succeed: what is in the file is whole lines,
+ * nothing is used before it is defined, and what is not in the file is counted. */
+static void whatever_allocation_fails_the_log_holds_together(void **state)
+{
+    bool whole = false;
+
+    (void)state;
+    class_new(w, "Some.Class");
+    class_new(w, "Another");
+    method_new(w, "A()");
+    method_new(w, "B()");
+    w->config.agreement = &w->agreement;
+    store_relaxed(&w->agreement.taken, 3);
+    store_relaxed(&w->agreement.equal, 3);
+    agreement_cost(&w->agreement, 3, 100, 2000);
+    for (long n = 0; !whole; n++) {
+        assert_true(n < 2000);
+        if (run_out_of_memory(n)) {
+            json_t *lines = log_read(w);
+            uint64_t by[EVENT_LOST_REASONS], seen, lost = 0;
+
+            whole = json_array_size(lines) > 1 && is(last(lines), "end") &&
+                    number(last(lines), "written") == 21 && count_of(lines, "mismatch") == 1 &&
+                    count_of(lines, "check") == 1;
+            expect_definitions_first(lines, false);
+            log_lost(w->log, by, &seen);
+            for (unsigned i = 0; i < EVENT_LOST_REASONS; i++)
+                lost += by[i];
+            assert_true(w->log->written + lost <= 21);
+            assert_int_equal(w->log->written, count_of(lines, "alloc"));
+            if (is(last(lines), "end"))
+                expect_totals(lines, 21);
+            json_decref(lines);
+        }
+        world_again(w);
+    }
+}
+
+static void a_log_goes_on_once_memory_is_back(void **state)
+{
+    struct names_class *class = class_new(w, "C");
+    struct names_method *method = method_new(w, "A()");
+    struct tree_node *node = node_new(w, NULL, method, 1);
+    json_t *lines;
+
+    (void)state;
+    assert_int_equal(world_open(w), 0);
+    memory_fail_after(0);
+    start(w);
+    memory_fail_after(-1);
+    w->ring = ring_new(w);
+    memory_fail_after(0);
+    for (unsigned i = 0; i < 10; i++)
+        allocate(w, class, node, 24);
+    wake_up(&w->hub.writer);
+    usleep(100000); /* rounds without memory; however many there are, the rest must hold */
+    memory_fail_after(-1);
+    for (unsigned i = 0; i < 10; i++)
+        allocate(w, class, node, 48);
+    stop(w);
+    lines = log_read(w);
+    expect_definitions_first(lines, false);
+    expect_totals(lines, 20);
+    assert_true(number(last(lines), "written") >= 10);
+    expect_valid(w->path);
+    json_decref(lines);
+}
+
+static int start_all(void **state)
+{
+    const struct stack_config config = {0};
+
+    (void)state;
+    clock_init();
+    return stack_start(&config);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_header_comes_first_and_the_end_last),
+        TEST(a_runtime_that_was_not_tested_is_marked),
+        TEST(an_allocation_is_one_line_with_its_context),
+        TEST(a_filter_frame_is_marked_in_its_node),
+        TEST(definitions_come_before_their_first_use_and_once),
+        TEST(lines_of_one_thread_are_in_order_and_their_times_never_fall),
+        TEST(inline_stacks_are_whole),
+        TEST(a_sampled_allocation_carries_its_weight),
+        TEST(a_threads_end_and_name_are_written),
+        TEST(text_from_outside_is_valid_utf8_in_the_log),
+        TEST(a_mismatch_shows_both_stacks),
+        TEST(the_class_of_a_mismatch_is_defined_before_it),
+        TEST(a_snapshot_shows_its_stack_and_why_it_was_refused),
+        TEST(comparisons_are_summed_in_check_and_end),
+        TEST(an_event_waits_for_its_class_and_keeps_its_place),
+        TEST(an_event_waits_for_its_method),
+        TEST(an_event_waits_for_its_call_instruction),
+        TEST(an_event_waits_for_its_own_instruction),
+        TEST(what_is_never_named_counts_as_lost),
+        TEST(losses_are_written_by_reason),
+        TEST(losses_of_a_thread_that_ended_are_kept),
+        TEST(the_file_is_the_users_own),
+        TEST(a_file_that_exists_is_kept_and_the_log_has_the_pid_in_its_name),
+        TEST(a_second_name_without_extension_ends_in_the_pid),
+        TEST(a_dot_in_front_is_no_extension),
+        TEST(a_log_is_never_written_through_a_link),
+        TEST(when_both_names_are_taken_the_reason_is_said),
+        TEST(a_folder_that_is_missing_is_said),
+        TEST(a_name_that_is_too_long_is_said),
+        TEST(without_a_name_the_log_is_called_after_the_program),
+        TEST(what_a_thread_recorded_is_soon_in_the_file),
+        TEST(the_writer_has_a_name_and_takes_no_signals),
+        TEST(what_could_not_be_written_is_counted),
+        TEST(a_log_that_can_be_written_again_goes_on),
+        TEST(a_log_that_cannot_even_take_its_header_is_not_opened),
+        TEST(a_compressed_log_holds_the_same_lines),
+        TEST(what_is_flushed_of_a_compressed_log_can_be_read_before_its_end),
+        TEST(what_a_compressed_log_could_not_write_is_counted),
+        TEST(a_log_of_limited_size_is_its_last_two_parts),
+        TEST(no_line_is_missing_between_two_parts),
+        TEST(somebody_elses_file_is_not_taken_for_an_older_part),
+        TEST(the_status_file_says_how_it_ended),
+        TEST(the_status_file_says_that_writing_failed),
+        TEST(a_process_that_declines_says_why),
+        TEST(an_abandoned_log_writes_nothing),
+        TEST(whatever_allocation_fails_the_log_holds_together),
+        TEST(a_log_goes_on_once_memory_is_back),
+    };
+
+    return cmocka_run_group_tests_name("log", tests, start_all, NULL);
+}

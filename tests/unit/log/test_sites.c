@@ -1,0 +1,362 @@
+/* --log sites: counts for each context, class, thread and heap instead of a line for each allocation. */
+#include "fixture.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+
+static struct world *w;
+
+static int setup(void **state)
+{
+    (void)state;
+    w = calloc(1, sizeof(*w));
+    world_init(w);
+    w->options.log = OPTIONS_LOG_SITES;
+    w->hub.slots = 65536;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    world_fini(w);
+    free(w);
+    return 0;
+}
+
+static uint64_t sum(const json_t *lines, const char *key)
+{
+    uint64_t total = 0;
+    size_t i;
+    json_t *line;
+
+    json_array_foreach(lines, i, line) if (is(line, "site")) total += (uint64_t)number(line, key);
+    return total;
+}
+
+static void expect_site_totals(const json_t *lines, uint64_t seen)
+{
+    const json_t *end = last(lines);
+
+    assert_string_equal(kind_of(end), "end");
+    assert_int_equal(number(end, "seen"), seen);
+    assert_int_equal(number(end, "seen"), number(end, "written") + number(end, "lost"));
+    assert_int_equal(sum(lines, "allocs"), number(end, "written"));
+    assert_int_equal(count_of(lines, "alloc"), 0);
+}
+
+static void allocations_of_one_site_are_one_line(void **state)
+{
+    struct names_class *class = class_new(w, "C");
+    struct names_method *method = method_new(w, "A()");
+    struct tree_node *node = node_new(w, NULL, method, 1), *site = site_new(w, method, 9);
+    json_t *lines, *line;
+
+    (void)state;
+    w->ring = ring_new(w);
+    for (unsigned i = 0; i < 1000; i++)
+        allocate_on(w->ring, class, node, site, 24 + 8 * (i % 2), EVENT_HEAP_NORMAL);
+    start(w);
+    stop(w);
+    lines = log_read(w);
+    assert_int_equal(count_of(lines, "site"), 1);
+    line = nth(lines, "site", 0);
+    assert_int_equal(number(line, "node"), node->id);
+    assert_int_equal(number(line, "il"), 9);
+    assert_int_equal(number(line, "class"), class->id);
+    assert_int_equal(number(line, "thread"), 1);
+    assert_int_equal(number(line, "allocs"), 1000);
+    assert_int_equal(number(line, "bytes"), 28000);
+    assert_null(json_object_get(line, "heap"));
+    expect_definitions_first(lines, true);
+    expect_site_totals(lines, 1000);
+    expect_valid(w->path);
+    json_decref(lines);
+}
+
+static void each_part_of_a_site_tells_it_apart(void **state)
+{
+    struct names_class *class = class_new(w, "C"), *other = class_new(w, "D");
+    struct names_method *method = method_new(w, "A()");
+    struct tree_node *node = node_new(w, NULL, method, 1), *deeper = node_new(w, node, method, 2),
+                     *site = site_new(w, method, 9), *later = site_new(w, method, 12);
+    struct event_ring *first = ring_new(w), *second = ring_new(w);
+    json_t *lines;
+
+    (void)state;
+    for (unsigned i = 0; i < 10; i++) {
+        allocate_on(first, class, node, site, 24, EVENT_HEAP_NORMAL);
+        allocate_on(first, other, node, site, 24, EVENT_HEAP_NORMAL);
+        allocate_on(first, class, deeper, site, 24, EVENT_HEAP_NORMAL);
+        allocate_on(first, class, node, later, 24, EVENT_HEAP_NORMAL);
+        allocate_on(first, class, node, NULL, 24, EVENT_HEAP_NORMAL);
+        allocate_on(first, class, node, site, 24, EVENT_HEAP_LARGE);
+        allocate_on(first, class, node, site, 24, EVENT_HEAP_PINNED);
+        allocate_on(first, class, node, site, 24, EVENT_HEAP_FROZEN);
+        allocate_on(first, class, NULL, NULL, 24, EVENT_HEAP_NORMAL);
+        allocate_on(second, class, node, site, 24, EVENT_HEAP_NORMAL);
+    }
+    start(w);
+    stop(w);
+    lines = log_read(w);
+    assert_int_equal(count_of(lines, "site"), 10);
+    for (unsigned i = 0; i < 10; i++)
+        assert_int_equal(number(nth(lines, "site", i), "allocs"), 10);
+    expect_definitions_first(lines, true);
+    expect_site_totals(lines, 100);
+    expect_valid(w->path);
+    json_decref(lines);
+}
+
+static void many_sites_are_all_counted(void **state)
+{
+    enum { SITES = 20000 }; /* the table grows */
+    struct names_class *class = class_new(w, "C");
+    struct names_method *method = method_new(w, "A()");
+    struct tree_node *node = node_new(w, NULL, method, 1);
+    json_t *lines;
+
+    (void)state;
+    w->ring = ring_new(w);
+    for (unsigned round = 0; round < 3; round++)
+        for (unsigned i = 0; i < SITES; i++)
+            allocate_on(w->ring, class, node, site_new(w, method, (int32_t)i), 8 * i,
+                        EVENT_HEAP_NORMAL);
+    start(w);
+    stop(w);
+    lines = log_read(w);
+    assert_true(count_of(lines, "site") >= SITES);
+    assert_int_equal(sum(lines, "bytes"), UINT64_C(3) * 8 * SITES * (SITES - 1) / 2);
+    expect_site_totals(lines, 3 * SITES);
+    expect_valid(w->path);
+    json_decref(lines);
+}
+
+static void lines_count_what_came_since_the_last(void **state)
+{
+    struct names_class *class = class_new(w, "C");
+    json_t *lines;
+
+    (void)state;
+    for (unsigned round = 0; round < 3; round++) {
+        if (round == 0)
+            assert_int_equal(world_open(w), 0);
+        for (unsigned i = 0; i < 100; i++)
+            allocate(w, class, NULL, 24);
+        if (round == 0)
+            start(w);
+        while (load_acquire(&w->ring->head) != load_acquire(&w->ring->tail))
+            usleep(1000);
+        usleep(600000); /* a report each half second */
+    }
+    stop(w);
+    lines = log_read(w);
+    assert_true(count_of(lines, "site") > 1);
+    assert_int_equal(sum(lines, "bytes"), 300 * 24);
+    expect_site_totals(lines, 300);
+    expect_valid(w->path);
+    json_decref(lines);
+}
+
+static void sampled_sites_carry_the_sum_of_weights(void **state)
+{
+    struct names_class *class = class_new(w, "C");
+    json_t *lines;
+    double weight;
+
+    (void)state;
+    w->options.sample = 65536;
+    for (unsigned i = 0; i < 10; i++)
+        allocate(w, class, NULL, 24);
+    start(w);
+    stop(w);
+    lines = log_read(w);
+    weight = json_number_value(json_object_get(nth(lines, "site", 0), "weight"));
+    assert_true(weight > 655360 && weight < 655360 + 240);
+    expect_site_totals(lines, 10);
+    expect_valid(w->path);
+    json_decref(lines);
+}
+
+static void a_site_waits_for_its_names(void **state)
+{
+    struct names_class *late = class_new(w, NULL), *known = class_new(w, "Known");
+    json_t *lines;
+
+    (void)state;
+    allocate(w, late, NULL, 24);
+    allocate(w, known, NULL, 24);
+    start(w);
+    usleep(50000);
+    store_release(&late->text, "Late");
+    stop(w);
+    lines = log_read(w);
+    expect_definitions_first(lines, true);
+    expect_site_totals(lines, 2);
+    json_decref(lines);
+}
+
+static void expect_whole_part(const char *path)
+{
+    json_t *lines = lines_read(path, NULL);
+
+    assert_string_equal(kind_of(json_array_get(lines, 0)), "header");
+    expect_definitions_first(lines, true);
+    json_decref(lines);
+}
+
+static ino_t file_number(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) ? 0 : status.st_ino;
+}
+
+static void each_part_of_a_log_of_limited_size_defines_what_it_uses(void **state)
+{
+    struct names_class *class = class_new(w, "C");
+    struct names_method *method = method_new(w, "A()");
+    struct tree_node *node = node_new(w, NULL, method, 1);
+    uint64_t until = clock_ns() + PATIENCE_NS;
+    unsigned parts = 0;
+    ino_t seen = 0;
+    char older[128];
+
+    (void)state;
+    w->options.max_log = 2000; /* each flush is a part */
+    assert_int_equal(world_open(w), 0);
+    w->ring = ring_new(w);
+    start(w);
+    snprintf(older, sizeof(older), "%s.1", w->path);
+    while (parts < 4 && clock_ns() < until) { /* counted in one part, written in the next */
+        struct event_ring *ended = ring_new(w);
+
+        for (unsigned i = 0; i < 10; i++) {
+            struct tree_node *site = site_new(w, method, (int32_t)i);
+
+            allocate_on(w->ring, class, node, site, 24, EVENT_HEAP_NORMAL);
+            allocate_on(ended, class, node, site, 24, EVENT_HEAP_NORMAL);
+        }
+        event_ring_close(ended); /* by a thread that is gone by then */
+        usleep(10000);
+        if (file_number(older) != seen) {
+            expect_whole_part(older);
+            seen = file_number(older);
+            parts++;
+        }
+    }
+    stop(w);
+    assert_int_equal(parts, 4);
+    expect_whole_part(older);
+    expect_whole_part(w->path);
+}
+
+/* ---- failures ---- */
+
+static void what_could_not_be_written_is_counted(void **state)
+{
+    struct names_class *class = class_new(w, "C");
+    struct names_method *method = method_new(w, "A()");
+    struct tree_node *node = node_new(w, NULL, method, 1);
+
+    (void)state;
+    for (rlim_t bytes = 30000; bytes < 30140; bytes += 23) { /* cuts a line anywhere */
+        struct rlimit limit, tight;
+        uint64_t by[EVENT_LOST_REASONS], seen;
+        json_t *lines;
+        bool cut;
+
+        assert_int_equal(world_open(w), 0);
+        w->ring = ring_new(w);
+        for (unsigned i = 0; i < 9000; i++)
+            allocate_on(w->ring, class, node, site_new(w, method, (int32_t)(i % 3000)), 24,
+                        EVENT_HEAP_NORMAL);
+        signal(SIGXFSZ, SIG_IGN);
+        getrlimit(RLIMIT_FSIZE, &limit);
+        tight = limit;
+        tight.rlim_cur = bytes;
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+        start(w);
+        stop(w);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+        lines = lines_read(w->path, &cut);
+        log_lost(w->log, by, &seen);
+        assert_int_equal(seen, 9000);
+        assert_true(by[EVENT_LOST_WRITE_FAILED] > 0);
+        assert_int_equal(w->log->written + by[EVENT_LOST_WRITE_FAILED], 9000);
+        assert_int_equal(w->log->written, sum(lines, "allocs"));
+        json_decref(lines);
+        world_again(w);
+    }
+}
+
+/* With the n-th allocation failing for n = 0, 1, 2, ..., until all of them succeed. */
+static void whatever_allocation_fails_the_counts_hold(void **state)
+{
+    struct names_class *class = class_new(w, "C");
+    struct names_method *method = method_new(w, "A()");
+    struct tree_node *node = node_new(w, NULL, method, 1);
+    bool whole = false;
+
+    (void)state;
+    for (long n = 0; !whole; n++) {
+        assert_true(n < 2000);
+        w->ring = ring_new(w);
+        for (unsigned i = 0; i < 4000; i++) /* more than the first table holds */
+            allocate_on(w->ring, class, node, site_new(w, method, (int32_t)i), 24,
+                        EVENT_HEAP_NORMAL);
+        memory_fail_after(n);
+        if (!world_open(w)) {
+            uint64_t by[EVENT_LOST_REASONS], seen, lost = 0;
+            json_t *lines;
+
+            assert_int_equal(log_start(w->log), 0);
+            store_relaxed(&w->hub.stopped, true);
+            log_stop(w->log, 5);
+            while (!load_acquire(&w->log->ended))
+                usleep(100);
+            memory_fail_after(-1);
+            lines = log_read(w);
+            expect_definitions_first(lines, false);
+            log_lost(w->log, by, &seen);
+            for (unsigned i = 0; i < EVENT_LOST_REASONS; i++)
+                lost += by[i];
+            assert_int_equal(w->log->written, sum(lines, "allocs"));
+            assert_true(w->log->written + lost <= 4000);
+            if (is(last(lines), "end"))
+                expect_site_totals(lines, 4000);
+            whole = sum(lines, "allocs") == 4000;
+            json_decref(lines);
+        }
+        memory_fail_after(-1);
+        world_again(w);
+    }
+}
+
+static int start_all(void **state)
+{
+    const struct stack_config config = {0};
+
+    (void)state;
+    clock_init();
+    return stack_start(&config);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(allocations_of_one_site_are_one_line),
+        TEST(each_part_of_a_site_tells_it_apart),
+        TEST(many_sites_are_all_counted),
+        TEST(lines_count_what_came_since_the_last),
+        TEST(sampled_sites_carry_the_sum_of_weights),
+        TEST(a_site_waits_for_its_names),
+        TEST(each_part_of_a_log_of_limited_size_defines_what_it_uses),
+        TEST(what_could_not_be_written_is_counted),
+        TEST(whatever_allocation_fails_the_counts_hold),
+    };
+
+    return cmocka_run_group_tests_name("log/sites", tests, start_all, NULL);
+}

@@ -1,0 +1,371 @@
+/* The context tree: one node for one key, whoever asks, and what happens when there is no room. */
+#include "tree/tree.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define CHUNK_NODES (1u << 14) /* nodes in one mapping of the tree */
+
+static struct tree *tree;
+
+static int make(uint32_t max_nodes, void (*created)(void *, struct tree_node *), void *context)
+{
+    const struct tree_config config = {
+        .max_nodes = max_nodes, .created = created, .context = context};
+
+    return tree_new(&config, &tree);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    return make(1000000, NULL, NULL);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    memory_fail_after(-1);
+    tree_free(tree);
+    tree = NULL;
+    return 0;
+}
+
+static struct tree_node *child(struct tree_node *parent, uintptr_t method, uintptr_t ip)
+{
+    return tree_child(tree, parent, method, ip);
+}
+
+static void a_new_tree_has_its_root(void **state)
+{
+    struct tree_node *root = tree_root(tree);
+
+    (void)state;
+    assert_int_equal(tree_count(tree), 1);
+    assert_ptr_equal(tree_node_by_id(tree, 0), root);
+    assert_null(tree_node_by_id(tree, 1));
+    assert_int_equal(root->id, 0);
+    assert_null(root->parent);
+    assert_true(root->method == 0);
+    assert_int_equal(load_relaxed(&root->state), TREE_LIVE);
+}
+
+static void the_same_key_gives_the_same_node(void **state)
+{
+    struct tree_node *a = child(tree_root(tree), 0x10, 0x100), *b = child(a, 0x20, 0x200);
+
+    (void)state;
+    assert_ptr_not_equal(a, tree_root(tree));
+    for (unsigned i = 0; i < 10; i++) {
+        assert_ptr_equal(child(tree_root(tree), 0x10, 0x100), a);
+        assert_ptr_equal(child(a, 0x20, 0x200), b);
+        child(tree_root(tree), 0x30 + i, 0x100); /* past the guess */
+    }
+    assert_ptr_equal(b->parent, a);
+    assert_true(b->method == 0x20);
+    assert_true(b->ip == 0x200);
+    assert_int_equal(load_acquire(&b->il), TREE_IL_PENDING);
+    assert_int_equal(load_acquire(&b->state), TREE_LIVE);
+}
+
+static void each_part_of_the_key_tells_nodes_apart(void **state)
+{
+    struct tree_node *a = child(tree_root(tree), 0x10, 0x100),
+                     *b = child(tree_root(tree), 0x11, 0x100),
+                     *c = child(tree_root(tree), 0x10, 0x101), *d = child(a, 0x10, 0x100),
+                     *e = child(b, 0x10, 0x100);
+    struct tree_node *all[] = {tree_root(tree), a, b, c, d, e};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(all); i++)
+        for (size_t j = 0; j < i; j++)
+            assert_ptr_not_equal(all[i], all[j]);
+    assert_int_equal(tree_count(tree), 6);
+}
+
+static void a_site_is_found_again_and_keeps_its_first_hint(void **state)
+{
+    struct tree_node *site = tree_site(tree, 0x10, 0x108, 0x77),
+                     *other = tree_site(tree, 0x10, 0x110, 0x77),
+                     *elsewhere = tree_site(tree, 0x20, 0x108, 0x77);
+
+    (void)state;
+    assert_ptr_not_equal(site, tree_root(tree));
+    assert_ptr_not_equal(site, other);
+    assert_ptr_not_equal(site, elsewhere);
+    assert_ptr_equal(site->parent, tree_root(tree));
+    assert_true(site->method == 0x10);
+    assert_true(site->ip == 0x108);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_ptr_equal(tree_site(tree, 0x10, 0x108, 0x88), site);
+        assert_ptr_equal(tree_site(tree, 0x10, 0x110, 0x88), other);
+    }
+    assert_true(load_relaxed(&site->hint) == 0x77);
+    assert_int_equal(tree_count(tree), 4);
+}
+
+static void without_room_a_site_is_the_root_and_counted(void **state)
+{
+    struct tree_node *site;
+
+    (void)state;
+    teardown(NULL);
+    assert_int_equal(make(2, NULL, NULL), 0);
+    site = tree_site(tree, 0x10, 0x108, 1);
+    assert_int_equal(site->id, 1);
+    assert_ptr_equal(tree_site(tree, 0x10, 0x110, 1), tree_root(tree));
+    assert_ptr_equal(tree_site(tree, 0x10, 0x108, 1), site);
+    assert_int_equal(tree_refused(tree), 1);
+}
+
+static void many_keys_give_dense_ids(void **state)
+{
+    const uint32_t count = 3 * CHUNK_NODES;
+    struct tree_node *node = tree_root(tree);
+
+    (void)state;
+    for (uint32_t i = 1; i < count; i++) {
+        node = child(i % 50 ? node : tree_root(tree), i, i * 16);
+        assert_int_equal(node->id, i);
+    }
+    assert_int_equal(tree_count(tree), count);
+    for (uint32_t i = 1; i < count; i++) {
+        node = tree_node_by_id(tree, i);
+        assert_int_equal(node->id, i);
+        assert_int_equal(load_acquire(&node->state), TREE_LIVE);
+        assert_ptr_equal(child(node->parent, i, i * 16), node);
+    }
+    assert_null(tree_node_by_id(tree, count));
+    assert_null(tree_node_by_id(tree, UINT32_MAX));
+    assert_int_equal(tree_refused(tree), 0);
+}
+
+static void past_max_nodes_the_parent_is_given_and_counted(void **state)
+{
+    struct tree_node *a, *b;
+
+    (void)state;
+    teardown(NULL);
+    assert_int_equal(make(3, NULL, NULL), 0);
+    a = child(tree_root(tree), 0x10, 1);
+    b = child(a, 0x20, 2);
+    assert_int_equal(tree_refused(tree), 0);
+    assert_ptr_equal(child(b, 0x30, 3), b);
+    assert_ptr_equal(child(a, 0x30, 3), a);
+    assert_int_equal(tree_refused(tree), 2);
+    assert_int_equal(tree_count(tree), 3);
+    assert_null(tree_node_by_id(tree, 3));
+    assert_ptr_equal(child(a, 0x20, 2), b); /* what is known is still found */
+    assert_int_equal(tree_refused(tree), 2);
+}
+
+static void a_tree_without_memory_is_none(void **state)
+{
+    (void)state;
+    teardown(NULL);
+    for (long fail = 0;; fail++) {
+        int err;
+
+        memory_fail_after(fail);
+        err = make(1000, NULL, NULL);
+        memory_fail_after(-1);
+        if (!err) {
+            assert_true(fail > 2); /* the tree, its buckets, its first nodes */
+            return;
+        }
+        assert_int_equal(err, -ENOMEM);
+        assert_null(tree);
+    }
+}
+
+static void without_memory_the_parent_is_given_and_counted(void **state)
+{
+    struct tree_node *last = tree_root(tree);
+
+    (void)state;
+    for (uint32_t i = 1; i < CHUNK_NODES; i++)
+        last = child(tree_root(tree), i, 1);
+    memory_fail_after(0);
+    assert_ptr_equal(child(last, 1, 1), last);
+    assert_ptr_equal(child(last, 2, 2), last);
+    assert_int_equal(tree_refused(tree), 2);
+    memory_fail_after(-1);
+    assert_ptr_not_equal(child(last, 1, 1), last);
+    assert_ptr_equal(child(last, 1, 1)->parent, last);
+    assert_int_equal(tree_refused(tree), 2);
+}
+
+/* The resolver walks the ids in order and waits at one that is still being made. */
+static void no_id_stays_reserved_once_memory_is_back(void **state)
+{
+    (void)state;
+    for (uint32_t i = 1; i < CHUNK_NODES; i++)
+        child(tree_root(tree), i, 1);
+    memory_fail_after(0);
+    for (uint32_t i = 0; i < 3; i++)
+        child(tree_root(tree), CHUNK_NODES + i, 1);
+    memory_fail_after(-1);
+    for (uint32_t i = 0; i < 3; i++)
+        child(tree_root(tree), CHUNK_NODES + i, 1);
+    for (uint32_t i = 0; i < tree_count(tree); i++) {
+        const struct tree_node *node = tree_node_by_id(tree, i);
+
+        assert_non_null(node);
+        if (load_acquire(&node->state) == TREE_RESERVED)
+            fail_msg("id %u of %u", i, tree_count(tree));
+    }
+}
+
+static void note_created(void *context, struct tree_node *node)
+{
+    unsigned *count = context;
+
+    ++*count;
+    assert_int_equal(load_relaxed(&node->state), TREE_RESERVED); /* nobody else finds it yet */
+    assert_true(node->method != 0);
+    assert_non_null(node->parent);
+    store_release(&node->il, 77);
+}
+
+static void a_new_node_is_shown_to_the_folder_above(void **state)
+{
+    unsigned created = 0;
+    struct tree_node *a;
+
+    (void)state;
+    teardown(NULL);
+    assert_int_equal(make(1000, note_created, &created), 0);
+    a = child(tree_root(tree), 0x10, 1);
+    child(tree_root(tree), 0x10, 1);
+    assert_int_equal(created, 1);
+    assert_int_equal(load_acquire(&a->il), 77);
+    tree_site(tree, 0x10, 5, 0);
+    assert_int_equal(created, 2);
+}
+
+/* ---- four threads, the same random keys ---- */
+
+#define THREADS 4
+#define STEPS   60000u
+
+static void *insert(void *context)
+{
+    uint64_t random = 88172645463325252u; /* the same for all: they meet at every key */
+    struct tree_node *node = tree_root(tree);
+    uintptr_t bad = 0;
+
+    (void)context;
+    for (unsigned i = 0; i < STEPS; i++) {
+        struct tree_node *found;
+        uintptr_t method, ip;
+
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        if (random % 8 == 0)
+            node = tree_root(tree);
+        method = 1 + (random >> 8) % 16;
+        ip = 1 + (random >> 16) % 4;
+        found = tree_child(tree, node, method, ip);
+        if (found != node && (found->parent != node || found->method != method || found->ip != ip))
+            bad++;
+        if (random % 16 == 1)
+            tree_site(tree, method, ip + 16, random);
+        node = found;
+    }
+    return (void *)bad;
+}
+
+static int by_key(const void *x, const void *y)
+{
+    const struct tree_node *a = *(struct tree_node *const *)x, *b = *(struct tree_node *const *)y;
+
+    if (a->parent != b->parent)
+        return a->parent < b->parent ? -1 : 1;
+    if (a->method != b->method)
+        return a->method < b->method ? -1 : 1;
+    return (a->ip > b->ip) - (a->ip < b->ip);
+}
+
+static void threads_at_once_make_no_node_twice(uint32_t max_nodes)
+{
+    struct tree_node **live;
+    pthread_t threads[THREADS];
+    uint32_t count, used = 0;
+
+    assert_int_equal(make(max_nodes, NULL, NULL), 0);
+    for (unsigned i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, insert, NULL), 0);
+    for (unsigned i = 0; i < THREADS; i++) {
+        void *bad;
+
+        pthread_join(threads[i], &bad);
+        assert_null(bad);
+    }
+    count = tree_count(tree);
+    assert_true(count <= max_nodes);
+    live = test_calloc(count, sizeof(struct tree_node *));
+    for (uint32_t i = 0; i < count; i++) {
+        struct tree_node *node = tree_node_by_id(tree, i);
+
+        assert_non_null(node);
+        assert_int_not_equal(load_acquire(&node->state), TREE_RESERVED);
+        if (load_acquire(&node->state) == TREE_LIVE)
+            live[used++] = node;
+    }
+    qsort(live, used, sizeof(struct tree_node *), by_key);
+    for (uint32_t i = 1; i < used; i++)
+        if (by_key(&live[i - 1], &live[i]) == 0)
+            fail_msg("ids %u and %u have the same key", live[i - 1]->id, live[i]->id);
+    assert_true(used > 1000);
+    test_free(live);
+}
+
+static void threads_with_room_make_no_node_twice(void **state)
+{
+    (void)state;
+    teardown(NULL);
+    threads_at_once_make_no_node_twice(1000000);
+    assert_int_equal(tree_refused(tree), 0);
+}
+
+static void threads_without_room_make_no_node_twice(void **state)
+{
+    (void)state;
+    teardown(NULL);
+    threads_at_once_make_no_node_twice(5000);
+    assert_int_equal(tree_count(tree), 5000);
+    assert_true(tree_refused(tree) > 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_new_tree_has_its_root),
+        TEST(the_same_key_gives_the_same_node),
+        TEST(each_part_of_the_key_tells_nodes_apart),
+        TEST(a_site_is_found_again_and_keeps_its_first_hint),
+        TEST(without_room_a_site_is_the_root_and_counted),
+        TEST(many_keys_give_dense_ids),
+        TEST(past_max_nodes_the_parent_is_given_and_counted),
+        TEST(a_tree_without_memory_is_none),
+        TEST(without_memory_the_parent_is_given_and_counted),
+        TEST(no_id_stays_reserved_once_memory_is_back),
+        TEST(a_new_node_is_shown_to_the_folder_above),
+        TEST(threads_with_room_make_no_node_twice),
+        TEST(threads_without_room_make_no_node_twice),
+    };
+
+    return cmocka_run_group_tests_name("tree", tests, NULL, NULL);
+}
