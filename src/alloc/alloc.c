@@ -118,7 +118,7 @@ void alloc_thread_ended(struct alloc *a, struct stack *s)
     memory_pages_unmap(t, sizeof(*t));
 }
 
-static struct names_class *class_of(struct alloc *a, struct alloc_thread *t, uintptr_t id)
+static struct names_class *class_of(struct alloc *a, struct alloc_thread *t, uintptr_t id, uintptr_t object)
 {
     unsigned at = (unsigned)(id >> 3 ^ id >> 11) & (CLASS_CACHE - 1);
     uint32_t epoch = names_epoch(a->config.names);
@@ -129,7 +129,7 @@ static struct names_class *class_of(struct alloc *a, struct alloc_thread *t, uin
         t->names_epoch = epoch;
     }
     if (UNLIKELY(t->cache[at].id != id)) {
-        if (names_class_get(a->config.names, id, &t->cache[at].class)) {
+        if (names_class_of(a->config.names, id, object, &t->cache[at].class)) {
             t->cache[at].id = 0;
             return NULL;
         }
@@ -305,7 +305,7 @@ void alloc_record(struct alloc *a, uintptr_t object, uintptr_t class_id)
         add_relaxed(&a->config.hub->lost[EVENT_LOST_NO_RING], 1);
         return;
     }
-    class = class_of(a, t, class_id);
+    class = class_of(a, t, class_id, object);
     if (UNLIKELY(!class)) {
         store_relaxed(&t->ring->seen, load_relaxed(&t->ring->seen) + 1);
         event_lose(t->ring, EVENT_LOST_NO_CLASS);

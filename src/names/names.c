@@ -474,7 +474,20 @@ out:
     return err;
 }
 
-static int class_describe(struct names *names, uintptr_t class_id, unsigned depth,
+#define PLAIN_ARRAY_DATA 16 /* bytes from the ObjectID of a T[] to its elements; T[*] has its bounds between */
+
+static bool has_bounds(struct names *names, uintptr_t object)
+{
+    struct clr_info *info = names->config.info;
+    uint32_t size;
+    int32_t low;
+    uint8_t *data;
+
+    return object && info->vtbl->get_array_object_info(info, object, 1, &size, &low, &data) == S_OK &&
+           (uintptr_t)data - object != PLAIN_ARRAY_DATA;
+}
+
+static int class_describe(struct names *names, uintptr_t class_id, uintptr_t object, unsigned depth,
                           struct names_class_entry **out)
 {
     struct clr_info *info = names->config.info;
@@ -491,6 +504,7 @@ static int class_describe(struct names *names, uintptr_t class_id, unsigned dept
     if (info->vtbl->is_array_class(info, class_id, &entry->element_type, &element, &c->rank) ==
         S_OK) {
         c->rank = c->rank ? c->rank : 1;
+        c->bounded = c->rank == 1 && has_bounds(names, object);
         c->variable_size = true;
         if (element)
             err = class_get(names, element, depth + 1, &c->element);
@@ -546,8 +560,8 @@ static struct names_class *class_publish(struct names *names, struct names_class
     return c;
 }
 
-static int class_get(struct names *names, uintptr_t class_id, unsigned depth,
-                     struct names_class **out)
+static int class_find_or_make(struct names *names, uintptr_t class_id, uintptr_t object, unsigned depth,
+                              struct names_class **out)
 {
     struct names_entry *found = table_find(names->class_table, class_id);
     uint32_t epoch = load_acquire(&names->epoch); /* before the runtime is asked */
@@ -565,7 +579,7 @@ static int class_get(struct names *names, uintptr_t class_id, unsigned depth,
     }
     if (depth > DEPTH_MAX)
         return -EINVAL;
-    err = class_describe(names, class_id, depth, &mine);
+    err = class_describe(names, class_id, object, depth, &mine);
     if (err)
         return err;
     if (mine->record.collectible)
@@ -574,9 +588,20 @@ static int class_get(struct names *names, uintptr_t class_id, unsigned depth,
     return *out ? 0 : -ENOMEM;
 }
 
+static int class_get(struct names *names, uintptr_t class_id, unsigned depth,
+                     struct names_class **out)
+{
+    return class_find_or_make(names, class_id, 0, depth, out);
+}
+
 int names_class_get(struct names *names, uintptr_t class_id, struct names_class **out)
 {
     return class_get(names, class_id, 0, out);
+}
+
+int names_class_of(struct names *names, uintptr_t class_id, uintptr_t object, struct names_class **out)
+{
+    return class_find_or_make(names, class_id, object, 0, out);
 }
 
 const struct names_class *names_class_by_id(const struct names *names, uint32_t id)

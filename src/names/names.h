@@ -39,6 +39,7 @@ struct names_class {
     struct names_module *module; /* NULL: not known */
     struct names_class *element; /* of an array; else NULL */
     uint32_t rank;               /* of an array: 1 is T[] */
+    bool bounded;                /* of an array of rank 1: T[*], it may have a lower bound */
     uint32_t args;               /* number of type arguments */
     struct names_class **arg;    /* an entry is NULL where the runtime does not say (shared canonical code) */
     bool canon;                  /* System.__Canon: stands for any reference type in shared code */
@@ -108,8 +109,12 @@ int names_method_map(struct names *names, uintptr_t function_id, struct names_me
 /* The newest record of function_id, or NULL. Asks nobody, lock-free. Threads: any (registers with RCU). */
 struct names_method *names_method_find(struct names *names, uintptr_t function_id);
 
-/* names_class_get - the same for a ClassID, from an allocation callback. */
+/*
+ * names_class_get - the same for a ClassID, from an allocation callback. `object` is one of that class, or 0: only an
+ * object tells T[*] from T[], and only the first time that its class is met.
+ */
 int names_class_get(struct names *names, uintptr_t class_id, struct names_class **out);
+int names_class_of(struct names *names, uintptr_t class_id, uintptr_t object, struct names_class **out);
 
 /*
  * names_module_unloaded - a module went, from ModuleUnloadFinished: its id may be used again, and ids of an older

@@ -36,6 +36,8 @@ static void append_array(struct buffer *out, const struct names_class *class)
     else
         buffer_text(out, "?");
     buffer_char(out, '[');
+    if (class->bounded)
+        buffer_char(out, '*');
     for (uint32_t i = 1; i < class->rank && i < 32; i++)
         buffer_char(out, ',');
     buffer_char(out, ']');

@@ -113,6 +113,14 @@ static bool resolver_poll(void *context)
     return stack_reclaim() || some;
 }
 
+static uintptr_t function_at(void *context, uintptr_t ip)
+{
+    struct profiler *p = context;
+    uintptr_t function = 0;
+
+    return p->info->vtbl->get_function_from_ip(p->info, (const uint8_t *)ip, &function) == S_OK ? function : 0;
+}
+
 static void stack_detached(void *context, struct stack *stack)
 {
     struct profiler *p = context;
@@ -185,7 +193,7 @@ static int wire(struct profiler *p, char *why)
     bool compares = p->options.check && !snapshots;
     struct names_config names = {p->info, p->info_version, resolver_poll, p};
     struct tree_config tree = {p->options.max_nodes, node_created, p}, sites = {MAX_SITES, site_created, p};
-    struct stack_config stack = {.detached = stack_detached, .context = p};
+    struct stack_config stack = {.detached = stack_detached, .function_at = function_at, .context = p};
     struct check_config check = {.info = p->info,
                                  .agreement = &p->agreement,
                                  .reduce = p->options.only.count || p->options.exclude.count ||

@@ -214,6 +214,12 @@ static hresult on_exception_unwind_function_enter(struct clr_callback *self, uin
     return S_OK;
 }
 
+static hresult on_exception_unwind_function_leave(struct clr_callback *self)
+{
+    stack_unwind_function_leave();
+    return S_OK;
+}
+
 static hresult on_exception_unwind_finally_enter(struct clr_callback *self, uintptr_t function_id)
 {
     stack_unwind_finally_enter(function_id, handler_sp(profiler_of(self)));
@@ -296,7 +302,6 @@ IGNORE(root_references, (struct clr_callback *self, uint32_t count, const uintpt
 IGNORE(exception_search_function_leave, (struct clr_callback *self))
 IGNORE(exception_os_handler_enter, (struct clr_callback *self, uintptr_t unused))
 IGNORE(exception_os_handler_leave, (struct clr_callback *self, uintptr_t unused))
-IGNORE(exception_unwind_function_leave, (struct clr_callback *self))
 IGNORE(exception_catcher_leave, (struct clr_callback *self))
 IGNORE(com_classic_vtable_created,
        (struct clr_callback *self, uintptr_t wrapped_class_id,

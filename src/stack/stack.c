@@ -15,7 +15,7 @@
 #define MAX_FRAMES (STATE_CHANGE - 1)
 
 static struct frame none_frames[1] = {{.sp = UINTPTR_MAX}};
-struct stack stack_none = {.top = none_frames + 1, .dispatch = {STACK_NONE, STACK_NONE, STACK_NONE, 0, false}};
+struct stack stack_none = {.top = none_frames + 1, .dispatch = {.reach = STACK_NONE, .pending = STACK_NONE}};
 _Thread_local struct stack *stack_self = &stack_none;
 
 static struct stack_config config;
@@ -31,11 +31,9 @@ static _Atomic(uint64_t) ended_calls, ended_repairs[STACK_REPAIRS]; /* sums over
 uint32_t stack_rules_off;
 
 static const char *const rule_names[STACK_RULES] = {
-    "dead_on_enter", "dead_on_leave", "filter_frame",   "filter_dispatch", "handler_cut",
-    "thrown_cut",    "search_settles", "search_run",    "unwind_pending",  "native_stop",
-    "finally_leave", "enter_native",  "alloc_settles",  "nested_dispatch", "stale",
-    "live_above",    "finally_pair",    "duplicate",
-    "hidden",
+    "dead_on_enter",  "dead_on_leave", "filter_frame", "filter_dispatch", "handler_cut",  "thrown_cut",   "search_settles",
+    "run_end",        "unwind_pending", "first_report", "first_leave",    "finally_leave", "enter_native", "alloc_settles",
+    "nested_dispatch", "stale",        "live_above",   "finally_pair",    "duplicate",    "hidden",
 };
 
 static void rules_read(void)
@@ -284,6 +282,24 @@ static void stack_splice(struct stack *s, uint32_t from, uint32_t to, enum stack
     store_release(&s->state, state + 2 * STATE_CHANGE - (to - from));
 }
 
+/* Whether the frame was called by the one below it, of the same method: code without metadata may lie between. */
+static bool calls_itself(const struct stack *s, uint32_t index)
+{
+    const struct frame *frame = stack_frame(s, index);
+    uintptr_t function = *(const uintptr_t *)load_relaxed(&frame->method);
+
+    return config.function_at && !s->in_hook && index &&
+           *(const uintptr_t *)load_relaxed(&stack_frame(s, index - 1)->method) == function &&
+           config.function_at(config.context, load_relaxed(&frame->ret)) == function;
+}
+
+uint32_t stack_run_end(const struct stack *s, uint32_t index)
+{
+    while (RULE(RULE_RUN_END) && calls_itself(s, index))
+        index--;
+    return index;
+}
+
 void stack_settle_pending(struct stack *s, enum stack_repair why)
 {
     struct stack_dispatch d = s->dispatch;
@@ -291,6 +307,7 @@ void stack_settle_pending(struct stack *s, enum stack_repair why)
     if (d.pending == STACK_NONE)
         return;
     s->dispatch.pending = STACK_NONE;
+    d.pending = stack_run_end(s, d.pending);
     if (d.mark < stack_depth(s) && d.pending < d.mark && RULE(RULE_LIVE_ABOVE)) {
         /* Entered since frames were last reported unwound: called by a handler that nobody reports, for it is in code
          * without metadata (DynamicMethod). The dispatch has ended there. */
@@ -314,6 +331,7 @@ void stack_enter_slow(uintptr_t method, uintptr_t sp)
         errno = saved;
         return;
     }
+    s->in_hook = true;
     depth = stack_depth(s);
     if (RULE(RULE_DEAD_ON_ENTER)) {
         while (depth && load_relaxed(&stack_frame(s, depth - 1)->sp) <= sp)
@@ -335,6 +353,7 @@ void stack_enter_slow(uintptr_t method, uintptr_t sp)
         stack_save(s, false);
     }
     stack_push(s, method, sp, ret);
+    s->in_hook = false;
     errno = saved;
 }
 

@@ -59,6 +59,8 @@ struct stack_config {
     uintptr_t native_low, native_high; /* the runtime's image: a return address in [low, high) is native code */
     /* The calling thread ends, or ends its use of this stack: give back what stack_data() holds. May be NULL. */
     void (*detached)(void *context, struct stack *stack);
+    /* FunctionID of the code that holds ip, 0 when none is known; asked in callbacks, never in a hook. May be NULL. */
+    uintptr_t (*function_at)(void *context, uintptr_t ip);
     void *context;
 };
 
@@ -106,6 +108,7 @@ void stack_search_filter_enter(uintptr_t function);
 void stack_search_filter_leave(void);
 void stack_search_catcher_found(void);
 void stack_unwind_function_enter(uintptr_t function);
+void stack_unwind_function_leave(void);
 void stack_unwind_finally_enter(uintptr_t function, uintptr_t sp);
 void stack_unwind_finally_leave(void);
 void stack_catcher_enter(uintptr_t function, uintptr_t sp);

@@ -26,8 +26,9 @@ struct stack_block {
 struct stack_dispatch {
     uint32_t reach;   /* oldest frame that the search has passed, or STACK_NONE */
     uint32_t pending; /* oldest frame that was reported unwound and is not cut yet, or STACK_NONE */
-    uint32_t run;     /* from reach down to here there is one method, not entered from native code; or STACK_NONE */
     uint32_t mark;    /* depth at the latest report: frames from here on were entered since, and are live */
+    uintptr_t searched; /* FunctionID that the search reported last */
+    bool guessed;     /* pending is a guess; a report replaces it */
     bool searching;   /* first pass: nobody has been found to handle it */
 };
 
@@ -64,6 +65,7 @@ struct stack {
     void *data;
     struct stack_save *saves; /* outer dispatches, innermost last */
     uint32_t save_count, save_capacity;
+    bool in_hook;     /* the slow path of a hook runs: the runtime is not to be asked */
     uint32_t unsaved; /* running filters that there was no memory to save a dispatch for */
     struct stack_save saves_inside[8];
     _Atomic(uint64_t) repairs[STACK_REPAIRS]; /* written by the owner, read by all */
@@ -137,9 +139,10 @@ enum stack_rule {
     RULE_HANDLER_CUT,
     RULE_THROWN_CUT,
     RULE_SEARCH_SETTLES,
-    RULE_SEARCH_RUN,
+    RULE_RUN_END,
     RULE_UNWIND_PENDING,
-    RULE_NATIVE_STOP,
+    RULE_FIRST_REPORT,
+    RULE_FIRST_LEAVE,
     RULE_FINALLY_LEAVE,
     RULE_ENTER_NATIVE,
     RULE_ALLOC_SETTLES,
@@ -166,6 +169,11 @@ bool stack_from_native(const struct frame *frame); /* entered from the runtime's
 void stack_limit_set(struct stack *s);  /* what I2 and I5 ask for */
 bool stack_save(struct stack *s, bool filter); /* open one here, with a fresh dispatch; false: no memory */
 void stack_normalise(struct stack *s);  /* drop what is stale (I5); first thing in the slow path and in every event */
+/*
+ * The oldest frame from which direct recursion leads to frame `index`. Some builds leave out the reports of these, and
+ * what left the youngest without a handler's running has left them all.
+ */
+uint32_t stack_run_end(const struct stack *s, uint32_t index);
 void stack_settle_pending(struct stack *s, enum stack_repair why);
 
 #endif

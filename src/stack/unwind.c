@@ -6,8 +6,7 @@
  * frame is reported; it is remembered how far the passes have come (reach, pending), and the frames are cut when a
  * handler runs, whose SP is known, or when something else has to see the stack.
  *
- * "The next frame of f below i" searches towards the root and never passes a frame that was entered from native code:
- * an exception that goes beyond it does so in native code and comes back as a new dispatch.
+ * .NET 8 runs both passes on through native frames of the runtime; later ones begin a new dispatch beyond them.
  */
 #include "stack/stack_hot.h"
 
@@ -20,33 +19,21 @@ static uintptr_t function_of(const struct frame *frame)
     return *(const uintptr_t *)load_relaxed(&frame->method);
 }
 
-static bool stop_at(const struct frame *frame)
-{
-    return stack_from_native(frame) && RULE(RULE_NATIVE_STOP);
-}
-
-/* Index of the next frame of f below `from` (STACK_NONE: from the top on), or `from` when there is none. */
+/*
+ * Index of the next frame of f below `from` (STACK_NONE: from the top on), or `from` when there is none. Some builds
+ * report a method once more for each of its handlers that runs: told twice of the same, and nothing of f called it,
+ * nothing is passed.
+ */
 static uint32_t next_below(const struct stack *s, uintptr_t function, uint32_t from)
 {
     uint32_t depth = stack_depth(s), i = from < depth ? from : depth;
 
-    if (from < depth) {
-        if (stop_at(stack_frame(s, from)))
-            return from;
-        /* Some builds report a funclet and then its method. A second report of f speaks of an older frame of it only
-         * if that one called this directly. */
-        if (function_of(stack_frame(s, from)) == function &&
-            (from == 0 || function_of(stack_frame(s, from - 1)) != function) && RULE(RULE_DUPLICATE))
-            return from;
-    }
-    while (i-- > 0) {
-        const struct frame *frame = stack_frame(s, i);
-
-        if (function_of(frame) == function)
+    if (from < depth && function_of(stack_frame(s, from)) == function &&
+        (from == 0 || function_of(stack_frame(s, from - 1)) != function) && RULE(RULE_DUPLICATE))
+        return from;
+    while (i-- > 0)
+        if (function_of(stack_frame(s, i)) == function)
             return i;
-        if (stop_at(frame))
-            break;
-    }
     return from;
 }
 
@@ -97,13 +84,16 @@ void stack_normalise(struct stack *s)
     /* The thrower, or what the search had passed, was left since: the exception was handled, and nobody said so
      * (swallowed by native code, caught in code without metadata). */
     if (d->searching && depth < d->mark && RULE(RULE_STALE)) {
-        if (d->reach < depth && d->reach < d->pending)
-            d->pending = d->reach; /* what it had passed is gone all the same */
+        if (d->reach != STACK_NONE && d->pending == STACK_NONE) { /* beyond all that the search had passed */
+            uint32_t end = stack_run_end(s, d->reach);
+
+            d->pending = end < depth ? end : STACK_NONE;
+        }
         d->searching = false;
         d->reach = STACK_NONE;
     }
     if (d->mark > depth)
-        d->mark = depth;
+        d->mark = depth; /* what is pushed from here on was entered since */
     stack_limit_set(s);
 }
 
@@ -138,7 +128,7 @@ void stack_search_function_enter(uintptr_t function)
 {
     struct stack *s = event_stack();
     struct stack_dispatch *d;
-    uint32_t reach, i;
+    uint32_t reach;
 
     if (!s)
         return;
@@ -147,23 +137,16 @@ void stack_search_function_enter(uintptr_t function)
         stack_settle_pending(s, STACK_UNWOUND);
         d->mark = stack_depth(s);
     }
+    d->searched = function;
     reach = next_below(s, function, d->reach);
     if (reach == STACK_NONE)
         return; /* not hooked (--only) */
-    d->reach = reach;
-    if (d->run != STACK_NONE && reach >= d->run)
-        return; /* in a run that was looked at already */
-    /* Direct recursion down to a frame entered from native code: some builds leave these reports out. */
-    for (i = reach; RULE(RULE_SEARCH_RUN); i--) {
-        if (stack_from_native(stack_frame(s, i))) {
-            d->reach = i;
-            break;
-        }
-        if (i == 0 || function_of(stack_frame(s, i - 1)) != function_of(stack_frame(s, reach))) {
-            d->run = i;
-            break;
-        }
+    if (d->searching && d->reach == STACK_NONE && RULE(RULE_FIRST_REPORT)) {
+        /* Who threw is named first: what lies above was left in native code, and not every frame of it was reported. */
+        stack_cut(s, reach + 1, STACK_NATIVE_BOUNDARY);
+        d->mark = stack_depth(s);
     }
+    d->reach = reach;
 }
 
 void stack_search_filter_enter(uintptr_t function)
@@ -228,8 +211,31 @@ void stack_unwind_function_enter(uintptr_t function)
 
     if (!s || !RULE(RULE_UNWIND_PENDING))
         return;
-    s->dispatch.pending = next_below(s, function, s->dispatch.pending);
+    s->dispatch.pending = next_below(s, function, s->dispatch.guessed ? STACK_NONE : s->dispatch.pending);
+    s->dispatch.guessed = false;
     s->dispatch.mark = stack_depth(s);
+    stack_limit_set(s);
+}
+
+/*
+ * Where the search found no catcher with metadata, the second pass begins with the leave of what the search reported
+ * last. A build that leaves out reports may say no more of frames of that method: then the top is gone.
+ */
+void stack_unwind_function_leave(void)
+{
+    struct stack *s = event_stack();
+    struct stack_dispatch *d;
+    uint32_t depth;
+
+    if (!s || s->dispatch.pending != STACK_NONE || !s->dispatch.searching || !RULE(RULE_FIRST_LEAVE))
+        return;
+    d = &s->dispatch;
+    depth = stack_depth(s);
+    if (!depth || function_of(stack_frame(s, depth - 1)) != d->searched)
+        return;
+    d->pending = depth - 1;
+    d->guessed = true;
+    d->mark = depth;
     stack_limit_set(s);
 }
 
