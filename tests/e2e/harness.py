@@ -1,0 +1,427 @@
+"""
+What the end-to-end tests stand on: programs built once, recorded, and their logs read.
+
+A test is a function test_…(t) in a file test_*.py of this folder; t is a Test. Decorators: @needs(program, …) names what
+is to be built, @each(argument, value, …) runs the test once for each value. A test fails by raising; t.skip(reason) skips.
+"""
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from logfile import Log
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+BUILD = os.path.abspath(os.environ.get('SHADOWTRACE_BUILD') or os.path.join(ROOT, 'build'))
+OUT = os.path.join(BUILD, 'e2e')
+TOOL = os.path.join(BUILD, 'shadowtrace')
+LIBRARY = os.path.join(BUILD, 'libshadowtrace.so')
+PROGRAMS = os.path.join(HERE, 'programs')
+HOOKS = ('elt2', 'elt3')
+
+
+def _environment():
+    """Ours, without what would change how programs run; and what the SDK is: its framework, its version, its folder."""
+    clean = {name: value for name, value in os.environ.items()
+             if not name.startswith(('CORECLR_', 'COR_', 'SHADOWTRACE_', 'DOTNET_Enable', 'DOTNET_Tiered', 'DOTNET_gc', 'COMPlus_'))}
+    clean.update(DOTNET_CLI_TELEMETRY_OPTOUT='1', DOTNET_NOLOGO='1', DOTNET_CLI_USE_MSBUILD_SERVER='0',
+                 MSBUILDDISABLENODEREUSE='1', DOTNET_SKIP_FIRST_TIME_EXPERIENCE='1', LC_ALL='C.UTF-8')
+    try:
+        info = subprocess.run(['dotnet', '--info'], env=clean, stdout=subprocess.PIPE, check=True, timeout=120).stdout.decode()
+    except (OSError, subprocess.CalledProcessError) as error:
+        sys.exit('the .NET SDK is missing: %s' % error)
+    base = os.path.normpath(re.search(r'^ *Base Path: *(.*)$', info, re.M).group(1).strip())
+    version = os.path.basename(base)
+    clean.setdefault('DOTNET_ROOT', os.path.dirname(os.path.dirname(base)))
+    return clean, base, 'net%d.0' % min(10, int(version.split('.', 1)[0]))
+
+
+ENVIRONMENT, SDK, SDK_FRAMEWORK = _environment()
+DEFAULT_FRAMEWORK = SDK_FRAMEWORK
+
+
+def use_framework(framework):
+    """Programs run on another framework than the SDK's where a test does not say; before the tests are imported."""
+    global DEFAULT_FRAMEWORK
+    DEFAULT_FRAMEWORK = framework
+
+
+class Skip(Exception):
+    pass
+
+
+def needs(*programs, framework=None):
+    """Names the programs (folders of tests/e2e/programs) to be built before the test."""
+    def mark(function):
+        function.needs = getattr(function, 'needs', []) + [(p, framework or DEFAULT_FRAMEWORK) for p in programs]
+        return function
+    return mark
+
+
+def each(argument, *values):
+    def mark(function):
+        function.each = [(argument, values)] + getattr(function, 'each', [])
+        return function
+    return mark
+
+
+def heavy(function):
+    """Runs alone: measures time, or takes both processors."""
+    function.heavy = True
+    return function
+
+
+# ---- processes
+
+class Result:
+    def __init__(self, command, status, out, err, seconds):
+        self.command, self.status, self.out, self.err, self.seconds = command, status, out, err, seconds
+
+    @property
+    def text(self):
+        return self.out.decode(errors='replace')
+
+    @property
+    def errors(self):
+        return self.err.decode(errors='replace')
+
+    def __str__(self):
+        return '$ %s\nexit status %s after %.1f s\nstdout: %s\nstderr: %s' % (
+            ' '.join(shlex.quote(c) for c in self.command), self.status, self.seconds, self.text[-3000:],
+            self.errors[-3000:])
+
+
+def run(command, timeout=120, env=None, stdin=None, cwd=None, preexec=None):
+    """Runs a command to its end; its whole process group is killed when it takes too long."""
+    start = time.monotonic()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as given:
+        if stdin:
+            given.write(stdin)
+            given.seek(0)
+        process = subprocess.Popen(command, stdin=given, stdout=out, stderr=err, cwd=cwd, env=env or ENVIRONMENT,
+                                   start_new_session=True, preexec_fn=preexec)
+        late = False
+        try:
+            status = process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            late = True
+        # A grandchild may live on and must not: it would disturb the tests that follow.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        if late:
+            status = process.wait()
+        out.seek(0)
+        err.seek(0)
+        result = Result(command, status, out.read(), err.read(), time.monotonic() - start)
+    if late:
+        raise AssertionError('no end after %d s\n%s' % (timeout, result))
+    return result
+
+
+# ---- programs
+
+def _hash(paths):
+    digest = hashlib.sha256()
+    for path in paths:
+        for folder, folders, files in os.walk(path) if os.path.isdir(path) else [(os.path.dirname(path), [], [path])]:
+            folders.sort()
+            for file in sorted(files):
+                full = os.path.join(folder, file)
+                digest.update(os.path.relpath(full, HERE).encode() + b'\0')
+                with open(full, 'rb') as f:
+                    digest.update(f.read())
+    return digest.hexdigest()
+
+
+# What restoring says when a package is not to be had: unknown, no such version, source not reachable.
+NO_PACKAGE = ('NU1101', 'NU1102', 'NU1103', 'NU1301')
+
+
+class Programs:
+    """Builds what is asked for, once; a stamp with the hash of the sources says what is up to date."""
+
+    def __init__(self):
+        self.lock = threading.RLock()
+        self.failed = {}
+        self.no_runtime = set()
+
+    def _stamp(self, program, more):
+        return _hash([os.path.join(PROGRAMS, program), os.path.join(PROGRAMS, 'Common'),
+                      os.path.join(PROGRAMS, 'Directory.Build.props')]) + ' ' + os.path.basename(SDK) + ' ' + more
+
+    def _stamp_path(self, program, flavour):
+        return os.path.join(OUT, flavour, '.' + program + '.stamp')
+
+    def _current(self, program, flavour, stamp):
+        try:
+            with open(self._stamp_path(program, flavour), encoding='utf-8') as file:
+                return file.read() == stamp
+        except OSError:
+            return False
+
+    @contextlib.contextmanager
+    def _alone(self):
+        """One builder at a time, of all runners."""
+        os.makedirs(OUT, exist_ok=True)
+        with self.lock, open(os.path.join(OUT, '.lock'), 'w', encoding='utf-8') as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+    def build(self, wanted, say=lambda text: None):
+        """wanted: (program, framework) pairs. What fails to build is remembered and fails the tests that need it."""
+        with self._alone():
+            for framework in sorted({f for _, f in wanted}):
+                stamps = {}
+                for program in sorted({p for p, f in wanted if f == framework}):
+                    stamp = self._stamp(program, '')
+                    if not self._current(program, framework, stamp):
+                        stamps[program] = stamp
+                self.native(framework)
+                if not stamps:
+                    continue
+                say('building %d programs for %s' % (len(stamps), framework))
+                self._build(stamps, framework)
+
+    def _build(self, stamps, framework):
+        folder = os.path.join(OUT, 'obj', framework)
+        os.makedirs(folder, exist_ok=True)
+        project = os.path.join(folder, 'all.proj')
+        items = ''
+        for program in stamps:
+            ending = 'fsproj' if os.path.exists(os.path.join(PROGRAMS, program, program + '.fsproj')) else 'csproj'
+            items += '    <P Include="%s" />\n' % os.path.join(PROGRAMS, program, program + '.' + ending)
+        with open(project, 'w', encoding='utf-8') as file:
+            file.write('<Project>\n  <ItemGroup>\n%s  </ItemGroup>\n'
+                       '  <Target Name="Restore"><MSBuild Projects="@(P)" Targets="Restore" ContinueOnError="true" '
+                       'Properties="MSBuildRestoreSessionId=1" /></Target>\n'
+                       '  <Target Name="Build"><MSBuild Projects="@(P)" Targets="Build" ContinueOnError="true" '
+                       'SkipNonexistentTargets="false" /></Target>\n</Project>\n' % items)
+        for target in 'Restore', 'Build':
+            result = run(['nice', 'dotnet', 'msbuild', project, '-t:' + target, '-m:1', '-nodeReuse:false', '-nologo',
+                          '-v:q', '-p:Configuration=Release', '-p:TargetFramework=' + framework, '-p:E2EOut=' + OUT,
+                          '-p:E2EBringRuntime=' + ('false' if framework == SDK_FRAMEWORK else 'true')],
+                         timeout=900)
+            if result.status:
+                break
+        for program, stamp in stamps.items():
+            made = os.path.join(OUT, framework, program + '.dll')
+            bad = [line for line in (result.text + result.errors).splitlines()
+                   if 'error' in line and (os.sep + program + '.' in line or 'MSB4' in line or 'NETSDK' in line)]
+            if bad or not os.path.exists(made):
+                self.failed[program, framework] = '\n'.join(bad) or str(result)
+                if framework != SDK_FRAMEWORK and any(code in result.text for code in NO_PACKAGE):
+                    self.no_runtime.add(framework)
+                continue
+            with open(self._stamp_path(program, framework), 'w', encoding='utf-8') as file:
+                file.write(stamp)
+
+    def native(self, flavour):
+        """The C library, beside the programs."""
+        source = os.path.join(PROGRAMS, 'native', 'e2enative.c')
+        made = os.path.join(OUT, flavour, 'libe2enative.so')
+        os.makedirs(os.path.dirname(made), exist_ok=True)
+        if os.path.exists(made) and os.path.getmtime(made) > os.path.getmtime(source):
+            return
+        result = run([os.environ.get('CC', 'cc'), '-std=c11', '-Wall', '-Wextra', '-O1', '-g', '-fPIC', '-shared',
+                      '-fno-omit-frame-pointer', '-o', made + '.new', source, '-lpthread'])
+        if result.status:
+            raise AssertionError('cannot build the native library\n%s' % result)
+        os.replace(made + '.new', made)
+
+    def command(self, program, framework=None):
+        """The command line that starts a program."""
+        framework = framework or DEFAULT_FRAMEWORK
+        if framework in self.no_runtime:
+            raise Skip('the runtime of %s cannot be restored from a package' % framework)
+        failed = self.failed.get((program, framework))
+        if failed:
+            raise AssertionError('%s does not build for %s:\n%s' % (program, framework, failed))
+        dll = os.path.join(OUT, framework, program + '.dll')
+        if not os.path.exists(dll):
+            self.build([(program, framework)])
+            return self.command(program, framework)
+        if framework == SDK_FRAMEWORK:
+            return ['dotnet', dll]
+        return [dll[:-4]]
+
+    def publish(self, program, flavour, *properties):
+        """The path of a program published in another form; skips when a package cannot be had."""
+        with self._alone():
+            stamp = self._stamp(program, ' '.join(properties))
+            folder = os.path.join(OUT, flavour)
+            made = os.path.join(folder, program)
+            if not self._current(program, flavour, stamp):
+                shutil.rmtree(folder, ignore_errors=True)
+                os.makedirs(folder)
+                self.native(flavour)
+                result = run(['nice', 'dotnet', 'publish', os.path.join(PROGRAMS, program, program + '.csproj'), '-nodeReuse:false',
+                              '-nologo', '-v:q', '-c', 'Release', '-p:E2EBringRuntime=false', '-p:E2EOut=' + OUT, '-p:E2EFlavour=' + flavour + '.build',
+                              '-o', folder] + ['-p:' + p for p in properties], timeout=600)
+                for code in NO_PACKAGE:
+                    if code in result.text:
+                        raise Skip('a package for this form cannot be restored (%s)' % code)
+                if result.status:
+                    raise AssertionError('does not publish as %s\n%s' % (flavour, result))
+                with open(self._stamp_path(program, flavour), 'w', encoding='utf-8') as file:
+                    file.write(stamp)
+            return made
+
+
+PROGRAM = Programs()
+
+
+# ---- recording
+
+class Record(Result):
+    """A finished recording: how it ended, and its logs."""
+
+    def __init__(self, result, folder, path):
+        super().__init__(result.command, result.status, result.out, result.err, result.seconds)
+        self.folder, self.path = folder, path
+        self._log = None
+
+    @property
+    def paths(self):
+        """All logs, of this and of other processes."""
+        return sorted(os.path.join(self.folder, f) for f in os.listdir(self.folder) if '.ndjson' in f)
+
+    @property
+    def log(self):
+        if self._log is None:
+            if not os.path.exists(self.path):
+                raise AssertionError('no log was written\n%s' % self)
+            self._log = Log(self.path)
+        return self._log
+
+    def compare(self):
+        return tool_json('compare', '--format=json', self.path)
+
+    def report(self, *options):
+        return tool_json('report', '--format=json', *options, self.path)
+
+
+def tool(*arguments, timeout=300, **more):
+    return run([TOOL] + list(arguments), timeout=timeout, **more)
+
+
+def tool_json(*arguments):
+    result = tool(*arguments)
+    if result.status not in (0, 1):
+        raise AssertionError(str(result))
+    return json.loads(result.out)
+
+
+class Test:
+    """Handed to each test: where it may write, how it starts things."""
+
+    def __init__(self, name):
+        self.name = name
+        self.folder = os.path.join(OUT, 'run', name.replace('/', '-'))
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.makedirs(self.folder)
+        self.records = 0
+        self.notes = []
+        self.unchecked = set()
+
+    def skip(self, reason):
+        raise Skip(reason)
+
+    def note(self, text):
+        """Shown behind the test's name."""
+        self.notes.append(text)
+
+    def path(self, *parts):
+        return os.path.join(self.folder, *parts)
+
+    def equal(self, found, expected, what=''):
+        if found != expected:
+            raise AssertionError('%s: found %r, expected %r' % (what or 'differs', found, expected))
+
+    def true(self, holds, what):
+        if not holds:
+            raise AssertionError(str(what))
+
+    def record(self, command, *options, hooks=None, check=None, timeout=240, log='log.ndjson', **more):
+        """shadowtrace record … -o LOG -- command, in a folder of its own."""
+        self.records += 1
+        folder = self.path(str(self.records))
+        os.makedirs(folder)
+        path = os.path.join(folder, log)
+        line = [TOOL, 'record', '-o', path]
+        if hooks:
+            line += ['--hooks', hooks]
+        if check is not None:
+            line += ['--check', str(check)]
+        more.setdefault('cwd', folder)
+        return Record(run(line + list(options) + ['--'] + list(command), timeout=timeout, **more), folder, path)
+
+    def exact(self, record, status=0):
+        """What holds for every recording with --check 1 that ran to its end; returns the comparison."""
+        self.equal(record.status, status, 'exit status\n%s' % record)
+        log = record.log
+        self.true(log.end, 'the log has no end')
+        self.equal(log.end['lost'], 0, 'lost: %s' % log.end.get('lost_by'))
+        self.equal(log.end['seen'], log.end['written'] + log.end['lost'], 'seen')
+        self.equal(log.end['written'], len(log.allocs), 'allocations in the log')
+        self.equal(log.end['bytes'], sum(a['bytes'] for a in log.allocs), 'bytes')
+        c = record.compare()
+        if log.mismatches or c['mismatched']:
+            raise AssertionError('%d of %d comparisons differ; the first of %d in the log:\n%s' % (
+                c['mismatched'], c['compared'], len(log.mismatches), show_mismatch(log)))
+        self.equal(c['equal'], c['compared'], 'equal')
+        self.equal(c['accuracy'], 1, 'accuracy')
+        self.equal(c['compared'] + c['snapshots']['refused'], len(log.allocs), 'compared + refused')
+        self.equal(set(c['snapshots']['refused_by']) - {'0x80131360', '0x80004005'}, set(), 'refused by')
+        self.note('%d equal, %d refused' % (c['equal'], c['snapshots']['refused']))
+        return c
+
+    def finish(self):
+        """After a test that passed: every line of every log loads with jq, and validate agrees."""
+        for folder, _, files in os.walk(self.folder):
+            for file in sorted(files):
+                path = os.path.join(folder, file)
+                if file.endswith('.ndjson') and path not in self.unchecked:
+                    check_log(path)
+
+
+def show_mismatch(log):
+    if not log.mismatches:
+        return '(none)'
+    m = log.mismatches[0]
+    sides = ['  %s:\n    %s' % (side, '\n    '.join(log.methods[i]['name'] for i in m[side][:40]) or '(empty)')
+             for side in ('shadow', 'snapshot')]
+    return '%s, repairs %s\n%s' % (m['cause'], m.get('repairs'), '\n'.join(sides))
+
+
+def check_log(path):
+    """jq reads every line (numbers as text compare equal to what is written), and the log fits its schema."""
+    result = run(['jq', '-n', 'reduce inputs as $line (0; . + 1)', path], timeout=300)
+    with open(path, 'rb') as file:
+        lines = sum(chunk.count(b'\n') for chunk in iter(lambda: file.read(1 << 20), b''))
+    if result.status or int(result.out) != lines:
+        raise AssertionError('jq reads %s of %d lines of %s\n%s' % (result.text.strip(), lines, path, result))
+    result = tool('validate', path)
+    if result.status:
+        raise AssertionError('does not validate\n%s' % result)
+
+
+def one_line(result, status, *words):
+    """A clear refusal: this exit status, one line on stderr, these words in it."""
+    lines = result.errors.strip('\n').split('\n')
+    if result.status != status or len(lines) != 1 or not lines[0]:
+        raise AssertionError('expected exit status %d and one line\n%s' % (status, result))
+    for word in words:
+        if word.lower() not in lines[0].lower():
+            raise AssertionError('%r is not in %r' % (word, lines[0]))
+    return lines[0]

@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""
+The torture programs under every runtime, hook set and setting: one line per cell.
+
+usage: tests/e2e/matrix.py [--all] [-k TEXT]... [-j N] [--keep] [--list]
+
+Without --all: a short form, each program once, every pair of settings (but program) at least once; `make check` runs it
+as tests of test_matrix.py. With --all: each program on each framework with each hook set, and for each of these every
+pair of the other settings; then the compilers, a
+build and a server under load. A cell has at least 20,000 comparisons, all equal, nothing lost; a cell
+that cannot run is a failure.
+"""
+import argparse
+import collections
+import concurrent.futures
+import itertools
+import json
+import os
+import random
+import shutil
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import harness  # noqa: E402
+from harness import HOOKS, PROGRAM, TOOL  # noqa: E402
+
+ENOUGH = 20_000
+
+# How often each program repeats its cases to make that many allocations.
+SCALES = {'Exceptions': 12, 'Boundaries': 1, 'Native': 9, 'Faults': 22, 'Async': 20, 'TailCalls': 7, 'Tiers': 28,
+          'Generics': 45, 'Dynamic': 2, 'Unload': 10, 'Threads': 5, 'KnownAllocs': 3}
+
+SETTINGS = collections.OrderedDict([
+    ('framework', ('net10.0', 'net9.0', 'net8.0')),
+    ('hooks', HOOKS),
+    ('tiering', ('default', 'TieredCompilation=0', 'TieredPGO=0', 'ReadyToRun=0')),
+    ('gc', ('workstation', 'server')),
+    ('concurrent', ('concurrent', 'not-concurrent')),
+    ('exceptions', ('default', 'legacy'))])  # legacy: on 9 only
+
+Cell = collections.namedtuple('Cell', ['program'] + list(SETTINGS))
+
+
+def possible(row):
+    return not (row.get('exceptions') == 'legacy' and row.get('framework', 'net9.0') != 'net9.0')
+
+
+def pairs_of(row):
+    return {frozenset(p) for p in itertools.combinations(sorted(row.items()), 2)}
+
+
+def covering(axes, seed=1):
+    """Rows that hold every possible pair of values of two axes; few, by a greedy search that is the same every time."""
+    draw = random.Random(seed)
+    names = list(axes)
+    every = [dict(zip(names, values)) for values in itertools.product(*axes.values())]
+    every = [row for row in every if possible(row)]
+    wanted = set().union(*(pairs_of(row) for row in every))
+    rows = []
+    while wanted:
+        draw.shuffle(every)
+        best = max(every, key=lambda row: len(pairs_of(row) & wanted))
+        wanted -= pairs_of(best)
+        rows.append(best)
+    return rows
+
+
+def short_cells():
+    rows = covering(SETTINGS)
+    programs = list(SCALES)
+    # Each program once at least; the rows go round.
+    return [Cell(program=programs[i % len(programs)], **rows[i % len(rows)]) for i in range(max(len(rows), len(programs)))]
+
+
+def all_cells():
+    for framework in SETTINGS['framework']:
+        for hooks in SETTINGS['hooks']:
+            axes = collections.OrderedDict(SETTINGS, framework=(framework,), hooks=(hooks,))
+            rows = covering(axes)
+            for program in SCALES:
+                for row in rows:
+                    yield Cell(program=program, **row)
+
+
+def name_of(cell):
+    return ' '.join([cell.program, cell.framework, cell.hooks, cell.tiering, cell.gc, cell.concurrent] +
+                    (['legacy-exceptions'] if cell.exceptions == 'legacy' else []))
+
+
+def environment_of(cell):
+    environment = dict(harness.ENVIRONMENT, DOTNET_gcServer='1' if cell.gc == 'server' else '0',
+                       DOTNET_gcConcurrent='1' if cell.concurrent == 'concurrent' else '0')
+    if cell.tiering != 'default':
+        key, value = cell.tiering.split('=')
+        environment['DOTNET_' + key] = value
+    if cell.exceptions == 'legacy':
+        environment['DOTNET_LegacyExceptionHandling'] = '1'
+    return environment
+
+
+def last_line(path):
+    with open(path, 'rb') as file:
+        file.seek(0, os.SEEK_END)
+        file.seek(max(0, file.tell() - 65536))
+        return json.loads(file.read().splitlines()[-1])
+
+
+def judge(command, folder, hooks, environment, enough, check=1, timeout=600, cwd=None):
+    """Records a command, every check-th stack compared, in all its processes. (numbers, what is wrong)."""
+    logs = os.path.join(folder, 'logs')
+    os.makedirs(logs)
+    result = harness.run([TOOL, 'record', '--check', str(check), '--hooks', hooks, '-o', os.path.join(logs, 'log.ndjson'), '--'] +
+                         command, timeout=timeout, env=environment, cwd=cwd or folder)
+    paths = sorted(os.path.join(logs, file) for file in os.listdir(logs))
+    if result.status or not paths:
+        return None, str(result)
+    numbers = {'compared': 0, 'equal': 0, 'refused': 0, 'repairs': collections.Counter()}
+    wrong = []
+    for path in paths:
+        end = last_line(path)
+        if end.get('kind') != 'end':
+            wrong.append('%s has no end' % path)
+            continue
+        c = harness.tool_json('compare', '--format=json', path)
+        refused = c['snapshots']['refused']
+        numbers['compared'] += c['compared']
+        numbers['equal'] += c['equal']
+        numbers['refused'] += refused
+        numbers['repairs'].update(end['repairs'])
+        if c['equal'] != c['compared'] or c['mismatched']:
+            wrong.append('%d differ: %s\n%s' % (c['mismatched'], c['mismatched_by'], harness.show_mismatch(harness.Log(path))))
+        if end['lost'] or end['seen'] != end['written']:
+            wrong.append('%d lost: %s' % (end['lost'], end['lost_by']))
+        if check == 1 and c['compared'] + refused != end['seen']:
+            wrong.append('%d compared + %d refused, %d allocations' % (c['compared'], refused, end['seen']))
+    if numbers['compared'] < enough:
+        wrong.append('%d comparisons are too few' % numbers['compared'])
+    return numbers, '\n'.join(wrong)
+
+
+def run_cell(cell, folder):
+    command = PROGRAM.command(cell.program, cell.framework) + ['--scale', str(SCALES[cell.program])]
+    return judge(command, folder, cell.hooks, environment_of(cell), ENOUGH)
+
+
+def describe(numbers):
+    repairs = ', '.join('%s %d' % item for item in sorted(numbers['repairs'].items()) if item[1]) or 'none'
+    return 'compared %d, equal %d, refused %d, repairs: %s' % (
+        numbers['compared'], numbers['equal'], numbers['refused'], repairs)
+
+
+def build_command(folder):
+    """`dotnet build` of a small project of its own, from nothing."""
+    project = os.path.join(folder, 'project')
+    shutil.rmtree(project, ignore_errors=True)
+    os.makedirs(project)
+    shutil.copy(os.path.join(harness.PROGRAMS, 'Hello/Program.cs'), project)
+    with open(os.path.join(project, 'hello.csproj'), 'w', encoding='utf-8') as file:
+        file.write('<Project Sdk="Microsoft.NET.Sdk"><PropertyGroup><OutputType>Exe</OutputType><TargetFramework>%s'
+                   '</TargetFramework><NuGetAudit>false</NuGetAudit></PropertyGroup></Project>\n' % harness.SDK_FRAMEWORK)
+    return ['dotnet', 'build', project, '-nologo', '-nodeReuse:false', '-p:UseSharedCompilation=false', '--disable-build-servers']
+
+
+def big(folder):
+    """(name, hooks, judged) of the programs that are large: compilers, a build, a server under load."""
+    import test_compiler
+    csc, references = test_compiler.compiler()
+    with open(os.path.join(folder, 'sample.cs'), 'w', encoding='utf-8') as file:
+        file.write(test_compiler.SOURCE)
+    shutil.copy(os.path.join(harness.PROGRAMS, 'TailCalls/Program.fs'), folder)
+    fsharp = os.path.join(harness.SDK, 'FSharp')
+    references = ['-r:' + r for r in references]
+    for hooks in HOOKS:
+        made = os.path.join(folder, hooks)
+        for name, command, enough, check in (
+                ('csc', ['dotnet', csc, '-nologo', '-noconfig', '-out:' + made + '.cs.dll'] + references +
+                 [os.path.join(folder, 'sample.cs')], 150_000, 1),
+                ('fsc', ['dotnet', os.path.join(fsharp, 'fsc.dll'), '--nologo', '--noframework', '--targetprofile:netcore',
+                         '-r:' + os.path.join(fsharp, 'FSharp.Core.dll')] + references +
+                 ['-o:' + made + '.fs.dll', os.path.join(folder, 'Program.fs')], 1_000_000, 1),
+                ('WebServer', PROGRAM.command('WebServer', harness.SDK_FRAMEWORK) + ['--seconds', '60'], ENOUGH, 100),
+                ('build', None, 500_000, 1)):
+            def judged(where, command=command, hooks=hooks, enough=enough, check=check):
+                return judge(command or build_command(where), where, hooks, harness.ENVIRONMENT, enough, check, timeout=1800)
+            yield '%s %s %s check=%d' % (name, harness.SDK_FRAMEWORK, hooks, check), judged
+
+
+class Printer:
+    def __init__(self, keep):
+        self.lock = threading.Lock()
+        self.keep = keep
+        self.cells = self.failed = self.compared = 0
+
+    def one(self, name, number, judged):
+        folder = os.path.join(harness.OUT, 'matrix', str(number))
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        start = time.monotonic()
+        numbers = None
+        try:
+            numbers, wrong = judged(folder)
+        except harness.Skip as skip:
+            wrong = 'cannot run: %s' % skip
+        except Exception as error:  # the other cells go on
+            wrong = '%s: %s' % (type(error).__name__, error)
+        if wrong:
+            wrong += '\nkept in %s' % os.path.relpath(folder, harness.ROOT)
+        elif not self.keep:
+            shutil.rmtree(folder, ignore_errors=True)
+        line = '%-5s%-72s %s, %.1f s' % ('FAIL' if wrong else 'ok', name, describe(numbers) if numbers else '-',
+                                         time.monotonic() - start)
+        with self.lock:
+            self.cells += 1
+            self.failed += bool(wrong)
+            self.compared += numbers['compared'] if numbers else 0
+            print(line + ('\n     ' + wrong.replace('\n', '\n     ') if wrong else ''), flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description='The torture programs under every setting.')
+    parser.add_argument('--all', action='store_true')
+    parser.add_argument('-k', action='append', default=[], metavar='TEXT')
+    parser.add_argument('-j', type=int, default=min(4, os.cpu_count() or 1), metavar='N')
+    parser.add_argument('--keep', action='store_true')
+    parser.add_argument('--list', action='store_true')
+    arguments = parser.parse_args()
+
+    cells = [c for c in (all_cells() if arguments.all else short_cells())
+             if not arguments.k or any(text in name_of(c) for text in arguments.k)]
+    if arguments.list:
+        for cell in cells:
+            print(name_of(cell))
+        return 0
+    start = time.monotonic()
+    printer = Printer(arguments.keep)
+    PROGRAM.build(sorted({(c.program, c.framework) for c in cells}), say=lambda text: print('     ' + text, flush=True))
+    with concurrent.futures.ThreadPoolExecutor(max(1, arguments.j)) as pool:
+        for number, cell in enumerate(cells):
+            pool.submit(printer.one, name_of(cell), number, lambda folder, cell=cell: run_cell(cell, folder))
+    if arguments.all:
+        folder = os.path.join(harness.OUT, 'matrix', 'big')
+        os.makedirs(folder, exist_ok=True)
+        for number, (name, judged) in enumerate(big(folder), len(cells)):
+            if not arguments.k or any(text in name for text in arguments.k):
+                printer.one(name, number, judged)
+    print('%d cells, %d failed, %d comparisons, %.0f minutes' % (
+        printer.cells, printer.failed, printer.compared, (time.monotonic() - start) / 60))
+    return 1 if printer.failed or not printer.cells else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,151 @@
+// Kestrel under load from clients in the same process; handlers that answer JSON, stream, wait, and throw.
+//
+//   WebServer [--scale N] [--seconds S]     N times 200 requests from 4 clients, or as many as S seconds allow
+//
+// Prints `requests N, R per second` and `ok`.
+using System;
+using System.Collections.Generic;
+using System.Diagnostics;
+using System.Linq;
+using System.Net.Http;
+using System.Threading;
+using System.Threading.Tasks;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Hosting;
+using Microsoft.AspNetCore.Http;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
+
+namespace WebServer;
+
+public sealed record Item(int Number, string Name, DateTime When);
+
+public sealed class ShopException : Exception
+{
+    public ShopException(string text) : base(text) { }
+}
+
+static class Program
+{
+    const int Clients = 4;
+    static int answered;
+
+    static async Task<int> Main(string[] args)
+    {
+        int scale = 1;
+        double seconds = 0;
+        for (int i = 0; i + 1 < args.Length; i += 2)
+            if (args[i] == "--scale")
+                scale = int.Parse(args[i + 1]);
+            else if (args[i] == "--seconds")
+                seconds = double.Parse(args[i + 1]);
+
+        WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
+        builder.Logging.ClearProviders();
+        builder.WebHost.UseUrls("http://127.0.0.1:0");
+        await using WebApplication app = builder.Build();
+        app.Use(async (context, next) =>
+        {
+            try
+            {
+                await next(context);
+            }
+            catch (ShopException e) when (e.Message.StartsWith("known"))
+            {
+                context.Response.StatusCode = 418;
+                await context.Response.WriteAsync(e.Message);
+            }
+        });
+        app.MapGet("/items/{n:int}", (int n) =>
+            Enumerable.Range(0, n).Select(i => new Item(i, "item " + i, DateTime.UnixEpoch.AddDays(i))).ToArray());
+        app.MapGet("/throw/{kind}", (string kind) => Fail(kind));
+        app.MapGet("/late/{kind}", async (string kind) =>
+        {
+            await Task.Delay(1);
+            return Fail(kind);
+        });
+        app.MapGet("/stream", (HttpContext context) => Stream(context));
+        app.MapPost("/echo", async (HttpContext context) =>
+        {
+            Item item = await context.Request.ReadFromJsonAsync<Item>();
+            return Results.Json(item with { Number = item.Number + 1 });
+        });
+        await app.StartAsync();
+
+        using var stop = new CancellationTokenSource();
+        if (seconds > 0)
+            stop.CancelAfter(TimeSpan.FromSeconds(seconds));
+        Stopwatch watch = Stopwatch.StartNew();
+        await Task.WhenAll(Enumerable.Range(0, Clients).Select(c => Task.Run(() => Client(
+            app.Urls.First(), seconds > 0 ? int.MaxValue : scale * 200 / Clients, stop.Token))));
+        Console.WriteLine($"requests {answered}, {answered / watch.Elapsed.TotalSeconds:F0} per second");
+        await app.StopAsync();
+        Console.WriteLine("ok");
+        return 0;
+    }
+
+    static string Fail(string kind)
+    {
+        try
+        {
+            return kind switch
+            {
+                "known" => throw new ShopException("known trouble"),
+                "null" => ((string)null).ToUpper(),
+                "parse" => int.Parse(kind).ToString(),
+                _ => kind
+            };
+        }
+        finally
+        {
+            GC.KeepAlive(new List<string> { kind });
+        }
+    }
+
+    static async Task Stream(HttpContext context)
+    {
+        await foreach (string line in Lines(context.RequestAborted))
+            await context.Response.WriteAsync(line);
+    }
+
+    static async IAsyncEnumerable<string> Lines(
+        [System.Runtime.CompilerServices.EnumeratorCancellation] CancellationToken token)
+    {
+        for (int i = 0; i < 5; i++)
+        {
+            await Task.Yield();
+            token.ThrowIfCancellationRequested();
+            yield return "line " + i + "\n";
+        }
+    }
+
+    static async Task Client(string url, int requests, CancellationToken stop)
+    {
+        using var client = new HttpClient { BaseAddress = new Uri(url) };
+        for (int i = 0; i < requests && !stop.IsCancellationRequested; i++)
+        {
+            (string path, int status) = (i % 8) switch
+            {
+                1 => ("/throw/known", 418),
+                2 => ("/throw/null", 500),
+                3 => ("/late/parse", 500),
+                4 => ("/late/fine", 200),
+                5 => ("/stream", 200),
+                6 => ("/nowhere", 404),
+                _ => ("/items/" + i % 50, 200)
+            };
+            using HttpResponseMessage answer = i % 8 == 7
+                ? await client.PostAsync("/echo", new StringContent("{\"number\":1,\"name\":\"x\",\"when\":\"2000-01-01T00:00:00\"}",
+                                                                    System.Text.Encoding.UTF8, "application/json"))
+                : await client.GetAsync(path);
+            if (i % 8 == 7)
+                status = 200;
+            if ((int)answer.StatusCode != status)
+                throw new InvalidOperationException($"{path}: {(int)answer.StatusCode}");
+            string text = await answer.Content.ReadAsStringAsync();
+            if (i % 8 == 5 && text.Length != 35)
+                throw new InvalidOperationException("stream: " + text);
+            Interlocked.Increment(ref answered);
+        }
+    }
+}

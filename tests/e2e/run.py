@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""
+End-to-end tests on the real runtime: one line per test, and a last line that counts them.
+
+usage: tests/e2e/run.py [-k TEXT]... [-j N] [--keep] [--list] [--framework F]
+
+-k TEXT        only tests whose name contains TEXT (several: any of them)
+-j N           so many at once (default: as there are processors, at most 4)
+--keep         keep the logs of tests that passed, too: build/e2e/run/<test>/
+--framework F  run the programs on net8.0 or net9.0 where a test does not say which itself
+
+Exit status 1 when a test failed. SHADOWTRACE_BUILD names the build folder (default build).
+"""
+import argparse
+import concurrent.futures
+import importlib
+import itertools
+import os
+import shutil
+import sys
+import threading
+import time
+import traceback
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import harness  # noqa: E402
+
+
+def variants(function):
+    """(name, arguments) for each way a test is to be run."""
+    axes = getattr(function, 'each', [])
+    for values in itertools.product(*(v for _, v in axes)):
+        name = function.__name__[len('test_'):]
+        if values:
+            name += '[%s]' % ','.join(str(v) for v in values)
+        yield name, dict(zip((a for a, _ in axes), values))
+
+
+def discover():
+    for file in sorted(os.listdir(harness.HERE)):
+        if file.startswith('test_') and file.endswith('.py'):
+            module = importlib.import_module(file[:-3])
+            for key, function in list(vars(module).items()):
+                if key.startswith('test_') and callable(function) and function.__module__ == module.__name__:
+                    for name, arguments in variants(function):
+                        yield file[len('test_'):-3] + '.' + name, function, arguments
+
+
+def programs_of(function, arguments):
+    """What a test needs built; a needed name may be the name of an argument of @each."""
+    for program, framework in getattr(function, 'needs', []):
+        yield arguments.get(program, program), framework
+
+
+class Runner:
+    def __init__(self, keep):
+        self.keep = keep
+        self.lock = threading.Lock()
+        self.passed = self.failed = self.skipped = 0
+
+    def one(self, name, function, arguments):
+        start = time.monotonic()
+        outcome, detail = 'ok', ''
+        t = harness.Test(name)
+        try:
+            function(t, **arguments)
+            t.finish()
+        except harness.Skip as skip:
+            outcome, detail = 'skip', str(skip)
+        except Exception as error:  # a test may fail in any way; the others go on
+            outcome = 'FAIL'
+            detail = str(error) if isinstance(error, AssertionError) else traceback.format_exc()
+            detail += '\nkept in %s' % os.path.relpath(t.folder, harness.ROOT)
+        if outcome != 'FAIL' and not self.keep:
+            shutil.rmtree(t.folder, ignore_errors=True)
+        line = '%-6s %-60s %5.1f s' % (outcome, 'e2e ' + name, time.monotonic() - start)
+        if outcome == 'ok' and t.notes:
+            line += '  ' + '; '.join(t.notes)
+        if outcome == 'skip':
+            line += '  ' + detail
+        elif detail:
+            line += '\n       ' + detail.strip().replace('\n', '\n       ')
+        with self.lock:
+            print(line, flush=True)
+            self.passed += outcome == 'ok'
+            self.failed += outcome == 'FAIL'
+            self.skipped += outcome == 'skip'
+
+
+def main():
+    parser = argparse.ArgumentParser(description='End-to-end tests on the real runtime.')
+    parser.add_argument('-k', action='append', default=[], metavar='TEXT')
+    parser.add_argument('-j', type=int, default=min(4, os.cpu_count() or 1), metavar='N')
+    parser.add_argument('--keep', action='store_true')
+    parser.add_argument('--list', action='store_true')
+    parser.add_argument('--framework', default=harness.DEFAULT_FRAMEWORK)
+    arguments = parser.parse_args()
+    if arguments.framework != harness.DEFAULT_FRAMEWORK:
+        harness.use_framework(arguments.framework)
+
+    tests = [test for test in discover() if not arguments.k or any(text in test[0] for text in arguments.k)]
+    if arguments.list:
+        for name, _, _ in tests:
+            print(name)
+        return 0
+    for needed in harness.TOOL, harness.LIBRARY:
+        if not os.path.exists(needed):
+            print('%s is missing: run make first' % os.path.relpath(needed, harness.ROOT), file=sys.stderr)
+            return 1
+    runner = Runner(arguments.keep)
+    wanted = {need for _, function, values in tests for need in programs_of(function, values)}
+    harness.PROGRAM.build(sorted(wanted), say=lambda text: print('       ' + text, flush=True))
+    with concurrent.futures.ThreadPoolExecutor(max(1, arguments.j)) as pool:
+        list(pool.map(lambda test: runner.one(*test), [x for x in tests if not getattr(x[1], 'heavy', False)]))
+    for test in tests:
+        if getattr(test[1], 'heavy', False):
+            runner.one(*test)
+    print('%d passed, %d failed%s' % (runner.passed, runner.failed,
+                                      ', %d skipped' % runner.skipped if runner.skipped else ''))
+    return 1 if runner.failed or not runner.passed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,115 @@
+"""The C# compiler of the SDK, on a small file against all reference assemblies: the program the tool is first shown on."""
+import glob
+import os
+
+import harness
+from harness import HOOKS, each, run
+
+SOURCE = '''using System;
+using System.Collections.Generic;
+using System.Linq;
+using System.Threading.Tasks;
+
+namespace Sample;
+
+public record Order(int Number, string Customer, decimal Price);
+
+public interface IShop { IAsyncEnumerable<Order> Orders(); }
+
+public static class Program
+{
+    static IEnumerable<Order> Make(int n)
+    {
+        for (int i = 0; i < n; i++)
+            yield return new Order(i, $"customer {i % 7}", i * 1.5m);
+    }
+
+    public static async Task<int> Main(string[] args)
+    {
+        var totals = from o in Make(100) where o.Price > 3 group o by o.Customer into g
+                     orderby g.Key select new { g.Key, Sum = g.Sum(o => o.Price) };
+        foreach (var t in totals)
+            Console.WriteLine($"{t.Key}: {t.Sum:F2}");
+        await Task.Yield();
+        try { return int.Parse(args[0]); }
+        catch (FormatException e) when (e.Message.Length > 0) { return 1; }
+        finally { Console.Error.WriteLine("done"); }
+    }
+}
+'''
+
+
+def compiler():
+    root = os.path.dirname(os.path.dirname(harness.SDK))
+    packs = sorted(glob.glob(os.path.join(root, 'packs/Microsoft.NETCore.App.Ref/*/ref/net*/')))
+    return os.path.join(harness.SDK, 'Roslyn/bincore/csc.dll'), sorted(glob.glob(os.path.join(packs[-1], '*.dll')))
+
+
+def command(t, folder):
+    """A compilation, its response file and source in the same places every time."""
+    csc, references = compiler()
+    os.makedirs(t.path(folder))
+    source, response = t.path('sample.cs'), t.path('references.rsp')
+    with open(source, 'w', encoding='utf-8') as file:
+        file.write(SOURCE)
+    with open(response, 'w', encoding='utf-8') as file:
+        file.write(''.join('-r:"%s"\n' % r for r in references))
+    made = t.path(folder, 'sample.dll')
+    return ['dotnet', csc, '-nologo', '-noconfig', '-deterministic', '-debug:embedded', '-langversion:12',
+            '-pathmap:%s=/made' % t.path(folder), '@' + response, '-out:' + made, source], made
+
+
+def read(path):
+    with open(path, 'rb') as file:
+        return file.read()
+
+
+@each('hooks', *HOOKS)
+def test_every_allocation_is_exact_and_the_output_the_same(t, hooks):
+    plain, plain_made = command(t, 'plain')
+    without = run(plain)
+    t.equal(without.status, 0, str(without))
+    traced, traced_made = command(t, 'traced')
+    r = t.record(traced, hooks=hooks, check=1, timeout=600)
+    c = t.exact(r)
+    t.true(c['compared'] > 100_000, '%d compared' % c['compared'])
+    t.equal(r.out, without.out, 'stdout')
+    t.true(read(traced_made) == read(plain_made), 'the compiler wrote another assembly under the tracer')
+    t.equal(r.log.header['hooks'], hooks, 'hooks')
+
+
+def test_every_line_has_its_place(t):
+    """With the default options: the report's top rows name their sites, and most allocations have an instruction."""
+    traced, _ = command(t, 'traced')
+    r = t.record(traced)
+    t.equal(r.status, 0, str(r))
+    log = r.log
+    t.equal(log.header['capture'], 'shadow')
+    with_frames = [e for e in log.allocs if e['node']]
+    placed = sum('il' in e for e in with_frames)
+    t.true(placed > 0.97 * len(with_frames), '%d of %d allocations have an instruction' % (placed, len(with_frames)))
+    t.note('%d of %d with their instruction' % (placed, len(with_frames)))
+    rows = r.report('--by', 'method')['rows']
+    t.equal(sum(row['bytes'] for row in rows), log.end['bytes'], 'bytes by method')
+    t.true(any(row['method'].startswith('Microsoft.CodeAnalysis') for row in rows), 'no method of the compiler')
+    t.equal(sum(row['allocs'] for row in r.report('--by', 'type')['rows']), len(log.allocs), 'allocations by type')
+    t.equal(sum(row['allocs'] for row in r.report('--by', 'thread')['rows']), len(log.allocs), 'allocations by thread')
+    t.equal(sum(row['allocs'] for row in r.report('--by', 'module')['rows']), len(log.allocs), 'allocations by module')
+    for _, definition in log.methods.items():
+        t.true(definition['name'] and '(' in definition['name'], 'a method without a name: %r' % definition)
+
+
+def test_build_passes_its_environment_on(t):
+    """What `env` prints is what `record` sets: a program started by any launcher with it is recorded."""
+    traced, made = command(t, 'traced')
+    folder = t.path('env')
+    os.makedirs(folder)
+    printed = harness.tool('env', '-o', os.path.join(folder, 'log.ndjson'))
+    t.equal(printed.status, 0, str(printed))
+    script = 'eval "$1"; shift; exec "$@"'
+    result = run(['sh', '-c', script, 'sh', printed.text] + traced)
+    t.equal(result.status, 0, str(result))
+    t.equal(result.err, b'', 'stderr')
+    log = harness.Log(os.path.join(folder, 'log.ndjson'))
+    t.true(len(log.allocs) > 100_000, '%d allocations' % len(log.allocs))
+    t.equal(log.end['lost'], 0)

@@ -1,0 +1,254 @@
+"""The log as a file: readable at any cut, at any end of its process, on a full disk."""
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import time
+
+import harness
+from harness import ENVIRONMENT, HOOKS, PROGRAM, TOOL, each, needs, one_line, run, tool
+from logfile import Log
+
+
+def report_total(path):
+    process = subprocess.run([TOOL, 'report', '--no-lines', '--format=json', '--top', '1', path], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, env=ENVIRONMENT, check=False, timeout=60)
+    return process.returncode, process.stdout, process.stderr.decode()
+
+
+@needs('Hello')
+def test_a_log_cut_at_1000_places_is_readable_up_to_the_cut(t):
+    r = t.record(PROGRAM.command('Hello'), check=5)
+    with open(r.path, 'rb') as file:
+        data = file.read()
+    seed = random.randrange(1 << 30)
+    t.note('seed %d' % seed)
+    draw = random.Random(seed)
+    places = sorted(draw.sample(range(1, len(data)), 1000) + [len(data) - 1], reverse=True)
+    cut = t.path('cut.ndjson')
+    t.unchecked.add(cut)
+    shutil.copy(r.path, cut)
+    whole = [0]  # allocation lines that end before each line's end
+    ends = []
+    at = 0
+    for line in data.splitlines(keepends=True):
+        at += len(line)
+        ends.append(at)
+        whole.append(whole[-1] + line.startswith(b'{"kind":"alloc"'))
+    header = ends[0]
+    line = len(ends)
+    for place in places:
+        os.truncate(cut, place)
+        while line and ends[line - 1] > place:
+            line -= 1
+        status, out, err = report_total(cut)
+        if place < header:
+            t.true(status in (0, 3) and err.count('\n') <= 1, 'cut at %d, in the header: %d %r' % (place, status, err))
+            continue
+        t.equal(status, 0, 'cut at %d: %r' % (place, err))
+        # A cut that leaves a whole object without its newline may count it.
+        total = json.loads(out)['total']['allocs']
+        t.true(total in (whole[line], whole[line] + (place + 1 in ends)), 'cut at %d: %d allocations, %d whole lines' % (
+            place, total, whole[line]))
+        on_a_line = place == (ends[line - 1] if line else 0) or place + 1 in ends
+        t.equal(err.count('\n'), 0 if on_a_line else 1, 'cut at %d: %r' % (place, err))
+        if not on_a_line:
+            t.true('%s:%d:' % (cut, line + 1) in err and 'offset %d' % ends[line - 1] in err,
+                   'cut at %d, in line %d from byte %d: %r' % (place, line + 1, ends[line - 1], err))
+    # The other readers, at fewer places.
+    shutil.copy(r.path, cut)
+    for place in places[::25]:
+        os.truncate(cut, place)
+        if place < header:
+            continue
+        for arguments in ['compare', '--format=json'], ['validate']:
+            result = tool(*arguments, cut)
+            t.equal(result.status, 0, 'cut at %d\n%s' % (place, result))
+            t.true(result.errors.count('\n') <= 1, 'cut at %d\n%s' % (place, result))
+
+
+@needs('Hello')
+def test_damaged_logs_are_reported_by_line_and_byte(t):
+    r = t.record(PROGRAM.command('Hello'), check=5)
+    with open(r.path, 'rb') as file:
+        lines = file.read().splitlines(keepends=True)
+
+    def damaged(name, data):
+        path = t.path(name + '.ndjson')
+        t.unchecked.add(path)
+        with open(path, 'wb') as file:
+            file.write(data)
+        return path
+
+    middle = len(lines) // 2
+    offset = sum(map(len, lines[:middle]))
+    for name, inserted in (('text', b'this is not json\n'), ('binary', bytes(range(1, 10)) + b'\xff\xfe\n'),
+                           ('open', b'{"kind":"alloc"\n'), ('number', b'7\n'), ('no-kind', b'{"t":5}\n')):
+        path = damaged(name, b''.join(lines[:middle]) + inserted + b''.join(lines[middle:]))
+        result = tool('report', '--no-lines', path)
+        t.equal(result.status, 0, str(result))
+        t.true('%s:%d:' % (path, middle + 1) in result.errors and 'offset %d' % offset in result.errors, str(result))
+        t.equal(result.errors.count('\n'), 1, str(result))
+        result = tool('validate', path)
+        t.equal(result.status, 1, str(result))
+        t.true('%s:%d:' % (path, middle + 1) in result.text and 'offset %d' % offset in result.text, str(result))
+
+    undefined = damaged('undefined', lines[0] + b'{"kind":"alloc","t":1,"thread":5,"class":77,"bytes":24,"node":99}\n')
+    result = tool('report', '--no-lines', undefined)
+    t.equal(result.status, 0, str(result))
+    t.true('%s:2:' % undefined in result.errors and 'not defined' in result.errors, str(result))
+    t.equal(tool('validate', undefined).status, 1, 'validate')
+
+    newer = json.loads(lines[0])
+    newer['version'] = 2
+    path = damaged('newer', json.dumps(newer).encode() + b'\n' + b''.join(lines[1:]))
+    for command in 'report', 'compare', 'validate':
+        one_line(tool(command, path), 3, 'version 2', path)
+    later = damaged('later', b''.join(lines[:-1]) + b'{"kind":"from-the-future","x":[1,{}]}\n' + lines[-1])
+    result = tool('report', '--no-lines', later)
+    t.equal((result.status, result.errors), (0, ''), str(result))
+    one_line(tool('report', '/nowhere.ndjson'), 3, '/nowhere.ndjson')
+    one_line(tool('report', t.folder), 3, t.folder)
+    one_line(tool('report', damaged('random', os.urandom(5000))), 3, 'not a shadowtrace log')
+
+
+def kill_while_ticking(t, hooks, *options):
+    """Kills the program with -9 while it ticks; the log, and what was certain a second before."""
+    path = t.path('killed.ndjson')
+    process = subprocess.Popen([TOOL, 'record', '-o', path] + (['--hooks', hooks] if hooks else []) + list(options) + ['--'] +
+                               PROGRAM.command('Ticker') + ['--threads', '2'],
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT,
+                               start_new_session=True)
+    said = []
+    end = time.monotonic() + 2.8
+    while time.monotonic() < end:
+        line = process.stdout.readline()
+        said.append((time.monotonic(), int(line)))
+    with open('/proc/%d/task/%d/children' % (process.pid, process.pid), encoding='ascii') as file:
+        pid = int(file.read().split()[0])
+    killed = time.monotonic()
+    os.kill(pid, signal.SIGKILL)
+    out, err = process.communicate(timeout=60)
+    t.equal(process.returncode, 128 + 9, 'exit status: %r' % err)
+    certain = max(number for when, number in said if when <= killed - 1.0)
+    t.true(certain > 10_000, 'only %d ticks' % certain)
+    return path, certain, err.decode()
+
+
+@needs('Ticker')
+@each('hooks', *HOOKS)
+def test_kill_9_leaves_all_but_the_last_second(t, hooks):
+    path, certain, err = kill_while_ticking(t, hooks)
+    t.unchecked.add(path)
+    log = Log(path, cut=True)
+    t.true(log.end is None, 'it has an end')
+    ticks = sum(log.type(e) == 'Ticker.Tick' for e in log.allocs)
+    t.true(ticks >= certain, '%d ticks in the log, %d were a second old' % (ticks, certain))
+    t.note('%d ticks, at least %d' % (ticks, certain))
+    result = tool('report', '--no-lines', path)
+    t.equal(result.status, 0, str(result))
+    t.true('no end' in result.text, 'not marked as not ended\n%s' % result)
+    t.equal(tool('validate', path).status, 0, 'validate')
+    t.true('shadowtrace' in err, 'nothing said: %r' % err)
+
+
+@needs('Ticker')
+def test_kill_9_of_a_compressed_log(t):
+    path, certain, _ = kill_while_ticking(t, None, '--compress')
+    t.unchecked.add(path)
+    result = tool('report', '--no-lines', '--format=json', '--type', 'Ticker.Tick', path)
+    if not os.path.exists(path):
+        path = [os.path.join(t.folder, f) for f in os.listdir(t.folder) if f.startswith('killed')][0]
+        result = tool('report', '--no-lines', '--format=json', '--type', 'Ticker.Tick', path)
+    t.equal(result.status, 0, str(result))
+    ticks = sum(row['allocs'] for row in json.loads(result.out)['rows'] if row['type'] == 'Ticker.Tick')
+    t.true(ticks >= certain, '%d ticks in the log, %d were a second old' % (ticks, certain))
+
+
+@needs('KnownAllocs')
+def test_a_full_disk_does_not_harm_the_program(t):
+    """A file system of 512 KB: what was written stays readable, what was not is counted and told."""
+    command = PROGRAM.command('KnownAllocs') + ['--seed', '3', '--scale', '4']
+    small, kept = t.path('small'), t.path('kept')
+    os.makedirs(small)
+    os.makedirs(kept)
+    script = ('mount -t tmpfs -o size=512k none "$1" || exit 99; log=$1/log.ndjson; kept=$2; shift 2; "$@"; status=$?; '
+              'cp "$log" "$kept"/; exit $status')
+    probe = run(['unshare', '-rm', 'mount', '-t', 'tmpfs', '-o', 'size=64k', 'none', small])
+    if probe.status:
+        t.skip('no mount in a namespace of our own: %s' % probe.errors.strip())
+    result = run(['unshare', '-rm', 'sh', '-c', script, 'sh', small, kept, TOOL, 'record', '-o',
+                  os.path.join(small, 'log.ndjson'), '--'] + command)
+    t.equal(result.status, 0, str(result))
+    t.equal(result.text.splitlines()[-1], 'ok', str(result))
+    path = os.path.join(kept, 'log.ndjson')
+    t.unchecked.add(path)
+    log = Log(path, cut=True)
+    t.true(log.allocs, 'nothing in the log')
+    reported = tool('report', '--no-lines', path)
+    t.equal(reported.status, 0, str(reported))
+    t.equal(tool('validate', path).status, 0, 'validate')
+    said = [line for line in result.errors.splitlines() if 'No space left' in line]
+    t.equal(len(said), 1, 'one line about the disk\n%s' % result)
+
+
+@needs('KnownAllocs')
+def test_a_file_size_limit_does_not_harm_the_program(t):
+    """ulimit -f: the limit's signal would end the program if it reached it."""
+    limit = 400 * 1024
+
+    def lower():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    # The runtime itself cannot start under such a limit unless it writes its code in place.
+    environment = dict(ENVIRONMENT, DOTNET_EnableWriteXorExecute='0')
+    r = t.record(PROGRAM.command('KnownAllocs') + ['--seed', '3', '--scale', '4'], preexec=lower, env=environment)
+    t.equal(r.status, 0, str(r))
+    t.equal(r.text.splitlines()[-1], 'ok', str(r))
+    t.unchecked.add(r.path)
+    t.true(os.path.getsize(r.path) <= limit, 'size')
+    t.true(Log(r.path, cut=True).allocs, 'nothing in the log')
+
+
+@needs('Ticker')
+def test_a_limited_log_keeps_its_newest_part(t):
+    limit = 1 << 20
+    r = t.record(PROGRAM.command('Ticker') + ['--seconds', '1.5', '--threads', '2'], '--max-log', '1M')
+    t.equal(r.status, 0, str(r))
+    parts = [r.path, r.path + '.1']
+    t.equal(r.paths, parts, 'parts')
+    for part in parts:
+        t.true(os.path.getsize(part) <= limit + 65536, '%s: %d bytes' % (part, os.path.getsize(part)))
+        log = Log(part)  # each can be read alone
+        t.true(len(log.allocs) > 1000, '%d allocations' % len(log.allocs))
+        t.equal(tool('validate', part).status, 0, 'validate')
+    end = r.log.end
+    t.true(end, 'no end')
+    t.equal((end['seen'], end['lost']), (end['written'], 0), 'seen')
+    t.true(end['log_bytes'] > 4 * limit, 'the limit was never reached')
+
+
+@needs('Ticker')
+@each('full', 'wait', 'drop')
+def test_what_is_lost_is_counted(t, full):
+    r = t.record(PROGRAM.command('Ticker') + ['--seconds', '1', '--threads', '3'], '--full', full)
+    t.equal(r.status, 0, str(r))
+    log = r.log
+    t.equal(log.end['seen'], log.end['written'] + log.end['lost'], 'seen')
+    t.equal(log.end['written'], len(log.allocs), 'written')
+    t.equal(sum(log.end['lost_by'].values()), log.end['lost'], 'lost by reason')
+
+
+@needs('Threads')
+def test_times_and_clock(t):
+    """Times of a thread do not fall, and lie within the run."""
+    r = t.record(PROGRAM.command('Threads'))
+    log = r.log
+    last = {}
+    for e in log.allocs:
+        t.true(e['t'] >= last.get(e['thread'], 0), 'time falls in %r' % e)
+        last[e['thread']] = e['t']
+    t.true(max(last.values()) <= log.end['t'] <= (r.seconds + 1) * 1e9, 'end at %d, run of %.1f s' % (log.end['t'], r.seconds))
