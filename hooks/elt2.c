@@ -25,8 +25,8 @@ static bool chain_check(const uintptr_t *own)
 {
     const uintptr_t *wrapper = (const uintptr_t *)own[0];
     bool holds = own[1] >= wrapper_low && own[1] < wrapper_high && wrapper > own &&
-                 wrapper[1] >= wrapper_low && wrapper[1] < wrapper_high && wrapper[0] > (uintptr_t)wrapper &&
-                 wrapper[0] % sizeof(uintptr_t) == 0;
+                 wrapper[1] >= wrapper_low && wrapper[1] < wrapper_high &&
+                 wrapper[0] > (uintptr_t)wrapper && wrapper[0] % sizeof(uintptr_t) == 0;
 
     store_relaxed(&chain, holds ? ELT2_CHAIN_HOLDS : ELT2_CHAIN_BROKEN);
     return holds;

@@ -10,7 +10,7 @@
 #include <math.h>
 
 #define CLASS_CACHE 256 /* entries a thread; a power of two */
-#define SITE_CACHE 512  /* the same */
+#define SITE_CACHE  512 /* the same */
 
 enum { VERDICT_NONE, VERDICT_WANTED, VERDICT_UNWANTED };
 
@@ -24,13 +24,13 @@ struct alloc {
 /* One thread's own; hangs on its stack. */
 struct alloc_thread {
     struct event_ring *ring;
-    uint64_t heap_epoch;          /* in which the range below was seen */
+    uint64_t heap_epoch;             /* in which the range below was seen */
     uintptr_t young_low, young_high; /* generation 0: what lies here is on the normal heap */
-    uint32_t names_epoch;         /* in which the cache below was filled */
-    uint32_t until_check;         /* allocations to the next comparison */
-    double until_sample;          /* bytes to the next sample; exponentially distributed */
-    uint64_t random;              /* xorshift64* state */
-    void *state;                  /* the comparison's own */
+    uint32_t names_epoch;            /* in which the cache below was filled */
+    uint32_t until_check;            /* allocations to the next comparison */
+    double until_sample;             /* bytes to the next sample; exponentially distributed */
+    uint64_t random;                 /* xorshift64* state */
+    void *state;                     /* the comparison's own */
     struct {
         uintptr_t id;
         struct names_class *class;
@@ -118,12 +118,14 @@ void alloc_thread_ended(struct alloc *a, struct stack *s)
     memory_pages_unmap(t, sizeof(*t));
 }
 
-static struct names_class *class_of(struct alloc *a, struct alloc_thread *t, uintptr_t id, uintptr_t object)
+static struct names_class *class_of(struct alloc *a, struct alloc_thread *t, uintptr_t id,
+                                    uintptr_t object)
 {
     unsigned at = (unsigned)(id >> 3 ^ id >> 11) & (CLASS_CACHE - 1);
     uint32_t epoch = names_epoch(a->config.names);
 
-    if (UNLIKELY(t->names_epoch != epoch)) { /* something was unloaded: an id may mean another class now */
+    if (UNLIKELY(t->names_epoch !=
+                 epoch)) { /* something was unloaded: an id may mean another class now */
         for (unsigned i = 0; i < CLASS_CACHE; i++)
             t->cache[i].id = 0;
         t->names_epoch = epoch;
@@ -167,7 +169,8 @@ static enum event_heap heap_of(struct alloc *a, struct alloc_thread *t, uintptr_
 
     if (LIKELY(object - t->young_low < t->young_high - t->young_low && t->heap_epoch == epoch))
         return EVENT_HEAP_NORMAL;
-    if (a->config.info_version >= 10 && info->vtbl->is_frozen_object(info, object, &frozen) == S_OK && frozen)
+    if (a->config.info_version >= 10 &&
+        info->vtbl->is_frozen_object(info, object, &frozen) == S_OK && frozen)
         return EVENT_HEAP_FROZEN;
     if (info->vtbl->get_object_generation(info, object, &range) != S_OK)
         return EVENT_HEAP_NORMAL;
@@ -191,11 +194,13 @@ static struct tree_node *context_of(struct alloc *a, struct frame *top, size_t d
 
     while (fresh < depth && !top[-1 - (ptrdiff_t)fresh].node)
         fresh++;
-    node = fresh < depth ? tree_node_by_id(a->config.tree, top[-1 - (ptrdiff_t)fresh].node) : tree_root(a->config.tree);
+    node = fresh < depth ? tree_node_by_id(a->config.tree, top[-1 - (ptrdiff_t)fresh].node)
+                         : tree_root(a->config.tree);
     while (fresh > 0) {
         struct frame *frame = &top[-(ptrdiff_t)fresh--];
 
-        node = tree_child(a->config.tree, node, load_relaxed(&frame->method), load_relaxed(&frame->ret));
+        node = tree_child(a->config.tree, node, load_relaxed(&frame->method),
+                          load_relaxed(&frame->ret));
         frame->node = node->id;
     }
     return node;
@@ -212,7 +217,8 @@ static uintptr_t allocating_instruction(struct alloc *a, struct frame *top, size
         if (load_relaxed(&frame->method) == load_relaxed(&top[-1].method))
             break;
     }
-    return site_find(&a->sites, load_relaxed(&frame->sp), in_filter, a->config.leaf, a->config.context);
+    return site_find(&a->sites, load_relaxed(&frame->sp), in_filter, a->config.leaf,
+                     a->config.context);
 }
 
 /* Id of the allocating instruction, 0 when it is not known. */
@@ -224,7 +230,7 @@ static uint32_t site_of(struct alloc *a, struct alloc_thread *t, uintptr_t metho
     if (!ip)
         return 0;
     if (UNLIKELY(t->site[at].ip != ip || t->site[at].method != method)) {
-        t->site[at].id = tree_site(a->config.sites, method, ip, (uintptr_t)class)->id;
+        t->site[at].id = tree_site(a->config.sites, method, ip, (uintptr_t) class)->id;
         t->site[at].ip = ip;
         t->site[at].method = method;
     }
@@ -236,9 +242,10 @@ static bool wanted_type(struct alloc *a, struct names_class *class)
     unsigned verdict = load_relaxed(&class->verdict);
 
     if (verdict == VERDICT_NONE) {
-        verdict = options_match(&a->config.options->types, names_class_resolve(a->config.names, class))
-                      ? VERDICT_WANTED
-                      : VERDICT_UNWANTED;
+        verdict =
+            options_match(&a->config.options->types, names_class_resolve(a->config.names, class))
+                ? VERDICT_WANTED
+                : VERDICT_UNWANTED;
         store_relaxed(&class->verdict, (uint8_t)verdict);
     }
     return verdict == VERDICT_WANTED;
@@ -254,12 +261,12 @@ static bool sampled(struct alloc *a, struct alloc_thread *t, uint64_t bytes)
     return true;
 }
 
-static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uintptr_t object, struct names_class *class,
-                   uint64_t bytes)
+static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uintptr_t object,
+                   struct names_class *class, uint64_t bytes)
 {
     const struct options *options = a->config.options;
     bool compare = a->config.compare && options->check && --t->until_check == 0;
-    struct event event = {.ticks = clock_ticks(), .subject = (uintptr_t)class};
+    struct event event = {.ticks = clock_ticks(), .subject = (uintptr_t) class};
     uint64_t captured = 0;
     uintptr_t ip = 0;
     struct tree_node *node;
@@ -269,7 +276,8 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
     /* First, while the object is where it is: naming code that can be unloaded may let a collection run. */
     event.bytes_kind = event_pack(bytes, heap_of(a, t, object), EVENT_ALLOC);
     depth = stack_settle(s, &top);
-    node = a->config.capture ? a->config.capture(a->config.context, &t->state) : context_of(a, top, depth);
+    node = a->config.capture ? a->config.capture(a->config.context, &t->state)
+                             : context_of(a, top, depth);
     if (UNLIKELY(compare))
         captured = clock_ticks();
     if (depth && !a->config.capture) {

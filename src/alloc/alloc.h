@@ -38,7 +38,8 @@ struct alloc_config {
     /* Node from a snapshot instead of the shadow stack (--capture snapshot); NULL function: from the shadow stack. */
     struct tree_node *(*capture)(void *context, void **state);
     void (*state_free)(void *context, void *state);
-    uintptr_t (*leaf)(void *context); /* instruction of the youngest frame, by a snapshot: see site.h */
+    uintptr_t (*leaf)(
+        void *context); /* instruction of the youngest frame, by a snapshot: see site.h */
     uintptr_t native_low, native_high; /* the runtime's image */
     void *context;
 };

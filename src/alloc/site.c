@@ -1,7 +1,7 @@
 #include "alloc/site.h"
 
 #define LESSONS 256 /* snapshots at the most: a helper that cannot be learned is given up */
-#define FRAMES 64   /* of the runtime between the callback and the method, at the most */
+#define FRAMES  64  /* of the runtime between the callback and the method, at the most */
 
 static bool native(const struct site_table *table, uintptr_t address)
 {
@@ -16,14 +16,16 @@ static int row_of(struct site_table *table, uintptr_t helper)
     for (unsigned i = 0; i < SITE_HELPERS; i++, at = (at + 1) & (SITE_HELPERS - 1)) {
         uintptr_t found = load_relaxed(&table->entry[at].helper);
 
-        if (found == helper || (!found && cas_acq_rel(&table->entry[at].helper, &found, helper)) || found == helper)
+        if (found == helper || (!found && cas_acq_rel(&table->entry[at].helper, &found, helper)) ||
+            found == helper)
             return (int)at;
     }
     return -1;
 }
 
 /* Where above the helper's frame does the address lie that the snapshot names? */
-static uintptr_t learn(struct site_table *table, int row, const uintptr_t *frame, uintptr_t limit, uintptr_t ip)
+static uintptr_t learn(struct site_table *table, int row, const uintptr_t *frame, uintptr_t limit,
+                       uintptr_t ip)
 {
     for (uint32_t distance = 2; distance < SITE_REACH / sizeof(*frame); distance++) {
         if ((uintptr_t)(frame + distance) >= limit)
@@ -51,8 +53,8 @@ static uintptr_t through_helper(struct site_table *table, const uintptr_t *frame
     return ip ? learn(table, row, frame, limit, ip) : 0;
 }
 
-uintptr_t site_find(struct site_table *table, uintptr_t caller_sp, bool in_filter, site_teacher *teacher,
-                    void *context)
+uintptr_t site_find(struct site_table *table, uintptr_t caller_sp, bool in_filter,
+                    site_teacher *teacher, void *context)
 {
     const uintptr_t *frame = __builtin_frame_address(0), *inner = NULL;
     uintptr_t target = caller_sp - 2 * sizeof(uintptr_t), ip = 0;
@@ -61,7 +63,8 @@ uintptr_t site_find(struct site_table *table, uintptr_t caller_sp, bool in_filte
     for (unsigned i = 0; i < FRAMES; i++) {
         uintptr_t next = frame[0];
 
-        if (next > target && !in_filter) { /* past the method without meeting its frame: replaced on the stack, its own lies below */
+        if (next > target &&
+            !in_filter) { /* past the method without meeting its frame: replaced on the stack, its own lies below */
             frame = inner;
             next = target;
         }
@@ -69,7 +72,8 @@ uintptr_t site_find(struct site_table *table, uintptr_t caller_sp, bool in_filte
             uintptr_t limit = frame ? frame[0] : 0;
 
             if (frame)
-                ip = native(table, frame[1]) ? through_helper(table, frame, limit, teacher, context) : frame[1];
+                ip = native(table, frame[1]) ? through_helper(table, frame, limit, teacher, context)
+                                             : frame[1];
             break;
         }
         if (next > target || next <= (uintptr_t)frame || next % sizeof(uintptr_t))

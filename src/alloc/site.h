@@ -13,17 +13,18 @@
 
 #include <stdbool.h>
 
-#define SITE_HELPERS 64     /* a power of two; four are known */
-#define SITE_REACH 1024     /* bytes above the helper's frame that are searched for the address when learning */
+#define SITE_HELPERS 64 /* a power of two; four are known */
+#define SITE_REACH \
+    1024 /* bytes above the helper's frame that are searched for the address when learning */
 
 struct site_table {
     uintptr_t native_low, native_high; /* the runtime's image */
     struct {
-        _Atomic(uintptr_t) helper; /* return address into the helper; 0: free */
+        _Atomic(uintptr_t) helper;  /* return address into the helper; 0: free */
         _Atomic(uint32_t) distance; /* bytes; 0: not learned (yet) */
     } entry[SITE_HELPERS];
-    _Atomic(uint32_t) lessons;   /* snapshots taken to learn */
-    _Atomic(uint64_t) unknown;   /* allocations whose instruction was not found */
+    _Atomic(uint32_t) lessons; /* snapshots taken to learn */
+    _Atomic(uint64_t) unknown; /* allocations whose instruction was not found */
 };
 
 /* Asks a snapshot for the youngest frame of the calling thread. Returns its instruction, or 0. */
@@ -37,7 +38,7 @@ typedef uintptr_t site_teacher(void *context);
  * Returns:   the address, or 0 (counted).
  * Threads: the allocating one. May run: in ObjectAllocated only.
  */
-uintptr_t site_find(struct site_table *table, uintptr_t caller_sp, bool in_filter, site_teacher *teacher,
-                    void *context);
+uintptr_t site_find(struct site_table *table, uintptr_t caller_sp, bool in_filter,
+                    site_teacher *teacher, void *context);
 
 #endif

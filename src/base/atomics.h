@@ -10,24 +10,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LIKELY(x) __builtin_expect(!!(x), 1)
-#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define LIKELY(x)       __builtin_expect(!!(x), 1)
+#define UNLIKELY(x)     __builtin_expect(!!(x), 0)
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-#define CACHE_LINE 64
+#define CACHE_LINE      64
 
-#define load_relaxed(p) atomic_load_explicit((p), memory_order_relaxed)
-#define load_acquire(p) atomic_load_explicit((p), memory_order_acquire)
-#define store_relaxed(p, v) atomic_store_explicit((p), (v), memory_order_relaxed)
-#define store_release(p, v) atomic_store_explicit((p), (v), memory_order_release)
-#define add_relaxed(p, v) atomic_fetch_add_explicit((p), (v), memory_order_relaxed)
+#define load_relaxed(p)        atomic_load_explicit((p), memory_order_relaxed)
+#define load_acquire(p)        atomic_load_explicit((p), memory_order_acquire)
+#define store_relaxed(p, v)    atomic_store_explicit((p), (v), memory_order_relaxed)
+#define store_release(p, v)    atomic_store_explicit((p), (v), memory_order_release)
+#define add_relaxed(p, v)      atomic_fetch_add_explicit((p), (v), memory_order_relaxed)
 #define exchange_acq_rel(p, v) atomic_exchange_explicit((p), (v), memory_order_acq_rel)
 /* On success the store is a release and the load an acquire; on failure *expected is what was found. */
-#define cas_acq_rel(p, expected, desired)                                                           \
-    atomic_compare_exchange_strong_explicit((p), (expected), (desired), memory_order_acq_rel,       \
+#define cas_acq_rel(p, expected, desired) \
+    atomic_compare_exchange_strong_explicit((p), (expected), (desired), memory_order_acq_rel, \
                                             memory_order_acquire)
 #define fence_release() atomic_thread_fence(memory_order_release)
 #define fence_acquire() atomic_thread_fence(memory_order_acquire)
-#define fence_full() atomic_thread_fence(memory_order_seq_cst)
+#define fence_full()    atomic_thread_fence(memory_order_seq_cst)
 
 #ifndef container_of
 #define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))

@@ -82,8 +82,13 @@ void buffer_format(struct buffer *b, const char *format, ...)
 /* Length of the UTF-8 sequence at `at`, or 0 when it is not valid (overlong, surrogate, cut short, past U+10FFFF). */
 static size_t utf8_length(const unsigned char *at)
 {
-    static const unsigned char low[] = {[0xe0] = 0xa0, [0xf0] = 0x90}, high[] = {[0xed] = 0x9f, [0xf4] = 0x8f};
-    size_t length = at[0] < 0x80 ? 1 : at[0] >= 0xc2 && at[0] < 0xe0 ? 2 : (at[0] & 0xf0) == 0xe0 ? 3 : at[0] >= 0xf0 && at[0] <= 0xf4 ? 4 : 0;
+    static const unsigned char low[] = {[0xe0] = 0xa0, [0xf0] = 0x90},
+                               high[] = {[0xed] = 0x9f, [0xf4] = 0x8f};
+    size_t length = at[0] < 0x80                     ? 1
+                    : at[0] >= 0xc2 && at[0] < 0xe0  ? 2
+                    : (at[0] & 0xf0) == 0xe0         ? 3
+                    : at[0] >= 0xf0 && at[0] <= 0xf4 ? 4
+                                                     : 0;
 
     for (size_t i = 1; i < length; i++) {
         if ((at[i] & 0xc0) != 0x80)

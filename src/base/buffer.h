@@ -17,7 +17,10 @@ struct buffer {
     int failed; /* memory ran out at some append: the content is incomplete */
 };
 
-#define BUFFER_INIT {NULL, 0, 0, 0}
+#define BUFFER_INIT \
+    { \
+        NULL, 0, 0, 0 \
+    }
 
 void buffer_append(struct buffer *b, const void *data, size_t size);
 void buffer_text(struct buffer *b, const char *text);

@@ -5,7 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CALIBRATE_NS 500000ull /* first rate: over half a millisecond; clock_calibrate() refines it */
+#define CALIBRATE_NS \
+    500000ull /* first rate: over half a millisecond; clock_calibrate() refines it */
 
 int clock_uses_tsc;
 
@@ -26,7 +27,8 @@ uint64_t clock_ns(void)
 static int kernel_uses_tsc(void)
 {
     char name[16] = {0};
-    int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
+    int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+                  O_RDONLY | O_CLOEXEC);
     ssize_t length;
 
     if (fd < 0)

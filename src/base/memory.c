@@ -58,7 +58,8 @@ void *memory_pages_map(size_t size)
 
     if (must_fail())
         return NULL;
-    pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                 -1, 0);
     errno = saved;
     return pages == MAP_FAILED ? NULL : pages;
 }

@@ -13,7 +13,8 @@
 
 struct check {
     struct check_config config;
-    pthread_mutex_t flag_lock; /* guards walks and the flag of the runtime; held for two calls, never while walking */
+    pthread_mutex_t
+        flag_lock; /* guards walks and the flag of the runtime; held for two calls, never while walking */
     unsigned walks;
 };
 
@@ -77,8 +78,8 @@ bool check_counts(const struct check *check, uintptr_t function)
 }
 
 /* StackSnapshotCallback, on the walked thread's stack, leaf first. */
-static hresult on_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info, uint32_t context_size,
-                        const uint8_t *context, void *client_data)
+static hresult on_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info,
+                        uint32_t context_size, const uint8_t *context, void *client_data)
 {
     struct check_thread *t = client_data;
 
@@ -127,13 +128,15 @@ void check_flag_lower(struct check *check)
         flag_change(check, -1);
 }
 
-static hresult snapshot(struct check *check, clr_stack_snapshot_callback *callback, void *client_data)
+static hresult snapshot(struct check *check, clr_stack_snapshot_callback *callback,
+                        void *client_data)
 {
     struct clr_info *info = check->config.info;
     hresult result;
 
     check_flag_raise(check);
-    result = info->vtbl->do_stack_snapshot(info, 0, callback, COR_PRF_SNAPSHOT_DEFAULT, client_data, NULL, 0);
+    result = info->vtbl->do_stack_snapshot(info, 0, callback, COR_PRF_SNAPSHOT_DEFAULT, client_data,
+                                           NULL, 0);
     check_flag_lower(check);
     return result;
 }
@@ -176,7 +179,8 @@ static bool equal(const struct check_thread *t, const struct check_subject *subj
  * The instructions of two equal stacks. The snapshot's IP of a frame is where it will go on: the return address of the
  * frame that it called, or of the allocation.
  */
-static void compare_instructions(struct check *check, const struct check_thread *t, const struct check_subject *subject)
+static void compare_instructions(struct check *check, const struct check_thread *t,
+                                 const struct check_subject *subject)
 {
     struct agreement *a = check->config.agreement;
     uint64_t calls_equal = 0, native = 0;
@@ -200,7 +204,8 @@ static void compare_instructions(struct check *check, const struct check_thread 
 }
 
 /* Is `few` what is left of `many` without some of its frames? */
-static bool subsequence(const uintptr_t *few, size_t few_count, const uintptr_t *many, size_t many_count)
+static bool subsequence(const uintptr_t *few, size_t few_count, const uintptr_t *many,
+                        size_t many_count)
 {
     size_t found = 0;
 
@@ -224,8 +229,9 @@ static enum agreement_cause cause_of(const struct event_mismatch *m)
 
 void check_post(struct event_ring *ring, uint64_t ticks, enum event_kind kind, void *payload)
 {
-    struct event event = {
-        .ticks = ticks, .subject = (uintptr_t)payload, .bytes_kind = event_pack(0, EVENT_HEAP_NORMAL, kind)};
+    struct event event = {.ticks = ticks,
+                          .subject = (uintptr_t)payload,
+                          .bytes_kind = event_pack(0, EVENT_HEAP_NORMAL, kind)};
 
     if (event_post(ring, &event))
         memory_free(payload);
@@ -243,8 +249,8 @@ void check_mismatch_finish(struct check *check, struct event_mismatch *m)
     name_all(check, m->methods, both);
 }
 
-static void mismatch(struct check *check, const struct check_thread *t, const struct check_subject *subject,
-                     hresult result)
+static void mismatch(struct check *check, const struct check_thread *t,
+                     const struct check_subject *subject, hresult result)
 {
     size_t both = subject->depth + t->count;
     struct event_mismatch *m = memory_zalloc(1, sizeof(*m) + both * sizeof(m->methods[0]));
@@ -267,7 +273,8 @@ static void mismatch(struct check *check, const struct check_thread *t, const st
     check_post(subject->ring, subject->ticks, EVENT_MISMATCH, m);
 }
 
-static void log_snapshot(struct check *check, const struct check_thread *t, const struct check_subject *subject, hresult result)
+static void log_snapshot(struct check *check, const struct check_thread *t,
+                         const struct check_subject *subject, hresult result)
 {
     struct event_stack *copy = memory_alloc(sizeof(*copy) + t->count * sizeof(copy->methods[0]));
 
@@ -281,7 +288,8 @@ static void log_snapshot(struct check *check, const struct check_thread *t, cons
     check_post(subject->ring, subject->ticks, EVENT_SNAPSHOT, copy);
 }
 
-void check_compare(struct check *check, struct check_thread **thread, const struct check_subject *subject)
+void check_compare(struct check *check, struct check_thread **thread,
+                   const struct check_subject *subject)
 {
     struct agreement *agreement = check->config.agreement;
     struct check_thread *t;
@@ -304,8 +312,8 @@ void check_compare(struct check *check, struct check_thread **thread, const stru
         else
             mismatch(check, t, subject, result);
     } else {
-        agreement_cost(agreement, (uint32_t)subject->depth, clock_duration_ns(subject->shadow_ticks),
-                       clock_duration_ns(after - before));
+        agreement_cost(agreement, (uint32_t)subject->depth,
+                       clock_duration_ns(subject->shadow_ticks), clock_duration_ns(after - before));
         if (equal(t, subject)) {
             add_relaxed(&agreement->equal, 1);
             stack_forget_repairs(subject->stack);
@@ -343,12 +351,13 @@ struct tree_node *check_capture(struct check *check, struct check_thread **threa
             node = tree_child(check->config.tree, node, (uintptr_t)method, ip);
     }
     after = clock_ticks();
-    agreement_cost(check->config.agreement, (uint32_t)(*thread)->count, 0, clock_duration_ns(after - before));
+    agreement_cost(check->config.agreement, (uint32_t)(*thread)->count, 0,
+                   clock_duration_ns(after - before));
     return node;
 }
 
-static hresult on_leaf(uintptr_t function, uintptr_t ip, uintptr_t frame_info, uint32_t context_size,
-                       const uint8_t *context, void *client_data)
+static hresult on_leaf(uintptr_t function, uintptr_t ip, uintptr_t frame_info,
+                       uint32_t context_size, const uint8_t *context, void *client_data)
 {
     (void)frame_info, (void)context_size, (void)context;
     if (!function)

@@ -18,14 +18,15 @@
 struct check;
 
 struct check_config {
-    struct clr_info *info; /* borrowed */
-    struct names *names;   /* borrowed; for `reduce` and check_capture */
-    struct tree *tree;     /* borrowed; for check_capture */
-    struct agreement *agreement; /* borrowed: counted here */
+    struct clr_info *info;             /* borrowed */
+    struct names *names;               /* borrowed; for `reduce` and check_capture */
+    struct tree *tree;                 /* borrowed; for check_capture */
+    struct agreement *agreement;       /* borrowed: counted here */
     uintptr_t native_low, native_high; /* the runtime's image */
-    bool reduce;      /* drop methods that are not hooked from the snapshot */
-    bool log_all;     /* --capture both: an EVENT_SNAPSHOT for every comparison */
-    bool toggle_flag; /* raise COR_PRF_ENABLE_STACK_SNAPSHOT only around a walk (ELT2: it slows every hook) */
+    bool reduce;                       /* drop methods that are not hooked from the snapshot */
+    bool log_all;                      /* --capture both: an EVENT_SNAPSHOT for every comparison */
+    bool
+        toggle_flag; /* raise COR_PRF_ENABLE_STACK_SNAPSHOT only around a walk (ELT2: it slows every hook) */
 };
 
 int check_new(const struct check_config *config, struct check **out); /* 0 or -ENOMEM */
@@ -63,7 +64,8 @@ struct check_subject {
  * Threads: any, its own stack. May run: in callbacks where the runtime allows an unseeded walk (ObjectAllocated); not
  *          in a hook. *thread is NULL at first.
  */
-void check_compare(struct check *check, struct check_thread **thread, const struct check_subject *subject);
+void check_compare(struct check *check, struct check_thread **thread,
+                   const struct check_subject *subject);
 
 /*
  * check_capture - context node of the calling thread from a snapshot (--capture snapshot: what a profiler without

@@ -12,10 +12,10 @@
 #include <string.h>
 #include <time.h>
 
-#define FIRST_FRAMES 1024
-#define BUSY_NS 1000000ull         /* pause when a collection runs */
+#define FIRST_FRAMES      1024
+#define BUSY_NS           1000000ull /* pause when a collection runs */
 #define DESTROYED_WAIT_MS 200u
-#define COLLECTION_RUNS ((hresult)0x80131388) /* CORPROF_E_SUSPENSION_IN_PROGRESS */
+#define COLLECTION_RUNS   ((hresult)0x80131388) /* CORPROF_E_SUSPENSION_IN_PROGRESS */
 
 /* A ThreadID that was destroyed and not created again: a pointer to nothing. */
 struct gone_thread {
@@ -34,7 +34,7 @@ struct check_threads {
     _Atomic(uintptr_t) walking; /* ThreadID, while its stack is walked; 0 */
     pthread_mutex_t lock;       /* guards `gone`; never held while the runtime is called */
     struct gone_thread *gone;
-    struct event_ring *ring;    /* for differences */
+    struct event_ring *ring; /* for differences */
     /* scratch of the thread */
     struct walked_frame *walked; /* leaf first */
     size_t walked_count, walked_capacity;
@@ -102,8 +102,8 @@ static bool is_gone(struct check_threads *t, uintptr_t thread_id)
     return entry;
 }
 
-static hresult on_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info, uint32_t context_size,
-                        const uint8_t *context, void *client_data)
+static hresult on_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info,
+                        uint32_t context_size, const uint8_t *context, void *client_data)
 {
     struct check_threads *t = client_data;
     uintptr_t sp = 0;
@@ -112,13 +112,15 @@ static hresult on_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info, 
     if (!check_counts(t->config.check, function))
         return S_OK;
 #if defined(__x86_64__)
-    if (context && context_size >= sizeof(struct clr_context_amd64)) /* a hooked method has a frame pointer */
+    if (context &&
+        context_size >= sizeof(struct clr_context_amd64)) /* a hooked method has a frame pointer */
         sp = ((const struct clr_context_amd64 *)(const void *)context)->rbp + 2 * sizeof(uintptr_t);
 #else
     (void)context_size, (void)context;
 #endif
     if (t->walked_count == t->walked_capacity) {
-        struct walked_frame *larger = memory_realloc(t->walked, 2 * t->walked_capacity * sizeof(*larger));
+        struct walked_frame *larger =
+            memory_realloc(t->walked, 2 * t->walked_capacity * sizeof(*larger));
 
         if (!larger) {
             t->walked_failed = true;
@@ -142,7 +144,8 @@ static bool equal_from(const struct check_threads *t, size_t skip)
     if (t->walked_count - skip != t->copy.depth)
         return false;
     for (size_t i = 0; i < t->copy.depth; i++)
-        if (t->walked[skip + i].function != function_of(t->copy.frames[t->copy.depth - 1 - i].method))
+        if (t->walked[skip + i].function !=
+            function_of(t->copy.frames[t->copy.depth - 1 - i].method))
             return false;
     return true;
 }
@@ -178,8 +181,9 @@ static void compare(struct check_threads *t, uint32_t os_thread)
 
     if (equal_from(t, 0))
         add_relaxed(&a->equal, 1);
-    else if (t->walked_count == t->copy.depth + 1u && left->method && t->walked[0].function == function_of(left->method) &&
-             t->walked[0].sp == left->sp && equal_from(t, 1))
+    else if (t->walked_count == t->copy.depth + 1u && left->method &&
+             t->walked[0].function == function_of(left->method) && t->walked[0].sp == left->sp &&
+             equal_from(t, 1))
         add_relaxed(&a->leaving, 1);
     else if (t->copy.dispatching)
         add_relaxed(&a->dispatching, 1);
@@ -215,12 +219,16 @@ static void walk(struct check_threads *t, uintptr_t thread_id)
     uint64_t before, between, after;
     hresult result;
 
-    atomic_store(&t->walking, thread_id); /* announced; then looked whether it is gone: pairs with ..._destroyed */
-    if (!is_gone(t, thread_id) && info->vtbl->get_thread_info(info, thread_id, &os_thread) == S_OK) {
+    atomic_store(
+        &t->walking,
+        thread_id); /* announced; then looked whether it is gone: pairs with ..._destroyed */
+    if (!is_gone(t, thread_id) &&
+        info->vtbl->get_thread_info(info, thread_id, &os_thread) == S_OK) {
         t->walked_count = 0;
         t->walked_failed = false;
         before = clock_ticks();
-        result = info->vtbl->do_stack_snapshot(info, thread_id, on_frame, COR_PRF_SNAPSHOT_REGISTER_CONTEXT, t, NULL, 0);
+        result = info->vtbl->do_stack_snapshot(info, thread_id, on_frame,
+                                               COR_PRF_SNAPSHOT_REGISTER_CONTEXT, t, NULL, 0);
         between = clock_ticks();
         if (!t->walked_failed && copy(t, os_thread)) {
             after = clock_ticks();
@@ -268,10 +276,11 @@ static uint64_t stop_once(struct check_threads *t)
     return t->config.interval_ms * 1000000ull;
 }
 
-static hresult ignore_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info, uint32_t context_size,
-                            const uint8_t *context, void *client_data)
+static hresult ignore_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info,
+                            uint32_t context_size, const uint8_t *context, void *client_data)
 {
-    (void)function, (void)ip, (void)frame_info, (void)context_size, (void)context, (void)client_data;
+    (void)function, (void)ip, (void)frame_info, (void)context_size, (void)context,
+        (void)client_data;
     return S_OK;
 }
 

@@ -22,8 +22,9 @@ struct check_threads_config {
     uint32_t interval_ms;
 };
 
-int check_threads_new(const struct check_threads_config *config, struct check_threads **out); /* 0 or -ENOMEM */
-int check_threads_start(struct check_threads *t); /* the thread; 0 or -errno */
+int check_threads_new(const struct check_threads_config *config,
+                      struct check_threads **out); /* 0 or -ENOMEM */
+int check_threads_start(struct check_threads *t);  /* the thread; 0 or -errno */
 
 /* check_threads_stop - no walk begins any more; waits for one under way at most timeout_ms. */
 void check_threads_stop(struct check_threads *t, unsigned timeout_ms);

@@ -7,7 +7,10 @@ static const uint32_t depth_from[AGREEMENT_DEPTHS + 1] = {
 const char *agreement_cause_name(enum agreement_cause cause)
 {
     static const char *const names[AGREEMENT_CAUSES] = {
-        "shadow_extra", "shadow_missing", "different_method", "refused_with_frames",
+        "shadow_extra",
+        "shadow_missing",
+        "different_method",
+        "refused_with_frames",
     };
 
     return (unsigned)cause < AGREEMENT_CAUSES ? names[cause] : "?";
@@ -54,8 +57,9 @@ void agreement_refused(struct agreement *a, int32_t result)
     for (i = 0; i < AGREEMENT_REFUSALS - 1; i++) {
         uint32_t found = load_relaxed(&a->refusal[i].result);
 
-        if (found == (uint32_t)result || (found == 0 && (cas_acq_rel(&a->refusal[i].result, &found, (uint32_t)result) ||
-                                                         found == (uint32_t)result)))
+        if (found == (uint32_t)result ||
+            (found == 0 && (cas_acq_rel(&a->refusal[i].result, &found, (uint32_t)result) ||
+                            found == (uint32_t)result)))
             break;
     }
     add_relaxed(&a->refusal[i].count, 1);

@@ -9,7 +9,7 @@
 
 /* Why two stacks differ, by shape. Order and names are those of the log. */
 enum agreement_cause {
-    AGREEMENT_SHADOW_EXTRA,        /* without some of its frames the shadow stack would equal the snapshot */
+    AGREEMENT_SHADOW_EXTRA, /* without some of its frames the shadow stack would equal the snapshot */
     AGREEMENT_SHADOW_MISSING,      /* the other way round */
     AGREEMENT_DIFFERENT_METHOD,    /* neither */
     AGREEMENT_REFUSED_WITH_FRAMES, /* the runtime refused, but there were frames */
@@ -17,9 +17,9 @@ enum agreement_cause {
 };
 const char *agreement_cause_name(enum agreement_cause cause);
 
-#define AGREEMENT_DEPTHS 14      /* by_depth rows: see agreement_depth_from */
-#define AGREEMENT_REFUSALS 16    /* distinct HRESULTs kept apart; further ones share the last */
-#define AGREEMENT_BUCKETS 320    /* histogram: 8 per power of two, up to 2^40 ns */
+#define AGREEMENT_DEPTHS   14  /* by_depth rows: see agreement_depth_from */
+#define AGREEMENT_REFUSALS 16  /* distinct HRESULTs kept apart; further ones share the last */
+#define AGREEMENT_BUCKETS  320 /* histogram: 8 per power of two, up to 2^40 ns */
 
 struct agreement_histogram {
     _Atomic(uint64_t) sum; /* ns */
@@ -28,14 +28,16 @@ struct agreement_histogram {
 
 /* The same for threads that were stopped from outside (--check-threads). walked = the sum of those after it. */
 struct agreement_threads {
-    _Atomic(uint64_t) stops, busy; /* runtime suspended; tries that met a collection and were repeated */
+    _Atomic(uint64_t) stops,
+        busy; /* runtime suspended; tries that met a collection and were repeated */
     _Atomic(uint64_t) walked;
     _Atomic(uint64_t) equal;
-    _Atomic(uint64_t) leaving;     /* between its Leave or Tailcall hook and its return: the snapshot has it still */
+    _Atomic(uint64_t)
+        leaving; /* between its Leave or Tailcall hook and its return: the snapshot has it still */
     _Atomic(uint64_t) dispatching; /* inside an exception dispatch, and different */
     _Atomic(uint64_t) mismatched;
-    _Atomic(uint64_t) refused;     /* the runtime refused to walk it, and it had no frames */
-    _Atomic(uint64_t) unready;     /* it had frames, but was not at a safe point yet: E_NOTIMPL */
+    _Atomic(uint64_t) refused; /* the runtime refused to walk it, and it had no frames */
+    _Atomic(uint64_t) unready; /* it had frames, but was not at a safe point yet: E_NOTIMPL */
     _Atomic(uint64_t) suspended_ns, snapshot_ns, shadow_ns;
 };
 
@@ -47,7 +49,8 @@ struct agreement {
         _Atomic(uint64_t) count;
     } refusal[AGREEMENT_REFUSALS];
     /* Of equal stacks: call instructions compared with the snapshot's, frame by frame; the allocating ones apart. */
-    _Atomic(uint64_t) calls, calls_equal, calls_native; /* native: the caller's frame is entered from native code */
+    _Atomic(uint64_t) calls, calls_equal,
+        calls_native; /* native: the caller's frame is entered from native code */
     _Atomic(uint64_t) sites, sites_equal, sites_unknown;
     struct agreement_threads threads;
     struct agreement_histogram shadow, snapshot; /* cost of each capture, ns */
@@ -56,7 +59,8 @@ struct agreement {
     } depth[AGREEMENT_DEPTHS];
 };
 
-uint32_t agreement_depth_from(unsigned row); /* first depth of a by_depth row; the next row's is its end + 1 */
+uint32_t agreement_depth_from(
+    unsigned row); /* first depth of a by_depth row; the next row's is its end + 1 */
 uint64_t agreement_bucket_ns(unsigned bucket); /* middle of a histogram bucket */
 
 /* Count one snapshot. Threads: any; lock-free. */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define WAIT_LIMIT_NS 200000000ull /* for space, per event */
-#define WAIT_STEP_NS 100000
+#define WAIT_STEP_NS  100000
 
 const char *event_lost_name(enum event_lost reason)
 {
@@ -76,7 +76,8 @@ static bool has_space(struct event_ring *ring, uint64_t head)
 {
     if (LIKELY(head - ring->tail_seen <= ring->mask))
         return true;
-    ring->tail_seen = load_acquire(&ring->tail); /* slots read before they are written again; pairs with the writer */
+    ring->tail_seen = load_acquire(
+        &ring->tail); /* slots read before they are written again; pairs with the writer */
     return head - ring->tail_seen <= ring->mask;
 }
 
@@ -86,7 +87,8 @@ static bool wait_for_space(struct event_ring *ring, uint64_t head)
     const struct timespec step = {0, WAIT_STEP_NS};
     uint64_t until;
 
-    if (ring->hub->drop || load_relaxed(&ring->hub->stopped) || ring->stuck_at == ring->tail_seen + 1)
+    if (ring->hub->drop || load_relaxed(&ring->hub->stopped) ||
+        ring->stuck_at == ring->tail_seen + 1)
         return false;
     until = clock_ns() + WAIT_LIMIT_NS;
     do {

@@ -15,8 +15,8 @@
 
 enum event_kind {
     EVENT_ALLOC = 1,
-    EVENT_MISMATCH,    /* payload: struct event_mismatch */
-    EVENT_SNAPSHOT,    /* payload: struct event_stack, the snapshot beside the allocation before (--capture both) */
+    EVENT_MISMATCH, /* payload: struct event_mismatch */
+    EVENT_SNAPSHOT, /* payload: struct event_stack, the snapshot beside the allocation before (--capture both) */
     EVENT_THREAD_NAME, /* payload: struct event_name */
 };
 
@@ -24,10 +24,11 @@ enum event_heap { EVENT_HEAP_NORMAL, EVENT_HEAP_LARGE, EVENT_HEAP_PINNED, EVENT_
 
 /* One slot of a ring. */
 struct event {
-    uint64_t ticks;    /* clock_ticks() when it happened */
-    uint64_t subject;  /* alloc: struct names_class *; else a payload from memory_alloc, the consumer frees it */
-    uint32_t node;     /* alloc: id in the context tree */
-    uint32_t site;     /* alloc: id in the tree of sites, 0 not known */
+    uint64_t ticks; /* clock_ticks() when it happened */
+    uint64_t
+        subject; /* alloc: struct names_class *; else a payload from memory_alloc, the consumer frees it */
+    uint32_t node;       /* alloc: id in the context tree */
+    uint32_t site;       /* alloc: id in the tree of sites, 0 not known */
     uint64_t bytes_kind; /* bytes : 48, heap : 8, kind : 8; see event_pack */
 };
 
@@ -35,21 +36,33 @@ static inline uint64_t event_pack(uint64_t bytes, enum event_heap heap, enum eve
 {
     return bytes << 16 | (uint64_t)heap << 8 | (uint64_t)kind;
 }
-static inline uint64_t event_bytes(const struct event *e) { return e->bytes_kind >> 16; }
-static inline enum event_heap event_heap(const struct event *e) { return (enum event_heap)(e->bytes_kind >> 8 & 0xff); }
-static inline enum event_kind event_kind(const struct event *e) { return (enum event_kind)(e->bytes_kind & 0xff); }
+static inline uint64_t event_bytes(const struct event *e)
+{
+    return e->bytes_kind >> 16;
+}
+static inline enum event_heap event_heap(const struct event *e)
+{
+    return (enum event_heap)(e->bytes_kind >> 8 & 0xff);
+}
+static inline enum event_kind event_kind(const struct event *e)
+{
+    return (enum event_kind)(e->bytes_kind & 0xff);
+}
 
 /* Both stacks of a comparison that failed. One block. */
 struct event_mismatch {
     uint32_t class_id; /* log id of the class being allocated */
     uint32_t node;
-    int32_t refused;   /* HRESULT when the snapshot was refused with a shadow stack, else 0 */
-    uint32_t first;    /* index of the first difference, from the root */
-    uint32_t cause;    /* enum agreement_cause */
-    uint32_t stopped;  /* OS thread that was stopped and walked from outside; 0: the thread compared itself */
-    uint32_t repairs;  /* bit mask of enum stack_repair that touched this stack since it was last empty */
+    int32_t refused; /* HRESULT when the snapshot was refused with a shadow stack, else 0 */
+    uint32_t first;  /* index of the first difference, from the root */
+    uint32_t cause;  /* enum agreement_cause */
+    uint32_t
+        stopped; /* OS thread that was stopped and walked from outside; 0: the thread compared itself */
+    uint32_t
+        repairs; /* bit mask of enum stack_repair that touched this stack since it was last empty */
     uint32_t shadow, snapshot; /* lengths */
-    uintptr_t methods[];       /* struct names_method *: the shadow stack's, then the snapshot's; leaf first */
+    uintptr_t
+        methods[]; /* struct names_method *: the shadow stack's, then the snapshot's; leaf first */
 };
 
 /* A snapshot beside the allocation before it. */
@@ -67,12 +80,12 @@ struct event_name {
 
 /* Why an event was lost. Keys of the log's `lost` records, in this order. */
 enum event_lost {
-    EVENT_LOST_RING_FULL,     /* ring full, --full drop, or no space within the bounded wait */
-    EVENT_LOST_NO_RING,       /* no memory for the thread's ring */
-    EVENT_LOST_NO_CLASS,      /* the runtime did not say what the object is */
-    EVENT_LOST_STOPPED,       /* came after the last drain, while the process ended */
-    EVENT_LOST_NO_MEMORY,     /* the writer ran out of memory */
-    EVENT_LOST_WRITE_FAILED,  /* the log could not be written: disk full, file too large */
+    EVENT_LOST_RING_FULL,    /* ring full, --full drop, or no space within the bounded wait */
+    EVENT_LOST_NO_RING,      /* no memory for the thread's ring */
+    EVENT_LOST_NO_CLASS,     /* the runtime did not say what the object is */
+    EVENT_LOST_STOPPED,      /* came after the last drain, while the process ended */
+    EVENT_LOST_NO_MEMORY,    /* the writer ran out of memory */
+    EVENT_LOST_WRITE_FAILED, /* the log could not be written: disk full, file too large */
     EVENT_LOST_REASONS
 };
 const char *event_lost_name(enum event_lost reason);
@@ -80,7 +93,8 @@ const char *event_lost_name(enum event_lost reason);
 /* What the rings of a process share. Lives as long as the process. */
 struct event_hub {
     _Atomic(struct event_ring *) fresh; /* made, not yet adopted; newest first */
-    _Atomic(uint64_t) lost[EVENT_LOST_REASONS]; /* of threads without a ring, and the writer's own */
+    _Atomic(uint64_t)
+        lost[EVENT_LOST_REASONS]; /* of threads without a ring, and the writer's own */
     struct wake writer;
     _Atomic(uint32_t) threads; /* log ids given out */
     _Atomic(bool) stopped;     /* no more events are taken */
@@ -91,9 +105,9 @@ struct event_hub {
 struct event_ring {
     /* producer's line */
     _Alignas(CACHE_LINE) _Atomic(uint64_t) head; /* slots written so far */
-    uint64_t tail_seen;                          /* tail as last read: saves touching the consumer's line */
-    uint64_t stuck_at;                           /* 1 + tail when the last wait was in vain; 0: none was */
-    _Atomic(uint64_t) seen;                      /* allocations met by this thread, recorded or lost */
+    uint64_t tail_seen;     /* tail as last read: saves touching the consumer's line */
+    uint64_t stuck_at;      /* 1 + tail when the last wait was in vain; 0: none was */
+    _Atomic(uint64_t) seen; /* allocations met by this thread, recorded or lost */
     _Atomic(uint64_t) lost[EVENT_LOST_REASONS];
     /* consumer's line */
     _Alignas(CACHE_LINE) _Atomic(uint64_t) tail; /* slots consumed so far */
@@ -103,8 +117,8 @@ struct event_ring {
     _Alignas(CACHE_LINE) struct event *slots;
     uint64_t mask;
     struct event_hub *hub;
-    uint32_t thread; /* log id: 1, 2, ... */
-    uint32_t os;     /* gettid() */
+    uint32_t thread;      /* log id: 1, 2, ... */
+    uint32_t os;          /* gettid() */
     _Atomic(bool) closed; /* release, after the thread's last event */
     size_t mapped;
 };

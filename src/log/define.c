@@ -47,8 +47,9 @@ static int define_module(struct log *log, const struct names_module *module)
 
     if (!module || ids_has(&log->modules, module->id))
         return 0;
-    err = log_emit(log, json_pack("{s:s, s:I, s:o, s:o}", "kind", "module", "id", (json_int_t)module->id, "name",
-                                  log_text(module->name), "path", log_text(module->path)));
+    err = log_emit(log,
+                   json_pack("{s:s, s:I, s:o, s:o}", "kind", "module", "id", (json_int_t)module->id,
+                             "name", log_text(module->name), "path", log_text(module->path)));
     return err ? err : ids_add(&log->modules, module->id);
 }
 
@@ -153,8 +154,8 @@ int log_define_node(struct log *log, uint32_t id)
 
 int log_define_thread(struct log *log, struct log_thread *thread, const uint64_t *end)
 {
-    json_t *line = json_pack("{s:s, s:I, s:I}", "kind", "thread", "id", (json_int_t)thread->ring->thread, "os",
-                             (json_int_t)thread->ring->os);
+    json_t *line = json_pack("{s:s, s:I, s:I}", "kind", "thread", "id",
+                             (json_int_t)thread->ring->thread, "os", (json_int_t)thread->ring->os);
 
     if (line && ((thread->name && json_object_set_new(line, "name", log_text(thread->name))) ||
                  (end && json_object_set_new(line, "end", json_integer((json_int_t)*end))))) {

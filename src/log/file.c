@@ -22,8 +22,9 @@ static int path_make(const struct log *log, bool second, char *path, size_t size
     int length;
 
     if (!options->output) {
-        length = snprintf(path, size, "%s/shadowtrace-%s-%d.ndjson%s", options->directory ? options->directory : ".",
-                          log->config.name, (int)getpid(), options->compress ? ".zst" : "");
+        length = snprintf(path, size, "%s/shadowtrace-%s-%d.ndjson%s",
+                          options->directory ? options->directory : ".", log->config.name,
+                          (int)getpid(), options->compress ? ".zst" : "");
     } else if (!second) {
         length = snprintf(path, size, "%s", options->output);
     } else {
@@ -31,7 +32,8 @@ static int path_make(const struct log *log, bool second, char *path, size_t size
         dot = strrchr(slash ? slash : options->output, '.');
         if (!dot || dot == options->output || dot[-1] == '/')
             dot = options->output + strlen(options->output);
-        length = snprintf(path, size, "%.*s.%d%s", (int)(dot - options->output), options->output, (int)getpid(), dot);
+        length = snprintf(path, size, "%.*s.%d%s", (int)(dot - options->output), options->output,
+                          (int)getpid(), dot);
     }
     return length > 0 && (size_t)length < size ? 0 : -ENAMETOOLONG;
 }
@@ -66,14 +68,16 @@ int log_file_open(struct log *log, char *why, size_t why_size)
     }
     log->file.part = 1;
     if (err)
-        snprintf(why, why_size, "cannot create the log %s: %s; name another file with -o", path, strerror(-err));
+        snprintf(why, why_size, "cannot create the log %s: %s; name another file with -o", path,
+                 strerror(-err));
     return err;
 }
 
 /* Allocations that a line stands for: one, the count of a site record, or none. */
 static uint64_t allocs_of(const char *line, size_t size)
 {
-    static const char alloc[] = "{\"kind\":\"alloc\"", site[] = "{\"kind\":\"site\"", count[] = "\"allocs\":";
+    static const char alloc[] = "{\"kind\":\"alloc\"", site[] = "{\"kind\":\"site\"",
+                      count[] = "\"allocs\":";
     const char *at;
 
     if (size >= sizeof(alloc) - 1 && memcmp(line, alloc, sizeof(alloc) - 1) == 0)

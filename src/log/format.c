@@ -72,7 +72,8 @@ static void put_stack(struct buffer *b, const struct tree_node *node)
     buffer_char(b, ']');
 }
 
-void log_format_alloc(struct log *log, struct log_thread *thread, const struct event *event, uint64_t t)
+void log_format_alloc(struct log *log, struct log_thread *thread, const struct event *event,
+                      uint64_t t)
 {
     struct buffer *b = &log->file.buffer;
     const struct names_class *class = (const struct names_class *)event->subject;

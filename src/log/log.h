@@ -28,10 +28,12 @@ struct log_config {
     const char *hooks;                 /* "elt2", "elt3", "none" */
     bool unverified;                   /* a runtime version that this build was not tested on */
     const char *executable;            /* path of the process's image */
-    const char *name;                  /* for the default file name: main assembly, no folder, no extension */
-    char *const *command;              /* arguments of the process, NULL-terminated */
-    const _Atomic(uint64_t) *missed;   /* wanted methods that were compiled without hooks at first (--only) */
-    double (*measure)(void);           /* ns per call pair of the hooks; run once on the writer; may be NULL */
+    const char *name;     /* for the default file name: main assembly, no folder, no extension */
+    char *const *command; /* arguments of the process, NULL-terminated */
+    const _Atomic(uint64_t)
+        *missed; /* wanted methods that were compiled without hooks at first (--only) */
+    double (*measure)(
+        void); /* ns per call pair of the hooks; run once on the writer; may be NULL */
 };
 
 /*
@@ -63,6 +65,7 @@ void log_resolve_node(struct names *names, struct tree_node *node);
 void log_resolve_site(struct names *names, struct tree_node *site);
 
 /* One line for the status folder from a process that records nothing: state "declined" or "failed". */
-void log_status_declined(const char *folder, const char *executable, char *const *command, const char *reason);
+void log_status_declined(const char *folder, const char *executable, char *const *command,
+                         const char *reason);
 
 #endif

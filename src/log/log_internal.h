@@ -33,16 +33,16 @@ struct log_thread {
 /* Of the file: file.c. */
 struct log_file {
     int fd;
-    struct buffer buffer;  /* lines not yet written */
-    struct buffer packed;  /* --compress: what the system has not taken yet */
+    struct buffer buffer;           /* lines not yet written */
+    struct buffer packed;           /* --compress: what the system has not taken yet */
     struct ZSTD_CCtx_s *compressor; /* --compress */
-    uint64_t bytes;        /* written so far, to all parts */
-    uint64_t part_bytes;   /* to this part */
-    uint32_t part;         /* 1, 2, ...: --max-log */
-    uint64_t oldest_ns;    /* when the first byte of the buffer came; 0: empty */
-    uint64_t allocs;       /* allocations that the lines of the buffer stand for */
-    uint64_t packed_allocs; /* the same of what is packed */
-    int error;             /* errno of the last failure, 0 while writing works */
+    uint64_t bytes;                 /* written so far, to all parts */
+    uint64_t part_bytes;            /* to this part */
+    uint32_t part;                  /* 1, 2, ...: --max-log */
+    uint64_t oldest_ns;             /* when the first byte of the buffer came; 0: empty */
+    uint64_t allocs;                /* allocations that the lines of the buffer stand for */
+    uint64_t packed_allocs;         /* the same of what is packed */
+    int error;                      /* errno of the last failure, 0 while writing works */
     char *path;
 };
 
@@ -64,31 +64,37 @@ struct log {
     uint64_t zero_ns;                         /* CLOCK_MONOTONIC at t = 0 */
     struct log_thread *threads;
     struct log_ids modules, classes, methods;
-    bool headless;      /* this part has no header yet: memory ran out */
-    uint8_t generation; /* node->written of a node that this part of the log has; 1 to 255 */
+    bool headless;           /* this part has no header yet: memory ran out */
+    uint8_t generation;      /* node->written of a node that this part of the log has; 1 to 255 */
     struct tree_node **path; /* scratch: nodes to be defined, leaf first */
     size_t path_capacity;
     uint64_t written, lost_here[EVENT_LOST_REASONS], bytes, waiting;
-    uint64_t lost_by_ended, seen_by_ended, lost_ended[EVENT_LOST_REASONS]; /* rings that are freed */
+    uint64_t lost_by_ended, seen_by_ended,
+        lost_ended[EVENT_LOST_REASONS]; /* rings that are freed */
     uint64_t reported_taken, reported_lost[EVENT_LOST_REASONS], reported_repairs[STACK_REPAIRS];
     uint64_t next_report_ns;
     double ns_per_pair;
-    uint32_t resolved, sites_resolved; /* the resolver's: nodes, and sites, below this id are done */
-    struct log_known_ip *known;  /* the resolver's: what it found out last, by instruction; KNOWN_IPS entries */
+    uint32_t resolved,
+        sites_resolved; /* the resolver's: nodes, and sites, below this id are done */
+    struct log_known_ip
+        *known; /* the resolver's: what it found out last, by instruction; KNOWN_IPS entries */
     struct log_sites *sites; /* --log sites */
 };
 
 /* file.c */
 int log_file_open(struct log *log, char *why, size_t why_size);
-void log_file_flush(struct log *log); /* as much as the system takes; keeps the rest */
+void log_file_flush(struct log *log);      /* as much as the system takes; keeps the rest */
 bool log_file_full(const struct log *log); /* writing fails, and as much waits as may */
 bool log_file_due(const struct log *log);  /* --max-log: this part is as large as it may be */
-int log_file_next(struct log *log);        /* on to the next part: 0 or -errno, then the present one goes on */
+int log_file_next(
+    struct log *log); /* on to the next part: 0 or -errno, then the present one goes on */
 void log_file_close(struct log *log);
-void log_file_free(struct log *log); /* closes and releases; a file in which nothing was written is removed */
+void log_file_free(
+    struct log *log); /* closes and releases; a file in which nothing was written is removed */
 
 /* format.c: event lines, formatted in place */
-void log_format_alloc(struct log *log, struct log_thread *thread, const struct event *event, uint64_t t);
+void log_format_alloc(struct log *log, struct log_thread *thread, const struct event *event,
+                      uint64_t t);
 int log_format_node(struct log *log, const struct tree_node *node); /* 0 or -ENOMEM */
 
 /* define.c: definitions; 0, -EAGAIN while somebody has yet to name it, -ENOMEM */
@@ -100,11 +106,14 @@ void log_ids_clear(struct log_ids *ids); /* nothing was written: a new part begi
 void log_ids_free(struct log_ids *ids);
 
 /* records.c: header, check, lost, repair, mismatch, snapshot, end; status file */
-int log_emit(struct log *log, json_t *line); /* one line; takes the reference, line may be NULL (-ENOMEM) */
-json_t *log_text(const char *text);          /* string of whatever bytes; NULL when memory runs out */
+int log_emit(struct log *log,
+             json_t *line);         /* one line; takes the reference, line may be NULL (-ENOMEM) */
+json_t *log_text(const char *text); /* string of whatever bytes; NULL when memory runs out */
 int log_write_header(struct log *log);
-int log_write_mismatch(struct log *log, struct log_thread *thread, const struct event_mismatch *m, uint64_t t);
-int log_write_snapshot(struct log *log, struct log_thread *thread, const struct event_stack *stack, uint64_t t);
+int log_write_mismatch(struct log *log, struct log_thread *thread, const struct event_mismatch *m,
+                       uint64_t t);
+int log_write_snapshot(struct log *log, struct log_thread *thread, const struct event_stack *stack,
+                       uint64_t t);
 void log_write_reports(struct log *log, uint64_t t); /* check, lost, repair: those that changed */
 int log_write_end(struct log *log, uint64_t t);
 void log_lost(const struct log *log, uint64_t by[EVENT_LOST_REASONS], uint64_t *seen);
@@ -115,7 +124,8 @@ int log_sites_new(struct log_sites **out);
 void log_sites_free(struct log_sites *sites);
 int log_sites_add(struct log *log, struct log_thread *thread, const struct event *event);
 void log_sites_flush(struct log *log);
-void log_sites_drop(struct log *log); /* at the end: what could not be written is lost, and counted */
+void log_sites_drop(
+    struct log *log); /* at the end: what could not be written is lost, and counted */
 
 /* The weight of a sampled allocation: bytes that it stands for. */
 double log_weight(const struct log *log, const struct event *event);

@@ -25,7 +25,8 @@ int log_emit(struct log *log, json_t *line)
 {
     struct buffer *b = &log->file.buffer;
     size_t mark = b->size;
-    int failed = !line || json_dump_callback(line, buffer_sink, b, JSON_COMPACT | JSON_REAL_PRECISION(15));
+    int failed =
+        !line || json_dump_callback(line, buffer_sink, b, JSON_COMPACT | JSON_REAL_PRECISION(15));
 
     json_decref(line);
     if (!failed)
@@ -73,7 +74,9 @@ static json_t *options_json(const struct options *options)
 
 static const char *capture_name(enum options_capture capture)
 {
-    return capture == OPTIONS_CAPTURE_SHADOW ? "shadow" : capture == OPTIONS_CAPTURE_BOTH ? "both" : "snapshot";
+    return capture == OPTIONS_CAPTURE_SHADOW ? "shadow"
+           : capture == OPTIONS_CAPTURE_BOTH ? "both"
+                                             : "snapshot";
 }
 
 int log_write_header(struct log *log)
@@ -86,13 +89,15 @@ int log_write_header(struct log *log)
 
     if (gmtime_r(&now, &utc))
         strftime(started, sizeof(started), "%Y-%m-%dT%H:%M:%SZ", &utc);
-    line = json_pack("{s:s, s:s, s:i, s:i, s:o, s:o, s:s, s:s, s:s, s:o, s:I, s:s, s:s}", "kind", "header", "format",
-                     "shadowtrace", "version", 1, "pid", (int)getpid(), "executable", log_text(c->executable),
-                     "command", text_array(c->command), "runtime", c->runtime, "hooks", c->hooks, "capture",
-                     capture_name(c->options->capture), "options", options_json(c->options), "clock",
-                     (json_int_t)log->zero_ns, "started", started, "tracer", SHADOWTRACE_VERSION);
-    if (line && ((c->unverified && json_object_set_new(line, "unverified", json_true())) ||
-                 (log->file.part > 1 && json_object_set_new(line, "part", json_integer(log->file.part))))) {
+    line = json_pack(
+        "{s:s, s:s, s:i, s:i, s:o, s:o, s:s, s:s, s:s, s:o, s:I, s:s, s:s}", "kind", "header",
+        "format", "shadowtrace", "version", 1, "pid", (int)getpid(), "executable",
+        log_text(c->executable), "command", text_array(c->command), "runtime", c->runtime, "hooks",
+        c->hooks, "capture", capture_name(c->options->capture), "options", options_json(c->options),
+        "clock", (json_int_t)log->zero_ns, "started", started, "tracer", SHADOWTRACE_VERSION);
+    if (line &&
+        ((c->unverified && json_object_set_new(line, "unverified", json_true())) ||
+         (log->file.part > 1 && json_object_set_new(line, "part", json_integer(log->file.part))))) {
         json_decref(line);
         line = NULL;
     }
@@ -139,7 +144,8 @@ static json_t *repair_names(uint32_t mask)
     return array;
 }
 
-int log_write_mismatch(struct log *log, struct log_thread *thread, const struct event_mismatch *m, uint64_t t)
+int log_write_mismatch(struct log *log, struct log_thread *thread, const struct event_mismatch *m,
+                       uint64_t t)
 {
     const struct names_class *class = names_class_by_id(log->config.names, m->class_id);
     json_t *shadow, *snapshot, *line;
@@ -154,10 +160,11 @@ int log_write_mismatch(struct log *log, struct log_thread *thread, const struct 
         json_decref(shadow);
         return err;
     }
-    line = json_pack("{s:s, s:I, s:I, s:s, s:I, s:o, s:o, s:o}", "kind", "mismatch", "t", (json_int_t)t, "thread",
-                     (json_int_t)thread->ring->thread, "cause",
-                     agreement_cause_name((enum agreement_cause)m->cause), "first", (json_int_t)m->first, "shadow",
-                     shadow, "snapshot", snapshot, "repairs", repair_names(m->repairs));
+    line = json_pack("{s:s, s:I, s:I, s:s, s:I, s:o, s:o, s:o}", "kind", "mismatch", "t",
+                     (json_int_t)t, "thread", (json_int_t)thread->ring->thread, "cause",
+                     agreement_cause_name((enum agreement_cause)m->cause), "first",
+                     (json_int_t)m->first, "shadow", shadow, "snapshot", snapshot, "repairs",
+                     repair_names(m->repairs));
     if (line && class)
         json_object_set_new(line, "class", json_integer(class->id));
     if (line && m->stopped)
@@ -167,7 +174,8 @@ int log_write_mismatch(struct log *log, struct log_thread *thread, const struct 
     return log_emit(log, line);
 }
 
-int log_write_snapshot(struct log *log, struct log_thread *thread, const struct event_stack *stack, uint64_t t)
+int log_write_snapshot(struct log *log, struct log_thread *thread, const struct event_stack *stack,
+                       uint64_t t)
 {
     json_t *methods, *line;
     int err = method_array(log, stack->methods, stack->count, &methods);
@@ -204,10 +212,12 @@ static json_t *depths_json(const struct agreement *a)
 
         if (count)
             json_array_append_new(
-                array, json_pack("{s:I, s:I, s:I, s:I, s:I}", "from", (json_int_t)agreement_depth_from(i), "to",
-                                 (json_int_t)agreement_depth_from(i + 1) - 1, "count", (json_int_t)count, "shadow_ns",
-                                 (json_int_t)load_relaxed(&a->depth[i].shadow_ns), "snapshot_ns",
-                                 (json_int_t)load_relaxed(&a->depth[i].snapshot_ns)));
+                array,
+                json_pack("{s:I, s:I, s:I, s:I, s:I}", "from", (json_int_t)agreement_depth_from(i),
+                          "to", (json_int_t)agreement_depth_from(i + 1) - 1, "count",
+                          (json_int_t)count, "shadow_ns",
+                          (json_int_t)load_relaxed(&a->depth[i].shadow_ns), "snapshot_ns",
+                          (json_int_t)load_relaxed(&a->depth[i].snapshot_ns)));
     }
     return array;
 }
@@ -224,7 +234,8 @@ static json_t *refusals_json(const struct agreement *a)
             continue;
         if (result)
             snprintf(hex, sizeof(hex), "0x%08x", result);
-        json_object_set_new(object, hex, json_integer((json_int_t)load_relaxed(&a->refusal[i].count)));
+        json_object_set_new(object, hex,
+                            json_integer((json_int_t)load_relaxed(&a->refusal[i].count)));
     }
     return object;
 }
@@ -237,7 +248,8 @@ static json_t *causes_json(const struct agreement *a)
         uint64_t count = load_relaxed(&a->by_cause[i]);
 
         if (count)
-            json_object_set_new(object, agreement_cause_name((enum agreement_cause)i), json_integer((json_int_t)count));
+            json_object_set_new(object, agreement_cause_name((enum agreement_cause)i),
+                                json_integer((json_int_t)count));
     }
     return object;
 }
@@ -257,33 +269,38 @@ static json_t *snapshots_json(const struct agreement *a)
 {
     uint64_t equal = load_relaxed(&a->equal), mismatched = load_relaxed(&a->mismatched);
 
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "taken", (json_int_t)load_relaxed(&a->taken), "compared",
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "taken",
+                     (json_int_t)load_relaxed(&a->taken), "compared",
                      (json_int_t)(equal + mismatched), "equal", (json_int_t)equal, "mismatched",
-                     (json_int_t)mismatched, "refused", (json_int_t)load_relaxed(&a->refused), "refused_by",
-                     refusals_json(a), "mismatched_by", causes_json(a));
+                     (json_int_t)mismatched, "refused", (json_int_t)load_relaxed(&a->refused),
+                     "refused_by", refusals_json(a), "mismatched_by", causes_json(a));
 }
 
 /* Call instructions against the snapshot's. */
 static json_t *instructions_json(const struct agreement *a)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "calls", (json_int_t)load_relaxed(&a->calls), "calls_equal",
-                     (json_int_t)load_relaxed(&a->calls_equal), "calls_native",
-                     (json_int_t)load_relaxed(&a->calls_native), "sites", (json_int_t)load_relaxed(&a->sites),
-                     "sites_equal", (json_int_t)load_relaxed(&a->sites_equal), "sites_unknown",
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "calls", (json_int_t)load_relaxed(&a->calls),
+                     "calls_equal", (json_int_t)load_relaxed(&a->calls_equal), "calls_native",
+                     (json_int_t)load_relaxed(&a->calls_native), "sites",
+                     (json_int_t)load_relaxed(&a->sites), "sites_equal",
+                     (json_int_t)load_relaxed(&a->sites_equal), "sites_unknown",
                      (json_int_t)load_relaxed(&a->sites_unknown));
 }
 
 /* --check-threads. */
 static json_t *threads_json(const struct agreement_threads *a)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "stops",
-                     (json_int_t)load_relaxed(&a->stops), "busy", (json_int_t)load_relaxed(&a->busy), "walked",
-                     (json_int_t)load_relaxed(&a->walked), "equal", (json_int_t)load_relaxed(&a->equal), "leaving",
-                     (json_int_t)load_relaxed(&a->leaving), "dispatching",
-                     (json_int_t)load_relaxed(&a->dispatching), "mismatched",
-                     (json_int_t)load_relaxed(&a->mismatched), "refused", (json_int_t)load_relaxed(&a->refused),
-                     "unready", (json_int_t)load_relaxed(&a->unready), "suspended_ns", (json_int_t)load_relaxed(&a->suspended_ns), "snapshot_ns",
-                     (json_int_t)load_relaxed(&a->snapshot_ns), "shadow_ns", (json_int_t)load_relaxed(&a->shadow_ns));
+    return json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "stops",
+        (json_int_t)load_relaxed(&a->stops), "busy", (json_int_t)load_relaxed(&a->busy), "walked",
+        (json_int_t)load_relaxed(&a->walked), "equal", (json_int_t)load_relaxed(&a->equal),
+        "leaving", (json_int_t)load_relaxed(&a->leaving), "dispatching",
+        (json_int_t)load_relaxed(&a->dispatching), "mismatched",
+        (json_int_t)load_relaxed(&a->mismatched), "refused", (json_int_t)load_relaxed(&a->refused),
+        "unready", (json_int_t)load_relaxed(&a->unready), "suspended_ns",
+        (json_int_t)load_relaxed(&a->suspended_ns), "snapshot_ns",
+        (json_int_t)load_relaxed(&a->snapshot_ns), "shadow_ns",
+        (json_int_t)load_relaxed(&a->shadow_ns));
 }
 
 static void write_check(struct log *log, const struct stack_totals *totals, uint64_t t)
@@ -300,8 +317,10 @@ static void write_check(struct log *log, const struct stack_totals *totals, uint
         json_object_update(line, counts);
         json_object_set_new(line, "shadow", histogram_json(&a->shadow));
         json_object_set_new(line, "snapshot", histogram_json(&a->snapshot));
-        json_object_set_new(line, "shadow_ns", json_integer((json_int_t)load_relaxed(&a->shadow.sum)));
-        json_object_set_new(line, "snapshot_ns", json_integer((json_int_t)load_relaxed(&a->snapshot.sum)));
+        json_object_set_new(line, "shadow_ns",
+                            json_integer((json_int_t)load_relaxed(&a->shadow.sum)));
+        json_object_set_new(line, "snapshot_ns",
+                            json_integer((json_int_t)load_relaxed(&a->snapshot.sum)));
         json_object_set_new(line, "by_depth", depths_json(a));
         json_object_set_new(line, "instructions", instructions_json(a));
         if (load_relaxed(&a->threads.stops))
@@ -317,7 +336,8 @@ void log_lost(const struct log *log, uint64_t by[EVENT_LOST_REASONS], uint64_t *
     *seen = log->seen_by_ended;
     for (unsigned i = 0; i < EVENT_LOST_REASONS; i++) {
         by[i] = log->lost_here[i] + log->lost_ended[i];
-        if (i != EVENT_LOST_STOPPED) /* those come after the last drain and are in nobody's `seen` */
+        if (i !=
+            EVENT_LOST_STOPPED) /* those come after the last drain and are in nobody's `seen` */
             by[i] += load_relaxed(&log->config.hub->lost[i]);
         if (i == EVENT_LOST_NO_RING)
             *seen += load_relaxed(&log->config.hub->lost[i]);
@@ -329,13 +349,13 @@ void log_lost(const struct log *log, uint64_t by[EVENT_LOST_REASONS], uint64_t *
     }
 }
 
-static void write_count(struct log *log, const char *kind, uint64_t t, const char *reason, uint64_t count,
-                        uint64_t *reported)
+static void write_count(struct log *log, const char *kind, uint64_t t, const char *reason,
+                        uint64_t count, uint64_t *reported)
 {
     if (count == *reported)
         return;
-    if (log_emit(log, json_pack("{s:s, s:I, s:s, s:I}", "kind", kind, "t", (json_int_t)t, "reason", reason, "count",
-                                (json_int_t)count)) == 0)
+    if (log_emit(log, json_pack("{s:s, s:I, s:s, s:I}", "kind", kind, "t", (json_int_t)t, "reason",
+                                reason, "count", (json_int_t)count)) == 0)
         *reported = count;
 }
 
@@ -348,7 +368,8 @@ void log_write_reports(struct log *log, uint64_t t)
     log_lost(log, by, &seen);
     write_check(log, &totals, t);
     for (unsigned i = 0; i < EVENT_LOST_REASONS; i++)
-        write_count(log, "lost", t, event_lost_name((enum event_lost)i), by[i], &log->reported_lost[i]);
+        write_count(log, "lost", t, event_lost_name((enum event_lost)i), by[i],
+                    &log->reported_lost[i]);
     for (unsigned i = 0; i < STACK_REPAIRS; i++)
         write_count(log, "repair", t, stack_repair_name((enum stack_repair)i), totals.repairs[i],
                     &log->reported_repairs[i]);
@@ -371,17 +392,19 @@ int log_write_end(struct log *log, uint64_t t)
     }
     for (unsigned i = 0; lost_by && i < EVENT_LOST_REASONS; i++)
         if (by[i])
-            json_object_set_new(lost_by, event_lost_name((enum event_lost)i), json_integer((json_int_t)by[i]));
-    line = json_pack("{s:s, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:o, s:{s:I, s:f, s:I}, s:I, s:I}", "kind", "end",
-                     "t", (json_int_t)t, "seen", (json_int_t)seen, "written", (json_int_t)log->written, "lost",
-                     (json_int_t)lost, "lost_by", lost_by, "bytes", (json_int_t)log->bytes, "threads",
-                     (json_int_t)load_relaxed(&log->config.hub->threads), "nodes",
-                     (json_int_t)tree_count(log->config.tree), "nodes_refused",
-                     (json_int_t)tree_refused(log->config.tree), "repairs", repairs_json(&totals), "hooks", "calls",
-                     (json_int_t)totals.calls, "ns_per_pair", log->ns_per_pair, "missed",
-                     (json_int_t)load_relaxed(log->config.missed), "names_failed",
-                     (json_int_t)names_failures(log->config.names, &last), "log_bytes",
-                     (json_int_t)(log->file.bytes + log->file.buffer.size));
+            json_object_set_new(lost_by, event_lost_name((enum event_lost)i),
+                                json_integer((json_int_t)by[i]));
+    line = json_pack(
+        "{s:s, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:o, s:{s:I, s:f, s:I}, s:I, s:I}",
+        "kind", "end", "t", (json_int_t)t, "seen", (json_int_t)seen, "written",
+        (json_int_t)log->written, "lost", (json_int_t)lost, "lost_by", lost_by, "bytes",
+        (json_int_t)log->bytes, "threads", (json_int_t)load_relaxed(&log->config.hub->threads),
+        "nodes", (json_int_t)tree_count(log->config.tree), "nodes_refused",
+        (json_int_t)tree_refused(log->config.tree), "repairs", repairs_json(&totals), "hooks",
+        "calls", (json_int_t)totals.calls, "ns_per_pair", log->ns_per_pair, "missed",
+        (json_int_t)load_relaxed(log->config.missed), "names_failed",
+        (json_int_t)names_failures(log->config.names, &last), "log_bytes",
+        (json_int_t)(log->file.bytes + log->file.buffer.size));
     if (line && log->file.part > 1) /* the sums are of the whole recording */
         json_object_set_new(line, "part", json_integer(log->file.part));
     if (line && log->config.agreement)
@@ -422,24 +445,26 @@ void log_status_write(const struct log *log, const char *state)
     log_lost(log, by, &seen);
     for (unsigned i = 0; i < EVENT_LOST_REASONS; i++)
         lost += by[i];
-    status = json_pack("{s:i, s:o, s:o, s:s, s:o, s:I, s:I, s:I, s:I, s:s}", "pid", (int)getpid(), "executable",
-                       log_text(c->executable), "command", text_array(c->command), "state",
-                       log->file.error ? "failed" : state, "log", log_text(log->file.path), "seen", (json_int_t)seen,
-                       "written", (json_int_t)log->written, "lost", (json_int_t)lost, "bytes", (json_int_t)log->bytes,
-                       "runtime", c->runtime);
+    status = json_pack("{s:i, s:o, s:o, s:s, s:o, s:I, s:I, s:I, s:I, s:s}", "pid", (int)getpid(),
+                       "executable", log_text(c->executable), "command", text_array(c->command),
+                       "state", log->file.error ? "failed" : state, "log", log_text(log->file.path),
+                       "seen", (json_int_t)seen, "written", (json_int_t)log->written, "lost",
+                       (json_int_t)lost, "bytes", (json_int_t)log->bytes, "runtime", c->runtime);
     if (status && log->file.error) {
         char reason[4200];
 
-        snprintf(reason, sizeof(reason), "writing the log %s failed: %s; what was written before can be read",
+        snprintf(reason, sizeof(reason),
+                 "writing the log %s failed: %s; what was written before can be read",
                  log->file.path, strerror(log->file.error));
         json_object_set_new(status, "reason", log_text(reason));
     }
     status_emit(c->options->status, status);
 }
 
-void log_status_declined(const char *folder, const char *executable, char *const *command, const char *reason)
+void log_status_declined(const char *folder, const char *executable, char *const *command,
+                         const char *reason)
 {
     status_emit(folder, json_pack("{s:i, s:o, s:o, s:s, s:o}", "pid", (int)getpid(), "executable",
-                                  log_text(executable), "command", text_array(command), "state", "declined", "reason",
-                                  log_text(reason)));
+                                  log_text(executable), "command", text_array(command), "state",
+                                  "declined", "reason", log_text(reason)));
 }

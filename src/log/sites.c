@@ -44,12 +44,14 @@ void log_sites_free(struct log_sites *sites)
 
 static struct site_row *find(struct site_row *row, size_t capacity, const struct site_row *key)
 {
-    uint64_t h = (key->subject ^ (uint64_t)key->node << 20 ^ (uint64_t)key->site << 40 ^ key->thread ^ (uint64_t)key->heap << 60) *
+    uint64_t h = (key->subject ^ (uint64_t)key->node << 20 ^ (uint64_t)key->site << 40 ^
+                  key->thread ^ (uint64_t)key->heap << 60) *
                  UINT64_C(0x9e3779b97f4a7c15);
     size_t at = (size_t)(h >> 32) & (capacity - 1);
 
-    while (row[at].subject && (row[at].subject != key->subject || row[at].node != key->node || row[at].site != key->site ||
-                               row[at].thread != key->thread || row[at].heap != key->heap))
+    while (row[at].subject && (row[at].subject != key->subject || row[at].node != key->node ||
+                               row[at].site != key->site || row[at].thread != key->thread ||
+                               row[at].heap != key->heap))
         at = (at + 1) & (capacity - 1);
     return &row[at];
 }
@@ -73,7 +75,10 @@ static int grow(struct log_sites *sites)
 int log_sites_add(struct log *log, struct log_thread *thread, const struct event *event)
 {
     struct log_sites *sites = log->sites;
-    struct site_row key = {.subject = event->subject, .node = event->node, .site = event->site, .thread = thread->ring->thread,
+    struct site_row key = {.subject = event->subject,
+                           .node = event->node,
+                           .site = event->site,
+                           .thread = thread->ring->thread,
                            .heap = event_heap(event)};
     struct site_row *row;
 
@@ -94,7 +99,8 @@ int log_sites_add(struct log *log, struct log_thread *thread, const struct event
 /* Returns 0, or -ENOMEM when what the row speaks of could not be defined in this part of the log. */
 static int write_row(struct log *log, const struct site_row *row)
 {
-    static const char *const heap_names[] = {"", ",\"heap\":\"large\"", ",\"heap\":\"pinned\"", ",\"heap\":\"frozen\""};
+    static const char *const heap_names[] = {"", ",\"heap\":\"large\"", ",\"heap\":\"pinned\"",
+                                             ",\"heap\":\"frozen\""};
     struct buffer *b = &log->file.buffer;
     int32_t il = log_site_il(log, row->site);
     size_t mark;
@@ -109,8 +115,9 @@ static int write_row(struct log *log, const struct site_row *row)
     if (il >= 0)
         buffer_format(b, ",\"il\":%d", il);
     buffer_format(b, ",\"class\":%u,\"thread\":%u,\"allocs\":%llu,\"bytes\":%llu%s",
-                  ((const struct names_class *)row->subject)->id, row->thread, (unsigned long long)row->allocs,
-                  (unsigned long long)row->bytes, heap_names[row->heap]);
+                  ((const struct names_class *)row->subject)->id, row->thread,
+                  (unsigned long long)row->allocs, (unsigned long long)row->bytes,
+                  heap_names[row->heap]);
     if (row->weight > 0)
         buffer_format(b, ",\"weight\":%.17g", row->weight);
     buffer_append(b, "}\n", 2);

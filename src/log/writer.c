@@ -10,13 +10,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FLUSH_BYTES (256u << 10)  /* write when that much waits */
-#define FLUSH_NS 250000000ull     /* or when the oldest line is that old */
-#define REPORT_NS 500000000ull    /* check, lost, repair, status */
-#define IDLE_NS 50000000ull       /* longest sleep; a ring a quarter full ends it */
-#define BUSY_NS 2000000ull        /* sleep while events wait for the resolver */
-#define WAITING_LIMIT (4u << 20)  /* events that may wait in our memory, all threads together */
-#define BATCH 4096                /* slots of one ring before the next gets its turn */
+#define FLUSH_BYTES   (256u << 10) /* write when that much waits */
+#define FLUSH_NS      250000000ull /* or when the oldest line is that old */
+#define REPORT_NS     500000000ull /* check, lost, repair, status */
+#define IDLE_NS       50000000ull  /* longest sleep; a ring a quarter full ends it */
+#define BUSY_NS       2000000ull   /* sleep while events wait for the resolver */
+#define WAITING_LIMIT (4u << 20)   /* events that may wait in our memory, all threads together */
+#define BATCH         4096         /* slots of one ring before the next gets its turn */
 
 static uint64_t now_t(struct log *log)
 {
@@ -117,7 +117,8 @@ static int wait_push(struct log *log, struct log_thread *thread, const struct ev
 {
     if (thread->first + thread->count == thread->capacity) {
         if (thread->first > thread->capacity / 2) {
-            memmove(thread->waiting, thread->waiting + thread->first, thread->count * sizeof(*event));
+            memmove(thread->waiting, thread->waiting + thread->first,
+                    thread->count * sizeof(*event));
             thread->first = 0;
         } else {
             size_t capacity = thread->capacity ? 2 * thread->capacity : 1024;
@@ -138,7 +139,8 @@ static int wait_push(struct log *log, struct log_thread *thread, const struct ev
 static bool drain(struct log *log, struct log_thread *thread)
 {
     struct event_ring *ring = thread->ring;
-    uint64_t tail = load_relaxed(&ring->tail), head = load_acquire(&ring->head), from = tail; /* slots after head */
+    uint64_t tail = load_relaxed(&ring->tail), head = load_acquire(&ring->head),
+             from = tail; /* slots after head */
     bool moved = false;
 
     if (log->headless && log_write_header(log))
@@ -202,7 +204,8 @@ static void retire(struct log *log)
     for (struct log_thread **link = &log->threads, *thread; (thread = *link);) {
         struct event_ring *ring = thread->ring;
 
-        if (thread->count || !load_acquire(&ring->closed) || load_acquire(&ring->head) != load_relaxed(&ring->tail)) {
+        if (thread->count || !load_acquire(&ring->closed) ||
+            load_acquire(&ring->head) != load_relaxed(&ring->tail)) {
             link = &thread->next;
             continue;
         }
@@ -361,7 +364,8 @@ int log_open(const struct log_config *config, struct log **out, char *why, size_
     log->config = *config;
     log->zero_ns = clock_ns();
     log->generation = 1;
-    log->known = memory_pages_map(LOG_KNOWN_IPS * sizeof(*log->known)); /* without it resolving is only slower */
+    log->known = memory_pages_map(LOG_KNOWN_IPS *
+                                  sizeof(*log->known)); /* without it resolving is only slower */
     err = log_file_open(log, why, why_size);
     if (err)
         goto failed;
@@ -373,7 +377,8 @@ int log_open(const struct log_config *config, struct log **out, char *why, size_
         log_file_flush(log);
         err = -log->file.error;
         if (err)
-            snprintf(why, why_size, "cannot write the log %s: %s; free some space or name another file with -o",
+            snprintf(why, why_size,
+                     "cannot write the log %s: %s; free some space or name another file with -o",
                      log->file.path, strerror(-err));
     }
     if (err)
@@ -429,7 +434,8 @@ static bool has_ip(const struct tree_node *node)
 void log_resolve_node(struct names *names, struct tree_node *node)
 {
     struct names_method *method = (struct names_method *)node->method;
-    struct names_method *inside = (struct names_method *)node->parent->method; /* NULL under the root */
+    struct names_method *inside =
+        (struct names_method *)node->parent->method; /* NULL under the root */
     int32_t il = NAMES_SITE_NONE;
 
     names_method_resolve(names, method);

@@ -36,10 +36,10 @@ struct options {
     enum options_full full;       /* --full wait|drop */
     uint32_t
         check; /* --check N: compare every N-th allocation of a thread; 0 off; default 1000, with capture both 1, snapshot 0 */
-    uint32_t check_threads;       /* --check-threads MS: stop and compare all threads that often; 0 off */
-    uint32_t max_nodes; /* --max-nodes N; default 4,000,000 */
-    uint64_t sample;    /* --sample BYTES; 0 off */
-    uint64_t min_size;  /* --min-size BYTES; 0 off */
+    uint32_t check_threads; /* --check-threads MS: stop and compare all threads that often; 0 off */
+    uint32_t max_nodes;     /* --max-nodes N; default 4,000,000 */
+    uint64_t sample;        /* --sample BYTES; 0 off */
+    uint64_t min_size;      /* --min-size BYTES; 0 off */
     struct options_patterns only, exclude, types,
         process;           /* --only, --exclude (methods), --types, --process */
     bool compress, paused; /* --compress, --paused */

@@ -29,9 +29,9 @@ static bool known_shape(const uint8_t *body, uint32_t size)
 {
     const uint8_t *il = body + 1;
 
-    return size >= BODY_SIZE + 1 && body[0] == TINY_HEADER(BODY_SIZE) && il[0] == 0x02 && il[1] == 0x28 &&
-           il[6] == 0x25 && il[7] == 0x2d && il[8] == 0x07 && il[9] == 0x26 && il[10] == 0x02 && il[11] == 0x28 &&
-           il[16] == 0x2a;
+    return size >= BODY_SIZE + 1 && body[0] == TINY_HEADER(BODY_SIZE) && il[0] == 0x02 &&
+           il[1] == 0x28 && il[6] == 0x25 && il[7] == 0x2d && il[8] == 0x07 && il[9] == 0x26 &&
+           il[10] == 0x02 && il[11] == 0x28 && il[16] == 0x2a;
 }
 
 static uint32_t type_find(struct clr_metadata *import, const char16_t *name)
@@ -42,7 +42,8 @@ static uint32_t type_find(struct clr_metadata *import, const char16_t *name)
 }
 
 /* Adds the methods of that name. Returns the first, 0 when there is none. */
-static uint32_t methods_add(struct corelib *c, struct clr_metadata *import, const char16_t *type, const char16_t *name)
+static uint32_t methods_add(struct corelib *c, struct clr_metadata *import, const char16_t *type,
+                            const char16_t *name)
 {
     uint32_t owner = type_find(import, type), found[4], count = 0;
     void *enumerator = NULL;
@@ -64,7 +65,8 @@ static bool body_replace(struct clr_info *info, uintptr_t module_id, uint32_t to
     uint8_t *fresh;
     bool done = false;
 
-    if (info->vtbl->get_il_function_body(info, module_id, token, &body, &size) != S_OK || !known_shape(body, size) ||
+    if (info->vtbl->get_il_function_body(info, module_id, token, &body, &size) != S_OK ||
+        !known_shape(body, size) ||
         info->vtbl->get_il_function_body_allocator(info, module_id, &allocator) != S_OK)
         return false;
     fresh = allocator->vtbl->alloc(allocator, BODY_SIZE + 1);
@@ -83,8 +85,9 @@ void corelib_loaded(struct corelib *c, struct clr_info *info, uintptr_t module_i
     struct clr_metadata *import = NULL;
     uint32_t token;
 
-    if (c->module_id || info->vtbl->get_module_metadata(info, module_id, ofRead, &clr_iid_metadata_import,
-                                                        (struct clr_unknown **)(void *)&import) != S_OK)
+    if (c->module_id ||
+        info->vtbl->get_module_metadata(info, module_id, ofRead, &clr_iid_metadata_import,
+                                        (struct clr_unknown **)(void *)&import) != S_OK)
         return;
     if (type_find(import, u"System.RuntimeTypeHandle")) {
         c->module_id = module_id;

@@ -19,7 +19,8 @@ enum corelib_state {
 struct corelib {
     uintptr_t module_id; /* CoreLib's; 0 before it is loaded */
     enum corelib_state state;
-    uint32_t tokens[16]; /* the method, and those into whose precompiled code it may have been copied */
+    uint32_t
+        tokens[16]; /* the method, and those into whose precompiled code it may have been copied */
     uint32_t count;
 };
 

@@ -42,7 +42,9 @@ static int ends_with(const char *text, const char *end)
 /* The main assembly as the host finds it: the first argument of `dotnet` that is a .dll or .exe, else the image. */
 static char *name_find(const struct process *p)
 {
-    const char *name = p->executable[0] ? base_name(p->executable) : p->command[0] ? base_name(p->command[0]) : "process";
+    const char *name = p->executable[0] ? base_name(p->executable)
+                       : p->command[0]  ? base_name(p->command[0])
+                                        : "process";
     char *copy, *dot;
 
     if (strcmp(name, "dotnet") == 0)
@@ -52,7 +54,8 @@ static char *name_find(const struct process *p)
                 break;
             }
     copy = memory_strdup(name[0] ? name : "process");
-    if (copy && (ends_with(copy, ".dll") || ends_with(copy, ".exe")) && (dot = strrchr(copy, '.')) != copy)
+    if (copy && (ends_with(copy, ".dll") || ends_with(copy, ".exe")) &&
+        (dot = strrchr(copy, '.')) != copy)
         *dot = '\0';
     return copy;
 }

@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 struct process {
-    char *executable;     /* path of the image, "" when not to be had */
-    char **command;       /* arguments, NULL-terminated */
-    char *name;           /* main assembly: "csc" for `dotnet csc.dll`; no folder, no extension */
-    char *arguments;      /* what command[] points into */
+    char *executable; /* path of the image, "" when not to be had */
+    char **command;   /* arguments, NULL-terminated */
+    char *name;       /* main assembly: "csc" for `dotnet csc.dll`; no folder, no extension */
+    char *arguments;  /* what command[] points into */
 };
 
 /* process_read - from /proc/self. Returns: 0 or -ENOMEM. Owns: p is the caller's. */

@@ -18,11 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RING_SLOTS 16384
-#define LOWEST_MAJOR 8
-#define HIGHEST_MAJOR 10 /* what this build's tests have run on */
-#define MAX_SITES 1000000 /* instructions that allocate; further ones have no offset in the log */
-#define STOP_MS 2000
+#define RING_SLOTS     16384
+#define LOWEST_MAJOR   8
+#define HIGHEST_MAJOR  10      /* what this build's tests have run on */
+#define MAX_SITES      1000000 /* instructions that allocate; further ones have no offset in the log */
+#define STOP_MS        2000
 #define MEASURED_PAIRS 20000
 
 struct profiler profiler = {.base = {&profiler_vtbl}, .thread_names = THREAD_NAMES_INIT};
@@ -50,8 +50,8 @@ static hresult decline_result(struct profiler *p, const char *what, hresult resu
 static int runtime_check(struct profiler *p, char *why)
 {
     uint16_t major = 0, minor = 0, build = 0, fix = 0;
-    hresult result = p->info->vtbl->get_runtime_information(p->info, NULL, NULL, &major, &minor, &build, &fix, 0, NULL,
-                                                            NULL);
+    hresult result = p->info->vtbl->get_runtime_information(p->info, NULL, NULL, &major, &minor,
+                                                            &build, &fix, 0, NULL, NULL);
 
     if (result != S_OK) {
         snprintf(why, WHY_SIZE, "the runtime does not tell its version (0x%08x)", (unsigned)result);
@@ -59,8 +59,8 @@ static int runtime_check(struct profiler *p, char *why)
     }
     snprintf(p->runtime, sizeof(p->runtime), "%u.%u.%u", major, minor, fix ? fix : build);
     if (major < LOWEST_MAJOR) {
-        snprintf(why, WHY_SIZE, ".NET %s is not supported; run the program on .NET %d to %d", p->runtime, LOWEST_MAJOR,
-                 HIGHEST_MAJOR);
+        snprintf(why, WHY_SIZE, ".NET %s is not supported; run the program on .NET %d to %d",
+                 p->runtime, LOWEST_MAJOR, HIGHEST_MAJOR);
         return -1;
     }
     p->unverified = major > HIGHEST_MAJOR;
@@ -118,7 +118,9 @@ static uintptr_t function_at(void *context, uintptr_t ip)
     struct profiler *p = context;
     uintptr_t function = 0;
 
-    return p->info->vtbl->get_function_from_ip(p->info, (const uint8_t *)ip, &function) == S_OK ? function : 0;
+    return p->info->vtbl->get_function_from_ip(p->info, (const uint8_t *)ip, &function) == S_OK
+               ? function
+               : 0;
 }
 
 static void stack_detached(void *context, struct stack *stack)
@@ -132,8 +134,9 @@ static void stack_detached(void *context, struct stack *stack)
 static void compare(void *context, void **state, const struct alloc_capture *c)
 {
     struct profiler *p = context;
-    struct check_subject subject = {c->stack, c->top,      c->depth, c->shadow_ticks,
-                                    c->ticks, c->class_id, c->node,  c->ring,  c->ip};
+    struct check_subject subject = {c->stack,        c->top,   c->depth,
+                                    c->shadow_ticks, c->ticks, c->class_id,
+                                    c->node,         c->ring,  c->ip};
 
     check_compare(p->check, (struct check_thread **)state, &subject);
 }
@@ -192,8 +195,10 @@ static int wire(struct profiler *p, char *why)
     bool snapshots = p->options.capture == OPTIONS_CAPTURE_SNAPSHOT;
     bool compares = p->options.check && !snapshots;
     struct names_config names = {p->info, p->info_version, resolver_poll, p};
-    struct tree_config tree = {p->options.max_nodes, node_created, p}, sites = {MAX_SITES, site_created, p};
-    struct stack_config stack = {.detached = stack_detached, .function_at = function_at, .context = p};
+    struct tree_config tree = {p->options.max_nodes, node_created, p},
+                       sites = {MAX_SITES, site_created, p};
+    struct stack_config stack = {
+        .detached = stack_detached, .function_at = function_at, .context = p};
     struct check_config check = {.info = p->info,
                                  .agreement = &p->agreement,
                                  .reduce = p->options.only.count || p->options.exclude.count ||
@@ -216,9 +221,13 @@ static int wire(struct profiler *p, char *why)
     struct log_config log = {.options = &p->options,
                              .hub = &p->hub,
                              .missed = &p->selection.missed_count,
-                             .agreement = p->options.check || p->options.check_threads || snapshots ? &p->agreement : NULL,
+                             .agreement = p->options.check || p->options.check_threads || snapshots
+                                              ? &p->agreement
+                                              : NULL,
                              .runtime = p->runtime,
-                             .hooks = snapshots ? "none" : p->elt2 ? "elt2" : "elt3",
+                             .hooks = snapshots ? "none"
+                                      : p->elt2 ? "elt2"
+                                                : "elt3",
                              .unverified = p->unverified,
                              .executable = p->process.executable,
                              .name = p->process.name,
@@ -262,15 +271,17 @@ static hresult hooks_set(struct profiler *p)
 
     if (result != S_OK)
         return result;
-    return p->elt2 ? info->vtbl->set_enter_leave_function_hooks2(info, hook_enter2, hook_leave2, hook_tailcall2)
-                   : info->vtbl->set_enter_leave_function_hooks3(info, hook_enter3, hook_leave3, hook_tailcall3);
+    return p->elt2 ? info->vtbl->set_enter_leave_function_hooks2(info, hook_enter2, hook_leave2,
+                                                                 hook_tailcall2)
+                   : info->vtbl->set_enter_leave_function_hooks3(info, hook_enter3, hook_leave3,
+                                                                 hook_tailcall3);
 }
 
 static hresult events_set(struct profiler *p)
 {
     bool snapshots = p->options.capture == OPTIONS_CAPTURE_SNAPSHOT;
-    uint32_t low = COR_PRF_MONITOR_MODULE_LOADS | COR_PRF_MONITOR_THREADS | COR_PRF_ENABLE_OBJECT_ALLOCATED |
-                   COR_PRF_MONITOR_OBJECT_ALLOCATED;
+    uint32_t low = COR_PRF_MONITOR_MODULE_LOADS | COR_PRF_MONITOR_THREADS |
+                   COR_PRF_ENABLE_OBJECT_ALLOCATED | COR_PRF_MONITOR_OBJECT_ALLOCATED;
     uint32_t high = COR_PRF_HIGH_BASIC_GC;
 
     if (!snapshots)
@@ -300,7 +311,8 @@ hresult profiler_initialize(struct profiler *p, struct clr_unknown *info)
     if (p->options.process.count && !options_match(&p->options.process, p->process.name))
         return CORPROF_E_PROFILER_CANCEL_ACTIVATION; /* not asked for */
     if (clr_info_query(info, &p->info, &p->info_version) || p->info_version < 5)
-        return decline(p, "this runtime has no profiling interface of the needed version (ICorProfilerInfo5)");
+        return decline(
+            p, "this runtime has no profiling interface of the needed version (ICorProfilerInfo5)");
     if (runtime_check(p, why))
         return decline(p, why);
     p->elt2 = p->options.hooks == OPTIONS_HOOKS_ELT2;
@@ -311,7 +323,8 @@ hresult profiler_initialize(struct profiler *p, struct clr_unknown *info)
         return decline_result(p, "SetEventMask2", result);
     if (p->options.capture != OPTIONS_CAPTURE_SNAPSHOT && (result = hooks_set(p)) != S_OK)
         return decline_result(p, "setting the enter and leave hooks", result);
-    if (pthread_atfork(NULL, NULL, after_fork_in_child) || log_start(p->log) || names_start(p->names))
+    if (pthread_atfork(NULL, NULL, after_fork_in_child) || log_start(p->log) ||
+        names_start(p->names))
         return decline(p, "no thread could be started");
     if (p->check_threads && (p->info_version < 10 || check_threads_start(p->check_threads)))
         p->check_threads = NULL; /* recorded without; the log then has no stops */
@@ -347,10 +360,14 @@ static __attribute__((destructor)) void at_exit(void)
     profiler_shutdown(&profiler);
 }
 
-static const struct clr_guid own_clsid = {0x7b6a1f52, 0x3c0e, 0x4e57, {0x9d, 0x35, 0x5a, 0xd0, 0xb3, 0xc5, 0xe4, 0xa1}}; /* OPTIONS_CLSID */
+static const struct clr_guid own_clsid = {
+    0x7b6a1f52,
+    0x3c0e,
+    0x4e57,
+    {0x9d, 0x35, 0x5a, 0xd0, 0xb3, 0xc5, 0xe4, 0xa1}}; /* OPTIONS_CLSID */
 
-__attribute__((visibility("default"))) hresult DllGetClassObject(const struct clr_guid *clsid,
-                                                                 const struct clr_guid *iid, void **out)
+__attribute__((visibility("default"))) hresult
+DllGetClassObject(const struct clr_guid *clsid, const struct clr_guid *iid, void **out)
 {
     static struct clr_factory factory;
 

@@ -19,7 +19,8 @@ struct selection_missed {
 /* The function being compiled on this thread for which the mapper was not asked yet; 0: none. */
 static _Thread_local uintptr_t compiling;
 
-void selection_init(struct selection *s, struct clr_info *info, struct names *names, const struct options *options)
+void selection_init(struct selection *s, struct clr_info *info, struct names *names,
+                    const struct options *options)
 {
     memset(s, 0, sizeof(*s));
     s->info = info;
@@ -36,7 +37,8 @@ static bool is_unmanaged_callers_only(const struct names_method *method)
     uint32_t size;
 
     return import && import->vtbl->get_custom_attribute_by_name(
-                         import, method->token, u"System.Runtime.InteropServices.UnmanagedCallersOnlyAttribute", &value,
+                         import, method->token,
+                         u"System.Runtime.InteropServices.UnmanagedCallersOnlyAttribute", &value,
                          &size) == S_OK;
 }
 
@@ -104,7 +106,8 @@ void selection_compile_finished(struct selection *s, uintptr_t function_id)
     struct selection_missed *entry;
 
     compiling = 0;
-    if (!missed || names_method_map(s->names, function_id, &method) || !method->module || !selection_wants(s, method))
+    if (!missed || names_method_map(s->names, function_id, &method) || !method->module ||
+        !selection_wants(s, method))
         return;
     entry = memory_zalloc(1, sizeof(*entry));
     if (!entry)
@@ -124,7 +127,8 @@ bool selection_mend(struct selection *s)
     uint32_t tokens[BATCH], count = 0;
 
     pthread_mutex_lock(&s->lock);
-    while (s->missed && !s->loading && count < BATCH) { /* not while the flag is down: it would be missed again */
+    while (s->missed && !s->loading &&
+           count < BATCH) { /* not while the flag is down: it would be missed again */
         struct selection_missed *entry = s->missed;
 
         modules[count] = entry->module_id;

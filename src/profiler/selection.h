@@ -22,13 +22,14 @@ struct selection {
     /* ELT2 on .NET 8 and 9: the runtime's wrapper crashes when a thread of native code enters through an
      * UnmanagedCallersOnly method, with empty hooks too. Those methods are left unhooked there. */
     bool spares_unmanaged_callers;
-    pthread_mutex_t lock;   /* guards what follows; held for list work and for changing the flag */
-    unsigned loading;       /* modules being loaded */
+    pthread_mutex_t lock; /* guards what follows; held for list work and for changing the flag */
+    unsigned loading;     /* modules being loaded */
     struct selection_missed *missed; /* compiled without hooks: to be compiled again */
     _Atomic(uint64_t) missed_count;
 };
 
-void selection_init(struct selection *s, struct clr_info *info, struct names *names, const struct options *options);
+void selection_init(struct selection *s, struct clr_info *info, struct names *names,
+                    const struct options *options);
 
 /* Is this method to be hooked? Makes its name if a pattern asks. Threads: any; mapper and callbacks. */
 bool selection_wants(struct selection *s, struct names_method *method);

@@ -35,7 +35,8 @@ static struct event_name *payload(const struct thread_name *thread)
     return event;
 }
 
-struct event_name *thread_names_assigned(struct thread_names *names, uintptr_t thread_id, uint32_t os)
+struct event_name *thread_names_assigned(struct thread_names *names, uintptr_t thread_id,
+                                         uint32_t os)
 {
     struct event_name *event = NULL;
     struct thread_name *thread;
@@ -50,7 +51,8 @@ struct event_name *thread_names_assigned(struct thread_names *names, uintptr_t t
     return event;
 }
 
-struct event_name *thread_names_given(struct thread_names *names, uintptr_t thread_id, const char *name)
+struct event_name *thread_names_given(struct thread_names *names, uintptr_t thread_id,
+                                      const char *name)
 {
     struct event_name *event = NULL;
     struct thread_name *thread;

@@ -19,14 +19,20 @@ struct thread_names {
     } * first;
 };
 
-#define THREAD_NAMES_INIT {PTHREAD_MUTEX_INITIALIZER, NULL}
+#define THREAD_NAMES_INIT \
+    { \
+        PTHREAD_MUTEX_INITIALIZER, NULL \
+    }
 
 /*
  * Both return an event payload for EVENT_THREAD_NAME once name and OS thread are known, else NULL; the caller posts
  * it. Threads: any. May run: in the callback of the same purpose.
  */
-struct event_name *thread_names_assigned(struct thread_names *names, uintptr_t thread_id, uint32_t os);
-struct event_name *thread_names_given(struct thread_names *names, uintptr_t thread_id, const char *name);
-void thread_names_destroyed(struct thread_names *names, uintptr_t thread_id); /* the id may be used again */
+struct event_name *thread_names_assigned(struct thread_names *names, uintptr_t thread_id,
+                                         uint32_t os);
+struct event_name *thread_names_given(struct thread_names *names, uintptr_t thread_id,
+                                      const char *name);
+void thread_names_destroyed(struct thread_names *names,
+                            uintptr_t thread_id); /* the id may be used again */
 
 #endif

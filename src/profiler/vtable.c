@@ -10,9 +10,11 @@
 
 #include <shadowtrace/clr/constants.h>
 
-#pragma GCC diagnostic ignored "-Wunused-parameter" /* a slot's parameters are the interface's, used or not */
+#pragma GCC diagnostic ignored \
+    "-Wunused-parameter" /* a slot's parameters are the interface's, used or not */
 
-static hresult on_query_interface(struct clr_callback *self, const struct clr_guid *riid, void **object)
+static hresult on_query_interface(struct clr_callback *self, const struct clr_guid *riid,
+                                  void **object)
 {
     if (!object)
         return E_POINTER;
@@ -46,13 +48,15 @@ static hresult on_shutdown(struct clr_callback *self)
     return S_OK;
 }
 
-static hresult on_module_unload_finished(struct clr_callback *self, uintptr_t module_id, hresult status)
+static hresult on_module_unload_finished(struct clr_callback *self, uintptr_t module_id,
+                                         hresult status)
 {
     names_module_unloaded(profiler_of(self)->names, module_id);
     return S_OK;
 }
 
-static hresult on_jit_cached_function_search_started(struct clr_callback *self, uintptr_t function_id,
+static hresult on_jit_cached_function_search_started(struct clr_callback *self,
+                                                     uintptr_t function_id,
                                                      int32_t *use_cached_function)
 {
     *use_cached_function = profiler_use_precompiled(profiler_of(self), function_id);
@@ -65,21 +69,23 @@ static hresult on_module_load_started(struct clr_callback *self, uintptr_t modul
     return S_OK;
 }
 
-static hresult on_module_load_finished(struct clr_callback *self, uintptr_t module_id, hresult status)
+static hresult on_module_load_finished(struct clr_callback *self, uintptr_t module_id,
+                                       hresult status)
 {
     corelib_loaded(&profiler_of(self)->corelib, profiler_of(self)->info, module_id);
     selection_load_finished(&profiler_of(self)->selection);
     return S_OK;
 }
 
-static hresult on_jit_compilation_started(struct clr_callback *self, uintptr_t function_id, int32_t is_safe_to_block)
+static hresult on_jit_compilation_started(struct clr_callback *self, uintptr_t function_id,
+                                          int32_t is_safe_to_block)
 {
     selection_compile_started(function_id);
     return S_OK;
 }
 
-static hresult on_jit_compilation_finished(struct clr_callback *self, uintptr_t function_id, hresult status,
-                                           int32_t is_safe_to_block)
+static hresult on_jit_compilation_finished(struct clr_callback *self, uintptr_t function_id,
+                                           hresult status, int32_t is_safe_to_block)
 {
     selection_compile_finished(&profiler_of(self)->selection, function_id);
     return S_OK;
@@ -100,7 +106,8 @@ static hresult on_load_as_notification_only(struct clr_callback *self, int32_t *
 
 static void post_name(struct profiler *p, struct event_name *name)
 {
-    struct event event = {.ticks = clock_ticks(), .subject = (uintptr_t)name,
+    struct event event = {.ticks = clock_ticks(),
+                          .subject = (uintptr_t)name,
                           .bytes_kind = event_pack(0, EVENT_HEAP_NORMAL, EVENT_THREAD_NAME)};
     struct event_ring *ring = name ? alloc_ring(p->alloc) : NULL;
 
@@ -108,8 +115,8 @@ static void post_name(struct profiler *p, struct event_name *name)
         memory_free(name);
 }
 
-static hresult on_thread_assigned_to_os_thread(struct clr_callback *self, uintptr_t managed_thread_id,
-                                               uint32_t os_thread_id)
+static hresult on_thread_assigned_to_os_thread(struct clr_callback *self,
+                                               uintptr_t managed_thread_id, uint32_t os_thread_id)
 {
     struct profiler *p = profiler_of(self);
 
@@ -136,8 +143,8 @@ static hresult on_thread_created(struct clr_callback *self, uintptr_t thread_id)
     return S_OK;
 }
 
-static hresult on_thread_name_changed(struct clr_callback *self, uintptr_t thread_id, uint32_t name_length,
-                                      const clr_wchar *name)
+static hresult on_thread_name_changed(struct clr_callback *self, uintptr_t thread_id,
+                                      uint32_t name_length, const clr_wchar *name)
 {
     struct profiler *p = profiler_of(self);
     size_t size = CLR_TEXT_UTF8_SIZE(name_length);
@@ -151,7 +158,8 @@ static hresult on_thread_name_changed(struct clr_callback *self, uintptr_t threa
     return S_OK;
 }
 
-static hresult on_object_allocated(struct clr_callback *self, uintptr_t object_id, uintptr_t class_id)
+static hresult on_object_allocated(struct clr_callback *self, uintptr_t object_id,
+                                   uintptr_t class_id)
 {
     alloc_record(profiler_of(self)->alloc, object_id, class_id);
     return S_OK;
@@ -175,7 +183,9 @@ static uintptr_t handler_sp(struct profiler *p)
 {
     struct clr_ex_clause_info clause = {0};
 
-    return p->info->vtbl->get_notified_exception_clause_info(p->info, &clause) == S_OK ? clause.frame_pointer : 0;
+    return p->info->vtbl->get_notified_exception_clause_info(p->info, &clause) == S_OK
+               ? clause.frame_pointer
+               : 0;
 }
 
 static hresult on_exception_thrown(struct clr_callback *self, uintptr_t thrown_object_id)
@@ -232,16 +242,17 @@ static hresult on_exception_unwind_finally_leave(struct clr_callback *self)
     return S_OK;
 }
 
-static hresult on_exception_catcher_enter(struct clr_callback *self, uintptr_t function_id, uintptr_t object_id)
+static hresult on_exception_catcher_enter(struct clr_callback *self, uintptr_t function_id,
+                                          uintptr_t object_id)
 {
     stack_catcher_enter(function_id, handler_sp(profiler_of(self)));
     return S_OK;
 }
 
-#define IGNORE(name, parameters)      \
+#define IGNORE(name, parameters) \
     static hresult on_##name parameters \
-    {                                   \
-        return S_OK;                    \
+    { \
+        return S_OK; \
     }
 
 /* clang-format off */

@@ -13,7 +13,8 @@ void stack_offsets(void)
     OFFSET(FRAME_SP, offsetof(struct frame, sp));
     OFFSET(FRAME_RET, offsetof(struct frame, ret));
     OFFSET(FRAME_NODE_FLAGS, offsetof(struct frame, node));
-    _Static_assert(offsetof(struct frame, flags) == offsetof(struct frame, node) + 4, "cleared by one store");
+    _Static_assert(offsetof(struct frame, flags) == offsetof(struct frame, node) + 4,
+                   "cleared by one store");
     OFFSET(FRAME_SIZE, sizeof(struct frame));
     OFFSET(STACK_STATE_ENTER, STATE_ENTER);
     OFFSET(STACK_STATE_LEAVE, STATE_LEAVE);

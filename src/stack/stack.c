@@ -12,28 +12,33 @@
 #include <urcu/urcu-bp.h>
 
 #define FIRST_FRAMES 1000u /* with header and sentinel just under 32 KiB */
-#define MAX_FRAMES (STATE_CHANGE - 1)
+#define MAX_FRAMES   (STATE_CHANGE - 1)
 
 static struct frame none_frames[1] = {{.sp = UINTPTR_MAX}};
-struct stack stack_none = {.top = none_frames + 1, .dispatch = {.reach = STACK_NONE, .pending = STACK_NONE}};
+struct stack stack_none = {.top = none_frames + 1,
+                           .dispatch = {.reach = STACK_NONE, .pending = STACK_NONE}};
 _Thread_local struct stack *stack_self = &stack_none;
 
 static struct stack_config config;
 static pthread_key_t key;
 static _Atomic(bool) stopped;
-static _Atomic(struct stack *) registry;        /* newest first; pushed by anyone, unlinked by stack_reclaim only */
-static _Atomic(struct stack_block *) retired;   /* outgrown blocks */
+static _Atomic(struct stack *)
+    registry; /* newest first; pushed by anyone, unlinked by stack_reclaim only */
+static _Atomic(struct stack_block *) retired; /* outgrown blocks */
 static _Atomic(uint64_t) refused, attached;
-static _Atomic(uint32_t) moving; /* odd while a stack is moved from the registry to the sums below */
-static _Atomic(uint64_t) ended_calls, ended_repairs[STACK_REPAIRS]; /* sums over stacks that are freed */
+static _Atomic(uint32_t)
+    moving; /* odd while a stack is moved from the registry to the sums below */
+static _Atomic(uint64_t) ended_calls,
+    ended_repairs[STACK_REPAIRS]; /* sums over stacks that are freed */
 
 #ifdef SHADOWTRACE_NEGATIVE
 uint32_t stack_rules_off;
 
 static const char *const rule_names[STACK_RULES] = {
-    "dead_on_enter",  "dead_on_leave", "filter_frame", "filter_dispatch", "handler_cut",  "thrown_cut",   "search_settles",
-    "run_end",        "unwind_pending", "first_report", "first_leave",    "finally_leave", "enter_native", "alloc_settles",
-    "nested_dispatch", "stale",        "live_above",   "finally_pair",    "duplicate",    "hidden",
+    "dead_on_enter", "dead_on_leave",  "filter_frame", "filter_dispatch", "handler_cut",
+    "thrown_cut",    "search_settles", "run_end",      "unwind_pending",  "first_report",
+    "first_leave",   "finally_leave",  "enter_native", "alloc_settles",   "nested_dispatch",
+    "stale",         "live_above",     "finally_pair", "duplicate",       "hidden",
 };
 
 static void rules_read(void)
@@ -49,8 +54,8 @@ static void rules_read(void)
 const char *stack_repair_name(enum stack_repair repair)
 {
     static const char *const names[STACK_REPAIRS] = {
-        "dead_on_enter", "dead_on_leave", "orphan_leave", "handler_cut",
-        "native_boundary", "unwound", "filter", "lost_frame",
+        "dead_on_enter",   "dead_on_leave", "orphan_leave", "handler_cut",
+        "native_boundary", "unwound",       "filter",       "lost_frame",
     };
 
     return (unsigned)repair < STACK_REPAIRS ? names[repair] : "?";
@@ -92,7 +97,8 @@ static void block_use(struct stack *s, struct stack_block *block, uint32_t depth
 {
     s->top = block->frames + 1 + depth;
     s->end = block->frames + 1 + block->capacity;
-    store_release(&s->block, block); /* frames before the pointer; pairs with the acquire of a reader */
+    store_release(&s->block,
+                  block); /* frames before the pointer; pairs with the acquire of a reader */
     stack_limit_set(s);
 }
 
@@ -130,7 +136,8 @@ static struct stack *stack_attach(void)
     head = load_relaxed(&registry);
     do
         store_relaxed(&s->next, head);
-    while (!cas_acq_rel(&registry, &head, s)); /* all of s before anyone finds it; pairs with registry walks */
+    while (!cas_acq_rel(&registry, &head,
+                        s)); /* all of s before anyone finds it; pairs with registry walks */
     add_relaxed(&attached, 1);
     stack_self = s;
     return s;
@@ -223,7 +230,8 @@ static bool stack_grow(struct stack *s)
     block = block_new(old->capacity * 2 < MAX_FRAMES ? old->capacity * 2 : MAX_FRAMES);
     if (!block)
         return false;
-    memcpy(block->frames + 1, old->frames + 1, depth * sizeof(struct frame)); /* our own stores: no tearing */
+    memcpy(block->frames + 1, old->frames + 1,
+           depth * sizeof(struct frame)); /* our own stores: no tearing */
     block_use(s, block, depth);
     head = load_relaxed(&retired);
     do
@@ -425,7 +433,8 @@ void stack_totals_read(struct stack_totals *out)
         for (unsigned i = 0; i < STACK_REPAIRS; i++)
             out->repairs[i] += load_relaxed(&ended_repairs[i]);
         fence_acquire();
-    } while ((before & 1) || load_relaxed(&moving) != before); /* a stack was between the list and the sums */
+    } while ((before & 1) ||
+             load_relaxed(&moving) != before); /* a stack was between the list and the sums */
     urcu_bp_read_unlock();
     out->threads = load_relaxed(&attached);
     out->refused = load_relaxed(&refused);
@@ -443,7 +452,8 @@ static void frame_copy(struct stack_copied *to, const struct frame *from)
 /* One try: word, frames, word. In a read-side section. */
 static bool copy_once(const struct stack *s, struct stack_copy *out)
 {
-    uint64_t before = load_acquire(&s->state); /* slots of that state; pairs with the release of its store */
+    uint64_t before =
+        load_acquire(&s->state); /* slots of that state; pairs with the release of its store */
     const struct stack_block *block = load_acquire(&s->block);
     uint32_t depth = STATE_DEPTH(before);
 
@@ -456,7 +466,8 @@ static bool copy_once(const struct stack *s, struct stack_copy *out)
         frame_copy(&out->left, &block->frames[1 + depth]);
     out->dispatching = load_relaxed(&s->dispatching);
     fence_acquire(); /* slots before the second look; pairs with fence_release in stack_enter */
-    return load_relaxed(&s->state) == before && load_acquire(&s->block) == block && depth <= out->capacity;
+    return load_relaxed(&s->state) == before && load_acquire(&s->block) == block &&
+           depth <= out->capacity;
 }
 
 int stack_copy_thread(uint32_t os_thread, struct stack_copy *out)
@@ -519,7 +530,8 @@ static struct stack *registry_unlink_gone(void)
             link = &s->next;
             continue;
         }
-        store_relaxed(&moving, load_relaxed(&moving) + 1); /* odd: readers of the totals try again */
+        store_relaxed(&moving,
+                      load_relaxed(&moving) + 1); /* odd: readers of the totals try again */
         fence_release();
         unlinked = cas_acq_rel(link, &expected, after); /* only the head can have changed: a push */
         if (unlinked)

@@ -22,14 +22,16 @@
 struct frame {
     _Atomic(uintptr_t) method; /* record of the method, see above; lives as long as the process */
     _Atomic(uintptr_t) sp;     /* the caller's stack pointer, bytes */
-    _Atomic(uintptr_t) ret;    /* return address read at Enter (later the word may be replaced), or FRAME_RET_FILTER */
-    uint32_t node;             /* id of the context node, 0 until an event first needs it; the owner's alone */
-    uint32_t flags;            /* FRAME_ flags; the owner's alone */
+    _Atomic(uintptr_t)
+        ret; /* return address read at Enter (later the word may be replaced), or FRAME_RET_FILTER */
+    uint32_t node;  /* id of the context node, 0 until an event first needs it; the owner's alone */
+    uint32_t flags; /* FRAME_ flags; the owner's alone */
 };
 
 #define FRAME_FINALLY 1u /* a finally or fault of it runs, for an exception */
 
-#define FRAME_RET_FILTER 1 /* not an address: the second frame that a method has while its filter runs */
+#define FRAME_RET_FILTER \
+    1 /* not an address: the second frame that a method has while its filter runs */
 
 struct stack;
 
@@ -42,7 +44,7 @@ enum stack_repair {
     STACK_NATIVE_BOUNDARY, /* frames an exception left on its way into native code */
     STACK_UNWOUND,         /* frames unwound so far, cut when something had to see the stack */
     STACK_FILTER,          /* frames that an exception swallowed in a filter left behind */
-    STACK_LOST_FRAME,      /* no memory for a frame: the stack is not exact until that call returns */
+    STACK_LOST_FRAME, /* no memory for a frame: the stack is not exact until that call returns */
     STACK_REPAIRS
 };
 const char *stack_repair_name(enum stack_repair repair);
@@ -56,7 +58,8 @@ struct stack_totals {
 };
 
 struct stack_config {
-    uintptr_t native_low, native_high; /* the runtime's image: a return address in [low, high) is native code */
+    uintptr_t native_low,
+        native_high; /* the runtime's image: a return address in [low, high) is native code */
     /* The calling thread ends, or ends its use of this stack: give back what stack_data() holds. May be NULL. */
     void (*detached)(void *context, struct stack *stack);
     /* FunctionID of the code that holds ip, 0 when none is known; asked in callbacks, never in a hook. May be NULL. */
@@ -129,10 +132,12 @@ struct stack_copied {
 struct stack_copy {
     struct stack_copied *frames; /* the caller's array, oldest first */
     uint32_t capacity;
-    uint32_t depth;    /* how deep the stack was; frames[] holds the oldest min(depth, capacity) */
-    bool exact;        /* these were its frames at one moment; else it moved at each try */
-    bool dispatching;  /* an exception is on its way, or a filter runs: it may be between two reports */
-    struct stack_copied left; /* just above the youngest: the frame left last, if none was entered since */
+    uint32_t depth; /* how deep the stack was; frames[] holds the oldest min(depth, capacity) */
+    bool exact;     /* these were its frames at one moment; else it moved at each try */
+    bool
+        dispatching; /* an exception is on its way, or a filter runs: it may be between two reports */
+    struct stack_copied
+        left; /* just above the youngest: the frame left last, if none was entered since */
 };
 
 /*

@@ -6,12 +6,12 @@
 
 #include "stack/stack.h"
 
-#define STATE_DEPTH_BITS 24
-#define STATE_CHANGE (UINT64_C(1) << STATE_DEPTH_BITS)
-#define STATE_ENTER (STATE_CHANGE + 1)
-#define STATE_LEAVE (STATE_CHANGE - 1)
+#define STATE_DEPTH_BITS   24
+#define STATE_CHANGE       (UINT64_C(1) << STATE_DEPTH_BITS)
+#define STATE_ENTER        (STATE_CHANGE + 1)
+#define STATE_LEAVE        (STATE_CHANGE - 1)
 #define STATE_DEPTH(state) ((uint32_t)((state) & (STATE_CHANGE - 1)))
-#define STACK_NONE UINT32_MAX /* no such frame: reach, pending */
+#define STACK_NONE         UINT32_MAX /* no such frame: reach, pending */
 
 /* One array of frames in pages of its own. frames[0] is the sentinel. */
 struct stack_block {
@@ -26,10 +26,11 @@ struct stack_block {
 struct stack_dispatch {
     uint32_t reach;   /* oldest frame that the search has passed, or STACK_NONE */
     uint32_t pending; /* oldest frame that was reported unwound and is not cut yet, or STACK_NONE */
-    uint32_t mark;    /* depth at the latest report: frames from here on were entered since, and are live */
+    uint32_t
+        mark; /* depth at the latest report: frames from here on were entered since, and are live */
     uintptr_t searched; /* FunctionID that the search reported last */
-    bool guessed;     /* pending is a guess; a report replaces it */
-    bool searching;   /* first pass: nobody has been found to handle it */
+    bool guessed;       /* pending is a guess; a report replaces it */
+    bool searching;     /* first pass: nobody has been found to handle it */
 };
 
 /* A dispatch that waits while managed code runs inside of it: a filter, or a FirstChanceException handler. */
@@ -58,9 +59,10 @@ struct stack {
     struct stack_dispatch dispatch;      /* owner only */
     uint32_t touched;                    /* owner only: repairs since last asked */
     /* the rest */
-    _Alignas(CACHE_LINE) _Atomic(struct stack *) next; /* registry; written by pushers and stack_reclaim */
-    _Atomic(bool) gone;                                /* release, the owner's last store */
-    _Atomic(bool) dispatching;                         /* an exception is on its way, or a filter runs; for readers */
+    _Alignas(CACHE_LINE) _Atomic(struct stack *)
+        next;                  /* registry; written by pushers and stack_reclaim */
+    _Atomic(bool) gone;        /* release, the owner's last store */
+    _Atomic(bool) dispatching; /* an exception is on its way, or a filter runs; for readers */
     uint32_t os_thread;
     void *data;
     struct stack_save *saves; /* outer dispatches, innermost last */
@@ -162,13 +164,16 @@ extern uint32_t stack_rules_off;
 #endif
 
 /* Shared by stack.c and unwind.c. Owner only. */
-void stack_cut(struct stack *s, uint32_t depth, enum stack_repair why); /* no-op at or above the present depth */
+void stack_cut(struct stack *s, uint32_t depth,
+               enum stack_repair why); /* no-op at or above the present depth */
 void stack_count(struct stack *s, enum stack_repair why);
 void stack_push(struct stack *s, uintptr_t method, uintptr_t sp, uintptr_t ret);
 bool stack_from_native(const struct frame *frame); /* entered from the runtime's own code */
-void stack_limit_set(struct stack *s);  /* what I2 and I5 ask for */
-bool stack_save(struct stack *s, bool filter); /* open one here, with a fresh dispatch; false: no memory */
-void stack_normalise(struct stack *s);  /* drop what is stale (I5); first thing in the slow path and in every event */
+void stack_limit_set(struct stack *s);             /* what I2 and I5 ask for */
+bool stack_save(struct stack *s,
+                bool filter); /* open one here, with a fresh dispatch; false: no memory */
+void stack_normalise(
+    struct stack *s); /* drop what is stale (I5); first thing in the slow path and in every event */
 /*
  * The oldest frame from which direct recursion leads to frame `index`. Some builds leave out the reports of these, and
  * what left the youngest without a handler's running has left them all.

@@ -77,14 +77,16 @@ void stack_normalise(struct stack *s)
     struct stack_dispatch *d = &s->dispatch;
 
     /* The code that ran inside of the search has returned: its first frame is gone. */
-    while (s->save_count && !s->saves[s->save_count - 1].filter && depth <= s->saves[s->save_count - 1].depth)
+    while (s->save_count && !s->saves[s->save_count - 1].filter &&
+           depth <= s->saves[s->save_count - 1].depth)
         restore(s);
     if (d->pending != STACK_NONE && d->pending >= depth)
         d->pending = STACK_NONE;
     /* The thrower, or what the search had passed, was left since: the exception was handled, and nobody said so
      * (swallowed by native code, caught in code without metadata). */
     if (d->searching && depth < d->mark && RULE(RULE_STALE)) {
-        if (d->reach != STACK_NONE && d->pending == STACK_NONE) { /* beyond all that the search had passed */
+        if (d->reach != STACK_NONE &&
+            d->pending == STACK_NONE) { /* beyond all that the search had passed */
             uint32_t end = stack_run_end(s, d->reach);
 
             d->pending = end < depth ? end : STACK_NONE;
@@ -163,9 +165,10 @@ void stack_search_filter_enter(uintptr_t function)
     at = next_below(s, function, STACK_NONE);
     if (at == STACK_NONE || !RULE(RULE_FILTER_FRAME))
         return; /* not hooked, nothing to show */
-    stack_push(s, load_relaxed(&stack_frame(s, at)->method), load_relaxed(&s->top[-1].sp) - sizeof(uintptr_t),
-               FRAME_RET_FILTER);
-    store_relaxed(&s->repair_changes, load_relaxed(&s->repair_changes) + 1); /* a change that is no call */
+    stack_push(s, load_relaxed(&stack_frame(s, at)->method),
+               load_relaxed(&s->top[-1].sp) - sizeof(uintptr_t), FRAME_RET_FILTER);
+    store_relaxed(&s->repair_changes,
+                  load_relaxed(&s->repair_changes) + 1); /* a change that is no call */
 }
 
 void stack_search_filter_leave(void)
@@ -185,7 +188,8 @@ void stack_search_filter_leave(void)
         return;
     depth = s->saves[s->save_count - 1].depth;
     if (stack_depth(s) > depth + 1)
-        stack_cut(s, depth + 1, STACK_FILTER); /* what an exception swallowed in the filter left behind */
+        stack_cut(s, depth + 1,
+                  STACK_FILTER); /* what an exception swallowed in the filter left behind */
     if (stack_depth(s) > depth) {
         s->top--; /* our own frame: not a repair, nor a call */
         store_relaxed(&s->repair_changes, load_relaxed(&s->repair_changes) + 1);
@@ -211,7 +215,8 @@ void stack_unwind_function_enter(uintptr_t function)
 
     if (!s || !RULE(RULE_UNWIND_PENDING))
         return;
-    s->dispatch.pending = next_below(s, function, s->dispatch.guessed ? STACK_NONE : s->dispatch.pending);
+    s->dispatch.pending =
+        next_below(s, function, s->dispatch.guessed ? STACK_NONE : s->dispatch.pending);
     s->dispatch.guessed = false;
     s->dispatch.mark = stack_depth(s);
     stack_limit_set(s);
@@ -227,7 +232,8 @@ void stack_unwind_function_leave(void)
     struct stack_dispatch *d;
     uint32_t depth;
 
-    if (!s || s->dispatch.pending != STACK_NONE || !s->dispatch.searching || !RULE(RULE_FIRST_LEAVE))
+    if (!s || s->dispatch.pending != STACK_NONE || !s->dispatch.searching ||
+        !RULE(RULE_FIRST_LEAVE))
         return;
     d = &s->dispatch;
     depth = stack_depth(s);

@@ -4,10 +4,10 @@
 
 #include <errno.h>
 
-#define CHUNK_BITS 14
+#define CHUNK_BITS  14
 #define CHUNK_NODES (1u << CHUNK_BITS)
 #define BUCKET_BITS 20
-#define BUCKETS (1u << BUCKET_BITS)
+#define BUCKETS     (1u << BUCKET_BITS)
 
 _Static_assert(sizeof(struct tree_node) == 48, "see tree.h");
 
@@ -18,10 +18,10 @@ _Static_assert(sizeof(struct tree_node) == 48, "see tree.h");
  */
 struct tree {
     struct tree_config config;
-    _Atomic(uint32_t) count;   /* ids given out */
+    _Atomic(uint32_t) count; /* ids given out */
     _Atomic(uint64_t) refused;
     _Atomic(uint32_t) *buckets; /* id of the newest node of a chain, 0 none */
-    uint32_t chunks; /* entries of the array below */
+    uint32_t chunks;            /* entries of the array below */
     _Atomic(struct tree_node *) chunk[];
 };
 
@@ -58,7 +58,8 @@ static struct tree_node *reserve(struct tree *tree)
     uint32_t id = load_relaxed(&tree->count);
 
     while (id < tree->config.max_nodes) {
-        struct tree_node *node = slot(tree, id); /* before the id is given out: an id without a node would never end */
+        struct tree_node *node =
+            slot(tree, id); /* before the id is given out: an id without a node would never end */
 
         if (!node)
             break;
@@ -127,8 +128,8 @@ static struct tree_node *chain_find(const struct tree *tree, uint32_t from, uint
     return NULL;
 }
 
-static struct tree_node *child_find_or_make(struct tree *tree, struct tree_node *parent, uintptr_t method,
-                                            uintptr_t ip, uintptr_t hint)
+static struct tree_node *child_find_or_make(struct tree *tree, struct tree_node *parent,
+                                            uintptr_t method, uintptr_t ip, uintptr_t hint)
 {
     _Atomic(uint32_t) *bucket = &tree->buckets[hash(parent, method, ip)];
     uint32_t head = load_acquire(bucket), searched = head;
@@ -159,7 +160,8 @@ static struct tree_node *child_find_or_make(struct tree *tree, struct tree_node 
     return node;
 }
 
-struct tree_node *tree_child(struct tree *tree, struct tree_node *parent, uintptr_t method, uintptr_t ip)
+struct tree_node *tree_child(struct tree *tree, struct tree_node *parent, uintptr_t method,
+                             uintptr_t ip)
 {
     struct tree_node *node = load_acquire(&parent->last_child); /* pairs with the release below */
 
@@ -174,7 +176,8 @@ struct tree_node *tree_child(struct tree *tree, struct tree_node *parent, uintpt
 
 struct tree_node *tree_site(struct tree *sites, uintptr_t method, uintptr_t ip, uintptr_t hint)
 {
-    struct tree_node *root = tree_root(sites), *node = child_find_or_make(sites, root, method, ip, hint);
+    struct tree_node *root = tree_root(sites),
+                     *node = child_find_or_make(sites, root, method, ip, hint);
 
     return node ? node : root;
 }

@@ -13,7 +13,8 @@
 
 #include "base/atomics.h"
 
-#define TREE_IL_PENDING (-1) /* nobody has resolved the instruction yet; other values are the resolver's */
+#define TREE_IL_PENDING \
+    (-1) /* nobody has resolved the instruction yet; other values are the resolver's */
 
 struct tree;
 
@@ -27,16 +28,17 @@ enum tree_state {
 struct tree_node {
     struct tree_node *parent; /* NULL for the root only */
     uintptr_t method;         /* opaque; 0 for the root */
-    uintptr_t ip;             /* return address in the parent's method; of a site: in its own; 0 not known */
+    uintptr_t ip; /* return address in the parent's method; of a site: in its own; 0 not known */
     union {
-        _Atomic(struct tree_node *) last_child; /* a guess that saves a look-up: any child, checked before use */
-        _Atomic(uintptr_t) hint;                /* of a site: the class met there first; opaque */
+        _Atomic(struct tree_node *)
+            last_child;          /* a guess that saves a look-up: any child, checked before use */
+        _Atomic(uintptr_t) hint; /* of a site: the class met there first; opaque */
     };
-    uint32_t next;            /* hash chain by id, fixed once published; 0 ends it */
-    uint32_t id;              /* 0 is the root */
-    _Atomic(int32_t) il;      /* of `ip`; TREE_IL_PENDING until resolved (release) */
-    _Atomic(uint8_t) state;   /* enum tree_state */
-    uint8_t written;          /* the writer's own mark */
+    uint32_t next;          /* hash chain by id, fixed once published; 0 ends it */
+    uint32_t id;            /* 0 is the root */
+    _Atomic(int32_t) il;    /* of `ip`; TREE_IL_PENDING until resolved (release) */
+    _Atomic(uint8_t) state; /* enum tree_state */
+    uint8_t written;        /* the writer's own mark */
 };
 
 struct tree_config {
@@ -56,7 +58,8 @@ struct tree_node *tree_root(struct tree *tree);
  * Returns: the node, never NULL: when max_nodes is reached or memory runs out it is `parent`, counted (tree_refused).
  * Owns:    the tree. Threads: any, lock-free. May run: in callbacks; a new node may map pages.
  */
-struct tree_node *tree_child(struct tree *tree, struct tree_node *parent, uintptr_t method, uintptr_t ip);
+struct tree_node *tree_child(struct tree *tree, struct tree_node *parent, uintptr_t method,
+                             uintptr_t ip);
 
 /*
  * tree_site - in the tree of sites: the instruction before `ip` in `method`; `hint` is kept if it is new.
@@ -66,7 +69,7 @@ struct tree_node *tree_site(struct tree *sites, uintptr_t method, uintptr_t ip, 
 
 /* The node with that id, of any state, or NULL past the newest id. */
 struct tree_node *tree_node_by_id(struct tree *tree, uint32_t id);
-uint32_t tree_count(const struct tree *tree); /* ids given out so far, the root's included */
-uint64_t tree_refused(const struct tree *tree);                    /* look-ups answered with the parent instead */
+uint32_t tree_count(const struct tree *tree);   /* ids given out so far, the root's included */
+uint64_t tree_refused(const struct tree *tree); /* look-ups answered with the parent instead */
 
 #endif
