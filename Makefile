@@ -138,6 +138,7 @@ unit: $(UNIT) $(FUZZ)
 # A sanitized library cannot live in an unsanitized dotnet: there the unit tests and corpora are what is run.
 check: deps
 	$(Q)$(MAKE) --no-print-directory all unit
+	$(Q)$(if $(SAN),,$(MAKE) --no-print-directory NEGATIVE=1 build/negative/libshadowtrace.so)
 	$(Q)python3 tests/check.py $(BUILD) $(if $(SAN),--only unit --only fuzz)
 
 check-all: check

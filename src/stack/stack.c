@@ -15,8 +15,9 @@
 #define MAX_FRAMES   (STATE_CHANGE - 1)
 
 static struct frame none_frames[1] = {{.sp = UINTPTR_MAX}};
-struct stack stack_none = {.top = none_frames + 1,
-                           .dispatch = {.reach = STACK_NONE, .pending = STACK_NONE}};
+struct stack stack_none = {
+    .top = none_frames + 1,
+    .dispatch = {.reach = STACK_NONE, .run = STACK_NONE, .pending = STACK_NONE}};
 _Thread_local struct stack *stack_self = &stack_none;
 
 static struct stack_config config;

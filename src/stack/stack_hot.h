@@ -25,6 +25,7 @@ struct stack_block {
 /* What one exception dispatch has told so far. Frames are indices from the root. */
 struct stack_dispatch {
     uint32_t reach;   /* oldest frame that the search has passed, or STACK_NONE */
+    uint32_t run;     /* where direct recursion down to reach begins; or STACK_NONE */
     uint32_t pending; /* oldest frame that was reported unwound and is not cut yet, or STACK_NONE */
     uint32_t
         mark; /* depth at the latest report: frames from here on were entered since, and are live */

@@ -85,14 +85,10 @@ void stack_normalise(struct stack *s)
     /* The thrower, or what the search had passed, was left since: the exception was handled, and nobody said so
      * (swallowed by native code, caught in code without metadata). */
     if (d->searching && depth < d->mark && RULE(RULE_STALE)) {
-        if (d->reach != STACK_NONE &&
-            d->pending == STACK_NONE) { /* beyond all that the search had passed */
-            uint32_t end = stack_run_end(s, d->reach);
-
-            d->pending = end < depth ? end : STACK_NONE;
-        }
+        if (d->pending == STACK_NONE && d->run < depth)
+            d->pending = d->run; /* beyond all that the search had passed */
         d->searching = false;
-        d->reach = STACK_NONE;
+        d->reach = d->run = STACK_NONE;
     }
     if (d->mark > depth)
         d->mark = depth; /* what is pushed from here on was entered since */
@@ -149,6 +145,9 @@ void stack_search_function_enter(uintptr_t function)
         d->mark = stack_depth(s);
     }
     d->reach = reach;
+    if (d->run == STACK_NONE || reach < d->run)
+        d->run =
+            stack_run_end(s, reach); /* now, not in a hook, where the runtime may not be asked */
 }
 
 void stack_search_filter_enter(uintptr_t function)
