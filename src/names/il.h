@@ -22,7 +22,7 @@ bool il_parse(const uint8_t *body, size_t size, struct il_code *out);
 struct il_target {
     const char *callee;             /* text of a method */
     const struct names_class *made; /* class of a new object, its text resolved */
-    struct native_rank rank;        /* among equal calls in the code that the map gives to the piece */
+    struct native_rank rank; /* among equal calls in the code that the map gives to the piece */
 };
 
 /*
@@ -32,9 +32,15 @@ struct il_target {
  */
 struct il_piece {
     uint32_t at;
+    uint32_t jump;  /* where a branch at its end goes, if it does; else IL_NOWHERE */
     bool statement; /* the stack is empty here */
     bool mapped;
+    bool joins;  /* a branch comes here */
+    bool splits; /* a branch comes to, or goes from, its inside */
+    bool ends;   /* does not run on into the next */
 };
+
+#define IL_NOWHERE UINT32_MAX
 
 struct il_pieces {
     struct il_piece *piece; /* by rising offset */
@@ -65,6 +71,10 @@ int32_t il_find(const struct names_method *method, const struct il_code *il,
 /* il_find_first - the same for native code before the map's first entry, the prolog. */
 int32_t il_find_first(const struct names_method *method, const struct il_code *il,
                       const struct il_pieces *pieces, const struct il_target *target);
+
+/* il_find_lost - for code behind an epilog, where the JIT puts blocks that it moved away: operands that name the target. */
+int32_t il_find_lost(const struct names_method *method, const struct il_code *il,
+                     const struct il_pieces *pieces, const struct il_target *target);
 
 /*
  * il_search - the same when the map has no entry: `from` is that of the native code before. The instruction there whose

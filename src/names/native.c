@@ -7,12 +7,12 @@ enum map { MAP_ONE, MAP_0F, MAP_0F38, MAP_0F3A };
 
 struct instruction {
     const uint8_t *at;
-    size_t left;     /* bytes that may be read */
-    size_t size;     /* bytes read so far */
+    size_t left; /* bytes that may be read */
+    size_t size; /* bytes read so far */
     enum map map;
     uint8_t opcode;
     bool operand16, address32, wide, vector; /* prefixes 66, 67, REX.W; VEX or EVEX */
-    bool extended;   /* REX.B */
+    bool extended, extended_reg;             /* REX.B, REX.R */
     uint8_t modrm;
     bool failed;
 };
@@ -36,7 +36,8 @@ static void skip(struct instruction *in, size_t bytes)
 
 static bool is_prefix(uint8_t byte)
 {
-    static const uint8_t prefixes[] = {0x26, 0x2E, 0x36, 0x3E, 0x64, 0x65, 0x66, 0x67, 0xF0, 0xF2, 0xF3};
+    static const uint8_t prefixes[] = {0x26, 0x2E, 0x36, 0x3E, 0x64, 0x65,
+                                       0x66, 0x67, 0xF0, 0xF2, 0xF3};
 
     return memchr(prefixes, byte, sizeof(prefixes)) != NULL;
 }
@@ -53,6 +54,7 @@ static void read_opcode(struct instruction *in)
     if ((byte & 0xF0) == 0x40) {
         in->wide = byte & 8;
         in->extended = byte & 1;
+        in->extended_reg = byte & 4;
         byte = next_byte(in);
     }
     if (byte == 0xC4 || byte == 0xC5 || byte == 0x62) {
@@ -93,9 +95,9 @@ static bool has_modrm(const struct instruction *in)
         return true;
     if (op < 0x40)
         return (op & 7) < 4;
-    return op == 0x63 || op == 0x69 || op == 0x6B || between(op, 0x80, 0x8F) || op == 0xC0 || op == 0xC1 ||
-           op == 0xC6 || op == 0xC7 || between(op, 0xD0, 0xD3) || between(op, 0xD8, 0xDF) || op == 0xF6 ||
-           op == 0xF7 || op == 0xFE || op == 0xFF;
+    return op == 0x63 || op == 0x69 || op == 0x6B || between(op, 0x80, 0x8F) || op == 0xC0 ||
+           op == 0xC1 || op == 0xC6 || op == 0xC7 || between(op, 0xD0, 0xD3) ||
+           between(op, 0xD8, 0xDF) || op == 0xF6 || op == 0xF7 || op == 0xFE || op == 0xFF;
 }
 
 static void read_modrm(struct instruction *in)
@@ -172,11 +174,29 @@ size_t native_length(const uint8_t *code, size_t size)
     return read_instruction(&in, code, size) ? in.size : 0;
 }
 
+/* Calls whose target comes from memory or a computation: equal until proven otherwise. */
+#define TARGET_UNKNOWN 1
+
 /* Where a call goes, as far as two calls can be compared by it. */
 struct call {
     uint64_t target;
-    uint64_t first; /* constant in the first argument, set since the call before; else 0 */
+    uint64_t first; /* what the first argument is known to be; else 0 */
 };
+
+enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R15 = 15, REGISTERS };
+
+/*
+ * What registers hold, where that can be read off: a constant, or the register that it was copied from. Only good for
+ * telling equal from unequal: other instructions that write a register go unnoticed.
+ */
+struct registers {
+    uint64_t value[REGISTERS];
+};
+
+static bool kept_by_calls(unsigned reg)
+{
+    return reg == RBX || reg == RBP || reg >= 12;
+}
 
 static uint64_t constant(const struct instruction *in, size_t bytes)
 {
@@ -191,18 +211,13 @@ static uint64_t relative(const struct instruction *in)
     return (uint64_t)(uintptr_t)(in->at + in->size) + (uint64_t)(int64_t)(int32_t)constant(in, 4);
 }
 
-/* The constants that registers were given since the call before; 0 for none. */
-struct registers {
-    uint64_t value[16];
-};
-
 static bool is_call(const struct instruction *in, const struct registers *known, struct call *out)
 {
     unsigned base = in->modrm & 7u;
 
     if (in->map != MAP_ONE)
         return false;
-    *out = (struct call){0, known->value[7]}; /* rdi */
+    *out = (struct call){0, known->value[RDI]};
     if (in->opcode == 0xE8) {
         out->target = relative(in);
         return true;
@@ -211,51 +226,124 @@ static bool is_call(const struct instruction *in, const struct registers *known,
         return false;
     if (in->modrm == 0x15) /* through a cell */
         out->target = relative(in);
-    else if (base != 4 && (in->modrm < 0x40 || in->modrm >= 0xC0)) /* a register, or where it points to */
+    else if (base != RSP &&
+             (in->modrm < 0x40 || in->modrm >= 0xC0)) /* a register, or where it points to */
         out->target = known->value[base | (in->extended ? 8u : 0u)];
+    if (!out->target)
+        out->target = TARGET_UNKNOWN;
     return true;
+}
+
+/* Where a jump goes, relative to its own beginning. */
+static bool is_jump(const struct instruction *in, int64_t *target)
+{
+    bool near = (in->map == MAP_0F && !in->vector && between(in->opcode, 0x80, 0x8F)) ||
+                (in->map == MAP_ONE && in->opcode == 0xE9);
+    bool close = in->map == MAP_ONE && (between(in->opcode, 0x70, 0x7F) || in->opcode == 0xEB);
+
+    if (near)
+        *target = (int64_t)in->size + (int32_t)constant(in, 4);
+    else if (close)
+        *target = (int64_t)in->size + (int8_t)constant(in, 1);
+    return near || close;
 }
 
 static void learn(const struct instruction *in, struct registers *known)
 {
-    if (in->map == MAP_ONE && between(in->opcode, 0xB8, 0xBF))
-        known->value[(in->opcode & 7u) | (in->extended ? 8u : 0u)] = constant(in, in->wide ? 8 : in->operand16 ? 2 : 4);
+    unsigned to = (in->modrm >> 3 & 7u) | (in->extended_reg ? 8u : 0u);
+    unsigned from = (in->modrm & 7u) | (in->extended ? 8u : 0u);
+
+    if (in->map != MAP_ONE)
+        return;
+    if (between(in->opcode, 0xB8, 0xBF))
+        known->value[(in->opcode & 7u) | (in->extended ? 8u : 0u)] =
+            constant(in, in->wide        ? 8
+                         : in->operand16 ? 2
+                                         : 4);
+    else if (in->opcode == 0x8B && in->modrm >= 0xC0)
+        known->value[to] = known->value[from] ? known->value[from] : from + 1;
+    else if (in->opcode == 0x8B || in->opcode == 0x8D)
+        known->value[to] = 0;
 }
 
-/* The calls of the code, in order. Returns: how many equal `like`, or -1; with ret the one that ends there is *found. */
-static bool read_calls(const uint8_t *code, size_t size, size_t ret, const struct call *like,
-                       struct call *found, struct native_rank *rank)
+/* The calls that are like one another, and the jumps around them. */
+#define MARKS 64
+struct marks {
+    size_t call[MARKS], from[MARKS], to[MARKS];
+    uint32_t calls, jumps;
+    bool full;
+};
+
+static void mark_jump(struct marks *m, size_t at, int64_t target)
 {
+    int64_t to = (int64_t)at + target;
+
+    if (m->jumps == MARKS) {
+        m->full = true;
+        return;
+    }
+    m->from[m->jumps] = at;
+    m->to[m->jumps++] = to < 0 ? SIZE_MAX : (size_t)to;
+}
+
+/* No jump inside of the code passes a call of ours. One that leaves the code goes to where it throws, or on. */
+static bool in_order(const struct marks *m, size_t size)
+{
+    for (uint32_t i = 0; i < m->jumps && !m->full; i++)
+        for (uint32_t k = 0; k < m->calls && m->to[i] < size; k++)
+            if ((m->from[i] < m->call[k]) != (m->to[i] <= m->call[k]))
+                return false;
+    return !m->full;
+}
+
+/*
+ * Reads all calls, in order, and counts those like `like`. Returns: whether one ends at ret; *found is that one then.
+ */
+static bool read_calls(const uint8_t *code, size_t size, size_t ret, bool by_argument,
+                       const struct call *like, struct call *found, struct native_rank *rank)
+{
+    struct marks marks = {.calls = 0};
     struct registers known = {{0}};
     struct instruction in;
     struct call call;
     bool there = false;
+    int64_t target;
 
     for (size_t at = 0; at < size; at += in.size) {
         if (!read_instruction(&in, code + at, size - at))
             return false;
+        if (is_jump(&in, &target))
+            mark_jump(&marks, at, target);
         if (!is_call(&in, &known, &call)) {
             learn(&in, &known);
             continue;
         }
-        memset(&known, 0, sizeof(known));
+        for (unsigned i = 0; i < REGISTERS; i++)
+            if (!kept_by_calls(i))
+                known.value[i] = 0;
         if (at + in.size == ret) {
             *found = call;
             there = true;
             rank->place = rank->count;
         }
-        if (like && call.target == like->target && call.first == like->first)
-            rank->count++;
+        if (!like || call.target != like->target || (by_argument && call.first != like->first))
+            continue;
+        rank->count++;
+        if (marks.calls < MARKS)
+            marks.call[marks.calls++] = at;
+        else
+            marks.full = true;
     }
+    rank->ordered = in_order(&marks, size);
     return there;
 }
 
-struct native_rank native_rank(const uint8_t *code, size_t size, size_t ret)
+struct native_rank native_rank(const uint8_t *code, size_t size, size_t ret, bool by_argument)
 {
-    struct native_rank rank = {0, 0}, none = {0, 0};
-    struct call call;
+    struct native_rank rank = {0, 0, false}, none = {0, 0, false};
+    struct call call, like;
 
-    if (!read_calls(code, size, ret, NULL, &call, &rank) || !call.target)
+    if (!read_calls(code, size, ret, by_argument, NULL, &like, &rank))
         return none;
-    return read_calls(code, size, ret, &(struct call){call.target, call.first}, &call, &rank) ? rank : none;
+    return read_calls(code, size, ret, by_argument, &like, &call, &rank) ? rank : none;
 }

@@ -633,6 +633,38 @@ bool signature_append_member_name(struct buffer *out, struct clr_metadata *impor
            0;
 }
 
+static uint32_t read_arguments(struct cursor *c)
+{
+    return read_byte(c) == IMAGE_CEE_CS_CALLCONV_GENERICINST ? read_number(c) : 0;
+}
+
+void signature_append_arguments(struct buffer *out, const struct signature_scope *scope,
+                                const uint8_t *blob, size_t size)
+{
+    unsigned steps = STEPS_MAX;
+    struct cursor c = {blob, blob ? blob + size : blob, scope, 0, &steps, false};
+    uint32_t count = read_arguments(&c);
+
+    for (uint32_t i = 0; i < count && !c.bad && !full(out); i++) {
+        put(out, i ? ", " : "<");
+        read_type(&c, out);
+    }
+    put(out, count ? ">" : "");
+}
+
+bool signature_first_is_reference(const uint8_t *blob, size_t size)
+{
+    unsigned steps = STEPS_MAX;
+    struct cursor c = {blob, blob ? blob + size : blob, NULL, 0, &steps, false};
+    uint32_t type = read_arguments(&c) ? read_byte(&c) : 0;
+
+    if (type == ELEMENT_TYPE_GENERICINST)
+        type = read_byte(&c);
+    return type == ELEMENT_TYPE_CLASS || type == ELEMENT_TYPE_STRING ||
+           type == ELEMENT_TYPE_OBJECT || type == ELEMENT_TYPE_SZARRAY ||
+           type == ELEMENT_TYPE_ARRAY || type == ELEMENT_TYPE_VAR || type == ELEMENT_TYPE_MVAR;
+}
+
 static bool method_blob(struct clr_metadata *import, uint32_t token, const uint8_t **blob,
                         uint32_t *size)
 {

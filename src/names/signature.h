@@ -44,6 +44,11 @@ bool signature_append_definition(struct buffer *out, const struct signature_scop
 /* "<System.Int32, T>" of a generic method, nothing for any other. */
 void signature_append_method_arguments(struct buffer *out, const struct signature_scope *scope);
 
+/* "<System.Int32, T>" as a mdMethodSpec says it; and whether the first of these is a reference type, or a parameter. */
+void signature_append_arguments(struct buffer *out, const struct signature_scope *scope,
+                                const uint8_t *blob, size_t size);
+bool signature_first_is_reference(const uint8_t *blob, size_t size);
+
 /* A type by its token (mdTypeDef, mdTypeRef, mdTypeSpec), as an instruction names it. */
 void signature_append_token(struct buffer *out, const struct signature_scope *scope, uint32_t type);
 

@@ -76,20 +76,23 @@ static uintptr_t body_address(const struct names_body *body, uint32_t offset, si
  * unloaded by now.
  */
 static struct native_rank rank_of(const struct names_body *body,
-                                  const struct clr_debug_il_to_native_map *entry, uint32_t offset)
+                                  const struct clr_debug_il_to_native_map *entry, uint32_t offset,
+                                  const struct site_hint *hint)
 {
     const struct clr_debug_il_to_native_map *first = entry, *last = entry, *e;
-    struct native_rank rank = {0, 0};
+    struct native_rank rank = {0, 0, false};
     uint8_t small[512], *code = small;
     size_t size, left;
     uintptr_t address;
 
-    for (e = entry; e >= body->map && (e->il_offset == entry->il_offset || e->il_offset == NO_MAPPING); e--)
+    for (e = entry;
+         e >= body->map && (e->il_offset == entry->il_offset || e->il_offset == NO_MAPPING); e--)
         first = e->il_offset == entry->il_offset ? e : first;
     for (e = entry; e < body->map + body->entries &&
                     (e->il_offset == entry->il_offset || e->il_offset == NO_MAPPING);
          e++)
-        last = e->il_offset == entry->il_offset ? e : last;
+        if (e->il_offset == entry->il_offset || last->native_end_offset <= offset)
+            last = e; /* what is not mapped: in between, or where the call is */
     address = body_address(body, first->native_start_offset, &left);
     size = last->native_end_offset - first->native_start_offset;
     if (size > left)
@@ -100,7 +103,7 @@ static struct native_rank rank_of(const struct names_body *body,
         code = memory_alloc(size);
     if (code && process_vm_readv(getpid(), &(struct iovec){code, size}, 1,
                                  &(struct iovec){(void *)address, size}, 1, 0) == (ssize_t)size)
-        rank = native_rank(code, size, offset + 1 - first->native_start_offset);
+        rank = native_rank(code, size, offset + 1 - first->native_start_offset, hint->made);
     if (code != small)
         memory_free(code);
     return rank;
@@ -118,11 +121,18 @@ static int32_t before_all(const struct names_method *method, const struct il_cod
     return il_find_first(method, il, pieces, target);
 }
 
+static int32_t behind_epilog(const struct names_method *method, const struct il_code *il,
+                             const struct il_pieces *pieces, uint32_t from,
+                             const struct il_target *target)
+{
+    (void)from;
+    return il_find_lost(method, il, pieces, target);
+}
+
 /* Finds the instruction at `from` or near. Without IL there is but what the map says. */
 static int32_t instruction(struct names *names, struct names_method *method,
                            const struct names_body *body, uint32_t from,
-                           const struct site_hint *hint, struct native_rank rank,
-                           il_finder *finder)
+                           const struct site_hint *hint, struct native_rank rank, il_finder *finder)
 {
     struct il_target target;
     struct il_code il;
@@ -165,11 +175,13 @@ static int32_t body_il(struct names *names, struct names_method *method,
             finder = il_search;
     } else if (entry->il_offset == PROLOG) {
         finder = before_all;
+    } else if (entry->il_offset == EPILOG) {
+        finder = behind_epilog;
     } else if (!is_real(entry)) {
         return NAMES_SITE_UNMAPPED;
     }
     il = instruction(names, method, body, is_real(entry) ? entry->il_offset : 0, hint,
-                     rank_of(body, entry, offset), finder);
+                     rank_of(body, entry, offset, hint), finder);
     return il >= 0 ? il : NAMES_SITE_UNMAPPED;
 }
 
