@@ -1,4 +1,5 @@
 """How fast `report` reads a log, and in how much memory."""
+import json
 import os
 import time
 
@@ -22,12 +23,16 @@ def measure(bench, events, say):
             return None
         size = os.path.getsize(log)
         start = time.perf_counter()
-        read = Child([bench.command, 'report', '--top', '5', log], os.environ, os.path.join(bench.out, 'output'), 300)
+        read = Child([bench.command, 'report', '--format', 'json', '--top', '5', log], os.environ, os.path.join(bench.out, 'output'), 300)
         status, usage, wall = read.wait()
         if status:
             say('report failed: ' + read.output()[-300:])
             return None
-        say('report: %.1f s' % (time.perf_counter() - start))
+        found = json.loads(read.output())['total']
+        say('report: %.1f s for %s events' % (time.perf_counter() - start, '{:,}'.format(found['allocs'])))
+        if found['allocs'] + found['lost'] < events:
+            say('report: the log should hold %s events' % '{:,}'.format(events))
+        events = found['allocs'] # what was in fact read
         return {'events': events, 'log_bytes': size, 'wall': wall, 'cpu': usage.ru_utime + usage.ru_stime,
                 'rss': usage.ru_maxrss * 1024, 'events_s': events / wall}
     finally:

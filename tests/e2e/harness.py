@@ -34,7 +34,8 @@ HOOKS = ('elt2', 'elt3')
 def _environment():
     """Ours, without what would change how programs run; and what the SDK is: its framework, its version, its folder."""
     clean = {name: value for name, value in os.environ.items()
-             if not name.startswith(('CORECLR_', 'COR_', 'SHADOWTRACE_', 'DOTNET_Enable', 'DOTNET_Tiered', 'DOTNET_gc', 'COMPlus_'))}
+             if not name.startswith(('CORECLR_', 'COR_', 'SHADOWTRACE_', 'DOTNET_Enable', 'DOTNET_Tiered', 'DOTNET_gc',
+                                     'COMPlus_'))}
     clean.update(DOTNET_CLI_TELEMETRY_OPTOUT='1', DOTNET_NOLOGO='1', DOTNET_CLI_USE_MSBUILD_SERVER='0',
                  MSBUILDDISABLENODEREUSE='1', DOTNET_SKIP_FIRST_TIME_EXPERIENCE='1', LC_ALL='C.UTF-8')
     try:
@@ -265,9 +266,9 @@ class Programs:
                 shutil.rmtree(folder, ignore_errors=True)
                 os.makedirs(folder)
                 self.native(flavour)
-                result = run(['nice', 'dotnet', 'publish', os.path.join(PROGRAMS, program, program + '.csproj'), '-nodeReuse:false',
-                              '-nologo', '-v:q', '-c', 'Release', '-p:E2EBringRuntime=false', '-p:E2EOut=' + OUT, '-p:E2EFlavour=' + flavour + '.build',
-                              '-o', folder] + ['-p:' + p for p in properties], timeout=600)
+                result = run(['nice', 'dotnet', 'publish', os.path.join(PROGRAMS, program, program + '.csproj'),
+                              '-nodeReuse:false', '-nologo', '-v:q', '-c', 'Release', '-o', folder, '-p:E2EOut=' + OUT,
+                              '-p:E2EBringRuntime=false', '-p:E2EFlavour=' + flavour + '.build'] + ['-p:' + p for p in properties], timeout=600)
                 for code in NO_PACKAGE:
                     if code in result.text:
                         raise Skip('a package for this form cannot be restored (%s)' % code)
@@ -333,6 +334,7 @@ class Test:
         self.records = 0
         self.notes = []
         self.unchecked = set()
+        self.started = []
 
     def skip(self, reason):
         raise Skip(reason)
@@ -365,6 +367,21 @@ class Test:
             line += ['--check', str(check)]
         more.setdefault('cwd', folder)
         return Record(run(line + list(options) + ['--'] + list(command), timeout=timeout, **more), folder, path)
+
+    def start(self, command, **more):
+        """A command that runs beside the test, its outputs piped; what is left of it is killed at the test's end."""
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT,
+                                   start_new_session=True, **more)
+        self.started.append(process)
+        return process
+
+    def close(self):
+        for process in self.started:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            process.stdout.close()
+            process.stderr.close()
 
     def exact(self, record, status=0):
         """What holds for every recording with --check 1 that ran to its end; returns the comparison."""

@@ -22,6 +22,7 @@ import threading
 import time
 import traceback
 
+sys.dont_write_bytecode = True  # output lies under build/ only
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness  # noqa: E402
 
@@ -71,6 +72,8 @@ class Runner:
             outcome = 'FAIL'
             detail = str(error) if isinstance(error, AssertionError) else traceback.format_exc()
             detail += '\nkept in %s' % os.path.relpath(t.folder, harness.ROOT)
+        finally:
+            t.close()
         if outcome != 'FAIL' and not self.keep:
             shutil.rmtree(t.folder, ignore_errors=True)
         line = '%-6s %-60s %5.1f s' % (outcome, 'e2e ' + name, time.monotonic() - start)

@@ -153,9 +153,8 @@ def test_exit_statuses_pass_through(t):
 def start(t, name, *arguments, stdin=subprocess.DEVNULL, preexec=None):
     """A recording that runs, its program's first line read."""
     path = t.path(name + '.ndjson')
-    process = subprocess.Popen([TOOL, 'record', '--quiet', '-o', path, '--'] + PROGRAM.command('Echo') + list(arguments),
-                               stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT,
-                               start_new_session=True, preexec_fn=preexec)
+    process = t.start([TOOL, 'record', '--quiet', '-o', path, '--'] + PROGRAM.command('Echo') + list(arguments),
+                      stdin=stdin, preexec_fn=preexec)
     return process, path, int(process.stdout.readline().split()[1])
 
 
@@ -219,7 +218,6 @@ def test_the_program_outlives_the_command(t):
     deadline = time.monotonic() + 20
     while os.path.exists('/proc/%d' % pid) and time.monotonic() < deadline:
         time.sleep(0.05)
-    process.stderr.close()
     t.true(harness.Log(path).end, 'the log has no end')
 
 

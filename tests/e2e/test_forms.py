@@ -1,8 +1,7 @@
 """Programs in the other forms they are published in."""
 import os
 
-import harness
-from harness import HOOKS, PROGRAM, SDK_FRAMEWORK, each, one_line, tool
+from harness import HOOKS, PROGRAM, SDK_FRAMEWORK, each, tool
 
 RID = 'RuntimeIdentifier=linux-x64'
 FORMS = {

@@ -109,7 +109,8 @@ def test_lines_are_those_of_the_source(t, hooks):
             t.true('line' in row, 'no line for %s' % row['stack'][0])
             text = source[row['line'] - 1]
             kind = re.sub(r'^.*\.|[\[<].*$', '', re.sub(r'<.*>', '', row['type']))
-            t.true('new ' in text and kind in text or '+= ' in text, '%s of %s: line %d is %r' % (row['type'], row['stack'][0], row['line'], text))
+            t.true('new ' in text and kind in text or '+= ' in text,
+                   '%s of %s: line %d is %r' % (row['type'], row['stack'][0], row['line'], text))
     t.true(seen > 20, 'only %d sites seen' % seen)
 
 

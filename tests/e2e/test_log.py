@@ -8,7 +8,6 @@ import signal
 import subprocess
 import time
 
-import harness
 from harness import ENVIRONMENT, HOOKS, PROGRAM, TOOL, each, needs, one_line, run, tool
 from logfile import Log
 
@@ -118,14 +117,14 @@ def test_damaged_logs_are_reported_by_line_and_byte(t):
 def kill_while_ticking(t, hooks, *options):
     """Kills the program with -9 while it ticks; the log, and what was certain a second before."""
     path = t.path('killed.ndjson')
-    process = subprocess.Popen([TOOL, 'record', '-o', path] + (['--hooks', hooks] if hooks else []) + list(options) + ['--'] +
-                               PROGRAM.command('Ticker') + ['--threads', '2'],
-                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT,
-                               start_new_session=True)
+    process = t.start([TOOL, 'record', '-o', path] + (['--hooks', hooks] if hooks else []) + list(options) + ['--'] +
+                      PROGRAM.command('Ticker') + ['--threads', '2'], stdin=subprocess.DEVNULL)
     said = []
     end = time.monotonic() + 2.8
     while time.monotonic() < end:
         line = process.stdout.readline()
+        if not line:
+            raise AssertionError('it ended: %r' % process.stderr.read())
         said.append((time.monotonic(), int(line)))
     with open('/proc/%d/task/%d/children' % (process.pid, process.pid), encoding='ascii') as file:
         pid = int(file.read().split()[0])
