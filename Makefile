@@ -62,9 +62,10 @@ SCHEMA := $(BUILD)/log_schema.json
 
 all: $(LIB) $(CMD) $(SCHEMA)
 
+# By rename: processes that have the library mapped keep theirs.
 $(LIB): $(LIB_OBJ)
-	$(call say,LD,$@)$(CC) -shared -o $@ $(LDFLAGS_ALL) -Wl,-z,nodelete,-z,now,-z,relro -Wl,--no-undefined $^ $(LIBS_LIB)
-	$(Q)tests/tls-size $@
+	$(call say,LD,$@)$(CC) -shared -o $@.new $(LDFLAGS_ALL) -Wl,-z,nodelete,-z,now,-z,relro -Wl,--no-undefined $^ $(LIBS_LIB)
+	$(Q)tests/tls-size $@.new && mv -f $@.new $@
 
 $(CMD): $(CMD_OBJ)
 	$(call say,LD,$@)$(CC) -o $@ $(LDFLAGS_ALL) $^ $(LIBS_CMD)
