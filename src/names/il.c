@@ -3,9 +3,12 @@
 #include "names/internal.h"
 #include "names/signature.h"
 
+#include "base/memory.h"
+
 #include <shadowtrace/clr/constants.h>
 #include <shadowtrace/clr/metadata.h>
 
+#include <errno.h>
 #include <string.h>
 
 /* ECMA-335 III: the opcodes that call, or may call a helper of the runtime's. */
@@ -284,7 +287,51 @@ static bool parameters_are(const struct signature_scope *scope, const struct mem
  * How well an instruction fits what is asked for, 0 not at all. FIT_OWNER, given only if owners are asked about: it
  * calls another method of the same type, which may be inlined there and call on.
  */
-enum { FIT_OWNER = 1, FIT_NAME = 2, FIT_PARAMETERS = 1, FIT_NAME_OWNER = 4, FIT_ALL = 5 };
+enum {
+    FIT_OWNER = 1,
+    FIT_NAME = 2,
+    FIT_PARAMETERS = 1,
+    FIT_NAME_OWNER = 4,
+    FIT_ALL = 5,
+    FIT_BOX = 6,
+    FIT_ARGUMENTS = 2
+};
+
+/* The end of one type argument, or of a whole type: at a ',', '>' or the end, outside of brackets. */
+static const char *argument_end(const char *p)
+{
+    for (int depth = 0; *p && (depth || (*p != ',' && *p != '>')); p++)
+        depth += *p == '<' || *p == '[' ? 1 : *p == '>' || *p == ']' ? -1 : 0;
+    return p;
+}
+
+static bool is_variable(const char *from, const char *end)
+{
+    return end > from && !memchr(from, '.', (size_t)(end - from)) &&
+           !memchr(from, '<', (size_t)(end - from)) && !memchr(from, '[', (size_t)(end - from));
+}
+
+/* Whether a call of a generic method hands on the arguments that its text has; shared code goes by parameters. */
+static bool same_arguments(const struct signature_scope *scope, uint32_t token,
+                           const struct parts *callee)
+{
+    const char *text = callee->name + callee->name_size;
+    size_t size = (size_t)(callee->parameters - text);
+    const uint8_t *blob = NULL;
+    struct buffer b = BUFFER_INIT;
+    uint32_t length = 0;
+    bool same;
+
+    if (clr_token_type(token) != mdtMethodSpec || !size ||
+        scope->import->vtbl->get_method_spec_props(scope->import, token, NULL, &blob, &length) < 0)
+        return false;
+    if (is_variable(text + 1, argument_end(text + 1)))
+        return signature_first_is_reference(blob, length);
+    signature_append_arguments(&b, scope, blob, length);
+    same = text_is(&b, text, size);
+    buffer_free(&b);
+    return same;
+}
 
 static unsigned fit_call(const struct signature_scope *scope, const struct instruction *in,
                          const struct parts *callee, bool owners)
@@ -305,6 +352,7 @@ static unsigned fit_call(const struct signature_scope *scope, const struct instr
     if (named) {
         fit = owner_is(scope, &m, callee->text, callee->owner_size) ? FIT_NAME_OWNER : FIT_NAME;
         fit += parameters_are(scope, &m, callee->parameters) ? FIT_PARAMETERS : 0u;
+        fit += same_arguments(scope, in->token, callee) ? FIT_ARGUMENTS : 0u;
     } else if (owners && owner_is(scope, &m, callee->text, callee->owner_size)) {
         fit = FIT_OWNER;
     }
@@ -312,31 +360,60 @@ static unsigned fit_call(const struct signature_scope *scope, const struct instr
     return fit;
 }
 
-/* Past the type arguments that begin at p, if any do: a '<' that begins a name is part of it ("<>c"). */
-static const char *past_arguments(const char *text, const char *p)
-{
-    int depth = 0;
+#define TYPE_DEPTH 32
 
-    if (*p != '<' || p == text || p[-1] == '.')
-        return p;
-    do {
-        depth += *p == '<';
-        depth -= *p == '>';
-        p++;
-    } while (*p && depth > 0);
-    return p;
+/* Whether an array's brackets end a type; *at is then moved to their beginning. */
+static bool is_array(const char *from, const char **at)
+{
+    const char *p = *at;
+
+    if (p == from || p[-1] != ']')
+        return false;
+    for (p--; p > from && (p[-1] == ',' || p[-1] == '*'); p--)
+        ;
+    if (p == from || p[-1] != '[')
+        return false;
+    *at = p - 1;
+    return true;
 }
 
-/* Whether two types differ in their type arguments at most. */
-static bool same_definition(const char *a, const char *b)
+/*
+ * How well the type an instruction names fits that of an object, 0 not at all: type parameters, which shared code names
+ * types by, fit any argument; the plainer the better.
+ */
+static unsigned fit_type(const char *pattern, const char *pattern_end, const char *text,
+                         const char *text_end, unsigned depth)
 {
-    const char *p = a, *q = b;
+    unsigned fit = FIT_NAME_OWNER, argument;
 
-    for (;; p++, q++) {
-        p = past_arguments(a, p);
-        q = past_arguments(b, q);
-        if (*p != *q || !*p)
-            return *p == *q;
+    if (depth == TYPE_DEPTH)
+        return 0;
+    if (is_variable(pattern, pattern_end))
+        return memchr(text, '<', (size_t)(text_end - text)) || text_end[-1] == ']' ? FIT_NAME
+                                                                                   : FIT_NAME_OWNER;
+    if (is_array(pattern, &pattern_end))
+        return is_array(text, &text_end) ? fit_type(pattern, pattern_end, text, text_end, depth + 1)
+                                         : 0;
+    for (;;) {
+        while (pattern < pattern_end && text < text_end && *pattern == *text) {
+            bool opens =
+                (*pattern == '<' && pattern[1] != '>') || (*pattern == ' ' && pattern[-1] == ',');
+
+            pattern++;
+            text++;
+            if (opens)
+                break;
+        }
+        if (pattern == pattern_end || text == text_end)
+            return pattern == pattern_end && text == text_end ? fit : 0;
+        if (pattern[-1] != '<' && pattern[-1] != ' ')
+            return 0;
+        argument = fit_type(pattern, argument_end(pattern), text, argument_end(text), depth + 1);
+        if (!argument)
+            return 0;
+        fit = argument < fit ? argument : fit;
+        pattern = argument_end(pattern);
+        text = argument_end(text);
     }
 }
 
@@ -349,9 +426,16 @@ static unsigned fit_class(const struct signature_scope *scope, const struct inst
     struct member m;
     unsigned fit = 0;
 
+    if (in->opcode == OP_LDSTR || in->opcode == OP_LDTOKEN) /* made when first asked for */
+        return strcmp(text, in->opcode == OP_LDSTR ? "System.String" : "System.RuntimeType") == 0
+                   ? FIT_NAME
+                   : 0;
     if (!makes_object(in->opcode))
         return 0;
     if (in->opcode == OP_NEWOBJ) {
+        if (strcmp(text, "System.String") ==
+            0) /* made by a method that stands for the constructor */
+            return 0;
         member_of(scope, in->token, &m);
         token = m.owner;
         buffer_free(&m.name);
@@ -360,11 +444,13 @@ static unsigned fit_class(const struct signature_scope *scope, const struct inst
     if (in->opcode == OP_NEWARR)
         buffer_text(&type, "[]");
     if (text_is(&type, text, strlen(text)))
-        fit = FIT_ALL;
-    else if (type.data && same_definition(type.data, text))
-        fit = FIT_NAME_OWNER;
-    else if (in->opcode == OP_NEWARR && made->rank == 1)
-        fit = FIT_NAME; /* T[], for one */
+        fit = in->opcode == OP_BOX ? FIT_BOX : FIT_ALL; /* what is boxed, newobj only builds */
+    else if (type.data && *text && clr_token_type(token) == mdtTypeSpec)
+        fit = fit_type(type.data, type.data + type.size, text, text + strlen(text), 0);
+    if (fit && fit < FIT_ALL && in->opcode == OP_NEWARR && made->rank != 1)
+        fit = 0;
+    if (in->opcode == OP_BOX && type.data && is_variable(type.data, type.data + type.size))
+        fit = 0; /* code shared by reference types: nothing to box */
     buffer_free(&type);
     return fit;
 }
@@ -402,87 +488,592 @@ static unsigned fit_of(const struct signature_scope *scope, const struct instruc
     return text ? fit_class(scope, in, made, text) : 0;
 }
 
-/* All that may call in [from, to): how many, and the first of each kind. */
-struct candidates {
-    uint32_t all, calls, makers;
-    uint32_t first, first_call, first_maker;
-};
-
-static struct candidates candidates_in(const struct il_code *il, uint32_t from, uint32_t to)
-{
-    struct candidates c = {0};
-    struct instruction in;
-
-    while (from < to && next_instruction(il, &from, &in)) {
-        if (!is_call(in.opcode) && !may_call_helper(in.opcode))
-            continue;
-        if (!c.all++)
-            c.first = in.at;
-        if (is_call(in.opcode) && !c.calls++)
-            c.first_call = in.at;
-        if (makes_object(in.opcode) && !c.makers++)
-            c.first_maker = in.at;
-    }
-    return c;
-}
-
-/* The best fit in [from, to), and how many fit as well as it. */
+/* The best fit in [from, to), how many fit as well as it, and the one of these at the place of the target's rank. */
 struct best {
-    uint32_t at;
+    uint32_t at, nth;
     unsigned fit, count;
 };
 
-static struct best best_in(const struct names_method *method, const struct il_code *il,
-                           uint32_t from, uint32_t to, const struct il_target *target, bool owners)
+static void best_add(struct best *best, const struct names_method *method, const struct il_code *il,
+                     uint32_t from, uint32_t to, const struct il_target *target, bool owners)
 {
-    struct best best = {0, 0, 0};
     struct signature_scope scope;
     struct instruction in;
     struct parts parts;
     unsigned fit;
 
-    if (!method->module || !method->module->import)
-        return best;
+    if (!method->module || !method->module->import || (!target->callee && !target->made))
+        return;
     text_scope(method, &scope);
     if (target->callee)
         parts = parts_of(target->callee);
     while (from < to && next_instruction(il, &from, &in)) {
         fit = fit_of(&scope, &in, target->callee ? &parts : NULL, target->made, owners);
-        if (fit > best.fit)
-            best = (struct best){in.at, fit, 1};
-        else if (fit && fit == best.fit)
-            best.count++;
+        if (fit > best->fit) {
+            *best = (struct best){in.at, in.at, fit, 1};
+        } else if (fit && fit == best->fit) {
+            if (best->count++ == target->rank.place)
+                best->nth = in.at;
+        }
     }
+}
+
+/* The piece that holds an offset. */
+static uint32_t piece_of(const struct il_pieces *pieces, uint32_t at)
+{
+    uint32_t low = 0, high = pieces->count;
+
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (pieces->piece[middle].at <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static uint32_t piece_end(const struct il_pieces *pieces, uint32_t index)
+{
+    return index + 1 < pieces->count ? pieces->piece[index + 1].at : UINT32_MAX;
+}
+
+static uint32_t statement_of(const struct il_pieces *pieces, uint32_t index)
+{
+    while (index && !pieces->piece[index].statement)
+        index--;
+    return index;
+}
+
+/*
+ * Which pieces the code under one entry of the map may be from, the likeliest first; each set holds the ones before.
+ * Pieces without an entry lead into the one in question (their result is computed where it is used), follow it on the
+ * way of control (their code runs on under its entry). Then those that have one: the piece before, whose last result may
+ * be used here, and others of the statement. The rest lie next to it, or anywhere (the JIT moves blocks).
+ */
+enum { NEAR_LEADS, NEAR_FOLLOWS, NEAR_MAPPED, NEAR_BESIDE, NEAR_ANY, NEAR_SETS };
+
+struct near {
+    const struct il_pieces *pieces;
+    uint32_t own;   /* the entry's piece; pieces->count: none, the code before all entries */
+    uint8_t *level; /* the first set that each piece is in */
+    uint32_t *open; /* pieces still to be followed: each at most once, and the first */
+};
+
+static bool leads_on(const struct il_piece *piece)
+{
+    return !piece->mapped && !piece->splits && !piece->ends && piece->jump == IL_NOWHERE;
+}
+
+/* The piece's own set: from *first to *last. */
+static void leading(const struct il_pieces *pieces, uint32_t own, uint32_t *first, uint32_t *last)
+{
+    *first = *last = own;
+    while (*first && !pieces->piece[*first].joins && leads_on(&pieces->piece[*first - 1]))
+        --*first;
+}
+
+/* Follows control from a piece through those without entry. */
+static void follow(struct near *near, uint32_t from)
+{
+    const struct il_pieces *pieces = near->pieces;
+    uint32_t open = 0;
+
+    near->open[open++] = from;
+    while (open) {
+        const struct il_piece *piece = &pieces->piece[near->open[--open]];
+        uint32_t next[2] = {pieces->count, pieces->count};
+
+        if (!piece->ends)
+            next[0] = (uint32_t)(piece - pieces->piece) + 1;
+        if (piece->jump != IL_NOWHERE)
+            next[1] = piece_of(pieces, piece->jump);
+        for (unsigned i = 0; i < COUNT_OF(next); i++) {
+            if (next[i] >= pieces->count || pieces->piece[next[i]].mapped ||
+                near->level[next[i]] <= NEAR_FOLLOWS)
+                continue;
+            near->level[next[i]] = NEAR_FOLLOWS;
+            near->open[open++] = next[i];
+        }
+    }
+}
+
+/* The other pieces of the same statement. */
+static void statement(struct near *near, uint32_t own)
+{
+    const struct il_pieces *pieces = near->pieces;
+    uint32_t i = statement_of(pieces, own);
+
+    do
+        if (near->level[i] > NEAR_MAPPED)
+            near->level[i] = NEAR_MAPPED;
+    while (++i < pieces->count && !pieces->piece[i].statement);
+}
+
+static void beside(struct near *near)
+{
+    const struct il_pieces *pieces = near->pieces;
+    uint32_t own = near->own < pieces->count ? near->own : 0;
+
+    for (uint32_t i = own; i && !pieces->piece[i - 1].mapped; i--)
+        if (near->level[i - 1] > NEAR_BESIDE)
+            near->level[i - 1] = NEAR_BESIDE;
+    for (uint32_t i = near->own < pieces->count ? own + 1 : 0;
+         i < pieces->count && !pieces->piece[i].mapped; i++)
+        if (near->level[i] > NEAR_BESIDE)
+            near->level[i] = NEAR_BESIDE;
+}
+
+static void near_fini(struct near *near)
+{
+    memory_free(near->level);
+    memory_free(near->open);
+}
+
+static bool near_init(struct near *near, const struct il_pieces *pieces, uint32_t own)
+{
+    uint32_t first, last;
+
+    *near = (struct near){pieces, own, memory_alloc(pieces->count),
+                          memory_alloc((pieces->count + 1) * sizeof(*near->open))};
+    if (!near->level || !near->open) {
+        near_fini(near);
+        return false;
+    }
+    for (uint32_t i = 0; i < pieces->count; i++)
+        near->level[i] = pieces->piece[i].mapped ? NEAR_SETS : NEAR_ANY;
+    if (own < pieces->count) {
+        leading(pieces, own, &first, &last);
+        memset(near->level + first, NEAR_LEADS, last - first + 1);
+        follow(near, own);
+        if (first && !pieces->piece[first].joins && pieces->piece[first - 1].mapped &&
+            !pieces->piece[first - 1].ends)
+            near->level[first - 1] = NEAR_MAPPED;
+        statement(near, own);
+    } else if (!pieces->piece[0].mapped) {
+        near->level[0] = NEAR_FOLLOWS;
+        follow(near, 0);
+    }
+    beside(near);
+    return true;
+}
+
+/* The best of the pieces that are in a set. */
+static struct best best_of(const struct names_method *method, const struct il_code *il,
+                           const struct near *near, unsigned set, const struct il_target *target)
+{
+    struct best best = {.fit = 0};
+
+    for (uint32_t i = 0; i < near->pieces->count; i++)
+        if (near->level[i] <= set)
+            best_add(&best, method, il, near->pieces->piece[i].at, piece_end(near->pieces, i),
+                     target, false);
     return best;
 }
 
-int32_t il_narrow(const struct names_method *method, const struct il_code *il, uint32_t from,
-                  uint32_t to, const struct il_target *target)
+/* The one that fits best: of several the one whose place among them is the call's among equal calls. */
+static int32_t chosen(const struct best *best, const struct il_target *target)
 {
-    struct candidates c = candidates_in(il, from, to);
-    struct best best;
+    const struct native_rank *rank = &target->rank;
 
-    if (c.all < 2)
-        return c.all ? (int32_t)c.first : IL_NOTHING;
-    if (!target->callee && !target->made)
-        return IL_AMBIGUOUS;
-    best = best_in(method, il, from, to, target, false);
-    if (best.fit >= FIT_NAME)
-        return (int32_t)best.at;
-    if (c.makers == 1 && !target->callee)
-        return (int32_t)c.first_maker;
-    if (c.calls == 1) /* through a delegate, an override by another name, or inlined there */
-        return (int32_t)c.first_call;
-    return IL_AMBIGUOUS;
+    if (best->count == 1 && rank->count <= 1)
+        return (int32_t)best->at;
+    return rank->ordered && best->count == rank->count ? (int32_t)best->nth : IL_UNKNOWN;
 }
 
-int32_t il_search(const struct names_method *method, const struct il_code *il, uint32_t from,
-                  uint32_t to, const struct il_target *target)
+/* Whether the call's operand says nothing of whom it calls: through a pointer, or a delegate. */
+static bool calls_unnamed(const struct names_method *method, const struct il_code *il, uint32_t at)
 {
-    struct best best = best_in(method, il, from, to, target, false);
+    static const char invoke[] = "Invoke";
+    struct signature_scope scope;
+    struct instruction in;
+    struct member m;
+    bool is;
 
+    if (!next_instruction(il, &at, &in) || in.opcode == OP_CALLI)
+        return in.opcode == OP_CALLI;
+    if (in.opcode != OP_CALLVIRT || !method->module || !method->module->import)
+        return false;
+    text_scope(method, &scope);
+    member_of(&scope, in.token, &m);
+    is = text_is(&m.name, invoke, sizeof(invoke) - 1);
+    buffer_free(&m.name);
+    return is;
+}
+
+/* What may lead to a target that no operand names. */
+struct ways {
+    uint32_t all, calls;
+    uint32_t call, any; /* the first of each */
+    uint32_t statement; /* all are in this one; IL_NOWHERE if not */
+};
+
+static struct ways ways_in(const struct il_code *il, const struct near *near, unsigned set)
+{
+    const struct il_pieces *pieces = near->pieces;
+    struct ways w = {.statement = IL_NOWHERE};
+
+    for (uint32_t i = 0; i < pieces->count; i++) {
+        uint32_t at = pieces->piece[i].at, end = piece_end(pieces, i), statement;
+        struct instruction in;
+
+        while (near->level[i] <= set && at < end && next_instruction(il, &at, &in)) {
+            if (!is_call(in.opcode) && !may_call_helper(in.opcode))
+                continue;
+            if (in.opcode == OP_NEWOBJ && near->level[i] > NEAR_LEADS)
+                continue; /* a constructor that is inlined and makes, or calls: not from afar */
+            statement = statement_of(pieces, i);
+            if (!w.all++)
+                w.any = in.at;
+            w.statement = w.all == 1 || statement == w.statement ? statement : IL_NOWHERE;
+            if (is_call(in.opcode) && !w.calls++)
+                w.call = in.at;
+        }
+    }
+    return w;
+}
+
+/* The only call among the likeliest pieces, if it says nothing of whom it calls. */
+static bool unnamed_call(const struct names_method *method, const struct il_code *il,
+                         const struct near *near, uint32_t *at)
+{
+    struct ways w = ways_in(il, near, NEAR_LEADS);
+
+    *at = w.call;
+    return w.calls == 1 && calls_unnamed(method, il, w.call);
+}
+
+/* No operand names the target: the calls that may lead to it by another name, or are inlined there. */
+static int32_t by_way_of(const struct names_method *method, const struct il_code *il,
+                         const struct near *near, const struct il_target *target)
+{
+    struct ways w = ways_in(il, near, NEAR_FOLLOWS);
+    struct best elsewhere;
+
+    if (w.calls == 1 && calls_unnamed(method, il, w.call))
+        return (int32_t)w.call;
+    elsewhere = best_of(method, il, near, NEAR_ANY, target);
+    if (elsewhere.fit >= FIT_NAME) /* moved away; or reached by way of a call here: who knows */
+        return w.all ? IL_UNKNOWN : chosen(&elsewhere, target);
+    if (w.all == 1)
+        return (int32_t)w.any;
+    if ((target->callee || target->made) && w.calls == 1)
+        return (int32_t)w.call;
+    if (near->own < near->pieces->count && w.all &&
+        w.statement == statement_of(near->pieces, near->own))
+        return (int32_t)near->pieces->piece[near->own].at;
+    return IL_UNKNOWN;
+}
+
+/* The likeliest pieces that have as many instructions that fit as there are equal calls. */
+static int32_t named(const struct names_method *method, const struct il_code *il,
+                     const struct near *near, const struct il_target *target, bool *any)
+{
+    uint32_t wanted = target->rank.count ? target->rank.count : 1;
+    unsigned fit = best_of(method, il, near, NEAR_BESIDE, target).fit;
+    struct best best;
+
+    *any = fit >= FIT_NAME;
+    for (unsigned set = 0; *any && set < NEAR_ANY; set++) {
+        best = best_of(method, il, near, set, target);
+        /* A callee may have another name where it is called: the nearer counts more. */
+        if (best.fit >= FIT_NAME && best.count >= wanted && (best.fit == fit || target->callee))
+            return chosen(&best, target);
+    }
+    /* More equal calls than instructions: copies of the only one. */
+    return *any && best.count == 1 ? (int32_t)best.at : IL_UNKNOWN;
+}
+
+static int32_t find(const struct names_method *method, const struct il_code *il,
+                    const struct near *near, const struct il_target *target)
+{
+    int32_t found;
+    uint32_t at;
+    bool any;
+
+    if (target->callee && best_of(method, il, near, NEAR_LEADS, target).fit < FIT_NAME &&
+        unnamed_call(method, il, near, &at))
+        return best_of(method, il, near, NEAR_FOLLOWS, target).fit < FIT_NAME ? (int32_t)at
+                                                                              : IL_UNKNOWN;
+    found = named(method, il, near, target, &any);
+    return any ? found : by_way_of(method, il, near, target);
+}
+
+int32_t il_find(const struct names_method *method, const struct il_code *il,
+                const struct il_pieces *pieces, uint32_t from, const struct il_target *target)
+{
+    uint32_t own = piece_of(pieces, from);
+    int32_t found = IL_UNKNOWN;
+    struct near near;
+
+    if (pieces->piece[own].at == from && near_init(&near, pieces, own)) {
+        found = find(method, il, &near, target);
+        near_fini(&near);
+    }
+    return found;
+}
+
+int32_t il_find_first(const struct names_method *method, const struct il_code *il,
+                      const struct il_pieces *pieces, const struct il_target *target)
+{
+    int32_t found = IL_UNKNOWN;
+    struct near near;
+
+    if (pieces->piece[0].mapped)
+        return il_search(method, il, pieces, 0, target);
+    if (near_init(&near, pieces, pieces->count)) {
+        found = find(method, il, &near, target);
+        near_fini(&near);
+    }
+    return found;
+}
+
+int32_t il_find_lost(const struct names_method *method, const struct il_code *il,
+                     const struct il_pieces *pieces, const struct il_target *target)
+{
+    int32_t found = IL_UNKNOWN;
+    struct best best;
+    struct near near;
+
+    if (!near_init(&near, pieces, pieces->count))
+        return IL_UNKNOWN;
+    best = best_of(method, il, &near, NEAR_ANY, target);
     if (best.fit >= FIT_NAME)
-        return (int32_t)best.at;
-    best = best_in(method, il, 0, il->size, target, true);
-    return best.count == 1 ? (int32_t)best.at : best.fit ? IL_AMBIGUOUS : IL_NOTHING;
+        found = chosen(&best, target);
+    near_fini(&near);
+    return found;
+}
+
+int32_t il_search(const struct names_method *method, const struct il_code *il,
+                  const struct il_pieces *pieces, uint32_t from, const struct il_target *target)
+{
+    struct best best = {.fit = 0};
+    int32_t found = IL_UNKNOWN;
+    struct near near;
+    bool any = false;
+
+    if (near_init(&near, pieces, piece_of(pieces, from))) {
+        found = named(method, il, &near, target, &any);
+        near_fini(&near);
+    }
+    if (any)
+        return found;
+    best_add(&best, method, il, 0, il->size, target, true);
+    return best.count == 1 ? (int32_t)best.at : IL_UNKNOWN;
+}
+
+/* ---- pieces ---- */
+
+/* What an instruction does to the depth of the stack, other than by its operand; rows in order. */
+static int effect_of(uint32_t opcode)
+{
+    static const struct {
+        uint16_t first, last;
+        int8_t effect;
+    } effects[] = {
+        {0x02, 0x09, 1},      /* ldarg, ldloc */
+        {0x0A, 0x0D, -1},     /* stloc */
+        {0x0E, 0x0F, 1},      /* ldarg.s, ldarga.s */
+        {0x10, 0x10, -1},     /* starg.s */
+        {0x11, 0x12, 1},      /* ldloc.s, ldloca.s */
+        {0x13, 0x13, -1},     /* stloc.s */
+        {0x14, 0x25, 1},      /* constants, dup */
+        {0x26, 0x26, -1},     /* pop */
+        {0x2C, 0x2D, -1},     /* brfalse.s, brtrue.s */
+        {0x2E, 0x37, -2},     /* beq.s to blt.un.s */
+        {0x39, 0x3A, -1},     /* brfalse, brtrue */
+        {0x3B, 0x44, -2},     /* beq to blt.un */
+        {0x45, 0x45, -1},     /* switch */
+        {0x51, 0x57, -2},     /* stind */
+        {0x58, 0x64, -1},     /* add to shr.un */
+        {0x70, 0x70, -2},     /* cpobj */
+        {0x72, 0x72, 1},      /* ldstr */
+        {0x7A, 0x7A, -1},     /* throw */
+        {0x7D, 0x7D, -2},     /* stfld */
+        {0x7E, 0x7F, 1},      /* ldsfld, ldsflda */
+        {0x80, 0x80, -1},     /* stsfld */
+        {0x81, 0x81, -2},     /* stobj */
+        {0x8F, 0x9A, -1},     /* ldelema, ldelem */
+        {0x9B, 0xA2, -3},     /* stelem */
+        {0xA3, 0xA3, -1},     /* ldelem */
+        {0xA4, 0xA4, -3},     /* stelem */
+        {0xD0, 0xD0, 1},      /* ldtoken */
+        {0xD6, 0xDB, -1},     /* add.ovf to sub.ovf.un */
+        {0xDF, 0xDF, -2},     /* stind.i */
+        {0xFE00, 0xFE00, 1},  /* arglist */
+        {0xFE01, 0xFE05, -1}, /* comparisons */
+        {0xFE06, 0xFE06, 1},  /* ldftn */
+        {0xFE09, 0xFE0A, 1},  /* ldarg, ldarga */
+        {0xFE0B, 0xFE0B, -1}, /* starg */
+        {0xFE0C, 0xFE0D, 1},  /* ldloc, ldloca */
+        {0xFE0E, 0xFE0E, -1}, /* stloc */
+        {0xFE11, 0xFE11, -1}, /* endfilter */
+        {0xFE15, 0xFE15, -1}, /* initobj */
+        {0xFE17, 0xFE18, -3}, /* cpblk, initblk */
+        {0xFE1C, 0xFE1C, 1},  /* sizeof */
+    };
+
+    for (size_t i = 0; i < COUNT_OF(effects) && opcode >= effects[i].first; i++)
+        if (opcode <= effects[i].last)
+            return effects[i].effect;
+    return 0;
+}
+
+static int effect_of_call(const struct names_method *method, const struct instruction *in,
+                          bool *returns)
+{
+    struct clr_metadata *import = method->module ? method->module->import : NULL;
+    struct signature_shape shape;
+
+    if (!import || !signature_shape_of(import, in->token, &shape))
+        return 0;
+    *returns = shape.returns;
+    if (in->opcode == OP_NEWOBJ)
+        return 1 - (int)shape.parameters;
+    return (shape.returns ? 1 : 0) - (int)shape.parameters - (shape.has_this ? 1 : 0) -
+           (in->opcode == OP_CALLI ? 1 : 0);
+}
+
+static bool is_prefix(uint32_t opcode)
+{
+    return (opcode >= 0xFE12 && opcode <= 0xFE14) || opcode == 0xFE16 || opcode == 0xFE19 ||
+           opcode == 0xFE1E;
+}
+
+/* Whether what follows is reached from elsewhere only. */
+static bool ends_flow(uint32_t opcode)
+{
+    switch (opcode) {
+    case 0x27:       /* jmp */
+    case 0x2A:       /* ret */
+    case 0x2B:       /* br.s */
+    case 0x38:       /* br */
+    case OP_THROW:   /* throw */
+    case 0xDC:       /* endfinally */
+    case 0xDD:       /* leave */
+    case 0xDE:       /* leave.s */
+    case 0xFE11:     /* endfilter */
+    case OP_RETHROW: /* rethrow */
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* What is known of an offset before the code there is read. */
+enum { AT_MAPPED = 1, AT_TARGET = 2, AT_DEPTH = 4 /* times the depth + 1 */ };
+
+static void reach(const struct il_code *il, uint16_t *known, int64_t target, int depth)
+{
+    if (target < 0 || target >= il->size)
+        return;
+    known[target] |= AT_TARGET;
+    if (known[target] < AT_DEPTH && depth < UINT16_MAX / AT_DEPTH - 1)
+        known[target] = (uint16_t)(known[target] + AT_DEPTH * (depth + 1));
+}
+
+/* Returns: the target of a branch other than a switch, else -1. */
+static int64_t reach_all(const struct il_code *il, const struct instruction *in, uint32_t next,
+                         uint16_t *known, int depth)
+{
+    int64_t target = -1;
+
+    if (in->opcode == OP_SWITCH) {
+        for (uint32_t i = 0; i < in->token; i++)
+            reach(il, known,
+                  (int64_t)next + (int32_t)read_u32(il->code + in->at + 5 + 4 * (size_t)i), depth);
+        return -1;
+    }
+    if ((in->opcode >= 0x38 && in->opcode <= 0x44) || in->opcode == 0xDD)
+        target = (int64_t)next + (int32_t)in->token;
+    else if ((in->opcode >= 0x2B && in->opcode <= 0x37) || in->opcode == 0xDE)
+        target = (int64_t)next + (int8_t)il->code[in->at + 1];
+    if (target >= 0)
+        reach(il, known, target, in->opcode == 0xDD || in->opcode == 0xDE ? 0 : depth);
+    return target < il->size ? target : -1;
+}
+
+/* Also whether the JIT begins something new behind it: after a call that returns nothing, be it a constructor. */
+static int depth_after(const struct names_method *method, const struct instruction *in, int depth,
+                       bool *breaks)
+{
+    bool returns = true;
+
+    depth += is_call(in->opcode) ? effect_of_call(method, in, &returns) : effect_of(in->opcode);
+    *breaks = !returns;
+    return depth < 0 ? 0 : depth; /* a handler begins with the exception on the stack */
+}
+
+/* Walks the code once; for depths branches back need no look: the stack is empty there, or known from before. */
+static uint32_t walk(const struct names_method *method, const struct il_code *il, uint16_t *known,
+                     struct il_piece *pieces)
+{
+    struct il_piece *piece = pieces;
+    uint32_t next = 0;
+    bool ended = true, breaks = false, prefixed = false;
+    int depth = 0;
+    struct instruction in;
+
+    while (next_instruction(il, &next, &in)) {
+        int64_t target;
+
+        if (ended)
+            depth = known[in.at] >= AT_DEPTH ? known[in.at] / AT_DEPTH - 1 : 0;
+        if (!in.at || (!depth && !prefixed) || breaks || (known[in.at] & AT_MAPPED))
+            *piece++ = (struct il_piece){in.at, IL_NOWHERE, !depth, known[in.at] & AT_MAPPED,
+                                         false, false,      false};
+        else if (ended || piece[-1].jump != IL_NOWHERE)
+            piece[-1].splits = true;
+        depth = depth_after(method, &in, depth, &breaks);
+        target = reach_all(il, &in, next, known, depth);
+        ended = ends_flow(in.opcode);
+        prefixed = is_prefix(in.opcode);
+        piece[-1].ends = ended;
+        piece[-1].jump = target >= 0 ? (uint32_t)target : IL_NOWHERE;
+    }
+    return (uint32_t)(piece - pieces);
+}
+
+/* Now that all branches are known: where they come to. */
+static void mark_joins(const struct il_code *il, const uint16_t *known, struct il_pieces *pieces)
+{
+    uint32_t index = 0;
+
+    for (uint32_t at = 0; at < il->size; at++) {
+        while (index + 1 < pieces->count && pieces->piece[index + 1].at <= at)
+            index++;
+        if (!(known[at] & AT_TARGET))
+            continue;
+        if (pieces->piece[index].at == at)
+            pieces->piece[index].joins = true;
+        else
+            pieces->piece[index].splits = true;
+    }
+}
+
+int il_pieces_new(const struct names_method *method, const struct il_code *il,
+                  const uint32_t *mapped, uint32_t mapped_count, struct il_pieces *out)
+{
+    uint16_t *known = memory_zalloc(il->size + 1, sizeof(*known));
+    struct il_piece *smaller;
+
+    *out = (struct il_pieces){memory_alloc((il->size + 1) * sizeof(*out->piece)), 0};
+    if (!known || !out->piece) {
+        memory_free(known);
+        memory_free(out->piece);
+        out->piece = NULL;
+        return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < mapped_count; i++)
+        if (mapped[i] < il->size)
+            known[mapped[i]] |= AT_MAPPED;
+    out->count = walk(method, il, known, out->piece);
+    if (!out->count)
+        out->piece[out->count++] = (struct il_piece){0, IL_NOWHERE, true, false, true, false, true};
+    mark_joins(il, known, out);
+    memory_free(known);
+    smaller = memory_realloc(out->piece, out->count * sizeof(*out->piece));
+    out->piece = smaller ? smaller : out->piece;
+    return 0;
 }

@@ -1,11 +1,13 @@
 /*
  * names/il.h - which instruction of a statement made a call. The runtime's maps end at statements (places where the
- * evaluation stack is empty): a statement may call more than once, and then what was called tells which it was.
+ * evaluation stack is empty), and in optimised code the result of one statement may be computed where the next one
+ * uses it: what was called, or made, tells which instruction it was.
  */
 #ifndef SHADOWTRACE_NAMES_IL_H
 #define SHADOWTRACE_NAMES_IL_H
 
 #include "names/names.h"
+#include "names/native.h"
 
 /* The code of a method's IL body: after its header, before its exception clauses. */
 struct il_code {
@@ -20,25 +22,66 @@ bool il_parse(const uint8_t *body, size_t size, struct il_code *out);
 struct il_target {
     const char *callee;             /* text of a method */
     const struct names_class *made; /* class of a new object, its text resolved */
+    struct native_rank rank; /* among equal calls in the code that the map gives to the piece */
 };
 
-enum { IL_NOTHING = -1, /* nothing in there calls */ IL_AMBIGUOUS = -2 };
+/*
+ * One piece of a body's IL: from where the evaluation stack is empty, or where the runtime's map says that something
+ * begins, to the next such place. Optimised code has pieces without an entry in the map: their code was moved to where
+ * the result is used, or runs on under the entry before, or there is none.
+ */
+struct il_piece {
+    uint32_t at;
+    uint32_t jump;  /* where a branch at its end goes, if it does; else IL_NOWHERE */
+    bool statement; /* the stack is empty here */
+    bool mapped;
+    bool joins;  /* a branch comes here */
+    bool splits; /* a branch comes to, or goes from, its inside */
+    bool ends;   /* does not run on into the next */
+};
+
+#define IL_NOWHERE UINT32_MAX
+
+struct il_pieces {
+    struct il_piece *piece; /* by rising offset */
+    uint32_t count;
+};
 
 /*
- * il_narrow - the instruction of the statement [from, to) that reached the target. `from` starts an instruction.
- * Returns: its offset: the only one that can call, the one whose operand names the target (the first, if several do),
- *          or the only call, if the target is reached by way of it. Else one of the values above.
+ * il_pieces_new - the pieces of a method's IL. mapped: offsets that the map has entries for, in any order; one that is
+ * no instruction's is passed over.
+ * Returns: 0 and pieces that the caller frees with memory_free(out->piece); -ENOMEM.
+ * Threads: as il_find.
+ */
+int il_pieces_new(const struct names_method *method, const struct il_code *il,
+                  const uint32_t *mapped, uint32_t mapped_count, struct il_pieces *out);
+
+enum { IL_UNKNOWN = -1 };
+
+/*
+ * il_find - the instruction that reached the target from native code which the map gives to the piece at `from`.
+ * Returns: its offset, in that piece or in one next to it that has no entry: the one whose operand names the target (of
+ *          several the one at the place of the target's rank), the only one that can call, or the only call, if the target is reached
+ *          by way of it. `from` if all that can call is in that piece, but nothing tells which it was. Else IL_UNKNOWN.
  * Threads: any that may read the metadata of method.
  */
-int32_t il_narrow(const struct names_method *method, const struct il_code *il, uint32_t from,
-                  uint32_t to, const struct il_target *target);
+int32_t il_find(const struct names_method *method, const struct il_code *il,
+                const struct il_pieces *pieces, uint32_t from, const struct il_target *target);
+
+/* il_find_first - the same for native code before the map's first entry, the prolog. */
+int32_t il_find_first(const struct names_method *method, const struct il_code *il,
+                      const struct il_pieces *pieces, const struct il_target *target);
+
+/* il_find_lost - for code behind an epilog, where the JIT puts blocks that it moved away: operands that name the target. */
+int32_t il_find_lost(const struct names_method *method, const struct il_code *il,
+                     const struct il_pieces *pieces, const struct il_target *target);
 
 /*
- * il_search - the same when all that is known is the statement that lies before in native code: the instruction there
- * whose operand names the target, or the only one in the whole method that does, or that calls another method of the
- * target's type. Nothing is taken for want of others.
+ * il_search - the same when the map has no entry: `from` is that of the native code before. The instruction there whose
+ * operand names the target, or the only one in the whole method that does, or that calls another method of the
+ * target's type; else IL_UNKNOWN.
  */
-int32_t il_search(const struct names_method *method, const struct il_code *il, uint32_t from,
-                  uint32_t to, const struct il_target *target);
+int32_t il_search(const struct names_method *method, const struct il_code *il,
+                  const struct il_pieces *pieces, uint32_t from, const struct il_target *target);
 
 #endif

@@ -5,6 +5,7 @@
 #ifndef SHADOWTRACE_NAMES_INTERNAL_H
 #define SHADOWTRACE_NAMES_INTERNAL_H
 
+#include "names/il.h"
 #include "names/names.h"
 
 #include "base/buffer.h"
@@ -59,6 +60,7 @@ struct names_body {
     uint32_t entries;
     struct clr_code_info *range;
     struct clr_debug_il_to_native_map *map; /* by native_start_offset */
+    struct il_pieces pieces;                /* none: without IL */
 };
 
 /*

@@ -633,6 +633,82 @@ bool signature_append_member_name(struct buffer *out, struct clr_metadata *impor
            0;
 }
 
+static uint32_t read_arguments(struct cursor *c)
+{
+    return read_byte(c) == IMAGE_CEE_CS_CALLCONV_GENERICINST ? read_number(c) : 0;
+}
+
+void signature_append_arguments(struct buffer *out, const struct signature_scope *scope,
+                                const uint8_t *blob, size_t size)
+{
+    unsigned steps = STEPS_MAX;
+    struct cursor c = {blob, blob ? blob + size : blob, scope, 0, &steps, false};
+    uint32_t count = read_arguments(&c);
+
+    for (uint32_t i = 0; i < count && !c.bad && !full(out); i++) {
+        put(out, i ? ", " : "<");
+        read_type(&c, out);
+    }
+    put(out, count ? ">" : "");
+}
+
+bool signature_first_is_reference(const uint8_t *blob, size_t size)
+{
+    unsigned steps = STEPS_MAX;
+    struct cursor c = {blob, blob ? blob + size : blob, NULL, 0, &steps, false};
+    uint32_t type = read_arguments(&c) ? read_byte(&c) : 0;
+
+    if (type == ELEMENT_TYPE_GENERICINST)
+        type = read_byte(&c);
+    return type == ELEMENT_TYPE_CLASS || type == ELEMENT_TYPE_STRING ||
+           type == ELEMENT_TYPE_OBJECT || type == ELEMENT_TYPE_SZARRAY ||
+           type == ELEMENT_TYPE_ARRAY || type == ELEMENT_TYPE_VAR || type == ELEMENT_TYPE_MVAR;
+}
+
+static bool method_blob(struct clr_metadata *import, uint32_t token, const uint8_t **blob,
+                        uint32_t *size)
+{
+    const struct clr_metadata_vtbl *v = import->vtbl;
+
+    if (clr_token_type(token) == mdtMethodSpec &&
+        v->get_method_spec_props(import, token, &token, blob, size) < 0)
+        return false;
+    switch (clr_token_type(token)) {
+    case mdtMethodDef:
+        return v->get_method_props(import, token, NULL, NULL, 0, NULL, NULL, blob, size, NULL,
+                                   NULL) >= 0;
+    case mdtMemberRef:
+        return v->get_member_ref_props(import, token, NULL, NULL, 0, NULL, blob, size) >= 0;
+    default:
+        return v->get_sig_from_token(import, token, blob, size) >= 0;
+    }
+}
+
+bool signature_shape_of(struct clr_metadata *import, uint32_t token, struct signature_shape *out)
+{
+    unsigned steps = STEPS_MAX;
+    const uint8_t *blob = NULL;
+    struct cursor c;
+    uint32_t size = 0, convention;
+
+    if (!method_blob(import, token, &blob, &size) || !blob)
+        return false;
+    c = (struct cursor){blob, blob + size, NULL, 0, &steps, false};
+    convention = read_byte(&c);
+    if (convention & IMAGE_CEE_CS_CALLCONV_GENERIC)
+        read_number(&c);
+    out->parameters = read_number(&c);
+    while (!c.bad && c.at < c.end &&
+           (*c.at == ELEMENT_TYPE_CMOD_REQD || *c.at == ELEMENT_TYPE_CMOD_OPT)) {
+        c.at++;
+        read_token(&c);
+    }
+    out->has_this = (convention & IMAGE_CEE_CS_CALLCONV_HASTHIS) &&
+                    !(convention & IMAGE_CEE_CS_CALLCONV_EXPLICITTHIS);
+    out->returns = read_byte(&c) != ELEMENT_TYPE_VOID;
+    return !c.bad && out->parameters < UINT16_MAX;
+}
+
 void signature_append_token(struct buffer *out, const struct signature_scope *scope, uint32_t type)
 {
     unsigned steps = STEPS_MAX;

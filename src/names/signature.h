@@ -44,6 +44,11 @@ bool signature_append_definition(struct buffer *out, const struct signature_scop
 /* "<System.Int32, T>" of a generic method, nothing for any other. */
 void signature_append_method_arguments(struct buffer *out, const struct signature_scope *scope);
 
+/* "<System.Int32, T>" as a mdMethodSpec says it; and whether the first of these is a reference type, or a parameter. */
+void signature_append_arguments(struct buffer *out, const struct signature_scope *scope,
+                                const uint8_t *blob, size_t size);
+bool signature_first_is_reference(const uint8_t *blob, size_t size);
+
 /* A type by its token (mdTypeDef, mdTypeRef, mdTypeSpec), as an instruction names it. */
 void signature_append_token(struct buffer *out, const struct signature_scope *scope, uint32_t type);
 
@@ -54,6 +59,18 @@ void signature_append_token(struct buffer *out, const struct signature_scope *sc
  */
 bool signature_append_member_name(struct buffer *out, struct clr_metadata *import, uint32_t member,
                                   uint32_t *owner, const uint8_t **blob, uint32_t *size);
+
+/* What a call takes from the evaluation stack and puts there. */
+struct signature_shape {
+    uint32_t parameters; /* without `this` */
+    bool has_this, returns;
+};
+
+/*
+ * signature_shape_of - of mdMethodDef, mdMemberRef, mdMethodSpec or a stand-alone signature.
+ * Returns: whether the metadata knew the token, and its blob could be read so far.
+ */
+bool signature_shape_of(struct clr_metadata *import, uint32_t token, struct signature_shape *out);
 
 /* Beyond so many bytes nothing is appended any more: names are cut far below (text.c). Blobs are still read on. */
 #define SIGNATURE_FULL 8192

@@ -12,8 +12,11 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #define NAME_UNITS 32
+#define CODE_MAX   65536 /* bytes of one piece of IL that are read; more is hardly one statement */
 
 static bool body_offset(const struct names_body *body, uintptr_t ip, uint32_t *offset)
 {
@@ -42,36 +45,104 @@ static bool is_real(const struct clr_debug_il_to_native_map *entry)
     return entry->il_offset < EPILOG; /* PROLOG, NO_MAPPING and EPILOG are the highest values */
 }
 
-/* Where the statement that begins at `from` ends: the next offset that this body maps. */
-static uint32_t statement_end(const struct names_body *body, uint32_t from)
-{
-    uint32_t end = UINT32_MAX;
-
-    for (uint32_t i = 0; i < body->entries; i++)
-        if (is_real(&body->map[i]) && body->map[i].il_offset > from && body->map[i].il_offset < end)
-            end = body->map[i].il_offset;
-    return end;
-}
-
-/* Finds the instruction in or after the statement at `from`: il_narrow, or il_search if the statement is a guess. */
-static int32_t instruction(struct names *names, struct names_method *method, uint32_t from,
-                           uint32_t to, const struct site_hint *hint, bool guess)
+static bool il_of(struct names *names, struct names_method *method, struct il_code *out)
 {
     struct clr_info *info = names->config.info;
     const uint8_t *bytes = NULL;
-    struct il_target target;
-    struct il_code il;
     uint32_t size = 0;
 
-    if (!method->module ||
-        info->vtbl->get_il_function_body(info, method->module->module_id, method->token, &bytes,
-                                         &size) < 0 ||
-        !il_parse(bytes, size, &il))
-        return IL_AMBIGUOUS; /* without IL of its own, or in a module that keeps none */
+    return method->module &&
+           info->vtbl->get_il_function_body(info, method->module->module_id, method->token, &bytes,
+                                            &size) >= 0 &&
+           il_parse(bytes, size, out);
+}
+
+/* The address of a native offset, and how much code follows it there without a gap. */
+static uintptr_t body_address(const struct names_body *body, uint32_t offset, size_t *left)
+{
+    for (uint32_t i = 0; i < body->ranges; i++) {
+        if (offset < body->range[i].size) {
+            *left = body->range[i].size - offset;
+            return body->range[i].start_address + offset;
+        }
+        offset -= (uint32_t)body->range[i].size;
+    }
+    *left = 0;
+    return 0;
+}
+
+/*
+ * Reads the code around a call, as far as it belongs to the same piece of IL. Through the kernel: code may have been
+ * unloaded by now.
+ */
+static struct native_rank rank_of(const struct names_body *body,
+                                  const struct clr_debug_il_to_native_map *entry, uint32_t offset,
+                                  const struct site_hint *hint)
+{
+    const struct clr_debug_il_to_native_map *first = entry, *last = entry, *e;
+    struct native_rank rank = {0, 0, false};
+    uint8_t small[512], *code = small;
+    size_t size, left;
+    uintptr_t address;
+
+    for (e = entry;
+         e >= body->map && (e->il_offset == entry->il_offset || e->il_offset == NO_MAPPING); e--)
+        first = e->il_offset == entry->il_offset ? e : first;
+    for (e = entry; e < body->map + body->entries &&
+                    (e->il_offset == entry->il_offset || e->il_offset == NO_MAPPING);
+         e++)
+        if (e->il_offset == entry->il_offset || last->native_end_offset <= offset)
+            last = e; /* what is not mapped: in between, or where the call is */
+    address = body_address(body, first->native_start_offset, &left);
+    size = last->native_end_offset - first->native_start_offset;
+    if (size > left)
+        size = left;
+    if (!address || !size || size > CODE_MAX)
+        return rank;
+    if (size > sizeof(small))
+        code = memory_alloc(size);
+    if (code && process_vm_readv(getpid(), &(struct iovec){code, size}, 1,
+                                 &(struct iovec){(void *)address, size}, 1, 0) == (ssize_t)size)
+        rank = native_rank(code, size, offset + 1 - first->native_start_offset, hint->made);
+    if (code != small)
+        memory_free(code);
+    return rank;
+}
+
+typedef int32_t il_finder(const struct names_method *method, const struct il_code *il,
+                          const struct il_pieces *pieces, uint32_t from,
+                          const struct il_target *target);
+
+static int32_t before_all(const struct names_method *method, const struct il_code *il,
+                          const struct il_pieces *pieces, uint32_t from,
+                          const struct il_target *target)
+{
+    (void)from;
+    return il_find_first(method, il, pieces, target);
+}
+
+static int32_t behind_epilog(const struct names_method *method, const struct il_code *il,
+                             const struct il_pieces *pieces, uint32_t from,
+                             const struct il_target *target)
+{
+    (void)from;
+    return il_find_lost(method, il, pieces, target);
+}
+
+/* Finds the instruction at `from` or near. Without IL there is but what the map says. */
+static int32_t instruction(struct names *names, struct names_method *method,
+                           const struct names_body *body, uint32_t from,
+                           const struct site_hint *hint, struct native_rank rank, il_finder *finder)
+{
+    struct il_target target;
+    struct il_code il;
+
+    if (!body->pieces.piece || !il_of(names, method, &il))
+        return finder == il_find ? (int32_t)from : IL_UNKNOWN;
     target.callee = hint->callee ? names_method_resolve(names, hint->callee) : NULL;
     target.made = hint->made;
-    return guess ? il_search(method, &il, from, to, &target)
-                 : il_narrow(method, &il, from, to, &target);
+    target.rank = rank;
+    return finder(method, &il, &body->pieces, from, &target);
 }
 
 /*
@@ -79,15 +150,15 @@ static int32_t instruction(struct names *names, struct names_method *method, uin
  * epilogs, and code without a mapping. The JIT marks as the latter what it made itself, but also what is left of a
  * statement after a run-time look-up in a shared generic, and blocks of code inlined there, which it may move to the
  * end. Such code belongs to the statement on both sides of it, if that is the same one. Else only an operand that
- * names what was called is believed: for the statement before, or when it is the only one in the method.
+ * names what was called is believed: for the statement before, or when it is the only one in the method. The prolog
+ * ends where the first entry begins: that need not be the first statement's.
  */
 static int32_t body_il(struct names *names, struct names_method *method,
                        const struct names_body *body, uint32_t offset, const struct site_hint *hint)
 {
     const struct clr_debug_il_to_native_map *end = body->map + body->entries, *entry = NULL, *next,
                                             *e;
-    uint32_t from = 0, to = 0;
-    bool certain = true;
+    il_finder *finder = il_find;
     int32_t il;
 
     for (e = body->map; e < end && e->native_start_offset <= offset; e++)
@@ -100,18 +171,18 @@ static int32_t body_il(struct names *names, struct names_method *method,
             ;
         while (entry > body->map && entry->il_offset == NO_MAPPING)
             entry--;
-        certain = is_real(entry) && next < end && next->il_offset == entry->il_offset;
+        if (!is_real(entry) || next == end || next->il_offset != entry->il_offset)
+            finder = il_search;
+    } else if (entry->il_offset == PROLOG) {
+        finder = before_all;
+    } else if (entry->il_offset == EPILOG) {
+        finder = behind_epilog;
     } else if (!is_real(entry)) {
         return NAMES_SITE_UNMAPPED;
     }
-    if (is_real(entry)) {
-        from = entry->il_offset;
-        to = statement_end(body, from);
-    }
-    il = instruction(names, method, from, to, hint, !certain);
-    if (il >= 0)
-        return il;
-    return certain ? (int32_t)from : NAMES_SITE_UNMAPPED;
+    il = instruction(names, method, body, is_real(entry) ? entry->il_offset : 0, hint,
+                     rank_of(body, entry, offset, hint), finder);
+    return il >= 0 ? il : NAMES_SITE_UNMAPPED;
 }
 
 static int by_native_start(const void *a, const void *b)
@@ -127,6 +198,7 @@ static void body_free(struct names_body *body)
     if (body) {
         memory_free(body->range);
         memory_free(body->map);
+        memory_free(body->pieces.piece);
     }
     memory_free(body);
 }
@@ -189,8 +261,29 @@ static hresult ask_map(struct names *names, struct names_body *body)
     return hr;
 }
 
+/* The statements, and which of them the map has. A body without IL of its own has none. */
+static bool ask_pieces(struct names *names, struct names_method *method, struct names_body *body)
+{
+    uint32_t *mapped, count = 0;
+    struct il_code il;
+    int err;
+
+    if (!il_of(names, method, &il))
+        return true;
+    mapped = memory_alloc((body->entries + 1) * sizeof(*mapped));
+    if (!mapped)
+        return false;
+    for (uint32_t i = 0; i < body->entries; i++)
+        if (is_real(&body->map[i]))
+            mapped[count++] = body->map[i].il_offset;
+    err = il_pieces_new(method, &il, mapped, count, &body->pieces);
+    memory_free(mapped);
+    return !err;
+}
+
 /* One body; without a map if there is none to be had, so that it is not asked for again and again. */
-static struct names_body *body_ask(struct names *names, uintptr_t start, uint32_t epoch)
+static struct names_body *body_ask(struct names *names, struct names_method *method,
+                                   uintptr_t start, uint32_t epoch)
 {
     struct names_body *body = memory_zalloc(1, sizeof(*body));
     hresult hr;
@@ -202,6 +295,8 @@ static struct names_body *body_ask(struct names *names, uintptr_t start, uint32_
     hr = ask_ranges(names, body);
     if (hr >= 0) {
         hr = ask_map(names, body);
+        if (hr >= 0)
+            hr = ask_pieces(names, method, body) ? hr : E_OUTOFMEMORY;
         if (hr >= 0)
             return body;
         names_failed(names, hr);
@@ -258,7 +353,7 @@ static void bodies_add(struct names *names, struct names_method *method, uintptr
 
         if (body_known(names, method, start[i]))
             continue;
-        body = body_ask(names, start[i], epoch);
+        body = body_ask(names, method, start[i], epoch);
         if (!body)
             continue;
         body->next = load_relaxed(&method->bodies);

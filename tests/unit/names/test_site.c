@@ -239,30 +239,6 @@ static void what_was_made_tells_the_instruction(void **state)
     assert_int_equal(alloc(0x68, STRING), 96);  /* nothing there calls: the statement */
 }
 
-/* Shared code names what it makes by its parameters. */
-static void type_arguments_may_differ_from_those_in_the_code(void **state)
-{
-    static const char *const same[] = {"App.List<System.String>", "App.List<A<B>>", "App.List<T>"};
-    static const char *const other[] = {"App.List<A>.Inner", "App.Lists<A>", "<>c", ""};
-    static struct names_class_entry made;
-    static const uint8_t body[] = {2 | 11 << 2, 0x73, TOKEN(2, 0x0A), 0x73, TOKEN(5, 0x06), 0x2A};
-    struct il_code il;
-
-    (void)state;
-    assert_true(il_parse(body, sizeof(body), &il));
-    for (size_t i = 0; i < COUNT_OF(same) + COUNT_OF(other); i++) {
-        bool fits = i < COUNT_OF(same);
-
-        store_relaxed(&made.record.text, fits ? same[i] : other[i - COUNT_OF(same)]);
-        assert_int_equal(
-            il_search(caller, &il, 0, 11, &(const struct il_target){NULL, &made.record}),
-            fits ? 0 : IL_NOTHING);
-    }
-    store_relaxed(&made.record.text, "App.Widget");
-    assert_int_equal(il_narrow(caller, &il, 0, 11, &(const struct il_target){NULL, &made.record}),
-                     5);
-}
-
 static void code_that_may_have_been_unloaded_is_asked_for_again(void **state)
 {
     struct fake_function old = functions[0];
@@ -346,74 +322,6 @@ static void a_body_for_which_memory_ran_out_is_asked_for_again(void **state)
     } while (il != 33);
 }
 
-/* Every beginning of the code, each in a block of its own size: no read past the end. */
-static void damaged_il_is_not_read_past(void **state)
-{
-    const struct il_target target = {names_method_resolve(names, method_of(SECOND)), NULL};
-
-    (void)state;
-    for (size_t size = 0; size <= sizeof(il_body); size++) {
-        uint8_t *copy = malloc(size ? size : 1);
-        struct il_code il;
-
-        memcpy(copy, il_body, size);
-        assert_int_equal(il_parse(copy, size, &il), size == sizeof(il_body));
-        if (size > 12)
-            copy[4] = (uint8_t)(size - 12);
-        if (il_parse(copy, size, &il)) {
-            for (uint32_t from = 0; from < il.size + 2; from++) {
-                assert_in_range(il_narrow(caller, &il, from, UINT32_MAX, &target) + 2, 0,
-                                il.size + 2);
-                assert_in_range(il_search(caller, &il, from, UINT32_MAX, &target) + 2, 0,
-                                il.size + 2);
-            }
-        }
-        free(copy);
-    }
-    assert_false(il_parse((const uint8_t[]){0x0A}, 1,
-                          &(struct il_code){0})); /* two bytes of code, none there */
-    assert_true(il_parse((const uint8_t[]){0x06, 0x2A}, 2, &(struct il_code){0}));
-}
-
-/* A caller's own text may look like anything; finding a name in it must end. */
-static void any_text_is_taken_apart(void **state)
-{
-    static const char *const texts[] = {"",
-                                        ".",
-                                        "..",
-                                        "(",
-                                        "()",
-                                        "<",
-                                        ">",
-                                        ">>>",
-                                        "a>",
-                                        "<a",
-                                        "A.b",
-                                        ".b",
-                                        "A.",
-                                        "A..ctor()",
-                                        "A.<b>",
-                                        "A.<b>(",
-                                        "A.b<c>()",
-                                        "A<b.c>.d<e>()",
-                                        "A.<>c.<M>b__0()",
-                                        "?method 0x06000001"};
-    struct il_code il;
-
-    (void)state;
-    assert_true(il_parse(il_body, sizeof(il_body), &il));
-    for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        const struct il_target target = {texts[i], NULL};
-
-        assert_int_equal(il_narrow(caller, &il, 0, 32, &target), IL_AMBIGUOUS);
-    }
-    assert_int_equal(il_narrow(caller, &il, 0, 32,
-                               &(const struct il_target){"X<A.B>.Second<C.D>(System.Int32)", NULL}),
-                     10);
-    assert_int_equal(
-        il_narrow(caller, &il, 64, 96, &(const struct il_target){"App.Widget..ctor()", NULL}), 70);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -426,8 +334,6 @@ int main(void)
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(what_was_called_tells_the_instruction, setup, teardown),
         cmocka_unit_test_setup_teardown(what_was_made_tells_the_instruction, setup, teardown),
-        cmocka_unit_test_setup_teardown(type_arguments_may_differ_from_those_in_the_code, setup,
-                                        teardown),
         cmocka_unit_test_setup_teardown(code_that_may_have_been_unloaded_is_asked_for_again, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(cold_code_counts_on_from_hot_code, setup, teardown),
@@ -438,8 +344,6 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(a_body_for_which_memory_ran_out_is_asked_for_again, setup,
                                         teardown),
-        cmocka_unit_test_setup_teardown(damaged_il_is_not_read_past, setup, teardown),
-        cmocka_unit_test_setup_teardown(any_text_is_taken_apart, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
