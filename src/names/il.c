@@ -298,9 +298,9 @@ enum {
 };
 
 /* The end of one type argument, or of a whole type: at a ',', '>' or the end, outside of brackets. */
-static const char *argument_end(const char *p)
+static const char *argument_end(const char *p, const char *end)
 {
-    for (int depth = 0; *p && (depth || (*p != ',' && *p != '>')); p++)
+    for (int depth = 0; p < end && (depth || (*p != ',' && *p != '>')); p++)
         depth += *p == '<' || *p == '[' ? 1 : *p == '>' || *p == ']' ? -1 : 0;
     return p;
 }
@@ -325,7 +325,7 @@ static bool same_arguments(const struct signature_scope *scope, uint32_t token,
     if (clr_token_type(token) != mdtMethodSpec || !size ||
         scope->import->vtbl->get_method_spec_props(scope->import, token, NULL, &blob, &length) < 0)
         return false;
-    if (is_variable(text + 1, argument_end(text + 1)))
+    if (is_variable(text + 1, argument_end(text + 1, text + size)))
         return signature_first_is_reference(blob, length);
     signature_append_arguments(&b, scope, blob, length);
     same = text_is(&b, text, size);
@@ -385,8 +385,9 @@ static unsigned fit_type(const char *pattern, const char *pattern_end, const cha
                          const char *text_end, unsigned depth)
 {
     unsigned fit = FIT_NAME_OWNER, argument;
+    const char *start = pattern;
 
-    if (depth == TYPE_DEPTH)
+    if (depth == TYPE_DEPTH || text == text_end)
         return 0;
     if (is_variable(pattern, pattern_end))
         return memchr(text, '<', (size_t)(text_end - text)) || text_end[-1] == ']' ? FIT_NAME
@@ -395,9 +396,11 @@ static unsigned fit_type(const char *pattern, const char *pattern_end, const cha
         return is_array(text, &text_end) ? fit_type(pattern, pattern_end, text, text_end, depth + 1)
                                          : 0;
     for (;;) {
+        const char *from = pattern;
+
         while (pattern < pattern_end && text < text_end && *pattern == *text) {
-            bool opens =
-                (*pattern == '<' && pattern[1] != '>') || (*pattern == ' ' && pattern[-1] == ',');
+            bool opens = pattern > start && ((*pattern == '<' && pattern[1] != '>') ||
+                                             (*pattern == ' ' && pattern[-1] == ','));
 
             pattern++;
             text++;
@@ -406,14 +409,15 @@ static unsigned fit_type(const char *pattern, const char *pattern_end, const cha
         }
         if (pattern == pattern_end || text == text_end)
             return pattern == pattern_end && text == text_end ? fit : 0;
-        if (pattern[-1] != '<' && pattern[-1] != ' ')
+        if (pattern == from || (pattern[-1] != '<' && pattern[-1] != ' '))
             return 0;
-        argument = fit_type(pattern, argument_end(pattern), text, argument_end(text), depth + 1);
+        argument = fit_type(pattern, argument_end(pattern, pattern_end), text,
+                            argument_end(text, text_end), depth + 1);
         if (!argument)
             return 0;
         fit = argument < fit ? argument : fit;
-        pattern = argument_end(pattern);
-        text = argument_end(text);
+        pattern = argument_end(pattern, pattern_end);
+        text = argument_end(text, text_end);
     }
 }
 
@@ -777,8 +781,9 @@ static int32_t named(const struct names_method *method, const struct il_code *il
     *any = fit >= FIT_NAME;
     for (unsigned set = 0; *any && set < NEAR_ANY; set++) {
         best = best_of(method, il, near, set, target);
-        /* A callee may have another name where it is called: the nearer counts more. */
-        if (best.fit >= FIT_NAME && best.count >= wanted && (best.fit == fit || target->callee))
+        /* A callee may have another owner where it is called: the nearer counts more, but not an overload. */
+        if (best.fit >= FIT_NAME && best.count >= wanted &&
+            (best.fit == fit || (target->callee && best.fit != FIT_NAME_OWNER)))
             return chosen(&best, target);
     }
     /* More equal calls than instructions: copies of the only one. */
@@ -853,7 +858,7 @@ int32_t il_search(const struct names_method *method, const struct il_code *il,
     struct near near;
     bool any = false;
 
-    if (near_init(&near, pieces, piece_of(pieces, from))) {
+    if (near_init(&near, pieces, from == IL_NOWHERE ? pieces->count : piece_of(pieces, from))) {
         found = named(method, il, &near, target, &any);
         near_fini(&near);
     }

@@ -77,7 +77,7 @@ int32_t il_find_lost(const struct names_method *method, const struct il_code *il
                      const struct il_pieces *pieces, const struct il_target *target);
 
 /*
- * il_search - the same when the map has no entry: `from` is that of the native code before. The instruction there whose
+ * il_search - the same when the map has no entry: `from` is that of the native code before, IL_NOWHERE behind an epilog. The instruction there whose
  * operand names the target, or the only one in the whole method that does, or that calls another method of the
  * target's type; else IL_UNKNOWN.
  */

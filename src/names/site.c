@@ -159,6 +159,7 @@ static int32_t body_il(struct names *names, struct names_method *method,
     const struct clr_debug_il_to_native_map *end = body->map + body->entries, *entry = NULL, *next,
                                             *e;
     il_finder *finder = il_find;
+    uint32_t from = 0;
     int32_t il;
 
     for (e = body->map; e < end && e->native_start_offset <= offset; e++)
@@ -180,8 +181,11 @@ static int32_t body_il(struct names *names, struct names_method *method,
     } else if (!is_real(entry)) {
         return NAMES_SITE_UNMAPPED;
     }
-    il = instruction(names, method, body, is_real(entry) ? entry->il_offset : 0, hint,
-                     rank_of(body, entry, offset, hint), finder);
+    if (is_real(entry))
+        from = entry->il_offset;
+    else if (entry->il_offset == EPILOG)
+        from = IL_NOWHERE;
+    il = instruction(names, method, body, from, hint, rank_of(body, entry, offset, hint), finder);
     return il >= 0 ? il : NAMES_SITE_UNMAPPED;
 }
 

@@ -241,6 +241,7 @@ static const struct clr_metadata_vtbl fake_metadata_vtbl = {
     .get_nested_class_props = fake_nested,
     .get_type_ref_props = fake_reference_props,
     .get_type_spec_from_token = fake_spec,
+    .get_sig_from_token = fake_spec,
     .get_method_props = fake_method_props,
     .get_member_ref_props = fake_member_props,
     .get_method_spec_props = fake_method_spec,

@@ -1,0 +1,316 @@
+/* Which instruction of a body of IL made a call: choices, damaged IL, names of any form. */
+#include "names/il.h"
+
+#include "fake_info.h"
+
+#include "base/memory.h"
+#include "names/internal.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+enum { APP = 0x2000, PROGRAM = 0x100, MAIN = 0x500 };
+
+static const struct fake_type types[] = {
+    {0x02000002, u"App.Program", 0},
+    {0x02000003, u"App.Widget", 0},
+    {0x02000004, u"App.List`1", 0},
+    {0, NULL, 0},
+};
+static const struct fake_parameter parameters[] = {{0x02000004, 0, u"T"}, {0, 0, NULL}};
+static const uint8_t nothing[] = {0, 0, 1}, takes_int[] = {0, 1, 1, 8}, constructs[] = {0x20, 0, 1},
+                     list_of_widget[] = {0x15, 0x12, 4 << 2, 1, 0x12, 3 << 2};
+static const struct fake_blob blobs[] = {
+    {0x06000001, 0x02000002, u"Main", nothing, sizeof(nothing)},
+    {0x06000002, 0x02000002, u"First", nothing, sizeof(nothing)},
+    {0x06000003, 0x02000002, u"Second", nothing, sizeof(nothing)},
+    {0x06000004, 0x02000002, u"Second", takes_int, sizeof(takes_int)}, /* an overload */
+    {0x06000005, 0x02000003, u".ctor", constructs, sizeof(constructs)},
+    {0x0A000002, 0x1B000001, u".ctor", constructs, sizeof(constructs)},
+    {0x1B000001, 0, NULL, list_of_widget, sizeof(list_of_widget)},
+    {0, 0, NULL, NULL, 0},
+};
+static struct fake_metadata metadata = {
+    .base = {&fake_metadata_vtbl}, .types = types, .parameters = parameters, .blobs = blobs};
+static struct fake_module modules[] = {{APP, u"/app/App.dll", u"App", 1, &metadata},
+                                       {0, NULL, NULL, 0, NULL}};
+static struct fake_class classes[] = {{.id = PROGRAM, .module = APP, .token = 0x02000002},
+                                      {.id = 0}};
+static struct fake_function functions[] = {
+    {.id = MAIN, .class = PROGRAM, .module = APP, .token = 0x06000001}, {.id = 0}};
+static struct fake_info info = {
+    .base = {&fake_info_vtbl}, .modules = modules, .classes = classes, .functions = functions};
+static struct names *names;
+static struct names_method *caller;
+
+#define TOKEN(row, table) (row), 0, 0, (table)
+#define CALL(row)         0x28, TOKEN(row, 0x06)
+#define NEWOBJ(row)       0x73, TOKEN(row, 0x06)
+#define NEWOBJ_REF(row)   0x73, TOKEN(row, 0x0A)
+#define NEWARR(row)       0x8D, TOKEN(row, 2)
+#define POP               0x26
+#define RET               0x2A
+
+static int setup(void **state)
+{
+    const struct names_config config = {.info = &info.base, .info_version = 15};
+
+    (void)state;
+    return names_new(&config, &names) || names_method_map(names, MAIN, &caller) ? -1 : 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    names_free(names);
+    return load_relaxed(&metadata.references_held) ? -1 : 0;
+}
+
+/* il_find at `from` in a body whose map has the given offsets. */
+static int32_t find(const uint8_t *code, uint32_t size, const uint32_t *mapped, uint32_t count,
+                    uint32_t from, const struct il_target *target)
+{
+    const struct il_code il = {code, size};
+    struct il_pieces pieces;
+    int32_t found;
+
+    assert_int_equal(il_pieces_new(caller, &il, mapped, count, &pieces), 0);
+    found = il_find(caller, &il, &pieces, from, target);
+    memory_free(pieces.piece);
+    return found;
+}
+
+/* Shared code names what it makes by its parameters. */
+static void type_arguments_may_differ_from_those_in_the_code(void **state)
+{
+    static const char *const same[] = {"App.List<App.Widget>"};
+    static const char *const other[] = {"App.List<A>.Inner", "App.Lists<A>", "<>c", "",
+                                        "App.List<"};
+    static const uint8_t code[] = {NEWOBJ_REF(2), POP, RET};
+    static struct names_class_entry made;
+    const uint32_t mapped[] = {0, 6};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(same); i++) {
+        store_relaxed(&made.record.text, same[i]);
+        assert_int_equal(
+            find(code, sizeof(code), mapped, 2, 0, &(const struct il_target){.made = &made.record}),
+            0);
+    }
+    for (size_t i = 0; i < COUNT_OF(other); i++) {
+        const struct il_target target = {.made = &made.record};
+        struct il_pieces pieces;
+        const struct il_code il = {code, sizeof(code)};
+
+        store_relaxed(&made.record.text, other[i]);
+        assert_int_equal(il_pieces_new(caller, &il, mapped, 2, &pieces), 0);
+        assert_int_equal(il_find_lost(caller, &il, &pieces, &target), IL_UNKNOWN);
+        memory_free(pieces.piece);
+    }
+}
+
+/* The evaluation stack stays in use between the two: one statement. */
+static void equal_calls_of_a_statement_are_told_apart_by_their_order(void **state)
+{
+    static const uint8_t code[] = {0x17, NEWARR(3), 0x17, NEWARR(3), POP, POP, RET};
+    static struct names_class_entry made;
+    const uint32_t mapped[] = {0};
+    struct il_target target = {.made = &made.record};
+
+    (void)state;
+    store_relaxed(&made.record.text, "App.Widget[]");
+    made.record.rank = 1;
+    assert_int_equal(find(code, sizeof(code), mapped, 1, 0, &target), IL_UNKNOWN);
+    target.rank = (struct native_rank){.place = 0, .count = 2, .ordered = true};
+    assert_int_equal(find(code, sizeof(code), mapped, 1, 0, &target), 1);
+    target.rank.place = 1;
+    assert_int_equal(find(code, sizeof(code), mapped, 1, 0, &target), 7);
+    target.rank.ordered = false;
+    assert_int_equal(find(code, sizeof(code), mapped, 1, 0, &target), IL_UNKNOWN);
+}
+
+/* The result of the first statement is computed where the second one uses it: the first has no entry. */
+static void a_statement_without_entry_is_looked_for_where_it_leads_to(void **state)
+{
+    static const uint8_t code[] = {0x17, POP, CALL(2), CALL(3), RET};
+    const uint32_t mapped[] = {0, 7, 12};
+
+    (void)state;
+    assert_int_equal(find(code, sizeof(code), mapped, 3, 7,
+                          &(const struct il_target){.callee = "App.Program.First()"}),
+                     2);
+    assert_int_equal(find(code, sizeof(code), mapped, 3, 7,
+                          &(const struct il_target){.callee = "App.Program.Second()"}),
+                     7);
+}
+
+static void overloads_are_told_apart(void **state)
+{
+    static const uint8_t code[] = {CALL(3), 0x17, CALL(4), RET};
+    const uint32_t mapped[] = {0};
+
+    (void)state;
+    assert_int_equal(find(code, sizeof(code), mapped, 1, 0,
+                          &(const struct il_target){.callee = "App.Program.Second(System.Int32)"}),
+                     6);
+    assert_int_equal(find(code, sizeof(code), mapped, 1, 0,
+                          &(const struct il_target){.callee = "App.Program.Second()"}),
+                     0);
+}
+
+static void loops_and_branches_of_any_kind_end(void **state)
+{
+    /* br.s to itself; brtrue.s back; a switch with targets outside; leave into the middle of an instruction. */
+    static const uint8_t code[] = {0x2B, 0xFE, 0x17, 0x2D, 0xFB, 0x17, 0x45, 2,    0,    0,
+                                   0,    0xFF, 0xFF, 0xFF, 0x7F, 0,    0,    0,    0x80, 0xDE,
+                                   0xF0, 0xDD, 0,    0,    0,    0x80, RET,  0x2B, 0x7F};
+    const struct il_target target = {.callee = "App.Program.First()"};
+    uint32_t mapped[sizeof(code)];
+
+    (void)state;
+    for (uint32_t i = 0; i < sizeof(code); i++)
+        mapped[i] = i;
+    for (uint32_t count = 0; count <= sizeof(code); count++)
+        for (uint32_t from = 0; from < sizeof(code); from++)
+            assert_int_equal(find(code, sizeof(code), mapped, count, from, &target), IL_UNKNOWN);
+}
+
+/* Every beginning of every variation of the code, each in a block of its own size: no read past the end. */
+static void damaged_il_is_not_read_past(void **state)
+{
+    static const uint8_t body[] = {2 | 28 << 2, 0x17, 0x45, 1,    0,           0,
+                                   0,           3,    0,    0,    0,           CALL(2),
+                                   NEWOBJ(5),   0x26, 0xFE, 0x15, TOKEN(3, 2), RET};
+    const struct il_target target = {.callee = "App.Program.First()"};
+
+    (void)state;
+    for (size_t size = 0; size <= sizeof(body); size++) {
+        for (unsigned change = 0; change < 256; change += 5) {
+            uint8_t *copy = malloc(size ? size : 1);
+            struct il_code il;
+            struct il_pieces pieces;
+
+            memcpy(copy, body, size);
+            if (size > 1) {
+                copy[0] = (uint8_t)(2 | (size - 1) << 2);
+                copy[1 + change % (size - 1)] ^= (uint8_t)change;
+            }
+            if (il_parse(copy, size, &il)) {
+                assert_int_equal(
+                    il_pieces_new(caller, &il, (const uint32_t[]){0, 2, 900}, 3, &pieces), 0);
+                for (uint32_t from = 0; from < il.size + 2; from++)
+                    assert_in_range(il_find(caller, &il, &pieces, from, &target) + 1, 0, il.size);
+                assert_in_range(il_find_first(caller, &il, &pieces, &target) + 1, 0, il.size);
+                assert_in_range(il_find_lost(caller, &il, &pieces, &target) + 1, 0, il.size);
+                assert_in_range(il_search(caller, &il, &pieces, IL_NOWHERE, &target) + 1, 0,
+                                il.size);
+                memory_free(pieces.piece);
+            }
+            free(copy);
+        }
+    }
+    assert_false(
+        il_parse((const uint8_t[]){0x0A}, 1, &(struct il_code){0})); /* two bytes, none there */
+    assert_true(il_parse((const uint8_t[]){0x06, RET}, 2, &(struct il_code){0}));
+}
+
+static const char *const texts[] = {"",
+                                    ".",
+                                    "..",
+                                    "(",
+                                    "()",
+                                    "<",
+                                    ">",
+                                    ">>>",
+                                    "a>",
+                                    "<a",
+                                    "A.b",
+                                    ".b",
+                                    "A.",
+                                    "A..ctor()",
+                                    "A.<b>",
+                                    "A.<b>(",
+                                    "A.b<c>()",
+                                    "A<b.c>.d<e>()",
+                                    "A.<>c.<M>b__0()",
+                                    "?method 0x06000001",
+                                    "App.List<",
+                                    "App.List<>",
+                                    "App.List<,>",
+                                    "App.List< ",
+                                    "App.List<]",
+                                    "App.List<]]>>",
+                                    "App.List<App.Widget",
+                                    "App.List<App.Widget>[",
+                                    "App.List<App.Widget>[*",
+                                    "App.List<a, ",
+                                    "]",
+                                    "[]",
+                                    "[*]",
+                                    "[,"};
+
+/* What is called, or made, may be named in any way; looking for it must end. */
+static void any_text_is_taken_apart(void **state)
+{
+    static const uint8_t code[] = {CALL(2), NEWOBJ_REF(2), POP, 0x17, CALL(4), RET};
+    static struct names_class_entry made;
+    const uint32_t mapped[] = {0};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        const struct il_target call = {.callee = texts[i]}, object = {.made = &made.record};
+
+        store_relaxed(&made.record.text, texts[i]);
+        find(code, sizeof(code), mapped, 1, 0, &call);
+        find(code, sizeof(code), mapped, 1, 0, &object);
+    }
+    assert_int_equal(find(code, sizeof(code), mapped, 1, 0,
+                          &(const struct il_target){.callee = "X<A.B>.Second<C.D>(System.Int32)"}),
+                     12);
+}
+
+static void without_memory_nothing_is_found_and_nothing_leaks(void **state)
+{
+    static const uint8_t code[] = {CALL(2), CALL(3), RET};
+    const struct il_code il = {code, sizeof(code)};
+    const struct il_target target = {.callee = "App.Program.Second()"};
+    struct il_pieces pieces;
+    int32_t found = IL_UNKNOWN;
+
+    (void)state;
+    for (long n = 0; n < 2; n++) {
+        memory_fail_after(n);
+        assert_int_not_equal(il_pieces_new(caller, &il, NULL, 0, &pieces), 0);
+        memory_fail_after(-1);
+        assert_null(pieces.piece);
+    }
+    assert_int_equal(il_pieces_new(caller, &il, NULL, 0, &pieces), 0);
+    for (long n = 0; n < 100 && found == IL_UNKNOWN; n++) {
+        memory_fail_after(n);
+        found = il_find(caller, &il, &pieces, 0, &target);
+        memory_fail_after(-1);
+    }
+    assert_int_equal(found, 5);
+    memory_free(pieces.piece);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(type_arguments_may_differ_from_those_in_the_code),
+        TEST(equal_calls_of_a_statement_are_told_apart_by_their_order),
+        TEST(a_statement_without_entry_is_looked_for_where_it_leads_to),
+        TEST(overloads_are_told_apart),
+        TEST(loops_and_branches_of_any_kind_end),
+        TEST(damaged_il_is_not_read_past),
+        TEST(any_text_is_taken_apart),
+        TEST(without_memory_nothing_is_found_and_nothing_leaks),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,121 @@
+/* Machine code read as far as needed: lengths of instructions, places of equal calls. */
+#include "names/native.h"
+
+#include "base/atomics.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void instructions_have_the_length_that_the_processor_reads(void **state)
+{
+    static const struct {
+        uint8_t code[16];
+        uint8_t length;
+    } known[] = {
+        {{0x55}, 1},                                            /* push rbp */
+        {{0x48, 0x8B, 0xEC}, 3},                                /* mov rbp, rsp */
+        {{0x48, 0x83, 0xEC, 0x20}, 4},                          /* sub rsp, 32 */
+        {{0x48, 0x89, 0x44, 0x24, 0x08}, 5},                    /* mov [rsp+8], rax */
+        {{0xE8, 0, 0, 0, 0}, 5},                                /* call */
+        {{0xFF, 0x15, 0, 0, 0, 0}, 6},                          /* call [rip] */
+        {{0x48, 0xBF, 1, 2, 3, 4, 5, 6, 7, 8}, 10},             /* mov rdi, constant */
+        {{0x66, 0xB8, 1, 2}, 4},                                /* mov ax, constant */
+        {{0x0F, 0x84, 0, 0, 0, 0}, 6},                          /* je */
+        {{0xC5, 0xFE, 0x6F, 0x07}, 4},                          /* vmovdqu ymm0, [rdi] */
+        {{0xC4, 0xE3, 0x7D, 0x39, 0xC1, 0x01}, 6},              /* vextracti128 */
+        {{0x62, 0xF1, 0xFE, 0x48, 0x6F, 0x07}, 6},              /* vmovdqu64 zmm0, [rdi] */
+        {{0xF7, 0xC7, 1, 0, 0, 0}, 6},                          /* test edi, constant */
+        {{0xF7, 0xDF}, 2},                                      /* neg edi */
+        {{0x0F, 0x1F, 0x44, 0x00, 0x00}, 5},                    /* nop */
+        {{0x48, 0xC7, 0x84, 0x24, 0, 1, 0, 0, 1, 0, 0, 0}, 12}, /* mov qword [rsp+256], 1 */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(known); i++) {
+        assert_int_equal(native_length(known[i].code, sizeof(known[i].code)), known[i].length);
+        for (size_t size = 0; size < known[i].length; size++)
+            assert_int_equal(native_length(known[i].code, size), 0);
+    }
+}
+
+/* call +0; call other; call the first's target again. */
+static const uint8_t calls[] = {0xE8, 0x10, 0, 0, 0, 0xE8, 0x40, 0, 0, 0, 0xE8, 0x06, 0, 0, 0};
+
+static void equal_calls_are_counted_in_order(void **state)
+{
+    struct native_rank rank = native_rank(calls, sizeof(calls), 5, false);
+
+    (void)state;
+    assert_int_equal(rank.count, 2);
+    assert_int_equal(rank.place, 0);
+    assert_true(rank.ordered);
+    rank = native_rank(calls, sizeof(calls), 15, false);
+    assert_int_equal(rank.count, 2);
+    assert_int_equal(rank.place, 1);
+    rank = native_rank(calls, sizeof(calls), 10, false);
+    assert_int_equal(rank.count, 1);
+    assert_int_equal(native_rank(calls, sizeof(calls), 7, false).count, 0); /* inside of a call */
+    assert_int_equal(native_rank(calls, 0, 0, false).count, 0);
+}
+
+static void a_jump_past_one_of_them_leaves_no_order(void **state)
+{
+    uint8_t code[2 + sizeof(calls)] = {0xEB, 5}; /* over the first call */
+
+    (void)state;
+    memcpy(code + 2, calls, sizeof(calls));
+    assert_false(native_rank(code, sizeof(code), 7, false).ordered);
+    code[1] = 0;
+    assert_true(native_rank(code, sizeof(code), 7, false).ordered);
+}
+
+/* The helper is told the class in rdi. */
+static void calls_of_a_helper_are_equal_if_their_first_argument_is(void **state)
+{
+    static const uint8_t code[] = {0xBF, 1, 0, 0, 0, 0xE8, 0x20, 0, 0, 0,  /* of class 1 */
+                                   0xBF, 2, 0, 0, 0, 0xE8, 0x16, 0, 0, 0,  /* of class 2 */
+                                   0xBF, 1, 0, 0, 0, 0xE8, 0x0C, 0, 0, 0}; /* of class 1 */
+
+    (void)state;
+    assert_int_equal(native_rank(code, sizeof(code), 10, true).count, 2);
+    assert_int_equal(native_rank(code, sizeof(code), 30, true).place, 1);
+    assert_int_equal(native_rank(code, sizeof(code), 20, true).count, 1);
+    assert_int_equal(native_rank(code, sizeof(code), 20, false).count, 3);
+}
+
+static void any_bytes_are_read_to_an_end(void **state)
+{
+    uint32_t seed = 1;
+
+    (void)state;
+    for (unsigned round = 0; round < 20000; round++) {
+        size_t size = round % 61;
+        uint8_t *code = malloc(size ? size : 1); /* of its own size: no read past the end */
+
+        for (size_t i = 0; i < size; i++)
+            code[i] = (uint8_t)((seed = seed * 1664525 + 1013904223) >> 24);
+        for (size_t ret = 0; ret <= size; ret += 7) {
+            struct native_rank rank = native_rank(code, size, ret, round & 1);
+
+            assert_true(!rank.count || rank.place < rank.count);
+        }
+        free(code);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(instructions_have_the_length_that_the_processor_reads),
+        cmocka_unit_test(equal_calls_are_counted_in_order),
+        cmocka_unit_test(a_jump_past_one_of_them_leaves_no_order),
+        cmocka_unit_test(calls_of_a_helper_are_equal_if_their_first_argument_is),
+        cmocka_unit_test(any_bytes_are_read_to_an_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
