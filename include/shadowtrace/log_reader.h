@@ -32,6 +32,7 @@
     X(SITE, "site") \
     X(SNAPSHOT, "snapshot") \
     X(CHECK, "check") \
+    X(CHECK_THREAD, "check_thread") \
     X(MISMATCH, "mismatch") \
     X(LOST, "lost") \
     X(REPAIR, "repair") \

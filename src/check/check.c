@@ -256,6 +256,7 @@ static void mismatch(struct check *check, const struct check_thread *t,
     struct event_mismatch *m = memory_zalloc(1, sizeof(*m) + both * sizeof(m->methods[0]));
 
     add_relaxed(&check->config.agreement->mismatched, 1);
+    add_relaxed(&subject->ring->checked.compared, 1);
     if (!m)
         return; /* counted; both stacks are not to be had */
     m->class_id = subject->class_id;
@@ -271,6 +272,29 @@ static void mismatch(struct check *check, const struct check_thread *t,
     check_mismatch_finish(check, m);
     add_relaxed(&check->config.agreement->by_cause[m->cause], 1);
     check_post(subject->ring, subject->ticks, EVENT_MISMATCH, m);
+}
+
+static void count_equal(struct check *check, const struct check_subject *subject)
+{
+    add_relaxed(&check->config.agreement->equal, 1);
+    add_relaxed(&subject->ring->checked.compared, 1);
+    add_relaxed(&subject->ring->checked.equal, 1);
+}
+
+static void count_refused(struct check *check, const struct check_subject *subject)
+{
+    add_relaxed(&check->config.agreement->refused, 1);
+    add_relaxed(&subject->ring->checked.refused, 1);
+}
+
+static void count_cost(struct check *check, const struct check_subject *subject, uint64_t ticks)
+{
+    uint64_t shadow_ns = clock_duration_ns(subject->shadow_ticks);
+    uint64_t snapshot_ns = clock_duration_ns(ticks);
+
+    agreement_cost(check->config.agreement, (uint32_t)subject->depth, shadow_ns, snapshot_ns);
+    add_relaxed(&subject->ring->checked.shadow_ns, shadow_ns);
+    add_relaxed(&subject->ring->checked.snapshot_ns, snapshot_ns);
 }
 
 static void log_snapshot(struct check *check, const struct check_thread *t,
@@ -308,14 +332,13 @@ void check_compare(struct check *check, struct check_thread **thread,
     if (result < 0) {
         agreement_refused(agreement, result);
         if (subject->depth == 0)
-            add_relaxed(&agreement->refused, 1);
+            count_refused(check, subject);
         else
             mismatch(check, t, subject, result);
     } else {
-        agreement_cost(agreement, (uint32_t)subject->depth,
-                       clock_duration_ns(subject->shadow_ticks), clock_duration_ns(after - before));
+        count_cost(check, subject, after - before);
         if (equal(t, subject)) {
-            add_relaxed(&agreement->equal, 1);
+            count_equal(check, subject);
             stack_forget_repairs(subject->stack);
             compare_instructions(check, t, subject);
         } else {

@@ -95,6 +95,9 @@ const struct cli_command cmd_compare = {
                "cut; `-` is standard\n"
                "input. Two are shown side by side.\n"
                "\n"
+               "Shown are differences by cause, with both stacks of the first of each, what a\n"
+               "capture costs by depth of the stack and by thread, and the repairs made.\n"
+               "\n"
                "  --format FORMAT   text (default) or json\n"
                "\n"
                "Exit status 1 if any stack differed.\n",

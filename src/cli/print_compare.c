@@ -1,34 +1,43 @@
 #include "cli/print_compare.h"
 
+#include "cli/print_costs.h"
+#include "cli/print_example.h"
 #include "cli/reading.h"
 #include "cli/text.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define LABEL  36 /* columns of a row's name */
-#define COLUMN 28 /* and of each log's value */
-
 /* Text: a table with one column for each log. */
 
 struct table {
     const struct report_checks *checks;
     size_t count;
+    size_t label, column; /* columns of a row's name, and of each log's value */
     FILE *out;
 };
+
+static struct table table_of(const struct report_checks *checks, size_t count,
+                             const struct terminal *terminal, FILE *out)
+{
+    size_t label = count > 1 && terminal->width < TEXT_WIDTH ? 28 : 36;
+
+    return (struct table){checks, count, label, count > 1 ? terminal->width < 92 ? 26 : 28 : 20,
+                          out};
+}
 
 static void row_begin(const struct table *t, const char *indent, const char *label)
 {
     size_t used = strlen(indent);
 
     fputs(indent, t->out);
-    used += text_elide(t->out, label, LABEL - used - 1);
-    fprintf(t->out, "%*s", (int)(LABEL - used), "");
+    used += text_elide(t->out, label, t->label - used - 1);
+    fprintf(t->out, "%*s", (int)(t->label - used), "");
 }
 
 static void row_value(const struct table *t, const char *text)
 {
-    fprintf(t->out, "%*s", t->count > 1 ? COLUMN : 20, text);
+    fprintf(t->out, "%*s", (int)t->column, text);
 }
 
 /* A row of counts, found by the member's offset in struct report_checks. */
@@ -142,87 +151,6 @@ static void print_hooks(const struct table *t)
         row_value(t, t->checks[i].hook_ns_per_pair > 0 ? text : "-");
     }
     putc('\n', t->out);
-}
-
-static void print_depths(const struct report_checks *c, FILE *out)
-{
-    struct text_number count, shadow, snapshot;
-    char frames[48];
-
-    if (!c->depth_count)
-        return;
-    fprintf(out, "\n%-16s %14s %14s %14s %12s\n", "Frames", "stacks", "shadow, mean",
-            "snapshot, mean", "ratio");
-    for (size_t i = 0; i < c->depth_count; i++) {
-        const struct report_depth *d = &c->depths[i];
-        double stacks = d->count ? (double)d->count : 1;
-
-        if (d->from == d->to)
-            snprintf(frames, sizeof(frames), "%llu", (unsigned long long)d->from);
-        else
-            snprintf(frames, sizeof(frames), "%llu-%llu", (unsigned long long)d->from,
-                     (unsigned long long)d->to);
-        fprintf(out, "%-16s %14s %14s %14s", frames, text_count(&count, d->count),
-                d->shadow_ns ? text_ns(&shadow, (double)d->shadow_ns / stacks) : "-",
-                text_ns(&snapshot, (double)d->snapshot_ns / stacks));
-        if (d->shadow_ns)
-            fprintf(out, " %12.1f", (double)d->snapshot_ns / (double)d->shadow_ns);
-        putc('\n', out);
-    }
-}
-
-/* One mismatch, both stacks leaf first, rows aligned at the root: index i counts from there. */
-
-#define AROUND_BELOW 3 /* equal frames shown below the first difference, towards the root */
-#define AROUND_ABOVE 9 /* rows from it towards the leaves */
-#define HALF         ((TEXT_WIDTH - 6) / 2)
-
-static void print_cell(const struct report_checks *c, const uint32_t *stack, size_t size,
-                       size_t index, FILE *out, bool pad)
-{
-    size_t used = 0;
-
-    if (index < size)
-        used = text_elide_method(out, report_method(&c->defs, stack[size - 1 - index])->name, HALF);
-    if (pad)
-        fprintf(out, "%*s", (int)(HALF - used), "");
-}
-
-static bool same_frame(const struct report_example *e, size_t index)
-{
-    return index < e->shadow_size && index < e->snapshot_size &&
-           e->shadow[e->shadow_size - 1 - index] == e->snapshot[e->snapshot_size - 1 - index];
-}
-
-static void print_example(const struct report_checks *c, const struct report_example *e, FILE *out)
-{
-    size_t deeper = e->shadow_size > e->snapshot_size ? e->shadow_size : e->snapshot_size;
-    size_t first = 0, low, high;
-    char shadow[48];
-
-    while (first < deeper && same_frame(e, first))
-        first++;
-    low = first > AROUND_BELOW ? first - AROUND_BELOW : 0;
-    high = deeper - first > AROUND_ABOVE ? first + AROUND_ABOVE : deeper;
-    fprintf(out, "\n%s, first seen in line %llu, offset %llu", e->cause,
-            (unsigned long long)e->at.line, (unsigned long long)e->at.offset);
-    if (e->refused[0])
-        fprintf(out, "; the snapshot was refused: %s", e->refused);
-    fprintf(out, "\n%s%s\n", e->repairs[0] ? "Repairs that had touched this stack: " : "",
-            e->repairs[0] ? e->repairs : "No repair had touched this stack.");
-    snprintf(shadow, sizeof(shadow), "shadow stack, %zu frames", e->shadow_size);
-    fprintf(out, "  %-*s | snapshot, %zu frames\n", HALF, shadow, e->snapshot_size);
-    if (high < deeper)
-        fprintf(out, "  ... %zu more above\n", deeper - high);
-    for (size_t i = high; i-- > low;) {
-        fputs(i == first ? "> " : "  ", out);
-        print_cell(c, e->shadow, e->shadow_size, i, out, true);
-        fputs(i < e->snapshot_size ? " | " : " |", out);
-        print_cell(c, e->snapshot, e->snapshot_size, i, out, false);
-        putc('\n', out);
-    }
-    if (low)
-        fprintf(out, "  ... %zu more, equal\n", low);
 }
 
 static void print_sentence(const struct report_checks *c, FILE *out)
@@ -344,12 +272,12 @@ static void print_logs(const struct table *t, char *const *names)
 {
     if (t->count == 1)
         return;
-    fprintf(t->out, "%*s", LABEL, "");
+    fprintf(t->out, "%*s", (int)t->label, "");
     for (size_t i = 0; i < t->count; i++) {
         size_t columns = text_columns(names[i]);
 
-        fprintf(t->out, "%*s", columns < COLUMN - 2 ? (int)(COLUMN - columns) : 2, "");
-        text_elide(t->out, names[i], COLUMN - 2);
+        fprintf(t->out, "%*s", columns < t->column - 2 ? (int)(t->column - columns) : 2, "");
+        text_elide(t->out, names[i], t->column - 2);
     }
     putc('\n', t->out);
 }
@@ -357,7 +285,8 @@ static void print_logs(const struct table *t, char *const *names)
 void print_compare_text(const struct report_checks *checks, char *const *names, size_t count,
                         FILE *out)
 {
-    const struct table t = {checks, count, out};
+    const struct terminal terminal = terminal_of(out);
+    const struct table t = table_of(checks, count, &terminal, out);
 
     for (size_t i = 0; i < count; i++) {
         if (count > 1)
@@ -385,150 +314,14 @@ void print_compare_text(const struct report_checks *checks, char *const *names, 
     fputs("Repairs of the shadow stack\n", out);
     if (!rows_of_tally(&t, "  ", offsetof(struct report_checks, repairs), NULL))
         fputs("  none\n", out);
+    print_costs_by_depth(checks, count, &terminal, out);
     for (size_t i = 0; i < count; i++) {
         if (count > 1)
             fprintf(out, "\n%s:", names[i]);
-        print_depths(&checks[i], out);
+        print_costs_by_thread(&checks[i], &terminal, out);
         for (size_t at = 0; at < checks[i].example_count; at++)
-            print_example(&checks[i], &checks[i].examples[at], out);
+            print_example(&checks[i], &checks[i].examples[at], &terminal, out);
         putc('\n', out);
         reading_completeness(&checks[i].log, out);
     }
-}
-
-/* JSON. */
-
-static json_t *json_cost(const struct report_histogram *h)
-{
-    if (!h->count)
-        return json_pack("{s:n, s:n, s:n}", "mean", "p50", "p99");
-    return json_pack("{s:f, s:I, s:I}", "mean", report_mean(h), "p50",
-                     (json_int_t)report_quantile(h, 0.5), "p99",
-                     (json_int_t)report_quantile(h, 0.99));
-}
-
-static json_t *json_depths(const struct report_checks *c)
-{
-    json_t *rows = json_array();
-
-    for (size_t i = 0; rows && i < c->depth_count; i++) {
-        const struct report_depth *d = &c->depths[i];
-        double stacks = d->count ? (double)d->count : 1;
-
-        json_array_append_new(rows,
-                              json_pack("{s:I, s:I, s:I, s:f, s:f}", "from", (json_int_t)d->from,
-                                        "to", (json_int_t)d->to, "count", (json_int_t)d->count,
-                                        "shadow_ns", (double)d->shadow_ns / stacks, "snapshot_ns",
-                                        (double)d->snapshot_ns / stacks));
-    }
-    return rows;
-}
-
-static json_t *json_stack(const struct report_checks *c, const uint32_t *stack, size_t size)
-{
-    json_t *names = json_array();
-
-    for (size_t i = 0; names && i < size; i++)
-        json_array_append_new(names, json_string(report_method(&c->defs, stack[i])->name));
-    return names;
-}
-
-static json_t *json_words(const char *list)
-{
-    json_t *words = json_array();
-
-    while (words && *list) {
-        size_t size = strcspn(list, ",");
-
-        json_array_append_new(words, json_stringn(list, size));
-        list += size;
-        list += strspn(list, ", ");
-    }
-    return words;
-}
-
-static json_t *json_examples(const struct report_checks *c)
-{
-    json_t *list = json_array();
-
-    for (size_t i = 0; list && i < c->example_count; i++) {
-        const struct report_example *e = &c->examples[i];
-        json_t *example =
-            json_pack("{s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "cause", reading_text_json(e->cause),
-                      "line", (json_int_t)e->at.line, "offset", (json_int_t)e->at.offset, "first",
-                      (json_int_t)e->first, "repairs", json_words(e->repairs), "shadow",
-                      json_stack(c, e->shadow, e->shadow_size), "snapshot",
-                      json_stack(c, e->snapshot, e->snapshot_size));
-
-        if (example && e->refused[0])
-            json_object_set_new(example, "refused", json_string(e->refused));
-        json_array_append_new(list, example);
-    }
-    return list;
-}
-
-/* The five that other programs count on are there even when they are 0. */
-static json_t *json_repairs(const struct report_checks *c)
-{
-    json_t *repairs = json_pack("{s:i, s:i, s:i, s:i, s:i}", "dead_on_enter", 0, "dead_on_leave", 0,
-                                "orphan_leave", 0, "handler_cut", 0, "native_boundary", 0);
-
-    if (repairs)
-        json_object_update(repairs, c->repairs);
-    return repairs;
-}
-
-static json_t *json_hooks(const struct report_checks *c)
-{
-    json_t *hooks = json_pack("{s:n, s:n}", "calls", "ns_per_pair");
-
-    if (hooks && c->has_hooks)
-        json_object_set_new(hooks, "calls", json_integer((json_int_t)c->hook_calls));
-    if (hooks && c->hook_ns_per_pair > 0)
-        json_object_set_new(hooks, "ns_per_pair", json_real(c->hook_ns_per_pair));
-    return hooks;
-}
-
-static json_t *json_checks(const struct report_checks *c, const struct report_problems *problems)
-{
-    json_t *accuracy =
-        c->compared ? json_real((double)c->equal / (double)c->compared) : json_null();
-
-    return json_pack("{s:{s:I, s:I, s:O}, s:I, s:I, s:I, s:o, s:O, s:o, s:{s:o, s:o, s:o, s:o},"
-                     " s:{s:I, s:I, s:I, s:I, s:I, s:I}, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I}, s:I, s:o, s:o}",
-                     "snapshots", "taken", (json_int_t)c->taken, "refused", (json_int_t)c->refused,
-                     "refused_by", c->refused_by, "compared", (json_int_t)c->compared, "equal",
-                     (json_int_t)c->equal, "mismatched", (json_int_t)c->mismatched, "accuracy",
-                     accuracy, "mismatched_by", c->mismatched_by, "repairs", json_repairs(c),
-                     "cost", "hooks", json_hooks(c), "shadow_ns", json_cost(&c->shadow),
-                     "snapshot_ns", json_cost(&c->snapshot), "by_depth", json_depths(c),
-                     "instructions", "calls", (json_int_t)c->calls, "calls_equal",
-                     (json_int_t)c->calls_equal, "calls_native", (json_int_t)c->calls_native,
-                     "sites", (json_int_t)c->sites, "sites_equal", (json_int_t)c->sites_equal,
-                     "sites_unknown", (json_int_t)c->sites_unknown, "threads", "stops", (json_int_t)c->stops,
-                     "walked", (json_int_t)c->walked, "equal", (json_int_t)c->walked_equal, "leaving",
-                     (json_int_t)c->walked_leaving, "dispatching", (json_int_t)c->walked_dispatching, "mismatched",
-                     (json_int_t)c->walked_mismatched, "refused", (json_int_t)c->walked_refused, "allocs", (json_int_t)c->allocs,
-                     "examples", json_examples(c), "log", reading_log_json(&c->log, problems));
-}
-
-int print_compare_json(const struct report_checks *checks, const struct report_problems *problems,
-                       size_t count, FILE *out)
-{
-    json_t *json, *logs;
-
-    if (count == 1) {
-        json = json_checks(&checks[0], &problems[0]);
-    } else {
-        logs = json_array();
-        for (size_t i = 0; logs && i < count; i++)
-            json_array_append_new(logs, json_checks(&checks[i], &problems[i]));
-        json = json_pack("{s:o}", "logs", logs);
-    }
-    if (!json)
-        return -ENOMEM;
-    json_dumpf(json, out, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
-    putc('\n', out);
-    json_decref(json);
-    return 0;
 }

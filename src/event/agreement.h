@@ -59,6 +59,12 @@ struct agreement {
     } depth[AGREEMENT_DEPTHS];
 };
 
+/* What one thread had of it, but for --check-threads: written by that thread, read by the writer. */
+struct agreement_thread {
+    _Atomic(uint64_t) compared, equal, refused;
+    _Atomic(uint64_t) shadow_ns, snapshot_ns; /* of what was compared and not refused */
+};
+
 uint32_t agreement_depth_from(
     unsigned row); /* first depth of a by_depth row; the next row's is its end + 1 */
 uint64_t agreement_bucket_ns(unsigned bucket); /* middle of a histogram bucket */

@@ -8,6 +8,8 @@
 #ifndef SHADOWTRACE_EVENT_EVENT_H
 #define SHADOWTRACE_EVENT_EVENT_H
 
+#include "event/agreement.h"
+
 #include "base/atomics.h"
 #include "base/wake.h"
 
@@ -109,6 +111,7 @@ struct event_ring {
     uint64_t stuck_at;      /* 1 + tail when the last wait was in vain; 0: none was */
     _Atomic(uint64_t) seen; /* allocations met by this thread, recorded or lost */
     _Atomic(uint64_t) lost[EVENT_LOST_REASONS];
+    struct agreement_thread checked; /* of this thread's stacks beside its snapshots */
     /* consumer's line */
     _Alignas(CACHE_LINE) _Atomic(uint64_t) tail; /* slots consumed so far */
     struct event_ring *next;                     /* hub list, then the writer's */

@@ -25,6 +25,7 @@ struct log_thread {
     bool defined;     /* its line is written */
     uint64_t last_ns; /* `t` of a thread never falls */
     char *name;       /* UTF-8, NULL: none given */
+    uint64_t reported_checks; /* compared and refused, as last written */
     /* events taken from the ring that wait for a definition: waiting[first .. first + count) */
     struct event *waiting;
     size_t first, count, capacity;
@@ -115,6 +116,7 @@ int log_write_mismatch(struct log *log, struct log_thread *thread, const struct 
 int log_write_snapshot(struct log *log, struct log_thread *thread, const struct event_stack *stack,
                        uint64_t t);
 void log_write_reports(struct log *log, uint64_t t); /* check, lost, repair: those that changed */
+void log_write_check_thread(struct log *log, struct log_thread *thread, uint64_t t); /* the same */
 int log_write_end(struct log *log, uint64_t t);
 void log_lost(const struct log *log, uint64_t by[EVENT_LOST_REASONS], uint64_t *seen);
 void log_status_write(const struct log *log, const char *state);

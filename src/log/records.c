@@ -331,6 +331,23 @@ static void write_check(struct log *log, const struct stack_totals *totals, uint
     log_emit(log, line);
 }
 
+void log_write_check_thread(struct log *log, struct log_thread *thread, uint64_t t)
+{
+    const struct agreement_thread *a = &thread->ring->checked;
+    uint64_t equal = load_relaxed(&a->equal), compared = load_relaxed(&a->compared);
+    uint64_t refused = load_relaxed(&a->refused);
+
+    if (compared + refused == thread->reported_checks || !thread->defined)
+        return;
+    if (log_emit(log, json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "kind", "check_thread",
+                                "t", (json_int_t)t, "thread", (json_int_t)thread->ring->thread,
+                                "compared", (json_int_t)compared, "equal", (json_int_t)equal,
+                                "refused", (json_int_t)refused, "shadow_ns",
+                                (json_int_t)load_relaxed(&a->shadow_ns), "snapshot_ns",
+                                (json_int_t)load_relaxed(&a->snapshot_ns))) == 0)
+        thread->reported_checks = compared + refused;
+}
+
 void log_lost(const struct log *log, uint64_t by[EVENT_LOST_REASONS], uint64_t *seen)
 {
     *seen = log->seen_by_ended;
@@ -367,6 +384,8 @@ void log_write_reports(struct log *log, uint64_t t)
     stack_totals_read(&totals);
     log_lost(log, by, &seen);
     write_check(log, &totals, t);
+    for (struct log_thread *thread = log->threads; thread; thread = thread->next)
+        log_write_check_thread(log, thread, t);
     for (unsigned i = 0; i < EVENT_LOST_REASONS; i++)
         write_count(log, "lost", t, event_lost_name((enum event_lost)i), by[i],
                     &log->reported_lost[i]);

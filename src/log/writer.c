@@ -209,6 +209,7 @@ static void retire(struct log *log)
             link = &thread->next;
             continue;
         }
+        log_write_check_thread(log, thread, thread->last_ns);
         log_define_thread(log, thread, &thread->last_ns);
         log->seen_by_ended += load_relaxed(&ring->seen);
         for (unsigned i = 0; i < EVENT_LOST_REASONS; i++)

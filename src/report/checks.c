@@ -275,6 +275,43 @@ static int on_check(struct report_checks *c, const struct report_record *r)
     return keep(&c->check, r->json);
 }
 
+static struct report_thread_checks *thread_of(struct report_checks *c, uint32_t number)
+{
+    while (number >= c->thread_capacity) {
+        struct report_thread_checks *threads =
+            array_grow(c->threads, &c->thread_capacity, sizeof(*threads));
+
+        if (!threads)
+            return NULL;
+        c->threads = threads;
+    }
+    for (; c->thread_count <= number; c->thread_count++)
+        c->threads[c->thread_count] = (struct report_thread_checks){0};
+    return &c->threads[number];
+}
+
+/* Cumulative, and of one recording: every recording numbers its threads anew. */
+static int on_check_thread(struct report_checks *c, const struct report_record *r)
+{
+    struct report_thread_checks now = {
+        count_of(r->json, "compared"), count_of(r->json, "equal"), count_of(r->json, "refused"),
+        count_of(r->json, "shadow_ns"), count_of(r->json, "snapshot_ns")};
+    struct report_thread_checks *kept;
+    uint32_t id = 0, number = 0;
+    int err;
+
+    if (report_member_id(r->json, "thread", 1, &id))
+        return unusable(c, r, "thread");
+    if (now.equal > now.compared)
+        return unusable(c, r, "equal");
+    err = report_defs_thread(&c->defs, id, r->at, &number);
+    kept = err ? NULL : thread_of(c, number);
+    if (!kept)
+        return -ENOMEM;
+    *kept = now;
+    return 0;
+}
+
 static int on_repair(struct report_checks *c, const struct report_record *r)
 {
     const char *reason = NULL;
@@ -329,6 +366,21 @@ static void names_of(const json_t *names, char *to, size_t room)
     }
 }
 
+/* The allocation that was compared. */
+static int where(struct report_checks *c, const struct report_record *r, struct report_example *e)
+{
+    uint32_t id = 0;
+    int err = 0;
+
+    if (!report_member_id(r->json, "thread", 1, &id)) {
+        err = report_defs_thread(&c->defs, id, r->at, &e->thread);
+        e->thread++;
+    }
+    id = 0;
+    (void)report_member_id(r->json, "class", 0, &id);
+    return err ? err : report_defs_class(&c->defs, id, r->at, &e->class_number);
+}
+
 static int on_mismatch(struct report_checks *c, const struct report_record *r)
 {
     struct report_example *e = &c->examples[c->example_count];
@@ -353,6 +405,9 @@ static int on_mismatch(struct report_checks *c, const struct report_record *r)
     names_of(json_object_get(r->json, "repairs"), e->repairs, sizeof(e->repairs));
     e->first = count_of(r->json, "first");
     e->at = r->at;
+    err = where(c, r, e);
+    if (err)
+        return err;
     c->example_count++;
     err = stack_of(c, r, "shadow", &e->shadow, &e->shadow_size);
     return err ? err : stack_of(c, r, "snapshot", &e->snapshot, &e->snapshot_size);
@@ -373,6 +428,8 @@ static int on_record(void *context, const struct report_record *r)
         return settle(c);
     case SST_KIND_CHECK:
         return on_check(c, r);
+    case SST_KIND_CHECK_THREAD:
+        return on_check_thread(c, r);
     case SST_KIND_REPAIR:
         return on_repair(c, r);
     case SST_KIND_MISMATCH:
@@ -405,6 +462,7 @@ void report_checks_fini(struct report_checks *c)
     memory_free(c->shadow.buckets);
     memory_free(c->snapshot.buckets);
     memory_free(c->depths);
+    memory_free(c->threads);
     for (size_t i = 0; i < c->example_count; i++) {
         memory_free(c->examples[i].shadow);
         memory_free(c->examples[i].snapshot);

@@ -27,10 +27,17 @@ struct report_depth {
     uint64_t shadow_ns, snapshot_ns; /* sums */
 };
 
+/* One thread's share. shadow_ns and snapshot_ns are sums. */
+struct report_thread_checks {
+    uint64_t compared, equal, refused;
+    uint64_t shadow_ns, snapshot_ns;
+};
+
 /* The first mismatch of a cause. Stacks are method numbers, leaf first. */
 struct report_example {
     char cause[40];
     struct report_place at;
+    uint32_t thread, class_number; /* numbers of report_defs; thread + 1, 0 not said */
     uint64_t first; /* index of the first frame that differs, counted from the root */
     uint32_t *shadow, *snapshot;
     size_t shadow_size, snapshot_size;
@@ -47,6 +54,8 @@ struct report_checks {
     struct report_histogram shadow, snapshot;
     struct report_depth *depths;
     size_t depth_count, depth_capacity;
+    struct report_thread_checks *threads; /* by number of report_defs; all 0: it had none */
+    size_t thread_count, thread_capacity;
     /* Call and allocating instructions of equal stacks, compared with the snapshot's. */
     uint64_t calls, calls_equal, calls_native, sites, sites_equal, sites_unknown;
     /* --check-threads: threads stopped and walked from outside. */

@@ -254,6 +254,16 @@ static void on_check(struct validator *v, const struct report_record *r)
     check_counts(v, r, r->json, v->threads.count);
 }
 
+static void on_check_thread(struct validator *v, const struct report_record *r)
+{
+    uint32_t thread = 0;
+
+    if (!report_member_id(r->json, "thread", 1, &thread))
+        expect(v, &v->threads, "thread", thread, r->at);
+    if (count_in(r->json, "equal") > count_in(r->json, "compared"))
+        report_problem(v->problems, r->at, "check_thread: equal is more than compared");
+}
+
 static int on_count(struct validator *v, json_t **counts, const struct report_record *r)
 {
     const char *reason = "";
@@ -361,6 +371,9 @@ static int on_record(struct validator *v, const struct report_record *r)
         return 0;
     case SST_KIND_CHECK:
         on_check(v, r);
+        return 0;
+    case SST_KIND_CHECK_THREAD:
+        on_check_thread(v, r);
         return 0;
     case SST_KIND_LOST:
         return on_count(v, &v->lost, r);

@@ -422,6 +422,34 @@ static void a_snapshot_shows_its_stack_and_why_it_was_refused(void **state)
     json_decref(lines);
 }
 
+static void each_thread_s_comparisons_are_its_own_record(void **state)
+{
+    json_t *lines;
+
+    (void)state;
+    w->config.agreement = &w->agreement;
+    w->ring = ring_new(w);
+    start(w);
+    store_relaxed(&w->ring->checked.compared, 5);
+    store_relaxed(&w->ring->checked.equal, 4);
+    store_relaxed(&w->ring->checked.refused, 2);
+    store_relaxed(&w->ring->checked.shadow_ns, 500);
+    store_relaxed(&w->ring->checked.snapshot_ns, 100000);
+    event_ring_close(w->ring);
+    w->ring = NULL;
+    stop(w);
+    lines = log_read(w);
+    assert_int_equal(count_of(lines, "check_thread"), 1);
+    assert_int_equal(number(nth(lines, "check_thread", 0), "thread"), 1);
+    assert_int_equal(number(nth(lines, "check_thread", 0), "compared"), 5);
+    assert_int_equal(number(nth(lines, "check_thread", 0), "equal"), 4);
+    assert_int_equal(number(nth(lines, "check_thread", 0), "refused"), 2);
+    assert_int_equal(number(nth(lines, "check_thread", 0), "snapshot_ns"), 100000);
+    assert_non_null(json_object_get(nth(lines, "thread", 1), "end"));
+    expect_valid(w->path);
+    json_decref(lines);
+}
+
 static void comparisons_are_summed_in_check_and_end(void **state)
 {
     struct agreement *a = &w->agreement;
@@ -1344,6 +1372,7 @@ int main(void)
         TEST(the_class_of_a_mismatch_is_defined_before_it),
         TEST(a_snapshot_shows_its_stack_and_why_it_was_refused),
         TEST(comparisons_are_summed_in_check_and_end),
+        TEST(each_thread_s_comparisons_are_its_own_record),
         TEST(an_event_waits_for_its_class_and_keeps_its_place),
         TEST(an_event_waits_for_its_method),
         TEST(an_event_waits_for_its_call_instruction),

@@ -167,6 +167,41 @@ static void damaged_checks_are_noted_and_the_rest_is_used(void **state)
     assert_int_equal(checks.shadow.count, 3);
 }
 
+#define BY_THREAD(thread, compared, equal) \
+    "{\"kind\":\"check_thread\",\"t\":1,\"thread\":" #thread ",\"compared\":" #compared \
+    ",\"equal\":" #equal ",\"refused\":1,\"shadow_ns\":100,\"snapshot_ns\":900}\n"
+#define THREAD(thread) "{\"kind\":\"thread\",\"id\":" #thread ",\"os\":9}\n"
+
+static void each_thread_has_its_last_figures(void **state)
+{
+    (void)state;
+    read_text(HEADER THREAD(1) THREAD(7) BY_THREAD(7, 2, 2) BY_THREAD(1, 3, 3) BY_THREAD(7, 5, 4));
+    assert_int_equal(checks.thread_count, 2);
+    assert_int_equal(checks.threads[0].compared, 3);
+    assert_int_equal(checks.threads[1].compared, 5);
+    assert_int_equal(checks.threads[1].equal, 4);
+    assert_int_equal(checks.threads[1].refused, 1);
+    assert_int_equal(checks.threads[1].snapshot_ns, 900);
+    assert_int_equal(problems.count, 0);
+}
+
+static void threads_of_two_recordings_stay_apart(void **state)
+{
+    (void)state;
+    read_text(HEADER THREAD(1) BY_THREAD(1, 2, 2) HEADER THREAD(1) BY_THREAD(1, 9, 9));
+    assert_int_equal(checks.thread_count, 2);
+    assert_int_equal(checks.threads[0].compared, 2);
+    assert_int_equal(checks.threads[1].compared, 9);
+}
+
+static void impossible_figures_of_a_thread_are_noted(void **state)
+{
+    (void)state;
+    read_text(HEADER THREAD(1) BY_THREAD(1, 2, 3) BY_THREAD(0, 2, 2));
+    assert_int_equal(problems.count, 2);
+    assert_int_equal(checks.thread_count, 0);
+}
+
 static void running_out_of_memory_is_said_at_every_place(void **state)
 {
     static const char text[] =
@@ -207,6 +242,9 @@ int main(void)
         T(exact_sums_are_better_than_bucket_middles),
         T(a_log_of_snapshots_has_no_cost_of_the_shadow_stack),
         T(damaged_checks_are_noted_and_the_rest_is_used),
+        T(each_thread_has_its_last_figures),
+        T(threads_of_two_recordings_stay_apart),
+        T(impossible_figures_of_a_thread_are_noted),
         T(running_out_of_memory_is_said_at_every_place),
     };
 

@@ -1,0 +1,36 @@
+"""shadowtrace compare: what it says of real recordings, alone and side by side."""
+from harness import HOOKS, PROGRAM, each, needs, tool, tool_json
+
+
+@needs('Threads')
+@each('hooks', *HOOKS)
+def test_each_thread_has_its_share_of_the_comparisons(t, hooks):
+    r = t.record(PROGRAM.command('Threads') + ['--case', 'short-threads', '--scale', '15'], hooks=hooks, check=1)
+    c = t.exact(r)
+    threads = c['by_thread']
+    t.true(len(threads) > 10, '%d threads' % len(threads))
+    for key in 'compared', 'equal', 'mismatched':
+        t.equal(sum(row[key] for row in threads), c[key], key)
+    t.equal(sum(row['refused'] for row in threads), c['snapshots']['refused'], 'refused')
+    counts = {}
+    for alloc in r.log.allocs:
+        counts[alloc['thread']] = counts.get(alloc['thread'], 0) + 1
+    t.equal({row['thread']: row['compared'] + row['refused'] for row in threads}, counts, 'allocations of each thread')
+    for row in threads:
+        t.true(not row['compared'] or row['snapshot_ns'] > 0, row)
+
+
+@needs('KnownAllocs')
+def test_both_kinds_of_hooks_side_by_side(t):
+    logs = [t.record(PROGRAM.command('KnownAllocs'), '--capture', 'both', hooks=hooks).path for hooks in HOOKS]
+    both = tool_json('compare', '--format=json', *logs)
+    for path, side in zip(logs, both['logs']):
+        t.equal(side['log']['file'], path, 'file')
+        t.equal((side['equal'], side['accuracy']), (side['compared'], 1), 'equal')
+        t.true(side['compared'] > 100 and side['cost']['by_depth'] and side['by_thread'], 'figures')
+    result = tool('compare', *logs)
+    t.equal((result.status, result.errors), (0, ''), str(result))
+    t.equal(result.text.count('The shadow stack equalled the snapshot in all of'), 2, str(result))
+    wide = [line for line in result.text.splitlines()[4:] if len(line) > 100]
+    t.equal(wide, [], 'lines of more than 100 columns')
+    t.true('\033' not in result.text, 'colours in a file')
