@@ -1,5 +1,7 @@
 #include "check/check.h"
 
+#include "check/walk.h"
+
 #include "base/clock.h"
 #include "base/memory.h"
 
@@ -9,8 +11,6 @@
 #include <pthread.h>
 #include <string.h>
 
-#define FIRST_FRAMES 1024
-
 struct check {
     struct check_config config;
     pthread_mutex_t
@@ -19,13 +19,13 @@ struct check {
 };
 
 struct check_thread {
-    struct check *check;
-    size_t count, capacity;
-    bool failed; /* memory ran out: the walk was cut short */
-    struct check_frame {
-        uintptr_t function, ip;
-    } * frame; /* leaf first */
+    struct check_walk walk;
 };
+
+const struct check_config *check_config(const struct check *check)
+{
+    return &check->config;
+}
 
 int check_new(const struct check_config *config, struct check **out)
 {
@@ -42,7 +42,7 @@ int check_new(const struct check_config *config, struct check **out)
 void check_thread_free(struct check_thread *t)
 {
     if (t)
-        memory_free(t->frame);
+        check_walk_fini(&t->walk);
     memory_free(t);
 }
 
@@ -53,14 +53,10 @@ static bool thread_ready(struct check *check, struct check_thread **thread)
     if (t)
         return true;
     t = memory_zalloc(1, sizeof(*t));
-    if (t)
-        t->frame = memory_alloc(FIRST_FRAMES * sizeof(*t->frame));
-    if (!t || !t->frame) {
+    if (!t || check_walk_init(&t->walk, check)) {
         memory_free(t);
         return false;
     }
-    t->check = check;
-    t->capacity = FIRST_FRAMES;
     *thread = t;
     return true;
 }
@@ -75,29 +71,6 @@ bool check_counts(const struct check *check, uintptr_t function)
         return true;
     method = names_method_find(check->config.names, function);
     return method && method->hooked;
-}
-
-/* StackSnapshotCallback, on the walked thread's stack, leaf first. */
-static hresult on_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info,
-                        uint32_t context_size, const uint8_t *context, void *client_data)
-{
-    struct check_thread *t = client_data;
-
-    (void)frame_info, (void)context_size, (void)context;
-    if (!check_counts(t->check, function))
-        return S_OK;
-    if (t->count == t->capacity) {
-        struct check_frame *larger = memory_realloc(t->frame, 2 * t->capacity * sizeof(*larger));
-
-        if (!larger) {
-            t->failed = true;
-            return S_FALSE;
-        }
-        t->frame = larger;
-        t->capacity *= 2;
-    }
-    t->frame[t->count++] = (struct check_frame){function, ip};
-    return S_OK;
 }
 
 static void flag_change(struct check *check, int by)
@@ -128,24 +101,22 @@ void check_flag_lower(struct check *check)
         flag_change(check, -1);
 }
 
-static hresult snapshot(struct check *check, clr_stack_snapshot_callback *callback,
+static hresult snapshot(struct check *check, clr_stack_snapshot_callback *callback, uint32_t flags,
                         void *client_data)
 {
     struct clr_info *info = check->config.info;
     hresult result;
 
     check_flag_raise(check);
-    result = info->vtbl->do_stack_snapshot(info, 0, callback, COR_PRF_SNAPSHOT_DEFAULT, client_data,
-                                           NULL, 0);
+    result = info->vtbl->do_stack_snapshot(info, 0, callback, flags, client_data, NULL, 0);
     check_flag_lower(check);
     return result;
 }
 
-static hresult walk(struct check *check, struct check_thread *t)
+static hresult walk_self(struct check_walk *walk, uint32_t flags)
 {
-    t->count = 0;
-    t->failed = false;
-    return snapshot(check, on_frame, t);
+    check_walk_begin(walk);
+    return snapshot(walk->check, check_walk_frame, flags, walk);
 }
 
 /* Records for FunctionIDs, named now: the writer, who needs the text, may not ask the runtime. */
@@ -165,42 +136,33 @@ static uintptr_t shadow_function(const struct check_subject *subject, size_t i)
     return *(const uintptr_t *)load_relaxed(&subject->top[-1 - (ptrdiff_t)i].method);
 }
 
-static bool equal(const struct check_thread *t, const struct check_subject *subject)
+static bool equal(const struct check_walk *walk, const struct check_subject *subject)
 {
-    if (t->count != subject->depth)
+    if (walk->count != subject->depth)
         return false;
-    for (size_t i = 0; i < t->count; i++)
-        if (t->frame[i].function != shadow_function(subject, i))
+    for (size_t i = 0; i < walk->count; i++)
+        if (walk->frame[i].function != shadow_function(subject, i))
             return false;
     return true;
 }
 
-/*
- * The instructions of two equal stacks. The snapshot's IP of a frame is where it will go on: the return address of the
- * frame that it called, or of the allocation.
- */
-static void compare_instructions(struct check *check, const struct check_thread *t,
-                                 const struct check_subject *subject)
+/* Of equal stacks: registers of every frame, and the allocating instruction. */
+static void compare_registers(struct check_walk *walk, const struct check_subject *subject)
 {
-    struct agreement *a = check->config.agreement;
-    uint64_t calls_equal = 0, native = 0;
+    struct agreement *a = check_config(walk->check)->agreement;
 
-    if (!t->count)
+    if (!walk->count || !check_walk_shadow(walk, walk->count))
         return;
-    for (size_t i = 1; i < t->count; i++) {
-        uintptr_t ret = load_relaxed(&subject->top[-(ptrdiff_t)i].ret);
+    for (size_t i = 0; i < walk->count; i++) {
+        const struct frame *frame = &subject->top[(ptrdiff_t)i - (ptrdiff_t)walk->count];
 
-        if (ret == t->frame[i].ip)
-            calls_equal++;
-        else if (ret >= check->config.native_low && ret < check->config.native_high)
-            native++;
+        walk->shadow[i] = (struct stack_copied){
+            load_relaxed(&frame->method), load_relaxed(&frame->sp), load_relaxed(&frame->ret)};
     }
-    add_relaxed(&a->calls, t->count - 1);
-    add_relaxed(&a->calls_equal, calls_equal);
-    add_relaxed(&a->calls_native, native);
+    check_registers(walk, walk->shadow);
     add_relaxed(&a->sites, 1);
-    add_relaxed(subject->ip == t->frame[0].ip ? &a->sites_equal : &a->sites_unknown,
-                subject->ip == t->frame[0].ip || !subject->ip);
+    add_relaxed(subject->ip == walk->frame[0].ip ? &a->sites_equal : &a->sites_unknown,
+                subject->ip == walk->frame[0].ip || !subject->ip);
 }
 
 /* Is `few` what is left of `many` without some of its frames? */
@@ -249,10 +211,10 @@ void check_mismatch_finish(struct check *check, struct event_mismatch *m)
     name_all(check, m->methods, both);
 }
 
-static void mismatch(struct check *check, const struct check_thread *t,
+static void mismatch(struct check *check, const struct check_walk *walk,
                      const struct check_subject *subject, hresult result)
 {
-    size_t both = subject->depth + t->count;
+    size_t both = subject->depth + walk->count;
     struct event_mismatch *m = memory_zalloc(1, sizeof(*m) + both * sizeof(m->methods[0]));
 
     add_relaxed(&check->config.agreement->mismatched, 1);
@@ -264,11 +226,11 @@ static void mismatch(struct check *check, const struct check_thread *t,
     m->refused = result < 0 ? result : 0;
     m->repairs = stack_touched(subject->stack);
     m->shadow = (uint32_t)subject->depth;
-    m->snapshot = (uint32_t)t->count;
+    m->snapshot = (uint32_t)walk->count;
     for (size_t i = 0; i < subject->depth; i++)
         m->methods[i] = shadow_function(subject, i);
-    for (size_t i = 0; i < t->count; i++)
-        m->methods[subject->depth + i] = t->frame[i].function;
+    for (size_t i = 0; i < walk->count; i++)
+        m->methods[subject->depth + i] = walk->frame[i].function;
     check_mismatch_finish(check, m);
     add_relaxed(&check->config.agreement->by_cause[m->cause], 1);
     check_post(subject->ring, subject->ticks, EVENT_MISMATCH, m);
@@ -297,18 +259,18 @@ static void count_cost(struct check *check, const struct check_subject *subject,
     add_relaxed(&subject->ring->checked.snapshot_ns, snapshot_ns);
 }
 
-static void log_snapshot(struct check *check, const struct check_thread *t,
+static void log_snapshot(struct check *check, const struct check_walk *walk,
                          const struct check_subject *subject, hresult result)
 {
-    struct event_stack *copy = memory_alloc(sizeof(*copy) + t->count * sizeof(copy->methods[0]));
+    struct event_stack *copy = memory_alloc(sizeof(*copy) + walk->count * sizeof(copy->methods[0]));
 
     if (!copy)
         return;
     copy->refused = result < 0 ? result : 0;
-    copy->count = (uint32_t)t->count;
-    for (size_t i = 0; i < t->count; i++)
-        copy->methods[i] = t->frame[i].function;
-    name_all(check, copy->methods, t->count);
+    copy->count = (uint32_t)walk->count;
+    for (size_t i = 0; i < walk->count; i++)
+        copy->methods[i] = walk->frame[i].function;
+    name_all(check, copy->methods, walk->count);
     check_post(subject->ring, subject->ticks, EVENT_SNAPSHOT, copy);
 }
 
@@ -316,17 +278,17 @@ void check_compare(struct check *check, struct check_thread **thread,
                    const struct check_subject *subject)
 {
     struct agreement *agreement = check->config.agreement;
-    struct check_thread *t;
+    struct check_walk *walk;
     uint64_t before, after;
     hresult result;
 
     if (!thread_ready(check, thread))
         return;
-    t = *thread;
+    walk = &(*thread)->walk;
     before = clock_ticks();
-    result = walk(check, t);
+    result = walk_self(walk, COR_PRF_SNAPSHOT_REGISTER_CONTEXT);
     after = clock_ticks();
-    if (t->failed)
+    if (walk->failed)
         return; /* half a snapshot is none: not taken */
     add_relaxed(&agreement->taken, 1);
     if (result < 0) {
@@ -334,47 +296,49 @@ void check_compare(struct check *check, struct check_thread **thread,
         if (subject->depth == 0)
             count_refused(check, subject);
         else
-            mismatch(check, t, subject, result);
+            mismatch(check, walk, subject, result);
     } else {
         count_cost(check, subject, after - before);
-        if (equal(t, subject)) {
+        if (equal(walk, subject)) {
             count_equal(check, subject);
             stack_forget_repairs(subject->stack);
-            compare_instructions(check, t, subject);
+            compare_registers(walk, subject);
         } else {
-            mismatch(check, t, subject, result);
+            mismatch(check, walk, subject, result);
         }
     }
     if (check->config.log_all)
-        log_snapshot(check, t, subject, result);
+        log_snapshot(check, walk, subject, result);
 }
 
 struct tree_node *check_capture(struct check *check, struct check_thread **thread)
 {
     struct tree_node *node = tree_root(check->config.tree);
+    struct check_walk *walk;
     uint64_t before, after;
     hresult result;
 
     if (!thread_ready(check, thread))
         return node;
+    walk = &(*thread)->walk;
     before = clock_ticks();
-    result = walk(check, *thread);
+    result = walk_self(walk, COR_PRF_SNAPSHOT_DEFAULT);
     add_relaxed(&check->config.agreement->taken, 1);
     if (result < 0) {
         agreement_refused(check->config.agreement, result);
         add_relaxed(&check->config.agreement->refused, 1);
         return node;
     }
-    for (size_t i = (*thread)->count; i-- > 0;) {
+    for (size_t i = walk->count; i-- > 0;) {
         struct names_method *method;
         /* The instruction in the caller; the caller's frame is the one before in this order. */
-        uintptr_t ip = i + 1 < (*thread)->count ? (*thread)->frame[i + 1].ip : 0;
+        uintptr_t ip = i + 1 < walk->count ? walk->frame[i + 1].ip : 0;
 
-        if (names_method_map(check->config.names, (*thread)->frame[i].function, &method) == 0)
+        if (names_method_map(check->config.names, walk->frame[i].function, &method) == 0)
             node = tree_child(check->config.tree, node, (uintptr_t)method, ip);
     }
     after = clock_ticks();
-    agreement_cost(check->config.agreement, (uint32_t)(*thread)->count, 0,
+    agreement_cost(check->config.agreement, (uint32_t)walk->count, 0,
                    clock_duration_ns(after - before));
     return node;
 }
@@ -393,6 +357,6 @@ uintptr_t check_leaf(struct check *check)
 {
     uintptr_t ip = 0;
 
-    snapshot(check, on_leaf, &ip);
+    snapshot(check, on_leaf, COR_PRF_SNAPSHOT_DEFAULT, &ip);
     return ip;
 }

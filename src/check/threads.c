@@ -1,5 +1,7 @@
 #include "check/threads.h"
 
+#include "check/walk.h"
+
 #include "base/clock.h"
 #include "base/memory.h"
 #include "clr/com.h"
@@ -23,10 +25,6 @@ struct gone_thread {
     uintptr_t id;
 };
 
-struct walked_frame {
-    uintptr_t function, ip, sp;
-};
-
 struct check_threads {
     struct check_threads_config config;
     pthread_t thread;
@@ -36,9 +34,7 @@ struct check_threads {
     struct gone_thread *gone;
     struct event_ring *ring; /* for differences */
     /* scratch of the thread */
-    struct walked_frame *walked; /* leaf first */
-    size_t walked_count, walked_capacity;
-    bool walked_failed;
+    struct check_walk walked;
     struct stack_copy copy;
 };
 
@@ -51,10 +47,9 @@ int check_threads_new(const struct check_threads_config *config, struct check_th
         return -ENOMEM;
     t->config = *config;
     pthread_mutex_init(&t->lock, NULL);
-    t->walked_capacity = t->copy.capacity = FIRST_FRAMES;
-    t->walked = memory_alloc(FIRST_FRAMES * sizeof(*t->walked));
+    t->copy.capacity = FIRST_FRAMES;
     t->copy.frames = memory_alloc(FIRST_FRAMES * sizeof(*t->copy.frames));
-    return t->walked && t->copy.frames ? 0 : -ENOMEM;
+    return check_walk_init(&t->walked, config->check) || !t->copy.frames ? -ENOMEM : 0;
 }
 
 void check_threads_created(struct check_threads *t, uintptr_t thread_id)
@@ -102,37 +97,6 @@ static bool is_gone(struct check_threads *t, uintptr_t thread_id)
     return entry;
 }
 
-static hresult on_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info,
-                        uint32_t context_size, const uint8_t *context, void *client_data)
-{
-    struct check_threads *t = client_data;
-    uintptr_t sp = 0;
-
-    (void)frame_info;
-    if (!check_counts(t->config.check, function))
-        return S_OK;
-#if defined(__x86_64__)
-    if (context &&
-        context_size >= sizeof(struct clr_context_amd64)) /* a hooked method has a frame pointer */
-        sp = ((const struct clr_context_amd64 *)(const void *)context)->rbp + 2 * sizeof(uintptr_t);
-#else
-    (void)context_size, (void)context;
-#endif
-    if (t->walked_count == t->walked_capacity) {
-        struct walked_frame *larger =
-            memory_realloc(t->walked, 2 * t->walked_capacity * sizeof(*larger));
-
-        if (!larger) {
-            t->walked_failed = true;
-            return S_FALSE;
-        }
-        t->walked = larger;
-        t->walked_capacity *= 2;
-    }
-    t->walked[t->walked_count++] = (struct walked_frame){function, ip, sp};
-    return S_OK;
-}
-
 static uintptr_t function_of(uintptr_t method)
 {
     return method ? *(const uintptr_t *)method : 0;
@@ -141,10 +105,10 @@ static uintptr_t function_of(uintptr_t method)
 /* Do the walked frames from `skip` on equal the copied ones? */
 static bool equal_from(const struct check_threads *t, size_t skip)
 {
-    if (t->walked_count - skip != t->copy.depth)
+    if (t->walked.count - skip != t->copy.depth)
         return false;
     for (size_t i = 0; i < t->copy.depth; i++)
-        if (t->walked[skip + i].function !=
+        if (t->walked.frame[skip + i].function !=
             function_of(t->copy.frames[t->copy.depth - 1 - i].method))
             return false;
     return true;
@@ -152,7 +116,7 @@ static bool equal_from(const struct check_threads *t, size_t skip)
 
 static void mismatch(struct check_threads *t, uint32_t os_thread, hresult result)
 {
-    size_t both = t->copy.depth + t->walked_count;
+    size_t both = t->copy.depth + t->walked.count;
     struct event_mismatch *m = memory_zalloc(1, sizeof(*m) + both * sizeof(m->methods[0]));
 
     add_relaxed(&t->config.agreement->mismatched, 1);
@@ -165,11 +129,11 @@ static void mismatch(struct check_threads *t, uint32_t os_thread, hresult result
     m->stopped = os_thread;
     m->refused = result < 0 ? result : 0;
     m->shadow = t->copy.depth;
-    m->snapshot = (uint32_t)t->walked_count;
+    m->snapshot = (uint32_t)t->walked.count;
     for (uint32_t i = 0; i < m->shadow; i++)
         m->methods[i] = function_of(t->copy.frames[m->shadow - 1 - i].method);
     for (uint32_t i = 0; i < m->snapshot; i++)
-        m->methods[m->shadow + i] = t->walked[i].function;
+        m->methods[m->shadow + i] = t->walked.frame[i].function;
     check_mismatch_finish(t->config.check, m);
     check_post(t->ring, clock_ticks(), EVENT_MISMATCH, m);
 }
@@ -179,16 +143,18 @@ static void compare(struct check_threads *t, uint32_t os_thread)
     struct agreement_threads *a = t->config.agreement;
     const struct stack_copied *left = &t->copy.left;
 
-    if (equal_from(t, 0))
+    if (equal_from(t, 0)) {
         add_relaxed(&a->equal, 1);
-    else if (t->walked_count == t->copy.depth + 1u && left->method &&
-             t->walked[0].function == function_of(left->method) && t->walked[0].sp == left->sp &&
-             equal_from(t, 1))
+        check_registers(&t->walked, t->copy.frames);
+    } else if (t->walked.count == t->copy.depth + 1u && left->method &&
+               t->walked.frame[0].function == function_of(left->method) &&
+               t->walked.frame[0].fp + 2 * sizeof(uintptr_t) == left->sp && equal_from(t, 1)) {
         add_relaxed(&a->leaving, 1);
-    else if (t->copy.dispatching)
+    } else if (t->copy.dispatching) {
         add_relaxed(&a->dispatching, 1);
-    else
+    } else {
         mismatch(t, os_thread, S_OK);
+    }
 }
 
 /* The thread's shadow stack, in t->copy; grows it if need be. Returns whether it could be had. */
@@ -224,13 +190,13 @@ static void walk(struct check_threads *t, uintptr_t thread_id)
         thread_id); /* announced; then looked whether it is gone: pairs with ..._destroyed */
     if (!is_gone(t, thread_id) &&
         info->vtbl->get_thread_info(info, thread_id, &os_thread) == S_OK) {
-        t->walked_count = 0;
-        t->walked_failed = false;
+        check_walk_begin(&t->walked);
         before = clock_ticks();
-        result = info->vtbl->do_stack_snapshot(info, thread_id, on_frame,
-                                               COR_PRF_SNAPSHOT_REGISTER_CONTEXT, t, NULL, 0);
+        result =
+            info->vtbl->do_stack_snapshot(info, thread_id, check_walk_frame,
+                                          COR_PRF_SNAPSHOT_REGISTER_CONTEXT, &t->walked, NULL, 0);
         between = clock_ticks();
-        if (!t->walked_failed && copy(t, os_thread)) {
+        if (!t->walked.failed && copy(t, os_thread)) {
             after = clock_ticks();
             add_relaxed(&a->walked, 1);
             add_relaxed(&a->snapshot_ns, clock_duration_ns(between - before));

@@ -2,6 +2,7 @@
 
 #include "cli/print_costs.h"
 #include "cli/print_example.h"
+#include "cli/print_forms.h"
 #include "cli/reading.h"
 #include "cli/text.h"
 
@@ -319,6 +320,7 @@ void print_compare_text(const struct report_checks *checks, char *const *names, 
         if (count > 1)
             fprintf(out, "\n%s:", names[i]);
         print_costs_by_thread(&checks[i], &terminal, out);
+        print_forms(&checks[i], out);
         for (size_t at = 0; at < checks[i].example_count; at++)
             print_example(&checks[i], &checks[i].examples[at], &terminal, out);
         putc('\n', out);

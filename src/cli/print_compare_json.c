@@ -94,12 +94,10 @@ static json_t *json_examples(const struct report_checks *c)
                       json_stack(c, e->snapshot, e->snapshot_size));
 
         if (example && e->thread)
-            json_object_set_new(example, "thread",
-                                json_integer(c->defs.threads[e->thread - 1].id));
+            json_object_set_new(example, "thread", json_integer(c->defs.threads[e->thread - 1].id));
         if (example && e->class_number)
-            json_object_set_new(
-                example, "type",
-                reading_text_json(report_class(&c->defs, e->class_number)->name));
+            json_object_set_new(example, "type",
+                                reading_text_json(report_class(&c->defs, e->class_number)->name));
         if (example && e->refused[0])
             json_object_set_new(example, "refused", json_string(e->refused));
         json_array_append_new(list, example);
@@ -158,8 +156,9 @@ static json_t *json_checks(const struct report_checks *c, const struct report_pr
 {
     json_t *accuracy =
         c->compared ? json_real((double)c->equal / (double)c->compared) : json_null();
+    json_t *json;
 
-    return json_pack("{s:{s:I, s:I, s:O}, s:I, s:I, s:I, s:o, s:O, s:o, s:o, s:o, s:o, s:I, s:o,"
+    json = json_pack("{s:{s:I, s:I, s:O}, s:I, s:I, s:I, s:o, s:O, s:o, s:o, s:o, s:o, s:I, s:o,"
                      " s:o, s:o}",
                      "snapshots", "taken", (json_int_t)c->taken, "refused", (json_int_t)c->refused,
                      "refused_by", c->refused_by, "compared", (json_int_t)c->compared, "equal",
@@ -168,6 +167,9 @@ static json_t *json_checks(const struct report_checks *c, const struct report_pr
                      "cost", json_costs(c), "instructions", json_instructions(c), "threads",
                      json_walks(c), "allocs", (json_int_t)c->allocs, "by_thread", json_threads(c),
                      "examples", json_examples(c), "log", reading_log_json(&c->log, problems));
+    if (json)
+        json_object_update(json, c->forms);
+    return json;
 }
 
 int print_compare_json(const struct report_checks *checks, const struct report_problems *problems,

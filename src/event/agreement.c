@@ -16,6 +16,30 @@ const char *agreement_cause_name(enum agreement_cause cause)
     return (unsigned)cause < AGREEMENT_CAUSES ? names[cause] : "?";
 }
 
+const char *agreement_call_name(enum agreement_call call)
+{
+    static const char *const names[AGREEMENT_CALLS] = {
+        "equal", "runtime", "native", "handler",  "filter", "tail_call",
+        "stub",  "dynamic", "hidden", "unhooked", "other",
+    };
+
+    return (unsigned)call < AGREEMENT_CALLS ? names[call] : "?";
+}
+
+const char *agreement_sp_name(enum agreement_sp sp)
+{
+    static const char *const names[AGREEMENT_SPS] = {"equal", "between", "filter", "other"};
+
+    return (unsigned)sp < AGREEMENT_SPS ? names[sp] : "?";
+}
+
+const char *agreement_fp_name(enum agreement_fp fp)
+{
+    static const char *const names[AGREEMENT_FPS] = {"equal", "replaced", "other"};
+
+    return (unsigned)fp < AGREEMENT_FPS ? names[fp] : "?";
+}
+
 uint32_t agreement_depth_from(unsigned row)
 {
     return depth_from[row <= AGREEMENT_DEPTHS ? row : AGREEMENT_DEPTHS];

@@ -17,6 +17,45 @@ enum agreement_cause {
 };
 const char *agreement_cause_name(enum agreement_cause cause);
 
+/*
+ * Where a frame's callee returns to, beside the snapshot's IP of that frame: the same, or what lies between the two.
+ * Names are those of the log.
+ */
+enum agreement_call {
+    AGREEMENT_CALL_EQUAL,
+    AGREEMENT_CALL_RUNTIME, /* native code of the runtime */
+    AGREEMENT_CALL_NATIVE,  /* other native code */
+    AGREEMENT_CALL_HANDLER, /* a catch, finally or fault of the frame's method; the snapshot has the throwing call */
+    AGREEMENT_CALL_FILTER, /* the frame runs a filter: nobody called it */
+    AGREEMENT_CALL_TAIL,   /* the stub that makes explicit tail calls */
+    AGREEMENT_CALL_STUB, /* another stub that the runtime compiled: P/Invoke, delegates, instantiation */
+    AGREEMENT_CALL_DYNAMIC,  /* a DynamicMethod */
+    AGREEMENT_CALL_HIDDEN,   /* exception machinery of CoreLib that the snapshot hides */
+    AGREEMENT_CALL_UNHOOKED, /* with --only or --exclude: a method that is not hooked */
+    AGREEMENT_CALL_OTHER,    /* none of these: unexplained */
+    AGREEMENT_CALLS
+};
+const char *agreement_call_name(enum agreement_call call);
+
+/* A frame's SP beside its callee's shadow SP. */
+enum agreement_sp {
+    AGREEMENT_SP_EQUAL,
+    AGREEMENT_SP_BETWEEN, /* higher, and within the frame: something lies between the two */
+    AGREEMENT_SP_FILTER, /* what comes next runs a filter: not called by the frame, its shadow SP is made up */
+    AGREEMENT_SP_OTHER,
+    AGREEMENT_SPS
+};
+const char *agreement_sp_name(enum agreement_sp sp);
+
+/* A frame's FP beside its shadow SP. */
+enum agreement_fp {
+    AGREEMENT_FP_EQUAL,
+    AGREEMENT_FP_REPLACED, /* lower, and within the frame: a body entered by on-stack replacement */
+    AGREEMENT_FP_OTHER,
+    AGREEMENT_FPS
+};
+const char *agreement_fp_name(enum agreement_fp fp);
+
 #define AGREEMENT_DEPTHS   14  /* by_depth rows: see agreement_depth_from */
 #define AGREEMENT_REFUSALS 16  /* distinct HRESULTs kept apart; further ones share the last */
 #define AGREEMENT_BUCKETS  320 /* histogram: 8 per power of two, up to 2^40 ns */
@@ -48,9 +87,8 @@ struct agreement {
         _Atomic(uint32_t) result; /* HRESULT; 0: free */
         _Atomic(uint64_t) count;
     } refusal[AGREEMENT_REFUSALS];
-    /* Of equal stacks: call instructions compared with the snapshot's, frame by frame; the allocating ones apart. */
-    _Atomic(uint64_t) calls, calls_equal,
-        calls_native; /* native: the caller's frame is entered from native code */
+    /* Of equal stacks, frame by frame: the registers of the snapshot; the allocating instructions apart. */
+    _Atomic(uint64_t) call[AGREEMENT_CALLS], sp[AGREEMENT_SPS], fp[AGREEMENT_FPS];
     _Atomic(uint64_t) sites, sites_equal, sites_unknown;
     struct agreement_threads threads;
     struct agreement_histogram shadow, snapshot; /* cost of each capture, ns */

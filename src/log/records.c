@@ -279,12 +279,36 @@ static json_t *snapshots_json(const struct agreement *a)
 /* Call instructions against the snapshot's. */
 static json_t *instructions_json(const struct agreement *a)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "calls", (json_int_t)load_relaxed(&a->calls),
-                     "calls_equal", (json_int_t)load_relaxed(&a->calls_equal), "calls_native",
-                     (json_int_t)load_relaxed(&a->calls_native), "sites",
+    uint64_t calls = 0;
+
+    for (unsigned i = 0; i < AGREEMENT_CALLS; i++)
+        calls += load_relaxed(&a->call[i]);
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "calls", (json_int_t)calls, "calls_equal",
+                     (json_int_t)load_relaxed(&a->call[AGREEMENT_CALL_EQUAL]), "calls_native",
+                     (json_int_t)load_relaxed(&a->call[AGREEMENT_CALL_RUNTIME]), "sites",
                      (json_int_t)load_relaxed(&a->sites), "sites_equal",
                      (json_int_t)load_relaxed(&a->sites_equal), "sites_unknown",
                      (json_int_t)load_relaxed(&a->sites_unknown));
+}
+
+static void set_count(json_t *object, const char *name, uint64_t count)
+{
+    if (count)
+        json_object_set_new(object, name, json_integer((json_int_t)count));
+}
+
+/* Registers of every frame against the snapshot's; classes that did not occur are left out. */
+static json_t *registers_json(const struct agreement *a)
+{
+    json_t *ip = json_object(), *sp = json_object(), *fp = json_object();
+
+    for (unsigned i = 0; i < AGREEMENT_CALLS; i++)
+        set_count(ip, agreement_call_name((enum agreement_call)i), load_relaxed(&a->call[i]));
+    for (unsigned i = 0; i < AGREEMENT_SPS; i++)
+        set_count(sp, agreement_sp_name((enum agreement_sp)i), load_relaxed(&a->sp[i]));
+    for (unsigned i = 0; i < AGREEMENT_FPS; i++)
+        set_count(fp, agreement_fp_name((enum agreement_fp)i), load_relaxed(&a->fp[i]));
+    return json_pack("{s:o, s:o, s:o}", "ip", ip, "sp", sp, "fp", fp);
 }
 
 /* --check-threads. */
@@ -323,6 +347,7 @@ static void write_check(struct log *log, const struct stack_totals *totals, uint
                             json_integer((json_int_t)load_relaxed(&a->snapshot.sum)));
         json_object_set_new(line, "by_depth", depths_json(a));
         json_object_set_new(line, "instructions", instructions_json(a));
+        json_object_set_new(line, "registers", registers_json(a));
         if (load_relaxed(&a->threads.stops))
             json_object_set_new(line, "threads", threads_json(&a->threads));
         json_object_set_new(line, "repairs", repairs_json(totals));

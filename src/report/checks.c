@@ -184,6 +184,51 @@ static int settle_counts(struct report_checks *c)
     return err;
 }
 
+/* Counts by name, and objects of such: summed, the names of both kept. */
+static int sum_into(json_t *to, const json_t *from)
+{
+    json_t *counts = json_is_object(from) ? json_deep_copy(from) : json_object();
+    const char *key;
+    json_t *value;
+    int err = counts ? 0 : -ENOMEM;
+
+    json_object_foreach(counts, key, value)
+    {
+        json_t *had = json_object_get(to, key);
+
+        if (err)
+            break;
+        if (json_is_object(value) && !had &&
+            json_object_set_new(to, key, had = json_object()))
+            err = -ENOMEM;
+        else if (json_is_object(value) && json_is_object(had))
+            err = sum_into(had, value);
+        else if (json_is_integer(value))
+            err = tally_add(&to, key, count_of(counts, key));
+    }
+    json_decref(counts);
+    return err;
+}
+
+/* What a check record has beyond the comparison of allocations with this process's own stacks. */
+static int settle_forms(struct report_checks *c)
+{
+    static const char *const names[] = {"registers"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const json_t *logged = json_object_get(c->check, names[i]);
+        json_t *sum = json_object_get(c->forms, names[i]);
+
+        if (!logged)
+            continue;
+        if (!sum && json_object_set_new(c->forms, names[i], sum = json_object()))
+            return -ENOMEM;
+        if (sum_into(sum, logged))
+            return -ENOMEM;
+    }
+    return 0;
+}
+
 static void settle_instructions(struct report_checks *c)
 {
     const json_t *counts = json_object_get(c->check, "instructions");
@@ -227,6 +272,8 @@ static int settle(struct report_checks *c)
         err = depths_add(c, json_object_get(c->check, "by_depth"));
     settle_instructions(c);
     settle_threads(c);
+    if (!err)
+        err = settle_forms(c);
     if (!err)
         err = tally_later(&c->counts, json_object_get(c->check, "repairs"));
     if (!err)
@@ -447,11 +494,13 @@ int report_checks_init(struct report_checks *c, struct report_problems *problems
     report_log_init(&c->log);
     c->consumer.record = on_record;
     c->consumer.context = c;
-    return report_defs_init(&c->defs, problems);
+    c->forms = json_object();
+    return !c->forms ? -ENOMEM : report_defs_init(&c->defs, problems);
 }
 
 void report_checks_fini(struct report_checks *c)
 {
+    json_decref(c->forms);
     json_decref(c->refused_by);
     json_decref(c->mismatched_by);
     json_decref(c->repairs);

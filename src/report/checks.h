@@ -51,6 +51,7 @@ struct report_checks {
     bool any; /* the log has a check record, or an end record that says what was compared */
     uint64_t taken, compared, equal, mismatched, refused;
     json_t *refused_by, *mismatched_by, *repairs; /* objects of name: count */
+    json_t *forms; /* other ways to compare, as logged: registers, ...: counts, or objects of them */
     struct report_histogram shadow, snapshot;
     struct report_depth *depths;
     size_t depth_count, depth_capacity;

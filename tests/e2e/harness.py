@@ -400,6 +400,8 @@ class Test:
         self.equal(c['accuracy'], 1, 'accuracy')
         self.equal(c['compared'] + c['snapshots']['refused'], len(log.allocs), 'compared + refused')
         self.equal(set(c['snapshots']['refused_by']) - {'0x80131360', '0x80004005'}, set(), 'refused by')
+        for register, classes in c.get('registers', {}).items():
+            self.equal(classes.get('other', 0), 0, '%s that nothing explains, of %s' % (register, classes))
         self.note('%d equal, %d refused' % (c['equal'], c['snapshots']['refused']))
         return c
 

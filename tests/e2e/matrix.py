@@ -137,6 +137,9 @@ def judge(command, folder, hooks, environment, enough, check=1, timeout=600, cwd
         numbers['repairs'].update(end['repairs'])
         if c['equal'] != c['compared'] or c['mismatched']:
             wrong.append('%d differ: %s\n%s' % (c['mismatched'], c['mismatched_by'], harness.show_mismatch(harness.Log(path))))
+        for register, classes in c.get('registers', {}).items():
+            if classes.get('other'):
+                wrong.append('%s that nothing explains: %s' % (register, classes))
         if end['lost'] or end['seen'] != end['written']:
             wrong.append('%d lost: %s' % (end['lost'], end['lost_by']))
         if check == 1 and c['compared'] + refused != end['seen']:

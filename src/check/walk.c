@@ -1,0 +1,70 @@
+#include "check/walk.h"
+
+#include "base/memory.h"
+#include "clr/context.h"
+
+#include <shadowtrace/clr/constants.h>
+
+#include <errno.h>
+#include <string.h>
+
+#define FIRST_FRAMES 1024
+
+int check_walk_init(struct check_walk *walk, struct check *check)
+{
+    *walk = (struct check_walk){.check = check, .capacity = FIRST_FRAMES};
+    walk->frame = memory_alloc(FIRST_FRAMES * sizeof(*walk->frame));
+    return walk->frame ? 0 : -ENOMEM;
+}
+
+void check_walk_fini(struct check_walk *walk)
+{
+    memory_free(walk->frame);
+    memory_free(walk->shadow);
+    memory_free(walk->code);
+}
+
+void check_walk_begin(struct check_walk *walk)
+{
+    walk->count = 0;
+    walk->failed = false;
+}
+
+hresult check_walk_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info,
+                         uint32_t context_size, const uint8_t *context, void *client_data)
+{
+    struct check_walk *walk = client_data;
+    struct clr_registers registers = clr_context_registers(context);
+
+    (void)frame_info, (void)context_size;
+    if (!check_counts(walk->check, function))
+        return S_OK;
+    if (walk->count == walk->capacity) {
+        struct check_frame *larger =
+            memory_realloc(walk->frame, 2 * walk->capacity * sizeof(*larger));
+
+        if (!larger) {
+            walk->failed = true;
+            return S_FALSE;
+        }
+        walk->frame = larger;
+        walk->capacity *= 2;
+    }
+    walk->frame[walk->count++] = (struct check_frame){function, ip, registers.sp, registers.fp};
+    return S_OK;
+}
+
+bool check_walk_shadow(struct check_walk *walk, size_t depth)
+{
+    struct stack_copied *larger;
+
+    if (depth <= walk->shadow_capacity)
+        return true;
+    depth += depth / 2 + 64;
+    larger = memory_realloc(walk->shadow, depth * sizeof(*larger));
+    if (!larger)
+        return false;
+    walk->shadow = larger;
+    walk->shadow_capacity = depth;
+    return true;
+}
