@@ -153,6 +153,7 @@ static int report(struct report_args *a, char **logs, FILE *out)
         cli_complain(&cmd_report, "%s", strerror(ENOMEM));
         status = CLI_IO;
     }
+    source_lines_missing(a->print.lines);
 out:
     source_lines_free(a->print.lines);
     report_sites_free(sites);

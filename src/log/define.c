@@ -43,13 +43,18 @@ static int ids_add(struct log_ids *ids, uint32_t id)
 
 static int define_module(struct log *log, const struct names_module *module)
 {
+    json_t *line;
     int err;
 
     if (!module || ids_has(&log->modules, module->id))
         return 0;
-    err = log_emit(log,
-                   json_pack("{s:s, s:I, s:o, s:o}", "kind", "module", "id", (json_int_t)module->id,
-                             "name", log_text(module->name), "path", log_text(module->path)));
+    line = json_pack("{s:s, s:I, s:o, s:o}", "kind", "module", "id", (json_int_t)module->id, "name",
+                     log_text(module->name), "path", log_text(module->path));
+    if (line && *module->mvid && json_object_set_new(line, "mvid", json_string(module->mvid))) {
+        json_decref(line);
+        line = NULL;
+    }
+    err = log_emit(log, line);
     return err ? err : ids_add(&log->modules, module->id);
 }
 

@@ -258,6 +258,17 @@ static char *name_of_path(const char *path)
     return name;
 }
 
+static void describe_build(struct names_module *m)
+{
+    struct clr_guid id;
+
+    if (!m->import || m->import->vtbl->get_scope_props(m->import, NULL, 0, NULL, &id) < 0)
+        return;
+    (void)snprintf(m->mvid, sizeof(m->mvid), "%08x-%04x-%04x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+                   id.data1, id.data2, id.data3, id.data4[0], id.data4[1], id.data4[2], id.data4[3],
+                   id.data4[4], id.data4[5], id.data4[6], id.data4[7]);
+}
+
 static int module_describe(struct names *names, uintptr_t module_id,
                            struct names_module_entry **out)
 {
@@ -293,6 +304,7 @@ static int module_describe(struct names *names, uintptr_t module_id,
         names_failed(names, hr);
     else
         m->record.import = (struct clr_metadata *)(void *)import;
+    describe_build(&m->record);
     find_types(m);
     *out = m;
     return 0;

@@ -28,6 +28,7 @@ struct names_module {
     bool corelib;          /* System.Private.CoreLib */
     struct clr_metadata *import; /* one reference kept for good; NULL when the runtime gave none */
     char *name, *path;     /* assembly's simple name, and its file; UTF-8; path may be "" */
+    char mvid[37];         /* module version id, which every build has its own of, as text; "" not known */
     struct names_module *next; /* all modules, newest first */
 };
 

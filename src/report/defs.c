@@ -141,12 +141,13 @@ static bool def_equal(const void *context, uint32_t number, const void *key)
     const struct report_def *want = key;
 
     return have->name == want->name && have->path == want->path && have->module == want->module &&
-           have->token == want->token && have->defined == want->defined;
+           have->token == want->token && have->mvid == want->mvid &&
+           have->defined == want->defined;
 }
 
 static uint64_t def_hash_of(const struct report_def *def)
 {
-    return index_mix(index_mix((uintptr_t)def->name, (uintptr_t)def->path),
+    return index_mix(index_mix((uintptr_t)def->name, (uintptr_t)def->path ^ (uintptr_t)def->mvid),
                      (uint64_t)def->module << 32 | def->token);
 }
 
@@ -333,7 +334,7 @@ static int unusable(struct report_defs *d, const struct report_record *r, const 
 
 static int add_named(struct report_defs *d, struct report_table *t, const struct report_record *r)
 {
-    const char *name = NULL, *path = "";
+    const char *name = NULL, *path = "", *mvid = NULL;
     struct report_def def = {.defined = true};
     struct report_string *text;
     uint32_t id = 0, module = 0, number = 0, found;
@@ -345,6 +346,8 @@ static int add_named(struct report_defs *d, struct report_table *t, const struct
         return unusable(d, r, "name");
     if (report_member_text(r->json, "path", &path) == -EBADMSG)
         return unusable(d, r, "path");
+    if (report_member_text(r->json, "mvid", &mvid) == -EBADMSG)
+        return unusable(d, r, "mvid");
     if (report_member_id(r->json, "module", 1, &module) == -EBADMSG)
         return unusable(d, r, "module");
     if (report_member_id(r->json, "token", 0, &def.token) == -EBADMSG)
@@ -355,6 +358,9 @@ static int add_named(struct report_defs *d, struct report_table *t, const struct
     if (err)
         return err;
     def.path = text->text;
+    if (mvid && intern(d, mvid, strlen(mvid), &text))
+        return -ENOMEM;
+    def.mvid = mvid ? text->text : NULL;
     err = intern(d, name, strlen(name), &text);
     if (err)
         return err;

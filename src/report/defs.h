@@ -24,6 +24,7 @@ struct report_ids {
 struct report_def {
     const char *name;
     const char *path; /* of a module; "" else */
+    const char *mvid; /* of a module: the build's id as text; NULL not known */
     uint32_t module;  /* number; 0 for a module itself */
     uint32_t token;   /* 0: none given */
     bool defined;     /* false: an id was used that nobody defined, name says which */

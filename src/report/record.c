@@ -646,7 +646,7 @@ static int any_node(struct report_parser *p, struct report_node *n)
 static const char *const known_members[SST_KIND_COUNT][26] = {
     [SST_KIND_HEADER] = {"format", "version", "pid", "executable", "command", "runtime", "hooks",
                          "capture", "options", "clock", "started", "tracer", "unverified", "part"},
-    [SST_KIND_MODULE] = {"id", "name", "path"},
+    [SST_KIND_MODULE] = {"id", "name", "path", "mvid"},
     [SST_KIND_CLASS] = {"id", "name", "module", "token"},
     [SST_KIND_METHOD] = {"id", "name", "module", "token"},
     [SST_KIND_THREAD] = {"id", "os", "name", "end"},

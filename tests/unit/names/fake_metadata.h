@@ -95,6 +95,15 @@ static hresult fake_find_type(struct clr_metadata *self, const clr_wchar *name, 
     return CLDB_E_RECORD_NOTFOUND;
 }
 
+/* {03020100-0504-0706-0809-0A0B0C0D0E0F} */
+static hresult fake_scope_props(struct clr_metadata *self, clr_wchar *name, uint32_t max,
+                                uint32_t *length, struct clr_guid *mvid)
+{
+    (void)self, (void)name, (void)max, (void)length;
+    *mvid = (struct clr_guid){0x03020100, 0x0504, 0x0706, {8, 9, 10, 11, 12, 13, 14, 15}};
+    return S_OK;
+}
+
 static hresult fake_type_props(struct clr_metadata *self, uint32_t token, clr_wchar *name,
                                uint32_t max, uint32_t *length, uint32_t *flags, uint32_t *extends)
 {
@@ -236,6 +245,7 @@ static const struct clr_metadata_vtbl fake_metadata_vtbl = {
     .add_ref = fake_add_ref,
     .release = fake_release,
     .close_enum = fake_close,
+    .get_scope_props = fake_scope_props,
     .find_type_def_by_name = fake_find_type,
     .get_type_def_props = fake_type_props,
     .get_nested_class_props = fake_nested,

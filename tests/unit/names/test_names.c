@@ -272,6 +272,7 @@ static void modules_are_named_by_assembly_or_file(void **state)
     method_of(PLUG_RUN);
     assert_string_equal(main_method->module->name, "App"); /* its assembly has no name to tell */
     assert_string_equal(main_method->module->path, "/app/App.dll");
+    assert_string_equal(main_method->module->mvid, "03020100-0504-0706-0809-0a0b0c0d0e0f");
     assert_false(main_method->module->corelib);
     assert_true(names_module_by_id(names, 2)->corelib);
     assert_string_equal(names_module_by_id(names, 3)->path, "");
