@@ -7,20 +7,29 @@
 
 #define SHOWN_PROBLEMS 5
 
-enum { OPT_FORMAT = 256 };
+enum { OPT_FORMAT = 256, OPT_JOBS, OPT_QUIET };
+
+struct compare_args {
+    enum reading_format format;
+    struct reading_options reading;
+};
 
 static const struct option options[] = {
     {"format", required_argument, NULL, OPT_FORMAT},
+    {"jobs", required_argument, NULL, OPT_JOBS},
+    {"quiet", no_argument, NULL, OPT_QUIET},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
 
-static int read_one(struct report_checks *c, struct report_problems *problems, const char *path)
+static int read_one(struct report_checks *c, struct report_problems *problems, const char *path,
+                    const struct reading_options *how)
 {
     struct reading_progress progress;
     int err = report_checks_init(c, problems), status = CLI_OK;
 
-    reading_progress_init(&progress);
+    reading_progress_init(&progress, how);
+    c->log.jobs = reading_threads(how);
     c->consumer.progress = reading_progress;
     c->consumer.progress_context = &progress;
     if (!err)
@@ -35,7 +44,7 @@ static int read_one(struct report_checks *c, struct report_problems *problems, c
     return status;
 }
 
-static int compare(char **logs, size_t count, enum reading_format format, FILE *out)
+static int compare(char **logs, size_t count, const struct compare_args *a, FILE *out)
 {
     struct report_problems problems[PRINT_COMPARE_LOGS];
     struct report_checks checks[PRINT_COMPARE_LOGS];
@@ -45,11 +54,11 @@ static int compare(char **logs, size_t count, enum reading_format format, FILE *
 
     while (begun < count && !status) {
         report_problems_init(&problems[begun]);
-        status = read_one(&checks[begun], &problems[begun], logs[begun]);
+        status = read_one(&checks[begun], &problems[begun], logs[begun], &a->reading);
         mismatched += checks[begun].mismatched + checks[begun].walked_mismatched;
         begun++;
     }
-    if (!status && format == READING_TEXT) {
+    if (!status && a->format == READING_TEXT) {
         print_compare_text(checks, logs, count, out);
     } else if (!status && print_compare_json(checks, problems, count, out)) {
         cli_complain(&cmd_compare, "%s", strerror(ENOMEM));
@@ -64,9 +73,22 @@ static int compare(char **logs, size_t count, enum reading_format format, FILE *
     return status;
 }
 
+static bool take(struct compare_args *a, int option, const char *value)
+{
+    switch (option) {
+    case OPT_FORMAT:
+        return reading_format(value, &a->format);
+    case OPT_JOBS:
+        return reading_jobs(value, &a->reading);
+    default:
+        a->reading.quiet = true;
+        return true;
+    }
+}
+
 static int compare_run(int argc, char **argv, FILE *out)
 {
-    enum reading_format format = READING_TEXT;
+    struct compare_args a = {.format = READING_TEXT};
     int option;
 
     optind = 0;
@@ -77,19 +99,20 @@ static int compare_run(int argc, char **argv, FILE *out)
             cli_help(&cmd_compare, out);
             return CLI_OK;
         }
-        if (!reading_format(optarg, &format))
-            return cli_usage_error(&cmd_compare, "--format cannot be \"%.100s\"", optarg);
+        if (!take(&a, option, optarg))
+            return cli_usage_error(&cmd_compare, "--%s cannot be \"%.100s\"",
+                                   options[option - OPT_FORMAT].name, optarg);
     }
     if (optind == argc)
         return cli_usage_error(&cmd_compare, "a log is missing");
     if (argc - optind > PRINT_COMPARE_LOGS)
         return cli_usage_error(&cmd_compare, "at most %d logs side by side", PRINT_COMPARE_LOGS);
-    return compare(argv + optind, (size_t)(argc - optind), format, out);
+    return compare(argv + optind, (size_t)(argc - optind), &a, out);
 }
 
 const struct cli_command cmd_compare = {
     .name = "compare",
-    .args = "[--format text|json] LOG [LOG]",
+    .args = "[options] LOG [LOG]",
     .help = "the shadow stack beside DoStackSnapshot: how accurate, and what each costs",
     .options = "LOG is what `shadowtrace record --check N` wrote, plain or compressed, whole or "
                "cut; `-` is standard\n"
@@ -98,8 +121,7 @@ const struct cli_command cmd_compare = {
                "Shown are differences by cause, with both stacks of the first of each, what a\n"
                "capture costs by depth of the stack and by thread, and the repairs made.\n"
                "\n"
-               "  --format FORMAT   text (default) or json\n"
-               "\n"
+               "  --format FORMAT   text (default) or json\n" READING_HELP "\n"
                "Exit status 1 if any stack differed.\n",
     .run = compare_run,
 };

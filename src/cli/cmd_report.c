@@ -13,6 +13,7 @@ struct report_args {
     enum reading_format format;
     struct print_report print;
     struct report_filter filter;
+    struct reading_options reading;
     bool top_given, no_lines;
     const char *symbols[SYMBOL_DIRS];
     size_t symbol_count;
@@ -30,6 +31,8 @@ enum {
     OPT_SYMBOLS,
     OPT_NO_LINES,
     OPT_WIDE,
+    OPT_JOBS,
+    OPT_QUIET,
 };
 
 static const struct option options[] = {
@@ -44,6 +47,8 @@ static const struct option options[] = {
     {"symbols", required_argument, NULL, OPT_SYMBOLS},
     {"no-lines", no_argument, NULL, OPT_NO_LINES},
     {"wide", no_argument, NULL, OPT_WIDE},
+    {"jobs", required_argument, NULL, OPT_JOBS},
+    {"quiet", no_argument, NULL, OPT_QUIET},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -92,6 +97,11 @@ static bool take(struct report_args *a, int option, const char *value)
             return false;
         a->symbols[a->symbol_count++] = value;
         return true;
+    case OPT_JOBS:
+        return reading_jobs(value, &a->reading);
+    case OPT_QUIET:
+        a->reading.quiet = true;
+        return true;
     case OPT_NO_LINES:
         a->no_lines = true;
         return true;
@@ -101,12 +111,13 @@ static bool take(struct report_args *a, int option, const char *value)
     }
 }
 
-static int read_all(struct report_sites *sites, char **logs)
+static int read_all(struct report_sites *sites, char **logs, const struct reading_options *how)
 {
     struct reading_progress progress;
     int err = 0, status = CLI_OK;
 
-    reading_progress_init(&progress);
+    reading_progress_init(&progress, how);
+    report_sites_jobs(sites, reading_threads(how));
     report_sites_progress(sites, reading_progress, &progress);
     for (; *logs && !err; logs++) {
         err = report_sites_read(sites, *logs);
@@ -134,7 +145,7 @@ static int report(struct report_args *a, char **logs, FILE *out)
         status = CLI_IO;
         goto out;
     }
-    status = read_all(sites, logs);
+    status = read_all(sites, logs, &a->reading);
     if (status)
         goto out;
     reading_problems(&cmd_report, &problems, SHOWN_PROBLEMS);
@@ -209,6 +220,6 @@ const struct cli_command cmd_report = {
         "  --symbols DIR     look for PDBs there too, besides the assemblies' own folders; may be "
         "repeated\n"
         "  --no-lines        do not look for files and lines\n"
-        "  --wide            names in full, lines as long as they get\n",
+        "  --wide            names in full, lines as long as they get\n" READING_HELP,
     .run = report_run,
 };

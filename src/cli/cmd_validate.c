@@ -85,7 +85,7 @@ static int validate_one(const char *path, const struct report_schema *schema, bo
     int err, status = CLI_OK;
 
     report_problems_init(&d.problems);
-    reading_progress_init(&progress);
+    reading_progress_init(&progress, &(const struct reading_options){.quiet = false});
     err = report_validate(path, schema, &shown, &d.problems, &d.v);
     reading_progress_end(&progress);
     if (err) {

@@ -4,10 +4,13 @@
 
 #include "base/clock.h"
 
+#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
-#define PATIENCE_NS 400000000u /* no progress line for what is done sooner */
+#define PATIENCE_NS 400000000u /* no progress bar for what is done sooner */
+#define REDRAW_NS   100000000u
+#define BAR         30 /* columns */
 
 bool reading_format(const char *word, enum reading_format *out)
 {
@@ -20,22 +23,63 @@ bool reading_format(const char *word, enum reading_format *out)
     return true;
 }
 
-void reading_progress_init(struct reading_progress *p)
+bool reading_jobs(const char *word, struct reading_options *out)
 {
-    *p = (struct reading_progress){.started = clock_ns(), .terminal = isatty(STDERR_FILENO) == 1};
+    uint64_t jobs;
+
+    if (!text_parse(word, 64, &jobs) || jobs == 0)
+        return false;
+    out->jobs = (unsigned)jobs;
+    return true;
+}
+
+unsigned reading_threads(const struct reading_options *options)
+{
+    cpu_set_t mine;
+    int count;
+
+    if (options->jobs)
+        return options->jobs;
+    count = sched_getaffinity(0, sizeof(mine), &mine) ? 1 : CPU_COUNT(&mine);
+    return count > 8 ? 8 : (unsigned)count;
+}
+
+void reading_progress_init(struct reading_progress *p, const struct reading_options *options)
+{
+    *p = (struct reading_progress){.started = clock_ns(),
+                                   .wanted = !options->quiet && isatty(STDERR_FILENO) == 1};
+}
+
+void reading_bar(char *to, size_t room, uint64_t taken, uint64_t size, uint64_t ns)
+{
+    char bar[BAR + 1], left[32] = "";
+    double share = taken < size ? (double)taken / (double)size : 1;
+    double seconds = (double)ns / 1e9;
+
+    if (!size) {
+        snprintf(to, room, "reading: %.1f GB", (double)taken / 1e9);
+        return;
+    }
+    for (size_t i = 0; i < BAR; i++)
+        bar[i] = (double)i < share * BAR ? '#' : '.';
+    bar[BAR] = '\0';
+    if (share > 0.02)
+        snprintf(left, sizeof(left), ", %.0f s left", seconds / share - seconds);
+    snprintf(to, room, "reading [%s] %3.0f%% of %.1f GB%s", bar, 100 * share, (double)size / 1e9,
+             left);
 }
 
 void reading_progress(void *progress, uint64_t taken, uint64_t size)
 {
     struct reading_progress *p = progress;
+    uint64_t now = p->wanted ? clock_ns() : 0;
+    char text[120];
 
-    if (!p->terminal || clock_ns() - p->started < PATIENCE_NS)
+    if (!p->wanted || now - p->started < PATIENCE_NS || now - p->drawn < REDRAW_NS)
         return;
-    if (size)
-        fprintf(stderr, "\rreading: %3.0f%% of %.1f GB ", 100.0 * (double)taken / (double)size,
-                (double)size / 1e9);
-    else
-        fprintf(stderr, "\rreading: %.1f GB ", (double)taken / 1e9);
+    reading_bar(text, sizeof(text), taken, size, now - p->started);
+    fprintf(stderr, "\r\033[K%s", text);
+    p->drawn = now;
     p->shown = true;
 }
 

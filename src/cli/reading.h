@@ -16,17 +16,38 @@ enum reading_format { READING_TEXT, READING_JSON };
 /* reading_format - the value of --format. Returns: whether it is one. */
 bool reading_format(const char *word, enum reading_format *out);
 
+/* How a log is read; both may be given on the command line. */
+struct reading_options {
+    unsigned jobs; /* threads that parse; 0: as many as there are processors, at most 8 */
+    bool quiet;    /* no progress bar */
+};
+
+#define READING_HELP \
+    "  --jobs N          threads that read, 1 to 64; default one for each processor, at most 8;\n" \
+    "                    the result is the same with any number\n" \
+    "  --quiet           no progress bar (there is none anyway where stderr is no terminal)\n"
+
+/* reading_jobs - the value of --jobs. Returns: whether it is one. */
+bool reading_jobs(const char *word, struct reading_options *out);
+unsigned reading_threads(const struct reading_options *options);
+
 /*
- * As struct report_consumer's progress: one line on stderr, rewritten, if that is a terminal and it
- * takes a while.
+ * As struct report_consumer's progress: a bar on stderr, redrawn, if that is a terminal, the reading
+ * takes a while, and the user did not ask for quiet.
  */
 struct reading_progress {
-    uint64_t started; /* ns; 0: nothing shown yet */
-    bool shown, terminal;
+    uint64_t started; /* ns */
+    uint64_t drawn;   /* ns; when last */
+    bool shown, wanted;
 };
-void reading_progress_init(struct reading_progress *p);
+void reading_progress_init(struct reading_progress *p, const struct reading_options *options);
 void reading_progress(void *progress, uint64_t taken, uint64_t size);
 void reading_progress_end(struct reading_progress *p);
+
+/*
+ * reading_bar - what the bar shows after `ns`, at most `room` - 1 bytes: size 0: not known.
+ */
+void reading_bar(char *to, size_t room, uint64_t taken, uint64_t size, uint64_t ns);
 
 /* reading_failed - one line for what report_log_read returned. Returns: the exit status. */
 int reading_failed(const struct cli_command *command, const char *path,

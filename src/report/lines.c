@@ -292,3 +292,69 @@ int report_lines_next(struct report_lines *l, struct report_line *line)
             return err;
     }
 }
+
+/* The block gets the buffer with the lines in it, the block's own gets what follows them. */
+static int trade(struct report_lines *l, struct report_block *block, size_t size, bool cut)
+{
+    size_t rest = l->end - l->begin - size, capacity = rest > CHUNK ? rest : CHUNK;
+    char *spare = block->data;
+
+    if (block->capacity < capacity || block->capacity > 4 * capacity) {
+        memory_free(spare);
+        *block = (struct report_block){.data = NULL};
+        spare = memory_alloc(capacity + REPORT_LINE_PADDING);
+        if (!spare)
+            return -ENOMEM;
+        block->capacity = capacity;
+    }
+    memcpy(spare, l->data + l->begin + size, rest);
+    memset(spare + rest, '\n', REPORT_LINE_PADDING);
+    capacity = block->capacity;
+    *block = (struct report_block){.text = l->data + l->begin,
+                                   .size = size,
+                                   .offset = l->at.offset,
+                                   .cut = cut,
+                                   .data = l->data,
+                                   .capacity = l->capacity};
+    l->data = spare;
+    l->capacity = capacity;
+    l->begin = l->scanned = 0;
+    l->end = rest;
+    l->at.offset += size;
+    return 1;
+}
+
+int report_lines_block(struct report_lines *l, struct report_block *block)
+{
+    for (;;) {
+        size_t from = l->begin + l->scanned;
+        char *newline = memrchr(l->data + from, '\n', l->end - from);
+        int err;
+
+        if (LIKELY(newline != NULL))
+            return trade(l, block, (size_t)(newline + 1 - l->data) - l->begin, false);
+        l->scanned = l->end - l->begin;
+        if (l->ended)
+            return l->begin == l->end ? 0 : trade(l, block, l->end - l->begin, true);
+        if (l->scanned > REPORT_LINE_MAX) {
+            struct report_line line;
+
+            err = pass_over(l, &line);
+            block->text = "";
+            block->size = 0;
+            block->offset = line.at.offset;
+            block->cut = line.cut;
+            block->too_long = true;
+            return err;
+        }
+        err = fill(l);
+        if (err)
+            return err;
+    }
+}
+
+void report_block_fini(struct report_block *block)
+{
+    memory_free(block->data);
+    *block = (struct report_block){.data = NULL};
+}

@@ -48,6 +48,26 @@ void report_lines_free(struct report_lines *l);
  */
 int report_lines_next(struct report_lines *l, struct report_line *line);
 
+/* Whole lines, one behind the other, in memory of their own. */
+struct report_block {
+    const char *text; /* text[0, size): each line with its newline; padded as a line is */
+    size_t size;
+    uint64_t offset; /* of text[0], as in struct report_place */
+    bool cut;        /* the last line has no newline: the log ends within it */
+    bool too_long;   /* one line longer than REPORT_LINE_MAX: text is empty */
+    char *data;
+    size_t capacity;
+};
+
+/*
+ * report_lines_block - the next lines at once, as many as are there; not to be mixed with
+ * report_lines_next.
+ * Returns: 1; 0 at the end; -errno when reading fails; -ENOMEM.
+ * Owns: block starts zeroed, is the caller's until report_block_fini, and may be given again.
+ */
+int report_lines_block(struct report_lines *l, struct report_block *block);
+void report_block_fini(struct report_block *block);
+
 /*
  * Why a compressed log ended before its end: "compressed data is cut", or what zstd says; NULL if
  * it did not.

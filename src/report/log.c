@@ -1,8 +1,11 @@
 #include "report/log.h"
 
+#include "report/ahead.h"
+
 #include <stdio.h>
 
 #define PROGRESS_LINES 32768
+#define SMALL          ((uint64_t)4 << 20) /* bytes of a file that threads are not worth */
 #define GIVE_UP_LINES \
     1000 /* so many lines without a record: this is no log, do not read on to its end */
 
@@ -143,32 +146,32 @@ static uint64_t usable(const struct report_log *log)
     return sum;
 }
 
-static int one_line(const struct report_line *line, struct report_parser *parser,
-                    struct report_defs *defs, const struct report_consumer *consumer,
-                    struct report_log *log)
+/* One line, parsed: its record is used, or why it has none is noted. */
+static int one_line(const struct report_parsed *p, struct report_defs *defs,
+                    const struct report_consumer *consumer, struct report_log *log)
 {
-    struct report_record record;
-    int err;
+    const struct report_line *line = &p->line;
+    int err = p->err;
 
     log->lines++;
     log->bytes += line->size + !line->cut;
+    log->unknown_members += p->unknown_members;
     if (UNLIKELY(line->too_long)) {
         report_problem(defs->problems, line->at, "line longer than %zu MB", REPORT_LINE_MAX >> 20);
         log->skipped++;
         return 0;
     }
-    err = report_parse(parser, line, &record);
-    if (LIKELY(!err) && UNLIKELY(record.kind == SST_KIND_UNKNOWN)) {
+    if (LIKELY(!err) && UNLIKELY(p->record.kind == SST_KIND_UNKNOWN)) {
         log->unknown_records++;
         return 0;
     }
     if (LIKELY(!err)) {
-        err = use(log, defs, consumer, &record);
+        err = use(log, defs, consumer, &p->record);
         if (LIKELY(!err))
-            log->records[record.kind]++;
+            log->records[p->record.kind]++;
     } else if (err == -EBADMSG) {
         report_problem(defs->problems, line->at, "%s%s",
-                       line->cut ? "the log is cut within this line: " : "", parser->why);
+                       line->cut ? "the log is cut within this line: " : "", p->why);
         log->cut += line->cut;
     }
     if (UNLIKELY(err == -EBADMSG)) {
@@ -178,42 +181,99 @@ static int one_line(const struct report_line *line, struct report_parser *parser
     return err;
 }
 
+/* Where parsed lines come from: threads that read ahead, or, without them, the reader itself. */
+struct source {
+    struct report_lines *lines;
+    struct report_ahead *ahead;
+    struct report_parser parser;
+    struct report_parsed parsed;
+};
+
+static int source_init(struct source *s, struct report_lines *lines, unsigned jobs)
+{
+    int err = 0;
+
+    *s = (struct source){.lines = lines, .parsed.line.text = ""};
+    report_parser_init(&s->parser);
+    if (jobs > 1 && (!report_lines_size(lines) || report_lines_size(lines) >= SMALL))
+        err = report_ahead_new(lines, jobs, &s->ahead);
+    return err == -EAGAIN ? 0 : err;
+}
+
+static void source_fini(struct source *s)
+{
+    report_ahead_free(s->ahead);
+    report_parser_fini(&s->parser);
+}
+
+static int source_next(struct source *s, const struct report_parsed **out)
+{
+    struct report_parsed *p = &s->parsed;
+    int more;
+
+    if (s->ahead)
+        return report_ahead_next(s->ahead, out);
+    more = report_lines_next(s->lines, &p->line);
+    *out = p;
+    p->err = 0;
+    p->unknown_members = 0;
+    if (more <= 0 || UNLIKELY(p->line.too_long))
+        return more;
+    p->why = s->parser.why;
+    p->err = report_parse(&s->parser, &p->line, &p->record);
+    p->unknown_members = s->parser.unknown_members;
+    s->parser.unknown_members = 0;
+    return 1;
+}
+
+static void say_progress(const struct source *s, const struct report_consumer *consumer)
+{
+    if (consumer->progress)
+        consumer->progress(consumer->progress_context,
+                           s->ahead ? report_ahead_taken(s->ahead) : report_lines_taken(s->lines),
+                           report_lines_size(s->lines));
+}
+
 int report_log_read_lines(struct report_lines *lines, const char *file, struct report_defs *defs,
                           const struct report_consumer *consumer, struct report_log *log)
 {
-    struct report_parser parser;
-    struct report_line line = {.text = ""};
+    struct source source;
+    const struct report_parsed *parsed = NULL;
     struct report_place at = {1, 0};
     uint64_t before = usable(log), first_line = log->lines;
-    int err;
+    bool begun = false;
+    int err, more;
 
     log->file = file;
     defs->problems->file = file;
-    report_parser_init(&parser);
-    for (int more; (more = report_lines_next(lines, &line)) != 0;) {
-        err = more < 0 ? more : one_line(&line, &parser, defs, consumer, log);
+    err = source_init(&source, lines, log->jobs);
+    while (!err && (more = source_next(&source, &parsed)) != 0) {
+        const struct report_line *line;
+
+        err = more < 0 ? more : one_line(parsed, defs, consumer, log);
         if (UNLIKELY(err))
             goto out;
-        at.line = line.at.line + 1;
-        at.offset = line.at.offset + line.size + !line.cut;
+        line = &parsed->line;
+        begun = could_begin(line);
+        at.line = line->at.line + 1;
+        at.offset = line->at.offset + line->size + !line->cut;
         if (UNLIKELY(at.line == GIVE_UP_LINES) && usable(log) == before) {
             err = not_a_log(log);
             goto out;
         }
-        if (UNLIKELY(line.at.line % PROGRESS_LINES == 0) && consumer->progress)
-            consumer->progress(consumer->progress_context, report_lines_taken(lines),
-                               report_lines_size(lines));
+        if (UNLIKELY(line->at.line % PROGRESS_LINES == 0))
+            say_progress(&source, consumer);
     }
-    err = log->lines == first_line || usable(log) != before || could_begin(&line) ? 0
-                                                                                  : not_a_log(log);
+    if (err)
+        goto out;
+    err = log->lines == first_line || usable(log) != before || begun ? 0 : not_a_log(log);
     if (report_lines_damage(lines)) {
         report_problem(defs->problems, at, "the compressed log ends here: %s",
                        report_lines_damage(lines));
         log->cut++;
     }
 out:
-    log->unknown_members += parser.unknown_members;
-    report_parser_fini(&parser);
+    source_fini(&source);
     return err == -ENOMSG ? -EBADMSG : err;
 }
 

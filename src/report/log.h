@@ -22,6 +22,7 @@ struct report_consumer {
 
 /* What was read. Add a log to another's by reading again with the same struct. */
 struct report_log {
+    unsigned jobs;    /* set by the caller: threads that parse ahead; 0 and 1: none */
     const char *file; /* the last one read */
     uint64_t lines, bytes;
     uint64_t records[SST_KIND_COUNT];          /* used, by kind */

@@ -5,6 +5,7 @@
  *
  *   lines.h     a log as lines: file, pipe or memory, plain or zstd, in bounded memory
  *   record.h    one line as one record: allocations and nodes by hand, everything else by jansson
+ *   ahead.h     the same by several threads, in the log's order
  *   defs.h      what ids mean: modules, classes, methods, threads, and the canonical context tree
  *   log.h       lines to records to a consumer, keeping count of what was skipped
  *   sites.h     consumer: who allocated how much                    (shadowtrace report)

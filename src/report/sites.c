@@ -280,6 +280,11 @@ void report_sites_progress(struct report_sites *s,
     s->consumer.progress_context = context;
 }
 
+void report_sites_jobs(struct report_sites *s, unsigned jobs)
+{
+    s->log.jobs = jobs;
+}
+
 int report_sites_read(struct report_sites *s, const char *path)
 {
     return report_log_read(path, &s->defs, &s->consumer, &s->log);

@@ -65,6 +65,9 @@ void report_sites_progress(struct report_sites *s,
                            void (*progress)(void *context, uint64_t taken, uint64_t size),
                            void *context);
 
+/* report_sites_jobs - threads that parse ahead; see struct report_log. */
+void report_sites_jobs(struct report_sites *s, unsigned jobs);
+
 /*
  * report_sites_read - add a log. Returns: as report_log_read; after a failure what came before it
  * still counts.

@@ -3,6 +3,7 @@
  * crash; what the reader of usual lines takes, jansson takes too, with the same meaning; what
  * validate finds right, the schema finds right.
  */
+#include "report/ahead.h"
 #include "report/checks.h"
 #include "report/sites.h"
 #include "report/validate.h"
@@ -90,6 +91,39 @@ static void both_readers_agree(struct memory *m)
     report_lines_free(lines);
 }
 
+/* What threads that read ahead hand over, line by line, is what one reader has. */
+static void ahead_agrees(struct memory *m)
+{
+    struct memory other = *m;
+    struct report_lines *lines = lines_of(m), *ahead_lines = lines_of(&other);
+    struct report_parser parser;
+    struct report_ahead *ahead = NULL;
+    const struct report_parsed *parsed;
+    struct report_line line;
+
+    report_parser_init(&parser);
+    if (report_ahead_new(ahead_lines, 2, &ahead))
+        exit(0);
+    while (report_lines_next(lines, &line) > 0) {
+        struct report_record record;
+
+        MUST(report_ahead_next(ahead, &parsed) == 1);
+        MUST(parsed->line.at.line == line.at.line && parsed->line.at.offset == line.at.offset);
+        MUST(parsed->line.size == line.size && parsed->line.cut == line.cut);
+        MUST(parsed->line.too_long == line.too_long);
+        if (line.too_long)
+            continue;
+        MUST(memcmp(parsed->line.text, line.text, line.size) == 0);
+        MUST(report_parse(&parser, &line, &record) == parsed->err);
+        MUST(parsed->err || parsed->record.kind == record.kind);
+    }
+    MUST(report_ahead_next(ahead, &parsed) == 0);
+    report_parser_fini(&parser);
+    report_ahead_free(ahead);
+    report_lines_free(ahead_lines);
+    report_lines_free(lines);
+}
+
 static void report(struct memory *m, enum report_by by)
 {
     static const struct report_filter filter = {"*", "*a*", 0};
@@ -159,6 +193,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         MUST(report_schema_new(report_schema_text, report_schema_size(), &schema, why,
                                sizeof(why)) == 0);
     both_readers_agree(&m);
+    ahead_agrees(&m);
     report(&m, REPORT_BY_SITE);
     report(&m, REPORT_BY_METHOD);
     report(&m, REPORT_BY_THREAD);
