@@ -333,6 +333,15 @@ static bool same_arguments(const struct signature_scope *scope, uint32_t token,
     return same;
 }
 
+/* How well a call of this method can fit at the most. */
+static unsigned best_call(const char *callee)
+{
+    struct parts p = parts_of(callee);
+    bool generic = p.parameters > p.name + p.name_size;
+
+    return generic ? FIT_ALL + FIT_ARGUMENTS : FIT_ALL;
+}
+
 static unsigned fit_call(const struct signature_scope *scope, const struct instruction *in,
                          const struct parts *callee, bool owners)
 {
@@ -421,6 +430,20 @@ static unsigned fit_type(const char *pattern, const char *pattern_end, const cha
     }
 }
 
+/* A definition names one type only, which has no type arguments. */
+static unsigned fit_definition(const struct signature_scope *scope, uint32_t opcode, uint32_t token,
+                               const struct names_class *made)
+{
+    const struct names_class *named = made;
+
+    if (opcode == OP_NEWARR)
+        named = made->rank == 1 && !made->bounded ? made->element : NULL;
+    if (!named || named->element || named->args || !named->module ||
+        named->module->import != scope->import || named->token != token)
+        return 0;
+    return opcode == OP_BOX ? FIT_BOX : FIT_ALL;
+}
+
 /* The same for making an object. Shared code names a type by its parameters: then the definition has to do. */
 static unsigned fit_class(const struct signature_scope *scope, const struct instruction *in,
                           const struct names_class *made, const char *text)
@@ -444,6 +467,8 @@ static unsigned fit_class(const struct signature_scope *scope, const struct inst
         token = m.owner;
         buffer_free(&m.name);
     }
+    if (clr_token_type(token) == mdtTypeDef && made->module && made->module->import)
+        return fit_definition(scope, in->opcode, token, made);
     signature_append_token(&type, scope, token);
     if (in->opcode == OP_NEWARR)
         buffer_text(&type, "[]");
@@ -482,6 +507,16 @@ static bool fits_helper(uint32_t opcode, const struct parts *callee)
 
 /* ---- choice ---- */
 
+/* Whether the operand is the definition of the very method, which then fits in all respects. */
+static bool is_definition(const struct names_method *method, const struct instruction *in,
+                          const struct names_method *callee)
+{
+    return callee && clr_token_type(in->token) == mdtMethodDef && in->token == callee->token &&
+           method->module == callee->module && !callee->args && callee->owner &&
+           !callee->owner->args &&
+           (in->opcode == OP_CALL || in->opcode == OP_CALLVIRT || in->opcode == OP_NEWOBJ);
+}
+
 static unsigned fit_of(const struct signature_scope *scope, const struct instruction *in,
                        const struct parts *callee, const struct names_class *made, bool owners)
 {
@@ -498,13 +533,29 @@ struct best {
     unsigned fit, count;
 };
 
-static void best_add(struct best *best, const struct names_method *method, const struct il_code *il,
-                     uint32_t from, uint32_t to, const struct il_target *target, bool owners)
+static void best_add(struct best *best, uint32_t at, unsigned fit, const struct il_target *target)
+{
+    if (fit > best->fit) {
+        *best = (struct best){at, at, fit, 1};
+    } else if (fit && fit == best->fit) {
+        if (best->count++ == target->rank.place)
+            best->nth = at;
+    }
+}
+
+/* An instruction whose operand names the target, more or less. */
+struct fit {
+    uint32_t at;
+    unsigned fit;
+};
+
+/* All in [from, to), appended to a buffer of struct fit. Comparing names is what the search costs. */
+static void fits_in(struct buffer *out, const struct names_method *method, const struct il_code *il,
+                    uint32_t from, uint32_t to, const struct il_target *target, bool owners)
 {
     struct signature_scope scope;
     struct instruction in;
-    struct parts parts;
-    unsigned fit;
+    struct parts parts = {0};
 
     if (!method->module || !method->module->import || (!target->callee && !target->made))
         return;
@@ -512,13 +563,12 @@ static void best_add(struct best *best, const struct names_method *method, const
     if (target->callee)
         parts = parts_of(target->callee);
     while (from < to && next_instruction(il, &from, &in)) {
-        fit = fit_of(&scope, &in, target->callee ? &parts : NULL, target->made, owners);
-        if (fit > best->fit) {
-            *best = (struct best){in.at, in.at, fit, 1};
-        } else if (fit && fit == best->fit) {
-            if (best->count++ == target->rank.place)
-                best->nth = in.at;
-        }
+        struct fit found = {in.at, FIT_ALL};
+
+        if (!is_definition(method, &in, target->record))
+            found.fit = fit_of(&scope, &in, target->callee ? &parts : NULL, target->made, owners);
+        if (found.fit)
+            buffer_append(out, &found, sizeof(found));
     }
 }
 
@@ -563,6 +613,11 @@ struct near {
     uint32_t own;   /* the entry's piece; pieces->count: none, the code before all entries */
     uint8_t *level; /* the first set that each piece is in */
     uint32_t *open; /* pieces still to be followed: each at most once, and the first */
+    struct near_fits {
+        uint32_t first, count;
+        bool known;
+    } * piece_fits;     /* where the fits of each piece lie, once it has been searched */
+    struct buffer fits; /* of struct fit */
 };
 
 static bool leads_on(const struct il_piece *piece)
@@ -633,15 +688,21 @@ static void near_fini(struct near *near)
 {
     memory_free(near->level);
     memory_free(near->open);
+    memory_free(near->piece_fits);
+    buffer_free(&near->fits);
 }
 
 static bool near_init(struct near *near, const struct il_pieces *pieces, uint32_t own)
 {
     uint32_t first, last;
 
-    *near = (struct near){pieces, own, memory_alloc(pieces->count),
-                          memory_alloc((pieces->count + 1) * sizeof(*near->open))};
-    if (!near->level || !near->open) {
+    *near = (struct near){pieces,
+                          own,
+                          memory_alloc(pieces->count),
+                          memory_alloc((pieces->count + 1) * sizeof(*near->open)),
+                          memory_zalloc(pieces->count, sizeof(*near->piece_fits)),
+                          BUFFER_INIT};
+    if (!near->level || !near->open || !near->piece_fits) {
         near_fini(near);
         return false;
     }
@@ -663,16 +724,29 @@ static bool near_init(struct near *near, const struct il_pieces *pieces, uint32_
     return true;
 }
 
-/* The best of the pieces that are in a set. */
+/* The best of the pieces that are in a set. A piece is searched once, however many sets ask. */
 static struct best best_of(const struct names_method *method, const struct il_code *il,
-                           const struct near *near, unsigned set, const struct il_target *target)
+                           struct near *near, unsigned set, const struct il_target *target)
 {
     struct best best = {.fit = 0};
 
-    for (uint32_t i = 0; i < near->pieces->count; i++)
-        if (near->level[i] <= set)
-            best_add(&best, method, il, near->pieces->piece[i].at, piece_end(near->pieces, i),
-                     target, false);
+    for (uint32_t i = 0; i < near->pieces->count; i++) {
+        struct near_fits *of = &near->piece_fits[i];
+        const struct fit *fit;
+
+        if (near->level[i] > set)
+            continue;
+        if (!of->known) {
+            of->first = (uint32_t)(near->fits.size / sizeof(*fit));
+            fits_in(&near->fits, method, il, near->pieces->piece[i].at, piece_end(near->pieces, i),
+                    target, false);
+            of->count = (uint32_t)(near->fits.size / sizeof(*fit)) - of->first;
+            of->known = true;
+        }
+        fit = (const struct fit *)(const void *)near->fits.data + of->first;
+        for (uint32_t k = 0; k < of->count; k++)
+            best_add(&best, fit[k].at, fit[k].fit, target);
+    }
     return best;
 }
 
@@ -750,7 +824,7 @@ static bool unnamed_call(const struct names_method *method, const struct il_code
 
 /* No operand names the target: the calls that may lead to it by another name, or are inlined there. */
 static int32_t by_way_of(const struct names_method *method, const struct il_code *il,
-                         const struct near *near, const struct il_target *target)
+                         struct near *near, const struct il_target *target)
 {
     struct ways w = ways_in(il, near, NEAR_FOLLOWS);
     struct best elsewhere;
@@ -771,13 +845,17 @@ static int32_t by_way_of(const struct names_method *method, const struct il_code
 }
 
 /* The likeliest pieces that have as many instructions that fit as there are equal calls. */
-static int32_t named(const struct names_method *method, const struct il_code *il,
-                     const struct near *near, const struct il_target *target, bool *any)
+static int32_t named(const struct names_method *method, const struct il_code *il, struct near *near,
+                     const struct il_target *target, bool *any)
 {
     uint32_t wanted = target->rank.count ? target->rank.count : 1;
-    unsigned fit = best_of(method, il, near, NEAR_BESIDE, target).fit;
-    struct best best;
+    struct best best = best_of(method, il, near, NEAR_LEADS, target);
+    unsigned fit;
 
+    *any = target->callee && best.fit == best_call(target->callee) && best.count >= wanted;
+    if (*any) /* nothing fits better: no need to look further */
+        return chosen(&best, target);
+    fit = best_of(method, il, near, NEAR_BESIDE, target).fit;
     *any = fit >= FIT_NAME;
     for (unsigned set = 0; *any && set < NEAR_ANY; set++) {
         best = best_of(method, il, near, set, target);
@@ -790,8 +868,8 @@ static int32_t named(const struct names_method *method, const struct il_code *il
     return *any && best.count == 1 ? (int32_t)best.at : IL_UNKNOWN;
 }
 
-static int32_t find(const struct names_method *method, const struct il_code *il,
-                    const struct near *near, const struct il_target *target)
+static int32_t find(const struct names_method *method, const struct il_code *il, struct near *near,
+                    const struct il_target *target)
 {
     int32_t found;
     uint32_t at;
@@ -854,6 +932,7 @@ int32_t il_search(const struct names_method *method, const struct il_code *il,
                   const struct il_pieces *pieces, uint32_t from, const struct il_target *target)
 {
     struct best best = {.fit = 0};
+    struct buffer fits = BUFFER_INIT;
     int32_t found = IL_UNKNOWN;
     struct near near;
     bool any = false;
@@ -864,7 +943,13 @@ int32_t il_search(const struct names_method *method, const struct il_code *il,
     }
     if (any)
         return found;
-    best_add(&best, method, il, 0, il->size, target, true);
+    fits_in(&fits, method, il, 0, il->size, target, true);
+    for (size_t i = 0; i < fits.size / sizeof(struct fit); i++) {
+        const struct fit *fit = (const struct fit *)(const void *)fits.data + i;
+
+        best_add(&best, fit->at, fit->fit, target);
+    }
+    buffer_free(&fits);
     return best.count == 1 ? (int32_t)best.at : IL_UNKNOWN;
 }
 

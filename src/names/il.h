@@ -20,8 +20,9 @@ bool il_parse(const uint8_t *body, size_t size, struct il_code *out);
 
 /* What was called or made; NULL: not known. */
 struct il_target {
-    const char *callee;             /* text of a method */
-    const struct names_class *made; /* class of a new object, its text resolved */
+    const char *callee;                /* text of a method */
+    const struct names_method *record; /* the callee's, or NULL: then its text has to do */
+    const struct names_class *made;    /* class of a new object, its text resolved */
     struct native_rank rank; /* among equal calls in the code that the map gives to the piece */
 };
 

@@ -140,6 +140,7 @@ static int32_t instruction(struct names *names, struct names_method *method,
     if (!body->pieces.piece || !il_of(names, method, &il))
         return finder == il_find ? (int32_t)from : IL_UNKNOWN;
     target.callee = hint->callee ? names_method_resolve(names, hint->callee) : NULL;
+    target.record = hint->callee;
     target.made = hint->made;
     target.rank = rank;
     return finder(method, &il, &body->pieces, from, &target);
