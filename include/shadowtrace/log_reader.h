@@ -36,6 +36,16 @@
     X(MISMATCH, "mismatch") \
     X(LOST, "lost") \
     X(REPAIR, "repair") \
+    X(MANAGED_THREAD, "managed_thread") \
+    X(LOAD, "load") \
+    X(CLASS_LOAD, "class_load") \
+    X(JIT, "jit") \
+    X(EXCEPTION, "exception") \
+    X(GC, "gc") \
+    X(SUSPEND, "suspend") \
+    X(TRANSITION, "transition") \
+    X(FINALIZER, "finalizer") \
+    X(FAMILY_LOST, "family_lost") \
     X(END, "end")
 
 /* Member "heap" of alloc and site; absent for an ordinary object. */

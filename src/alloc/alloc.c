@@ -206,6 +206,22 @@ static struct tree_node *context_of(struct alloc *a, struct frame *top, size_t d
     return node;
 }
 
+struct event_ring *alloc_ring_of(struct stack *s)
+{
+    struct alloc_thread *t = *stack_data(s);
+
+    return t ? t->ring : NULL;
+}
+
+uint32_t alloc_node(struct alloc *a)
+{
+    struct stack *s = stack_peek();
+    struct frame *top;
+    size_t depth = s ? stack_look(s, &top) : 0;
+
+    return depth ? context_of(a, top, depth)->id : 0;
+}
+
 /* While a filter runs the method has a second frame, on top of those that the exception passes: its own lies below. */
 static uintptr_t allocating_instruction(struct alloc *a, struct frame *top, size_t depth)
 {

@@ -55,6 +55,12 @@ void alloc_record(struct alloc *alloc, uintptr_t object, uintptr_t class_id);
 /* The calling thread's ring, made if there is none; NULL when memory ran out. For events of other callbacks. */
 struct event_ring *alloc_ring(struct alloc *alloc);
 
+/* The ring of a stack's thread, NULL if it has none. */
+struct event_ring *alloc_ring_of(struct stack *stack);
+
+/* Context node of the calling thread's stack as it is now, 0 when it is empty. For events of other callbacks. */
+uint32_t alloc_node(struct alloc *alloc);
+
 /* The thread of this stack ends: its ring is closed, its data freed. From stack_config.detached. */
 void alloc_thread_ended(struct alloc *alloc, struct stack *stack);
 

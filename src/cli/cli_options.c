@@ -21,7 +21,7 @@ enum {
     OPTION_FIELD,  /* and above, of struct options: the key is the name with underscores */
 };
 
-#define TABLE_SIZE 40
+#define TABLE_SIZE 64
 
 #define VALUE(name) \
     { \
@@ -41,7 +41,8 @@ enum {
     {"help", no_argument, NULL, 'h'}, {"output", required_argument, NULL, 'o'}, VALUE("hooks"), \
         VALUE("capture"), VALUE("check"), VALUE("sample"), VALUE("only"), VALUE("exclude"), \
         VALUE("types"), VALUE("process"), VALUE("min-size"), VALUE("stacks"), VALUE("log"), \
-        VALUE("full"), VALUE("max-log"), VALUE("max-nodes"), VALUE("check-threads"), FLAG("compress"), FLAG("paused"), \
+        VALUE("full"), VALUE("max-log"), VALUE("max-nodes"), VALUE("check-threads"), \
+        VALUE("events"), VALUE("calls"), VALUE("max-depth"), VALUE("min-duration"), FLAG("compress"), FLAG("paused"), \
         FLAG("no-inline")
 
 static const struct option record_options[] = {
@@ -137,6 +138,23 @@ static int set_number(const struct cli_command *command, struct options *o,
     return CLI_OK;
 }
 
+static int set_words(const struct cli_command *command, struct options *o,
+                     const struct options_field *f, const char *name, const char *text)
+{
+    struct buffer b = BUFFER_INIT;
+    const char *wrong;
+    size_t length;
+    int status;
+
+    if (!options_field_set_words(o, f, text, &wrong, &length))
+        return CLI_OK;
+    list_words(&b, f->words);
+    status = cli_usage_error(command, "--%s has \"%.*s\"; it takes all, or some of %s, with commas",
+                             name, (int)length, wrong, b.failed ? "its words" : b.data);
+    buffer_free(&b);
+    return status;
+}
+
 static int set_text(const struct cli_command *command, struct options *o,
                     const struct options_field *f, const char *name, const char *text)
 {
@@ -182,6 +200,8 @@ static int set_field(const struct cli_command *command, struct options *o, const
     case OPTIONS_KIND_COUNT:
     case OPTIONS_KIND_BYTES:
         return set_number(command, o, f, name, text);
+    case OPTIONS_KIND_SET:
+        return set_words(command, o, f, name, text);
     case OPTIONS_KIND_LIST:
     case OPTIONS_KIND_PATH:
         break;

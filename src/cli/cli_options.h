@@ -28,6 +28,13 @@ struct cli_recording {
     "  --min-size BYTES    record objects of this size and above only\n" \
     "  --sample BYTES      record one allocation per so many bytes, each with its weight\n" \
     "  --paused            do not record before being told to\n" \
+    "  --events LIST       which events, with commas: alloc (the default), calls (every enter and\n" \
+    "                      leave), threads, modules, classes, jit, exceptions, gc, suspend,\n" \
+    "                      transitions (managed to native and back: a callback at each, see\n" \
+    "                      README), finalizers (concurrent collection goes off), or all\n" \
+    "  --calls PATTERN     trace calls of matching methods only (may be repeated)\n" \
+    "  --max-depth N       trace calls nested at most N deep in other traced ones\n" \
+    "  --min-duration NS   trace calls that take NS nanoseconds and above\n" \
     "How:\n" \
     "  --hooks auto|elt2|elt3            hooks for method calls (auto)\n" \
     "  --capture shadow|snapshot|both    where stacks come from (shadow)\n" \

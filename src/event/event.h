@@ -20,7 +20,20 @@ enum event_kind {
     EVENT_MISMATCH, /* payload: struct event_mismatch */
     EVENT_SNAPSHOT, /* payload: struct event_stack, the snapshot beside the allocation before (--capture both) */
     EVENT_THREAD_NAME, /* payload: struct event_name */
+    EVENT_FAMILY,      /* payload: struct event_family */
+    EVENT_TRANSITION,  /* subject: struct names_method * or 0; bytes: enum event_transition */
+    EVENT_CALL,        /* subject: struct names_method * of an enter, else 0; bytes: event_call */
 };
+
+/* Which way, and whether it is the call or its return. */
+enum event_transition {
+    EVENT_TO_NATIVE_CALL,
+    EVENT_TO_NATIVE_RETURN,
+    EVENT_TO_MANAGED_CALL,
+    EVENT_TO_MANAGED_RETURN,
+};
+
+#define EVENT_FAMILIES 11 /* enum options_family, which this level does not know */
 
 enum event_heap { EVENT_HEAP_NORMAL, EVENT_HEAP_LARGE, EVENT_HEAP_PINNED, EVENT_HEAP_FROZEN };
 
@@ -80,6 +93,17 @@ struct event_name {
     char text[]; /* UTF-8 */
 };
 
+/* An event of a family other than alloc: what it refers to, and the rest as JSON members. One block. */
+struct event_family {
+    uint32_t family;  /* enum options_family */
+    bool has_node;    /* the event's node says where */
+    const char *kind; /* of the record; static */
+    uintptr_t class;  /* struct names_class *, or 0 */
+    uintptr_t method; /* struct names_method *, or 0; has its text */
+    uint32_t size;    /* bytes of members */
+    char members[];   /* `,"ns":12,"reason":"gc"`: valid JSON members, each after a comma */
+};
+
 /* Why an event was lost. Keys of the log's `lost` records, in this order. */
 enum event_lost {
     EVENT_LOST_RING_FULL,    /* ring full, --full drop, or no space within the bounded wait */
@@ -97,6 +121,9 @@ struct event_hub {
     _Atomic(struct event_ring *) fresh; /* made, not yet adopted; newest first */
     _Atomic(uint64_t)
         lost[EVENT_LOST_REASONS]; /* of threads without a ring, and the writer's own */
+    /* of the families but alloc and calls: met, and of these lost before they were in a ring */
+    _Atomic(uint64_t) family_seen[EVENT_FAMILIES];
+    _Atomic(uint64_t) family_lost[EVENT_FAMILIES][EVENT_LOST_REASONS];
     struct wake writer;
     _Atomic(uint32_t) threads; /* log ids given out */
     _Atomic(bool) stopped;     /* no more events are taken */
@@ -116,6 +143,7 @@ struct event_ring {
     _Alignas(CACHE_LINE) _Atomic(uint64_t) tail; /* slots consumed so far */
     struct event_ring *next;                     /* hub list, then the writer's */
     void *writer;                                /* the writer's own data on this thread */
+    void *families; /* the producer's: what src/families/ knows of this thread */
     /* fixed */
     _Alignas(CACHE_LINE) struct event *slots;
     uint64_t mask;

@@ -73,6 +73,9 @@ struct log {
     uint64_t lost_by_ended, seen_by_ended,
         lost_ended[EVENT_LOST_REASONS]; /* rings that are freed */
     uint64_t reported_taken, reported_lost[EVENT_LOST_REASONS], reported_repairs[STACK_REPAIRS];
+    uint64_t family_written[EVENT_FAMILIES]; /* families but alloc */
+    uint64_t family_lost[EVENT_FAMILIES][EVENT_LOST_REASONS]; /* the writer's own */
+    uint64_t reported_family_lost[EVENT_FAMILIES];
     uint64_t next_report_ns;
     double ns_per_pair;
     uint32_t resolved,
@@ -120,6 +123,15 @@ void log_write_check_thread(struct log *log, struct log_thread *thread, uint64_t
 int log_write_end(struct log *log, uint64_t t);
 void log_lost(const struct log *log, uint64_t by[EVENT_LOST_REASONS], uint64_t *seen);
 void log_status_write(const struct log *log, const char *state);
+
+/* families.c: 0, -EAGAIN while somebody has yet to name it, -ENOMEM */
+int log_write_family(struct log *log, struct log_thread *thread, const struct event *event,
+                     uint64_t t);
+int log_write_transition(struct log *log, struct log_thread *thread, const struct event *event,
+                         uint64_t t);
+uint32_t log_family_of(const struct event *event); /* enum options_family */
+void log_write_family_reports(struct log *log, uint64_t t); /* losses that grew */
+json_t *log_families_json(const struct log *log); /* for the end record; NULL: only alloc */
 
 /* sites.c: --log sites */
 int log_sites_new(struct log_sites **out);

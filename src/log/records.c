@@ -417,6 +417,7 @@ void log_write_reports(struct log *log, uint64_t t)
     for (unsigned i = 0; i < STACK_REPAIRS; i++)
         write_count(log, "repair", t, stack_repair_name((enum stack_repair)i), totals.repairs[i],
                     &log->reported_repairs[i]);
+    log_write_family_reports(log, t);
 }
 
 int log_write_end(struct log *log, uint64_t t)
@@ -424,7 +425,7 @@ int log_write_end(struct log *log, uint64_t t)
     uint64_t by[EVENT_LOST_REASONS], seen, lost = 0;
     struct stack_totals totals;
     hresult last;
-    json_t *line, *lost_by = json_object();
+    json_t *line, *lost_by = json_object(), *families;
 
     stack_totals_read(&totals);
     log_lost(log, by, &seen);
@@ -453,6 +454,9 @@ int log_write_end(struct log *log, uint64_t t)
         json_object_set_new(line, "part", json_integer(log->file.part));
     if (line && log->config.agreement)
         json_object_set_new(line, "snapshots", snapshots_json(log->config.agreement));
+    families = line ? log_families_json(log) : NULL;
+    if (families)
+        json_object_set_new(line, "events", families);
     return log_emit(log, line);
 }
 

@@ -84,10 +84,17 @@ static int write_name(struct log *log, const struct event_name *name)
     return log_define_thread(log, thread, NULL);
 }
 
+static bool has_payload(const struct event *event)
+{
+    enum event_kind kind = event_kind(event);
+
+    return kind != EVENT_ALLOC && kind != EVENT_TRANSITION && kind != EVENT_CALL;
+}
+
 /* One event. Returns 0 when it is done with, or -EAGAIN when it has to wait. */
 static int handle(struct log *log, struct log_thread *thread, const struct event *event)
 {
-    void *payload = event_kind(event) == EVENT_ALLOC ? NULL : (void *)event->subject;
+    void *payload = has_payload(event) ? (void *)event->subject : NULL;
     int err = 0;
 
     switch (event_kind(event)) {
@@ -103,11 +110,21 @@ static int handle(struct log *log, struct log_thread *thread, const struct event
     case EVENT_THREAD_NAME:
         err = write_name(log, payload);
         break;
+    case EVENT_FAMILY:
+        err = log_write_family(log, thread, event, event_t(log, thread, event));
+        break;
+    case EVENT_TRANSITION:
+        err = log_write_transition(log, thread, event, event_t(log, thread, event));
+        break;
+    case EVENT_CALL:
+        break;
     }
     if (err == -EAGAIN)
         return err;
     if (err && event_kind(event) == EVENT_ALLOC)
         log->lost_here[EVENT_LOST_NO_MEMORY]++;
+    else if (err && log_family_of(event) != OPTIONS_ALLOC)
+        log->family_lost[log_family_of(event)][EVENT_LOST_NO_MEMORY]++;
     memory_free(payload);
     return 0;
 }

@@ -67,6 +67,8 @@ struct names_method {
     bool collectible;
     bool hidden; /* of one of the three types of CoreLib that the snapshot hides: never hook it */
     bool hooked; /* what the mapper answered */
+    bool traced; /* its calls are events (--events calls); the mapper's */
+    _Atomic(uint32_t) compiled; /* how often the JIT made code of it, if that is recorded */
     _Atomic(const char *) text; /* NULL until resolved; never freed */
     _Atomic(struct names_body *) bodies; /* native code of this method so far known, newest first; resolver's */
 };

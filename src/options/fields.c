@@ -17,6 +17,10 @@ static const char *const stacks_words[] = {"node", "inline", NULL};
 static const char *const log_words[] = {"events", "sites", NULL};
 static const char *const full_words[] = {"wait", "drop", NULL};
 
+static const char *const events_words[] = {"alloc",      "calls",       "threads",    "modules",
+                                           "classes",    "jit",         "exceptions", "gc",
+                                           "suspend",    "transitions", "finalizers", NULL};
+
 #define AT(member) offsetof(struct options, member)
 #define WORD(member, words) \
     { \
@@ -34,6 +38,10 @@ static const char *const full_words[] = {"wait", "drop", NULL};
     { \
 #member, OPTIONS_KIND_BYTES, AT(member), NULL, 0, NUMBER_MAX \
     }
+#define SET(member, words, standard) \
+    { \
+#member, OPTIONS_KIND_SET, AT(member), words, standard, (1u << (COUNT_OF(words) - 1)) - 1 \
+    }
 #define LIST(member) \
     { \
 #member, OPTIONS_KIND_LIST, AT(member), NULL, 0, 0 \
@@ -49,6 +57,10 @@ const struct options_field options_fields[] = {
     WORD(stacks, stacks_words),
     WORD(log, log_words),
     WORD(full, full_words),
+    SET(events, events_words, 1u << OPTIONS_ALLOC),
+    LIST(calls),
+    COUNT(max_depth, 0),
+    COUNT(min_duration, 0),
     COUNT(check, CHECK_DEFAULT),
     COUNT(check_threads, 0),
     COUNT(max_nodes, 4000000),
@@ -95,6 +107,7 @@ uint64_t options_field_get(const struct options *o, const struct options_field *
     case OPTIONS_KIND_FLAG:
         return *(const bool *)at;
     case OPTIONS_KIND_COUNT:
+    case OPTIONS_KIND_SET:
         return *(const uint32_t *)at;
     case OPTIONS_KIND_BYTES:
         return *(const uint64_t *)at;
@@ -117,6 +130,7 @@ int options_field_set(struct options *o, const struct options_field *f, uint64_t
         *(bool *)member(o, f) = value != 0;
         break;
     case OPTIONS_KIND_COUNT:
+    case OPTIONS_KIND_SET:
         *(uint32_t *)member(o, f) = (uint32_t)value;
         break;
     case OPTIONS_KIND_BYTES:
@@ -127,6 +141,36 @@ int options_field_set(struct options *o, const struct options_field *f, uint64_t
         break;
     }
     return 0;
+}
+
+const char *options_family_name(enum options_family family)
+{
+    return (unsigned)family < OPTIONS_FAMILIES ? events_words[family] : "?";
+}
+
+int options_field_set_words(struct options *o, const struct options_field *f, const char *text,
+                            const char **wrong, size_t *length)
+{
+    uint64_t set = 0;
+
+    for (;; text += *length + 1) {
+        int word = -EINVAL;
+
+        *wrong = text;
+        *length = strcspn(text, ",");
+        for (int i = 0; f->words[i] && word < 0; i++)
+            if (strlen(f->words[i]) == *length && !memcmp(f->words[i], text, *length))
+                word = i;
+        if (word >= 0)
+            set |= UINT64_C(1) << word;
+        else if (*length == 3 && !memcmp(text, "all", 3))
+            set = f->max;
+        else
+            return -EINVAL;
+        if (!text[*length])
+            break;
+    }
+    return options_field_set(o, f, set);
 }
 
 int options_field_word(const struct options_field *f, const char *text)
@@ -215,6 +259,13 @@ int options_settle(struct options *o, bool check_given, char *why, size_t why_si
         wrong = "stacks and log contradict each other: \"sites\" writes no events that could carry "
                 "a stack; "
                 "leave one of them out";
+    else if (!options_records(o, OPTIONS_CALLS) &&
+             (o->calls.count || o->max_depth || o->min_duration))
+        wrong = "calls, max_depth and min_duration choose among traced calls, and calls are not "
+                "traced; add --events calls";
+    else if (options_records(o, OPTIONS_CALLS) && o->capture == OPTIONS_CAPTURE_SNAPSHOT)
+        wrong = "events and capture contradict each other: \"snapshot\" sets no hooks that could "
+                "tell of calls; leave calls or capture out";
     if (!wrong)
         return 0;
     snprintf(why, why_size, "%s", wrong);

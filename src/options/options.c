@@ -98,6 +98,27 @@ static int read_word(struct reader *r, const struct options_field *f, const json
     return err;
 }
 
+/* An array of words, as options_write makes it. */
+static int read_set(struct reader *r, const struct options_field *f, const json_t *value)
+{
+    uint64_t set = 0;
+
+    if (!json_is_array(value))
+        return wrong_type(r, f, "an array of words", value);
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        const char *text = json_string_value(json_array_get(value, i)), *wrong;
+        size_t length;
+
+        if (!text)
+            return wrong_type(r, f, "an array of words", json_array_get(value, i));
+        if (options_field_set_words(r->options, f, text, &wrong, &length))
+            return complain(r, "\"%s\" names \"%.*s\", which is no family of events", f->key,
+                            (int)(length < 40 ? length : 40), wrong);
+        set |= options_field_get(r->options, f);
+    }
+    return options_field_set(r->options, f, set);
+}
+
 static int read_flag(struct reader *r, const struct options_field *f, const json_t *value)
 {
     if (!json_is_boolean(value))
@@ -145,6 +166,8 @@ static int read_field(struct reader *r, const struct options_field *f, const jso
     case OPTIONS_KIND_COUNT:
     case OPTIONS_KIND_BYTES:
         return read_number(r, f, value);
+    case OPTIONS_KIND_SET:
+        return read_set(r, f, value);
     case OPTIONS_KIND_LIST:
         return read_list(r, f, value);
     case OPTIONS_KIND_PATH:
@@ -155,7 +178,7 @@ static int read_field(struct reader *r, const struct options_field *f, const jso
 
 static int unknown_key(struct reader *r, const char *key)
 {
-    const char *names[32] = {NULL};
+    const char *names[64] = {NULL};
     const char *near;
 
     for (size_t i = 0; i < options_field_count && i < COUNT_OF(names) - 1; i++)
@@ -258,6 +281,21 @@ static void write_list(struct buffer *b, const struct options_patterns *list)
     buffer_char(b, ']');
 }
 
+static void write_set(struct buffer *b, const struct options_field *f, uint64_t set)
+{
+    const char *separator = "";
+
+    buffer_char(b, '[');
+    for (int i = 0; f->words[i]; i++) {
+        if (!(set >> i & 1))
+            continue;
+        buffer_text(b, separator);
+        buffer_json_string(b, f->words[i]);
+        separator = ",";
+    }
+    buffer_char(b, ']');
+}
+
 static bool is_default(const struct options *o, const struct options_field *f,
                        const struct options *standard)
 {
@@ -285,6 +323,9 @@ static void write_field(struct buffer *b, const struct options *o, const struct 
     case OPTIONS_KIND_COUNT:
     case OPTIONS_KIND_BYTES:
         buffer_unsigned(b, options_field_get(o, f));
+        break;
+    case OPTIONS_KIND_SET:
+        write_set(b, f, options_field_get(o, f));
         break;
     case OPTIONS_KIND_LIST:
         write_list(b, at);

@@ -21,6 +21,23 @@ enum options_stacks { OPTIONS_STACKS_NODE, OPTIONS_STACKS_INLINE };
 enum options_log { OPTIONS_LOG_EVENTS, OPTIONS_LOG_SITES };
 enum options_full { OPTIONS_FULL_WAIT, OPTIONS_FULL_DROP };
 
+/* What --events may name; `events` holds 1 << family. Order and names (options_family_name) are those of the log. */
+enum options_family {
+    OPTIONS_ALLOC,
+    OPTIONS_CALLS,
+    OPTIONS_THREADS,
+    OPTIONS_MODULES,
+    OPTIONS_CLASSES,
+    OPTIONS_JIT,
+    OPTIONS_EXCEPTIONS,
+    OPTIONS_GC,
+    OPTIONS_SUSPEND,
+    OPTIONS_TRANSITIONS,
+    OPTIONS_FINALIZERS,
+    OPTIONS_FAMILIES
+};
+#define OPTIONS_EVENTS_ALL ((1u << OPTIONS_FAMILIES) - 1)
+
 /* A list of glob patterns over full names (`*`, `?`); a name matches the list when it matches any of them. */
 struct options_patterns {
     char **pattern;
@@ -34,6 +51,9 @@ struct options {
     enum options_stacks stacks;   /* --stacks node|inline */
     enum options_log log;         /* --log events|sites */
     enum options_full full;       /* --full wait|drop */
+    uint32_t events;              /* --events LIST: 1 << enum options_family; default alloc */
+    uint32_t max_depth;           /* --max-depth N: of calls that are traced; 0 any */
+    uint32_t min_duration;        /* --min-duration NS: of calls that are traced; 0 any */
     uint32_t
         check; /* --check N: compare every N-th allocation of a thread; 0 off; default 1000, with capture both 1, snapshot 0 */
     uint32_t check_threads; /* --check-threads MS: stop and compare all threads that often; 0 off */
@@ -42,6 +62,7 @@ struct options {
     uint64_t min_size;      /* --min-size BYTES; 0 off */
     struct options_patterns only, exclude, types,
         process;           /* --only, --exclude (methods), --types, --process */
+    struct options_patterns calls; /* --calls: methods whose calls are traced; none: all */
     bool compress, paused; /* --compress, --paused */
     bool no_inline;        /* --no-inline: COR_PRF_DISABLE_INLINING */
     uint64_t max_log;      /* --max-log BYTES; 0 off */
@@ -50,6 +71,12 @@ struct options {
         directory; /* absolute: where the default log goes; NULL: the process's current directory */
     char *status;  /* folder of status files, absolute; NULL none */
 };
+
+static inline bool options_records(const struct options *o, enum options_family family)
+{
+    return o->events >> family & 1;
+}
+const char *options_family_name(enum options_family family);
 
 void options_init(struct options *o); /* the defaults */
 void options_fini(struct options *o);

@@ -12,6 +12,7 @@ enum options_kind {
     OPTIONS_KIND_FLAG,  /* bool */
     OPTIONS_KIND_COUNT, /* uint32_t */
     OPTIONS_KIND_BYTES, /* uint64_t */
+    OPTIONS_KIND_SET,   /* some of `words`: uint32_t, 1 << word; "all" is every one */
     OPTIONS_KIND_LIST,  /* struct options_patterns */
     OPTIONS_KIND_PATH,  /* char *, absolute */
 };
@@ -20,7 +21,7 @@ struct options_field {
     const char *key; /* in JSON; on the command line `--` and this with hyphens */
     enum options_kind kind;
     size_t offset;            /* of the member */
-    const char *const *words; /* by value, NULL-ended; for others NULL */
+    const char *const *words; /* of words and sets, by value, NULL-ended; for others NULL */
     uint64_t standard, max;   /* default and greatest value of a number */
 };
 
@@ -32,6 +33,13 @@ const struct options_field *options_field_find(const char *key); /* NULL: no suc
 /* Numbers, flags and words as one number. Set: 0 or -ERANGE, then the member is as it was. */
 uint64_t options_field_get(const struct options *o, const struct options_field *f);
 int options_field_set(struct options *o, const struct options_field *f, uint64_t value);
+
+/*
+ * options_field_set_words - a set from "a,b,c" or "all".
+ * Returns: 0; -EINVAL when a word is none of the field's (*wrong points at it, `length` bytes long) or none is given.
+ */
+int options_field_set_words(struct options *o, const struct options_field *f, const char *text,
+                            const char **wrong, size_t *length);
 
 /* The value of a word, or -EINVAL. */
 int options_field_word(const struct options_field *f, const char *text);

@@ -127,8 +127,22 @@ static void stack_detached(void *context, struct stack *stack)
 {
     struct profiler *p = context;
 
+    struct event_ring *ring = alloc_ring_of(stack);
+
+    if (p->families && ring)
+        families_thread_ended(p->families, ring);
     if (p->alloc)
         alloc_thread_ended(p->alloc, stack);
+}
+
+static struct event_ring *family_ring(void *context)
+{
+    return alloc_ring(((struct profiler *)context)->alloc);
+}
+
+static uint32_t family_node(void *context)
+{
+    return alloc_node(((struct profiler *)context)->alloc);
 }
 
 static void compare(void *context, void **state, const struct alloc_capture *c)
@@ -234,6 +248,15 @@ static int wire(struct profiler *p, char *why)
                              .command = p->process.command,
                              .measure = snapshots ? NULL : measure};
 
+    struct families_config families = {.info = p->info,
+                                       .info_version = p->info_version,
+                                       .hub = &p->hub,
+                                       .options = &p->options,
+                                       .two_pass_native = atoi(p->runtime) == 8,
+                                       .ring = family_ring,
+                                       .node = family_node,
+                                       .context = p};
+
     p->hub.slots = RING_SLOTS;
     p->hub.drop = p->options.full == OPTIONS_FULL_DROP;
     snprintf(why, WHY_SIZE, "out of memory");
@@ -253,10 +276,12 @@ static int wire(struct profiler *p, char *why)
         return -1;
     selection_init(&p->selection, p->info, p->names, &p->options);
     p->selection.spares_unmanaged_callers = p->spares_unmanaged_callers;
-    check.names = alloc.names = log.names = p->names;
+    check.names = alloc.names = log.names = families.names = p->names;
     check.tree = alloc.tree = log.tree = p->tree;
     alloc.sites = log.sites = p->sites;
     if (check_new(&check, &p->check) || alloc_new(&alloc, &p->alloc))
+        return -1;
+    if (p->options.events != 1u << OPTIONS_ALLOC && families_new(&families, &p->families))
         return -1;
     threads.check = p->check;
     if (p->options.check_threads && !snapshots && check_threads_new(&threads, &p->check_threads))
@@ -280,10 +305,13 @@ static hresult hooks_set(struct profiler *p)
 static hresult events_set(struct profiler *p)
 {
     bool snapshots = p->options.capture == OPTIONS_CAPTURE_SNAPSHOT;
-    uint32_t low = COR_PRF_MONITOR_MODULE_LOADS | COR_PRF_MONITOR_THREADS |
-                   COR_PRF_ENABLE_OBJECT_ALLOCATED | COR_PRF_MONITOR_OBJECT_ALLOCATED;
-    uint32_t high = COR_PRF_HIGH_BASIC_GC;
+    uint32_t low = COR_PRF_MONITOR_MODULE_LOADS | COR_PRF_MONITOR_THREADS, high = 0;
 
+    if (options_records(&p->options, OPTIONS_ALLOC)) {
+        low |= COR_PRF_ENABLE_OBJECT_ALLOCATED | COR_PRF_MONITOR_OBJECT_ALLOCATED;
+        high |= COR_PRF_HIGH_BASIC_GC;
+    }
+    families_mask(&p->options, &low, &high);
     if (!snapshots)
         low |= COR_PRF_MONITOR_ENTERLEAVE | COR_PRF_MONITOR_EXCEPTIONS;
     if (snapshot_flag(p))
@@ -347,6 +375,8 @@ void profiler_shutdown(struct profiler *p)
 {
     if (!p->recording || atomic_exchange(&p->stopped, true))
         return;
+    if (p->families && stack_peek() && alloc_ring_of(stack_peek()))
+        families_thread_ended(p->families, alloc_ring_of(stack_peek()));
     store_relaxed(&p->hub.stopped, true);
     if (p->check_threads)
         check_threads_stop(p->check_threads, 200);

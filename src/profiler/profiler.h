@@ -8,6 +8,7 @@
 #include "alloc/alloc.h"
 #include "check/check.h"
 #include "check/threads.h"
+#include "families/families.h"
 #include "log/log.h"
 #include "names/names.h"
 #include "options/options.h"
@@ -38,6 +39,7 @@ struct profiler {
     struct check *check;
     struct check_threads *check_threads; /* NULL: not asked for */
     struct alloc *alloc;
+    struct families *families; /* NULL: nothing but allocations is recorded */
     struct log *log;
     struct thread_names thread_names;
     struct selection selection;

@@ -55,6 +55,45 @@ static hresult on_module_unload_finished(struct clr_callback *self, uintptr_t mo
     return S_OK;
 }
 
+static hresult on_module_unload_started(struct clr_callback *self, uintptr_t module_id)
+{
+    families_module_unloading(profiler_of(self)->families, module_id);
+    return S_OK;
+}
+
+static hresult on_assembly_load_finished(struct clr_callback *self, uintptr_t assembly_id,
+                                         hresult status)
+{
+    families_assembly_loaded(profiler_of(self)->families, assembly_id, status);
+    return S_OK;
+}
+
+static hresult on_assembly_unload_started(struct clr_callback *self, uintptr_t assembly_id)
+{
+    families_assembly_unloading(profiler_of(self)->families, assembly_id);
+    return S_OK;
+}
+
+static hresult on_app_domain_creation_finished(struct clr_callback *self, uintptr_t app_domain_id,
+                                               hresult status)
+{
+    families_domain_created(profiler_of(self)->families, app_domain_id, status);
+    return S_OK;
+}
+
+static hresult on_class_load_finished(struct clr_callback *self, uintptr_t class_id,
+                                      hresult status)
+{
+    families_class_loaded(profiler_of(self)->families, class_id, status);
+    return S_OK;
+}
+
+static hresult on_class_unload_started(struct clr_callback *self, uintptr_t class_id)
+{
+    families_class_unloading(profiler_of(self)->families, class_id);
+    return S_OK;
+}
+
 static hresult on_jit_cached_function_search_started(struct clr_callback *self,
                                                      uintptr_t function_id,
                                                      int32_t *use_cached_function)
@@ -74,6 +113,7 @@ static hresult on_module_load_finished(struct clr_callback *self, uintptr_t modu
 {
     corelib_loaded(&profiler_of(self)->corelib, profiler_of(self)->info, module_id);
     selection_load_finished(&profiler_of(self)->selection);
+    families_module_loaded(profiler_of(self)->families, module_id, status);
     return S_OK;
 }
 
@@ -81,6 +121,7 @@ static hresult on_jit_compilation_started(struct clr_callback *self, uintptr_t f
                                           int32_t is_safe_to_block)
 {
     selection_compile_started(function_id);
+    families_jit_started(profiler_of(self)->families, function_id);
     return S_OK;
 }
 
@@ -88,6 +129,97 @@ static hresult on_jit_compilation_finished(struct clr_callback *self, uintptr_t 
                                            hresult status, int32_t is_safe_to_block)
 {
     selection_compile_finished(&profiler_of(self)->selection, function_id);
+    families_jit_finished(profiler_of(self)->families, function_id, status, false);
+    return S_OK;
+}
+
+static hresult on_rejit_compilation_started(struct clr_callback *self, uintptr_t function_id,
+                                            uintptr_t rejit_id, int32_t is_safe_to_block)
+{
+    families_jit_started(profiler_of(self)->families, function_id);
+    return S_OK;
+}
+
+static hresult on_rejit_compilation_finished(struct clr_callback *self, uintptr_t function_id,
+                                             uintptr_t rejit_id, hresult status,
+                                             int32_t is_safe_to_block)
+{
+    families_rejit_finished(profiler_of(self)->families, function_id, rejit_id, status);
+    return S_OK;
+}
+
+static hresult on_dynamic_method_jit_compilation_started(struct clr_callback *self,
+                                                         uintptr_t function_id,
+                                                         int32_t is_safe_to_block,
+                                                         const uint8_t *il_header,
+                                                         uint32_t il_header_size)
+{
+    families_jit_started(profiler_of(self)->families, function_id);
+    return S_OK;
+}
+
+static hresult on_dynamic_method_jit_compilation_finished(struct clr_callback *self,
+                                                          uintptr_t function_id, hresult status,
+                                                          int32_t is_safe_to_block)
+{
+    families_jit_finished(profiler_of(self)->families, function_id, status, true);
+    return S_OK;
+}
+
+static hresult on_dynamic_method_unloaded(struct clr_callback *self, uintptr_t function_id)
+{
+    families_dynamic_unloaded(profiler_of(self)->families, function_id);
+    return S_OK;
+}
+
+static hresult on_unmanaged_to_managed_transition(struct clr_callback *self, uintptr_t function_id,
+                                                  int32_t reason)
+{
+    families_transition(profiler_of(self)->families, function_id, false, reason);
+    return S_OK;
+}
+
+static hresult on_managed_to_unmanaged_transition(struct clr_callback *self, uintptr_t function_id,
+                                                  int32_t reason)
+{
+    families_transition(profiler_of(self)->families, function_id, true, reason);
+    return S_OK;
+}
+
+static hresult on_runtime_suspend_started(struct clr_callback *self, int32_t suspend_reason)
+{
+    families_suspend_started(profiler_of(self)->families, suspend_reason);
+    return S_OK;
+}
+
+static hresult on_runtime_suspend_finished(struct clr_callback *self)
+{
+    families_suspend_finished(profiler_of(self)->families);
+    return S_OK;
+}
+
+static hresult on_runtime_suspend_aborted(struct clr_callback *self)
+{
+    families_suspend_aborted(profiler_of(self)->families);
+    return S_OK;
+}
+
+static hresult on_runtime_resume_started(struct clr_callback *self)
+{
+    families_resume_started(profiler_of(self)->families);
+    return S_OK;
+}
+
+static hresult on_runtime_resume_finished(struct clr_callback *self)
+{
+    families_resume_finished(profiler_of(self)->families);
+    return S_OK;
+}
+
+static hresult on_finalizeable_object_queued(struct clr_callback *self, uint32_t finalizer_flags,
+                                             uintptr_t object_id)
+{
+    families_finalizer_queued(profiler_of(self)->families, finalizer_flags, object_id);
     return S_OK;
 }
 
@@ -121,6 +253,7 @@ static hresult on_thread_assigned_to_os_thread(struct clr_callback *self,
     struct profiler *p = profiler_of(self);
 
     post_name(p, thread_names_assigned(&p->thread_names, managed_thread_id, os_thread_id));
+    families_thread_assigned(p->families, managed_thread_id, os_thread_id);
     return S_OK;
 }
 
@@ -129,6 +262,7 @@ static hresult on_thread_destroyed(struct clr_callback *self, uintptr_t thread_i
     struct profiler *p = profiler_of(self);
 
     thread_names_destroyed(&p->thread_names, thread_id);
+    families_thread_destroyed(p->families, thread_id);
     if (p->check_threads)
         check_threads_destroyed(p->check_threads, thread_id);
     return S_OK;
@@ -140,6 +274,7 @@ static hresult on_thread_created(struct clr_callback *self, uintptr_t thread_id)
 
     if (p->check_threads)
         check_threads_created(p->check_threads, thread_id);
+    families_thread_created(p->families, thread_id);
     return S_OK;
 }
 
@@ -154,6 +289,7 @@ static hresult on_thread_name_changed(struct clr_callback *self, uintptr_t threa
         return S_OK;
     clr_text_utf8(text, size, name, name ? name_length : 0);
     post_name(p, thread_names_given(&p->thread_names, thread_id, text));
+    families_thread_named(p->families, thread_id, text);
     memory_free(text);
     return S_OK;
 }
@@ -169,12 +305,14 @@ static hresult on_garbage_collection_started(struct clr_callback *self, int32_t 
                                              const int32_t *generation_collected, int32_t reason)
 {
     alloc_heap_changed(profiler_of(self)->alloc);
+    families_gc_started(profiler_of(self)->families, generations, generation_collected, reason);
     return S_OK;
 }
 
 static hresult on_garbage_collection_finished(struct clr_callback *self)
 {
     alloc_heap_changed(profiler_of(self)->alloc);
+    families_gc_finished(profiler_of(self)->families);
     return S_OK;
 }
 
@@ -191,17 +329,20 @@ static uintptr_t handler_sp(struct profiler *p)
 static hresult on_exception_thrown(struct clr_callback *self, uintptr_t thrown_object_id)
 {
     stack_exception_thrown();
+    families_exception_thrown(profiler_of(self)->families, thrown_object_id);
     return S_OK;
 }
 
 static hresult on_exception_search_function_enter(struct clr_callback *self, uintptr_t function_id)
 {
     stack_search_function_enter(function_id);
+    families_exception_search(profiler_of(self)->families, function_id);
     return S_OK;
 }
 
 static hresult on_exception_search_filter_enter(struct clr_callback *self, uintptr_t function_id)
 {
+    families_exception_filter_enter(profiler_of(self)->families, function_id);
     stack_search_filter_enter(function_id);
     return S_OK;
 }
@@ -209,43 +350,54 @@ static hresult on_exception_search_filter_enter(struct clr_callback *self, uintp
 static hresult on_exception_search_filter_leave(struct clr_callback *self)
 {
     stack_search_filter_leave();
+    families_exception_filter_leave(profiler_of(self)->families);
     return S_OK;
 }
 
 static hresult on_exception_search_catcher_found(struct clr_callback *self, uintptr_t function_id)
 {
     stack_search_catcher_found();
+    families_exception_catcher_found(profiler_of(self)->families);
     return S_OK;
 }
 
 static hresult on_exception_unwind_function_enter(struct clr_callback *self, uintptr_t function_id)
 {
     stack_unwind_function_enter(function_id);
+    families_exception_unwind(profiler_of(self)->families);
     return S_OK;
 }
 
 static hresult on_exception_unwind_function_leave(struct clr_callback *self)
 {
     stack_unwind_function_leave();
+    families_exception_unwind(profiler_of(self)->families);
     return S_OK;
 }
 
 static hresult on_exception_unwind_finally_enter(struct clr_callback *self, uintptr_t function_id)
 {
-    stack_unwind_finally_enter(function_id, handler_sp(profiler_of(self)));
+    uintptr_t sp = handler_sp(profiler_of(self));
+
+    stack_unwind_finally_enter(function_id, sp);
+    families_exception_finally_enter(profiler_of(self)->families, function_id, sp);
     return S_OK;
 }
 
 static hresult on_exception_unwind_finally_leave(struct clr_callback *self)
 {
     stack_unwind_finally_leave();
+    families_exception_finally_leave(profiler_of(self)->families);
     return S_OK;
 }
 
 static hresult on_exception_catcher_enter(struct clr_callback *self, uintptr_t function_id,
                                           uintptr_t object_id)
 {
-    stack_catcher_enter(function_id, handler_sp(profiler_of(self)));
+    uintptr_t sp = handler_sp(profiler_of(self));
+
+    stack_catcher_enter(function_id, sp);
+    families_exception_caught(profiler_of(self)->families, function_id, sp);
     return S_OK;
 }
 
@@ -257,21 +409,14 @@ static hresult on_exception_catcher_enter(struct clr_callback *self, uintptr_t f
 
 /* clang-format off */
 IGNORE(app_domain_creation_started, (struct clr_callback *self, uintptr_t app_domain_id))
-IGNORE(app_domain_creation_finished,
-       (struct clr_callback *self, uintptr_t app_domain_id, hresult status))
 IGNORE(app_domain_shutdown_started, (struct clr_callback *self, uintptr_t app_domain_id))
 IGNORE(app_domain_shutdown_finished,
        (struct clr_callback *self, uintptr_t app_domain_id, hresult status))
 IGNORE(assembly_load_started, (struct clr_callback *self, uintptr_t assembly_id))
-IGNORE(assembly_load_finished, (struct clr_callback *self, uintptr_t assembly_id, hresult status))
-IGNORE(assembly_unload_started, (struct clr_callback *self, uintptr_t assembly_id))
 IGNORE(assembly_unload_finished, (struct clr_callback *self, uintptr_t assembly_id, hresult status))
-IGNORE(module_unload_started, (struct clr_callback *self, uintptr_t module_id))
 IGNORE(module_attached_to_assembly,
        (struct clr_callback *self, uintptr_t module_id, uintptr_t assembly_id))
 IGNORE(class_load_started, (struct clr_callback *self, uintptr_t class_id))
-IGNORE(class_load_finished, (struct clr_callback *self, uintptr_t class_id, hresult status))
-IGNORE(class_unload_started, (struct clr_callback *self, uintptr_t class_id))
 IGNORE(class_unload_finished, (struct clr_callback *self, uintptr_t class_id, hresult status))
 IGNORE(function_unload_started, (struct clr_callback *self, uintptr_t function_id))
 IGNORE(jit_cached_function_search_finished,
@@ -289,15 +434,6 @@ IGNORE(remoting_server_invocation_started, (struct clr_callback *self))
 IGNORE(remoting_server_invocation_returned, (struct clr_callback *self))
 IGNORE(remoting_server_sending_reply,
        (struct clr_callback *self, const struct clr_guid *cookie, int32_t is_async))
-IGNORE(unmanaged_to_managed_transition,
-       (struct clr_callback *self, uintptr_t function_id, int32_t reason))
-IGNORE(managed_to_unmanaged_transition,
-       (struct clr_callback *self, uintptr_t function_id, int32_t reason))
-IGNORE(runtime_suspend_started, (struct clr_callback *self, int32_t suspend_reason))
-IGNORE(runtime_suspend_finished, (struct clr_callback *self))
-IGNORE(runtime_suspend_aborted, (struct clr_callback *self))
-IGNORE(runtime_resume_started, (struct clr_callback *self))
-IGNORE(runtime_resume_finished, (struct clr_callback *self))
 IGNORE(runtime_thread_suspended, (struct clr_callback *self, uintptr_t thread_id))
 IGNORE(runtime_thread_resumed, (struct clr_callback *self, uintptr_t thread_id))
 IGNORE(moved_references,
@@ -325,8 +461,6 @@ IGNORE(exception_clr_catcher_execute, (struct clr_callback *self))
 IGNORE(surviving_references,
        (struct clr_callback *self, uint32_t ranges, const uintptr_t *starts,
         const uint32_t *lengths))
-IGNORE(finalizeable_object_queued,
-       (struct clr_callback *self, uint32_t finalizer_flags, uintptr_t object_id))
 IGNORE(root_references2,
        (struct clr_callback *self, uint32_t count, const uintptr_t *root_ref_ids,
         const int32_t *root_kinds, const int32_t *root_flags, const uintptr_t *root_ids))
@@ -338,15 +472,9 @@ IGNORE(initialize_for_attach,
         uint32_t client_data_size))
 IGNORE(profiler_attach_complete, (struct clr_callback *self))
 IGNORE(profiler_detach_succeeded, (struct clr_callback *self))
-IGNORE(rejit_compilation_started,
-       (struct clr_callback *self, uintptr_t function_id, uintptr_t rejit_id,
-        int32_t is_safe_to_block))
 IGNORE(get_rejit_parameters,
        (struct clr_callback *self, uintptr_t module_id, uint32_t method_id,
         struct clr_function_control *function_control))
-IGNORE(rejit_compilation_finished,
-       (struct clr_callback *self, uintptr_t function_id, uintptr_t rejit_id, hresult status,
-        int32_t is_safe_to_block))
 IGNORE(rejit_error,
        (struct clr_callback *self, uintptr_t module_id, uint32_t method_id,
         uintptr_t function_id, hresult status))
@@ -363,13 +491,6 @@ IGNORE(get_assembly_references,
        (struct clr_callback *self, const clr_wchar *assembly_path,
         struct clr_assembly_reference_provider *provider))
 IGNORE(module_in_memory_symbols_updated, (struct clr_callback *self, uintptr_t module_id))
-IGNORE(dynamic_method_jit_compilation_started,
-       (struct clr_callback *self, uintptr_t function_id, int32_t is_safe_to_block,
-        const uint8_t *il_header, uint32_t il_header_size))
-IGNORE(dynamic_method_jit_compilation_finished,
-       (struct clr_callback *self, uintptr_t function_id, hresult status,
-        int32_t is_safe_to_block))
-IGNORE(dynamic_method_unloaded, (struct clr_callback *self, uintptr_t function_id))
 IGNORE(event_pipe_event_delivered,
        (struct clr_callback *self, uintptr_t provider, uint32_t event_id,
         uint32_t event_version, uint32_t metadata_blob_size, const uint8_t *metadata_blob,

@@ -35,6 +35,7 @@ struct validator {
     struct thread_state *thread; /* by number of `threads` */
     size_t thread_capacity;
     uint64_t allocs, bytes, mismatches; /* seen in the log */
+    uint64_t families[SST_KIND_COUNT];  /* the same, records of event families */
     uint64_t counts[COUNTS];            /* of the last check record */
     json_t *lost, *repairs;             /* reason to last cumulative count */
 };
@@ -304,6 +305,52 @@ static void final_counts(struct validator *v, const struct report_record *r, con
     }
 }
 
+/* An event of a family: all that it refers to is defined. */
+static void on_family(struct validator *v, const struct report_record *r)
+{
+    uint32_t id = 0;
+
+    v->families[r->kind]++;
+    (void)report_member_id(r->json, "thread", 1, &id);
+    at_time(v, id, count_in(r->json, "t"), r->at);
+    if (!report_member_id(r->json, "node", 1, &id))
+        expect(v, &v->nodes, "node", id, r->at);
+    if (!report_member_id(r->json, "class", 1, &id))
+        expect(v, &v->classes, "class", id, r->at);
+    if (!report_member_id(r->json, "method", 1, &id))
+        expect(v, &v->methods, "method", id, r->at);
+}
+
+/* What the end says of the families. Lines of the log are of one kind for each family. */
+static void end_families(struct validator *v, const struct report_record *r)
+{
+    static const struct {
+        const char *family;
+        enum sst_kind kind;
+    } kinds[] = {
+        {"threads", SST_KIND_MANAGED_THREAD}, {"modules", SST_KIND_LOAD},
+        {"classes", SST_KIND_CLASS_LOAD},     {"jit", SST_KIND_JIT},
+        {"exceptions", SST_KIND_EXCEPTION},   {"gc", SST_KIND_GC},
+        {"suspend", SST_KIND_SUSPEND},        {"transitions", SST_KIND_TRANSITION},
+        {"finalizers", SST_KIND_FINALIZER},
+    };
+    const json_t *events = json_object_get(r->json, "events");
+
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        const json_t *said = json_object_get(events, kinds[i].family);
+        uint64_t written = count_in(said, "written"), lost = count_in(said, "lost");
+
+        if (count_in(said, "seen") != written + lost ||
+            sum_of(json_object_get(said, "lost_by")) != lost)
+            report_problem(v->problems, r->at, "end: the sums of %s do not add up",
+                           kinds[i].family);
+        if (!json_object_get(r->json, "part") && written != v->families[kinds[i].kind])
+            report_problem(v->problems, r->at,
+                           "end: %" PRIu64 " events of %s, but %" PRIu64 " are in the log", written,
+                           kinds[i].family, v->families[kinds[i].kind]);
+    }
+}
+
 static void end_snapshots(struct validator *v, const struct report_record *r, const json_t *s)
 {
     const json_t *by = json_object_get(s, "mismatched_by"), *refused_by;
@@ -339,6 +386,7 @@ static void on_end(struct validator *v, const struct report_record *r)
         final_counts(v, r, "repairs", v->repairs);
     if (snapshots)
         end_snapshots(v, r, snapshots);
+    end_families(v, r);
     v->out->ended = true;
 }
 
@@ -379,6 +427,17 @@ static int on_record(struct validator *v, const struct report_record *r)
         return on_count(v, &v->lost, r);
     case SST_KIND_REPAIR:
         return on_count(v, &v->repairs, r);
+    case SST_KIND_MANAGED_THREAD:
+    case SST_KIND_LOAD:
+    case SST_KIND_CLASS_LOAD:
+    case SST_KIND_JIT:
+    case SST_KIND_EXCEPTION:
+    case SST_KIND_GC:
+    case SST_KIND_SUSPEND:
+    case SST_KIND_TRANSITION:
+    case SST_KIND_FINALIZER:
+        on_family(v, r);
+        return 0;
     case SST_KIND_END:
         on_end(v, r);
         return 0;

@@ -413,6 +413,16 @@ size_t stack_settle(struct stack *s, struct frame **top)
     return stack_depth(s);
 }
 
+size_t stack_look(const struct stack *s, struct frame **top)
+{
+    uint32_t depth = stack_depth(s);
+
+    if (s->dispatch.pending < depth && s->dispatch.mark >= depth)
+        depth = s->dispatch.pending; /* else frames above it are live */
+    *top = stack_frame(s, depth);
+    return depth;
+}
+
 static void totals_add(struct stack_totals *out, const struct stack *s)
 {
     out->calls += (load_acquire(&s->state) >> STATE_DEPTH_BITS) - load_relaxed(&s->repair_changes);

@@ -101,6 +101,12 @@ uint32_t stack_os_thread(const struct stack *stack); /* gettid() of its thread *
 size_t stack_settle(struct stack *stack, struct frame **top);
 
 /*
+ * stack_look - the same without cutting anything: what an exception has unwound so far is left out of the count.
+ * Returns and owns: as stack_settle.
+ */
+size_t stack_look(const struct stack *stack, struct frame **top);
+
+/*
  * Exception callbacks, on the throwing thread. `function` is the FunctionID that the runtime names; `sp` the
  * framePointer of GetNotifiedExceptionClauseInfo (x86-64: the handling frame's SP, bytes; 0 when it gave none).
  * Threads: the owner. May run: in the callback of the same name. Rules: unwind.c.

@@ -203,7 +203,7 @@ static void what_a_later_version_adds_is_counted(void **state)
 {
     (void)state;
     assert_int_equal(read_text(HEADER
-                               "{\"kind\":\"gc\",\"t\":1}\n{\"kind\":\"gc\",\"t\":2}\n"
+                               "{\"kind\":\"zz\",\"t\":1}\n{\"kind\":\"zz\",\"t\":2}\n"
                                "{\"kind\":\"thread\",\"id\":1,\"os\":5,\"mood\":\"fine\"}\n"),
                      0);
     assert_int_equal(report.unknown_records, 2);

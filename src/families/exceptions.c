@@ -1,0 +1,333 @@
+/*
+ * families/exceptions.c - an exception's life: thrown, each filter and finally that runs for it, and its end.
+ *
+ * A thread may have several under way: one thrown in a filter, in a finally, or in a FirstChanceException handler lives
+ * inside of another. How one ended is said where the callbacks tell it, else when the next thing shows it:
+ *   caught      a catch block runs for it
+ *   native      the second pass began without a catcher, or the next throw comes from below what it had passed
+ *   swallowed   it left a filter, which then counts as false
+ *   superseded  a finally of it threw, and that was caught further down
+ */
+#include "families/internal.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "clr/text.h"
+#include "stack/stack.h"
+
+#include <shadowtrace/clr/constants.h>
+#include <shadowtrace/clr/metadata.h>
+
+#include <string.h>
+
+#define MESSAGE_UNITS 256 /* of a message, UTF-16 */
+#define FIELDS        64  /* of System.Exception: it has some 15 */
+
+static uint32_t depth_now(void)
+{
+    struct stack *s = stack_peek();
+    struct frame *top;
+
+    return s ? (uint32_t)stack_look(s, &top) : 0;
+}
+
+/* Where in an object of the class the field called _message lies; 0: it has none. */
+static uint32_t message_field(struct families *f, uintptr_t class_id,
+                              const struct clr_field_offset *field, uint32_t count)
+{
+    static const clr_wchar wanted[] = u"_message";
+    struct names_class *class;
+    struct clr_metadata *import;
+    uint32_t offset = 0;
+
+    if (names_class_get(f->config.names, class_id, &class) || !class->module ||
+        !(import = class->module->import))
+        return 0;
+    for (uint32_t i = 0; i < count && i < FIELDS && !offset; i++) {
+        clr_wchar name[16];
+        uint32_t length = 0;
+
+        if (import->vtbl->get_field_props(import, field[i].field, NULL, name, COUNT_OF(name),
+                                          &length, NULL, NULL, NULL, NULL, NULL, NULL) >= 0 &&
+            length == COUNT_OF(wanted) && !memcmp(name, wanted, sizeof(wanted)))
+            offset = field[i].offset;
+    }
+    return offset;
+}
+
+/* The class next to System.Object among the bases: System.Exception. 0: the runtime does not say. */
+static uintptr_t base_exception(struct families *f, uintptr_t class_id)
+{
+    struct clr_info *info = f->config.info;
+    uintptr_t base = class_id, last = 0;
+
+    for (unsigned i = 0; i < 64 && base; i++) {
+        uintptr_t parent = 0;
+
+        if (info->vtbl->get_class_id_info2(info, base, NULL, NULL, &parent, 0, NULL, NULL) < 0)
+            return 0;
+        if (!parent)
+            return last;
+        last = base;
+        base = parent;
+    }
+    return 0;
+}
+
+/* Where System.Exception keeps its message; 0: not known. Found at the first exception. */
+static uint32_t message_offset(struct families *f, uintptr_t class_id)
+{
+    struct clr_info *info = f->config.info;
+    struct clr_field_offset field[FIELDS];
+    uint32_t offset = load_acquire(&f->message_offset), count = 0, size = 0;
+    uintptr_t base;
+
+    if (offset)
+        return offset;
+    base = base_exception(f, class_id);
+    if (!base || info->vtbl->get_string_layout2(info, &f->string_length, &f->string_text) != S_OK ||
+        info->vtbl->get_class_layout(info, base, field, FIELDS, &count, &size) != S_OK)
+        return 0;
+    offset = message_field(f, base, field, count);
+    store_release(&f->message_offset, offset); /* after the string's layout, the same for all */
+    return offset;
+}
+
+/* The message as UTF-8, "" when there is none. The object must not move meanwhile: asks the runtime nothing. */
+static void message_read(const struct families *f, uintptr_t object, uint32_t offset, char *text,
+                         size_t size)
+{
+    uintptr_t string = *(const uintptr_t *)(object + offset);
+    uint32_t length;
+
+    *text = '\0';
+    if (!string)
+        return;
+    length = *(const uint32_t *)(string + f->string_length);
+    clr_text_utf8(text, size, (const clr_wchar *)(string + f->string_text),
+                  length < MESSAGE_UNITS ? length : MESSAGE_UNITS);
+}
+
+static void step_post(struct families *f, const struct families_exception *e, const char *event,
+                      uintptr_t function, bool ends)
+{
+    struct families_draft draft = FAMILIES_DRAFT(OPTIONS_EXCEPTIONS, "exception");
+
+    draft.has_node = true;
+    families_text(&draft, "event", event);
+    if (e)
+        families_number(&draft, "id", e->id);
+    if (e && ends)
+        families_number(&draft, "ns", families_ns(e->thrown, clock_ticks()));
+    draft.method = families_method(f, function);
+    families_post(f, &draft);
+}
+
+/* How many exceptions are no business of the filter that runs. */
+static uint32_t filter_base(const struct families_thread *t)
+{
+    uint32_t at = t->filters < FAMILIES_NESTED ? t->filters : FAMILIES_NESTED;
+
+    return at ? t->filter[at - 1] : 0;
+}
+
+static struct families_exception *current(struct families_thread *t)
+{
+    return t->exceptions > filter_base(t) && t->exceptions <= FAMILIES_NESTED
+               ? &t->exception[t->exceptions - 1]
+               : NULL;
+}
+
+/*
+ * A finally is over, and nobody said so, if its frame is gone or a catch of the same frame runs around it. The older
+ * engine gives a catch inside the finally the same SP: there it stays open until its leave, or until its frame is gone.
+ */
+static bool finally_gone(const struct families *f, const struct families_exception *e,
+                         uint32_t depth, uintptr_t catch_sp)
+{
+    return e->finally > depth ||
+           (e->finally && catch_sp >= e->finally_sp + (f->config.two_pass_native ? 1 : 0));
+}
+
+/* Those that a throw at this depth, or a catch, shows to be over. catch_sp: of the catching frame; 0: none catches. */
+static void prune(struct families *f, struct families_thread *t, uint32_t depth, uintptr_t catch_sp)
+{
+    struct families_exception *e;
+
+    while ((e = current(t))) {
+        if (e->state == EXCEPTION_FOUND && !finally_gone(f, e, depth, catch_sp))
+            return;
+        if (e->state != EXCEPTION_FOUND && depth > e->depth)
+            return;
+        if (e->state == EXCEPTION_SEARCHING)
+            step_post(f, e, "native", t->searched, true);
+        else if (e->state == EXCEPTION_FOUND)
+            step_post(f, e, "superseded", 0, true);
+        t->exceptions--;
+    }
+}
+
+static struct families_thread *thread_of(struct families *f)
+{
+    return families_records(f, OPTIONS_EXCEPTIONS) ? families_thread(f) : NULL;
+}
+
+static void thrown_post(struct families *f, uint32_t id, uintptr_t class_id, const char *message)
+{
+    struct families_draft draft = FAMILIES_DRAFT(OPTIONS_EXCEPTIONS, "exception");
+    struct names_class *class;
+
+    draft.has_node = true;
+    families_text(&draft, "event", "thrown");
+    families_number(&draft, "id", id);
+    if (class_id && !names_class_get(f->config.names, class_id, &class)) {
+        names_class_resolve(f->config.names, class);
+        draft.class = class;
+    }
+    if (*message)
+        families_text(&draft, "message", message);
+    families_post(f, &draft);
+}
+
+void families_exception_thrown(struct families *f, uintptr_t object)
+{
+    struct families_exception e = {.thrown = clock_ticks(), .depth = depth_now()};
+    char message[CLR_TEXT_UTF8_SIZE(MESSAGE_UNITS)] = "";
+    struct families_thread *t;
+    uintptr_t class_id = 0;
+    struct clr_info *info;
+    uint32_t offset;
+
+    if (!families_records(f, OPTIONS_EXCEPTIONS))
+        return;
+    info = f->config.info;
+    if (info->vtbl->get_class_from_object(info, object, &class_id) == S_OK) {
+        offset = message_offset(f, class_id);
+        if (offset)
+            message_read(f, object, offset, message, sizeof(message));
+    }
+    e.id = add_relaxed(&f->exception_count, 1) + 1;
+    t = thread_of(f);
+    if (t) {
+        prune(f, t, e.depth, 0);
+        if (t->exceptions < FAMILIES_NESTED)
+            t->exception[t->exceptions] = e;
+        t->exceptions++;
+        t->searched = 0;
+    }
+    thrown_post(f, e.id, class_id, message);
+}
+
+void families_exception_search(struct families *f, uintptr_t function)
+{
+    struct families_thread *t = thread_of(f);
+
+    if (t)
+        t->searched = function;
+}
+
+void families_exception_filter_enter(struct families *f, uintptr_t function)
+{
+    struct families_thread *t = thread_of(f);
+
+    if (!t)
+        return;
+    step_post(f, current(t), "filter", function, false);
+    if (t->filters < FAMILIES_NESTED)
+        t->filter[t->filters] = t->exceptions;
+    t->filters++;
+}
+
+void families_exception_filter_leave(struct families *f)
+{
+    struct families_thread *t = thread_of(f);
+    uint32_t base;
+
+    if (!t || !t->filters)
+        return;
+    base = filter_base(t);
+    while (t->exceptions > base) {
+        if (current(t) && current(t)->state != EXCEPTION_LEFT)
+            step_post(f, current(t), "swallowed", 0, true);
+        t->exceptions--;
+    }
+    t->filters--;
+}
+
+void families_exception_catcher_found(struct families *f)
+{
+    struct families_thread *t = thread_of(f);
+    struct families_exception *e = t ? current(t) : NULL;
+
+    if (e)
+        e->state = EXCEPTION_FOUND;
+}
+
+/* The second pass, of an exception that nobody was found to catch: on its way into native code, or out of a filter. */
+void families_exception_unwind(struct families *f)
+{
+    struct families_thread *t = thread_of(f);
+    struct families_exception *e = t ? current(t) : NULL;
+
+    if (!e || e->state != EXCEPTION_SEARCHING)
+        return;
+    if (t->filters && t->exceptions == filter_base(t) + 1)
+        return; /* the filter's own: its end tells */
+    e->state = EXCEPTION_LEFT;
+    step_post(f, e, "native", t->searched, true);
+}
+
+void families_exception_finally_enter(struct families *f, uintptr_t function, uintptr_t sp)
+{
+    struct families_thread *t = thread_of(f);
+    struct families_exception *e = t ? current(t) : NULL;
+
+    if (!t)
+        return;
+    if (e) {
+        e->finally = depth_now();
+        e->finally_sp = sp;
+    }
+    step_post(f, e, "finally", function, false);
+}
+
+void families_exception_finally_leave(struct families *f)
+{
+    struct families_thread *t = thread_of(f);
+    struct families_exception *e = t ? current(t) : NULL;
+
+    if (e)
+        e->finally = 0;
+}
+
+void families_exception_caught(struct families *f, uintptr_t function, uintptr_t sp)
+{
+    struct families_thread *t = thread_of(f);
+    struct families_exception *e;
+
+    if (!t)
+        return;
+    while ((e = current(t)) && e->state != EXCEPTION_FOUND) {
+        if (e->state == EXCEPTION_SEARCHING)
+            step_post(f, e, "native", t->searched, true);
+        t->exceptions--;
+    }
+    step_post(f, e, "caught", function, true);
+    if (t->exceptions > filter_base(t))
+        t->exceptions--;
+    prune(f, t, depth_now(), sp);
+}
+
+void families_exceptions_ended(struct families *f, struct families_thread *t)
+{
+    t->filters = 0;
+    while (t->exceptions) {
+        struct families_exception *e = current(t);
+
+        if (e && e->state == EXCEPTION_SEARCHING)
+            step_post(f, e, "native", t->searched, true);
+        else if (e && e->state == EXCEPTION_FOUND && e->finally)
+            step_post(f, e, "superseded", 0, true);
+        t->exceptions--;
+    }
+}

@@ -1,0 +1,169 @@
+#include "families/internal.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+#include <shadowtrace/clr/constants.h>
+
+#include <errno.h>
+#include <string.h>
+
+static_assert((int)EVENT_FAMILIES == (int)OPTIONS_FAMILIES, "event.h knows how many there are");
+
+int families_new(const struct families_config *config, struct families **out)
+{
+    struct families *f = memory_zalloc(1, sizeof(*f));
+
+    *out = f;
+    if (!f)
+        return -ENOMEM;
+    f->config = *config;
+    pthread_mutex_init(&f->lock, NULL);
+    return 0;
+}
+
+void families_mask(const struct options *o, uint32_t *low, uint32_t *high)
+{
+    static const struct {
+        enum options_family family;
+        uint32_t low, high;
+    } needs[] = {
+        {OPTIONS_THREADS, COR_PRF_MONITOR_THREADS, 0},
+        {OPTIONS_MODULES,
+         COR_PRF_MONITOR_MODULE_LOADS | COR_PRF_MONITOR_ASSEMBLY_LOADS |
+             COR_PRF_MONITOR_APPDOMAIN_LOADS,
+         0},
+        {OPTIONS_CLASSES, COR_PRF_MONITOR_CLASS_LOADS, 0},
+        {OPTIONS_JIT, COR_PRF_MONITOR_JIT_COMPILATION,
+         COR_PRF_HIGH_MONITOR_DYNAMIC_FUNCTION_UNLOADS},
+        {OPTIONS_EXCEPTIONS, COR_PRF_MONITOR_EXCEPTIONS, 0},
+        {OPTIONS_GC, 0, COR_PRF_HIGH_BASIC_GC},
+        {OPTIONS_SUSPEND, COR_PRF_MONITOR_SUSPENDS, 0},
+        {OPTIONS_TRANSITIONS, COR_PRF_MONITOR_CODE_TRANSITIONS, 0},
+        {OPTIONS_FINALIZERS, COR_PRF_MONITOR_GC, 0},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(needs); i++) {
+        if (!options_records(o, needs[i].family))
+            continue;
+        *low |= needs[i].low;
+        *high |= needs[i].high;
+    }
+}
+
+void families_seen(struct families *f, enum options_family family)
+{
+    add_relaxed(&f->config.hub->family_seen[family], 1);
+}
+
+void families_lose(struct families *f, enum options_family family, enum event_lost reason)
+{
+    add_relaxed(&f->config.hub->family_lost[family][reason], 1);
+}
+
+struct families_thread *families_thread(struct families *f)
+{
+    struct event_ring *ring = f->config.ring(f->config.context);
+
+    if (ring && !ring->families)
+        ring->families = memory_zalloc(1, sizeof(struct families_thread));
+    return ring ? ring->families : NULL;
+}
+
+void families_thread_ended(struct families *f, struct event_ring *ring)
+{
+    struct families_thread *t = ring->families;
+
+    if (!t)
+        return;
+    families_jit_ended(f, t);
+    families_exceptions_ended(f, t);
+    ring->families = NULL;
+    memory_free(t);
+}
+
+/* The draft as a payload; NULL when memory ran out. */
+static struct event_family *payload_of(const struct families_draft *draft)
+{
+    size_t size = draft->members.size;
+    struct event_family *payload =
+        draft->members.failed ? NULL : memory_alloc(sizeof(*payload) + size);
+
+    if (!payload)
+        return NULL;
+    payload->family = draft->family;
+    payload->has_node = draft->has_node;
+    payload->kind = draft->kind;
+    payload->class = (uintptr_t)draft->class;
+    payload->method = (uintptr_t)draft->method;
+    payload->size = (uint32_t)size;
+    if (size)
+        memcpy(payload->members, draft->members.data, size);
+    return payload;
+}
+
+static enum event_lost post(struct families *f, const struct families_draft *draft)
+{
+    struct event event = {.ticks = clock_ticks(),
+                          .bytes_kind = event_pack(0, EVENT_HEAP_NORMAL, EVENT_FAMILY)};
+    struct event_ring *ring;
+    struct event_family *payload;
+
+    if (load_relaxed(&f->config.hub->stopped))
+        return EVENT_LOST_STOPPED;
+    ring = f->config.ring(f->config.context);
+    if (!ring)
+        return EVENT_LOST_NO_RING;
+    payload = payload_of(draft);
+    if (!payload)
+        return EVENT_LOST_NO_MEMORY;
+    if (draft->has_node)
+        event.node = f->config.node(f->config.context);
+    event.subject = (uintptr_t)payload;
+    if (!event_post(ring, &event))
+        return EVENT_LOST_REASONS;
+    memory_free(payload);
+    return EVENT_LOST_RING_FULL;
+}
+
+void families_post(struct families *f, struct families_draft *draft)
+{
+    enum event_lost lost = post(f, draft);
+
+    families_seen(f, draft->family);
+    if (lost != EVENT_LOST_REASONS)
+        families_lose(f, draft->family, lost);
+    buffer_free(&draft->members);
+}
+
+const struct names_method *families_method(struct families *f, uintptr_t function)
+{
+    struct names_method *method;
+
+    if (!function || names_method_map(f->config.names, function, &method))
+        return NULL;
+    names_method_resolve(f->config.names, method);
+    return method;
+}
+
+void families_text(struct families_draft *draft, const char *key, const char *text)
+{
+    buffer_format(&draft->members, ",\"%s\":", key);
+    buffer_json_string(&draft->members, text);
+}
+
+void families_number(struct families_draft *draft, const char *key, uint64_t value)
+{
+    buffer_format(&draft->members, ",\"%s\":%llu", key, (unsigned long long)value);
+}
+
+void families_status(struct families_draft *draft, hresult status)
+{
+    if (status != S_OK)
+        buffer_format(&draft->members, ",\"status\":\"0x%08x\"", (unsigned)status);
+}
+
+uint64_t families_ns(uint64_t from_ticks, uint64_t to_ticks)
+{
+    return to_ticks > from_ticks ? clock_duration_ns(to_ticks - from_ticks) : 0;
+}

@@ -1,0 +1,198 @@
+/*
+ * log/families.c - records of the event families (--events), and how many of each were met, written and lost.
+ */
+#include "log/log_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Appends text of whatever length; the line is checked as a whole. */
+static void begin(struct buffer *b, const char *kind, const struct log_thread *thread, uint64_t t)
+{
+    buffer_text(b, "{\"kind\":\"");
+    buffer_text(b, kind);
+    buffer_text(b, "\",\"t\":");
+    buffer_unsigned(b, t);
+    buffer_text(b, ",\"thread\":");
+    buffer_unsigned(b, thread->ring->thread);
+}
+
+static void put_id(struct buffer *b, const char *key, uint32_t id)
+{
+    buffer_text(b, key);
+    buffer_unsigned(b, id);
+}
+
+/* The line since mark is whole, or is taken back. */
+static int end(struct log *log, size_t mark, uint32_t family)
+{
+    struct buffer *b = &log->file.buffer;
+
+    buffer_append(b, "}\n", 2);
+    if (b->failed) {
+        b->size = mark;
+        b->failed = 0;
+        return -ENOMEM;
+    }
+    log->family_written[family]++;
+    return 0;
+}
+
+/* Counted as lost instead of being written. */
+static bool refused(struct log *log, uint32_t family)
+{
+    if (!log_file_full(log))
+        return false;
+    log->family_lost[family][EVENT_LOST_WRITE_FAILED]++;
+    return true;
+}
+
+static int define(struct log *log, const struct event *event, uintptr_t class, uintptr_t method,
+                  bool has_node)
+{
+    int err = class ? log_define_class(log, (const struct names_class *)class) : 0;
+
+    if (!err && method)
+        err = log_define_method(log, (const struct names_method *)method);
+    if (!err && has_node)
+        err = log_define_node(log, event->node);
+    return err;
+}
+
+int log_write_family(struct log *log, struct log_thread *thread, const struct event *event,
+                     uint64_t t)
+{
+    const struct event_family *e = (const struct event_family *)event->subject;
+    struct buffer *b = &log->file.buffer;
+    size_t mark;
+    int err = define(log, event, e->class, e->method, e->has_node);
+
+    if (err || refused(log, e->family))
+        return err;
+    mark = b->size;
+    begin(b, e->kind, thread, t);
+    if (e->class)
+        put_id(b, ",\"class\":", ((const struct names_class *)e->class)->id);
+    if (e->method)
+        put_id(b, ",\"method\":", ((const struct names_method *)e->method)->id);
+    if (e->has_node)
+        put_id(b, ",\"node\":", event->node);
+    buffer_append(b, e->members, e->size);
+    return end(log, mark, e->family);
+}
+
+int log_write_transition(struct log *log, struct log_thread *thread, const struct event *event,
+                         uint64_t t)
+{
+    static const char *const ways[] = {
+        [EVENT_TO_NATIVE_CALL] = ",\"to\":\"native\",\"by\":\"call\"",
+        [EVENT_TO_NATIVE_RETURN] = ",\"to\":\"native\",\"by\":\"return\"",
+        [EVENT_TO_MANAGED_CALL] = ",\"to\":\"managed\",\"by\":\"call\"",
+        [EVENT_TO_MANAGED_RETURN] = ",\"to\":\"managed\",\"by\":\"return\"",
+    };
+    struct buffer *b = &log->file.buffer;
+    size_t mark;
+    int err = define(log, event, 0, event->subject, true);
+
+    if (err || refused(log, OPTIONS_TRANSITIONS))
+        return err;
+    mark = b->size;
+    begin(b, "transition", thread, t);
+    if (event->subject)
+        put_id(b, ",\"method\":", ((const struct names_method *)event->subject)->id);
+    put_id(b, ",\"node\":", event->node);
+    buffer_text(b, ways[event_bytes(event)]);
+    return end(log, mark, OPTIONS_TRANSITIONS);
+}
+
+uint32_t log_family_of(const struct event *event)
+{
+    switch (event_kind(event)) {
+    case EVENT_FAMILY:
+        return ((const struct event_family *)event->subject)->family;
+    case EVENT_TRANSITION:
+        return OPTIONS_TRANSITIONS;
+    case EVENT_CALL:
+        return OPTIONS_CALLS;
+    default:
+        return OPTIONS_ALLOC;
+    }
+}
+
+/* Sums of one family as they stand. Those on their way are seen, and neither written nor lost. */
+struct sums {
+    uint64_t seen, written, lost, by[EVENT_LOST_REASONS];
+};
+
+static void sums_read(const struct log *log, uint32_t family, struct sums *out)
+{
+    const struct event_hub *hub = log->config.hub;
+
+    out->lost = 0;
+    for (unsigned i = 0; i < EVENT_LOST_REASONS; i++) {
+        out->by[i] = log->family_lost[family][i] + load_relaxed(&hub->family_lost[family][i]);
+        out->lost += out->by[i];
+    }
+    out->written = log->family_written[family];
+    out->seen = load_relaxed(&hub->family_seen[family]);
+}
+
+static json_t *sums_json(const struct sums *s)
+{
+    json_t *by = json_object();
+
+    for (unsigned i = 0; by && i < EVENT_LOST_REASONS; i++)
+        if (s->by[i])
+            json_object_set_new(by, event_lost_name((enum event_lost)i),
+                                json_integer((json_int_t)s->by[i]));
+    return json_pack("{s:I, s:I, s:I, s:o}", "seen", (json_int_t)s->seen, "written",
+                     (json_int_t)s->written, "lost", (json_int_t)s->lost, "lost_by", by);
+}
+
+static bool counted(const struct log *log, uint32_t family)
+{
+    return family != OPTIONS_ALLOC && options_records(log->config.options, family);
+}
+
+void log_write_family_reports(struct log *log, uint64_t t)
+{
+    for (uint32_t family = 0; family < OPTIONS_FAMILIES; family++) {
+        json_t *line, *counts;
+        struct sums sums;
+
+        if (!counted(log, family))
+            continue;
+        sums_read(log, family, &sums);
+        if (sums.lost == log->reported_family_lost[family])
+            continue;
+        line = json_pack("{s:s, s:I, s:s}", "kind", "family_lost", "t", (json_int_t)t, "family",
+                         options_family_name(family));
+        counts = sums_json(&sums);
+        if (line && counts)
+            json_object_update(line, counts);
+        json_decref(counts);
+        if (log_emit(log, line) == 0)
+            log->reported_family_lost[family] = sums.lost;
+    }
+}
+
+json_t *log_families_json(const struct log *log)
+{
+    json_t *object = NULL;
+
+    for (uint32_t family = 0; family < OPTIONS_FAMILIES; family++) {
+        struct sums sums;
+
+        if (!counted(log, family))
+            continue;
+        sums_read(log, family, &sums);
+        if (sums.seen > sums.written + sums.lost) { /* in a ring after the last drain */
+            sums.by[EVENT_LOST_STOPPED] += sums.seen - sums.written - sums.lost;
+            sums.lost = sums.seen - sums.written;
+        }
+        if (!object)
+            object = json_object();
+        json_object_set_new(object, options_family_name(family), sums_json(&sums));
+    }
+    return object;
+}

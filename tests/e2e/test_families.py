@@ -1,0 +1,151 @@
+"""Event families: a program that causes a known number of each, found exactly; and all at once where stacks are hard."""
+import collections
+import json
+
+from harness import HOOKS, PROGRAM, each, needs, one_line, run, TOOL
+from logfile import plain
+
+ALL_BUT_CALLS = 'alloc,threads,modules,classes,jit,exceptions,gc,suspend,transitions,finalizers'
+
+
+def of(log, kind, **members):
+    return [r for r in log.others if r['kind'] == kind and all(r.get(k) == v for k, v in members.items())]
+
+
+def leaf(log, record):
+    """The method on top of the stack of an event, plain."""
+    return plain(log.names(record['node'])[0]) if record['node'] else ''
+
+
+def sums(t, log):
+    """Each family: the lines are those that the end counts, and none is lost."""
+    lines = collections.Counter(r['kind'] for r in log.others)
+    for family, kind in (('threads', 'managed_thread'), ('modules', 'load'), ('classes', 'class_load'), ('jit', 'jit'),
+                         ('exceptions', 'exception'), ('gc', 'gc'), ('suspend', 'suspend'),
+                         ('transitions', 'transition'), ('finalizers', 'finalizer')):
+        said = log.end.get('events', {}).get(family)
+        if said:
+            t.equal((said['seen'], said['written'], said['lost']), (lines[kind], lines[kind], 0), family)
+
+
+def ends(log):
+    """How each exception that was thrown ended: {id: [events]}."""
+    found = {r['id']: [] for r in of(log, 'exception', event='thrown')}
+    for r in of(log, 'exception'):
+        if r['event'] in ('caught', 'native', 'swallowed', 'superseded'):
+            found[r['id']].append(r['event'])
+    return found
+
+
+@needs('Families')
+@needs('Families', framework='net8.0')
+@needs('Families', framework='net9.0')
+@each('framework', 'net8.0', 'net9.0', 'net10.0')
+@each('hooks', *HOOKS)
+def test_known_numbers_are_found(t, framework, hooks):
+    r = t.record(PROGRAM.command('Families', framework=framework), '--events', ALL_BUT_CALLS, hooks=hooks, check=1)
+    t.exact(r)
+    log, known = r.log, json.loads(r.text)
+    sums(t, log)
+    names = {m: plain(d['name']) for m, d in log.methods.items()}
+    types = {c: d['name'] for c, d in log.classes.items()}
+
+    # threads
+    named = of(log, 'managed_thread', event='named')
+    ours = {m['id'] for m in named if m['name'].startswith('family-')}
+    t.equal(len(ours), known['threads'], 'threads named')
+    for event in 'created', 'destroyed':
+        t.equal(sum(m['id'] in ours for m in of(log, 'managed_thread', event=event)), known['threads'], event)
+    assigned = {m['os'] for m in of(log, 'managed_thread', event='assigned') if m['id'] in ours}
+    t.true(assigned <= {d['os'] for d in log.threads.values()}, 'OS threads')
+
+    # exceptions
+    thrown = [e for e in of(log, 'exception', event='thrown') if types[e['class']] == 'Families.Known']
+    t.equal(collections.Counter(e['message'] for e in thrown),
+            collections.Counter(['number %d' % i for i in range(known['thrown'])] + ['number -1'] * known['filtered']))
+    t.true(all('Families.Program.Throw' == leaf(log, e) for e in thrown), 'thrown by')
+    ids = {e['id'] for e in thrown}
+    t.true(all(ends(log)[i] == ['caught'] for i in ids), 'each is caught')
+    where = collections.Counter((e['event'], names[e['method']]) for e in of(log, 'exception')
+                                if e.get('id') in ids and e['event'] != 'thrown')
+    run_exceptions, run_filters = 'Families.Program.RunExceptions', 'Families.Program.RunFilters'
+    t.equal(where, {('finally', run_exceptions): known['thrown'], ('caught', run_exceptions): known['thrown'],
+                    ('filter', run_filters): known['filtered'], ('caught', run_filters): known['filtered']})
+
+    # gc, suspend
+    induced = of(log, 'gc', reason='induced')
+    t.equal(len(induced), known['induced'], 'collections asked for')
+    t.equal(sum(g['generations'] == [0] for g in induced), known['young'], 'of generation 0')
+    t.equal(sorted(g['gc'] for g in of(log, 'gc')), list(range(1, len(of(log, 'gc')) + 1)), 'numbers of collections')
+    t.true(all(sum(g['after'][:3]) > 0 for g in induced), 'heap sizes')
+    t.true(len(of(log, 'suspend', reason='gc')) >= len(induced), 'suspensions')
+    t.true(all(s.get('stop_ns', 0) <= s['ns'] for s in of(log, 'suspend')), 'a part of the time')
+
+    # finalizers
+    t.equal(sum(types[f['class']] == 'Families.Finalized' for f in of(log, 'finalizer')), known['objects'], 'queued')
+    t.equal(known['finalized'], known['objects'], 'finalized')
+
+    # jit
+    own = [names[j['method']] for j in of(log, 'jit', tier='first')]
+    for method in 'RunThreads', 'RunExceptions', 'Throw', 'RunDynamic', 'RunContext':
+        t.equal(own.count('Families.Program.' + method), 1, method)
+    t.equal(own.count('Families.Directions.Run'), 2, 'compiled again for the second load')
+    t.equal(sum(j['name'].startswith('Known') for j in of(log, 'jit', dynamic=True) if 'name' in j), known['dynamics'])
+    versions = collections.defaultdict(list)
+    for j in of(log, 'jit'):
+        if 'method' in j:
+            versions[j['method']].append(j['version'])
+    t.true(all(sorted(v) == list(range(1, len(v) + 1)) for v in versions.values()), 'versions count from 1')
+
+    # classes
+    loaded = collections.Counter(types.get(c.get('class')) for c in of(log, 'class_load', event='loaded'))
+    for name in 'First', 'Second', 'Third', 'Fourth', 'Known', 'Finalized':
+        t.equal(loaded['Families.' + name], 1, name)
+    t.equal(loaded['Families.Directions'], 2, 'loaded twice')
+
+    # modules
+    own = [m for m in of(log, 'load', what='module', event='loaded') if m['name'].endswith('/Families.dll')]
+    t.equal([m.get('collectible') for m in own], [None, True], 'the module, and once more in a context')
+    t.equal(known['unloaded'], True)
+    unloaded = of(log, 'load', event='unloaded')
+    t.equal(collections.Counter(m['what'] for m in unloaded), {'module': 1, 'assembly': 1}, 'unloaded')
+
+    # transitions
+    calls = collections.Counter((e['to'], e['by']) for e in of(log, 'transition')
+                                if names.get(e.get('method')) == 'Families.Program.e2e_add')
+    t.equal(calls, {('native', 'call'): known['pinvokes'], ('managed', 'return'): known['pinvokes']})
+
+
+@needs('Families')
+@each('family', 'threads', 'modules', 'classes', 'jit', 'exceptions', 'gc', 'suspend', 'transitions', 'finalizers')
+def test_each_on_its_own(t, family):
+    """Only its lines, no allocations, and as many as with all the others."""
+    r = t.record(PROGRAM.command('Families'), '--events', family)
+    t.equal(r.status, 0, r)
+    log = r.log
+    sums(t, log)
+    t.equal(list(log.end['events']), [family])
+    t.true(log.end['events'][family]['written'] > 0, 'nothing was recorded')
+    t.equal(log.allocs, [])
+    t.equal({r['kind'] for r in log.others} - {'family_lost'},
+            {{'threads': 'managed_thread', 'modules': 'load', 'classes': 'class_load', 'exceptions': 'exception',
+              'transitions': 'transition', 'finalizers': 'finalizer'}.get(family, family)})
+
+
+@needs('Exceptions', 'Boundaries')
+@each('program', 'Exceptions', 'Boundaries')
+@each('hooks', *HOOKS)
+def test_stacks_stay_exact_with_all_families(t, program, hooks):
+    r = t.record(PROGRAM.command(program), '--events', 'all', hooks=hooks, check=1)
+    t.exact(r)
+    sums(t, r.log)
+    found = ends(r.log)
+    t.true(found and all(len(e) == 1 for e in found.values()), 'each exception has one end')
+    t.equal(sum(e['event'] == 'caught' and 'id' not in e for e in of(r.log, 'exception')), 0, 'caught, and not thrown')
+
+
+def test_wrong_families_are_refused(t):
+    for value, word in (('gcc', 'finalizers'), ('', 'alloc'), ('alloc,', 'threads'), ('alloc,,gc', 'jit')):
+        one_line(run([TOOL, 'record', '--events', value, '--', 'true']), 2, '--events', word)
+    one_line(run([TOOL, 'record', '--max-depth', '3', '--', 'true']), 2, '--events calls')
+    one_line(run([TOOL, 'record', '--events', 'calls', '--capture', 'snapshot', '--', 'true']), 2, 'calls', 'capture')
