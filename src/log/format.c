@@ -11,15 +11,26 @@
 
 static char *put_number(char *at, uint64_t value)
 {
-    char digits[20];
-    size_t count = 0;
+    static const char pairs[] =
+        "00010203040506070809101112131415161718192021222324252627282930313233343536"
+        "37383940414243444546474849505152535455565758596061626364656667686970717273"
+        "7475767778798081828384858687888990919293949596979899";
+    char digits[20], *first = digits + sizeof(digits);
+    size_t count;
 
-    do
-        digits[count++] = (char)('0' + value % 10);
-    while (value /= 10);
-    while (count)
-        *at++ = digits[--count];
-    return at;
+    for (; value >= 100; value /= 100) {
+        first -= 2;
+        memcpy(first, &pairs[value % 100 * 2], 2);
+    }
+    if (value >= 10) {
+        first -= 2;
+        memcpy(first, &pairs[value * 2], 2);
+    } else {
+        *--first = (char)('0' + value);
+    }
+    count = (size_t)(digits + sizeof(digits) - first);
+    memcpy(at, first, count);
+    return at + count;
 }
 
 static const char *const heap_names[] = {NULL, "large", "pinned", "frozen"};
@@ -113,6 +124,17 @@ void log_format_alloc(struct log *log, struct log_thread *thread, const struct e
     buffer_append(b, "}\n", 2);
 }
 
+/* No half lines: one that memory ran out for is taken back to where it began. */
+static int line_end(struct buffer *b, size_t mark)
+{
+    buffer_append(b, "}\n", 2);
+    if (!b->failed)
+        return 0;
+    b->size = mark;
+    b->failed = 0;
+    return -ENOMEM;
+}
+
 int log_format_node(struct log *log, const struct tree_node *node)
 {
     struct buffer *b = &log->file.buffer;
@@ -140,11 +162,39 @@ int log_format_node(struct log *log, const struct tree_node *node)
         buffer_format(b, ",\"call\":\"%s\"", call);
     if (node->ip == FRAME_RET_FILTER)
         buffer_text(b, ",\"filter\":true");
-    buffer_append(b, "}\n", 2);
-    if (b->failed) { /* no half lines */
-        b->size = mark;
+    return line_end(b, mark);
+}
+
+int log_format_site(struct log *log, const struct log_site *site)
+{
+    struct buffer *b = &log->file.buffer;
+    size_t mark = b->size;
+    const char *heap = heap_names[site->heap];
+    int32_t il = log_site_il(log, site->site);
+    char *line = buffer_reserve(b, ALLOC_LINE), *at = line;
+
+    if (!line) {
         b->failed = 0;
         return -ENOMEM;
     }
-    return 0;
+    at = PUT(at, "{\"kind\":\"site\",\"node\":");
+    at = put_number(at, site->node);
+    if (il >= 0) {
+        at = PUT(at, ",\"il\":");
+        at = put_number(at, (uint64_t)il);
+    }
+    at = PUT(at, ",\"class\":");
+    at = put_number(at, site->class->id);
+    at = PUT(at, ",\"thread\":");
+    at = put_number(at, site->thread);
+    at = PUT(at, ",\"allocs\":");
+    at = put_number(at, site->allocs);
+    at = PUT(at, ",\"bytes\":");
+    at = put_number(at, site->bytes);
+    b->size += (size_t)(at - line);
+    if (heap)
+        buffer_format(b, ",\"heap\":\"%s\"", heap);
+    if (site->weight > 0)
+        buffer_format(b, ",\"weight\":%.17g", site->weight);
+    return line_end(b, mark);
 }

@@ -22,9 +22,9 @@ struct log_ids {
 struct log_thread {
     struct event_ring *ring;
     struct log_thread *next;
-    bool defined;     /* its line is written */
-    uint64_t last_ns; /* `t` of a thread never falls */
-    char *name;       /* UTF-8, NULL: none given */
+    bool defined;             /* its line is written */
+    uint64_t last_ns;         /* `t` of a thread never falls */
+    char *name;               /* UTF-8, NULL: none given */
     uint64_t reported_checks; /* compared and refused, as last written */
     /* events taken from the ring that wait for a definition: waiting[first .. first + count) */
     struct event *waiting;
@@ -85,6 +85,15 @@ struct log {
     struct log_sites *sites; /* --log sites */
 };
 
+/* --log sites: what one thread allocated at one place. */
+struct log_site {
+    const struct names_class *class;
+    uint32_t node, site, thread;
+    enum event_heap heap;
+    uint64_t allocs, bytes;
+    double weight; /* 0: not sampled */
+};
+
 /* file.c */
 int log_file_open(struct log *log, char *why, size_t why_size);
 void log_file_flush(struct log *log);      /* as much as the system takes; keeps the rest */
@@ -100,6 +109,7 @@ void log_file_free(
 void log_format_alloc(struct log *log, struct log_thread *thread, const struct event *event,
                       uint64_t t);
 int log_format_node(struct log *log, const struct tree_node *node); /* 0 or -ENOMEM */
+int log_format_site(struct log *log, const struct log_site *site);  /* the same */
 
 /* define.c: definitions; 0, -EAGAIN while somebody has yet to name it, -ENOMEM */
 int log_define_class(struct log *log, const struct names_class *class);
@@ -136,10 +146,12 @@ json_t *log_families_json(const struct log *log); /* for the end record; NULL: o
 /* sites.c: --log sites */
 int log_sites_new(struct log_sites **out);
 void log_sites_free(struct log_sites *sites);
-int log_sites_add(struct log *log, struct log_thread *thread, const struct event *event);
-void log_sites_flush(struct log *log);
-void log_sites_drop(
-    struct log *log); /* at the end: what could not be written is lost, and counted */
+int log_sites_add(struct log *log, const struct log_thread *thread, const struct event *event);
+void log_sites_turn(
+    struct log *log); /* what was counted so far is to be written, unless an earlier lot still is */
+bool log_sites_write(struct log *log, size_t limit); /* so many rows; whether all are done */
+bool log_sites_flush(struct log *log); /* all; false: some wait for a name, or for the file */
+void log_sites_drop(struct log *log);  /* at the end: what is left is lost, and counted */
 
 /* The weight of a sampled allocation: bytes that it stands for. */
 double log_weight(const struct log *log, const struct event *event);

@@ -10,13 +10,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FLUSH_BYTES   (256u << 10) /* write when that much waits */
+#define FLUSH_BYTES   (128u << 10) /* write when that much waits */
 #define FLUSH_NS      250000000ull /* or when the oldest line is that old */
 #define REPORT_NS     500000000ull /* check, lost, repair, status */
 #define IDLE_NS       50000000ull  /* longest sleep; a ring a quarter full ends it */
 #define BUSY_NS       2000000ull   /* sleep while events wait for the resolver */
 #define WAITING_LIMIT (4u << 20)   /* events that may wait in our memory, all threads together */
 #define BATCH         4096         /* slots of one ring before the next gets its turn */
+#define SITES_BATCH   1024         /* rows of --log sites before the rings get theirs */
 
 static uint64_t now_t(struct log *log)
 {
@@ -48,27 +49,33 @@ static int write_alloc(struct log *log, struct log_thread *thread, const struct 
         err = -EAGAIN;
     if (err)
         return err;
-    if (log->sites) {
-        err = log_sites_add(log, thread, event);
-        if (err)
-            return err;
-    } else {
-        if (log_file_full(log)) {
-            log->lost_here[EVENT_LOST_WRITE_FAILED]++;
-            return 0;
-        }
-        mark = b->size;
-        log_format_alloc(log, thread, event, event_t(log, thread, event));
-        if (b->failed) {
-            b->size = mark;
-            b->failed = 0;
-            return -ENOMEM;
-        }
-        log->file.allocs++;
+    if (log_file_full(log)) {
+        log->lost_here[EVENT_LOST_WRITE_FAILED]++;
+        return 0;
     }
+    mark = b->size;
+    log_format_alloc(log, thread, event, event_t(log, thread, event));
+    if (b->failed) {
+        b->size = mark;
+        b->failed = 0;
+        return -ENOMEM;
+    }
+    log->file.allocs++;
     log->written++;
     log->bytes += event_bytes(event);
     return 0;
+}
+
+/* Counted now, named when its row is written. */
+static int count_alloc(struct log *log, struct log_thread *thread, const struct event *event)
+{
+    int err = log_sites_add(log, thread, event);
+
+    if (!err) {
+        log->written++;
+        log->bytes += event_bytes(event);
+    }
+    return err;
 }
 
 static int write_name(struct log *log, const struct event_name *name)
@@ -99,7 +106,7 @@ static int handle(struct log *log, struct log_thread *thread, const struct event
 
     switch (event_kind(event)) {
     case EVENT_ALLOC:
-        err = write_alloc(log, thread, event);
+        err = log->sites ? count_alloc(log, thread, event) : write_alloc(log, thread, event);
         break;
     case EVENT_MISMATCH:
         err = log_write_mismatch(log, thread, payload, event_t(log, thread, event));
@@ -252,7 +259,7 @@ static void report(struct log *log, uint64_t now)
     log->next_report_ns = now + REPORT_NS;
     clock_calibrate();
     if (log->sites)
-        log_sites_flush(log);
+        log_sites_turn(log);
     log_write_reports(log, now_t(log));
     log_status_write(log, "recording");
 }
@@ -274,8 +281,8 @@ static void next_part(struct log *log)
 {
     struct tree_node *node;
 
-    if (log->sites)
-        log_sites_flush(log); /* their threads may have ended: they belong to this part */
+    if (log->sites && !log_sites_flush(log))
+        return; /* their threads may have ended: they belong to this part */
     if (log_file_next(log))
         return; /* the present one goes on */
     log_ids_clear(&log->modules);
@@ -305,6 +312,8 @@ static bool round_once(struct log *log)
             next_part(log);
     }
     retire(log);
+    if (log->sites && !log_sites_write(log, SITES_BATCH))
+        moved |= !log_file_full(log);
     now = clock_ns();
     report(log, now);
     flush(log, now);
@@ -330,18 +339,16 @@ static void finish(struct log *log)
 {
     while (clock_ns() < log->deadline_ns) {
         round_once(log);
-        if (empty(log))
+        if (empty(log) && (!log->sites || log_sites_flush(log) || log_file_full(log)))
             break;
-        if (log->waiting)
+        if (log->waiting || log->sites)
             wake_wait(&log->config.hub->writer, BUSY_NS);
     }
     count_unadopted(log);
     if (log->headless)
         log->headless = log_write_header(log) != 0;
-    if (log->sites) {
-        log_sites_flush(log);
+    if (log->sites)
         log_sites_drop(log);
-    }
     log_write_reports(log, now_t(log));
     log_write_end(log, now_t(log));
     log_file_close(log);
