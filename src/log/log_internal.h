@@ -26,6 +26,8 @@ struct log_thread {
     uint64_t last_ns;         /* `t` of a thread never falls */
     char *name;               /* UTF-8, NULL: none given */
     uint64_t reported_checks; /* compared and refused, as last written */
+    uint32_t values;        /* of the event with these ticks: the youngest frame's values */
+    uint64_t values_ticks;
     /* events taken from the ring that wait for a definition: waiting[first .. first + count) */
     struct event *waiting;
     size_t first, count, capacity;
@@ -142,6 +144,12 @@ int log_write_transition(struct log *log, struct log_thread *thread, const struc
 uint32_t log_family_of(const struct event *event); /* enum options_family */
 void log_write_family_reports(struct log *log, uint64_t t); /* losses that grew */
 json_t *log_families_json(const struct log *log); /* for the end record; NULL: only alloc */
+/* values.c: --args, --returns */
+struct values_record;
+int log_write_values(struct log *log, struct log_thread *thread, const struct values_record *record,
+                     uint64_t t); /* as define.c */
+json_t *log_values_totals(void);
+json_t *log_values_unmatched(void); /* patterns that no method matched; empty: none */
 
 /* sites.c: --log sites */
 int log_sites_new(struct log_sites **out);

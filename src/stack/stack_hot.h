@@ -65,7 +65,7 @@ struct stack {
     _Atomic(bool) gone;        /* release, the owner's last store */
     _Atomic(bool) dispatching; /* an exception is on its way, or a filter runs; for readers */
     uint32_t os_thread;
-    void *data;
+    void *data, *values;
     struct stack_save *saves; /* outer dispatches, innermost last */
     uint32_t save_count, save_capacity;
     bool in_hook;     /* the slow path of a hook runs: the runtime is not to be asked */
@@ -128,6 +128,12 @@ static inline uint32_t stack_depth(const struct stack *s)
 static inline struct frame *stack_frame(const struct stack *s, uint32_t index)
 {
     return &load_relaxed(&s->block)->frames[1 + index];
+}
+
+/* FunctionID of a frame. */
+static inline uintptr_t stack_function(const struct frame *frame)
+{
+    return *(const uintptr_t *)load_relaxed(&frame->method);
 }
 
 /*
