@@ -34,7 +34,7 @@ void hook_tailcall2(uintptr_t function_id, uintptr_t client_data, uintptr_t fram
  */
 struct elt2_watch {
     uintptr_t (*exact)(uintptr_t method, uintptr_t frame_info);
-    uint32_t (*enter)(uintptr_t method, uintptr_t sp,
+    uint32_t (*enter)(uintptr_t method, uintptr_t sp, uintptr_t frame_info,
                       const struct clr_function_argument_info *arguments); /* after the frame was pushed */
     uint32_t (*leave)(uintptr_t method, uintptr_t sp,
                       const struct clr_function_argument_range *result); /* before it is popped */

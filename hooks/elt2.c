@@ -103,7 +103,7 @@ void hook_enter2_watched(uintptr_t function_id, uintptr_t client_data, uintptr_t
         method = watched.exact(client_data, frame_info);
     stack_enter(method, sp);
     if (watched.enter)
-        watched.enter(method, sp, arguments);
+        watched.enter(method, sp, frame_info, arguments);
 }
 
 /* The frame that a Leave at sp is of; NULL: none. Its sp may lie a little higher, see stack_leave_low. */

@@ -344,7 +344,7 @@ static hresult events_set(struct profiler *p)
         low |= COR_PRF_ENABLE_FUNCTION_ARGS;
     if (p->options.returns.count)
         low |= COR_PRF_ENABLE_FUNCTION_RETVAL;
-    if (p->options.exact_generics)
+    if (p->values || p->options.exact_generics)
         low |= COR_PRF_ENABLE_FRAME_INFO;
     if (p->options.no_inline)
         low |= COR_PRF_DISABLE_INLINING;

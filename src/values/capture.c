@@ -332,6 +332,13 @@ void capture_value(struct capture *c, const struct values_type *type, uintptr_t 
     c->depth--;
 }
 
+/* The runtime's length is that of the value, but for small ones, which may be given as a register. */
+static bool fits(const struct values_type *type, uint32_t length)
+{
+    return type->kind == VALUES_PRIMITIVE || type->kind == VALUES_ENUM ? length >= type->size
+                                                                        : length == type->size;
+}
+
 void capture_arguments(struct capture *c, const struct values_plan *plan,
                        const struct clr_function_argument_info *arguments)
 {
@@ -340,7 +347,7 @@ void capture_arguments(struct capture *c, const struct values_plan *plan,
         const struct clr_function_argument_range *range =
             i < arguments->num_ranges ? &arguments->ranges[i] : NULL;
 
-        if (!range || !range->start_address || range->length < (p->type->size < 8 ? p->type->size : 1))
+        if (!range || !range->start_address || !fits(p->type, range->length))
             capture_tag(c, CAPTURE_UNREADABLE);
         else if (p->out)
             capture_tag(c, CAPTURE_MISSING);

@@ -9,22 +9,22 @@
 #include <string.h>
 
 #define ARGS_MAX       32
-#define PARAMETERS_MAX 255
+#define PARAMETERS_MAX 127
 #define NAME_UNITS     256
 
 /* What the variables of a method stand for. Returns false when there are too many, or memory ran out. */
 static bool scope_args(struct values_types *types, struct names_class *const *from, uint32_t count,
-                       const struct values_type **to)
+                       const struct values_type **to, enum values_mode mode)
 {
     if (count > ARGS_MAX)
         return false;
     for (uint32_t i = 0; i < count; i++)
-        if (!(to[i] = values_type_of(types, from[i])))
+        if (!(to[i] = values_type_of(types, from[i], mode)))
             return false;
     return true;
 }
 
-/* How many variables the type of a method has, when the runtime does not say for which types its code is shared. */
+/* How many variables the type of a method has: of shared code the runtime does not say what they stand for. */
 static uint32_t variables(struct clr_metadata *import, uint32_t owner)
 {
     uint32_t tokens[ARGS_MAX], got = 0;
@@ -92,75 +92,107 @@ static bool add_this(struct values_types *types, const struct values_type *type,
     return true;
 }
 
-static bool read_parameters(struct values_types *types, const struct values_scope *scope,
-                            const struct names_method *method, uint32_t owner, const uint8_t *blob, uint32_t size,
-                            struct values_plan *plan)
+/* What `this` is, or where it lies, if the type of the method is of values. */
+static const struct values_type *type_of_this(struct values_types *types,
+                                              const struct names_method *method, uint32_t owner,
+                                              enum values_mode mode)
 {
-    const uint8_t *end = blob + size;
-    uint32_t count;
+    if (method->owner)
+        return values_type_of(types, method->owner, mode);
+    return values_type_is_value(method->module, owner) ? &values_unknown : &values_reference;
+}
+
+/* How many parameters the blob tells of; *blob moves to the return type. -1: damaged. */
+static int parameter_count(const uint8_t **blob, uint32_t size)
+{
+    const uint8_t *at = *blob;
 
     if (size < 3)
-        return false;
-    if (*blob & IMAGE_CEE_CS_CALLCONV_GENERIC)
-        blob++; /* how many is below 128 in all that runs; ARGS_MAX was tested */
-    count = blob[1];
-    if (count >= 0x80) /* more than 127 parameters */
-        return false;
-    plan->parameter = memory_zalloc(count + 1, sizeof(*plan->parameter));
-    if (!plan->parameter)
-        return false;
-    if (*(end - size) & IMAGE_CEE_CS_CALLCONV_HASTHIS &&
-        !add_this(types, method->owner ? values_type_of(types, method->owner)
-                                       : values_type_defined(types, scope->module, owner,
-                                                             scope->type_arg, scope->type_args),
-                  plan))
-        return false;
-    blob += 2;
-    plan->result = values_type_read(types, scope, &blob, end);
-    for (uint32_t i = 0; i < count && plan->result; i++) {
-        struct values_parameter *p = &plan->parameter[plan->count++];
+        return -1;
+    if (*at & IMAGE_CEE_CS_CALLCONV_GENERIC && (*++at >= 0x80 || size < 4))
+        return -1;
+    *blob = at + 2;
+    return at[1] < 0x80 ? at[1] : -1; /* more take two bytes; nobody writes so many */
+}
 
-        p->type = values_type_read(types, scope, &blob, end);
-        if (!p->type || !parameter_name(scope->module->import, method->token, i + 1, p))
+static bool read_parameters(struct values_types *types, const struct values_scope *scope,
+                            const struct names_method *method, const uint8_t *blob, uint32_t size,
+                            struct values_plan *plan, enum values_mode mode)
+{
+    const uint8_t *end = blob + size;
+    int count = parameter_count(&blob, size);
+
+    if (count < 0)
+        return false;
+    plan->result = values_type_read(types, scope, &blob, end, mode);
+    for (int i = 0; i < count && plan->result; i++) {
+        struct values_parameter *p = &plan->parameter[plan->count];
+
+        p->type = values_type_read(types, scope, &blob, end, mode);
+        if (!p->type ||
+            !parameter_name(scope->module->import, method->token, (uint32_t)i + 1, p))
             return false;
+        plan->count++;
     }
     return plan->result;
 }
 
-struct values_plan *values_plan_new(struct values_types *types, const struct names_method *method,
-                                    bool args, bool returns)
+static bool read_method(struct values_types *types, const struct names_method *method,
+                        struct values_plan *plan, enum values_mode mode)
 {
-    const struct values_type *type_arg[ARGS_MAX], *method_arg[ARGS_MAX];
+    const struct values_type *type_arg[ARGS_MAX], *method_arg[ARGS_MAX], *own;
     struct values_scope scope = {method->module, type_arg, method_arg, 0, method->args};
-    struct clr_metadata *import = method->module ? method->module->import : NULL;
-    struct values_plan *plan;
+    struct clr_metadata *import = method->module->import;
     const uint8_t *blob = NULL;
     uint32_t size = 0, owner = 0;
 
-    if (!import ||
-        import->vtbl->get_method_props(import, method->token, &owner, NULL, 0, NULL, NULL, &blob,
+    if (import->vtbl->get_method_props(import, method->token, &owner, NULL, 0, NULL, NULL, &blob,
                                        &size, NULL, NULL) < 0 ||
-        !blob || !scope_args(types, method->arg, method->args, method_arg))
-        return NULL;
+        !blob || !size || !scope_args(types, method->arg, method->args, method_arg, mode))
+        return false;
     if (method->owner) {
         scope.type_args = method->owner->args;
-        if (!scope_args(types, method->owner->arg, scope.type_args, type_arg))
-            return NULL;
-    } else { /* code shared by instantiations: all of them are references */
+        if (!scope_args(types, method->owner->arg, scope.type_args, type_arg, mode))
+            return false;
+    } else {
         scope.type_args = variables(import, owner);
+        plan->open = scope.type_args;
         for (uint32_t i = 0; i < scope.type_args; i++)
-            if (!(type_arg[i] = values_type_of(types, NULL)))
-                return NULL;
+            type_arg[i] = &values_unknown;
     }
-    plan = memory_zalloc(1, sizeof(*plan));
+    plan->parameter = memory_zalloc(PARAMETERS_MAX + 1, sizeof(*plan->parameter));
+    if (!plan->parameter)
+        return false;
+    own = *blob & IMAGE_CEE_CS_CALLCONV_HASTHIS ? type_of_this(types, method, owner, mode) : NULL;
+    if (*blob & IMAGE_CEE_CS_CALLCONV_HASTHIS && !add_this(types, own, plan))
+        return false;
+    return read_parameters(types, &scope, method, blob, size, plan, mode);
+}
+
+/* Most methods have few parameters. */
+static void shrink(struct values_plan *plan)
+{
+    struct values_parameter *less =
+        memory_realloc(plan->parameter, (plan->count + 1) * sizeof(*less));
+
+    if (less)
+        plan->parameter = less;
+}
+
+struct values_plan *values_plan_new(struct values_types *types, const struct names_method *method,
+                                    bool args, bool returns, enum values_mode mode)
+{
+    struct values_plan *plan = memory_zalloc(1, sizeof(*plan));
+
     if (!plan)
         return NULL;
     plan->args = args;
     plan->returns = returns;
-    if (!read_parameters(types, &scope, method, owner, blob, size, plan)) {
+    if (!method->module || !method->module->import || !read_method(types, method, plan, mode)) {
         values_plan_free(plan);
         return NULL;
     }
+    shrink(plan);
     return plan;
 }
 

@@ -59,6 +59,7 @@ struct values_parameter {
 
 struct values_plan {
     bool args, returns; /* which of them is asked for */
+    bool open;          /* shared code: what the variables of its type stand for, each instantiation tells */
     uint32_t count;     /* parameters, `this` included: the first */
     struct values_parameter *parameter;
     const struct values_type *result;
@@ -84,29 +85,30 @@ struct values_scope {
     uint32_t type_args, method_args;
 };
 
+/* Whether types may be loaded, and a collection may run: in a hook they may not; what is not loaded then is unknown. */
+enum values_mode { VALUES_LOAD, VALUES_QUIET };
+
 /*
  * values_type_read - one type of a signature blob; *blob moves behind it.
  * Returns: the type; VALUES_UNKNOWN for what is damaged, nested too deep or not loaded. NULL: out of memory.
  */
 const struct values_type *values_type_read(struct values_types *types,
                                            const struct values_scope *scope, const uint8_t **blob,
-                                           const uint8_t *end);
+                                           const uint8_t *end, enum values_mode mode);
 
 /* The value type of a class record: what its boxes hold, or an element of an array of it. Never NULL but for memory. */
 const struct values_type *values_type_of(struct values_types *types,
-                                         const struct names_class *class);
+                                         const struct names_class *class, enum values_mode mode);
 
-/* The same for a definition, class_id 0: not known. arg[] are its type arguments. */
-const struct values_type *values_type_defined(struct values_types *types,
-                                              struct names_module *module, uint32_t token,
-                                              const struct values_type *const *arg, uint32_t args);
+/* Whether instances of a mdTypeDef are values, not objects. */
+bool values_type_is_value(const struct names_module *module, uint32_t token);
 
 /* values_plan_new - the plan of a method. Returns: NULL when metadata or memory failed. */
 struct values_plan *values_plan_new(struct values_types *types, const struct names_method *method,
-                                    bool args, bool returns);
+                                    bool args, bool returns, enum values_mode mode);
 void values_plan_free(struct values_plan *plan);
 void values_types_free(struct values_types *types); /* all types; nobody may use one any more */
 
-extern const struct values_type values_reference; /* any object */
+extern const struct values_type values_reference, values_unknown; /* any object; anything */
 
 #endif

@@ -21,12 +21,13 @@ struct reading {
     struct values_types *types;
     unsigned depth, steps;
     unsigned passing; /* parts of a type that is a reference in any case: only their end is looked for */
+    enum values_mode mode;
     bool cut;         /* a limit was met: what was made is not for others */
     bool failed;      /* memory ran out */
 };
 
-static const struct values_type unknown = {.kind = VALUES_UNKNOWN},
-                                nothing = {.kind = VALUES_VOID};
+static const struct values_type nothing = {.kind = VALUES_VOID};
+const struct values_type values_unknown = {.kind = VALUES_UNKNOWN};
 const struct values_type values_reference = {.kind = VALUES_REFERENCE, .size = sizeof(uintptr_t)};
 
 static const struct values_type *read_type(struct reading *r, const struct values_scope *scope,
@@ -184,7 +185,7 @@ static const struct values_type *simple(struct reading *r, const struct corelib_
     if (!type)
         return NULL;
     type->element = row->element;
-    type->class_id = corelib_class(r->types, row->name);
+    type->class_id = r->mode == VALUES_LOAD ? corelib_class(r->types, row->name) : 0;
     type->kept = type->class_id;
     if (type->kept)
         store_release(at, type); /* two threads may have made it: both are good */
@@ -196,7 +197,7 @@ static const struct values_type *primitive(struct reading *r, uint8_t element)
     for (size_t i = 0; i < COUNT_OF(corelib_names); i++)
         if (corelib_names[i].element == element)
             return simple(r, &corelib_names[i]);
-    return &unknown;
+    return &values_unknown;
 }
 
 /* Any object. As a type argument all are the same. */
@@ -397,7 +398,7 @@ static const struct values_type *read_struct(struct reading *r, const struct val
     if (!class_id ||
         info->vtbl->get_class_layout(info, class_id, offsets, FIELDS_MAX, &count, &size) < 0 ||
         count > FIELDS_MAX)
-        return &unknown;
+        return &values_unknown;
     type = type_new(r, VALUES_STRUCT, size);
     if (!type)
         return NULL;
@@ -453,6 +454,29 @@ static enum family family_of(const struct names_module *module, uint32_t token,
                                                                          : FAMILY_CLASS;
 }
 
+/* ClassID of a definition with its arguments; 0: one of them is not known, or it cannot be loaded here. */
+static uintptr_t load_class(struct reading *r, const struct names_module *module, uint32_t token,
+                            const struct values_type *const *arg, uint32_t args)
+{
+    struct clr_info *info = r->types->info;
+    uintptr_t ids[ARGS_MAX], class_id = 0;
+    hresult hr;
+
+    for (uint32_t i = 0; i < args; i++)
+        if (!(ids[i] = arg[i]->class_id))
+            return 0;
+    if (r->mode == VALUES_QUIET) {
+        r->cut = true;
+        return 0;
+    }
+    if (args)
+        hr = info->vtbl->get_class_from_token_and_type_args(info, module->module_id, token, args,
+                                                            ids, &class_id);
+    else
+        hr = info->vtbl->get_class_from_token(info, module->module_id, token, &class_id);
+    return hr >= 0 ? class_id : 0;
+}
+
 /* A definition with its arguments; class_id 0: not known yet. */
 static const struct values_type *read_definition(struct reading *r, struct names_module *module,
                                                  uint32_t token, uintptr_t class_id,
@@ -460,8 +484,6 @@ static const struct values_type *read_definition(struct reading *r, struct names
                                                  uint32_t args)
 {
     struct values_scope scope = {module, arg, NULL, args, 0};
-    struct clr_info *info = r->types->info;
-    uintptr_t ids[ARGS_MAX];
     const struct values_type *known;
     clr_wchar name[NAME_UNITS];
     enum family family;
@@ -473,14 +495,8 @@ static const struct values_type *read_definition(struct reading *r, struct names
     for (size_t i = 0; module->corelib && i < COUNT_OF(corelib_names); i++)
         if (same(name, corelib_names[i].name))
             return simple(r, &corelib_names[i]);
-    for (uint32_t i = 0; i < args; i++)
-        if (!(ids[i] = arg[i]->class_id))
-            class_id = 0;
-    if (!class_id &&
-        (args ? info->vtbl->get_class_from_token_and_type_args(info, module->module_id, token, args,
-                                                               ids, &class_id)
-              : info->vtbl->get_class_from_token(info, module->module_id, token, &class_id)) < 0)
-        class_id = 0;
+    if (!class_id)
+        class_id = load_class(r, module, token, arg, args);
     known = class_id ? kept_type(r->types, class_id) : NULL;
     if (known)
         return known;
@@ -496,11 +512,11 @@ static const struct values_type *read_token_type(struct reading *r,
     struct names_module *module = scope->module;
 
     if (r->passing)
-        return &unknown;
+        return &values_unknown;
     if (clr_token_type(token) == mdtTypeRef)
         module = names_type_find(r->types->names, module, token, &token);
     if (!module || !module->import || clr_token_type(token) != mdtTypeDef || !clr_token_row(token))
-        return &unknown;
+        return &values_unknown;
     return read_definition(r, module, token, 0, arg, args);
 }
 
@@ -551,7 +567,7 @@ static const struct values_type *read_next(struct reading *r, const struct value
     const struct values_type *type = read_type(r, scope, &c->at, c->end);
 
     c->bad |= !type || c->at > c->end;
-    return type ? type : &unknown;
+    return type ? type : &values_unknown;
 }
 
 static void pass(struct reading *r, const struct values_scope *scope, struct cursor *c)
@@ -589,7 +605,7 @@ static const struct values_type *read_generic(struct reading *r, const struct va
         arg[i] = read_next(r, scope, c);
     r->passing -= kind == ELEMENT_TYPE_CLASS;
     if (c->bad)
-        return &unknown;
+        return &values_unknown;
     return kind == ELEMENT_TYPE_CLASS ? reference(r) : read_token_type(r, scope, token, arg, count);
 }
 
@@ -617,7 +633,7 @@ static void skip_function(struct reading *r, const struct values_scope *scope, s
 static const struct values_type *variable(const struct values_type *const *arg, uint32_t args,
                                           uint32_t index)
 {
-    return index < args ? arg[index] : &unknown;
+    return index < args ? arg[index] : &values_unknown;
 }
 
 static const struct values_type *read_kind(struct reading *r, const struct values_scope *scope,
@@ -670,7 +686,7 @@ static const struct values_type *read_type(struct reading *r, const struct value
                                            const uint8_t **at, const uint8_t *end)
 {
     struct cursor c = {*at, end, false};
-    const struct values_type *type = &unknown;
+    const struct values_type *type = &values_unknown;
     uint8_t kind = read_byte(&c);
 
     if (r->depth >= DEPTH_MAX || !r->steps) {
@@ -684,14 +700,14 @@ static const struct values_type *read_type(struct reading *r, const struct value
         r->depth--;
     }
     *at = c.bad ? end : c.at; /* nobody can say where the next one begins */
-    return c.bad && !r->failed ? &unknown : type;
+    return c.bad && !r->failed ? &values_unknown : type;
 }
 
 const struct values_type *values_type_read(struct values_types *types,
                                            const struct values_scope *scope, const uint8_t **blob,
-                                           const uint8_t *end)
+                                           const uint8_t *end, enum values_mode mode)
 {
-    struct reading r = {types, 0, STEPS_MAX, 0, false, false};
+    struct reading r = {types, 0, STEPS_MAX, 0, mode, false, false};
     const struct values_type *type = read_type(&r, scope, blob, end);
 
     return r.failed ? NULL : type;
@@ -707,7 +723,7 @@ static const struct values_type *type_of(struct reading *r, const struct names_c
         return reference(r);
     if (!class->module || !class->module->import || class->args > ARGS_MAX ||
         r->depth >= DEPTH_MAX || !r->steps)
-        return &unknown;
+        return &values_unknown;
     known = class->collectible ? NULL : kept_type(r->types, class->class_id);
     if (known)
         return known;
@@ -723,20 +739,18 @@ static const struct values_type *type_of(struct reading *r, const struct names_c
 }
 
 const struct values_type *values_type_of(struct values_types *types,
-                                         const struct names_class *class)
+                                         const struct names_class *class, enum values_mode mode)
 {
-    struct reading r = {types, 0, STEPS_MAX, 0, false, false};
+    struct reading r = {types, 0, STEPS_MAX, 0, mode, false, false};
     const struct values_type *type = type_of(&r, class);
 
     return r.failed ? NULL : type;
 }
 
-const struct values_type *values_type_defined(struct values_types *types,
-                                              struct names_module *module, uint32_t token,
-                                              const struct values_type *const *arg, uint32_t args)
+bool values_type_is_value(const struct names_module *module, uint32_t token)
 {
-    struct reading r = {types, 0, STEPS_MAX, 0, false, false};
-    const struct values_type *type = read_definition(&r, module, token, 0, arg, args);
+    clr_wchar name[NAME_UNITS];
 
-    return r.failed ? NULL : type;
+    token_name(module->import, token, name);
+    return family_of(module, token, name) != FAMILY_CLASS;
 }

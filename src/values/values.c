@@ -23,7 +23,8 @@
 /* A live frame with a record. */
 struct live {
     uintptr_t sp, method;
-    uint32_t id;
+    const struct values_plan *plan;
+    uint32_t id; /* 0: none was posted */
 };
 
 /* One thread's own; hangs on its stack. Pages are touched as they are needed. */
@@ -115,7 +116,7 @@ void values_method(struct names_method *method)
 
     if ((!args && !returns) || load_acquire(&method->plan))
         return;
-    plan = values_plan_new(&self.types, method, args, returns);
+    plan = values_plan_new(&self.types, method, args, returns, VALUES_LOAD);
     if (plan && !cas_acq_rel(&method->plan, &none, (void *)plan))
         values_plan_free(plan); /* another thread was faster */
 }
@@ -123,7 +124,7 @@ void values_method(struct names_method *method)
 void values_class(struct names_class *class)
 {
     for (; class && !load_relaxed(&class->layout); class = class->element) {
-        const struct values_type *type = values_type_of(&self.types, class);
+        const struct values_type *type = values_type_of(&self.types, class, VALUES_LOAD);
 
         if (type)
             store_release(&class->layout, (const void *)type);
@@ -190,7 +191,10 @@ uint32_t values_live(struct stack *s)
         return 0;
     while (t->count && !is_live(s, &t->live[t->count - 1]))
         t->count--;
-    return t->count ? t->live[t->count - 1].id : 0;
+    for (size_t i = t->count; i-- > 0;)
+        if (t->live[i].id)
+            return t->live[i].id;
+    return 0;
 }
 
 /* ---- in the hooks ---- */
@@ -220,64 +224,90 @@ static uint32_t post(struct values_thread *t, struct values_record *head, const 
     return id;
 }
 
-uint32_t values_enter(uintptr_t method, uintptr_t sp,
+/* The plan for the frame at hand; an instantiation has its own where the shared code's says too little. */
+static const struct values_plan *plan_of(const struct names_method *method, uintptr_t frame_info)
+{
+    const struct values_plan *plan = load_acquire(&method->plan), *own = NULL;
+
+    if (plan && plan->open)
+        own = load_acquire(
+            &((struct names_method *)values_exact((uintptr_t)method, frame_info))->plan);
+    return own ? own : plan;
+}
+
+static void enter(struct values_thread *t, struct stack *s, const struct live *frame,
+                  const struct clr_function_argument_info *arguments)
+{
+    struct capture c = {.rules = &self.rules, .data = t->data, .room = RECORD_MAX};
+    struct values_record head = {.depth = stack_depth(s) ? stack_depth(s) - 1 : 0,
+                                 .method = (const struct names_method *)frame->method,
+                                 .plan = frame->plan};
+
+    pop(t, frame->sp);
+    if (t->count == LIVE_MAX)
+        return;
+    head.of = values_live(s);
+    t->live[t->count] = *frame;
+    if (frame->plan->args && arguments) {
+        capture_arguments(&c, frame->plan, arguments);
+        t->live[t->count].id = post(t, &head, &c);
+    }
+    t->count++;
+}
+
+uint32_t values_enter(uintptr_t method, uintptr_t sp, uintptr_t frame_info,
                       const struct clr_function_argument_info *arguments)
 {
-    const struct values_plan *plan = load_acquire(&((struct names_method *)method)->plan);
-    struct stack *s = stack_peek();
-    struct values_thread *t;
-    uint32_t id = 0;
     int saved = errno;
+    struct live frame = {.sp = sp,
+                         .method = method,
+                         .plan = plan_of((const struct names_method *)method, frame_info)};
+    struct stack *s = stack_peek();
+    struct values_thread *t = frame.plan && s ? thread_of(s) : NULL;
 
-    if (!plan || !s)
-        return 0;
-    t = thread_of(s);
-    if (t) {
-        struct capture c = {.rules = &self.rules, .data = t->data, .room = RECORD_MAX};
-        struct values_record head = {.depth = stack_depth(s) ? stack_depth(s) - 1 : 0,
-                                     .method = (const struct names_method *)method,
-                                     .plan = plan};
-
-        pop(t, sp);
-        head.of = values_live(s);
-        if (plan->args && arguments && t->count < LIVE_MAX) {
-            capture_arguments(&c, plan, arguments);
-            id = post(t, &head, &c);
-        }
-        if (id)
-            t->live[t->count++] = (struct live){sp, method, id};
-    }
+    if (t)
+        enter(t, s, &frame, arguments);
     errno = saved;
-    return id;
+    return t && t->count && t->live[t->count - 1].sp == sp ? t->live[t->count - 1].id : 0;
+}
+
+static uint32_t leave(struct values_thread *t, struct stack *s, const struct live *frame,
+                      const struct clr_function_argument_range *result)
+{
+    struct capture c = {.rules = &self.rules, .data = t->data, .room = RECORD_MAX};
+    struct values_record head = {.depth = stack_depth(s) ? stack_depth(s) - 1 : 0,
+                                 .of = frame->id,
+                                 .result = true,
+                                 .method = (const struct names_method *)frame->method,
+                                 .plan = frame->plan};
+
+    if (frame->plan->result->kind == VALUES_VOID)
+        return 0;
+    if (result && result->start_address)
+        capture_value(&c, frame->plan->result, result->start_address, true);
+    else
+        capture_tag(&c, CAPTURE_UNREADABLE);
+    return post(t, &head, &c);
 }
 
 uint32_t values_leave(uintptr_t method, uintptr_t sp,
                       const struct clr_function_argument_range *result)
 {
-    const struct values_plan *plan = load_acquire(&((struct names_method *)method)->plan);
+    struct live frame = {
+        .sp = sp, .method = method, .plan = load_acquire(&((struct names_method *)method)->plan)};
     struct stack *s = stack_peek();
     struct values_thread *t;
     uint32_t id = 0;
     int saved = errno;
 
-    if (!plan || !plan->returns || plan->result->kind == VALUES_VOID || !s)
+    if (!frame.plan || !frame.plan->returns || !s)
         return 0;
     t = thread_of(s);
     if (t) {
-        struct capture c = {.rules = &self.rules, .data = t->data, .room = RECORD_MAX};
-        struct values_record head = {.depth = stack_depth(s) ? stack_depth(s) - 1 : 0,
-                                     .result = true,
-                                     .method = (const struct names_method *)method,
-                                     .plan = plan};
-
         pop(t, sp - 1);
-        if (t->count && t->live[t->count - 1].sp == sp)
-            head.of = t->live[t->count - 1].id;
-        if (result && result->start_address)
-            capture_value(&c, plan->result, result->start_address, true);
-        else
-            capture_tag(&c, CAPTURE_UNREADABLE);
-        id = post(t, &head, &c);
+        if (t->count && t->live[t->count - 1].sp == sp && t->live[t->count - 1].method == method)
+            frame = t->live[t->count - 1];
+        id = leave(t, s, &frame, result);
     }
     errno = saved;
     return id;
@@ -308,6 +338,16 @@ static struct exact *exact_find(_Atomic(struct exact *) *bucket, uintptr_t funct
     return NULL;
 }
 
+/* Runs in a hook: what the instantiation adds must be had without loading anything. */
+static void *exact_plan(const struct names_method *shared, const struct names_method *method)
+{
+    struct values_plan *plan = load_acquire(&shared->plan), *own = NULL;
+
+    if (plan && plan->open)
+        own = values_plan_new(&self.types, method, plan->args, plan->returns, VALUES_QUIET);
+    return own ? own : plan;
+}
+
 static struct exact *exact_make(_Atomic(struct exact *) *bucket, struct names_method *shared,
                                 uintptr_t class_id, const uintptr_t *arg, uint32_t count)
 {
@@ -324,7 +364,7 @@ static struct exact *exact_make(_Atomic(struct exact *) *bucket, struct names_me
         memory_free(e);
         return NULL;
     }
-    store_relaxed(&e->method->plan, load_acquire(&shared->plan));
+    store_relaxed(&e->method->plan, exact_plan(shared, e->method));
     e->next = load_relaxed(bucket);
     while (!cas_acq_rel(bucket, &e->next, e))
         ;

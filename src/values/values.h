@@ -59,11 +59,11 @@ void values_class(struct names_class *class);
 
 /*
  * values_enter - after the frame was pushed; values_leave - before it is popped. `method` and `sp` are the frame's,
- * the last argument the hook's own.
+ * the rest is the hook's own.
  * Returns: id of the record that was posted; 0: the method is not watched, or there was no room (counted).
  * Threads: the owner of the stack. May run: in ELT2 hooks; allocates, never waits.
  */
-uint32_t values_enter(uintptr_t method, uintptr_t sp,
+uint32_t values_enter(uintptr_t method, uintptr_t sp, uintptr_t frame_info,
                       const struct clr_function_argument_info *arguments);
 uint32_t values_leave(uintptr_t method, uintptr_t sp,
                       const struct clr_function_argument_range *result);
