@@ -29,7 +29,6 @@
     X(THREAD, "thread") \
     X(NODE, "node") \
     X(ALLOC, "alloc") \
-    X(VALUES, "values") \
     X(SITE, "site") \
     X(SNAPSHOT, "snapshot") \
     X(CHECK, "check") \
@@ -47,6 +46,10 @@
     X(TRANSITION, "transition") \
     X(FINALIZER, "finalizer") \
     X(FAMILY_LOST, "family_lost") \
+    X(MARK, "mark") \
+    X(CONFIG, "config") \
+    X(SAMPLE, "sample") \
+    X(PROFILE, "profile") \
     X(END, "end")
 
 /* Member "heap" of alloc and site; absent for an ordinary object. */

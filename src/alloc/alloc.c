@@ -3,6 +3,7 @@
 #include "alloc/site.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "live/live.h"
 
 #include <shadowtrace/clr/constants.h>
 
@@ -28,6 +29,8 @@ struct alloc_thread {
     uintptr_t young_low, young_high; /* generation 0: what lies here is on the normal heap */
     uint32_t names_epoch;            /* in which the cache below was filled */
     uint32_t until_check;            /* allocations to the next comparison */
+    struct live_settings live;       /* what it works with; see live/live.h */
+    uint64_t told_sample;            /* sampling rate that the writer has been told */
     double until_sample;             /* bytes to the next sample; exponentially distributed */
     uint64_t random;                 /* xorshift64* state */
     void *state;                     /* the comparison's own */
@@ -83,8 +86,7 @@ static struct alloc_thread *thread_new(struct alloc *a, void **data)
     }
     t->random = clock_ticks() * 2 + 1 + ((uint64_t)t->ring->thread << 32);
     t->until_check = a->config.options->check;
-    if (a->config.options->sample)
-        t->until_sample = sample_gap(t, (double)a->config.options->sample);
+    t->told_sample = a->config.options->sample;
     *data = t;
     return t;
 }
@@ -267,24 +269,81 @@ static bool wanted_type(struct alloc *a, struct names_class *class)
     return verdict == VERDICT_WANTED;
 }
 
-static bool sampled(struct alloc *a, struct alloc_thread *t, uint64_t bytes)
+static bool sampled(struct alloc_thread *t, uint64_t bytes)
 {
     t->until_sample -= (double)bytes;
     if (t->until_sample > 0)
         return false;
     while (t->until_sample <= 0)
-        t->until_sample += sample_gap(t, (double)a->config.options->sample);
+        t->until_sample += sample_gap(t, (double)t->live.sample);
     return true;
 }
 
-static void post_values(struct alloc *a, struct stack *s, struct alloc_thread *t, uint64_t ticks)
+/*
+ * The configuration has changed: a new copy. The writer is told of the rate through the ring, so that it holds for the
+ * events after it and for no other. Returns 0, or -ENOSPC: the thread goes on with the old copy, and asks again.
+ */
+static int live_follow(struct alloc_thread *t)
 {
-    struct event event = {.ticks = ticks,
-                          .subject = a->config.values(s),
-                          .bytes_kind = event_pack(0, EVENT_HEAP_NORMAL, EVENT_VALUES_OF)};
+    struct live_settings now;
 
-    if (event.subject)
-        event_post(t->ring, &event); /* without it the event says nothing of values */
+    live_read(&now);
+    if (now.sample != t->told_sample) {
+        struct event event = {.ticks = clock_ticks(),
+                              .subject = now.sample,
+                              .bytes_kind = event_pack(0, EVENT_HEAP_NORMAL, EVENT_SAMPLE_RATE)};
+
+        if (event_post(t->ring, &event))
+            return -ENOSPC;
+        t->told_sample = now.sample;
+    }
+    if (now.sample && now.sample != t->live.sample)
+        t->until_sample = sample_gap(t, (double)now.sample);
+    t->live = now;
+    return 0;
+}
+
+#define VERDICT_BITS 2
+
+/*
+ * Is the allocating method wanted, by `only` as it is now? The verdict stays on the method's record with the number of
+ * the configuration it was found under.
+ */
+static enum live_answer wanted_method(struct alloc *a, struct alloc_thread *t, struct stack *s)
+{
+    struct frame *top;
+    struct names_method *method = NULL;
+    enum live_answer answer;
+    uint64_t verdict;
+
+    if (stack_settle(s, &top))
+        method = (struct names_method *)load_relaxed(&top[-1].method);
+    if (!method)
+        return LIVE_NO;
+    verdict = load_relaxed(&method->verdict);
+    if (verdict >> VERDICT_BITS == t->live.number)
+        return (enum live_answer)(verdict & ((1u << VERDICT_BITS) - 1));
+    answer = live_wants(t->live.number, names_method_resolve(a->config.names, method));
+    if (answer != LIVE_CHANGED)
+        store_relaxed(&method->verdict, (uint64_t)t->live.number << VERDICT_BITS | answer);
+    return answer;
+}
+
+/* Whether the present configuration lets this thread record here. Returns -ENOSPC when the copy could not be renewed. */
+static int live_lets(struct alloc *a, struct alloc_thread *t, struct stack *s)
+{
+    enum live_answer answer = LIVE_CHANGED;
+    bool stale = t->live.number != stack_word(s);
+
+    while (answer == LIVE_CHANGED) {
+        if (UNLIKELY(stale) && live_follow(t))
+            return -ENOSPC;
+        if (t->live.paused)
+            return LIVE_NO;
+        answer = UNLIKELY(t->live.filtered) ? wanted_method(a, t, s) : LIVE_YES;
+        stale = true; /* looked at again only if it changed meanwhile */
+    }
+    return answer;
 }
 
 static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uintptr_t object,
@@ -311,8 +370,6 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
         event.site = site_of(a, t, load_relaxed(&top[-1].method), ip, class);
     }
     event.node = node->id;
-    if (UNLIKELY(a->config.values != NULL))
-        post_values(a, s, t, event.ticks);
     if (UNLIKELY(event_post(t->ring, &event)))
         event_lose(t->ring, EVENT_LOST_RING_FULL);
     if (UNLIKELY(compare)) {
@@ -324,25 +381,14 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
     }
 }
 
-static void record_if_wanted(struct alloc *a, struct stack *s, struct alloc_thread *t,
-                             uintptr_t object, struct names_class *class)
-{
-    const struct options *options = a->config.options;
-    uint64_t bytes = size_of(a, class, object);
-
-    if (UNLIKELY(bytes < options->min_size || (a->by_type && !wanted_type(a, class))))
-        return;
-    if (options->sample && !sampled(a, t, bytes))
-        return;
-    store_relaxed(&t->ring->seen, load_relaxed(&t->ring->seen) + 1);
-    record(a, s, t, object, class, bytes);
-}
-
 void alloc_record(struct alloc *a, uintptr_t object, uintptr_t class_id)
 {
+    const struct options *options = a->config.options;
     struct stack *s = stack_current();
     struct alloc_thread *t;
     struct names_class *class;
+    uint64_t bytes;
+    int lets;
 
     if (UNLIKELY(!s || load_relaxed(&a->config.hub->stopped))) {
         add_relaxed(&a->config.hub->lost[s ? EVENT_LOST_STOPPED : EVENT_LOST_NO_RING], 1);
@@ -353,13 +399,25 @@ void alloc_record(struct alloc *a, uintptr_t object, uintptr_t class_id)
         add_relaxed(&a->config.hub->lost[EVENT_LOST_NO_RING], 1);
         return;
     }
+    lets = live_lets(a, t, s);
+    if (UNLIKELY(lets != LIVE_YES)) {
+        if (lets == LIVE_NO)
+            return;
+        store_relaxed(&t->ring->seen, load_relaxed(&t->ring->seen) + 1);
+        event_lose(t->ring, EVENT_LOST_RING_FULL);
+        return;
+    }
     class = class_of(a, t, class_id, object);
     if (UNLIKELY(!class)) {
         store_relaxed(&t->ring->seen, load_relaxed(&t->ring->seen) + 1);
         event_lose(t->ring, EVENT_LOST_NO_CLASS);
         return;
     }
-    record_if_wanted(a, s, t, object, class);
-    if (UNLIKELY(a->config.class_met != NULL)) /* last: the object may have moved after it */
-        a->config.class_met(class);
+    bytes = size_of(a, class, object);
+    if (UNLIKELY(bytes < options->min_size || (a->by_type && !wanted_type(a, class))))
+        return;
+    if (t->live.sample && !sampled(t, bytes))
+        return;
+    store_relaxed(&t->ring->seen, load_relaxed(&t->ring->seen) + 1);
+    record(a, s, t, object, class, bytes);
 }

@@ -170,6 +170,7 @@ static void read_process(const char *path, long pid, struct record_process *p)
     p->log = take_text(object, "log");
     p->reason = take_text(object, "reason");
     p->runtime = take_text(object, "runtime");
+    p->uncontrolled = take_text(object, "uncontrolled");
     p->seen = take_number(object, "seen", &p->counted);
     p->lost = take_number(object, "lost", &lost_there);
     p->bytes = take_number(object, "bytes", &p->sized);
@@ -236,6 +237,7 @@ void record_status_free(struct record_processes *p)
         memory_free(p->process[i].log);
         memory_free(p->process[i].reason);
         memory_free(p->process[i].runtime);
+        memory_free(p->process[i].uncontrolled);
     }
     memory_free(p->process);
     memset(p, 0, sizeof(*p));

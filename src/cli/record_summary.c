@@ -91,6 +91,8 @@ static void print_process(FILE *out, const struct record_process *p, const char 
     fprintf(out, "pid %ld)", p->pid);
     print_state(out, p);
     putc('\n', out);
+    if (p->uncontrolled)
+        fprintf(out, PREFIX "    without a control socket: %s\n", p->uncontrolled);
     if (!log || stat(p->log, &st)) /* a process that failed may have no log */
         return;
     fputs(PREFIX "    shadowtrace report ", out);

@@ -206,33 +206,52 @@ bool log_file_due(const struct log *log)
     return max && log->file.part_bytes >= max / 2 && !log->file.error; /* two parts are kept */
 }
 
-/* The present part becomes PATH.1, in the place of the one before; the next one begins at PATH. */
-int log_file_next(struct log *log)
+/* Gives the present part a name of its own: PATH.1, or with `keep` the first PATH.N that is free. 0 or -errno. */
+static int rename_part(struct log_file *file, bool keep, char older[PATH_MAX])
+{
+    int length;
+
+    for (unsigned n = 1; n <= file->part; n++) {
+        /* The first time there may be somebody else's file of that name: it stays, and the present part goes on. */
+        unsigned flags = keep || file->part == 1 ? RENAME_NOREPLACE : 0;
+
+        length = snprintf(older, PATH_MAX, "%s.%u", file->path, n);
+        if (length < 0 || length >= PATH_MAX)
+            return -ENAMETOOLONG;
+        if (!renameat2(AT_FDCWD, file->path, AT_FDCWD, older, flags))
+            return 0;
+        if (!keep || errno != EEXIST)
+            break;
+    }
+    return -errno;
+}
+
+/* The present part is renamed; the next one begins at PATH. */
+int log_file_next(struct log *log, bool keep)
 {
     struct log_file *file = &log->file;
     char older[PATH_MAX];
-    int fd, length = snprintf(older, sizeof(older), "%s.1", file->path);
+    int err, fd;
 
-    if (length < 0 || (size_t)length >= sizeof(older))
-        return -ENAMETOOLONG;
     if (file->compressor)
         flush_packed(log, ZSTD_e_end);
     else
         log_file_flush(log);
     if (file->error || file->buffer.size || file->packed.size)
         return -EAGAIN;
-    /* The first time there may be somebody else's file of that name: it stays, and the present part goes on. */
-    if (renameat2(AT_FDCWD, file->path, AT_FDCWD, older, file->part == 1 ? RENAME_NOREPLACE : 0))
-        return -errno;
+    err = rename_part(file, keep, older);
+    if (err)
+        return err;
     fd = open(file->path, OPEN_FLAGS, 0600);
     if (fd < 0) {
-        int err = -errno;
-
+        err = -errno;
         rename(older, file->path); /* the old file goes on; it has just grown too large */
         return err;
     }
     close(file->fd);
     file->fd = fd;
+    memory_free(file->older);
+    file->older = memory_strdup(older);
     file->part++;
     file->part_bytes = 0;
     return 0;
@@ -265,6 +284,8 @@ void log_file_free(struct log *log)
             unlink(file->path);
     }
     file->fd = -1;
+    memory_free(file->older);
+    file->older = NULL;
     ZSTD_freeCCtx(file->compressor);
     file->compressor = NULL;
     buffer_free(&file->packed);

@@ -54,10 +54,12 @@ static const char *site_name(int32_t il)
     }
 }
 
-double log_weight(const struct log *log, const struct event *event)
+double log_weight(const struct log_thread *thread, const struct event *event)
 {
-    double bytes = (double)event_bytes(event), rate = (double)log->config.options->sample;
+    double bytes = (double)event_bytes(event), rate = (double)thread->sample;
 
+    if (!thread->sample)
+        return bytes;
     return bytes > 0 ? bytes / -expm1(-bytes / rate) : rate;
 }
 
@@ -111,15 +113,11 @@ void log_format_alloc(struct log *log, struct log_thread *thread, const struct e
         at = PUT(at, ",\"il\":");
         at = put_number(at, (uint64_t)il);
     }
-    if (thread->values && thread->values_ticks == event->ticks) {
-        at = PUT(at, ",\"values\":");
-        at = put_number(at, thread->values);
-    }
     b->size += (size_t)(at - line);
     if (heap)
         buffer_format(b, ",\"heap\":\"%s\"", heap);
-    if (log->config.options->sample)
-        buffer_format(b, ",\"weight\":%.17g", log_weight(log, event));
+    if (thread->sample)
+        buffer_format(b, ",\"weight\":%.17g", log_weight(thread, event));
     if (whole) {
         buffer_text(b, ",\"type\":");
         buffer_json_string(b, names_class_text(class));
@@ -198,7 +196,7 @@ int log_format_site(struct log *log, const struct log_site *site)
     b->size += (size_t)(at - line);
     if (heap)
         buffer_format(b, ",\"heap\":\"%s\"", heap);
-    if (site->weight > 0)
+    if (site->weight > (double)site->bytes) /* else each stands for itself */
         buffer_format(b, ",\"weight\":%.17g", site->weight);
     return line_end(b, mark);
 }

@@ -12,6 +12,7 @@
 #include "event/agreement.h"
 #include "event/event.h"
 #include "names/names.h"
+#include "live/live.h"
 #include "options/options.h"
 #include "stack/stack.h"
 #include "tree/tree.h"
@@ -32,6 +33,8 @@ struct log_config {
     char *const *command; /* arguments of the process, NULL-terminated */
     const _Atomic(uint64_t)
         *missed; /* wanted methods that were compiled without hooks at first (--only) */
+    const char *control;  /* path of the control socket; NULL: none */
+    const char *uncontrolled; /* why there is none although it was wanted; NULL */
     double (*measure)(
         void); /* ns per call pair of the hooks; run once on the writer; may be NULL */
 };
@@ -63,6 +66,33 @@ bool log_resolve(struct log *log);
 /* The same for one node or site, at once: code that may be unloaded. Threads: any, in a callback. */
 void log_resolve_node(struct names *names, struct tree_node *node);
 void log_resolve_site(struct names *names, struct tree_node *site);
+
+/*
+ * What others have written: lines beside those of the rings, in the order in which they are handed over.
+ * log_mark: a mark, its time is now. log_configured: a change of configuration, see live/live.h.
+ * Returns: 0 or -ENOMEM. Threads: any; lock-free, the writer is not waited for. Not in a hook.
+ */
+int log_mark(struct log *log, const char *text);
+int log_configured(struct log *log, const struct live_settings *now,
+                   const struct options_patterns *only);
+
+/*
+ * log_rotate - begin a new part of the log; the present one keeps all that is in it under another name: PATH.1, PATH.2,
+ * and so on (with --max-log PATH.1, as when it is full). log_sites - call sites by what they allocated since somebody
+ * first asked, as a JSON array of at most `most`; nobody asking for 10 s ends the counting.
+ * Returns: 0 and *out, to be freed with memory_free: the file's new name, or the JSON; -ETIMEDOUT when the writer did
+ *          not come to it within 2 s; -errno. Threads: any that may wait that long, one at a time.
+ */
+int log_rotate(struct log *log, char **out);
+int log_sites(struct log *log, uint32_t most, char **out);
+
+/* Counts so far, for people. Threads: any; a little behind. */
+struct log_counts {
+    uint64_t written, bytes, file_bytes, parts;
+};
+void log_counts(const struct log *log, struct log_counts *out);
+const char *log_path(const struct log *log);
+uint64_t log_zero_ns(const struct log *log); /* CLOCK_MONOTONIC at t = 0 */
 
 /* One line for the status folder from a process that records nothing: state "declined" or "failed". */
 void log_status_declined(const char *folder, const char *executable, char *const *command,

@@ -26,8 +26,7 @@ struct log_thread {
     uint64_t last_ns;         /* `t` of a thread never falls */
     char *name;               /* UTF-8, NULL: none given */
     uint64_t reported_checks; /* compared and refused, as last written */
-    uint32_t values;        /* of the event with these ticks: the youngest frame's values */
-    uint64_t values_ticks;
+    uint64_t sample;  /* bytes per sampled event, as of its latest EVENT_SAMPLE_RATE; 0: all */
     /* events taken from the ring that wait for a definition: waiting[first .. first + count) */
     struct event *waiting;
     size_t first, count, capacity;
@@ -47,6 +46,7 @@ struct log_file {
     uint64_t packed_allocs;         /* the same of what is packed */
     int error;                      /* errno of the last failure, 0 while writing works */
     char *path;
+    char *older;                    /* what the part before is called now; NULL: there was none */
 };
 
 /* Many nodes share an instruction: they differ further down the stack. Of code that is never unloaded only. */
@@ -57,8 +57,24 @@ struct log_known_ip {
     int32_t il;
 };
 
+/* What another thread wants of the writer: message.c. */
+struct log_message {
+    struct log_message *next;
+    json_t *line;                            /* to be written; NULL: a question */
+    void (*answer)(struct log *log, struct log_message *message); /* on the writer; sets the result */
+    uint32_t most;
+    int err;
+    char *text; /* the answer */
+    struct wake done;
+    _Atomic(unsigned) holders; /* who asked, and the writer: the last one frees it */
+    _Atomic(bool) answered;
+};
+
 struct log {
     struct log_config config;
+    _Atomic(struct log_message *) messages; /* newest first; pushed by any thread */
+    struct log_watch *watch;                /* while somebody looks at call sites: watch.c */
+    _Atomic(uint64_t) shown_written, shown_bytes, shown_file, shown_part; /* log_counts() */
     struct log_file file;
     pthread_t thread;
     bool started;
@@ -93,7 +109,7 @@ struct log_site {
     uint32_t node, site, thread;
     enum event_heap heap;
     uint64_t allocs, bytes;
-    double weight; /* 0: not sampled */
+    double weight; /* bytes it stands for; the same as bytes if nothing was sampled */
 };
 
 /* file.c */
@@ -102,7 +118,8 @@ void log_file_flush(struct log *log);      /* as much as the system takes; keeps
 bool log_file_full(const struct log *log); /* writing fails, and as much waits as may */
 bool log_file_due(const struct log *log);  /* --max-log: this part is as large as it may be */
 int log_file_next(
-    struct log *log); /* on to the next part: 0 or -errno, then the present one goes on */
+    struct log *log,
+    bool keep); /* on to the next part: 0 or -errno, then the present one goes on */
 void log_file_close(struct log *log);
 void log_file_free(
     struct log *log); /* closes and releases; a file in which nothing was written is removed */
@@ -144,12 +161,18 @@ int log_write_transition(struct log *log, struct log_thread *thread, const struc
 uint32_t log_family_of(const struct event *event); /* enum options_family */
 void log_write_family_reports(struct log *log, uint64_t t); /* losses that grew */
 json_t *log_families_json(const struct log *log); /* for the end record; NULL: only alloc */
-/* values.c: --args, --returns */
-struct values_record;
-int log_write_values(struct log *log, struct log_thread *thread, const struct values_record *record,
-                     uint64_t t); /* as define.c */
-json_t *log_values_totals(void);
-json_t *log_values_unmatched(void); /* patterns that no method matched; empty: none */
+/* message.c */
+void log_messages_take(struct log *log); /* all that wait, oldest first */
+int log_ask(struct log *log, void (*answer)(struct log *log, struct log_message *message),
+            uint32_t most, char **out);
+
+/* watch.c */
+void log_watch_add(struct log *log, const struct log_thread *thread, const struct event *event);
+void log_watch_expire(struct log *log, uint64_t now_ns);
+void log_watch_free(struct log_watch *watch);
+
+/* writer.c: the next part begins; 0 or -errno, then the present one goes on */
+int log_next_part(struct log *log, bool keep);
 
 /* sites.c: --log sites */
 int log_sites_new(struct log_sites **out);
@@ -161,8 +184,8 @@ bool log_sites_write(struct log *log, size_t limit); /* so many rows; whether al
 bool log_sites_flush(struct log *log); /* all; false: some wait for a name, or for the file */
 void log_sites_drop(struct log *log);  /* at the end: what is left is lost, and counted */
 
-/* The weight of a sampled allocation: bytes that it stands for. */
-double log_weight(const struct log *log, const struct event *event);
+/* The weight of an allocation: bytes that it stands for; its own if its thread does not sample. */
+double log_weight(const struct log_thread *thread, const struct event *event);
 /* IL offset of the allocation itself, or a NAMES_SITE_ value; NAMES_SITE_PENDING until it is resolved. */
 int32_t log_site_il(const struct log *log, uint32_t site);
 

@@ -97,7 +97,9 @@ int log_write_header(struct log *log)
         "clock", (json_int_t)log->zero_ns, "started", started, "tracer", SHADOWTRACE_VERSION);
     if (line &&
         ((c->unverified && json_object_set_new(line, "unverified", json_true())) ||
-         (log->file.part > 1 && json_object_set_new(line, "part", json_integer(log->file.part))))) {
+         (log->file.part > 1 && json_object_set_new(line, "part", json_integer(log->file.part))) ||
+         (c->uncontrolled &&
+          json_object_set_new(line, "uncontrolled", log_text(c->uncontrolled))))) {
         json_decref(line);
         line = NULL;
     }
@@ -452,10 +454,6 @@ int log_write_end(struct log *log, uint64_t t)
         (json_int_t)(log->file.bytes + log->file.buffer.size));
     if (line && log->file.part > 1) /* the sums are of the whole recording */
         json_object_set_new(line, "part", json_integer(log->file.part));
-    if (line && log->config.options->args.count + log->config.options->returns.count) {
-        json_object_set_new(line, "values", log_values_totals());
-        json_object_set_new(line, "unmatched", log_values_unmatched());
-    }
     if (line && log->config.agreement)
         json_object_set_new(line, "snapshots", snapshots_json(log->config.agreement));
     families = line ? log_families_json(log) : NULL;
@@ -502,6 +500,10 @@ void log_status_write(const struct log *log, const char *state)
                        "state", log->file.error ? "failed" : state, "log", log_text(log->file.path),
                        "seen", (json_int_t)seen, "written", (json_int_t)log->written, "lost",
                        (json_int_t)lost, "bytes", (json_int_t)log->bytes, "runtime", c->runtime);
+    if (status && c->control)
+        json_object_set_new(status, "control", log_text(c->control));
+    if (status && c->uncontrolled)
+        json_object_set_new(status, "uncontrolled", log_text(c->uncontrolled));
     if (status && log->file.error) {
         char reason[4200];
 
@@ -510,8 +512,6 @@ void log_status_write(const struct log *log, const char *state)
                  log->file.path, strerror(log->file.error));
         json_object_set_new(status, "reason", log_text(reason));
     }
-    if (status && !strcmp(state, "ended"))
-        json_object_set_new(status, "unmatched", log_values_unmatched());
     status_emit(c->options->status, status);
 }
 

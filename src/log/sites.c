@@ -132,7 +132,7 @@ int log_sites_add(struct log *log, const struct log_thread *thread, const struct
         .heap = event_heap(event),
         .allocs = 1,
         .bytes = event_bytes(event),
-        .weight = log->config.options->sample ? log_weight(log, event) : 0,
+        .weight = log_weight(thread, event),
     };
 
     return table_add(&log->sites->open, &site);

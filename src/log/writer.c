@@ -63,6 +63,8 @@ static int write_alloc(struct log *log, struct log_thread *thread, const struct 
     log->file.allocs++;
     log->written++;
     log->bytes += event_bytes(event);
+    if (UNLIKELY(log->watch))
+        log_watch_add(log, thread, event);
     return 0;
 }
 
@@ -96,7 +98,7 @@ static bool has_payload(const struct event *event)
     enum event_kind kind = event_kind(event);
 
     return kind != EVENT_ALLOC && kind != EVENT_TRANSITION && kind != EVENT_CALL &&
-           kind != EVENT_VALUES_OF;
+           kind != EVENT_SAMPLE_RATE;
 }
 
 /* One event. Returns 0 when it is done with, or -EAGAIN when it has to wait. */
@@ -118,18 +120,14 @@ static int handle(struct log *log, struct log_thread *thread, const struct event
     case EVENT_THREAD_NAME:
         err = write_name(log, payload);
         break;
+    case EVENT_SAMPLE_RATE:
+        thread->sample = event->subject;
+        break;
     case EVENT_FAMILY:
         err = log_write_family(log, thread, event, event_t(log, thread, event));
         break;
     case EVENT_TRANSITION:
         err = log_write_transition(log, thread, event, event_t(log, thread, event));
-        break;
-    case EVENT_VALUES:
-        err = log_write_values(log, thread, payload, event_t(log, thread, event));
-        break;
-    case EVENT_VALUES_OF:
-        thread->values = (uint32_t)event->subject;
-        thread->values_ticks = event->ticks;
         break;
     case EVENT_CALL:
         break;
@@ -215,6 +213,7 @@ static void adopt(struct log *log)
             continue;
         }
         thread->ring = ring;
+        thread->sample = log->config.options->sample;
         ring->writer = thread;
         while (*last)
             last = &(*last)->next;
@@ -266,6 +265,7 @@ static void report(struct log *log, uint64_t now)
         return;
     log->next_report_ns = now + REPORT_NS;
     clock_calibrate();
+    log_watch_expire(log, now);
     if (log->sites)
         log_sites_turn(log);
     log_write_reports(log, now_t(log));
@@ -284,15 +284,17 @@ static void flush(struct log *log, uint64_t now)
         log_file_flush(log);
 }
 
-/* --max-log: the next part begins, and has to define everything anew. */
-static void next_part(struct log *log)
+/* The next part has to define everything anew. */
+int log_next_part(struct log *log, bool keep)
 {
     struct tree_node *node;
+    int err;
 
     if (log->sites && !log_sites_flush(log))
-        return; /* their threads may have ended: they belong to this part */
-    if (log_file_next(log))
-        return; /* the present one goes on */
+        return -EAGAIN; /* their threads may have ended: they belong to this part */
+    err = log_file_next(log, keep);
+    if (err)
+        return err; /* the present one goes on */
     log_ids_clear(&log->modules);
     log_ids_clear(&log->classes);
     log_ids_clear(&log->methods);
@@ -304,6 +306,33 @@ static void next_part(struct log *log)
             node->written = 0;
     }
     log->headless = log_write_header(log) != 0;
+    return 0;
+}
+
+static void show(struct log *log)
+{
+    store_relaxed(&log->shown_written, log->written);
+    store_relaxed(&log->shown_bytes, log->bytes);
+    store_relaxed(&log->shown_file, log->file.bytes);
+    store_relaxed(&log->shown_part, log->file.part);
+}
+
+void log_counts(const struct log *log, struct log_counts *out)
+{
+    out->written = load_relaxed(&log->shown_written);
+    out->bytes = load_relaxed(&log->shown_bytes);
+    out->file_bytes = load_relaxed(&log->shown_file);
+    out->parts = load_relaxed(&log->shown_part);
+}
+
+const char *log_path(const struct log *log)
+{
+    return log->file.path;
+}
+
+uint64_t log_zero_ns(const struct log *log)
+{
+    return log->zero_ns;
 }
 
 static bool round_once(struct log *log)
@@ -311,13 +340,14 @@ static bool round_once(struct log *log)
     bool moved = false;
     uint64_t now;
 
+    log_messages_take(log);
     adopt(log);
     for (struct log_thread *thread = log->threads; thread; thread = thread->next) {
         moved |= drain(log, thread);
         if (log->file.buffer.size >= FLUSH_BYTES && !log->file.error)
             log_file_flush(log);
         if (log_file_due(log))
-            next_part(log);
+            log_next_part(log, false);
     }
     retire(log);
     if (log->sites && !log_sites_write(log, SITES_BATCH))
@@ -325,6 +355,7 @@ static bool round_once(struct log *log)
     now = clock_ns();
     report(log, now);
     flush(log, now);
+    show(log);
     return moved;
 }
 
@@ -353,6 +384,7 @@ static void finish(struct log *log)
             wake_wait(&log->config.hub->writer, BUSY_NS);
     }
     count_unadopted(log);
+    log_messages_take(log);
     if (log->headless)
         log->headless = log_write_header(log) != 0;
     if (log->sites)

@@ -32,6 +32,8 @@ struct profiler profiler = {.base = {&profiler_vtbl}, .thread_names = THREAD_NAM
 /* The program runs on unprofiled, and the user hears why. */
 static hresult decline(struct profiler *p, const char *why)
 {
+    if (p->control)
+        control_stop(p->control, 0);
     if (p->options.status)
         log_status_declined(p->options.status, p->process.executable, p->process.command, why);
     return CORPROF_E_PROFILER_CANCEL_ACTIVATION;
@@ -79,8 +81,6 @@ static uintptr_t map_function(uintptr_t function_id, void *client_data, int32_t 
         return function_id; /* never 0 */
     selection_mapped();
     if (selection_wants(&p->selection, method) || (method->hidden && !RULE(RULE_HIDDEN))) {
-        if (p->values)
-            values_method(method);
         method->hooked = true;
         *hook = 1;
     }
@@ -133,7 +133,6 @@ static void stack_detached(void *context, struct stack *stack)
 
     if (p->families && ring)
         families_thread_ended(p->families, ring);
-    values_thread_ended(stack);
     if (p->alloc)
         alloc_thread_ended(p->alloc, stack);
 }
@@ -197,6 +196,91 @@ static void after_fork_in_child(void)
     store_relaxed(&profiler.stopped, true);
     if (profiler.log)
         log_abandon(profiler.log);
+    if (profiler.control)
+        control_abandon(profiler.control);
+}
+
+static bool thread_name(void *context, uint32_t os, char *text, size_t size)
+{
+    struct profiler *p = context;
+
+    return thread_names_find(&p->thread_names, os, text, size);
+}
+
+static int mark(void *context, const char *text)
+{
+    struct profiler *p = context;
+
+    return log_mark(p->log, text);
+}
+
+static int rotate(void *context, char **older)
+{
+    struct profiler *p = context;
+
+    return log_rotate(p->log, older);
+}
+
+static int sites(void *context, uint32_t most, char **members)
+{
+    struct profiler *p = context;
+
+    return log_sites(p->log, most, members);
+}
+
+static void status(void *context, struct buffer *out)
+{
+    struct profiler *p = context;
+    struct log_counts counts;
+
+    log_counts(p->log, &counts);
+    buffer_text(out, ",\"log\":");
+    buffer_json_string(out, log_path(p->log));
+    buffer_format(out, ",\"part\":%llu,\"log_bytes\":%llu,\"written\":%llu,\"bytes\":%llu",
+                  (unsigned long long)counts.parts, (unsigned long long)counts.file_bytes,
+                  (unsigned long long)counts.written, (unsigned long long)counts.bytes);
+}
+
+static void configured(void *context, const struct live_settings *now,
+                       const struct options_patterns *only)
+{
+    struct profiler *p = context;
+
+    log_configured(p->log, now, only);
+}
+
+/* The socket comes first, so that the log can say why there is none: the program runs on without. */
+static int control_prepare(struct profiler *p)
+{
+    if (control_new(&p->control))
+        return -1;
+    if (p->options.no_control ||
+        !control_listen(p->control, p->uncontrolled, sizeof(p->uncontrolled)))
+        *p->uncontrolled = '\0';
+    return 0;
+}
+
+/* Last of all: from here on others may ask. */
+static void control_begin(struct profiler *p)
+{
+    struct control_config config = {.names = p->names,
+                                    .executable = p->process.executable,
+                                    .name = p->process.name,
+                                    .runtime = p->runtime,
+                                    .hooks = p->options.capture == OPTIONS_CAPTURE_SNAPSHOT ? "none"
+                                             : p->elt2                                      ? "elt2"
+                                                                                            : "elt3",
+                                    .command = p->process.command,
+                                    .zero_ns = log_zero_ns(p->log),
+                                    .shadow = p->options.capture != OPTIONS_CAPTURE_SNAPSHOT,
+                                    .context = p,
+                                    .thread_name = thread_name,
+                                    .mark = mark,
+                                    .rotate = rotate,
+                                    .sites = sites,
+                                    .status = status};
+
+    control_start(p->control, &config); /* without a thread there is no socket: as with --no-control */
 }
 
 /* Is the runtime's snapshot flag up all the time? Under ELT2 it slows every hook: there only if every allocation walks. */
@@ -234,11 +318,7 @@ static int wire(struct profiler *p, char *why)
                                  .capture = snapshots ? capture : NULL,
                                  .state_free = state_free,
                                  .leaf = leaf,
-                                 .values = p->values ? values_live : NULL,
-                                 .class_met = p->values ? values_class : NULL,
                                  .context = p};
-    struct values_config values = {
-        .info = p->info, .options = &p->options, .ring = family_ring, .context = p};
     struct log_config log = {.options = &p->options,
                              .hub = &p->hub,
                              .missed = &p->selection.missed_count,
@@ -254,6 +334,11 @@ static int wire(struct profiler *p, char *why)
                              .name = p->process.name,
                              .command = p->process.command,
                              .measure = snapshots ? NULL : measure};
+    struct live_config live = {.paused = p->options.paused,
+                               .sample = p->options.sample,
+                               .announce = stack_word_set,
+                               .changed = configured,
+                               .context = p};
 
     struct families_config families = {.info = p->info,
                                        .info_version = p->info_version,
@@ -283,17 +368,17 @@ static int wire(struct profiler *p, char *why)
         return -1;
     selection_init(&p->selection, p->info, p->names, &p->options);
     p->selection.spares_unmanaged_callers = p->spares_unmanaged_callers;
-    check.names = alloc.names = log.names = families.names = values.names = p->names;
+    check.names = alloc.names = log.names = families.names = p->names;
     check.tree = alloc.tree = log.tree = p->tree;
     alloc.sites = log.sites = p->sites;
     if (check_new(&check, &p->check) || alloc_new(&alloc, &p->alloc))
         return -1;
     if (p->options.events != 1u << OPTIONS_ALLOC && families_new(&families, &p->families))
         return -1;
-    snprintf(why, WHY_SIZE, "the runtime does not say how strings lie in memory");
-    if ((p->values || p->options.exact_generics) && values_start(&values))
+    if (live_start(&live) || control_prepare(p))
         return -1;
-    snprintf(why, WHY_SIZE, "out of memory");
+    log.control = control_path(p->control);
+    log.uncontrolled = *p->uncontrolled ? p->uncontrolled : NULL;
     threads.check = p->check;
     if (p->options.check_threads && !snapshots && check_threads_new(&threads, &p->check_threads))
         return -1;
@@ -307,15 +392,6 @@ static hresult hooks_set(struct profiler *p)
 
     if (result != S_OK)
         return result;
-    if (p->values || p->options.exact_generics) {
-        const struct elt2_watch watch = {p->options.exact_generics ? values_exact : NULL,
-                                         p->values ? values_enter : NULL,
-                                         p->values ? values_leave : NULL};
-
-        elt2_watch(&watch);
-        return info->vtbl->set_enter_leave_function_hooks2(info, hook_enter2_watched,
-                                                           hook_leave2_watched, hook_tailcall2);
-    }
     return p->elt2 ? info->vtbl->set_enter_leave_function_hooks2(info, hook_enter2, hook_leave2,
                                                                  hook_tailcall2)
                    : info->vtbl->set_enter_leave_function_hooks3(info, hook_enter3, hook_leave3,
@@ -340,12 +416,6 @@ static hresult events_set(struct profiler *p)
         low |= COR_PRF_MONITOR_CACHE_SEARCHES;
     if (p->selection.keeps_precompiled && !snapshots)
         low |= COR_PRF_MONITOR_JIT_COMPILATION | COR_PRF_ENABLE_REJIT;
-    if (p->options.args.count)
-        low |= COR_PRF_ENABLE_FUNCTION_ARGS;
-    if (p->options.returns.count)
-        low |= COR_PRF_ENABLE_FUNCTION_RETVAL;
-    if (p->values || p->options.exact_generics)
-        low |= COR_PRF_ENABLE_FRAME_INFO;
     if (p->options.no_inline)
         low |= COR_PRF_DISABLE_INLINING;
     return p->info->vtbl->set_event_mask2(p->info, low, high);
@@ -370,7 +440,6 @@ hresult profiler_initialize(struct profiler *p, struct clr_unknown *info)
     if (runtime_check(p, why))
         return decline(p, why);
     p->elt2 = p->options.hooks == OPTIONS_HOOKS_ELT2;
-    p->values = p->options.args.count || p->options.returns.count;
     if (wire(p, why))
         return decline(p, why);
     result = events_set(p);
@@ -384,6 +453,7 @@ hresult profiler_initialize(struct profiler *p, struct clr_unknown *info)
     if (p->check_threads && (p->info_version < 10 || check_threads_start(p->check_threads)))
         p->check_threads = NULL; /* recorded without; the log then has no stops */
     p->recording = true;
+    control_begin(p);
     return S_OK;
 }
 
@@ -404,6 +474,7 @@ void profiler_shutdown(struct profiler *p)
         return;
     if (p->families && stack_peek() && alloc_ring_of(stack_peek()))
         families_thread_ended(p->families, alloc_ring_of(stack_peek()));
+    control_stop(p->control, 200);
     store_relaxed(&p->hub.stopped, true);
     if (p->check_threads)
         check_threads_stop(p->check_threads, 200);

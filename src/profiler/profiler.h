@@ -9,6 +9,7 @@
 #include "check/check.h"
 #include "check/threads.h"
 #include "families/families.h"
+#include "control/control.h"
 #include "log/log.h"
 #include "names/names.h"
 #include "options/options.h"
@@ -16,7 +17,6 @@
 #include "profiler/process.h"
 #include "profiler/selection.h"
 #include "profiler/thread_names.h"
-#include "values/values.h"
 
 #include <shadowtrace/clr/callback.h>
 
@@ -32,7 +32,6 @@ struct profiler {
     char runtime[64];
     bool unverified;
     bool elt2;
-    bool values; /* --args or --returns */
     bool spares_unmanaged_callers; /* selection.h */
     struct names *names;
     struct tree *tree, *sites;
@@ -43,6 +42,8 @@ struct profiler {
     struct alloc *alloc;
     struct families *families; /* NULL: nothing but allocations is recorded */
     struct log *log;
+    struct control *control;
+    char uncontrolled[256]; /* why there is no control socket although it was wanted */
     struct thread_names thread_names;
     struct selection selection;
     struct corelib corelib;

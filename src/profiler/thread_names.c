@@ -68,6 +68,25 @@ struct event_name *thread_names_given(struct thread_names *names, uintptr_t thre
     return event;
 }
 
+bool thread_names_find(struct thread_names *names, uint32_t os, char *text, size_t size)
+{
+    const struct thread_name *thread;
+    size_t length = 0;
+
+    pthread_mutex_lock(&names->lock);
+    for (thread = names->first; thread && (thread->os != os || !thread->name);)
+        thread = thread->next;
+    if (thread) {
+        length = strlen(thread->name);
+        while (length >= size || (length && (thread->name[length] & 0xC0) == 0x80))
+            length--; /* no half letters */
+        memcpy(text, thread->name, length);
+        text[length] = '\0';
+    }
+    pthread_mutex_unlock(&names->lock);
+    return length > 0;
+}
+
 void thread_names_destroyed(struct thread_names *names, uintptr_t thread_id)
 {
     struct thread_name **link = &names->first, *gone = NULL;

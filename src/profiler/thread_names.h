@@ -32,6 +32,8 @@ struct event_name *thread_names_assigned(struct thread_names *names, uintptr_t t
                                          uint32_t os);
 struct event_name *thread_names_given(struct thread_names *names, uintptr_t thread_id,
                                       const char *name);
+/* The name of the thread with that gettid(), cut to fit. Returns whether it has one. Threads: any. */
+bool thread_names_find(struct thread_names *names, uint32_t os, char *text, size_t size);
 void thread_names_destroyed(struct thread_names *names,
                             uintptr_t thread_id); /* the id may be used again */
 

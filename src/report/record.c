@@ -248,7 +248,6 @@ enum { /* members seen: one twice is jansson's business */
        SAW_METHOD = 8192,
        SAW_CALL = 16384,
        SAW_FILTER = 32768,
-       SAW_VALUES = 65536,
 };
 
 /*
@@ -296,12 +295,6 @@ static const char *hand_alloc_rare(const char *at, struct report_alloc *a, unsig
         a->type = at;
         a->type_size = end ? (size_t)(end + 1 - at) : 0;
         return end ? end + 1 : NULL;
-    }
-    if (KEY(at, "values")) {
-        uint32_t values;
-
-        *saw |= SAW_VALUES;
-        return hand_id(at, 1, &values);
     }
     if (KEY(at, "allocs")) {
         *saw |= SAW_ALLOCS;
@@ -652,16 +645,15 @@ static int any_node(struct report_parser *p, struct report_node *n)
 /* What this version knows of each kind, so that what it does not know can be counted. */
 static const char *const known_members[SST_KIND_COUNT][26] = {
     [SST_KIND_HEADER] = {"format", "version", "pid", "executable", "command", "runtime", "hooks",
-                         "capture", "options", "clock", "started", "tracer", "unverified", "part"},
+                         "capture", "options", "clock", "started", "tracer", "unverified", "part",
+                         "uncontrolled"},
     [SST_KIND_MODULE] = {"id", "name", "path", "mvid"},
     [SST_KIND_CLASS] = {"id", "name", "module", "token"},
     [SST_KIND_METHOD] = {"id", "name", "module", "token"},
     [SST_KIND_THREAD] = {"id", "os", "name", "end"},
     [SST_KIND_NODE] = {"id", "parent", "method", "il", "call", "filter"},
     [SST_KIND_ALLOC] = {"t", "thread", "class", "bytes", "node", "il", "heap", "weight", "stack",
-                        "type", "values"},
-    [SST_KIND_VALUES] = {"id", "t", "thread", "method", "parent", "call", "depth", "args",
-                         "returns"},
+                        "type"},
     [SST_KIND_SITE] = {"node", "il", "class", "thread", "allocs", "bytes", "heap", "weight",
                        "stack", "type", "t"},
     [SST_KIND_SNAPSHOT] = {"t", "thread", "refused", "stack"},
@@ -688,9 +680,14 @@ static const char *const known_members[SST_KIND_COUNT][26] = {
     [SST_KIND_TRANSITION] = {"t", "thread", "node", "method", "to", "by"},
     [SST_KIND_FINALIZER] = {"t", "thread", "class", "critical"},
     [SST_KIND_FAMILY_LOST] = {"t", "family", "seen", "written", "lost", "lost_by"},
+    [SST_KIND_MARK] = {"t", "text"},
+    [SST_KIND_CONFIG] = {"t", "number", "paused", "sample", "only"},
+    [SST_KIND_SAMPLE] = {"t", "os", "node", "source", "depth", "approximate"},
+    [SST_KIND_PROFILE] = {"t", "source", "hz", "ticks", "late", "samples", "approximate",
+                          "dispatching", "refused", "cost_ns", "worst_ns", "cost"},
     [SST_KIND_END] = {"t", "seen", "written", "lost", "lost_by", "bytes", "threads", "nodes",
                       "nodes_refused", "repairs", "snapshots", "hooks", "names_failed",
-                      "log_bytes", "part", "events", "values", "unmatched"},
+                      "log_bytes", "part", "events"},
 };
 
 static void count_unknown(struct report_parser *p, enum sst_kind kind)

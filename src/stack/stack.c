@@ -23,6 +23,7 @@ _Thread_local struct stack *stack_self = &stack_none;
 static struct stack_config config;
 static pthread_key_t key;
 static _Atomic(bool) stopped;
+static _Atomic(uint32_t) word; /* what stack_word_set() was told last */
 static _Atomic(struct stack *)
     registry; /* newest first; pushed by anyone, unlinked by stack_reclaim only */
 static _Atomic(struct stack_block *) retired; /* outgrown blocks */
@@ -40,6 +41,7 @@ static const char *const rule_names[STACK_RULES] = {
     "thrown_cut",    "search_settles", "run_end",      "unwind_pending",  "first_report",
     "first_leave",   "finally_leave",  "enter_native", "alloc_settles",   "nested_dispatch",
     "stale",         "live_above",     "finally_pair", "duplicate",       "hidden",
+    "grace_period",
 };
 
 static void rules_read(void)
@@ -120,6 +122,18 @@ static struct stack *stack_new(void)
     return s;
 }
 
+/*
+ * A stack that is on the registry takes the word of now, unless stack_word_set() has given it one meanwhile: then that
+ * is the newer. One of the two sees the other: here the list comes before the word, there the word before the list.
+ */
+static void word_take(struct stack *s)
+{
+    uint32_t none = 0;
+
+    fence_full();
+    cas_acq_rel(&s->word, &none, load_acquire(&word));
+}
+
 /* First frame of this thread. Lock-free: the registry is pushed onto, and the kernel gives the pages. */
 static struct stack *stack_attach(void)
 {
@@ -140,6 +154,7 @@ static struct stack *stack_attach(void)
     while (!cas_acq_rel(&registry, &head,
                         s)); /* all of s before anyone finds it; pairs with registry walks */
     add_relaxed(&attached, 1);
+    word_take(s);
     stack_self = s;
     return s;
 }
@@ -164,6 +179,26 @@ int stack_start(const struct stack_config *c)
     return -pthread_key_create(&key, stack_detach);
 }
 
+void stack_word_set(uint32_t value)
+{
+    store_release(&word, value);
+    fence_full(); /* pairs with word_take() */
+    urcu_bp_read_lock();
+    for (struct stack *s = load_acquire(&registry); s; s = load_acquire(&s->next))
+        store_release(&s->word, value);
+    urcu_bp_read_unlock();
+}
+
+uint32_t stack_word(const struct stack *s)
+{
+    return load_acquire(&s->word);
+}
+
+struct stack *stack_registry(void)
+{
+    return load_acquire(&registry);
+}
+
 void stack_stop(void)
 {
     store_relaxed(&stopped, true);
@@ -184,11 +219,6 @@ struct stack *stack_current(void)
 void **stack_data(struct stack *s)
 {
     return &s->data;
-}
-
-void **stack_values(struct stack *s)
-{
-    return &s->values;
 }
 
 uint32_t stack_os_thread(const struct stack *s)
@@ -403,7 +433,7 @@ void stack_leave_low(uintptr_t method, uintptr_t sp)
     /* Every younger frame, live or dead, was called from below this method's frame. */
     while (at && load_relaxed(&stack_frame(s, at - 1)->sp) < sp)
         at--;
-    if (at && stack_function(stack_frame(s, at - 1)) == *(const uintptr_t *)method)
+    if (at && load_relaxed(&stack_frame(s, at - 1)->method) == method)
         sp = load_relaxed(&stack_frame(s, at - 1)->sp);
     stack_leave_slow(method, sp);
 }
@@ -570,7 +600,8 @@ bool stack_reclaim(void)
 
     if (!gone && !blocks)
         return false;
-    urcu_bp_synchronize_rcu(); /* every reader that could have found them has left its section */
+    if (RULE(RULE_GRACE_PERIOD))
+        urcu_bp_synchronize_rcu(); /* every reader that could have found them has left its section */
     while (gone) {
         struct stack *next = gone->data;
 

@@ -89,9 +89,16 @@ struct stack *stack_peek(void);
 
 /* Per-thread data of the folders above; theirs alone. `detached` is their cue to free it. */
 void **stack_data(struct stack *stack);
-void **stack_values(struct stack *stack); /* the same, of src/values/ */
 
 uint32_t stack_os_thread(const struct stack *stack); /* gettid() of its thread */
+
+/*
+ * stack_word_set - hand every thread a word: at once to those that have a stack, later ones find it in theirs. It is
+ * how a change of configuration reaches a thread without a look at anything shared.
+ * Threads: one at a time. value is not 0, and stack_word() is 0 only until the first call.
+ */
+void stack_word_set(uint32_t value);
+uint32_t stack_word(const struct stack *stack);
 
 /*
  * stack_settle - frames of the calling thread, as an allocation must see them: what an exception has unwound so far
@@ -154,6 +161,38 @@ struct stack_copy {
  * Threads: any; the copied thread never waits. May run: anywhere but in a hook; registers with RCU, does not block.
  */
 int stack_copy_thread(uint32_t os_thread, struct stack_copy *out);
+
+/* One thread in a copy of all. Its frames are frames[first .. first + count), oldest first. */
+struct stack_copied_thread {
+    uint32_t os_thread;
+    uint32_t depth; /* how deep its stack was; the oldest depth - count frames are left out */
+    uint32_t count;
+    uint32_t certain; /* so many of its oldest frames were there at one moment; depth if exact */
+    uint32_t tries;
+    bool exact, dispatching; /* as in struct stack_copy */
+    size_t first;
+};
+
+/* Copies of all stacks, in the caller's memory. */
+struct stack_copies {
+    struct stack_copied *frames;
+    size_t capacity;
+    struct stack_copied_thread *threads;
+    size_t thread_capacity;
+    uint32_t most;  /* frames of one thread: of a deeper stack the youngest are copied */
+    size_t count;   /* threads copied */
+    size_t used;    /* frames copied */
+    size_t threads_wanted, frames_wanted; /* what all would have taken */
+};
+
+/*
+ * stack_copy_all - copy the stacks of all threads, in one read-side section, without stopping anybody.
+ * Returns: 0, or -ENOSPC when not all fitted: threads_wanted and frames_wanted say what is needed now.
+ * Owns:    out and its arrays stay the caller's; nothing in them points into the registry.
+ * Threads: any; the copied threads never wait. May run: anywhere but in a hook; does not block or allocate, but
+ *          registers the calling thread with RCU. A thread that never entered a method, or has ended, is not there.
+ */
+int stack_copy_all(struct stack_copies *out);
 
 /*
  * stack_measure - cost of one call pair in this process: `count` times pair(method, sp) on a stack of its own, which

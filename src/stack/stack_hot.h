@@ -65,7 +65,8 @@ struct stack {
     _Atomic(bool) gone;        /* release, the owner's last store */
     _Atomic(bool) dispatching; /* an exception is on its way, or a filter runs; for readers */
     uint32_t os_thread;
-    void *data, *values;
+    _Atomic(uint32_t) word; /* stack_word(); written by the owner once, else by stack_word_set() */
+    void *data;
     struct stack_save *saves; /* outer dispatches, innermost last */
     uint32_t save_count, save_capacity;
     bool in_hook;     /* the slow path of a hook runs: the runtime is not to be asked */
@@ -77,6 +78,9 @@ struct stack {
 
 extern _Thread_local struct stack *stack_self; /* never NULL: &stack_none before the first frame */
 extern struct stack stack_none;                /* never written */
+
+/* The newest stack of the registry; in a read-side section. Those of threads that ended are marked gone. */
+struct stack *stack_registry(void);
 
 void stack_enter_slow(uintptr_t method, uintptr_t sp);
 void stack_leave_slow(uintptr_t method, uintptr_t sp);
@@ -130,12 +134,6 @@ static inline struct frame *stack_frame(const struct stack *s, uint32_t index)
     return &load_relaxed(&s->block)->frames[1 + index];
 }
 
-/* FunctionID of a frame. */
-static inline uintptr_t stack_function(const struct frame *frame)
-{
-    return *(const uintptr_t *)load_relaxed(&frame->method);
-}
-
 /*
  * Rules that a test build can switch off one at a time (SHADOWTRACE_WITHOUT names it), so that a test sees the
  * comparison find the difference. In the product this is the constant true.
@@ -161,6 +159,7 @@ enum stack_rule {
     RULE_FINALLY_PAIR,
     RULE_DUPLICATE,
     RULE_HIDDEN,
+    RULE_GRACE_PERIOD, /* of memory, not of frames: without it a reader meets what was given back */
     STACK_RULES
 };
 #ifdef SHADOWTRACE_NEGATIVE

@@ -1,0 +1,210 @@
+/* shadowtrace ctl - change what a living process records. */
+#include "cli/cli_options.h"
+#include "cli/client.h"
+#include "cli/text.h"
+
+#include "base/atomics.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+
+static const struct option options[] = {
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+struct action {
+    const char *name;
+    unsigned least, most; /* arguments after it */
+    json_t *(*request)(char **arguments); /* NULL: an argument is wrong, or no memory */
+    void (*print)(const json_t *reply, FILE *out);
+};
+
+static void print_settings(const json_t *r, FILE *out)
+{
+    const json_t *only = json_object_get(r, "only");
+    long long sample = (long long)json_integer_value(json_object_get(r, "sample"));
+    size_t i;
+    json_t *pattern;
+
+    fputs(json_is_true(json_object_get(r, "paused")) ? "paused" : "recording", out);
+    if (sample)
+        fprintf(out, ", one allocation per %lld bytes", sample);
+    if (json_array_size(only))
+        fputs(", allocations of", out);
+    json_array_foreach(only, i, pattern) fprintf(out, " %s", json_string_value(pattern));
+    fputc('\n', out);
+}
+
+static const char *text_of(const json_t *r, const char *key)
+{
+    const char *text = json_string_value(json_object_get(r, key));
+
+    return text ? text : "?";
+}
+
+static void print_status(const json_t *r, FILE *out)
+{
+    struct text_number a, b, c;
+
+    fprintf(out, "%s, .NET %s, hooks %s, pid %lld: ", text_of(r, "name"), text_of(r, "runtime"),
+            text_of(r, "hooks"), (long long)json_integer_value(json_object_get(r, "pid")));
+    print_settings(r, out);
+    fprintf(out, "%s allocations of %s bytes in %s, part %lld, %s bytes so far\n",
+            text_count(&a, (uint64_t)json_integer_value(json_object_get(r, "written"))),
+            text_count(&b, (uint64_t)json_integer_value(json_object_get(r, "bytes"))),
+            text_of(r, "log"), (long long)json_integer_value(json_object_get(r, "part")),
+            text_count(&c, (uint64_t)json_integer_value(json_object_get(r, "log_bytes"))));
+}
+
+static void print_rotated(const json_t *r, FILE *out)
+{
+    fprintf(out, "the log until now is %s\n", text_of(r, "log"));
+}
+
+static void print_nothing(const json_t *r, FILE *out)
+{
+    (void)r, (void)out;
+}
+
+static json_t *ask_start(char **arguments)
+{
+    (void)arguments;
+    return json_pack("{s:s, s:b}", "command", "set", "paused", 0);
+}
+
+static json_t *ask_stop(char **arguments)
+{
+    (void)arguments;
+    return json_pack("{s:s, s:b}", "command", "set", "paused", 1);
+}
+
+static json_t *ask_mark(char **arguments)
+{
+    return json_pack("{s:s, s:s}", "command", "mark", "text", arguments[0]);
+}
+
+static json_t *ask_only(char **arguments)
+{
+    json_t *only = json_array();
+
+    if (arguments[1] || strcmp(arguments[0], "*") != 0)
+        for (; *arguments; arguments++)
+            json_array_append_new(only, json_string(*arguments));
+    return json_pack("{s:s, s:o}", "command", "set", "only", only);
+}
+
+static json_t *ask_sample(char **arguments)
+{
+    uint64_t bytes;
+
+    if (cli_parse_bytes(arguments[0], (UINT64_C(1) << 53) - 1, &bytes))
+        return NULL;
+    return json_pack("{s:s, s:I}", "command", "set", "sample", (json_int_t)bytes);
+}
+
+static json_t *ask_rotate(char **arguments)
+{
+    (void)arguments;
+    return json_pack("{s:s}", "command", "rotate");
+}
+
+static json_t *ask_status(char **arguments)
+{
+    (void)arguments;
+    return json_pack("{s:s}", "command", "status");
+}
+
+static const struct action actions[] = {
+    {"start", 0, 0, ask_start, print_settings},    {"stop", 0, 0, ask_stop, print_settings},
+    {"mark", 1, 1, ask_mark, print_nothing},       {"only", 1, 256, ask_only, print_settings},
+    {"sample", 1, 1, ask_sample, print_settings},  {"rotate", 0, 0, ask_rotate, print_rotated},
+    {"status", 0, 0, ask_status, print_status},
+};
+
+static const struct action *action_find(const char *name)
+{
+    for (size_t i = 0; i < COUNT_OF(actions); i++)
+        if (strcmp(actions[i].name, name) == 0)
+            return &actions[i];
+    return NULL;
+}
+
+static int perform(long pid, const struct action *action, char **arguments, FILE *out)
+{
+    struct client client;
+    json_t *request = action->request(arguments), *reply = NULL;
+
+    if (!request)
+        return cli_usage_error(&cmd_ctl, "%s cannot be \"%.100s\"", action->name,
+                               arguments[0] ? arguments[0] : "");
+    if (client_open(&client, pid)) {
+        json_decref(request);
+        cli_complain(&cmd_ctl, "%s", client.why);
+        return CLI_IO;
+    }
+    if (client_ask(&client, request, &reply)) {
+        cli_complain(&cmd_ctl, "%s", client.why);
+        client_close(&client);
+        return CLI_IO;
+    }
+    action->print(reply, out);
+    json_decref(reply);
+    client_close(&client);
+    return CLI_OK;
+}
+
+static int ctl_run(int argc, char **argv, FILE *out)
+{
+    const struct action *action;
+    unsigned given;
+    long pid;
+    int option;
+
+    optind = 0;
+    while ((option = getopt_long(argc, argv, "+:h", options, NULL)) != -1) {
+        if (option != 'h')
+            return cli_option_error(&cmd_ctl, argv, option);
+        cli_help(&cmd_ctl, out);
+        return CLI_OK;
+    }
+    if (argc - optind < 2)
+        return cli_usage_error(&cmd_ctl, "a process id and what to do are needed");
+    if (!client_pid(argv[optind], &pid))
+        return cli_usage_error(&cmd_ctl, "\"%.100s\" is no process id", argv[optind]);
+    action = action_find(argv[optind + 1]);
+    if (!action)
+        return cli_usage_error(&cmd_ctl, "there is no \"%.100s\"", argv[optind + 1]);
+    given = (unsigned)(argc - optind - 2);
+    if (given < action->least || given > action->most)
+        return cli_usage_error(&cmd_ctl, "%s takes %s", action->name,
+                               action->most == 0   ? "no argument"
+                               : action->most == 1 ? "one argument"
+                                                   : "at least one pattern");
+    return perform(pid, action, argv + optind + 2, out);
+}
+
+const struct cli_command cmd_ctl = {
+    .name = "ctl",
+    .args = "PID start|stop|mark TEXT|only PATTERN...|sample BYTES|rotate|status",
+    .help = "change what a living process records",
+    .options =
+        "  start, stop       go on recording allocations, or pause; stacks are kept exact all the "
+        "time\n"
+        "  mark TEXT         a line in the log that reports can be cut at\n"
+        "  only PATTERN...   record allocations of the methods that match only; * again all\n"
+        "  sample BYTES      one allocation per so many bytes, each with its weight; 0 all\n"
+        "  rotate            begin a new part of the log; the one until now is renamed to "
+        "LOG.1, LOG.2, ...\n"
+        "  status            what is recorded, and how far it is\n"
+        "\n"
+        "A change takes effect in each thread at its next allocation, as a whole, and is in the log "
+        "(kind \"config\").\n"
+        "What can be changed while the process runs is all of the above. `only` here filters "
+        "allocations by the\n"
+        "method that allocates; which methods are hooked (record --only), hooks, --capture, --check, "
+        "--types,\n"
+        "--min-size and the form of the log are fixed when the process starts.\n",
+    .run = ctl_run,
+};

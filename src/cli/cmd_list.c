@@ -1,0 +1,114 @@
+/* shadowtrace list - the traced processes of this user. */
+#include "cli/client.h"
+#include "cli/reading.h"
+#include "cli/text.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OPT_FORMAT = 256 };
+
+static const struct option options[] = {
+    {"format", required_argument, NULL, OPT_FORMAT},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+struct listing {
+    json_t *found;
+    unsigned stale;
+};
+
+static void on_socket(void *context, long pid, const char *socket)
+{
+    struct listing *l = context;
+    struct client client;
+    json_t *status = NULL;
+
+    if (client_open(&client, pid)) {
+        l->stale += access(socket, F_OK) != 0; /* nobody listens: it has been removed */
+        return;
+    }
+    if (client_ask(&client, json_pack("{s:s}", "command", "status"), &status))
+        status = json_pack("{s:I, s:s}", "pid", (json_int_t)pid, "error", client.why);
+    client_close(&client);
+    json_array_append_new(l->found, status);
+}
+
+static void print_one(const json_t *s, FILE *out)
+{
+    const char *error = json_string_value(json_object_get(s, "error"));
+    const char *name = json_string_value(json_object_get(s, "name"));
+    const char *log = json_string_value(json_object_get(s, "log"));
+    const char *runtime = json_string_value(json_object_get(s, "runtime"));
+    struct text_number count;
+
+    fprintf(out, "%8lld  ", (long long)json_integer_value(json_object_get(s, "pid")));
+    if (error) {
+        fprintf(out, "%s\n", error);
+        return;
+    }
+    fprintf(out, "%-20s .NET %-8s %-9s %14s events  %s\n", name ? name : "?",
+            runtime ? runtime : "?",
+            json_is_true(json_object_get(s, "paused")) ? "paused" : "recording",
+            text_count(&count, (uint64_t)json_integer_value(json_object_get(s, "written"))),
+            log ? log : "?");
+}
+
+static int list(enum reading_format format, FILE *out)
+{
+    struct listing l = {json_array(), 0};
+    char why[CLIENT_WHY_SIZE];
+    int err = client_each(on_socket, &l, why);
+    size_t i;
+    json_t *one;
+
+    if (format == READING_JSON) {
+        json_dumpf(l.found, out, JSON_COMPACT);
+        fputc('\n', out);
+    } else {
+        json_array_foreach(l.found, i, one) print_one(one, out);
+        if (!json_array_size(l.found) && !err)
+            fputs("no traced process of this user\n", out);
+    }
+    json_decref(l.found);
+    if (l.stale)
+        cli_complain(&cmd_list, "%u socket%s of processes that are gone %s been removed", l.stale,
+                     text_plural(l.stale), l.stale == 1 ? "has" : "have");
+    if (err)
+        cli_complain(&cmd_list, "%s", why);
+    return err ? CLI_IO : CLI_OK;
+}
+
+static int list_run(int argc, char **argv, FILE *out)
+{
+    enum reading_format format = READING_TEXT;
+    int option;
+
+    optind = 0;
+    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+        if (option == '?' || option == ':')
+            return cli_option_error(&cmd_list, argv, option);
+        if (option == 'h') {
+            cli_help(&cmd_list, out);
+            return CLI_OK;
+        }
+        if (!reading_format(optarg, &format))
+            return cli_usage_error(&cmd_list, "--format cannot be \"%.100s\"", optarg);
+    }
+    if (optind < argc)
+        return cli_usage_error(&cmd_list, "\"%.100s\" is too much", argv[optind]);
+    return list(format, out);
+}
+
+const struct cli_command cmd_list = {
+    .name = "list",
+    .args = "[--format text|json]",
+    .help = "traced processes of this user that can be looked into",
+    .options = "Looks for sockets in $XDG_RUNTIME_DIR/shadowtrace and in /tmp/shadowtrace-UID; those "
+               "of processes that\n"
+               "are gone are removed. Processes recorded with --no-control are not there.\n",
+    .run = list_run,
+};

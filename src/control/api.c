@@ -1,0 +1,86 @@
+#include <shadowtrace/shadowtrace.h>
+
+#include "control/internal.h"
+
+#include "live/live.h"
+#include "options/options_fields.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define EXPORTED  __attribute__((visibility("default")))
+#define MOST_TEXT 4096
+
+static _Atomic(struct control *) served;
+
+void api_serve(struct control *control)
+{
+    store_release(&served, control);
+}
+
+/* Never freed, so it may be used even when it stops meanwhile. NULL: this process is not recorded (any more). */
+static const struct control_config *config_of(void)
+{
+    struct control *control = load_acquire(&served);
+
+    return control && load_acquire(&control->running) ? &control->config : NULL;
+}
+
+static bool is_text(const char *text)
+{
+    const char *end = text;
+
+    for (size_t step; end && (step = options_utf8_length(end)) > 0;)
+        end += step;
+    return text && *text && !*end && end - text <= MOST_TEXT;
+}
+
+EXPORTED int sst_mark(const char *text)
+{
+    const struct control_config *config = config_of();
+
+    if (!config)
+        return -ENODEV;
+    return is_text(text) ? config->mark(config->context, text) : -EINVAL;
+}
+
+static int set_paused(bool paused)
+{
+    struct live_change change = {.has_paused = true, .paused = paused};
+    uint32_t number;
+
+    return config_of() ? live_change(&change, &number) : -ENODEV;
+}
+
+EXPORTED int sst_pause(void)
+{
+    return set_paused(true);
+}
+
+EXPORTED int sst_resume(void)
+{
+    return set_paused(false);
+}
+
+EXPORTED long sst_dump(char *buffer, size_t size)
+{
+    const struct control_config *config = config_of();
+    struct buffer text = BUFFER_INIT;
+    long length;
+    int err;
+
+    if (!config)
+        return -ENODEV;
+    if (!buffer && size)
+        return -EINVAL;
+    err = dump_self(config, &text);
+    length = err ? err : (long)text.size;
+    if (!err && size) {
+        size_t fits = text.size < size - 1 ? text.size : size - 1;
+
+        memcpy(buffer, text.data, fits);
+        buffer[fits] = '\0';
+    }
+    buffer_free(&text);
+    return length;
+}

@@ -1,0 +1,54 @@
+/*
+ * control/control.h - look into the living process, and change what is recorded: a Unix socket with a thread of its
+ * own, the in-process API (shadowtrace/shadowtrace.h), and the sampler of stacks.
+ *
+ * Requests and replies are JSON objects, one per line; include/shadowtrace/control_schema.json describes them. The
+ * traced threads never wait for any of it: stacks are copied beside them (stack_copy_all), settings are swapped
+ * (live/live.h), lines for the log are handed to the writer.
+ *
+ *     socket.c    the folder, the socket, who may connect      dump.c      copied stacks as JSON
+ *     server.c    the thread: clients, buffers, deadlines      api.c       what the library exports
+ *     request.c   one line in, one line out                    profile.c   --profile
+ */
+#ifndef SHADOWTRACE_CONTROL_CONTROL_H
+#define SHADOWTRACE_CONTROL_CONTROL_H
+
+#include "base/buffer.h"
+#include "names/names.h"
+
+struct control;
+
+struct control_config {
+    struct names *names; /* borrowed, as is all below */
+    const char *executable, *name, *runtime, *hooks;
+    char *const *command;
+    uint64_t zero_ns; /* CLOCK_MONOTONIC at t = 0 */
+    bool shadow;      /* there are shadow stacks */
+    void *context;
+    /* Name of the thread with that gettid(). Returns whether it has one. */
+    bool (*thread_name)(void *context, uint32_t os, char *text, size_t size);
+    /* 0 or -errno; what is given through a pointer is to be freed with memory_free. */
+    int (*mark)(void *context, const char *text);
+    int (*rotate)(void *context, char **older);
+    int (*sites)(void *context, uint32_t most, char **members);
+    void (*status)(void *context, struct buffer *out); /* appends JSON members, each with a comma before it */
+};
+
+/*
+ * control_new - for this process, without a socket yet. control_listen - make the socket.
+ * Returns: 0 or -errno, then with one line in why. Owns: *out is the process's, for good.
+ */
+int control_new(struct control **out);
+int control_listen(struct control *control, char *why, size_t why_size);
+const char *control_path(const struct control *control); /* of the socket; NULL: there is none */
+
+/*
+ * control_start - from here on the API answers, and the thread too if there is a socket (all signals blocked, named).
+ * Returns: 0 or -errno. control_stop - no more answers; waits for the one under way at most timeout_ms; the socket is
+ * gone after it. control_abandon - in a child after fork: the socket is the parent's. Async-signal-safe.
+ */
+int control_start(struct control *control, const struct control_config *config);
+void control_stop(struct control *control, unsigned timeout_ms);
+void control_abandon(struct control *control);
+
+#endif

@@ -1,0 +1,61 @@
+/*
+ * control/internal.h - what the files of src/control/ share.
+ */
+#ifndef SHADOWTRACE_CONTROL_INTERNAL_H
+#define SHADOWTRACE_CONTROL_INTERNAL_H
+
+#include "control/control.h"
+
+#include "options/socket_path.h"
+#include "stack/stack.h"
+
+#include <jansson.h>
+#include <pthread.h>
+
+#define CONTROL_VERSION 1
+
+struct control {
+    struct control_config config;
+    char path[SOCKET_PATH_SIZE]; /* "" without a socket */
+    int listener, wake;          /* -1: none */
+    pthread_t thread;
+    bool threaded;
+    _Atomic(bool) running, stopping, ended;
+    struct dump *dump;             /* the thread's */
+    struct control_client *client; /* the thread's; NULL-ended by count */
+    size_t clients;
+};
+
+/* socket.c: 0 or -errno with why. control_admit - the peer's user is ours. */
+int control_socket_open(struct control *control, char *why, size_t why_size);
+void control_socket_close(struct control *control);
+bool control_admit(int fd);
+
+/* server.c */
+void *control_main(void *context);
+
+/* request.c: the reply to one line of `size` bytes, with its newline, into out (empty before). */
+void control_answer(struct control *control, const char *line, size_t size, struct buffer *out);
+void control_refuse(struct buffer *out, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* dump.c */
+struct dump_request {
+    uint32_t most; /* frames of one thread */
+    bool lines;    /* IL offsets, too */
+};
+struct dump *dump_new(struct names *names); /* NULL: no memory */
+void dump_free(struct dump *dump);
+
+/*
+ * dump_all - all threads, as JSON members (each with a comma before it). dump_self - the calling thread, as an object.
+ * Returns: 0 or -ENOMEM. Threads: dump_all the one that owns `dump`; dump_self any.
+ */
+int dump_all(struct dump *dump, const struct control_config *config,
+             const struct dump_request *request, struct buffer *out);
+int dump_self(const struct control_config *config, struct buffer *out);
+
+/* api.c: who answers; NULL: nobody. */
+void api_serve(struct control *control);
+
+#endif

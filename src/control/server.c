@@ -1,0 +1,276 @@
+/*
+ * The thread of the socket. Nothing here blocks but poll: a client that sends or takes slowly waits in its own
+ * buffers, whose size is bounded, and is let go when it does not move in time. One request of a client is answered
+ * at a time, the next one is looked at when the reply has gone.
+ */
+#include "control/internal.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MOST_CLIENTS  128
+#define MOST_REQUEST  65536u        /* bytes of one line */
+#define SLOW_NS       10000000000ull  /* half a request, or a reply that is not taken */
+#define IDLE_NS       600000000000ull /* a client that asks nothing */
+#define POLL_MS       1000
+#define SEND_PIECE    262144u
+
+struct control_client {
+    int fd;
+    struct buffer in, out;
+    size_t sent;
+    uint64_t until_ns;
+    bool last; /* closed once out is sent */
+};
+
+static void client_close(struct control *c, size_t index)
+{
+    struct control_client *client = &c->client[index];
+
+    close(client->fd);
+    buffer_free(&client->in);
+    buffer_free(&client->out);
+    *client = c->client[--c->clients];
+}
+
+static void client_wait(struct control_client *client)
+{
+    bool moving = client->in.size || client->out.size;
+
+    client->until_ns = clock_ns() + (moving ? SLOW_NS : IDLE_NS);
+}
+
+/* As much as the other side takes. Returns whether the connection is still of use. */
+static bool client_send(struct control_client *client)
+{
+    while (client->sent < client->out.size) {
+        size_t left = client->out.size - client->sent;
+        ssize_t n = send(client->fd, client->out.data + client->sent,
+                         left < SEND_PIECE ? left : SEND_PIECE, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+        if (n < 0)
+            return errno == EAGAIN || errno == EINTR;
+        client->sent += (size_t)n;
+        client_wait(client);
+    }
+    if (client->last)
+        return false;
+    client->sent = 0;
+    buffer_free(&client->out); /* a large one is not kept for a small one */
+    client_wait(client);
+    return true;
+}
+
+static void client_refuse(struct control_client *client, const char *what)
+{
+    control_refuse(&client->out, "%s", what);
+    client->last = true;
+}
+
+/* The next whole line, if the reply before has gone. Returns whether the connection is still of use. */
+static bool client_answer(struct control *c, struct control_client *client)
+{
+    char *end;
+
+    while (!client->out.size && client->in.size) {
+        size_t size;
+
+        end = memchr(client->in.data, '\n', client->in.size);
+        size = end ? (size_t)(end - client->in.data) : client->in.size;
+        if (size > MOST_REQUEST)
+            client_refuse(client, "a request is one line of at most 65536 bytes");
+        else if (end)
+            control_answer(c, client->in.data, size, &client->out);
+        else
+            return true;
+        if (client->out.failed)
+            return false;
+        if (client->last || !end) {
+            buffer_clear(&client->in);
+        } else {
+            memmove(client->in.data, end + 1, client->in.size - size - 1);
+            client->in.size -= size + 1;
+        }
+        if (!client_send(client))
+            return false;
+    }
+    return true;
+}
+
+static bool client_receive(struct control *c, struct control_client *client)
+{
+    char *to = buffer_reserve(&client->in, 4096);
+    ssize_t n;
+
+    if (!to)
+        return false;
+    n = recv(client->fd, to, 4096, MSG_DONTWAIT);
+    if (n < 0)
+        return errno == EAGAIN || errno == EINTR;
+    if (n == 0)
+        return false;
+    client->in.size += (size_t)n;
+    client_wait(client);
+    return client_answer(c, client);
+}
+
+/* One line and out, to whoever is not let in. */
+static void turn_away(int fd, const char *what)
+{
+    struct buffer line = BUFFER_INIT;
+
+    control_refuse(&line, "%s", what);
+    if (!line.failed)
+        send(fd, line.data, line.size, MSG_NOSIGNAL | MSG_DONTWAIT);
+    buffer_free(&line);
+    close(fd);
+}
+
+static void accept_all(struct control *c)
+{
+    int fd;
+
+    while ((fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+        if (!control_admit(fd)) {
+            turn_away(fd, "this process belongs to another user");
+        } else if (c->clients == MOST_CLIENTS) {
+            turn_away(fd, "128 clients are connected; try again later");
+        } else {
+            c->client[c->clients] = (struct control_client){.fd = fd};
+            client_wait(&c->client[c->clients++]);
+        }
+    }
+}
+
+static short wants(const struct control_client *client)
+{
+    if (client->out.size)
+        return POLLOUT;
+    return POLLIN;
+}
+
+static bool client_move(struct control *c, struct control_client *client, short events)
+{
+    if (events & (POLLERR | POLLNVAL))
+        return false;
+    if (events & POLLOUT)
+        return client_send(client) && client_answer(c, client);
+    if (events & (POLLIN | POLLHUP))
+        return client_receive(c, client);
+    return clock_ns() < client->until_ns;
+}
+
+static void serve(struct control *c)
+{
+    struct pollfd fd[2 + MOST_CLIENTS];
+    size_t count = c->clients;
+
+    fd[0] = (struct pollfd){.fd = c->wake, .events = POLLIN};
+    fd[1] = (struct pollfd){.fd = c->listener, .events = POLLIN};
+    for (size_t i = 0; i < count; i++)
+        fd[2 + i] = (struct pollfd){.fd = c->client[i].fd, .events = wants(&c->client[i])};
+    if (poll(fd, (nfds_t)(2 + count), POLL_MS) < 0)
+        return;
+    /* From the last on: closing one moves the last into its place. */
+    for (size_t i = count; i-- > 0;)
+        if (!client_move(c, &c->client[i], fd[2 + i].revents))
+            client_close(c, i);
+    if (fd[1].revents & POLLIN)
+        accept_all(c);
+}
+
+void *control_main(void *context)
+{
+    struct control *c = context;
+
+    pthread_setname_np(pthread_self(), "shadowtrace-ctl");
+    while (!load_acquire(&c->stopping))
+        serve(c);
+    while (c->clients)
+        client_close(c, c->clients - 1);
+    store_release(&c->ended, true);
+    return NULL;
+}
+
+int control_new(struct control **out)
+{
+    struct control *c = memory_zalloc(1, sizeof(*c));
+
+    *out = c;
+    if (!c)
+        return -ENOMEM;
+    c->listener = c->wake = -1;
+    return 0;
+}
+
+int control_listen(struct control *c, char *why, size_t why_size)
+{
+    return control_socket_open(c, why, why_size);
+}
+
+const char *control_path(const struct control *c)
+{
+    return *c->path ? c->path : NULL;
+}
+
+int control_start(struct control *c, const struct control_config *config)
+{
+    sigset_t all, before;
+    int err = 0;
+
+    c->config = *config;
+    store_release(&c->running, true);
+    api_serve(c);
+    if (c->listener < 0)
+        return 0;
+    c->client = memory_zalloc(MOST_CLIENTS, sizeof(*c->client));
+    c->dump = dump_new(config->names);
+    c->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (!c->client || !c->dump || c->wake < 0)
+        err = ENOMEM;
+    if (!err) {
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before); /* the new thread inherits the mask */
+        err = pthread_create(&c->thread, NULL, control_main, c);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    c->threaded = !err;
+    if (err)
+        control_socket_close(c);
+    return -err;
+}
+
+void control_stop(struct control *c, unsigned timeout_ms)
+{
+    const struct timespec step = {0, 1000000};
+    uint64_t one = 1;
+
+    api_serve(NULL);
+    store_release(&c->running, false);
+    store_release(&c->stopping, true);
+    if (c->threaded && write(c->wake, &one, sizeof(one)) == sizeof(one))
+        for (unsigned i = 0; i < timeout_ms && !load_acquire(&c->ended); i++)
+            nanosleep(&step, NULL);
+    if (c->threaded && *c->path)
+        unlink(c->path);
+    else
+        control_socket_close(c);
+}
+
+void control_abandon(struct control *c)
+{
+    store_relaxed(&c->running, false);
+    if (c->listener >= 0)
+        close(c->listener);
+    c->listener = -1;
+    *c->path = '\0';
+}

@@ -1,0 +1,187 @@
+/*
+ * log/watch.c - call sites while somebody looks: what each allocated since the first look. Counted by the writer as it
+ * writes, so that the traced threads do nothing for it.
+ */
+#include "log/log_internal.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define FIRST_ROWS  1024   /* a power of two */
+#define MOST_ROWS   262144 /* the same; what comes beyond is counted as one */
+#define IDLE_NS     10000000000ull
+#define MOST_FRAMES 64 /* shown of a stack, innermost first */
+
+struct watch_row {
+    const struct names_class *class; /* NULL: free */
+    uint32_t node, site;
+    uint64_t allocs;
+    double bytes; /* weighted */
+};
+
+struct log_watch {
+    struct watch_row *row; /* open addressing, capacity a power of two */
+    size_t capacity, used;
+    struct watch_row other;
+    uint64_t since_ns, asked_ns;
+};
+
+void log_watch_free(struct log_watch *watch)
+{
+    if (watch)
+        memory_free(watch->row);
+    memory_free(watch);
+}
+
+void log_watch_expire(struct log *log, uint64_t now_ns)
+{
+    if (!log->watch || now_ns - log->watch->asked_ns < IDLE_NS)
+        return;
+    log_watch_free(log->watch);
+    log->watch = NULL;
+}
+
+static struct log_watch *watch_new(void)
+{
+    struct log_watch *watch = memory_zalloc(1, sizeof(*watch));
+
+    if (!watch)
+        return NULL;
+    watch->row = memory_zalloc(FIRST_ROWS, sizeof(*watch->row));
+    if (!watch->row) {
+        log_watch_free(watch);
+        return NULL;
+    }
+    watch->capacity = FIRST_ROWS;
+    watch->since_ns = clock_ns();
+    return watch;
+}
+
+static struct watch_row *find(struct watch_row *row, size_t capacity, const struct watch_row *key)
+{
+    uint64_t h = ((uintptr_t)key->class ^ (uint64_t)key->node << 24 ^ (uint64_t)key->site << 44) *
+                 UINT64_C(0x9e3779b97f4a7c15);
+    size_t at = (size_t)(h >> 32) & (capacity - 1);
+
+    while (row[at].class && (row[at].class != key->class || row[at].node != key->node ||
+                             row[at].site != key->site))
+        at = (at + 1) & (capacity - 1);
+    return &row[at];
+}
+
+/* Room for one more, if that may be. */
+static bool grow(struct log_watch *watch)
+{
+    struct watch_row *row;
+
+    if (watch->used * 4 < watch->capacity * 3)
+        return true;
+    if (watch->capacity >= MOST_ROWS)
+        return false;
+    row = memory_zalloc(watch->capacity * 2, sizeof(*row));
+    if (!row)
+        return false;
+    for (size_t i = 0; i < watch->capacity; i++)
+        if (watch->row[i].class)
+            *find(row, watch->capacity * 2, &watch->row[i]) = watch->row[i];
+    memory_free(watch->row);
+    watch->row = row;
+    watch->capacity *= 2;
+    return true;
+}
+
+void log_watch_add(struct log *log, const struct log_thread *thread, const struct event *event)
+{
+    struct log_watch *watch = log->watch;
+    struct watch_row key = {.class = (const struct names_class *)event->subject,
+                            .node = event->node,
+                            .site = event->site};
+    struct watch_row *row = find(watch->row, watch->capacity, &key);
+
+    if (!row->class) {
+        if (grow(watch)) {
+            row = find(watch->row, watch->capacity, &key);
+            *row = key;
+            watch->used++;
+        } else {
+            row = &watch->other;
+        }
+    }
+    row->allocs++;
+    row->bytes += log_weight(thread, event);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct watch_row *const *x = a, *const *y = b;
+
+    return ((*x)->bytes < (*y)->bytes) - ((*x)->bytes > (*y)->bytes);
+}
+
+static void put_row(struct log *log, struct buffer *b, const struct watch_row *row)
+{
+    const struct tree_node *node = tree_node_by_id(log->config.tree, row->node);
+    int32_t il = log_site_il(log, row->site);
+    unsigned frames = 0;
+
+    buffer_format(b, "{\"allocs\":%llu,\"bytes\":%.0f,\"node\":%u,\"type\":",
+                  (unsigned long long)row->allocs, row->bytes, row->node);
+    buffer_json_string(b, names_class_text(row->class));
+    if (il >= 0)
+        buffer_format(b, ",\"il\":%d", il);
+    buffer_text(b, ",\"stack\":[");
+    for (; node && node->parent && frames < MOST_FRAMES; node = node->parent) {
+        if (frames++)
+            buffer_char(b, ',');
+        buffer_json_string(b, names_method_text((const struct names_method *)node->method));
+    }
+    buffer_text(b, "]}");
+}
+
+/* Rows of the table, most bytes first; to be freed. */
+static struct watch_row **sorted(struct log_watch *watch)
+{
+    struct watch_row **order = memory_alloc((watch->used + 1) * sizeof(struct watch_row *));
+    size_t count = 0;
+
+    for (size_t i = 0; order && i < watch->capacity; i++)
+        if (watch->row[i].class)
+            order[count++] = &watch->row[i];
+    if (order)
+        qsort(order, count, sizeof(*order), by_bytes);
+    return order;
+}
+
+static void answer(struct log *log, struct log_message *message)
+{
+    struct buffer b = BUFFER_INIT;
+    struct watch_row **order;
+
+    message->err = -ENOMEM;
+    if (!log->watch && !(log->watch = watch_new()))
+        return;
+    log->watch->asked_ns = clock_ns();
+    order = sorted(log->watch);
+    if (!order)
+        return;
+    buffer_format(&b, "\"since\":%llu,\"sites\":%zu,\"other\":{\"allocs\":%llu,\"bytes\":%.0f},\"rows\":[",
+                  (unsigned long long)(log->watch->since_ns - log->zero_ns), log->watch->used,
+                  (unsigned long long)log->watch->other.allocs, log->watch->other.bytes);
+    for (size_t i = 0; i < log->watch->used && i < message->most; i++) {
+        if (i)
+            buffer_char(&b, ',');
+        put_row(log, &b, order[i]);
+    }
+    buffer_char(&b, ']');
+    memory_free(order);
+    message->text = buffer_take(&b);
+    message->err = message->text ? 0 : -ENOMEM;
+}
+
+int log_sites(struct log *log, uint32_t most, char **out)
+{
+    return log_ask(log, answer, most, out);
+}

@@ -1,0 +1,87 @@
+/*
+ * Copies of all stacks, taken beside their running threads. A copy is exact when the word that every change of a stack
+ * ends with was the same before and after; else what can be proved of it is said: how many of its oldest frames cannot
+ * have changed in between.
+ */
+#include "stack/stack_hot.h"
+
+#include <errno.h>
+#include <urcu/urcu-bp.h>
+
+#define COPY_TRIES 16
+
+/*
+ * Frames from the root that were there all the time between two states, if only calls and returns lay between: the
+ * changes are k = enters + leaves, the depth moved by enters - leaves; so many leaves cannot have reached deeper.
+ */
+static uint32_t untouched(uint64_t before, uint64_t after)
+{
+    uint64_t changes = (after >> STATE_DEPTH_BITS) - (before >> STATE_DEPTH_BITS);
+    int64_t moved = (int64_t)STATE_DEPTH(after) - (int64_t)STATE_DEPTH(before);
+    int64_t leaves = ((int64_t)changes - moved) / 2;
+
+    if (after < before || changes > UINT32_MAX || leaves > (int64_t)STATE_DEPTH(before))
+        return 0;
+    return STATE_DEPTH(before) - (uint32_t)leaves;
+}
+
+/* One try: word, frames, word. In a read-side section. `room` is what frames[] takes. */
+static void copy_try(const struct stack *s, struct stack_copied *frames, size_t room,
+                     struct stack_copied_thread *out)
+{
+    uint64_t repairs = load_acquire(&s->repair_changes);
+    uint64_t before = load_acquire(&s->state), after; /* slots of that state */
+    const struct stack_block *block = load_acquire(&s->block);
+    uint32_t depth = STATE_DEPTH(before), skipped;
+
+    out->depth = depth;
+    out->count = depth < room ? depth : (uint32_t)room;
+    skipped = depth - out->count;
+    for (uint32_t i = 0; i < out->count; i++) {
+        const struct frame *from = &block->frames[1 + skipped + i];
+
+        frames[i].method = load_relaxed(&from->method);
+        frames[i].sp = load_relaxed(&from->sp);
+        frames[i].ret = load_relaxed(&from->ret);
+    }
+    out->dispatching = load_relaxed(&s->dispatching);
+    fence_acquire(); /* slots before the second look; pairs with fence_release in stack_enter */
+    after = load_acquire(&s->state);
+    out->exact = after == before && load_acquire(&s->block) == block;
+    if (out->exact)
+        out->certain = depth;
+    else /* a cut changes the word once for many frames: then nothing can be said */
+        out->certain = load_relaxed(&s->repair_changes) == repairs ? untouched(before, after) : 0;
+}
+
+static void copy_thread(const struct stack *s, struct stack_copies *all,
+                        struct stack_copied_thread *out)
+{
+    size_t room = all->capacity - all->used;
+
+    if (room > all->most)
+        room = all->most;
+    *out = (struct stack_copied_thread){.os_thread = s->os_thread, .first = all->used};
+    while (out->tries < COPY_TRIES && !out->exact) {
+        copy_try(s, all->frames + all->used, room, out);
+        out->tries++;
+    }
+    all->used += out->count;
+    all->frames_wanted += out->depth < all->most ? out->depth : all->most;
+}
+
+int stack_copy_all(struct stack_copies *out)
+{
+    out->count = out->used = out->threads_wanted = out->frames_wanted = 0;
+    urcu_bp_read_lock(); /* keeps every listed stack and its block alive (I4) */
+    for (const struct stack *s = stack_registry(); s; s = load_acquire(&s->next)) {
+        if (load_acquire(&s->gone))
+            continue;
+        if (out->threads_wanted++ < out->thread_capacity)
+            copy_thread(s, out, &out->threads[out->count++]);
+        else
+            out->frames_wanted += out->most < stack_depth(s) ? out->most : stack_depth(s);
+    }
+    urcu_bp_read_unlock(); /* every s is dead from here on; out is ours */
+    return out->threads_wanted > out->count || out->frames_wanted > out->used ? -ENOSPC : 0;
+}

@@ -1,0 +1,344 @@
+"""The control socket and the commands that speak to it: list, dump, ctl; what they refuse, and that the program goes on."""
+import json
+import os
+import re
+import signal
+import socket
+import stat
+import tempfile
+import time
+
+import harness
+from control import Client, Living, folder
+from harness import ENVIRONMENT, HOOKS, PROGRAM, each, needs, one_line, tool
+
+
+def asked(t, result):
+    t.equal(result.status, 0, 'exit status\n%s' % result)
+    return result
+
+
+def frames(log, alloc):
+    return [log.methods[m]['name'] for m in log.stack(alloc.get('node', 0))]
+
+
+# ---- what it shows
+
+@needs('WebServer')
+@each('hooks', *HOOKS)
+def test_dump_shows_every_managed_thread_with_names_and_lines(t, hooks):
+    server = Living(t, PROGRAM.command('WebServer') + ['--seconds', '60'], '--check', '0', '--hooks', hooks)
+    pid = server.wait()
+    until, found, names = time.monotonic() + 30, None, set()
+    while time.monotonic() < until and not (found and '.NET TP Worker' in names):
+        dump = json.loads(asked(t, tool('dump', '--format=json', str(pid))).out)
+        found = [f for thread in dump['threads'] for f in thread['stack'] if 'WebServer.Program.' in f['method']]
+        names = {thread.get('name') for thread in dump['threads']}
+    t.true(found, 'no frame of the program in any dump: %r' % dump)
+    t.equal(dump['pid'], pid, 'pid')
+    tasks = set(os.listdir('/proc/%d/task' % pid))
+    for thread in dump['threads']:
+        t.true(str(thread['os']) in tasks or thread['exact'], 'thread %s is not of the process' % thread['os'])
+        t.true(len(thread['stack']) == thread['depth'], 'frames')
+        t.true(thread['tries'] >= 1, 'tries')
+    t.true('.NET TP Worker' in names, 'names of threads: %s' % names)
+    offsets = [f for thread in dump['threads'] for f in thread['stack'][1:] if 'il' in f]
+    t.true(len(offsets) > 10, 'IL offsets of calls under way: %d' % len(offsets))
+    text = asked(t, tool('dump', str(pid))).text
+    t.true(re.search(r'^thread \d+ "\.NET TP Worker": \d+ frames?$', text, re.M), text[:2000])
+    t.true(re.search(r'^\d+ threads?, \d+ exact, copied in ', text, re.M), text[-300:])
+    listed = json.loads(asked(t, tool('list', '--format=json')).out)
+    t.equal([p['name'] for p in listed if p['pid'] == pid], ['WebServer'], 'list')
+    t.unchecked.add(server.path)
+    t.equal(server.end(signal.SIGKILL), 137, 'exit status')
+
+
+@needs('Ticker')
+def test_lines_of_frames_come_from_symbols(t):
+    ticker = Living(t, PROGRAM.command('Ticker') + ['--seconds', '60', '--threads', '3'], '--check', '0')
+    pid = ticker.wait()
+    until, lines = time.monotonic() + 20, {}
+    while time.monotonic() < until and not lines:
+        dump = json.loads(asked(t, tool('dump', '--format=json', str(pid))).out)
+        lines = {f['file'] for thread in dump['threads'] for f in thread['stack'] if 'Ticker' in f['method'] and 'line' in f}
+    pdb = os.path.exists(PROGRAM.command('Ticker')[-1].replace('.dll', '.pdb'))
+    t.true(not pdb or any(f.endswith('Program.cs') for f in lines), 'files: %s' % lines)
+    ticker.end()
+
+
+# ---- what it changes
+
+@needs('Ticker')
+def test_ctl_changes_what_is_recorded(t):
+    ticker = Living(t, PROGRAM.command('Ticker') + ['--seconds', '60'], '--check', '0', '--paused')
+    pid = str(ticker.wait())
+    time.sleep(1)
+    t.equal(json.loads(json.dumps(ticker.client().ask('status')))['written'], 0, 'events while paused')
+    asked(t, tool('ctl', pid, 'mark', 'one'))
+    t.true('recording' in asked(t, tool('ctl', pid, 'start')).text, 'start')
+    time.sleep(0.7)
+    asked(t, tool('ctl', pid, 'only', 'Ticker.Program.Make*'))
+    asked(t, tool('ctl', pid, 'mark', 'two ä\u2028'))
+    time.sleep(0.7)
+    asked(t, tool('ctl', pid, 'sample', '4K'))
+    time.sleep(0.7)
+    asked(t, tool('ctl', pid, 'stop'))
+    t.true(' paused' in asked(t, tool('ctl', pid, 'status')).text, 'status')
+    asked(t, tool('ctl', pid, 'mark', 'three'))
+    time.sleep(0.5)
+    t.equal(ticker.end(), 143, 'exit status')
+    log = harness.Log(ticker.path, cut=True)
+    marks = [(r['t'], r['text']) for r in log.others if r['kind'] == 'mark']
+    t.equal([text for _, text in marks], ['one', 'two ä\u2028', 'three'], 'marks')
+    configs = [r for r in log.others if r['kind'] == 'config']
+    t.equal([(c['number'], c['paused'], c['sample'], c['only']) for c in configs],
+            [(2, False, 0, []), (3, False, 0, ['Ticker.Program.Make*']), (4, False, 4096, ['Ticker.Program.Make*']),
+             (5, True, 4096, ['Ticker.Program.Make*'])], 'configurations')
+    t.true(log.allocs and min(a['t'] for a in log.allocs) >= marks[0][0], 'nothing before the start')
+    late = [a for a in log.allocs if a['t'] > configs[1]['t'] + 50000000]
+    t.true(late, 'nothing after `only`')
+    for a in late:
+        t.true(frames(log, a)[0].startswith('Ticker.Program.Make'), 'allocated by %s' % (frames(log, a)[:1],))
+    sampled = [a for a in log.allocs if 'weight' in a]
+    t.true(sampled and len(sampled) < len(late), 'sampled events')
+    t.true(min(a['t'] for a in sampled) >= configs[2]['t'], 'sampled before it was asked for')
+    t.true(max(a['t'] for a in log.allocs) < configs[3]['t'] + 500000000, 'recorded after the stop')
+
+
+@needs('Ticker')
+def test_rotate_begins_a_new_part_that_can_be_read_alone(t):
+    ticker = Living(t, PROGRAM.command('Ticker') + ['--seconds', '60'], '--check', '0')
+    pid = str(ticker.wait())
+    parts = []
+    for number in 1, 2, 3:
+        time.sleep(0.5)
+        text = asked(t, tool('ctl', pid, 'rotate')).text.strip()
+        parts.append(text.split(' is ', 1)[1])
+        t.equal(parts[-1], '%s.%d' % (ticker.path, number), 'name of the part')
+    time.sleep(0.5)
+    ticker.end()
+    numbers = []
+    for part in parts + [ticker.path]:
+        log = harness.Log(part, cut=part == ticker.path)
+        t.true(log.allocs, '%s has no events' % part)
+        names = [log.classes[a['class']]['name'] for a in log.allocs]
+        numbers.append(names.count('Ticker.Tick'))
+        t.unchecked.add(part)
+        t.equal(tool('validate', part).status, 0, part)
+    t.true(min(numbers) > 0, 'ticks by part: %s' % numbers)
+
+
+@needs('Ticker')
+@each('hooks', *HOOKS)
+def test_every_event_belongs_to_one_configuration(t, hooks):
+    """
+    Two configurations in turn, as fast as they can be set: every allocation of Make, each event standing for itself
+    (weight absent), or a sample of what others than Make allocate, each with a weight above its size. An event of Make
+    with a weight, or of another method without one, would be a mixture.
+    """
+    ticker = Living(t, PROGRAM.command('Ticker') + ['--seconds', '120', '--threads', '4'], '--check', '0', '--hooks', hooks)
+    ticker.wait()
+    client = ticker.client()
+    even = {'sample': 0, 'only': ['Ticker.Program.Make*'], 'paused': False}
+    odd = {'sample': 64, 'only': ['Ticker.Program.<*'], 'paused': False}
+    first = client.ask('set', **even)['number']
+    for i in range(10000):
+        reply = client.ask('set', **(odd if i % 2 else even))
+        t.true(reply['ok'], reply)
+    t.equal(reply['number'], first + 10000, 'changes')
+    client.ask('set', paused=True)
+    time.sleep(0.3)
+    t.equal(ticker.end(), 143, 'exit status')
+    log = harness.Log(ticker.path, cut=True)
+    changed = [r for r in log.others if r['kind'] == 'config']
+    t.equal(len(changed), 10002, 'configurations in the log')
+    kinds = {True: 0, False: 0}
+    for a in log.allocs:
+        if a['t'] < changed[0]['t'] + 500000000 and 'weight' not in a and a['t'] < changed[1]['t']:
+            continue  # before the first
+        made = bool(frames(log, a)) and frames(log, a)[0].startswith('Ticker.Program.Make')
+        kinds[made] += 1
+        if made == ('weight' in a):
+            raise AssertionError('a mixture: %r allocated by %s' % (a, frames(log, a)[:1]))
+    t.true(min(kinds.values()) > 100, 'events of both configurations: %s' % kinds)
+    t.note('10,000 changes, %d and %d events' % (kinds[True], kinds[False]))
+
+
+# ---- what it refuses
+
+@needs('Ticker')
+def test_processes_that_cannot_be_looked_into(t):
+    gone = os.fork()
+    if gone == 0:
+        os._exit(0)
+    os.waitpid(gone, 0)
+    for command in ['dump', str(gone)], ['ctl', str(gone), 'status']:
+        one_line(tool(*command), 3, str(gone), 'no process')
+        one_line(tool(*[str(os.getpid()) if c == str(gone) else c for c in command]), 3, 'not traced')
+    for command in ['dump', '1x'], ['ctl', '-1', 'start'], ['ctl', 'x', 'start'], ['dump', '0']:
+        one_line(tool(*command), 2)
+    for command in (['dump'], ['dump', '1', '2'], ['dump', '--frames', '0', '1'], ['dump', '--format', 'xml', '1'], ['ctl'],
+                    ['ctl', '1'], ['ctl', '1', 'nonsense'], ['ctl', '1', 'mark'], ['ctl', '1', 'start', 'now'],
+                    ['ctl', '1', 'sample', 'banana'], ['list', 'x']):
+        one_line(tool(*command), 2)
+    if os.geteuid() == 0:
+        other = t.start(['setpriv', '--reuid', '65534', '--clear-groups', 'sleep', '60'])
+        time.sleep(0.3)
+        one_line(tool('dump', str(other.pid)), 3, 'belongs to')
+
+
+@needs('Ticker')
+def test_no_control_means_no_socket(t):
+    ticker = Living(t, PROGRAM.command('Ticker') + ['--seconds', '3'], '--check', '0', '--no-control')
+    time.sleep(1.5)
+    found = harness.run(['pgrep', '-P', str(ticker.process.pid)]).text.split()
+    for pid in found:
+        t.true(not os.path.exists(os.path.join(folder(), pid + '.sock')), 'a socket of %s' % pid)
+        one_line(tool('dump', pid), 3, 'not traced', '--no-control')
+    ticker.process.wait(20)
+
+
+@needs('Ticker')
+def test_a_process_that_was_killed_leaves_a_socket_that_list_removes(t):
+    ticker = Living(t, PROGRAM.command('Ticker') + ['--seconds', '60'], '--check', '0')
+    pid = ticker.wait()
+    path = os.path.join(folder(), '%d.sock' % pid)
+    mode = os.lstat(path)
+    t.true(stat.S_ISSOCK(mode.st_mode) and mode.st_mode & 0o777 == 0o600, 'mode %o' % mode.st_mode)
+    t.equal(os.stat(folder()).st_mode & 0o777, 0o700, 'mode of the folder')
+    t.unchecked.add(ticker.path)
+    os.kill(pid, signal.SIGKILL)
+    ticker.process.wait(20)
+    t.true(os.path.exists(path), 'the socket is gone already')
+    result = tool('list')
+    t.equal(result.status, 0, 'list\n%s' % result)
+    t.true('removed' in result.errors and not os.path.exists(path), 'not removed\n%s' % result)
+    one_line(tool('dump', str(pid)), 3, 'no process')
+
+
+@needs('Ticker')
+def test_a_folder_that_is_not_ours_alone_is_not_used(t):
+    def open_to_all(path):
+        os.mkdir(path)
+        os.chmod(path, 0o777)
+
+    def a_file(path):
+        open(path, 'w').close()
+
+    def of_another(path):
+        os.mkdir(path, 0o700)
+        os.chown(path, 65534, 65534)
+
+    for spoil in (open_to_all, a_file, lambda path: os.symlink('/tmp', path)) + ((of_another,) if not os.geteuid() else ()):
+        with tempfile.TemporaryDirectory() as place:  # a short name: there is not much room in a socket's
+            spoil(os.path.join(place, 'shadowtrace'))
+            env = dict(ENVIRONMENT, XDG_RUNTIME_DIR=place)
+            one_line(tool('dump', '1', env=env), 3, 'not to be trusted')
+            result = tool('list', env=env)
+            t.true(result.status == 3 and 'not to be trusted' in result.errors, 'list\n%s' % result)
+
+
+@needs('Hello')
+def test_without_a_socket_the_program_runs_and_the_user_hears_why(t):
+    """Neither place can be used: one is open to all, the other is taken by a file."""
+    if os.geteuid() != 0:
+        t.skip('needs another user, whose place in /tmp can be taken')
+    taken = '/tmp/shadowtrace-65533'
+    open(taken, 'w').close()
+    try:
+        work = t.path('work')
+        os.mkdir(work)
+        os.chmod(work, 0o777)
+        r = harness.run(['setpriv', '--reuid', '65533', '--clear-groups', harness.TOOL, 'record', '-o', work + '/log.ndjson',
+                         '--'] + PROGRAM.command('Hello'), env=dict(ENVIRONMENT, HOME=work, DOTNET_CLI_HOME=work))
+        if r.status:
+            t.skip('another user cannot run the program here: %s' % r.errors.strip()[:100])
+        log = harness.Log(work + '/log.ndjson')
+        t.true('no folder' in log.header.get('uncontrolled', ''), 'header: %s' % log.header)
+        t.true('no folder' in r.errors, 'the summary: %s' % r.errors)
+    finally:
+        os.unlink(taken)
+
+
+@needs('Ticker')
+def test_bad_clients_get_one_line_each_and_the_program_goes_on(t):
+    ticker = Living(t, PROGRAM.command('Ticker') + ['--seconds', '120'], '--check', '0')
+    ticker.wait()
+    good = ticker.client()
+    before = good.ask('status')['calls']
+    for request, word in ((b'garbage\n', 'JSON'), (b'\xff\xfe\x00\n', 'JSON'), (b'[]\n', 'object'), (b'7\n', 'object'),
+                          (b'{}\n', 'command'), (b'{"command":"nonsense"}\n', 'nonsense'),
+                          (b'{"command":"status","version":2}\n', 'version'), (b'{"command":"mark"}\n', 'text'),
+                          (b'{"command":"mark","text":""}\n', 'text'), (b'{"command":"mark","text":7}\n', 'text'),
+                          (b'{"command":"set"}\n', 'nothing'), (b'{"command":"set","sample":-1}\n', 'sample'),
+                          (b'{"command":"set","sample":1e3}\n', 'sample'), (b'{"command":"set","only":[""]}\n', 'only'),
+                          (b'{"command":"set","only":"x"}\n', 'only'), (b'{"command":"set","paused":1}\n', 'paused'),
+                          (b'{"command":"dump","frames":"x"}\n', 'frames'), (b'{"command":"status","more":1}\n', 'more'),
+                          (b'{"command":"status","command":"dump"}\n', 'JSON'), (b'\n', 'JSON')):
+        good.send(request)
+        reply = good.line()
+        t.true(reply['ok'] is False and word in reply['error'], '%r: %r' % (request, reply))
+    huge = ticker.client()
+    try:
+        huge.send(b'x' * 300000)
+    except OSError:
+        pass  # it may be closed before all is sent
+    reply = huge.line()
+    t.true(reply['ok'] is False and '65536' in reply['error'], reply)
+
+    many = [ticker.client() for _ in range(100)]
+    for client in many:
+        client.send(b'{"command":"status"}\n')
+    for client in many:
+        t.true(client.line()['ok'], 'one of a hundred')
+    beyond = [ticker.client() for _ in range(40)]
+    refused = 0
+    for client in beyond:
+        try:
+            client.send(b'{"command":"status"}\n')
+            refused += not client.line()['ok']
+        except (EOFError, OSError):
+            refused += 1
+    t.true(refused >= 10, '%d of 40 beyond 128 were refused' % refused)
+    for client in many + beyond:
+        client.close()
+
+    deaf = ticker.client()  # asks on and on, and reads nothing: it is let go once its reply has waited too long
+    deaf.socket.settimeout(1)
+    sent = 0
+    try:
+        while sent < 1 << 24:
+            deaf.send(b'{"command":"dump"}\n' * 1000)
+            sent += 19000
+    except OSError:
+        pass
+    half = ticker.client()
+    half.send(b'{"command":')
+    after = good.ask('status')
+    t.true(after['ok'] and after['calls'] > before, 'the program stands still')
+    time.sleep(12)
+    for client, what in (half, 'half a request'), (deaf, 'a deaf client'):
+        client.socket.settimeout(5)
+        try:
+            while client.socket.recv(1 << 20):
+                pass
+        except ConnectionResetError:
+            pass
+        except socket.timeout:
+            raise AssertionError('%s is still connected' % what)
+    again = good.ask('status')
+    t.true(again['calls'] > after['calls'], 'the program stands still')
+    t.equal(ticker.end(), 143, 'exit status')
+
+
+@needs('Ticker')
+def test_a_stopped_process_is_said_to_be_silent(t):
+    ticker = Living(t, PROGRAM.command('Ticker') + ['--seconds', '60'], '--check', '0')
+    pid = ticker.wait()
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        one_line(tool('dump', str(pid)), 3, 'does not answer')
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    t.equal(tool('dump', str(pid)).status, 0, 'it goes on')
+    ticker.end()
