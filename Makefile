@@ -96,7 +96,7 @@ $(BUILD)/obj/src/report/schema_text.o: include/shadowtrace/log_schema.json
 
 DEB_TOOLS := gcc:gcc pkg-config:pkg-config python3:python3 jq:jq
 DEB_LIBS := liburcu-bp:liburcu-dev liburcu-cds:liburcu-dev jansson:libjansson-dev libzstd:libzstd-dev zlib:zlib1g-dev \
-            cmocka:libcmocka-dev
+            cmocka:libcmocka-dev libunwind:libunwind-dev
 
 deps:
 	$(Q)missing=''; \

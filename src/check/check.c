@@ -292,7 +292,7 @@ void check_compare(struct check *check, struct check_thread **thread,
         return; /* half a snapshot is none: not taken */
     add_relaxed(&agreement->taken, 1);
     if (result < 0) {
-        agreement_refused(agreement, result);
+        agreement_refused(&agreement->refusals, result);
         if (subject->depth == 0)
             count_refused(check, subject);
         else
@@ -325,7 +325,7 @@ struct tree_node *check_capture(struct check *check, struct check_thread **threa
     result = walk_self(walk, COR_PRF_SNAPSHOT_DEFAULT);
     add_relaxed(&check->config.agreement->taken, 1);
     if (result < 0) {
-        agreement_refused(check->config.agreement, result);
+        agreement_refused(&check->config.agreement->refusals, result);
         add_relaxed(&check->config.agreement->refused, 1);
         return node;
     }

@@ -3,6 +3,7 @@
  *
  * IP  of a frame that called another hooked method is the return address kept at that one's Enter, if nothing lies
  *     between the two. What does lie between is told by what code holds the return address.
+ *     A suspension may have replaced the return address before the Enter hook read it.
  * SP  of a frame is where its callee's caller had it: the callee's shadow SP, if nothing lies between; else higher,
  *     and below the frame's own caller.
  * FP  plus two words is the frame's shadow SP: a hooked method has a frame pointer. In a body entered by on-stack
@@ -69,7 +70,8 @@ static void ask(const struct check_config *config, uintptr_t ip, uintptr_t *func
 }
 
 /* What lies at a return address that is not the snapshot's IP of `function`'s frame. */
-static enum agreement_call class_of(struct check_walk *walk, uintptr_t ip, uintptr_t function)
+static enum agreement_call class_of(struct check_walk *walk, uintptr_t ip, uintptr_t function,
+                                    bool called)
 {
     const struct check_config *config = check_config(walk->check);
     uint32_t epoch = names_epoch(config->names);
@@ -80,7 +82,7 @@ static enum agreement_call class_of(struct check_walk *walk, uintptr_t ip, uintp
     if (ip == FRAME_RET_FILTER)
         return AGREEMENT_CALL_FILTER;
     if (ip >= config->native_low && ip < config->native_high)
-        return AGREEMENT_CALL_RUNTIME;
+        return called ? AGREEMENT_CALL_HIJACKED : AGREEMENT_CALL_RUNTIME;
     if (!code || code->epoch != epoch) {
         if (!code)
             code = walk->code = memory_alloc(sizeof(*code));
@@ -147,12 +149,15 @@ void check_registers(struct check_walk *walk, const struct stack_copied *shadow)
     for (size_t i = 0; i < walk->count; i++) {
         const struct check_frame *frame = &walk->frame[i];
         const struct stack_copied *own = &shadow[walk->count - 1 - i], *callee = own + 1;
+        enum agreement_call class;
 
         fp[class_of_fp(frame, own, walk->count - 1 - i)]++;
         if (!i)
             continue; /* the innermost called nobody who is hooked */
-        call[callee->ret == frame->ip ? AGREEMENT_CALL_EQUAL
-                                      : class_of(walk, callee->ret, frame->function)]++;
+        class = callee->ret == frame->ip
+                    ? AGREEMENT_CALL_EQUAL
+                    : class_of(walk, callee->ret, frame->function, callee->sp == frame->sp);
+        call[class]++;
         sp[class_of_sp(frame, own)]++;
     }
     for (unsigned i = 0; i < AGREEMENT_CALLS; i++)

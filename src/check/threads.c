@@ -1,5 +1,8 @@
 #include "check/threads.h"
 
+#include "check/leaving.h"
+#include "check/native.h"
+#include "check/seed.h"
 #include "check/walk.h"
 
 #include "base/clock.h"
@@ -17,7 +20,10 @@
 #define FIRST_FRAMES      1024
 #define BUSY_NS           1000000ull /* pause when a collection runs */
 #define DESTROYED_WAIT_MS 200u
-#define COLLECTION_RUNS   ((hresult)0x80131388) /* CORPROF_E_SUSPENSION_IN_PROGRESS */
+#define SEED_TRIES        5 /* and so long between them */
+#define SEED_STEP_NS      20000
+#define COLLECTION_RUNS   ((hresult)CORPROF_E_SUSPENSION_IN_PROGRESS)
+#define UNWINDING         ((hresult)CORPROF_E_STACKSNAPSHOT_UNMANAGED_CTX)
 
 /* A ThreadID that was destroyed and not created again: a pointer to nothing. */
 struct gone_thread {
@@ -34,7 +40,9 @@ struct check_threads {
     struct gone_thread *gone;
     struct event_ring *ring; /* for differences */
     /* scratch of the thread */
-    struct check_walk walked;
+    struct check_walk walked, seeded; /* of the thread being looked at */
+    struct native *native;            /* NULL: no libunwind */
+    struct seed seed;
     struct stack_copy copy;
 };
 
@@ -49,7 +57,10 @@ int check_threads_new(const struct check_threads_config *config, struct check_th
     pthread_mutex_init(&t->lock, NULL);
     t->copy.capacity = FIRST_FRAMES;
     t->copy.frames = memory_alloc(FIRST_FRAMES * sizeof(*t->copy.frames));
-    return check_walk_init(&t->walked, config->check) || !t->copy.frames ? -ENOMEM : 0;
+    return check_walk_init(&t->walked, config->check) ||
+                   check_walk_init(&t->seeded, config->check) || !t->copy.frames
+               ? -ENOMEM
+               : 0;
 }
 
 void check_threads_created(struct check_threads *t, uintptr_t thread_id)
@@ -97,18 +108,19 @@ static bool is_gone(struct check_threads *t, uintptr_t thread_id)
     return entry;
 }
 
+/* FunctionID of a shadow frame's method. */
 static uintptr_t function_of(uintptr_t method)
 {
     return method ? *(const uintptr_t *)method : 0;
 }
 
 /* Do the walked frames from `skip` on equal the copied ones? */
-static bool equal_from(const struct check_threads *t, size_t skip)
+static bool equal_from(const struct check_threads *t, const struct check_walk *walk, size_t skip)
 {
-    if (t->walked.count - skip != t->copy.depth)
+    if (walk->count - skip != t->copy.depth)
         return false;
     for (size_t i = 0; i < t->copy.depth; i++)
-        if (t->walked.frame[skip + i].function !=
+        if (walk->frame[skip + i].function !=
             function_of(t->copy.frames[t->copy.depth - 1 - i].method))
             return false;
     return true;
@@ -138,23 +150,113 @@ static void mismatch(struct check_threads *t, uint32_t os_thread, hresult result
     check_post(t->ring, clock_ticks(), EVENT_MISMATCH, m);
 }
 
-static void compare(struct check_threads *t, uint32_t os_thread)
+/* The snapshot has exactly one frame more, the one left last, and stands behind the call of its hook. */
+static bool is_leaving(const struct check_threads *t)
+{
+    const struct stack_copied *left = &t->copy.left;
+    const struct check_frame *top = t->walked.frame;
+
+    return t->walked.count == t->copy.depth + 1u && left->method &&
+           top->function == function_of(left->method) &&
+           top->fp + 2 * sizeof(uintptr_t) == left->sp && equal_from(t, &t->walked, 1) &&
+           leaving_behind_hook(top->ip, left->method, top->function);
+}
+
+/* Between two reports of a dispatch, one of the stacks is the older part of the other. */
+static bool is_dispatching(const struct check_threads *t)
+{
+    size_t walked = t->walked.count, shadow = t->copy.depth;
+    size_t common = walked < shadow ? walked : shadow;
+
+    if (!t->copy.dispatching)
+        return false;
+    for (size_t i = 0; i < common; i++)
+        if (t->walked.frame[walked - 1 - i].function != function_of(t->copy.frames[i].method))
+            return false;
+    return true;
+}
+
+static bool is_managed(void *context, uintptr_t ip)
+{
+    struct check_threads *t = context;
+    struct clr_info *info = t->config.info;
+    uintptr_t function, rejit;
+
+    return info->vtbl->get_function_from_ip3(info, (const uint8_t *)ip, &function, &rejit) == S_OK;
+}
+
+/* The first managed frame beyond the native ones. A thread that has just been stopped goes on to where it waits. */
+static enum native_result find_seed(struct check_threads *t, uint32_t os_thread,
+                                    struct native_registers *out)
+{
+    const struct timespec step = {0, SEED_STEP_NS};
+    enum native_result found = native_first(t->native, os_thread, is_managed, t, out);
+
+    for (unsigned i = 0; i < SEED_TRIES && found == NATIVE_RUNS; i++) {
+        nanosleep(&step, NULL);
+        found = native_first(t->native, os_thread, is_managed, t, out);
+    }
+    return found;
+}
+
+/*
+ * Called from native code, its Enter has been, and it waits to be let in: the runtime does not know of the frame yet.
+ * The shadow stack has exactly that one more, and the thread's native frames lead to it.
+ */
+static bool is_entering(struct check_threads *t, uint32_t os_thread)
+{
+    const struct stack_copied *top = &t->copy.frames[t->copy.depth - 1];
+    struct clr_info *info = t->config.info;
+    struct native_registers registers = {{0}, 0};
+    uintptr_t function = 0;
+
+    if (t->copy.depth != t->walked.count + 1 || is_managed(t, top->ret))
+        return false;
+    for (size_t i = 0; i < t->walked.count; i++)
+        if (t->walked.frame[i].function !=
+            function_of(t->copy.frames[t->copy.depth - 2 - i].method))
+            return false;
+    if (!t->native || find_seed(t, os_thread, &registers) == NATIVE_RUNS)
+        return true; /* no more is to be known */
+    return registers.value[NATIVE_SP] < top->sp &&
+           info->vtbl->get_function_from_ip(info, (const uint8_t *)registers.value[NATIVE_IP],
+                                            &function) == S_OK &&
+           function == function_of(top->method);
+}
+
+static void compare(struct check_threads *t, uint32_t os_thread, hresult result)
 {
     struct agreement_threads *a = t->config.agreement;
-    const struct stack_copied *left = &t->copy.left;
 
-    if (equal_from(t, 0)) {
+    if (result >= 0 && equal_from(t, &t->walked, 0)) {
         add_relaxed(&a->equal, 1);
         check_registers(&t->walked, t->copy.frames);
-    } else if (t->walked.count == t->copy.depth + 1u && left->method &&
-               t->walked.frame[0].function == function_of(left->method) &&
-               t->walked.frame[0].fp + 2 * sizeof(uintptr_t) == left->sp && equal_from(t, 1)) {
+    } else if (t->copy.depth && is_entering(t, os_thread)) {
+        add_relaxed(&a->entering, 1);
+    } else if (result >= 0 && is_leaving(t)) {
         add_relaxed(&a->leaving, 1);
-    } else if (t->copy.dispatching) {
+    } else if (result >= 0 && is_dispatching(t)) {
         add_relaxed(&a->dispatching, 1);
     } else {
-        mismatch(t, os_thread, S_OK);
+        mismatch(t, os_thread, result);
     }
+}
+
+/* The result of a walk, beside the copied shadow stack. */
+static void judge(struct check_threads *t, uint32_t os_thread, hresult result)
+{
+    struct agreement_threads *a = t->config.agreement;
+
+    if (result < 0)
+        agreement_refused(&a->refusals, result);
+    if (result < 0 && t->copy.depth == 0)
+        add_relaxed(&a->refused, 1); /* no managed frame */
+    else if (result == E_NOTIMPL)
+        add_relaxed(&a->unready, 1);
+    else if (result == UNWINDING)
+        add_relaxed(&a->unwinding, 1);
+    else
+        compare(t, os_thread, result);
 }
 
 /* The thread's shadow stack, in t->copy; grows it if need be. Returns whether it could be had. */
@@ -175,6 +277,58 @@ static bool copy(struct check_threads *t, uint32_t os_thread)
     t->copy.dispatching = false;
     t->copy.left = (struct stack_copied){0, 0, 0};
     return true;
+}
+
+static bool same_walk(const struct check_walk *a, const struct check_walk *b)
+{
+    return a->count == b->count && !memcmp(a->frame, b->frame, a->count * sizeof(*a->frame));
+}
+
+/* What was found beyond the native frames, beside the youngest frame of the walk without a seed. */
+static void compare_seed(struct check_threads *t, const struct native_registers *found)
+{
+    struct agreement_seeds *a = t->config.seeds;
+    const struct check_frame *youngest = t->walked.frame;
+    const uint64_t *r = found->value;
+
+    if (!t->walked.count)
+        return;
+    if (r[NATIVE_IP] == youngest->ip && r[NATIVE_SP] == youngest->sp &&
+        r[NATIVE_BP] == youngest->fp)
+        add_relaxed(&a->met, 1);
+    else if (r[NATIVE_SP] < youngest->sp)
+        add_relaxed(&a->met_stub, 1);
+}
+
+/* Once more, from there. */
+static void walk_seeded(struct check_threads *t, uintptr_t thread_id, uint32_t os_thread)
+{
+    struct agreement_seeds *a = t->config.seeds;
+    struct clr_info *info = t->config.info;
+    struct native_registers registers;
+    enum native_result found = find_seed(t, os_thread, &registers);
+    hresult result;
+
+    add_relaxed(&a->tried, 1);
+    if (found != NATIVE_FOUND) {
+        add_relaxed(found == NATIVE_RUNS ? &a->running : &a->lost, 1);
+        return;
+    }
+    compare_seed(t, &registers);
+    seed_set(&t->seed, &registers);
+    check_walk_begin(&t->seeded);
+    result = info->vtbl->do_stack_snapshot(info, thread_id, check_walk_frame,
+                                           COR_PRF_SNAPSHOT_REGISTER_CONTEXT, &t->seeded,
+                                           t->seed.context, sizeof(t->seed.context));
+    add_relaxed(&a->taken, 1);
+    if (result < 0) {
+        agreement_refused(&a->refusals, result);
+        add_relaxed(&a->refused, 1);
+    } else if (same_walk(&t->seeded, &t->walked)) {
+        add_relaxed(&a->same, 1);
+    } else {
+        add_relaxed(equal_from(t, &t->seeded, 0) ? &a->equal : &a->different, 1);
+    }
 }
 
 static void walk(struct check_threads *t, uintptr_t thread_id)
@@ -201,14 +355,9 @@ static void walk(struct check_threads *t, uintptr_t thread_id)
             add_relaxed(&a->walked, 1);
             add_relaxed(&a->snapshot_ns, clock_duration_ns(between - before));
             add_relaxed(&a->shadow_ns, clock_duration_ns(after - between));
-            if (result >= 0)
-                compare(t, os_thread);
-            else if (t->copy.depth == 0)
-                add_relaxed(&a->refused, 1); /* no managed frame */
-            else if (result == E_NOTIMPL)
-                add_relaxed(&a->unready, 1);
-            else
-                mismatch(t, os_thread, result);
+            judge(t, os_thread, result);
+            if (t->native && t->copy.depth && result != E_NOTIMPL)
+                walk_seeded(t, thread_id, os_thread);
         }
     }
     atomic_store(&t->walking, 0);
@@ -256,6 +405,8 @@ static void *threads_main(void *context)
     struct clr_info *info = t->config.info;
 
     pthread_setname_np(pthread_self(), "shadowtrace-chk");
+    if (native_new(&t->native))
+        store_relaxed(&t->config.seeds->missing, true);
     check_flag_raise(t->config.check);
     /* The first walk of a process sets up what a walk of a stopped thread could wait for. */
     info->vtbl->do_stack_snapshot(info, 0, ignore_frame, COR_PRF_SNAPSHOT_DEFAULT, NULL, NULL, 0);

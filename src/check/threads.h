@@ -18,6 +18,7 @@ struct check_threads_config {
     struct clr_info *info; /* borrowed, ICorProfilerInfo10 or later, as are all below */
     struct check *check;
     struct agreement_threads *agreement;
+    struct agreement_seeds *seeds;
     struct event_hub *hub;
     uint32_t interval_ms;
 };

@@ -263,7 +263,7 @@ static void print_threads(const struct table *t)
     row_count(t, "", "Stops of the whole runtime", offsetof(struct report_checks, stops));
     row_count(t, "  ", "threads walked", offsetof(struct report_checks, walked));
     row_count(t, "  ", "equal", offsetof(struct report_checks, walked_equal));
-    row_count(t, "  ", "left, not yet returned", offsetof(struct report_checks, walked_leaving));
+    row_count(t, "  ", "on its way out or in", offsetof(struct report_checks, walked_leaving));
     row_count(t, "  ", "in an exception dispatch", offsetof(struct report_checks, walked_dispatching));
     row_count(t, "  ", "different", offsetof(struct report_checks, walked_mismatched));
     row_count(t, "  ", "no frames, or not walkable", offsetof(struct report_checks, walked_refused));

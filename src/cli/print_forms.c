@@ -23,11 +23,23 @@ static const struct wording labels[] = {{"ip", "instruction"},
                                         {"stub", "called through another stub"},
                                         {"dynamic", "called through a DynamicMethod"},
                                         {"hidden", "called through hidden exception machinery"},
+                                        {"hijacked", "replaced by a suspension before Enter"},
                                         {"unhooked", "called through a method without hooks"},
                                         {"between", "higher, for what lies between"},
                                         {"replaced", "lower, for a body replaced on the stack"},
+                                        {"tried", "threads with frames"},
+                                        {"running", "not waiting: no registers to be had"},
+                                        {"lost", "native frames led to no managed one"},
+                                        {"met", "met the youngest frame of the walk"},
+                                        {"met_stub", "met a stub that walks leave out"},
+                                        {"taken", "walks with that frame as seed"},
+                                        {"same", "frame by frame as without"},
+                                        {"different", "different"},
+                                        {"refused", "refused by the runtime"},
+                                        {"refused_by", "refused with"},
                                         {"other", "not explained"},
-                                        {NULL, NULL}};
+                                        {"seeds", "Stopped threads seen from their native frames, and walked with a seed"},
+    {NULL, NULL}};
 
 static const char *words_of(const struct wording *table, const char *name)
 {

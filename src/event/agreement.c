@@ -19,8 +19,8 @@ const char *agreement_cause_name(enum agreement_cause cause)
 const char *agreement_call_name(enum agreement_call call)
 {
     static const char *const names[AGREEMENT_CALLS] = {
-        "equal", "runtime", "native", "handler",  "filter", "tail_call",
-        "stub",  "dynamic", "hidden", "unhooked", "other",
+        "equal", "runtime", "native", "handler",  "filter",   "tail_call",
+        "stub",  "dynamic", "hidden", "hijacked", "unhooked", "other",
     };
 
     return (unsigned)call < AGREEMENT_CALLS ? names[call] : "?";
@@ -74,19 +74,19 @@ static void histogram_add(struct agreement_histogram *h, uint64_t ns)
     add_relaxed(&h->bucket[bucket_of(ns)], 1);
 }
 
-void agreement_refused(struct agreement *a, int32_t result)
+void agreement_refused(struct agreement_refusals *a, int32_t result)
 {
     unsigned i;
 
     for (i = 0; i < AGREEMENT_REFUSALS - 1; i++) {
-        uint32_t found = load_relaxed(&a->refusal[i].result);
+        uint32_t found = load_relaxed(&a->of[i].result);
 
         if (found == (uint32_t)result ||
-            (found == 0 && (cas_acq_rel(&a->refusal[i].result, &found, (uint32_t)result) ||
+            (found == 0 && (cas_acq_rel(&a->of[i].result, &found, (uint32_t)result) ||
                             found == (uint32_t)result)))
             break;
     }
-    add_relaxed(&a->refusal[i].count, 1);
+    add_relaxed(&a->of[i].count, 1);
 }
 
 void agreement_cost(struct agreement *a, uint32_t depth, uint64_t shadow_ns, uint64_t snapshot_ns)

@@ -7,6 +7,8 @@
 
 #include "base/atomics.h"
 
+#include <stdbool.h>
+
 /* Why two stacks differ, by shape. Order and names are those of the log. */
 enum agreement_cause {
     AGREEMENT_SHADOW_EXTRA, /* without some of its frames the shadow stack would equal the snapshot */
@@ -29,8 +31,9 @@ enum agreement_call {
     AGREEMENT_CALL_FILTER, /* the frame runs a filter: nobody called it */
     AGREEMENT_CALL_TAIL,   /* the stub that makes explicit tail calls */
     AGREEMENT_CALL_STUB, /* another stub that the runtime compiled: P/Invoke, delegates, instantiation */
-    AGREEMENT_CALL_DYNAMIC,  /* a DynamicMethod */
-    AGREEMENT_CALL_HIDDEN,   /* exception machinery of CoreLib that the snapshot hides */
+    AGREEMENT_CALL_DYNAMIC, /* a DynamicMethod */
+    AGREEMENT_CALL_HIDDEN,  /* exception machinery of CoreLib that the snapshot hides */
+    AGREEMENT_CALL_HIJACKED, /* the frame did call it: a suspension had put the runtime's own address there */
     AGREEMENT_CALL_UNHOOKED, /* with --only or --exclude: a method that is not hooked */
     AGREEMENT_CALL_OTHER,    /* none of these: unexplained */
     AGREEMENT_CALLS
@@ -65,6 +68,14 @@ struct agreement_histogram {
     _Atomic(uint32_t) bucket[AGREEMENT_BUCKETS];
 };
 
+/* How often the runtime refused, by HRESULT. */
+struct agreement_refusals {
+    struct {
+        _Atomic(uint32_t) result; /* 0: free */
+        _Atomic(uint64_t) count;
+    } of[AGREEMENT_REFUSALS];
+};
+
 /* The same for threads that were stopped from outside (--check-threads). walked = the sum of those after it. */
 struct agreement_threads {
     _Atomic(uint64_t) stops,
@@ -73,24 +84,46 @@ struct agreement_threads {
     _Atomic(uint64_t) equal;
     _Atomic(uint64_t)
         leaving; /* between its Leave or Tailcall hook and its return: the snapshot has it still */
-    _Atomic(uint64_t) dispatching; /* inside an exception dispatch, and different */
+    _Atomic(uint64_t)
+        entering; /* called from native code and let in not yet: its Enter has been already */
+    _Atomic(uint64_t)
+        dispatching; /* inside an exception dispatch: one stack is the beginning of the other */
     _Atomic(uint64_t) mismatched;
     _Atomic(uint64_t) refused; /* the runtime refused to walk it, and it had no frames */
     _Atomic(uint64_t) unready; /* it had frames, but was not at a safe point yet: E_NOTIMPL */
+    _Atomic(uint64_t)
+        unwinding; /* it had frames, but an exception unwinds them: ..._UNMANAGED_CTX */
+    struct agreement_refusals refusals;
     _Atomic(uint64_t) suspended_ns, snapshot_ns, shadow_ns;
+};
+
+/*
+ * Threads stopped from outside, seen from their native frames: the first managed frame beyond those, and a walk that
+ * is told to begin there. tried = running + lost + taken; taken = same + equal + different + refused.
+ */
+struct agreement_seeds {
+    _Atomic(uint64_t) tried;
+    _Atomic(uint64_t) running; /* it does not wait in the system: its registers are not to be had */
+    _Atomic(uint64_t) lost;    /* no managed frame was found */
+    _Atomic(uint64_t) met; /* it is the youngest frame of the walk without a seed: IP, SP and FP */
+    _Atomic(uint64_t) met_stub; /* it is younger: a stub, which walks leave out */
+    _Atomic(uint64_t) taken;
+    _Atomic(uint64_t) same;  /* frame by frame as the walk without a seed: methods, IP, SP and FP */
+    _Atomic(uint64_t) equal; /* not that, but methods as the shadow stack's */
+    _Atomic(uint64_t) different, refused;
+    struct agreement_refusals refusals;
+    _Atomic(bool) missing; /* libunwind was not there */
 };
 
 struct agreement {
     _Atomic(uint64_t) taken, equal, mismatched, refused; /* taken = equal + mismatched + refused */
     _Atomic(uint64_t) by_cause[AGREEMENT_CAUSES];
-    struct {
-        _Atomic(uint32_t) result; /* HRESULT; 0: free */
-        _Atomic(uint64_t) count;
-    } refusal[AGREEMENT_REFUSALS];
+    struct agreement_refusals refusals;
     /* Of equal stacks, frame by frame: the registers of the snapshot; the allocating instructions apart. */
     _Atomic(uint64_t) call[AGREEMENT_CALLS], sp[AGREEMENT_SPS], fp[AGREEMENT_FPS];
     _Atomic(uint64_t) sites, sites_equal, sites_unknown;
     struct agreement_threads threads;
+    struct agreement_seeds seeds;
     struct agreement_histogram shadow, snapshot; /* cost of each capture, ns */
     struct {
         _Atomic(uint64_t) count, shadow_ns, snapshot_ns;
@@ -108,7 +141,7 @@ uint32_t agreement_depth_from(
 uint64_t agreement_bucket_ns(unsigned bucket); /* middle of a histogram bucket */
 
 /* Count one snapshot. Threads: any; lock-free. */
-void agreement_refused(struct agreement *a, int32_t result);
+void agreement_refused(struct agreement_refusals *refusals, int32_t result);
 void agreement_cost(struct agreement *a, uint32_t depth, uint64_t shadow_ns, uint64_t snapshot_ns);
 
 #endif

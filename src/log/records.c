@@ -224,20 +224,19 @@ static json_t *depths_json(const struct agreement *a)
     return array;
 }
 
-static json_t *refusals_json(const struct agreement *a)
+static json_t *refusals_json(const struct agreement_refusals *a)
 {
     json_t *object = json_object();
 
     for (unsigned i = 0; object && i < AGREEMENT_REFUSALS; i++) {
-        uint32_t result = load_relaxed(&a->refusal[i].result);
+        uint32_t result = load_relaxed(&a->of[i].result);
         char hex[16] = "other";
 
-        if (!load_relaxed(&a->refusal[i].count))
+        if (!load_relaxed(&a->of[i].count))
             continue;
         if (result)
             snprintf(hex, sizeof(hex), "0x%08x", result);
-        json_object_set_new(object, hex,
-                            json_integer((json_int_t)load_relaxed(&a->refusal[i].count)));
+        json_object_set_new(object, hex, json_integer((json_int_t)load_relaxed(&a->of[i].count)));
     }
     return object;
 }
@@ -275,7 +274,7 @@ static json_t *snapshots_json(const struct agreement *a)
                      (json_int_t)load_relaxed(&a->taken), "compared",
                      (json_int_t)(equal + mismatched), "equal", (json_int_t)equal, "mismatched",
                      (json_int_t)mismatched, "refused", (json_int_t)load_relaxed(&a->refused),
-                     "refused_by", refusals_json(a), "mismatched_by", causes_json(a));
+                     "refused_by", refusals_json(&a->refusals), "mismatched_by", causes_json(a));
 }
 
 /* Call instructions against the snapshot's. */
@@ -317,16 +316,36 @@ static json_t *registers_json(const struct agreement *a)
 static json_t *threads_json(const struct agreement_threads *a)
 {
     return json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "stops",
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:I}", "stops",
         (json_int_t)load_relaxed(&a->stops), "busy", (json_int_t)load_relaxed(&a->busy), "walked",
         (json_int_t)load_relaxed(&a->walked), "equal", (json_int_t)load_relaxed(&a->equal),
-        "leaving", (json_int_t)load_relaxed(&a->leaving), "dispatching",
+        "leaving", (json_int_t)load_relaxed(&a->leaving), "entering",
+        (json_int_t)load_relaxed(&a->entering), "dispatching",
         (json_int_t)load_relaxed(&a->dispatching), "mismatched",
         (json_int_t)load_relaxed(&a->mismatched), "refused", (json_int_t)load_relaxed(&a->refused),
-        "unready", (json_int_t)load_relaxed(&a->unready), "suspended_ns",
-        (json_int_t)load_relaxed(&a->suspended_ns), "snapshot_ns",
+        "unready", (json_int_t)load_relaxed(&a->unready), "unwinding",
+        (json_int_t)load_relaxed(&a->unwinding), "refused_by", refusals_json(&a->refusals),
+        "suspended_ns", (json_int_t)load_relaxed(&a->suspended_ns), "snapshot_ns",
         (json_int_t)load_relaxed(&a->snapshot_ns), "shadow_ns",
         (json_int_t)load_relaxed(&a->shadow_ns));
+}
+
+/* Walks with a seed. */
+static json_t *seeds_json(const struct agreement_seeds *a)
+{
+    json_t *seeds = json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "tried",
+        (json_int_t)load_relaxed(&a->tried), "running", (json_int_t)load_relaxed(&a->running),
+        "lost", (json_int_t)load_relaxed(&a->lost), "met", (json_int_t)load_relaxed(&a->met),
+        "met_stub", (json_int_t)load_relaxed(&a->met_stub), "taken",
+        (json_int_t)load_relaxed(&a->taken), "same", (json_int_t)load_relaxed(&a->same), "equal",
+        (json_int_t)load_relaxed(&a->equal), "different", (json_int_t)load_relaxed(&a->different),
+        "refused", (json_int_t)load_relaxed(&a->refused), "refused_by",
+        refusals_json(&a->refusals));
+
+    if (seeds && load_relaxed(&a->missing))
+        json_object_set_new(seeds, "missing", json_string("libunwind"));
+    return seeds;
 }
 
 static void write_check(struct log *log, const struct stack_totals *totals, uint64_t t)
@@ -352,6 +371,8 @@ static void write_check(struct log *log, const struct stack_totals *totals, uint
         json_object_set_new(line, "registers", registers_json(a));
         if (load_relaxed(&a->threads.stops))
             json_object_set_new(line, "threads", threads_json(&a->threads));
+        if (load_relaxed(&a->seeds.tried) || load_relaxed(&a->seeds.missing))
+            json_object_set_new(line, "seeds", seeds_json(&a->seeds));
         json_object_set_new(line, "repairs", repairs_json(totals));
     }
     json_decref(counts);

@@ -308,6 +308,7 @@ static int wire(struct profiler *p, char *why)
                                  .toggle_flag = !snapshot_flag(p)};
     struct check_threads_config threads = {.info = p->info,
                                            .agreement = &p->agreement.threads,
+                                           .seeds = &p->agreement.seeds,
                                            .hub = &p->hub,
                                            .interval_ms = p->options.check_threads};
     struct alloc_config alloc = {.info = p->info,

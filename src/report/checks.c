@@ -213,7 +213,7 @@ static int sum_into(json_t *to, const json_t *from)
 /* What a check record has beyond the comparison of allocations with this process's own stacks. */
 static int settle_forms(struct report_checks *c)
 {
-    static const char *const names[] = {"registers"};
+    static const char *const names[] = {"registers", "seeds"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const json_t *logged = json_object_get(c->check, names[i]);
@@ -248,10 +248,11 @@ static void settle_threads(struct report_checks *c)
     c->stops += count_of(counts, "stops");
     c->walked += count_of(counts, "walked");
     c->walked_equal += count_of(counts, "equal");
-    c->walked_leaving += count_of(counts, "leaving");
+    c->walked_leaving += count_of(counts, "leaving") + count_of(counts, "entering");
     c->walked_dispatching += count_of(counts, "dispatching");
     c->walked_mismatched += count_of(counts, "mismatched");
-    c->walked_refused += count_of(counts, "refused") + count_of(counts, "unready");
+    c->walked_refused += count_of(counts, "refused") + count_of(counts, "unready") +
+                         count_of(counts, "unwinding");
 }
 
 static int settle(struct report_checks *c)

@@ -659,7 +659,7 @@ static const char *const known_members[SST_KIND_COUNT][26] = {
     [SST_KIND_SNAPSHOT] = {"t", "thread", "refused", "stack"},
     [SST_KIND_CHECK] = {"t", "taken", "compared", "equal", "mismatched", "refused", "refused_by",
                         "mismatched_by", "shadow", "snapshot", "shadow_ns", "snapshot_ns",
-                        "by_depth", "instructions", "registers", "threads", "repairs"},
+                        "by_depth", "instructions", "registers", "threads", "seeds", "repairs"},
     [SST_KIND_CHECK_THREAD] = {"t", "thread", "compared", "equal", "refused", "shadow_ns",
                                "snapshot_ns"},
     [SST_KIND_MISMATCH] = {"t", "thread", "class", "cause", "first", "refused", "shadow",

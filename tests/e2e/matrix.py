@@ -149,6 +149,41 @@ def judge(command, folder, hooks, environment, enough, check=1, timeout=600, cwd
     return numbers, '\n'.join(wrong)
 
 
+# Stopped between two steps of the hooks, each proven where it is counted; and walks that the runtime refuses.
+PASSING = ('leaving', 'entering', 'dispatching', 'unwinding', 'unready')
+
+
+def judge_threads(c, checks, share=0.02):
+    """What `compare` and the check records say of --check-threads. (numbers, what is wrong)."""
+    numbers = dict(checks[-1].get('threads', {}) if checks else {}, seeds=dict(c.get('seeds', {})))
+    if not numbers.get('walked'):
+        return numbers, 'no thread was walked'
+    wrong = []
+    framed = numbers['walked'] - numbers['refused']
+    passing = sum(numbers[name] for name in PASSING)
+    if numbers['mismatched']:
+        wrong.append('%d of %d stopped threads differ' % (numbers['mismatched'], framed))
+    if numbers['equal'] + passing + numbers['mismatched'] != framed:
+        wrong.append('counts do not add up: %s' % numbers)
+    if passing > share * framed:
+        wrong.append('%d of %d stopped threads were between two steps: %s' % (passing, framed, numbers))
+    seeds = numbers['seeds']
+    if seeds.get('different') or 'missing' in seeds:
+        wrong.append('walks with a seed: %s' % seeds)
+    for register, classes in c.get('registers', {}).items():
+        if classes.get('other'):
+            wrong.append('%s that nothing explains: %s' % (register, classes))
+    return numbers, '\n'.join(wrong)
+
+
+def describe_threads(numbers):
+    seeds = numbers['seeds']
+    return '%d stops, %d threads with frames, %d equal, %s; seeds %d, same %d, refused %s' % (
+        numbers['stops'], numbers['walked'] - numbers['refused'], numbers['equal'],
+        ', '.join('%s %d' % (name, numbers[name]) for name in PASSING if numbers[name]) or 'none between two steps',
+        seeds.get('taken', 0), seeds.get('same', 0), seeds.get('refused_by') or 0)
+
+
 def run_cell(cell, folder):
     command = PROGRAM.command(cell.program, cell.framework) + ['--scale', str(SCALES[cell.program])]
     return judge(command, folder, cell.hooks, environment_of(cell), ENOUGH)

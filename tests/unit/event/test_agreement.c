@@ -109,14 +109,14 @@ static void each_depth_has_one_row(void **state)
 static void refusals_are_counted_by_result(void **state)
 {
     (void)state;
-    agreement_refused(&a, (int32_t)0x80131360);
-    agreement_refused(&a, (int32_t)0x80004005);
-    agreement_refused(&a, (int32_t)0x80131360);
-    assert_true(load_relaxed(&a.refusal[0].result) == 0x80131360);
-    assert_int_equal(load_relaxed(&a.refusal[0].count), 2);
-    assert_true(load_relaxed(&a.refusal[1].result) == 0x80004005);
-    assert_int_equal(load_relaxed(&a.refusal[1].count), 1);
-    assert_int_equal(load_relaxed(&a.refusal[2].count), 0);
+    agreement_refused(&a.refusals, (int32_t)0x80131360);
+    agreement_refused(&a.refusals, (int32_t)0x80004005);
+    agreement_refused(&a.refusals, (int32_t)0x80131360);
+    assert_true(load_relaxed(&a.refusals.of[0].result) == 0x80131360);
+    assert_int_equal(load_relaxed(&a.refusals.of[0].count), 2);
+    assert_true(load_relaxed(&a.refusals.of[1].result) == 0x80004005);
+    assert_int_equal(load_relaxed(&a.refusals.of[1].count), 1);
+    assert_int_equal(load_relaxed(&a.refusals.of[2].count), 0);
 }
 
 static void results_past_the_table_share_its_last_row(void **state)
@@ -126,15 +126,15 @@ static void results_past_the_table_share_its_last_row(void **state)
     (void)state;
     for (unsigned round = 0; round < 3; round++)
         for (uint32_t i = 0; i < 2 * AGREEMENT_REFUSALS; i++)
-            agreement_refused(&a, (int32_t)(0x80130000u + i));
+            agreement_refused(&a.refusals, (int32_t)(0x80130000u + i));
     for (unsigned i = 0; i < AGREEMENT_REFUSALS - 1; i++) {
-        assert_true(load_relaxed(&a.refusal[i].result) == 0x80130000u + i);
-        assert_int_equal(load_relaxed(&a.refusal[i].count), 3);
+        assert_true(load_relaxed(&a.refusals.of[i].result) == 0x80130000u + i);
+        assert_int_equal(load_relaxed(&a.refusals.of[i].count), 3);
     }
-    assert_true(load_relaxed(&a.refusal[AGREEMENT_REFUSALS - 1].result) ==
+    assert_true(load_relaxed(&a.refusals.of[AGREEMENT_REFUSALS - 1].result) ==
                 0); /* no one result: "other" */
     for (unsigned i = 0; i < AGREEMENT_REFUSALS; i++)
-        sum += load_relaxed(&a.refusal[i].count);
+        sum += load_relaxed(&a.refusals.of[i].count);
     assert_int_equal(sum, 3 * 2 * AGREEMENT_REFUSALS);
 }
 
@@ -150,7 +150,7 @@ static void *refuse(void *context)
 {
     (void)context;
     for (uint32_t i = 0; i < 20000; i++) {
-        agreement_refused(&a, (int32_t)(0x80130000u + i % 20));
+        agreement_refused(&a.refusals, (int32_t)(0x80130000u + i % 20));
         agreement_cost(&a, i, i, i);
     }
     return NULL;
@@ -167,9 +167,9 @@ static void threads_at_once_lose_no_count_and_make_no_row_twice(void **state)
     for (unsigned i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
     for (unsigned i = 0; i < AGREEMENT_REFUSALS; i++) {
-        refused += load_relaxed(&a.refusal[i].count);
+        refused += load_relaxed(&a.refusals.of[i].count);
         for (unsigned j = 0; j < i; j++)
-            assert_true(load_relaxed(&a.refusal[i].result) != load_relaxed(&a.refusal[j].result));
+            assert_true(load_relaxed(&a.refusals.of[i].result) != load_relaxed(&a.refusals.of[j].result));
     }
     for (unsigned i = 0; i < AGREEMENT_DEPTHS; i++)
         costs += load_relaxed(&a.depth[i].count);

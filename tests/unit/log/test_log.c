@@ -462,8 +462,8 @@ static void comparisons_are_summed_in_check_and_end(void **state)
     store_relaxed(&a->mismatched, 1);
     store_relaxed(&a->refused, 2);
     store_relaxed(&a->by_cause[AGREEMENT_DIFFERENT_METHOD], 1);
-    agreement_refused(a, (int32_t)0x80131360);
-    agreement_refused(a, (int32_t)0x80131360);
+    agreement_refused(&a->refusals, (int32_t)0x80131360);
+    agreement_refused(&a->refusals, (int32_t)0x80131360);
     for (unsigned i = 0; i < 5; i++)
         agreement_cost(a, 1 + 30 * i, 100, 20000);
     start(w);

@@ -1,0 +1,290 @@
+#include "check/native.h"
+
+#include <errno.h>
+
+#if defined(__x86_64__)
+#include "base/memory.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <libunwind.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define LIBRARY     "libunwind-x86_64.so.8"
+#define STACK_BYTES 65536 /* of another thread's stack that are looked at */
+#define FRAMES      128   /* the same in frames */
+
+/* libunwind's functions for a register set that is not the caller's own. */
+struct functions {
+    unw_addr_space_t (*create)(unw_accessors_t *, int);
+    void (*destroy)(unw_addr_space_t);
+    unw_accessors_t *(*accessors)(unw_addr_space_t);
+    int (*caching)(unw_addr_space_t, unw_caching_policy_t);
+    int (*init)(unw_cursor_t *, unw_addr_space_t, void *);
+    int (*step)(unw_cursor_t *);
+    int (*get)(unw_cursor_t *, unw_regnum_t, unw_word_t *);
+};
+
+struct native {
+    void *library;
+    struct functions call;
+    unw_addr_space_t space;
+    const struct native_registers *registers; /* of the walk under way */
+    uintptr_t stack_low, stack_high;          /* addresses of what `stack` holds */
+    _Alignas(16) uint8_t stack[STACK_BYTES];
+};
+
+static bool read_memory(uintptr_t from, void *to, size_t size)
+{
+    struct iovec here = {to, size}, there = {(void *)from, size}; /* NOLINT: an address */
+
+    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)size;
+}
+
+static int access_mem(unw_addr_space_t space, unw_word_t at, unw_word_t *value, int write,
+                      void *context)
+{
+    struct native *n = context;
+
+    (void)space;
+    if (write)
+        return -UNW_EINVAL;
+    if (at >= n->stack_low && at + sizeof(*value) <= n->stack_high) {
+        memcpy(value, n->stack + (at - n->stack_low), sizeof(*value));
+        return 0;
+    }
+    return read_memory(at, value, sizeof(*value)) ? 0 : -UNW_EINVAL;
+}
+
+static int access_reg(unw_addr_space_t space, unw_regnum_t number, unw_word_t *value, int write,
+                      void *context)
+{
+    const struct native *n = context;
+
+    (void)space;
+    if (write || number < 0 || number >= NATIVE_REGISTERS || !(n->registers->known >> number & 1))
+        return -UNW_EBADREG;
+    *value = n->registers->value[number];
+    return 0;
+}
+
+static int access_fpreg(unw_addr_space_t space, unw_regnum_t number, unw_fpreg_t *value, int write,
+                        void *context)
+{
+    (void)space, (void)number, (void)value, (void)write, (void)context;
+    return -UNW_EBADREG;
+}
+
+/* Every name or none. */
+static bool resolve(struct native *n)
+{
+    const struct {
+        const char *name;
+        void *to;
+    } wanted[] = {
+        {"_Ux86_64_create_addr_space", &n->call.create},
+        {"_Ux86_64_destroy_addr_space", &n->call.destroy},
+        {"_Ux86_64_get_accessors", &n->call.accessors},
+        {"_Ux86_64_set_caching_policy", &n->call.caching},
+        {"_Ux86_64_init_remote", &n->call.init},
+        {"_Ux86_64_step", &n->call.step},
+        {"_Ux86_64_get_reg", &n->call.get},
+    };
+
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+        void *found = dlsym(n->library, wanted[i].name);
+
+        if (!found)
+            return false;
+        memcpy(wanted[i].to, &found, sizeof(found)); /* a function's address, in C's words */
+    }
+    return true;
+}
+
+int native_new(struct native **out)
+{
+    struct native *n = memory_zalloc(1, sizeof(*n));
+    unw_addr_space_t *local;
+    unw_accessors_t accessors;
+
+    *out = NULL;
+    if (!n)
+        return -ENOMEM;
+    n->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    local = n->library ? dlsym(n->library, "_Ux86_64_local_addr_space") : NULL;
+    if (!local || !resolve(n))
+        goto missing;
+    accessors =
+        *n->call.accessors(*local); /* its search of unwind tables, our memory and registers */
+    accessors.access_mem = access_mem;
+    accessors.access_reg = access_reg;
+    accessors.access_fpreg = access_fpreg;
+    n->space = n->call.create(&accessors, 0);
+    if (!n->space)
+        goto missing;
+    n->call.caching(n->space, UNW_CACHE_GLOBAL);
+    *out = n;
+    return 0;
+missing:
+    native_free(n);
+    return -ENOSYS;
+}
+
+void native_free(struct native *n)
+{
+    if (n && n->space)
+        n->call.destroy(n->space);
+    if (n && n->library)
+        dlclose(n->library);
+    memory_free(n);
+}
+
+/* Where the thread waits: its stack pointer and instruction, as the system tells of a blocked one. */
+static bool read_waiting(uint32_t os_thread, uint64_t *sp, uint64_t *ip)
+{
+    char path[64], text[256];
+    unsigned long long number[9];
+    int fd, got;
+
+    snprintf(path, sizeof(path), "/proc/self/task/%u/syscall", os_thread);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    got = (int)read(fd, text, sizeof(text) - 1);
+    close(fd);
+    if (got <= 0)
+        return false;
+    text[got] = '\0';
+    /* number of the call, six arguments, stack pointer, instruction; "-1" and the last two outside of a call */
+    got =
+        sscanf(text, "%llu %llx %llx %llx %llx %llx %llx %llx %llx", &number[0], &number[1],
+               &number[2], &number[3], &number[4], &number[5], &number[6], &number[7], &number[8]);
+    if (got != 9)
+        return false;
+    *sp = number[7];
+    *ip = number[8];
+    return true;
+}
+
+/* As much of the stack as there is. */
+static void read_stack(struct native *n, uintptr_t sp)
+{
+    struct iovec here = {n->stack, STACK_BYTES}, there[STACK_BYTES / 4096];
+    size_t pages = 0, left = STACK_BYTES;
+    uintptr_t at = sp;
+    ssize_t got;
+
+    while (left) { /* the kernel stops at the first of these that it cannot read */
+        size_t size = 4096 - at % 4096;
+
+        size = size < left ? size : left;
+        if (pages == sizeof(there) / sizeof(there[0]))
+            break;
+        there[pages++] = (struct iovec){(void *)at, size}; /* NOLINT: an address */
+        at += size;
+        left -= size;
+    }
+    got = process_vm_readv(getpid(), &here, 1, there, pages, 0);
+    n->stack_low = sp;
+    n->stack_high = sp + (got > 0 ? (uintptr_t)got : 0);
+}
+
+static uintptr_t cursor_ip(struct native *n, unw_cursor_t *cursor)
+{
+    unw_word_t ip = 0;
+
+    return n->call.get(cursor, UNW_REG_IP, &ip) == 0 ? ip : 0;
+}
+
+static void cursor_registers(struct native *n, unw_cursor_t *cursor, struct native_registers *out)
+{
+    *out = (struct native_registers){{0}, 0};
+    for (unsigned i = 0; i < NATIVE_REGISTERS; i++) {
+        unw_word_t value;
+
+        if (n->call.get(cursor, (unw_regnum_t)i, &value) == 0) {
+            out->value[i] = value;
+            out->known |= 1u << i;
+        }
+    }
+}
+
+enum native_result native_first(struct native *n, uint32_t os_thread,
+                                bool (*wanted)(void *context, uintptr_t ip), void *context,
+                                struct native_registers *out)
+{
+    struct native_registers start = {{0}, 1u << NATIVE_SP | 1u << NATIVE_IP};
+    uint64_t sp, ip;
+    unw_cursor_t cursor;
+
+    if (!read_waiting(os_thread, &start.value[NATIVE_SP], &start.value[NATIVE_IP]))
+        return NATIVE_RUNS;
+    read_stack(n, start.value[NATIVE_SP]);
+    if (!read_waiting(os_thread, &sp, &ip) || sp != start.value[NATIVE_SP] ||
+        ip != start.value[NATIVE_IP])
+        return NATIVE_RUNS; /* what was read may be of two moments */
+    n->registers = &start;
+    if (n->call.init(&cursor, n->space, n))
+        return NATIVE_LOST;
+    for (unsigned i = 0; i < FRAMES; i++) {
+        if (wanted(context, cursor_ip(n, &cursor))) {
+            cursor_registers(n, &cursor, out);
+            return NATIVE_FOUND;
+        }
+        if (n->call.step(&cursor) <= 0)
+            break;
+    }
+    return NATIVE_LOST;
+}
+
+size_t native_frames(struct native *n, const struct native_registers *from, uintptr_t until,
+                     uintptr_t *ip, size_t max)
+{
+    size_t count = 0;
+    unw_cursor_t cursor;
+
+    n->registers = from;
+    n->stack_low = n->stack_high = 0;
+    if (n->call.init(&cursor, n->space, n))
+        return 0;
+    while (count < max) {
+        unw_word_t sp = 0;
+
+        if (n->call.get(&cursor, UNW_REG_SP, &sp) || sp >= until)
+            break;
+        ip[count++] = cursor_ip(n, &cursor);
+        if (n->call.step(&cursor) <= 0)
+            break;
+    }
+    return count;
+}
+#else
+int native_new(struct native **out)
+{
+    *out = NULL;
+    return -ENOSYS;
+}
+
+void native_free(struct native *n)
+{
+    (void)n;
+}
+
+enum native_result native_first(struct native *n, uint32_t os_thread,
+                                bool (*wanted)(void *context, uintptr_t ip), void *context,
+                                struct native_registers *out)
+{
+    (void)n, (void)os_thread, (void)wanted, (void)context, (void)out;
+    return NATIVE_LOST;
+}
+
+size_t native_frames(struct native *n, const struct native_registers *from, uintptr_t until,
+                     uintptr_t *ip, size_t max)
+{
+    (void)n, (void)from, (void)until, (void)ip, (void)max;
+    return 0;
+}
+#endif

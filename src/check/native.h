@@ -1,0 +1,53 @@
+/*
+ * check/native.h - native frames, by libunwind: of a thread that waits in the system, seen from another; and those
+ * above a register set on the caller's own stack.
+ *
+ * libunwind is loaded when first asked for. Where it is missing nothing else suffers.
+ */
+#ifndef SHADOWTRACE_CHECK_NATIVE_H
+#define SHADOWTRACE_CHECK_NATIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define NATIVE_REGISTERS 17 /* rax rdx rcx rbx rsi rdi rbp rsp r8-r15 rip: the order of the psABI */
+#define NATIVE_BX        3
+#define NATIVE_BP        6
+#define NATIVE_SP        7
+#define NATIVE_IP        16
+
+/* `known` has a bit for each register whose value is meant. */
+struct native_registers {
+    uint64_t value[NATIVE_REGISTERS];
+    uint32_t known;
+};
+
+struct native;
+
+int native_new(struct native **out); /* 0, -ENOSYS without libunwind (or on another CPU), -ENOMEM */
+void native_free(struct native *native);
+
+enum native_result {
+    NATIVE_FOUND,
+    NATIVE_RUNS, /* it does not wait: its registers are not to be had */
+    NATIVE_LOST, /* the frames lead nowhere: no unwind information, or a register was needed that is not known */
+};
+
+/*
+ * native_first - walk another thread of this process, from where it waits in the system, up to the first instruction
+ * for which `wanted` says yes. Its stack is read by a system call: it may go away.
+ * Threads: one at a time. Blocks on nothing but the system.
+ */
+enum native_result native_first(struct native *native, uint32_t os_thread,
+                                bool (*wanted)(void *context, uintptr_t ip), void *context,
+                                struct native_registers *out);
+
+/*
+ * native_frames - the instructions of native frames from `from` on, innermost first, as long as their stack pointers
+ * lie below `until`. Returns: how many, at most `max`.
+ */
+size_t native_frames(struct native *native, const struct native_registers *from, uintptr_t until,
+                     uintptr_t *ip, size_t max);
+
+#endif

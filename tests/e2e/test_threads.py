@@ -1,0 +1,52 @@
+"""Every thread stopped from outside: its shadow stack beside the snapshot, with and without a seed."""
+import harness
+import matrix
+import test_compiler
+from harness import HOOKS, PROGRAM, each, heavy, needs
+
+
+@needs('Threads')
+@needs('Threads', framework='net9.0')
+@needs('Threads', framework='net8.0')
+@each('framework', 'net8.0', 'net9.0', 'net10.0')
+@each('hooks', *HOOKS)
+def test_threads_that_come_and_go(t, framework, hooks):
+    r = t.record(PROGRAM.command('Threads', framework) + ['--scale', '5'], '--check-threads', '1', hooks=hooks, check=0)
+    t.equal(r.status, 0, str(r))
+    numbers, wrong = matrix.judge_threads(r.compare(), r.log.checks, share=0.1)
+    t.true(not wrong, wrong)
+    t.true(numbers['equal'] > 100, numbers)
+    t.note(matrix.describe_threads(numbers))
+
+
+@needs('Native')
+@each('hooks', *HOOKS)
+def test_threads_of_native_code_on_their_way_in(t, hooks):
+    r = t.record(PROGRAM.command('Native') + ['--scale', '5'], '--check-threads', '1', hooks=hooks, check=0)
+    t.equal(r.status, 0, str(r))
+    numbers, wrong = matrix.judge_threads(r.compare(), r.log.checks, share=1)
+    t.true(not wrong, wrong)
+    t.note(matrix.describe_threads(numbers))
+
+
+@each('hooks', *HOOKS)
+def test_the_compiler(t, hooks):
+    traced, _ = test_compiler.command(t, 'traced')
+    r = t.record(traced, '--check-threads', '2', hooks=hooks, check=0, timeout=600)
+    t.equal(r.status, 0, str(r))
+    numbers, wrong = matrix.judge_threads(r.compare(), r.log.checks)
+    t.true(not wrong, wrong)
+    t.true(numbers['seeds']['same'] > 0, numbers)
+    t.note(matrix.describe_threads(numbers))
+
+
+@heavy
+@needs('WebServer')
+@each('hooks', *HOOKS)
+def test_a_server_under_load(t, hooks):
+    r = t.record(PROGRAM.command('WebServer', harness.SDK_FRAMEWORK) + ['--seconds', '5'], '--check-threads', '5', hooks=hooks,
+                 check=0)
+    t.equal(r.text.splitlines()[-1:], ['ok'], str(r))
+    numbers, wrong = matrix.judge_threads(r.compare(), r.log.checks)
+    t.true(not wrong, wrong)
+    t.note(matrix.describe_threads(numbers) + ', ' + r.text.splitlines()[0])

@@ -1,0 +1,143 @@
+/* Native frames of a thread that waits, and of our own stack, by libunwind. */
+#include "check/native.h"
+
+#include "base/atomics.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct native *native;
+static _Atomic(uint32_t) waiter;
+static int gate[2];
+
+/* As the C library is: who keeps a frame pointer in these two frames needs a register that the system does not tell. */
+#define WITHOUT_FRAME_POINTER __attribute__((noinline, optimize("omit-frame-pointer")))
+
+/* Its caller's instruction is what the walk is to find. */
+static WITHOUT_FRAME_POINTER char wait_here(void)
+{
+    char got = 0;
+
+    store_release(&waiter, (uint32_t)syscall(SYS_gettid));
+    assert_int_equal(read(gate[0], &got, 1), 1);
+    return got;
+}
+
+static WITHOUT_FRAME_POINTER void *wait_main(void *argument)
+{
+    (void)argument;
+    (void)wait_here();
+    return NULL;
+}
+
+static bool in_wait_main(void *context, uintptr_t ip)
+{
+    (void)context;
+    return ip > (uintptr_t)wait_main && ip < (uintptr_t)wait_main + 64;
+}
+
+static bool nowhere(void *context, uintptr_t ip)
+{
+    (void)context, (void)ip;
+    return false;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    return native_new(&native);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    native_free(native);
+    return 0;
+}
+
+static void a_waiting_thread_is_walked_to_its_caller(void **state)
+{
+    struct native_registers found;
+    enum native_result result = NATIVE_RUNS;
+    pthread_t thread;
+
+    (void)state;
+    assert_int_equal(pipe(gate), 0);
+    assert_int_equal(pthread_create(&thread, NULL, wait_main, NULL), 0);
+    while (!load_acquire(&waiter))
+        usleep(100);
+    for (unsigned i = 0; i < 1000 && result == NATIVE_RUNS; i++) { /* until it waits */
+        result = native_first(native, load_acquire(&waiter), in_wait_main, NULL, &found);
+        usleep(1000);
+    }
+    assert_int_equal(result, NATIVE_FOUND);
+    assert_true(found.known >> NATIVE_SP & 1);
+    assert_int_equal(native_first(native, load_acquire(&waiter), nowhere, NULL, &found),
+                     NATIVE_LOST);
+    assert_int_equal(write(gate[1], "x", 1), 1);
+    pthread_join(thread, NULL);
+    close(gate[0]);
+    close(gate[1]);
+}
+
+static _Atomic(bool) stop;
+
+static void *run_main(void *argument)
+{
+    (void)argument;
+    store_release(&waiter, (uint32_t)syscall(SYS_gettid));
+    while (!load_acquire(&stop))
+        ;
+    return NULL;
+}
+
+static void a_thread_that_runs_has_no_registers(void **state)
+{
+    struct native_registers found;
+    pthread_t thread;
+
+    (void)state;
+    store_release(&waiter, 0);
+    assert_int_equal(pthread_create(&thread, NULL, run_main, NULL), 0);
+    while (!load_acquire(&waiter))
+        usleep(100);
+    assert_int_equal(native_first(native, load_acquire(&waiter), nowhere, NULL, &found),
+                     NATIVE_RUNS);
+    store_release(&stop, true);
+    pthread_join(thread, NULL);
+    assert_int_equal(native_first(native, 0x7fffffff, nowhere, NULL, &found),
+                     NATIVE_RUNS); /* no such thread */
+}
+
+static void frames_end_at_the_stack_pointer_given(void **state)
+{
+    struct native_registers from = {{0}, 1u << NATIVE_SP | 1u << NATIVE_IP | 1u << NATIVE_BP};
+    uintptr_t *frame = __builtin_frame_address(0), ip[16];
+
+    (void)state;
+    /* Our caller, as our own frame says. */
+    from.value[NATIVE_IP] = frame[1];
+    from.value[NATIVE_BP] = frame[0];
+    from.value[NATIVE_SP] = (uintptr_t)(frame + 2);
+    assert_int_equal(native_frames(native, &from, (uintptr_t)(frame + 2), ip, 16), 0);
+    assert_int_equal(native_frames(native, &from, (uintptr_t)(frame + 3), ip, 16), 1);
+    assert_true(ip[0] == frame[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_waiting_thread_is_walked_to_its_caller),
+        cmocka_unit_test(a_thread_that_runs_has_no_registers),
+        cmocka_unit_test(frames_end_at_the_stack_pointer_given),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
