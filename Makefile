@@ -25,7 +25,7 @@ Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' '$(1)' '$(2)';)
 
 # The library holds what runs inside the traced process, the command everything else (style: one-way data flow).
-LIB_DIRS := base clr stack event tree options live names alloc families check log control profiler
+LIB_DIRS := base clr stack event tree options live names values alloc families check log control profiler
 CMD_DIRS := base options report symbols cli
 
 PKGS_LIB := liburcu-bp liburcu-cds jansson libzstd

@@ -28,6 +28,23 @@ void hook_leave2(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_i
                  const struct clr_function_argument_range *result);
 void hook_tailcall2(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info);
 
+/*
+ * The same, for hooks that do more than keep the stack: which record is pushed, what the arguments and the result are.
+ * Enter and Leave below call these; any may be NULL. `method` and `sp` are those of the frame.
+ */
+struct elt2_watch {
+    uintptr_t (*exact)(uintptr_t method, uintptr_t frame_info);
+    uint32_t (*enter)(uintptr_t method, uintptr_t sp, uintptr_t frame_info,
+                      const struct clr_function_argument_info *arguments); /* after the frame was pushed */
+    uint32_t (*leave)(uintptr_t method, uintptr_t sp,
+                      const struct clr_function_argument_range *result); /* before it is popped */
+};
+void elt2_watch(const struct elt2_watch *watch); /* once, before the hooks are set; copied */
+void hook_enter2_watched(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info,
+                         const struct clr_function_argument_info *arguments);
+void hook_leave2_watched(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info,
+                         const struct clr_function_argument_range *result);
+
 /* Hooks that do nothing: the floor, for measuring. */
 void hook_empty3(uintptr_t client_id);
 

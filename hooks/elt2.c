@@ -81,3 +81,54 @@ void hook_tailcall2(uintptr_t function_id, uintptr_t client_data, uintptr_t fram
     if (LIKELY(sp))
         leave(client_data, sp);
 }
+
+/* ---- with something to be done at each call ---- */
+
+static struct elt2_watch watched;
+
+void elt2_watch(const struct elt2_watch *watch)
+{
+    watched = *watch;
+}
+
+void hook_enter2_watched(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info,
+                         const struct clr_function_argument_info *arguments)
+{
+    uintptr_t sp = caller_sp(), method = client_data;
+
+    (void)function_id;
+    if (UNLIKELY(!sp))
+        return;
+    if (watched.exact)
+        method = watched.exact(client_data, frame_info);
+    stack_enter(method, sp);
+    if (watched.enter)
+        watched.enter(method, sp, frame_info, arguments);
+}
+
+/* The frame that a Leave at sp is of; NULL: none. Its sp may lie a little higher, see stack_leave_low. */
+static const struct frame *left_frame(uintptr_t method, uintptr_t sp)
+{
+    const struct frame *frame = stack_self->top - 1;
+
+    while (load_relaxed(&frame->sp) < sp)
+        frame--;
+    if (load_relaxed(&frame->sp) == UINTPTR_MAX || stack_function(frame) != *(const uintptr_t *)method)
+        return NULL;
+    return frame;
+}
+
+void hook_leave2_watched(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info,
+                         const struct clr_function_argument_range *result)
+{
+    uintptr_t sp = caller_sp();
+    const struct frame *frame;
+
+    (void)function_id, (void)frame_info;
+    if (UNLIKELY(!sp))
+        return;
+    frame = watched.leave ? left_frame(client_data, sp) : NULL;
+    if (frame)
+        watched.leave(load_relaxed(&frame->method), load_relaxed(&frame->sp), result);
+    leave(client_data, sp);
+}

@@ -29,6 +29,7 @@
     X(THREAD, "thread") \
     X(NODE, "node") \
     X(ALLOC, "alloc") \
+    X(VALUES, "values") \
     X(SITE, "site") \
     X(SNAPSHOT, "snapshot") \
     X(CHECK, "check") \

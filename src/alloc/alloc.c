@@ -346,6 +346,16 @@ static int live_lets(struct alloc *a, struct alloc_thread *t, struct stack *s)
     return answer;
 }
 
+static void post_values(struct alloc *a, struct stack *s, struct alloc_thread *t, uint64_t ticks)
+{
+    struct event event = {.ticks = ticks,
+                          .subject = a->config.values(s),
+                          .bytes_kind = event_pack(0, EVENT_HEAP_NORMAL, EVENT_VALUES_OF)};
+
+    if (event.subject)
+        event_post(t->ring, &event); /* without it the event says nothing of values */
+}
+
 static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uintptr_t object,
                    struct names_class *class, uint64_t bytes)
 {
@@ -370,6 +380,8 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
         event.site = site_of(a, t, load_relaxed(&top[-1].method), ip, class);
     }
     event.node = node->id;
+    if (UNLIKELY(a->config.values != NULL))
+        post_values(a, s, t, event.ticks);
     if (UNLIKELY(event_post(t->ring, &event)))
         event_lose(t->ring, EVENT_LOST_RING_FULL);
     if (UNLIKELY(compare)) {
@@ -381,13 +393,25 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
     }
 }
 
-void alloc_record(struct alloc *a, uintptr_t object, uintptr_t class_id)
+static void record_if_wanted(struct alloc *a, struct stack *s, struct alloc_thread *t,
+                             uintptr_t object, struct names_class *class)
 {
     const struct options *options = a->config.options;
+    uint64_t bytes = size_of(a, class, object);
+
+    if (UNLIKELY(bytes < options->min_size || (a->by_type && !wanted_type(a, class))))
+        return;
+    if (t->live.sample && !sampled(t, bytes))
+        return;
+    store_relaxed(&t->ring->seen, load_relaxed(&t->ring->seen) + 1);
+    record(a, s, t, object, class, bytes);
+}
+
+void alloc_record(struct alloc *a, uintptr_t object, uintptr_t class_id)
+{
     struct stack *s = stack_current();
     struct alloc_thread *t;
     struct names_class *class;
-    uint64_t bytes;
     int lets;
 
     if (UNLIKELY(!s || load_relaxed(&a->config.hub->stopped))) {
@@ -413,11 +437,7 @@ void alloc_record(struct alloc *a, uintptr_t object, uintptr_t class_id)
         event_lose(t->ring, EVENT_LOST_NO_CLASS);
         return;
     }
-    bytes = size_of(a, class, object);
-    if (UNLIKELY(bytes < options->min_size || (a->by_type && !wanted_type(a, class))))
-        return;
-    if (t->live.sample && !sampled(t, bytes))
-        return;
-    store_relaxed(&t->ring->seen, load_relaxed(&t->ring->seen) + 1);
-    record(a, s, t, object, class, bytes);
+    record_if_wanted(a, s, t, object, class);
+    if (UNLIKELY(a->config.class_met != NULL)) /* last: the object may have moved after it */
+        a->config.class_met(class);
 }

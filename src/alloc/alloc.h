@@ -38,6 +38,10 @@ struct alloc_config {
     /* Node from a snapshot instead of the shadow stack (--capture snapshot); NULL function: from the shadow stack. */
     struct tree_node *(*capture)(void *context, void **state);
     void (*state_free)(void *context, void *state);
+    /* Id of the values of the youngest frame of this stack that has some, 0 none; NULL function: never any. */
+    uint32_t (*values)(struct stack *stack);
+    /* An object of this class was recorded; NULL function: nobody asks. May let a collection run. */
+    void (*class_met)(struct names_class *class);
     uintptr_t (*leaf)(
         void *context); /* instruction of the youngest frame, by a snapshot: see site.h */
     uintptr_t native_low, native_high; /* the runtime's image */

@@ -36,6 +36,12 @@ struct cli_recording {
     "  --calls PATTERN     trace calls of matching methods only (may be repeated)\n" \
     "  --max-depth N       trace calls nested at most N deep in other traced ones\n" \
     "  --min-duration NS   trace calls that take NS nanoseconds and above\n" \
+    "What methods are called with (slower hooks: elt2):\n" \
+    "  --args PATTERN      arguments of methods whose full name matches (may be repeated)\n" \
+    "  --returns PATTERN   what they return (may be repeated)\n" \
+    "  --value-length N    characters of a text at most (100)\n" \
+    "  --value-items N     elements of an array or a span at most (10)\n" \
+    "  --exact-generics    Cache<Customer>, where code is shared and other stacks say Cache<T>\n" \
     "How:\n" \
     "  --hooks auto|elt2|elt3            hooks for method calls (auto)\n" \
     "  --capture shadow|snapshot|both    where stacks come from (shadow)\n" \

@@ -108,15 +108,27 @@ void event_lose(struct event_ring *ring, enum event_lost reason)
     store_relaxed(&ring->lost[reason], load_relaxed(&ring->lost[reason]) + 1);
 }
 
+static int put(struct event_ring *ring, uint64_t head, const struct event *event)
+{
+    ring->slots[head & ring->mask] = *event;
+    store_release(&ring->head, head + 1); /* slot before head; pairs with the writer's acquire */
+    if (UNLIKELY((head & (ring->mask >> 2)) == 0))
+        wake_up(&ring->hub->writer); /* each quarter: a system call only if it sleeps */
+    return 0;
+}
+
 int event_post(struct event_ring *ring, const struct event *event)
 {
     uint64_t head = load_relaxed(&ring->head);
 
     if (UNLIKELY(!has_space(ring, head)) && !wait_for_space(ring, head))
         return -ENOSPC;
-    ring->slots[head & ring->mask] = *event;
-    store_release(&ring->head, head + 1); /* slot before head; pairs with the writer's acquire */
-    if (UNLIKELY((head & (ring->mask >> 2)) == 0))
-        wake_up(&ring->hub->writer); /* each quarter: a system call only if it sleeps */
-    return 0;
+    return put(ring, head, event);
+}
+
+int event_offer(struct event_ring *ring, const struct event *event)
+{
+    uint64_t head = load_relaxed(&ring->head);
+
+    return has_space(ring, head) ? put(ring, head, event) : -ENOSPC;
 }

@@ -23,6 +23,9 @@ enum event_kind {
     EVENT_FAMILY,      /* payload: struct event_family */
     EVENT_TRANSITION,  /* subject: struct names_method * or 0; bytes: enum event_transition */
     EVENT_CALL,        /* subject: struct names_method * of an enter, else 0; bytes: event_call */
+    EVENT_VALUES,      /* payload: struct values_record */
+    EVENT_VALUES_OF,   /* subject: id of the values of the youngest frame that the event of the same ticks, which comes
+                          next, is in; no payload */
     EVENT_SAMPLE_RATE, /* subject: bytes per sampled event from here on in this ring; 0: all events */
 };
 
@@ -179,5 +182,6 @@ void event_lose(struct event_ring *ring, enum event_lost reason);
  * Threads: the producer. May run: in callbacks, never in a hook.
  */
 int event_post(struct event_ring *ring, const struct event *event);
+int event_offer(struct event_ring *ring, const struct event *event); /* the same, never waits: for hooks */
 
 #endif

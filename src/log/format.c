@@ -113,6 +113,10 @@ void log_format_alloc(struct log *log, struct log_thread *thread, const struct e
         at = PUT(at, ",\"il\":");
         at = put_number(at, (uint64_t)il);
     }
+    if (thread->values && thread->values_ticks == event->ticks) {
+        at = PUT(at, ",\"values\":");
+        at = put_number(at, thread->values);
+    }
     b->size += (size_t)(at - line);
     if (heap)
         buffer_format(b, ",\"heap\":\"%s\"", heap);

@@ -26,6 +26,8 @@ struct log_thread {
     uint64_t last_ns;         /* `t` of a thread never falls */
     char *name;               /* UTF-8, NULL: none given */
     uint64_t reported_checks; /* compared and refused, as last written */
+    uint32_t values;        /* of the event with these ticks: the youngest frame's values */
+    uint64_t values_ticks;
     uint64_t sample;  /* bytes per sampled event, as of its latest EVENT_SAMPLE_RATE; 0: all */
     /* events taken from the ring that wait for a definition: waiting[first .. first + count) */
     struct event *waiting;
@@ -161,6 +163,12 @@ int log_write_transition(struct log *log, struct log_thread *thread, const struc
 uint32_t log_family_of(const struct event *event); /* enum options_family */
 void log_write_family_reports(struct log *log, uint64_t t); /* losses that grew */
 json_t *log_families_json(const struct log *log); /* for the end record; NULL: only alloc */
+/* values.c: --args, --returns */
+struct values_record;
+int log_write_values(struct log *log, struct log_thread *thread, const struct values_record *record,
+                     uint64_t t); /* as define.c */
+json_t *log_values_totals(void);
+json_t *log_values_unmatched(void); /* patterns that no method matched; empty: none */
 /* message.c */
 void log_messages_take(struct log *log); /* all that wait, oldest first */
 int log_ask(struct log *log, void (*answer)(struct log *log, struct log_message *message),

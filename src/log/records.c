@@ -475,6 +475,10 @@ int log_write_end(struct log *log, uint64_t t)
         (json_int_t)(log->file.bytes + log->file.buffer.size));
     if (line && log->file.part > 1) /* the sums are of the whole recording */
         json_object_set_new(line, "part", json_integer(log->file.part));
+    if (line && log->config.options->args.count + log->config.options->returns.count) {
+        json_object_set_new(line, "values", log_values_totals());
+        json_object_set_new(line, "unmatched", log_values_unmatched());
+    }
     if (line && log->config.agreement)
         json_object_set_new(line, "snapshots", snapshots_json(log->config.agreement));
     families = line ? log_families_json(log) : NULL;
@@ -533,6 +537,8 @@ void log_status_write(const struct log *log, const char *state)
                  log->file.path, strerror(log->file.error));
         json_object_set_new(status, "reason", log_text(reason));
     }
+    if (status && !strcmp(state, "ended"))
+        json_object_set_new(status, "unmatched", log_values_unmatched());
     status_emit(c->options->status, status);
 }
 

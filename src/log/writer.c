@@ -98,7 +98,7 @@ static bool has_payload(const struct event *event)
     enum event_kind kind = event_kind(event);
 
     return kind != EVENT_ALLOC && kind != EVENT_TRANSITION && kind != EVENT_CALL &&
-           kind != EVENT_SAMPLE_RATE;
+           kind != EVENT_VALUES_OF && kind != EVENT_SAMPLE_RATE;
 }
 
 /* One event. Returns 0 when it is done with, or -EAGAIN when it has to wait. */
@@ -128,6 +128,13 @@ static int handle(struct log *log, struct log_thread *thread, const struct event
         break;
     case EVENT_TRANSITION:
         err = log_write_transition(log, thread, event, event_t(log, thread, event));
+        break;
+    case EVENT_VALUES:
+        err = log_write_values(log, thread, payload, event_t(log, thread, event));
+        break;
+    case EVENT_VALUES_OF:
+        thread->values = (uint32_t)event->subject;
+        thread->values_ticks = event->ticks;
         break;
     case EVENT_CALL:
         break;

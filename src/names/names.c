@@ -626,6 +626,30 @@ const struct names_module *names_module_by_id(const struct names *names, uint32_
     return names_record_at(&names->modules, id);
 }
 
+const struct names_method *names_method_by_id(const struct names *names, uint32_t id)
+{
+    return names_record_at(&names->methods, id);
+}
+
+struct names_class *names_class_find(struct names *names, uintptr_t class_id)
+{
+    struct names_entry *found = table_find(names->class_table, class_id);
+    struct names_class *c =
+        found ? &container_of(found, struct names_class_entry, entry)->record : NULL;
+
+    /* What was met in this epoch is loaded; what was not may have given its id to another. */
+    if (c && c->collectible && load_relaxed(&c->epoch) != load_acquire(&names->epoch))
+        return NULL;
+    return c;
+}
+
+void names_module_met(struct names *names, uintptr_t module_id)
+{
+    struct names_module *module;
+
+    module_get(names, module_id, &module); /* what cannot be had now is asked for again when it is needed */
+}
+
 /* ---- methods ---- */
 
 static void method_free(struct names_method_entry *m)
@@ -657,6 +681,25 @@ static bool method_hidden(const struct names_method *m)
         if (module->token[i] && module->token[i] == type)
             return true;
     return false;
+}
+
+/* Whether it stands for more than one type: System.__Canon is in it. */
+static bool class_shared(const struct names_class *c)
+{
+    bool shared = !c || c->canon || (c->element && class_shared(c->element));
+
+    for (uint32_t i = 0; c && i < c->args && !shared; i++)
+        shared = class_shared(c->arg[i]);
+    return shared;
+}
+
+static bool method_shared(const struct names_method *m)
+{
+    bool shared = class_shared(m->owner);
+
+    for (uint32_t i = 0; i < m->args && !shared; i++)
+        shared = class_shared(m->arg[i]);
+    return shared;
 }
 
 static int method_describe(struct names *names, uintptr_t function_id,
@@ -696,6 +739,7 @@ static int method_describe(struct names *names, uintptr_t function_id,
         m->collectible = !m->module || m->module->collectible ||
                          (m->owner && m->owner->collectible) || args_collectible(m->arg, m->args);
         m->hidden = method_hidden(m);
+        m->shared = method_shared(m);
         /* Of code shared by instantiations nobody says whether one of them can be unloaded. */
         entry->recheck = m->collectible || !m->owner;
         for (uint32_t i = 0; i < m->args; i++)
@@ -761,6 +805,51 @@ int names_method_map(struct names *names, uintptr_t function_id, struct names_me
         names_method_resolve(names, &mine->record); /* before the resolver can see it */
     *out = method_publish(names, mine, epoch);
     return *out ? 0 : -ENOMEM;
+}
+
+int names_method_exact(struct names *names, const struct names_method *shared, uintptr_t class_id,
+                       const uintptr_t *args, uint32_t count, struct names_method **out)
+{
+    struct names_method_entry *entry = memory_zalloc(1, sizeof(*entry));
+    struct names_method *m;
+    int err = 0;
+
+    *out = NULL;
+    if (!entry)
+        return -ENOMEM;
+    m = &entry->record;
+    m->function_id = shared->function_id;
+    m->token = shared->token;
+    m->module = shared->module;
+    m->hooked = shared->hooked;
+    m->owner = shared->owner;
+    m->args = count;
+    m->arg = count ? memory_zalloc(count, sizeof(struct names_class *)) : NULL;
+    if (count && !m->arg)
+        err = -ENOMEM;
+    if (!err && class_id)
+        err = class_get(names, class_id, 0, &m->owner);
+    for (uint32_t i = 0; !err && i < count; i++)
+        err = class_get(names, args[i], 0, &m->arg[i]);
+    if (err) {
+        method_free(entry);
+        return err;
+    }
+    m->collectible = shared->collectible || !m->owner || m->owner->collectible ||
+                     args_collectible(m->arg, m->args);
+    (void)snprintf(entry->fallback, sizeof(entry->fallback), "?method 0x%08x", (unsigned)m->token);
+    names_method_resolve(names, m);
+    pthread_mutex_lock(&names->making);
+    m->id = records_reserve(&names->methods);
+    if (m->id)
+        records_add(&names->methods, m->id, m);
+    pthread_mutex_unlock(&names->making);
+    if (!m->id) {
+        method_free(entry);
+        return -ENOMEM;
+    }
+    *out = m;
+    return 0;
 }
 
 struct names_method *names_method_find(struct names *names, uintptr_t function_id)

@@ -49,6 +49,7 @@ struct names_class {
     _Atomic(uint32_t) fixed_bytes;     /* object size rounded up to 8, learned at the first object; 0 not yet */
     _Atomic(uint32_t) epoch;           /* of the last check that class_id still means this */
     _Atomic(uint8_t) verdict;          /* the folder above's own: 0 none yet (is the type to be recorded?) */
+    _Atomic(const void *) layout;      /* the same: how its values lie in memory; NULL: nobody asked yet */
     _Atomic(const char *) text;        /* NULL until resolved; never freed */
 };
 
@@ -69,6 +70,8 @@ struct names_method {
     bool hooked; /* what the mapper answered */
     bool traced; /* its calls are events (--events calls); the mapper's */
     _Atomic(uint32_t) compiled; /* how often the JIT made code of it, if that is recorded */
+    bool shared; /* code for more than one instantiation: owner and arguments say only part of it */
+    _Atomic(void *) plan; /* the folder above's own: how its arguments are read; NULL: they are not */
     _Atomic(uint64_t) verdict; /* the folder above's own: 0 none yet (are its allocations to be recorded?) */
     _Atomic(const char *) text; /* NULL until resolved; never freed */
     _Atomic(struct names_body *) bodies; /* native code of this method so far known, newest first; resolver's */
@@ -110,6 +113,15 @@ bool names_stop(struct names *names, unsigned timeout_ms);
  */
 int names_method_map(struct names *names, uintptr_t function_id, struct names_method **out);
 
+/*
+ * names_method_exact - one more record of a shared function: the instantiation that class_id (0: not known) and args[]
+ * name. It is named at once, and not what names_method_find gives.
+ * Returns: 0, -ENOMEM, or -EINVAL as names_method_map. Threads: any. May run: in an ELT2 hook, as long as the modules
+ *          of all of them were met before.
+ */
+int names_method_exact(struct names *names, const struct names_method *shared, uintptr_t class_id,
+                       const uintptr_t *args, uint32_t count, struct names_method **out);
+
 /* The newest record of function_id, or NULL. Asks nobody, lock-free. Threads: any (registers with RCU). */
 struct names_method *names_method_find(struct names *names, uintptr_t function_id);
 
@@ -119,6 +131,20 @@ struct names_method *names_method_find(struct names *names, uintptr_t function_i
  */
 int names_class_get(struct names *names, uintptr_t class_id, struct names_class **out);
 int names_class_of(struct names *names, uintptr_t class_id, uintptr_t object, struct names_class **out);
+
+/* The record of class_id if it was met and is still loaded, or NULL. Asks nobody. Threads: any. May run: in a hook. */
+struct names_class *names_class_find(struct names *names, uintptr_t class_id);
+
+/* names_module_met - a module was loaded: from ModuleLoadFinished, for folders that look for types by name. */
+void names_module_met(struct names *names, uintptr_t module_id);
+
+/*
+ * names_type_find - the definition that a mdTypeRef of `from` means, among the modules met so far: CoreLib's first,
+ * then that of the only module that has a public type of this name.
+ * Returns: its module and *type; NULL when there is none, or more than one.
+ */
+struct names_module *names_type_find(struct names *names, const struct names_module *from,
+                                     uint32_t type_ref, uint32_t *type);
 
 /*
  * names_module_unloaded - a module went, from ModuleUnloadFinished: its id may be used again, and ids of an older
@@ -130,6 +156,7 @@ uint32_t names_epoch(const struct names *names);
 /* Records by log id, for the writer; NULL past the newest. Classes are resolved by the resolver as they appear. */
 const struct names_class *names_class_by_id(const struct names *names, uint32_t id);
 const struct names_module *names_module_by_id(const struct names *names, uint32_t id);
+const struct names_method *names_method_by_id(const struct names *names, uint32_t id);
 
 /* Text, or NULL when nobody has resolved it yet. Threads: any. */
 const char *names_method_text(const struct names_method *method);

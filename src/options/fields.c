@@ -70,6 +70,11 @@ const struct options_field options_fields[] = {
     LIST(exclude),
     LIST(types),
     LIST(process),
+    LIST(args),
+    LIST(returns),
+    COUNT(value_length, 100),
+    COUNT(value_items, 10),
+    FLAG(exact_generics),
     FLAG(compress),
     FLAG(paused),
     FLAG(no_inline),
@@ -242,6 +247,11 @@ void options_fini(struct options *o)
     memset(o, 0, sizeof(*o));
 }
 
+static bool needs_elt2(const struct options *o)
+{
+    return o->args.count || o->returns.count || o->exact_generics;
+}
+
 int options_settle(struct options *o, bool check_given, char *why, size_t why_size)
 {
     static const uint32_t checks[] = {CHECK_DEFAULT, 0, 1}; /* by capture */
@@ -249,6 +259,8 @@ int options_settle(struct options *o, bool check_given, char *why, size_t why_si
 
     if (!check_given)
         o->check = checks[o->capture];
+    if (o->hooks == OPTIONS_HOOKS_AUTO && needs_elt2(o))
+        o->hooks = OPTIONS_HOOKS_ELT2;
     if (o->capture == OPTIONS_CAPTURE_BOTH && o->check != 1)
         wrong = "check and capture contradict each other: \"both\" compares every allocation; "
                 "leave check out";
@@ -267,6 +279,12 @@ int options_settle(struct options *o, bool check_given, char *why, size_t why_si
     else if (options_records(o, OPTIONS_CALLS) && o->capture == OPTIONS_CAPTURE_SNAPSHOT)
         wrong = "events and capture contradict each other: \"snapshot\" sets no hooks that could "
                 "tell of calls; leave calls or capture out";
+    else if (o->hooks == OPTIONS_HOOKS_ELT3 && needs_elt2(o))
+        wrong = "hooks and args, returns or exact_generics contradict each other: only elt2 tells "
+                "arguments, results and exact types; leave hooks out";
+    else if (o->capture == OPTIONS_CAPTURE_SNAPSHOT && needs_elt2(o))
+        wrong = "capture and args, returns or exact_generics contradict each other: \"snapshot\" "
+                "runs without hooks; use capture shadow or both";
     if (!wrong)
         return 0;
     snprintf(why, why_size, "%s", wrong);

@@ -63,6 +63,9 @@ struct options {
     struct options_patterns only, exclude, types,
         process;           /* --only, --exclude (methods), --types, --process */
     struct options_patterns calls; /* --calls: methods whose calls are traced; none: all */
+    struct options_patterns args, returns; /* --args, --returns (methods) */
+    uint32_t value_length, value_items;    /* --value-length N (UTF-16 units), --value-items N */
+    bool exact_generics;                   /* --exact-generics */
     bool compress, paused; /* --compress, --paused */
     bool no_inline;        /* --no-inline: COR_PRF_DISABLE_INLINING */
     bool no_control;       /* --no-control: no socket */

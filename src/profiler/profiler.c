@@ -81,6 +81,8 @@ static uintptr_t map_function(uintptr_t function_id, void *client_data, int32_t 
         return function_id; /* never 0 */
     selection_mapped();
     if (selection_wants(&p->selection, method) || (method->hidden && !RULE(RULE_HIDDEN))) {
+        if (p->values)
+            values_method(method);
         method->hooked = true;
         *hook = 1;
     }
@@ -133,6 +135,7 @@ static void stack_detached(void *context, struct stack *stack)
 
     if (p->families && ring)
         families_thread_ended(p->families, ring);
+    values_thread_ended(stack);
     if (p->alloc)
         alloc_thread_ended(p->alloc, stack);
 }
@@ -319,7 +322,11 @@ static int wire(struct profiler *p, char *why)
                                  .capture = snapshots ? capture : NULL,
                                  .state_free = state_free,
                                  .leaf = leaf,
+                                 .values = p->values ? values_live : NULL,
+                                 .class_met = p->values ? values_class : NULL,
                                  .context = p};
+    struct values_config values = {
+        .info = p->info, .options = &p->options, .ring = family_ring, .context = p};
     struct log_config log = {.options = &p->options,
                              .hub = &p->hub,
                              .missed = &p->selection.missed_count,
@@ -369,13 +376,17 @@ static int wire(struct profiler *p, char *why)
         return -1;
     selection_init(&p->selection, p->info, p->names, &p->options);
     p->selection.spares_unmanaged_callers = p->spares_unmanaged_callers;
-    check.names = alloc.names = log.names = families.names = p->names;
+    check.names = alloc.names = log.names = families.names = values.names = p->names;
     check.tree = alloc.tree = log.tree = p->tree;
     alloc.sites = log.sites = p->sites;
     if (check_new(&check, &p->check) || alloc_new(&alloc, &p->alloc))
         return -1;
     if (p->options.events != 1u << OPTIONS_ALLOC && families_new(&families, &p->families))
         return -1;
+    snprintf(why, WHY_SIZE, "the runtime does not say how strings lie in memory");
+    if ((p->values || p->options.exact_generics) && values_start(&values))
+        return -1;
+    snprintf(why, WHY_SIZE, "out of memory");
     if (live_start(&live) || control_prepare(p))
         return -1;
     log.control = control_path(p->control);
@@ -393,6 +404,15 @@ static hresult hooks_set(struct profiler *p)
 
     if (result != S_OK)
         return result;
+    if (p->values || p->options.exact_generics) {
+        const struct elt2_watch watch = {p->options.exact_generics ? values_exact : NULL,
+                                         p->values ? values_enter : NULL,
+                                         p->values ? values_leave : NULL};
+
+        elt2_watch(&watch);
+        return info->vtbl->set_enter_leave_function_hooks2(info, hook_enter2_watched,
+                                                           hook_leave2_watched, hook_tailcall2);
+    }
     return p->elt2 ? info->vtbl->set_enter_leave_function_hooks2(info, hook_enter2, hook_leave2,
                                                                  hook_tailcall2)
                    : info->vtbl->set_enter_leave_function_hooks3(info, hook_enter3, hook_leave3,
@@ -417,6 +437,12 @@ static hresult events_set(struct profiler *p)
         low |= COR_PRF_MONITOR_CACHE_SEARCHES;
     if (p->selection.keeps_precompiled && !snapshots)
         low |= COR_PRF_MONITOR_JIT_COMPILATION | COR_PRF_ENABLE_REJIT;
+    if (p->options.args.count)
+        low |= COR_PRF_ENABLE_FUNCTION_ARGS;
+    if (p->options.returns.count)
+        low |= COR_PRF_ENABLE_FUNCTION_RETVAL;
+    if (p->values || p->options.exact_generics)
+        low |= COR_PRF_ENABLE_FRAME_INFO;
     if (p->options.no_inline)
         low |= COR_PRF_DISABLE_INLINING;
     return p->info->vtbl->set_event_mask2(p->info, low, high);
@@ -441,6 +467,7 @@ hresult profiler_initialize(struct profiler *p, struct clr_unknown *info)
     if (runtime_check(p, why))
         return decline(p, why);
     p->elt2 = p->options.hooks == OPTIONS_HOOKS_ELT2;
+    p->values = p->options.args.count || p->options.returns.count;
     if (wire(p, why))
         return decline(p, why);
     result = events_set(p);

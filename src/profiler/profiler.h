@@ -17,6 +17,7 @@
 #include "profiler/process.h"
 #include "profiler/selection.h"
 #include "profiler/thread_names.h"
+#include "values/values.h"
 
 #include <shadowtrace/clr/callback.h>
 
@@ -32,6 +33,7 @@ struct profiler {
     char runtime[64];
     bool unverified;
     bool elt2;
+    bool values; /* --args or --returns */
     bool spares_unmanaged_callers; /* selection.h */
     struct names *names;
     struct tree *tree, *sites;

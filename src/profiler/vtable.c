@@ -112,6 +112,8 @@ static hresult on_module_load_finished(struct clr_callback *self, uintptr_t modu
                                        hresult status)
 {
     corelib_loaded(&profiler_of(self)->corelib, profiler_of(self)->info, module_id);
+    if (profiler_of(self)->values || profiler_of(self)->options.exact_generics)
+        names_module_met(profiler_of(self)->names, module_id);
     selection_load_finished(&profiler_of(self)->selection);
     families_module_loaded(profiler_of(self)->families, module_id, status);
     return S_OK;

@@ -248,6 +248,7 @@ enum { /* members seen: one twice is jansson's business */
        SAW_METHOD = 8192,
        SAW_CALL = 16384,
        SAW_FILTER = 32768,
+       SAW_VALUES = 65536,
 };
 
 /*
@@ -295,6 +296,12 @@ static const char *hand_alloc_rare(const char *at, struct report_alloc *a, unsig
         a->type = at;
         a->type_size = end ? (size_t)(end + 1 - at) : 0;
         return end ? end + 1 : NULL;
+    }
+    if (KEY(at, "values")) {
+        uint32_t values;
+
+        *saw |= SAW_VALUES;
+        return hand_id(at, 1, &values);
     }
     if (KEY(at, "allocs")) {
         *saw |= SAW_ALLOCS;
@@ -653,7 +660,9 @@ static const char *const known_members[SST_KIND_COUNT][26] = {
     [SST_KIND_THREAD] = {"id", "os", "name", "end"},
     [SST_KIND_NODE] = {"id", "parent", "method", "il", "call", "filter"},
     [SST_KIND_ALLOC] = {"t", "thread", "class", "bytes", "node", "il", "heap", "weight", "stack",
-                        "type"},
+                        "type", "values"},
+    [SST_KIND_VALUES] = {"id", "t", "thread", "method", "parent", "call", "depth", "args",
+                         "returns"},
     [SST_KIND_SITE] = {"node", "il", "class", "thread", "allocs", "bytes", "heap", "weight",
                        "stack", "type", "t"},
     [SST_KIND_SNAPSHOT] = {"t", "thread", "refused", "stack"},
@@ -687,7 +696,7 @@ static const char *const known_members[SST_KIND_COUNT][26] = {
                           "dispatching", "refused", "cost_ns", "worst_ns", "cost"},
     [SST_KIND_END] = {"t", "seen", "written", "lost", "lost_by", "bytes", "threads", "nodes",
                       "nodes_refused", "repairs", "snapshots", "hooks", "names_failed",
-                      "log_bytes", "part", "events"},
+                      "log_bytes", "part", "events", "values", "unmatched"},
 };
 
 static void count_unknown(struct report_parser *p, enum sst_kind kind)

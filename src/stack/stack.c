@@ -221,6 +221,11 @@ void **stack_data(struct stack *s)
     return &s->data;
 }
 
+void **stack_values(struct stack *s)
+{
+    return &s->values;
+}
+
 uint32_t stack_os_thread(const struct stack *s)
 {
     return s->os_thread;
@@ -433,7 +438,7 @@ void stack_leave_low(uintptr_t method, uintptr_t sp)
     /* Every younger frame, live or dead, was called from below this method's frame. */
     while (at && load_relaxed(&stack_frame(s, at - 1)->sp) < sp)
         at--;
-    if (at && load_relaxed(&stack_frame(s, at - 1)->method) == method)
+    if (at && stack_function(stack_frame(s, at - 1)) == *(const uintptr_t *)method)
         sp = load_relaxed(&stack_frame(s, at - 1)->sp);
     stack_leave_slow(method, sp);
 }

@@ -89,6 +89,7 @@ struct stack *stack_peek(void);
 
 /* Per-thread data of the folders above; theirs alone. `detached` is their cue to free it. */
 void **stack_data(struct stack *stack);
+void **stack_values(struct stack *stack); /* the same, of src/values/ */
 
 uint32_t stack_os_thread(const struct stack *stack); /* gettid() of its thread */
 

@@ -66,7 +66,7 @@ struct stack {
     _Atomic(bool) dispatching; /* an exception is on its way, or a filter runs; for readers */
     uint32_t os_thread;
     _Atomic(uint32_t) word; /* stack_word(); written by the owner once, else by stack_word_set() */
-    void *data;
+    void *data, *values;
     struct stack_save *saves; /* outer dispatches, innermost last */
     uint32_t save_count, save_capacity;
     bool in_hook;     /* the slow path of a hook runs: the runtime is not to be asked */
@@ -132,6 +132,12 @@ static inline uint32_t stack_depth(const struct stack *s)
 static inline struct frame *stack_frame(const struct stack *s, uint32_t index)
 {
     return &load_relaxed(&s->block)->frames[1 + index];
+}
+
+/* FunctionID of a frame. */
+static inline uintptr_t stack_function(const struct frame *frame)
+{
+    return *(const uintptr_t *)load_relaxed(&frame->method);
 }
 
 /*

@@ -108,6 +108,7 @@ static void fill(struct options *o)
     o->log =
         OPTIONS_LOG_EVENTS; /* with stacks inline, capture both: the choices that go together */
     o->check = 1;
+    o->hooks = OPTIONS_HOOKS_ELT2; /* with args and returns */
 }
 
 static void what_is_written_is_read_back(void **state)

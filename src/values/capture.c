@@ -1,0 +1,357 @@
+#include "values/capture.h"
+
+#include <shadowtrace/clr/constants.h>
+
+#include <errno.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define DEPTH_MAX   6  /* of values in values: what is cyclic ends here */
+#define HEADER      8  /* of an object: what it is; then its fields, or its value if boxed */
+#define ARRAY_DATA  16 /* of a T[]: class, length, padding; other arrays have their bounds before the data */
+#define OBJECT_BITS 7  /* the collector's marks in the word that says what an object is */
+
+static bool put(struct capture *c, const void *data, size_t size)
+{
+    if (c->full || size > c->room - c->size) {
+        c->full = true;
+        return false;
+    }
+    memcpy(c->data + c->size, data, size);
+    c->size += size;
+    return true;
+}
+
+void capture_tag(struct capture *c, enum capture_tag tag)
+{
+    uint8_t byte = (uint8_t)tag;
+
+    put(c, &byte, 1);
+}
+
+static void put_word(struct capture *c, enum capture_tag tag, uint64_t word)
+{
+    uint8_t item[9] = {(uint8_t)tag};
+
+    memcpy(item + 1, &word, sizeof(word));
+    put(c, item, sizeof(item));
+}
+
+/*
+ * Memory that may not be there. A fault would end the program, so the kernel copies: where it does not let us
+ * (seccomp), such values are unreadable.
+ */
+static bool read_unsure(void *to, uintptr_t from, size_t size)
+{
+    int saved = errno;
+    struct iovec local = {to, size}, remote = {(void *)from, size};
+    bool whole = from && process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)size;
+
+    errno = saved;
+    return whole;
+}
+
+static bool read_memory(void *to, uintptr_t from, size_t size, bool sure)
+{
+    if (!sure)
+        return read_unsure(to, from, size);
+    memcpy(to, (const void *)from, size);
+    return true;
+}
+
+/* ---- parts ---- */
+
+static uint64_t bits_of(const void *at, uint8_t element)
+{
+    uint64_t bits = 0;
+
+    switch (element) {
+    case ELEMENT_TYPE_I1:
+        return (uint64_t)(int64_t)(*(const int8_t *)at);
+    case ELEMENT_TYPE_BOOLEAN:
+    case ELEMENT_TYPE_U1:
+        return *(const uint8_t *)at;
+    case ELEMENT_TYPE_I2: {
+        int16_t v;
+        memcpy(&v, at, sizeof(v));
+        return (uint64_t)(int64_t)v;
+    }
+    case ELEMENT_TYPE_CHAR:
+    case ELEMENT_TYPE_U2:
+        memcpy(&bits, at, 2);
+        return bits;
+    case ELEMENT_TYPE_I4: {
+        int32_t v;
+        memcpy(&v, at, sizeof(v));
+        return (uint64_t)(int64_t)v;
+    }
+    case ELEMENT_TYPE_U4:
+    case ELEMENT_TYPE_R4:
+        memcpy(&bits, at, 4);
+        return bits;
+    default:
+        memcpy(&bits, at, 8);
+        return bits;
+    }
+}
+
+static void put_bits(struct capture *c, const struct values_type *type, const void *at)
+{
+    uint64_t bits = bits_of(at, type->element);
+    uint8_t item[17];
+
+    if (type->kind == VALUES_ENUM) {
+        item[0] = CAPTURE_ENUM;
+        memcpy(item + 1, &type, 8);
+        memcpy(item + 9, &bits, 8);
+        put(c, item, 17);
+    } else {
+        item[0] = CAPTURE_PRIMITIVE;
+        item[1] = type->element;
+        memcpy(item + 2, &bits, 8);
+        put(c, item, 10);
+    }
+}
+
+/* Up to max_items elements. The count before them is of those that were begun. */
+static void put_items(struct capture *c, const struct values_type *type, uintptr_t at,
+                      uint64_t length, bool sure)
+{
+    uint32_t limit = length < c->rules->max_items ? (uint32_t)length : c->rules->max_items;
+    uint32_t taken = 0;
+    size_t count_at = c->size;
+
+    if (!put(c, &taken, sizeof(taken)) || !type || !type->size)
+        return;
+    for (; taken < limit && !c->full; taken++)
+        capture_value(c, type, at + (uintptr_t)taken * type->size, sure);
+    memcpy(c->data + count_at, &taken, sizeof(taken));
+}
+
+/* ---- objects ---- */
+
+static void put_string(struct capture *c, uintptr_t object, bool sure)
+{
+    uint32_t counts[2];
+    uint8_t head[9] = {CAPTURE_STRING};
+    size_t before = c->size;
+
+    if (!read_memory(counts, object + c->rules->string_length, 4, sure) || counts[0] > INT32_MAX) {
+        capture_tag(c, CAPTURE_UNREADABLE);
+        return;
+    }
+    counts[1] = counts[0] < c->rules->max_text ? counts[0] : c->rules->max_text;
+    memcpy(head + 1, counts, 8);
+    if (!put(c, head, sizeof(head)))
+        return;
+    if (c->room - c->size < counts[1] * 2u) {
+        c->size = before;
+        c->full = true;
+        return;
+    }
+    if (!read_memory(c->data + c->size, object + c->rules->string_text, counts[1] * 2u, sure)) {
+        c->size = before;
+        capture_tag(c, CAPTURE_UNREADABLE);
+        return;
+    }
+    c->size += counts[1] * 2u;
+}
+
+static void put_array(struct capture *c, const struct names_class *class, uintptr_t object,
+                      bool sure)
+{
+    const struct values_type *element =
+        class->element ? c->rules->layout(c->rules->context, class->element) : NULL;
+    uint32_t rank = class->rank, total = 0, dimension[32];
+    bool bounds = rank > 1 || class->bounded;
+    uintptr_t data = object + ARRAY_DATA + (bounds ? rank * 8u : 0);
+
+    if (rank > 32 || !read_memory(&total, object + HEADER, sizeof(total), sure) ||
+        (bounds && !read_memory(dimension, object + ARRAY_DATA, rank * sizeof(dimension[0]), sure))) {
+        capture_tag(c, CAPTURE_UNREADABLE);
+        return;
+    }
+    if (!bounds)
+        dimension[0] = total;
+    put_word(c, CAPTURE_ARRAY, (uintptr_t)class);
+    put(c, &rank, sizeof(rank));
+    if (put(c, dimension, rank * sizeof(dimension[0])))
+        put_items(c, element, data, total, sure);
+}
+
+static bool is_value(const struct values_type *type)
+{
+    return type && type->kind != VALUES_REFERENCE && type->kind != VALUES_UNKNOWN;
+}
+
+static void put_object(struct capture *c, uintptr_t object, bool sure)
+{
+    const struct values_type *layout;
+    struct names_class *class;
+    uintptr_t class_id = 0;
+
+    if (!object) {
+        capture_tag(c, CAPTURE_NULL);
+        return;
+    }
+    if (object % sizeof(uintptr_t) || !read_memory(&class_id, object, sizeof(class_id), sure)) {
+        capture_tag(c, CAPTURE_UNREADABLE);
+        return;
+    }
+    class = c->rules->class_find(c->rules->context, class_id & ~(uintptr_t)OBJECT_BITS);
+    if (!class) {
+        if (sure)
+            put_word(c, CAPTURE_OBJECT, 0);
+        else
+            capture_tag(c, CAPTURE_UNREADABLE);
+        return;
+    }
+    if (class->rank) {
+        put_array(c, class, object, sure);
+    } else if (class->variable_size) {
+        put_string(c, object, sure);
+    } else {
+        layout = c->rules->layout(c->rules->context, class);
+        put_word(c, is_value(layout) ? CAPTURE_BOXED : CAPTURE_OBJECT, (uintptr_t)class);
+        if (is_value(layout))
+            capture_value(c, layout, object + HEADER, sure);
+    }
+}
+
+/* ---- structs and what leads elsewhere ---- */
+
+static void put_struct(struct capture *c, const struct values_type *type, uintptr_t at, bool sure)
+{
+    put_word(c, CAPTURE_STRUCT, (uintptr_t)type);
+    for (uint32_t i = 0; i < type->fields && !c->full; i++)
+        capture_value(c, type->field[i].type, at + type->field[i].offset, sure);
+}
+
+static void put_nullable(struct capture *c, const struct values_type *type, uintptr_t at, bool sure)
+{
+    uint8_t has = 0;
+
+    if (!read_memory(&has, at + type->field[0].offset, 1, sure))
+        capture_tag(c, CAPTURE_UNREADABLE);
+    else if (has)
+        capture_value(c, type->field[1].type, at + type->field[1].offset, sure);
+    else
+        capture_tag(c, CAPTURE_NULL);
+}
+
+static void put_span(struct capture *c, const struct values_type *type, uintptr_t at, bool sure)
+{
+    uint8_t head[5] = {CAPTURE_SPAN};
+    uintptr_t data;
+    int32_t length;
+
+    if (!read_memory(&data, at + type->field[0].offset, sizeof(data), sure) ||
+        !read_memory(&length, at + type->field[1].offset, sizeof(length), sure) || length < 0) {
+        capture_tag(c, CAPTURE_UNREADABLE);
+        return;
+    }
+    memcpy(head + 1, &length, sizeof(length));
+    if (put(c, head, sizeof(head)))
+        put_items(c, type->field[0].type->target, data, (uint64_t)length, false);
+}
+
+static void put_target(struct capture *c, const struct values_type *type, uintptr_t at, bool sure)
+{
+    uintptr_t address;
+
+    if (!read_memory(&address, at, sizeof(address), sure)) {
+        capture_tag(c, CAPTURE_UNREADABLE);
+        return;
+    }
+    if (type->kind == VALUES_POINTER)
+        put_word(c, CAPTURE_POINTER, address);
+    else
+        capture_tag(c, CAPTURE_REF);
+    if (!address)
+        capture_tag(c, CAPTURE_NULL);
+    else if (type->target->kind == VALUES_VOID)
+        capture_tag(c, CAPTURE_MISSING);
+    else
+        capture_value(c, type->target, address, false);
+}
+
+static void put_known(struct capture *c, const struct values_type *type, uintptr_t at, bool sure)
+{
+    uint8_t copy[16], head = CAPTURE_DECIMAL;
+    uintptr_t object;
+
+    switch (type->kind) {
+    case VALUES_PRIMITIVE:
+    case VALUES_ENUM:
+        if (!read_memory(copy, at, type->size, sure))
+            break;
+        put_bits(c, type, copy);
+        return;
+    case VALUES_DECIMAL:
+        if (!read_memory(copy, at, sizeof(copy), sure))
+            break;
+        if (c->room - c->size < 17)
+            c->full = true;
+        else if (put(c, &head, 1))
+            put(c, copy, sizeof(copy));
+        return;
+    case VALUES_REFERENCE:
+        if (!read_memory(&object, at, sizeof(object), sure))
+            break;
+        put_object(c, object, sure);
+        return;
+    case VALUES_STRUCT:
+        put_struct(c, type, at, sure);
+        return;
+    case VALUES_NULLABLE:
+        put_nullable(c, type, at, sure);
+        return;
+    case VALUES_SPAN:
+        put_span(c, type, at, sure);
+        return;
+    case VALUES_BYREF:
+    case VALUES_POINTER:
+        put_target(c, type, at, sure);
+        return;
+    case VALUES_VOID:
+    case VALUES_UNKNOWN:
+        break;
+    }
+    capture_tag(c, CAPTURE_UNREADABLE);
+}
+
+void capture_value(struct capture *c, const struct values_type *type, uintptr_t at, bool sure)
+{
+    if (c->depth >= DEPTH_MAX) {
+        capture_tag(c, CAPTURE_CUT);
+        return;
+    }
+    c->depth++;
+    put_known(c, type, at, sure);
+    c->depth--;
+}
+
+/* The runtime's length is that of the value, but for small ones, which may be given as a register. */
+static bool fits(const struct values_type *type, uint32_t length)
+{
+    return type->kind == VALUES_PRIMITIVE || type->kind == VALUES_ENUM ? length >= type->size
+                                                                        : length == type->size;
+}
+
+void capture_arguments(struct capture *c, const struct values_plan *plan,
+                       const struct clr_function_argument_info *arguments)
+{
+    for (uint32_t i = 0; i < plan->count && !c->full; i++) {
+        const struct values_parameter *p = &plan->parameter[i];
+        const struct clr_function_argument_range *range =
+            i < arguments->num_ranges ? &arguments->ranges[i] : NULL;
+
+        if (!range || !range->start_address || !fits(p->type, range->length))
+            capture_tag(c, CAPTURE_UNREADABLE);
+        else if (p->out)
+            capture_tag(c, CAPTURE_MISSING);
+        else
+            capture_value(c, p->type, range->start_address, true);
+    }
+}

@@ -1,0 +1,70 @@
+/*
+ * values/capture.h - a value as bytes: written in a hook, read by the writer. One item per value:
+ *
+ *   tag: 1 byte, then
+ *   NULL, CUT, UNREADABLE, MISSING   nothing
+ *   PRIMITIVE    element: 1, bits: 8
+ *   DECIMAL      16 bytes as they lie
+ *   ENUM         type: 8 (struct values_type *), bits: 8 (sign extended)
+ *   STRING       length: 4, taken: 4, taken UTF-16 units
+ *   OBJECT       class: 8 (struct names_class *, 0: not known)
+ *   BOXED        class: 8, item
+ *   ARRAY        class: 8, rank: 4, length of each dimension: 4, taken: 4, taken items
+ *   STRUCT       type: 8, an item for each field
+ *   REF          item
+ *   POINTER      address: 8, item
+ *   SPAN         length: 4, taken: 4, taken items
+ *
+ * Where the room ended the data ends: what a reader finds missing was cut.
+ */
+#ifndef SHADOWTRACE_VALUES_CAPTURE_H
+#define SHADOWTRACE_VALUES_CAPTURE_H
+
+#include "values/plan.h"
+
+enum capture_tag {
+    CAPTURE_CUT, /* no room, or nested too deep */
+    CAPTURE_NULL,
+    CAPTURE_UNREADABLE, /* memory that is not there, or no object where one should be */
+    CAPTURE_MISSING,    /* an out parameter on the way in */
+    CAPTURE_PRIMITIVE,
+    CAPTURE_DECIMAL,
+    CAPTURE_ENUM,
+    CAPTURE_STRING,
+    CAPTURE_OBJECT,
+    CAPTURE_BOXED,
+    CAPTURE_ARRAY,
+    CAPTURE_STRUCT,
+    CAPTURE_REF,
+    CAPTURE_POINTER,
+    CAPTURE_SPAN,
+};
+
+/* How objects lie in memory, and how much of them is wanted. */
+struct capture_rules {
+    uint32_t string_length, string_text; /* offsets in a string */
+    uint32_t max_text, max_items;
+    /* The record of a class that was met before, or NULL; asks nobody. */
+    struct names_class *(*class_find)(void *context, uintptr_t class_id);
+    /* The layout of a class, NULL while nobody made it. */
+    const struct values_type *(*layout)(void *context, const struct names_class *class);
+    void *context;
+};
+
+struct capture {
+    const struct capture_rules *rules;
+    uint8_t *data;
+    size_t size, room;
+    unsigned depth;
+    bool full;
+};
+
+/* One value that lies at `at`. `sure`: a managed reference led there, it can be read. */
+void capture_value(struct capture *c, const struct values_type *type, uintptr_t at, bool sure);
+void capture_tag(struct capture *c, enum capture_tag tag); /* one of those without a content */
+
+/* All of a plan's arguments, from the ranges that the runtime gives. */
+void capture_arguments(struct capture *c, const struct values_plan *plan,
+                       const struct clr_function_argument_info *arguments);
+
+#endif

@@ -1,0 +1,756 @@
+/* Signature blobs, metadata and class layouts to types. */
+#include "values/plan.h"
+
+#include "base/memory.h"
+#include "clr/text.h"
+
+#include <shadowtrace/clr/constants.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <uchar.h>
+
+#define DEPTH_MAX  8   /* of types in types: fields, targets, arguments */
+#define STEPS_MAX  400 /* types looked at for one that was asked for */
+#define ARGS_MAX   32
+#define FIELDS_MAX 256
+#define NAMES_MAX  4096 /* of one enum */
+#define NAME_UNITS 512
+
+struct reading {
+    struct values_types *types;
+    unsigned depth, steps;
+    unsigned passing; /* parts of a type that is a reference in any case: only their end is looked for */
+    enum values_mode mode;
+    bool cut;         /* a limit was met: what was made is not for others */
+    bool failed;      /* memory ran out */
+};
+
+static const struct values_type nothing = {.kind = VALUES_VOID};
+const struct values_type values_unknown = {.kind = VALUES_UNKNOWN};
+const struct values_type values_reference = {.kind = VALUES_REFERENCE, .size = sizeof(uintptr_t)};
+
+static const struct values_type *read_type(struct reading *r, const struct values_scope *scope,
+                                           const uint8_t **at, const uint8_t *end);
+
+/* ---- memory ---- */
+
+static struct values_type *type_new(struct reading *r, enum values_kind kind, uint32_t size)
+{
+    struct values_type *type = memory_zalloc(1, sizeof(*type)), *head;
+
+    if (!type) {
+        r->failed = true;
+        return NULL;
+    }
+    type->kind = kind;
+    type->size = size;
+    head = load_relaxed(&r->types->made);
+    do
+        type->next = head;
+    while (!cas_acq_rel(&r->types->made, &head, type));
+    return type;
+}
+
+void values_types_free(struct values_types *types)
+{
+    struct values_type *type = exchange_acq_rel(&types->made, NULL);
+
+    while (type) {
+        struct values_type *next = type->next;
+
+        for (uint32_t i = 0; i < type->fields; i++)
+            memory_free(type->field[i].name);
+        for (uint32_t i = 0; i < type->names; i++)
+            memory_free(type->name[i].name);
+        memory_free(type->field);
+        memory_free(type->name);
+        memory_free(type);
+        type = next;
+    }
+}
+
+static char *utf8(const clr_wchar *name, uint32_t length)
+{
+    size_t units = clr_text_length(name, length < NAME_UNITS ? length : NAME_UNITS);
+    char *text = memory_alloc(CLR_TEXT_UTF8_SIZE(units));
+
+    if (text)
+        clr_text_utf8(text, CLR_TEXT_UTF8_SIZE(units), name, units);
+    return text;
+}
+
+static _Atomic(struct values_type *) *bucket(struct values_types *types, uintptr_t class_id)
+{
+    return &types->kept[(class_id >> 3 ^ class_id >> 13) & (VALUES_BUCKETS - 1)];
+}
+
+static const struct values_type *kept_type(struct values_types *types, uintptr_t class_id)
+{
+    struct values_type *type = load_acquire(bucket(types, class_id));
+
+    while (type && type->class_id != class_id)
+        type = type->next_kept;
+    return type;
+}
+
+/* A finished type, for others too if nothing of it can be unloaded. */
+static const struct values_type *keep(struct values_types *types, struct values_type *type,
+                                      bool kept)
+{
+    _Atomic(struct values_type *) *at = bucket(types, type->class_id);
+
+    type->kept = kept;
+    if (!kept)
+        return type;
+    type->next_kept = load_relaxed(at);
+    while (!cas_acq_rel(at, &type->next_kept, type))
+        ;
+    return type;
+}
+
+/* ---- names of CoreLib ---- */
+
+struct corelib_name {
+    const char16_t *name;
+    enum values_kind kind;
+    uint8_t element, size;
+};
+
+static const struct corelib_name corelib_names[] = {
+    {u"System.Boolean", VALUES_PRIMITIVE, ELEMENT_TYPE_BOOLEAN, 1},
+    {u"System.Char", VALUES_PRIMITIVE, ELEMENT_TYPE_CHAR, 2},
+    {u"System.SByte", VALUES_PRIMITIVE, ELEMENT_TYPE_I1, 1},
+    {u"System.Byte", VALUES_PRIMITIVE, ELEMENT_TYPE_U1, 1},
+    {u"System.Int16", VALUES_PRIMITIVE, ELEMENT_TYPE_I2, 2},
+    {u"System.UInt16", VALUES_PRIMITIVE, ELEMENT_TYPE_U2, 2},
+    {u"System.Int32", VALUES_PRIMITIVE, ELEMENT_TYPE_I4, 4},
+    {u"System.UInt32", VALUES_PRIMITIVE, ELEMENT_TYPE_U4, 4},
+    {u"System.Int64", VALUES_PRIMITIVE, ELEMENT_TYPE_I8, 8},
+    {u"System.UInt64", VALUES_PRIMITIVE, ELEMENT_TYPE_U8, 8},
+    {u"System.Single", VALUES_PRIMITIVE, ELEMENT_TYPE_R4, 4},
+    {u"System.Double", VALUES_PRIMITIVE, ELEMENT_TYPE_R8, 8},
+    {u"System.IntPtr", VALUES_PRIMITIVE, ELEMENT_TYPE_I, 8},
+    {u"System.UIntPtr", VALUES_PRIMITIVE, ELEMENT_TYPE_U, 8},
+    {u"System.Decimal", VALUES_DECIMAL, ELEMENT_TYPE_VALUETYPE, 16},
+};
+
+static bool same(const clr_wchar *a, const char16_t *b)
+{
+    while (*a && *a == *b)
+        a++, b++;
+    return *a == *b;
+}
+
+static struct names_module *corelib(struct values_types *types)
+{
+    struct names_module *module;
+
+    for (uint32_t id = 1; !types->corelib; id++) {
+        /* Records are the library's own and not const there. */
+        module = (struct names_module *)(uintptr_t)names_module_by_id(types->names, id);
+        if (!module)
+            break;
+        if (module->corelib && module->import)
+            types->corelib = module;
+    }
+    return types->corelib;
+}
+
+/* ClassID of a type of CoreLib; 0: not known. */
+static uintptr_t corelib_class(struct values_types *types, const char16_t *name)
+{
+    struct names_module *module = corelib(types);
+    uintptr_t class_id = 0;
+    uint32_t token;
+
+    if (!module || module->import->vtbl->find_type_def_by_name(module->import, name, mdTokenNil,
+                                                               &token) < 0)
+        return 0;
+    return types->info->vtbl->get_class_from_token(types->info, module->module_id, token,
+                                                   &class_id) >= 0
+               ? class_id
+               : 0;
+}
+
+/* One that has no parts, and is for all. */
+static const struct values_type *simple(struct reading *r, const struct corelib_name *row)
+{
+    _Atomic(struct values_type *) *at = &r->types->simple[row->element];
+    struct values_type *type = load_acquire(at);
+
+    if (type)
+        return type;
+    type = type_new(r, row->kind, row->size);
+    if (!type)
+        return NULL;
+    type->element = row->element;
+    type->class_id = r->mode == VALUES_LOAD ? corelib_class(r->types, row->name) : 0;
+    type->kept = type->class_id;
+    if (type->kept)
+        store_release(at, type); /* two threads may have made it: both are good */
+    return type;
+}
+
+static const struct values_type *primitive(struct reading *r, uint8_t element)
+{
+    for (size_t i = 0; i < COUNT_OF(corelib_names); i++)
+        if (corelib_names[i].element == element)
+            return simple(r, &corelib_names[i]);
+    return &values_unknown;
+}
+
+/* Any object. As a type argument all are the same. */
+static const struct values_type *reference(struct reading *r)
+{
+    static const struct corelib_name canon = {u"System.__Canon", VALUES_REFERENCE,
+                                              ELEMENT_TYPE_CLASS, sizeof(uintptr_t)};
+
+    return simple(r, &canon);
+}
+
+/* ---- enums ---- */
+
+static uint64_t constant(const void *value, uint8_t element)
+{
+    switch (element) {
+    case ELEMENT_TYPE_I1:
+        return (uint64_t)(int64_t)(*(const int8_t *)value);
+    case ELEMENT_TYPE_BOOLEAN:
+    case ELEMENT_TYPE_U1:
+        return *(const uint8_t *)value;
+    case ELEMENT_TYPE_I2: {
+        int16_t v;
+        memcpy(&v, value, sizeof(v));
+        return (uint64_t)(int64_t)v;
+    }
+    case ELEMENT_TYPE_CHAR:
+    case ELEMENT_TYPE_U2: {
+        uint16_t v;
+        memcpy(&v, value, sizeof(v));
+        return v;
+    }
+    case ELEMENT_TYPE_I4: {
+        int32_t v;
+        memcpy(&v, value, sizeof(v));
+        return (uint64_t)(int64_t)v;
+    }
+    case ELEMENT_TYPE_U4: {
+        uint32_t v;
+        memcpy(&v, value, sizeof(v));
+        return v;
+    }
+    default: {
+        uint64_t v;
+        memcpy(&v, value, sizeof(v));
+        return v;
+    }
+    }
+}
+
+static int by_falling_value(const void *a, const void *b)
+{
+    uint64_t left = ((const struct values_name *)a)->value,
+             right = ((const struct values_name *)b)->value;
+
+    return left < right ? 1 : left > right ? -1 : 0;
+}
+
+/* One member of an enum: a name, or what it is made of. */
+static void enum_member(struct reading *r, struct values_type *type, struct clr_metadata *import,
+                        uint32_t field, uint32_t room)
+{
+    clr_wchar name[NAME_UNITS];
+    uint32_t length = 0, attributes = 0, size = 0, element = 0, value_length = 0;
+    const uint8_t *blob = NULL;
+    const void *value = NULL;
+    const struct values_type *under;
+
+    if (import->vtbl->get_field_props(import, field, NULL, name, NAME_UNITS, &length, &attributes,
+                                      &blob, &size, &element, &value, &value_length) < 0)
+        return;
+    if (!(attributes & fdStatic) && size >= 2) {
+        under = primitive(r, blob[1]);
+        if (under && under->kind == VALUES_PRIMITIVE) {
+            type->element = under->element;
+            type->size = under->size;
+        }
+    } else if (attributes & fdLiteral && value && type->names < room) {
+        struct values_name *row = &type->name[type->names];
+
+        row->value = constant(value, (uint8_t)element);
+        row->name = utf8(name, length);
+        if (row->name)
+            type->names++;
+        else
+            r->failed = true;
+    }
+}
+
+static void enum_members(struct reading *r, struct values_type *type, struct clr_metadata *import,
+                         uint32_t token)
+{
+    uint32_t fields[64], got = 0, room = 0;
+    void *enumerator = NULL;
+
+    while (import->vtbl->enum_fields(import, &enumerator, token, fields, COUNT_OF(fields), &got) >=
+               0 &&
+           got && got <= COUNT_OF(fields) && room < NAMES_MAX) {
+        struct values_name *larger = memory_realloc(type->name, (room + got) * sizeof(*larger));
+
+        if (!larger) {
+            r->failed = true;
+            break;
+        }
+        type->name = larger;
+        room += got;
+        for (uint32_t i = 0; i < got; i++)
+            enum_member(r, type, import, fields[i], room);
+        got = 0;
+    }
+    if (enumerator)
+        import->vtbl->close_enum(import, enumerator);
+    if (type->names)
+        qsort(type->name, type->names, sizeof(*type->name), by_falling_value);
+}
+
+static const struct values_type *read_enum(struct reading *r, struct names_module *module,
+                                           uint32_t token, uintptr_t class_id)
+{
+    struct clr_metadata *import = module->import;
+    struct values_type *type = type_new(r, VALUES_ENUM, 0);
+    const void *value;
+    uint32_t size;
+
+    if (!type)
+        return NULL;
+    enum_members(r, type, import, token);
+    type->flags = import->vtbl->get_custom_attribute_by_name(
+                      import, token, u"System.FlagsAttribute", &value, &size) == S_OK;
+    type->class_id = class_id;
+    if (!type->size)
+        type->kind = VALUES_UNKNOWN;
+    return keep(r->types, type, class_id && !module->collectible && !r->failed);
+}
+
+/* ---- structs ---- */
+
+enum shape { SHAPE_PLAIN, SHAPE_NULLABLE, SHAPE_SPAN };
+
+static void read_field(struct reading *r, const struct values_scope *scope,
+                       const struct clr_field_offset *at, struct values_type *type)
+{
+    struct clr_metadata *import = scope->module->import;
+    struct values_field *field = &type->field[type->fields];
+    clr_wchar name[NAME_UNITS];
+    uint32_t length = 0, size = 0;
+    const uint8_t *blob = NULL, *end;
+
+    if (import->vtbl->get_field_props(import, at->field, NULL, name, NAME_UNITS, &length, NULL,
+                                      &blob, &size, NULL, NULL, NULL) < 0 ||
+        !blob || size < 2)
+        return;
+    end = blob + size;
+    blob++; /* that it is a field's */
+    field->offset = at->offset;
+    field->type = read_type(r, scope, &blob, end);
+    field->name = utf8(name, length);
+    if (field->name && field->type)
+        type->fields++;
+    else
+        memory_free(field->name);
+}
+
+/* The fields of these two are known by their kinds; a runtime that has others gives a plain struct. */
+static bool shape_fits(struct values_type *type, enum values_kind kind)
+{
+    const struct values_type *first = type->fields == 2 ? type->field[0].type : NULL,
+                             *second = first ? type->field[1].type : NULL;
+
+    if (!first)
+        return false;
+    if (kind == VALUES_NULLABLE)
+        return first->element == ELEMENT_TYPE_BOOLEAN && second->size;
+    return first->kind == VALUES_BYREF && second->element == ELEMENT_TYPE_I4;
+}
+
+static enum values_kind shape_of(const struct names_module *module, const clr_wchar *name)
+{
+    if (!module->corelib)
+        return VALUES_STRUCT;
+    if (same(name, u"System.Nullable`1"))
+        return VALUES_NULLABLE;
+    if (same(name, u"System.Span`1") || same(name, u"System.ReadOnlySpan`1"))
+        return VALUES_SPAN;
+    return VALUES_STRUCT;
+}
+
+static const struct values_type *read_struct(struct reading *r, const struct values_scope *scope,
+                                             uintptr_t class_id, const clr_wchar *name)
+{
+    struct clr_info *info = r->types->info;
+    struct clr_field_offset offsets[FIELDS_MAX];
+    enum values_kind kind = shape_of(scope->module, name);
+    bool cut = r->cut, kept;
+    uint32_t count = 0, size = 0;
+    struct values_type *type;
+
+    if (!class_id ||
+        info->vtbl->get_class_layout(info, class_id, offsets, FIELDS_MAX, &count, &size) < 0 ||
+        count > FIELDS_MAX)
+        return &values_unknown;
+    type = type_new(r, VALUES_STRUCT, size);
+    if (!type)
+        return NULL;
+    type->class_id = class_id;
+    type->field = count ? memory_zalloc(count, sizeof(*type->field)) : NULL;
+    r->failed |= count && !type->field;
+    r->cut = false;
+    for (uint32_t i = 0; i < count && type->field; i++)
+        read_field(r, scope, &offsets[i], type);
+    kept = !r->cut && !r->failed && !scope->module->collectible;
+    for (uint32_t i = 0; i < scope->type_args; i++)
+        kept &= scope->type_arg[i]->kept;
+    r->cut |= cut;
+    if (kind != VALUES_STRUCT && shape_fits(type, kind))
+        type->kind = kind;
+    return keep(r->types, type, kept);
+}
+
+/* ---- definitions ---- */
+
+/* Name of a mdTypeDef or mdTypeRef; "" when the metadata does not know it. */
+static void token_name(struct clr_metadata *import, uint32_t token, clr_wchar name[NAME_UNITS])
+{
+    uint32_t length = 0, other;
+    hresult hr = E_INVALIDARG;
+
+    name[0] = 0;
+    if (clr_token_type(token) == mdtTypeDef)
+        hr = import->vtbl->get_type_def_props(import, token, name, NAME_UNITS, &length, &other,
+                                              NULL);
+    else if (clr_token_type(token) == mdtTypeRef)
+        hr = import->vtbl->get_type_ref_props(import, token, &other, name, NAME_UNITS, &length);
+    if (hr < 0)
+        name[0] = 0;
+    name[NAME_UNITS - 1] = 0;
+}
+
+enum family { FAMILY_CLASS, FAMILY_VALUE, FAMILY_ENUM };
+
+static enum family family_of(const struct names_module *module, uint32_t token,
+                             const clr_wchar *own)
+{
+    struct clr_metadata *import = module->import;
+    clr_wchar base[NAME_UNITS];
+    uint32_t flags, extends = 0;
+
+    if (import->vtbl->get_type_def_props(import, token, NULL, 0, NULL, &flags, &extends) < 0)
+        return FAMILY_CLASS;
+    token_name(import, extends, base);
+    if (same(base, u"System.Enum"))
+        return FAMILY_ENUM;
+    return same(base, u"System.ValueType") && !same(own, u"System.Enum") ? FAMILY_VALUE
+                                                                         : FAMILY_CLASS;
+}
+
+/* ClassID of a definition with its arguments; 0: one of them is not known, or it cannot be loaded here. */
+static uintptr_t load_class(struct reading *r, const struct names_module *module, uint32_t token,
+                            const struct values_type *const *arg, uint32_t args)
+{
+    struct clr_info *info = r->types->info;
+    uintptr_t ids[ARGS_MAX], class_id = 0;
+    hresult hr;
+
+    for (uint32_t i = 0; i < args; i++)
+        if (!(ids[i] = arg[i]->class_id))
+            return 0;
+    if (r->mode == VALUES_QUIET) {
+        r->cut = true;
+        return 0;
+    }
+    if (args)
+        hr = info->vtbl->get_class_from_token_and_type_args(info, module->module_id, token, args,
+                                                            ids, &class_id);
+    else
+        hr = info->vtbl->get_class_from_token(info, module->module_id, token, &class_id);
+    return hr >= 0 ? class_id : 0;
+}
+
+/* A definition with its arguments; class_id 0: not known yet. */
+static const struct values_type *read_definition(struct reading *r, struct names_module *module,
+                                                 uint32_t token, uintptr_t class_id,
+                                                 const struct values_type *const *arg,
+                                                 uint32_t args)
+{
+    struct values_scope scope = {module, arg, NULL, args, 0};
+    const struct values_type *known;
+    clr_wchar name[NAME_UNITS];
+    enum family family;
+
+    token_name(module->import, token, name);
+    family = family_of(module, token, name);
+    if (family == FAMILY_CLASS)
+        return reference(r);
+    for (size_t i = 0; module->corelib && i < COUNT_OF(corelib_names); i++)
+        if (same(name, corelib_names[i].name))
+            return simple(r, &corelib_names[i]);
+    if (!class_id)
+        class_id = load_class(r, module, token, arg, args);
+    known = class_id ? kept_type(r->types, class_id) : NULL;
+    if (known)
+        return known;
+    return family == FAMILY_ENUM ? read_enum(r, module, token, class_id)
+                                 : read_struct(r, &scope, class_id, name);
+}
+
+static const struct values_type *read_token_type(struct reading *r,
+                                                 const struct values_scope *scope, uint32_t token,
+                                                 const struct values_type *const *arg,
+                                                 uint32_t args)
+{
+    struct names_module *module = scope->module;
+
+    if (r->passing)
+        return &values_unknown;
+    if (clr_token_type(token) == mdtTypeRef)
+        module = names_type_find(r->types->names, module, token, &token);
+    if (!module || !module->import || clr_token_type(token) != mdtTypeDef || !clr_token_row(token))
+        return &values_unknown;
+    return read_definition(r, module, token, 0, arg, args);
+}
+
+/* ---- blobs ---- */
+
+struct cursor {
+    const uint8_t *at, *end;
+    bool bad;
+};
+
+static uint8_t read_byte(struct cursor *c)
+{
+    if (c->at >= c->end) {
+        c->bad = true;
+        return 0;
+    }
+    return *c->at++;
+}
+
+/* ECMA-335 II.23.2. */
+static uint32_t read_number(struct cursor *c)
+{
+    uint32_t first = read_byte(c), value;
+
+    if (first < 0x80)
+        return first;
+    if (first < 0xC0)
+        return (first & 0x3F) << 8 | read_byte(c);
+    c->bad |= first >= 0xE0;
+    value = (first & 0x1F) << 24;
+    value |= (uint32_t)read_byte(c) << 16;
+    value |= (uint32_t)read_byte(c) << 8;
+    return value | read_byte(c);
+}
+
+static uint32_t read_token(struct cursor *c)
+{
+    static const uint32_t tables[] = {mdtTypeDef, mdtTypeRef, mdtTypeSpec};
+    uint32_t coded = read_number(c);
+
+    c->bad |= (coded & 3) == 3;
+    return c->bad ? 0 : tables[coded & 3] | coded >> 2;
+}
+
+static const struct values_type *read_next(struct reading *r, const struct values_scope *scope,
+                                           struct cursor *c)
+{
+    const struct values_type *type = read_type(r, scope, &c->at, c->end);
+
+    c->bad |= !type || c->at > c->end;
+    return type ? type : &values_unknown;
+}
+
+static void pass(struct reading *r, const struct values_scope *scope, struct cursor *c)
+{
+    r->passing++;
+    read_next(r, scope, c);
+    r->passing--;
+}
+
+/* What is passed by, not what it is. */
+static const struct values_type *indirect(struct reading *r, enum values_kind kind,
+                                          const struct values_type *target)
+{
+    struct values_type *type = type_new(r, kind, sizeof(uintptr_t));
+
+    if (type)
+        type->target = target;
+    return type;
+}
+
+static const struct values_type *read_generic(struct reading *r, const struct values_scope *scope,
+                                              struct cursor *c)
+{
+    const struct values_type *arg[ARGS_MAX];
+    uint32_t kind = read_byte(c), token, count;
+
+    if (kind != ELEMENT_TYPE_CLASS && kind != ELEMENT_TYPE_VALUETYPE)
+        c->bad = true;
+    token = read_token(c);
+    count = read_number(c);
+    if (!count || count > ARGS_MAX)
+        c->bad = true;
+    r->passing += kind == ELEMENT_TYPE_CLASS;
+    for (uint32_t i = 0; i < count && !c->bad; i++)
+        arg[i] = read_next(r, scope, c);
+    r->passing -= kind == ELEMENT_TYPE_CLASS;
+    if (c->bad)
+        return &values_unknown;
+    return kind == ELEMENT_TYPE_CLASS ? reference(r) : read_token_type(r, scope, token, arg, count);
+}
+
+static void skip_array(struct reading *r, const struct values_scope *scope, struct cursor *c)
+{
+    pass(r, scope, c);
+    read_number(c);
+    for (int part = 0; part < 2; part++) /* sizes, then lower bounds */
+        for (uint32_t numbers = read_number(c); numbers && !c->bad; numbers--)
+            read_number(c);
+}
+
+static void skip_function(struct reading *r, const struct values_scope *scope, struct cursor *c)
+{
+    uint32_t convention = read_byte(c), count;
+
+    if (convention & IMAGE_CEE_CS_CALLCONV_GENERIC)
+        read_number(c);
+    count = read_number(c);
+    pass(r, scope, c);
+    while (count-- && !c->bad)
+        pass(r, scope, c);
+}
+
+static const struct values_type *variable(const struct values_type *const *arg, uint32_t args,
+                                          uint32_t index)
+{
+    return index < args ? arg[index] : &values_unknown;
+}
+
+static const struct values_type *read_kind(struct reading *r, const struct values_scope *scope,
+                                           struct cursor *c, uint8_t kind)
+{
+    switch (kind) {
+    case ELEMENT_TYPE_VOID:
+        return &nothing;
+    case ELEMENT_TYPE_STRING:
+    case ELEMENT_TYPE_OBJECT:
+        return reference(r);
+    case ELEMENT_TYPE_CLASS:
+        read_token(c);
+        return reference(r);
+    case ELEMENT_TYPE_SZARRAY:
+        pass(r, scope, c);
+        return reference(r);
+    case ELEMENT_TYPE_ARRAY:
+        skip_array(r, scope, c);
+        return reference(r);
+    case ELEMENT_TYPE_VALUETYPE:
+        return read_token_type(r, scope, read_token(c), NULL, 0);
+    case ELEMENT_TYPE_GENERICINST:
+        return read_generic(r, scope, c);
+    case ELEMENT_TYPE_VAR:
+        return variable(scope->type_arg, scope->type_args, read_number(c));
+    case ELEMENT_TYPE_MVAR:
+        return variable(scope->method_arg, scope->method_args, read_number(c));
+    case ELEMENT_TYPE_BYREF:
+        return indirect(r, VALUES_BYREF, read_next(r, scope, c));
+    case ELEMENT_TYPE_PTR:
+        return indirect(r, VALUES_POINTER, read_next(r, scope, c));
+    case ELEMENT_TYPE_FNPTR:
+        skip_function(r, scope, c);
+        return indirect(r, VALUES_POINTER, &nothing);
+    case ELEMENT_TYPE_CMOD_REQD:
+    case ELEMENT_TYPE_CMOD_OPT:
+        read_token(c);
+        return read_next(r, scope, c);
+    case ELEMENT_TYPE_PINNED:
+    case ELEMENT_TYPE_SENTINEL:
+        return read_next(r, scope, c);
+    default:
+        c->bad |= kind == ELEMENT_TYPE_TYPEDBYREF || kind > ELEMENT_TYPE_MAX;
+        return primitive(r, kind);
+    }
+}
+
+static const struct values_type *read_type(struct reading *r, const struct values_scope *scope,
+                                           const uint8_t **at, const uint8_t *end)
+{
+    struct cursor c = {*at, end, false};
+    const struct values_type *type = &values_unknown;
+    uint8_t kind = read_byte(&c);
+
+    if (r->depth >= DEPTH_MAX || !r->steps) {
+        r->cut = true;
+        c.bad = true;
+    }
+    if (!c.bad) {
+        r->depth++;
+        r->steps--;
+        type = read_kind(r, scope, &c, kind);
+        r->depth--;
+    }
+    *at = c.bad ? end : c.at; /* nobody can say where the next one begins */
+    return c.bad && !r->failed ? &values_unknown : type;
+}
+
+const struct values_type *values_type_read(struct values_types *types,
+                                           const struct values_scope *scope, const uint8_t **blob,
+                                           const uint8_t *end, enum values_mode mode)
+{
+    struct reading r = {types, 0, STEPS_MAX, 0, mode, false, false};
+    const struct values_type *type = read_type(&r, scope, blob, end);
+
+    return r.failed ? NULL : type;
+}
+
+/* ---- from records ---- */
+
+static const struct values_type *type_of(struct reading *r, const struct names_class *class)
+{
+    const struct values_type *arg[ARGS_MAX], *known;
+
+    if (!class || class->canon || class->rank)
+        return reference(r);
+    if (!class->module || !class->module->import || class->args > ARGS_MAX ||
+        r->depth >= DEPTH_MAX || !r->steps)
+        return &values_unknown;
+    known = class->collectible ? NULL : kept_type(r->types, class->class_id);
+    if (known)
+        return known;
+    r->depth++;
+    r->steps--;
+    for (uint32_t i = 0; i < class->args; i++)
+        arg[i] = type_of(r, class->arg[i]);
+    r->depth--;
+    for (uint32_t i = 0; i < class->args; i++)
+        if (!arg[i])
+            return NULL;
+    return read_definition(r, class->module, class->token, class->class_id, arg, class->args);
+}
+
+const struct values_type *values_type_of(struct values_types *types,
+                                         const struct names_class *class, enum values_mode mode)
+{
+    struct reading r = {types, 0, STEPS_MAX, 0, mode, false, false};
+    const struct values_type *type = type_of(&r, class);
+
+    return r.failed ? NULL : type;
+}
+
+bool values_type_is_value(const struct names_module *module, uint32_t token)
+{
+    clr_wchar name[NAME_UNITS];
+
+    token_name(module->import, token, name);
+    return family_of(module, token, name) != FAMILY_CLASS;
+}

@@ -1,0 +1,492 @@
+#include "values/values.h"
+
+#include "values/capture.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "options/options_fields.h"
+#include "stack/stack_hot.h"
+
+#include <shadowtrace/clr/constants.h>
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#define RECORD_MAX  8192 /* bytes of one record */
+#define LIVE_MAX    4096 /* live frames of a thread that have one; further ones have none */
+#define EXACT_ARGS  16
+#define EXACT_HASH  4096
+
+/* A live frame with a record. */
+struct live {
+    uintptr_t sp, method;
+    const struct values_plan *plan;
+    uint32_t id; /* 0: none was posted */
+};
+
+/* One thread's own; hangs on its stack. Pages are touched as they are needed. */
+struct values_thread {
+    struct event_ring *ring;
+    size_t count;
+    struct live live[LIVE_MAX]; /* sp falls, as in the stack */
+    uint8_t data[RECORD_MAX];
+};
+
+/* An instantiation that was met. */
+struct exact {
+    struct exact *next;
+    uintptr_t function_id, class_id;
+    uint32_t epoch, count;
+    struct names_method *method;
+    uintptr_t arg[];
+};
+
+static struct {
+    struct values_config config;
+    struct values_types types;
+    struct capture_rules rules;
+    _Atomic(uint32_t) ids;
+    _Atomic(uint64_t) posted, lost;
+    _Atomic(bool) *matched; /* by pattern: those of --args, then those of --returns */
+    _Atomic(struct exact *) exact[EXACT_HASH];
+} self;
+
+static struct names_class *class_find(void *context, uintptr_t class_id)
+{
+    return names_class_find(context, class_id);
+}
+
+static const struct values_type *layout(void *context, const struct names_class *class)
+{
+    (void)context;
+    return class->rank ? &values_reference : load_acquire(&class->layout);
+}
+
+int values_start(const struct values_config *config)
+{
+    struct clr_info *info = config->info;
+
+    self.config = *config;
+    self.types.info = info;
+    self.types.names = config->names;
+    self.rules.max_text = config->options->value_length;
+    self.rules.max_items = config->options->value_items;
+    self.rules.class_find = class_find;
+    self.rules.layout = layout;
+    self.rules.context = config->names;
+    self.matched = memory_zalloc(config->options->args.count + config->options->returns.count + 1,
+                                 sizeof(*self.matched));
+    if (!self.matched)
+        return -ENOMEM;
+    return info->vtbl->get_string_layout2(info, &self.rules.string_length,
+                                          &self.rules.string_text) == S_OK
+               ? 0
+               : -EINVAL;
+}
+
+/* ---- what is watched ---- */
+
+/* All patterns are tried: each is to hear whether it matched. */
+static bool match(const struct options_patterns *patterns, _Atomic(bool) *matched, const char *name)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < patterns->count; i++) {
+        struct options_patterns one = {&patterns->pattern[i], 1};
+
+        if (options_match(&one, name)) {
+            store_relaxed(&matched[i], true);
+            any = true;
+        }
+    }
+    return any;
+}
+
+void values_method(struct names_method *method)
+{
+    const struct options *options = self.config.options;
+    const char *name = names_method_resolve(self.config.names, method);
+    bool args = match(&options->args, self.matched, name),
+         returns = match(&options->returns, self.matched + options->args.count, name);
+    struct values_plan *plan;
+    void *none = NULL;
+
+    if ((!args && !returns) || load_acquire(&method->plan))
+        return;
+    plan = values_plan_new(&self.types, method, args, returns, VALUES_LOAD);
+    if (plan && !cas_acq_rel(&method->plan, &none, (void *)plan))
+        values_plan_free(plan); /* another thread was faster */
+}
+
+void values_class(struct names_class *class)
+{
+    for (; class && !load_relaxed(&class->layout); class = class->element) {
+        const struct values_type *type = values_type_of(&self.types, class, VALUES_LOAD);
+
+        if (type)
+            store_release(&class->layout, (const void *)type);
+    }
+}
+
+/* ---- threads ---- */
+
+static struct values_thread *thread_of(struct stack *s)
+{
+    void **data = stack_values(s);
+    struct values_thread *t = *data;
+
+    if (t)
+        return t;
+    t = memory_pages_map(sizeof(*t));
+    if (t)
+        t->ring = self.config.ring(self.config.context);
+    if (t && !t->ring) {
+        memory_pages_unmap(t, sizeof(*t));
+        t = NULL;
+    }
+    *data = t;
+    return t;
+}
+
+void values_thread_ended(struct stack *s)
+{
+    void **data = stack_values(s);
+
+    memory_pages_unmap(*data, sizeof(struct values_thread));
+    *data = NULL;
+}
+
+/* Those that lie at or below sp were left. */
+static void pop(struct values_thread *t, uintptr_t sp)
+{
+    while (t->count && t->live[t->count - 1].sp <= sp)
+        t->count--;
+}
+
+/* Is the frame still there? Frames of a stack are found by sp, which falls. */
+static bool is_live(const struct stack *s, const struct live *live)
+{
+    uint32_t low = 0, high = stack_depth(s);
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (load_relaxed(&stack_frame(s, middle)->sp) > live->sp)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < stack_depth(s) && load_relaxed(&stack_frame(s, low)->sp) == live->sp &&
+           load_relaxed(&stack_frame(s, low)->method) == live->method;
+}
+
+uint32_t values_live(struct stack *s)
+{
+    struct values_thread *t = *stack_values(s);
+
+    if (!t)
+        return 0;
+    while (t->count && !is_live(s, &t->live[t->count - 1]))
+        t->count--;
+    for (size_t i = t->count; i-- > 0;)
+        if (t->live[i].id)
+            return t->live[i].id;
+    return 0;
+}
+
+/* ---- in the hooks ---- */
+
+/* Returns the id, 0 when it was lost. */
+static uint32_t post(struct values_thread *t, struct values_record *head, const struct capture *c)
+{
+    struct values_record *record = memory_alloc(sizeof(*record) + c->size);
+    struct event event = {.ticks = clock_ticks(),
+                          .subject = (uintptr_t)record,
+                          .bytes_kind = event_pack(0, EVENT_HEAP_NORMAL, EVENT_VALUES)};
+    uint32_t id = 0;
+
+    if (record) {
+        id = add_relaxed(&self.ids, 1) + 1;
+        *record = *head;
+        record->id = id;
+        record->size = c->size;
+        memcpy(record->data, c->data, c->size);
+    }
+    if (!record || load_relaxed(&t->ring->hub->stopped) || event_offer(t->ring, &event)) {
+        memory_free(record);
+        add_relaxed(&self.lost, 1);
+        return 0;
+    }
+    add_relaxed(&self.posted, 1);
+    return id;
+}
+
+/* The plan for the frame at hand; an instantiation has its own where the shared code's says too little. */
+static const struct values_plan *plan_of(const struct names_method *method, uintptr_t frame_info)
+{
+    const struct values_plan *plan = load_acquire(&method->plan), *own = NULL;
+
+    if (plan && plan->open)
+        own = load_acquire(
+            &((struct names_method *)values_exact((uintptr_t)method, frame_info))->plan);
+    return own ? own : plan;
+}
+
+static void enter(struct values_thread *t, struct stack *s, const struct live *frame,
+                  const struct clr_function_argument_info *arguments)
+{
+    struct capture c = {.rules = &self.rules, .data = t->data, .room = RECORD_MAX};
+    struct values_record head = {.depth = stack_depth(s) ? stack_depth(s) - 1 : 0,
+                                 .method = (const struct names_method *)frame->method,
+                                 .plan = frame->plan};
+
+    pop(t, frame->sp);
+    if (t->count == LIVE_MAX)
+        return;
+    head.of = values_live(s);
+    t->live[t->count] = *frame;
+    if (frame->plan->args && arguments) {
+        capture_arguments(&c, frame->plan, arguments);
+        t->live[t->count].id = post(t, &head, &c);
+    }
+    t->count++;
+}
+
+uint32_t values_enter(uintptr_t method, uintptr_t sp, uintptr_t frame_info,
+                      const struct clr_function_argument_info *arguments)
+{
+    int saved = errno;
+    struct live frame = {.sp = sp,
+                         .method = method,
+                         .plan = plan_of((const struct names_method *)method, frame_info)};
+    struct stack *s = stack_peek();
+    struct values_thread *t = frame.plan && s ? thread_of(s) : NULL;
+
+    if (t)
+        enter(t, s, &frame, arguments);
+    errno = saved;
+    return t && t->count && t->live[t->count - 1].sp == sp ? t->live[t->count - 1].id : 0;
+}
+
+static uint32_t leave(struct values_thread *t, struct stack *s, const struct live *frame,
+                      const struct clr_function_argument_range *result)
+{
+    struct capture c = {.rules = &self.rules, .data = t->data, .room = RECORD_MAX};
+    struct values_record head = {.depth = stack_depth(s) ? stack_depth(s) - 1 : 0,
+                                 .of = frame->id,
+                                 .result = true,
+                                 .method = (const struct names_method *)frame->method,
+                                 .plan = frame->plan};
+
+    if (frame->plan->result->kind == VALUES_VOID)
+        return 0;
+    if (result && result->start_address)
+        capture_value(&c, frame->plan->result, result->start_address, true);
+    else
+        capture_tag(&c, CAPTURE_UNREADABLE);
+    return post(t, &head, &c);
+}
+
+uint32_t values_leave(uintptr_t method, uintptr_t sp,
+                      const struct clr_function_argument_range *result)
+{
+    struct live frame = {
+        .sp = sp, .method = method, .plan = load_acquire(&((struct names_method *)method)->plan)};
+    struct stack *s = stack_peek();
+    struct values_thread *t;
+    uint32_t id = 0;
+    int saved = errno;
+
+    if (!frame.plan || !frame.plan->returns || !s)
+        return 0;
+    t = thread_of(s);
+    if (t) {
+        pop(t, sp - 1);
+        if (t->count && t->live[t->count - 1].sp == sp && t->live[t->count - 1].method == method)
+            frame = t->live[t->count - 1];
+        id = leave(t, s, &frame, result);
+    }
+    errno = saved;
+    return id;
+}
+
+/* ---- exact instantiations ---- */
+
+static _Atomic(struct exact *) *exact_bucket(uintptr_t function_id, uintptr_t class_id,
+                                             const uintptr_t *arg, uint32_t count)
+{
+    uint64_t hash = function_id * UINT64_C(0x9e3779b97f4a7c15) ^ class_id;
+
+    for (uint32_t i = 0; i < count; i++)
+        hash = (hash ^ arg[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    return &self.exact[(hash * UINT64_C(0x9e3779b97f4a7c15)) >> 52];
+}
+
+static struct exact *exact_find(_Atomic(struct exact *) *bucket, uintptr_t function_id,
+                                uintptr_t class_id, const uintptr_t *arg, uint32_t count)
+{
+    struct exact *e = load_acquire(bucket);
+
+    for (; e; e = e->next)
+        if (e->function_id == function_id && e->class_id == class_id && e->count == count &&
+            !memcmp(e->arg, arg, count * sizeof(*arg)) &&
+            (!e->method->collectible || e->epoch == names_epoch(self.config.names)))
+            return e;
+    return NULL;
+}
+
+/* Runs in a hook: what the instantiation adds must be had without loading anything. */
+static void *exact_plan(const struct names_method *shared, const struct names_method *method)
+{
+    struct values_plan *plan = load_acquire(&shared->plan), *own = NULL;
+
+    if (plan && plan->open)
+        own = values_plan_new(&self.types, method, plan->args, plan->returns, VALUES_QUIET);
+    return own ? own : plan;
+}
+
+static struct exact *exact_make(_Atomic(struct exact *) *bucket, struct names_method *shared,
+                                uintptr_t class_id, const uintptr_t *arg, uint32_t count)
+{
+    struct exact *e = memory_zalloc(1, sizeof(*e) + count * sizeof(*arg));
+
+    if (!e)
+        return NULL;
+    e->function_id = shared->function_id;
+    e->class_id = class_id;
+    e->count = count;
+    e->epoch = names_epoch(self.config.names);
+    memcpy(e->arg, arg, count * sizeof(*arg));
+    if (names_method_exact(self.config.names, shared, class_id, arg, count, &e->method)) {
+        memory_free(e);
+        return NULL;
+    }
+    store_relaxed(&e->method->plan, exact_plan(shared, e->method));
+    e->next = load_relaxed(bucket);
+    while (!cas_acq_rel(bucket, &e->next, e))
+        ;
+    return e;
+}
+
+uintptr_t values_exact(uintptr_t method, uintptr_t frame_info)
+{
+    struct names_method *shared = (struct names_method *)method;
+    struct clr_info *info = self.config.info;
+    uintptr_t class_id = 0, module_id = 0, arg[EXACT_ARGS];
+    _Atomic(struct exact *) *bucket;
+    uint32_t token, count = 0;
+    int saved = errno;
+    struct exact *e;
+
+    if (!shared->shared || !frame_info ||
+        info->vtbl->get_function_info2(info, shared->function_id, frame_info, &class_id,
+                                       &module_id, &token, EXACT_ARGS, &count, arg) < 0 ||
+        count > EXACT_ARGS)
+        return method;
+    bucket = exact_bucket(shared->function_id, class_id, arg, count);
+    e = exact_find(bucket, shared->function_id, class_id, arg, count);
+    if (!e)
+        e = exact_make(bucket, shared, class_id, arg, count);
+    errno = saved;
+    return e ? (uintptr_t)e->method : method;
+}
+
+/* ---- what came of it ---- */
+
+void values_totals(uint64_t *posted, uint64_t *lost)
+{
+    *posted = load_relaxed(&self.posted);
+    *lost = load_relaxed(&self.lost);
+}
+
+/* The longest part of a pattern without wildcards. */
+static const char *literal_of(const char *pattern, size_t *length)
+{
+    const char *best = pattern;
+
+    *length = 0;
+    for (const char *at = pattern; *at; at += *at != '\0') {
+        size_t run = strcspn(at, "*?");
+
+        if (run > *length) {
+            best = at;
+            *length = run;
+        }
+        at += run;
+        if (!*at)
+            break;
+    }
+    return best;
+}
+
+/* Ignoring case. */
+static bool contains(const char *text, const char *part, size_t length)
+{
+    for (; *text; text++)
+        if (!strncasecmp(text, part, length))
+            return true;
+    return false;
+}
+
+/* The name of a method alone: "Get" of "Ns.Cache<T>.Get<U>(U)". */
+static void bare_name(const char *text, char *name, size_t size)
+{
+    size_t end = strcspn(text, "("), start, depth = 0;
+
+    while (end && text[end - 1] == '>') { /* type arguments of its own */
+        do {
+            end--;
+            depth += text[end] == '>';
+            depth -= text[end] == '<';
+        } while (end && depth);
+    }
+    for (start = end; start && text[start - 1] != '.'; start--)
+        ;
+    snprintf(name, size, "%.*s", (int)(end - start), text + start);
+}
+
+static void find_near(const char *pattern, const char *near[3])
+{
+    char wanted[128], name[128];
+    const char *const list[] = {name, NULL};
+    const struct names_method *method;
+    size_t length, found = 0;
+    const char *literal = literal_of(pattern, &length);
+
+    bare_name(pattern, wanted, sizeof(wanted));
+    near[0] = near[1] = near[2] = NULL;
+    for (int pass = 0; pass < 2 && !found; pass++) {
+        for (uint32_t id = 1;
+             found < 3 && (method = names_method_by_id(self.config.names, id)); id++) {
+            const char *text = names_method_text(method);
+
+            if (!text)
+                continue;
+            bare_name(text, name, sizeof(name));
+            if (pass == 0 ? length >= 3 && contains(text, literal, length)
+                          : options_near(wanted, list) != NULL)
+                near[found++] = text;
+        }
+    }
+}
+
+const char *values_unmatched(size_t index, bool *returns, const char *near[3])
+{
+    const struct options *options = self.config.options;
+    size_t args = options ? options->args.count : 0, all = args + (options ? options->returns.count : 0);
+
+    for (size_t i = 0; i < all; i++) {
+        const char *pattern =
+            i < args ? options->args.pattern[i] : options->returns.pattern[i - args];
+
+        if (load_relaxed(&self.matched[i]) || index--)
+            continue;
+        *returns = i >= args;
+        find_near(pattern, near);
+        return pattern;
+    }
+    return NULL;
+}

@@ -1,0 +1,100 @@
+/*
+ * values/values.h - arguments and results of chosen methods (--args, --returns), and the exact instantiation that a
+ * shared generic method runs for (--exact-generics). ELT2 only: the runtime's wrapper tells where they lie.
+ *
+ * What a method takes and gives is read once from its signature, when its code is compiled (plan.h): there the runtime
+ * may be asked. A hook copies by that plan and asks nobody; the copy (a record) leaves through the thread's ring, and
+ * the writer makes text of it. So the hooks of methods that match cost what they copy; all others take the plain path.
+ *
+ * Memory that a managed reference leads to is read directly: the thread is in cooperative mode, nothing moves. What a
+ * by-ref, a pointer or a span leads to may be anything: it is read with process_vm_readv on ourselves, a system call,
+ * which fails instead of faulting; an object found there counts only if its type is one that was met before.
+ *
+ *                               | values_method | values_class | values_enter, _leave, _live | values_append
+ *   any of these at the same time | safe        | safe         | each thread its own         | safe
+ */
+#ifndef SHADOWTRACE_VALUES_VALUES_H
+#define SHADOWTRACE_VALUES_VALUES_H
+
+#include "base/buffer.h"
+#include "event/event.h"
+#include "names/names.h"
+#include "options/options.h"
+#include "stack/stack.h"
+
+struct values_plan;
+
+/* What a hook copied: payload of an EVENT_VALUES. One block. */
+struct values_record {
+    uint32_t id;     /* in the log; 1, 2, ... */
+    uint32_t of;     /* arguments: the record of the next older live frame that has one; result: that of its arguments.
+                        0: there is none */
+    uint32_t depth;  /* frames below this one */
+    bool result;     /* what it returned; else what it was called with */
+    const struct names_method *method;
+    const struct values_plan *plan;
+    size_t size;
+    uint8_t data[]; /* by the plan; see capture.c */
+};
+
+struct values_config {
+    struct clr_info *info; /* borrowed, as is all below */
+    struct names *names;
+    const struct options *options;
+    struct event_ring *(*ring)(void *context); /* the calling thread's; NULL: no memory */
+    void *context;
+};
+
+/* values_start - once, before any hook runs. Returns: 0, -ENOMEM, or -EINVAL when the runtime does not say how
+ * strings lie in memory. */
+int values_start(const struct values_config *config);
+
+/*
+ * values_method - a method gets its plan, if a pattern names it. From the mapper, on the compiling thread. Idempotent.
+ * values_class - a class was met at an allocation: its layout, for objects that a hook finds later. Idempotent.
+ * Threads: any. May run: there only; asks the runtime, and a collection may run meanwhile.
+ */
+void values_method(struct names_method *method);
+void values_class(struct names_class *class);
+
+/*
+ * values_enter - after the frame was pushed; values_leave - before it is popped. `method` and `sp` are the frame's,
+ * the rest is the hook's own.
+ * Returns: id of the record that was posted; 0: the method is not watched, or there was no room (counted).
+ * Threads: the owner of the stack. May run: in ELT2 hooks; allocates, never waits.
+ */
+uint32_t values_enter(uintptr_t method, uintptr_t sp, uintptr_t frame_info,
+                      const struct clr_function_argument_info *arguments);
+uint32_t values_leave(uintptr_t method, uintptr_t sp,
+                      const struct clr_function_argument_range *result);
+
+/*
+ * values_exact - the record of the instantiation that the method is entered for; `method` itself when it has but one,
+ * or when the runtime does not say. Its first word is the same FunctionID.
+ * May run: in ELT2 Enter, with the hook's frame info.
+ */
+uintptr_t values_exact(uintptr_t method, uintptr_t frame_info);
+
+/* Id of the record of the calling thread's youngest live frame that has one; 0: none has. Threads: the owner. */
+uint32_t values_live(struct stack *stack);
+
+/* The thread of this stack ends. From stack_config.detached. */
+void values_thread_ended(struct stack *stack);
+
+/*
+ * values_append - a record as JSON: an object of its arguments, or the result.
+ * Returns: 0, or -EAGAIN while the resolver has not named a type in it (out is then as it was).
+ */
+int values_append(struct buffer *out, const struct values_record *record);
+
+/* How many records were posted, and how many had no room. Threads: any. */
+void values_totals(uint64_t *posted, uint64_t *lost);
+
+/*
+ * values_unmatched - the index-th pattern of --args and --returns that no method matched.
+ * Returns: the pattern, NULL past the last; *returns says of which option. Names alike go to near[3], NULL where there
+ *          are fewer; they live as long as the process. Threads: any.
+ */
+const char *values_unmatched(size_t index, bool *returns, const char *near[3]);
+
+#endif
