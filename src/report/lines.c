@@ -179,7 +179,7 @@ static ssize_t unpack(struct report_lines *l, char *to, size_t size)
         l->packed = (ZSTD_inBuffer){l->packed_data, (size_t)got, 0};
         if (got == 0) {
             if (l->in_frame)
-                l->damage = "compressed data is cut";
+                l->damage = REPORT_LINES_CUT;
             break;
         }
     }

@@ -69,9 +69,9 @@ int report_lines_block(struct report_lines *l, struct report_block *block);
 void report_block_fini(struct report_block *block);
 
 /*
- * Why a compressed log ended before its end: "compressed data is cut", or what zstd says; NULL if
- * it did not.
+ * Why a compressed log ended before its end: REPORT_LINES_CUT, or what zstd says; NULL if it did not.
  */
+#define REPORT_LINES_CUT "compressed data is cut"
 const char *report_lines_damage(const struct report_lines *l);
 
 /*

@@ -240,7 +240,7 @@ int report_log_read_lines(struct report_lines *lines, const char *file, struct r
     struct source source;
     const struct report_parsed *parsed = NULL;
     struct report_place at = {1, 0};
-    uint64_t before = usable(log), first_line = log->lines;
+    uint64_t before = usable(log), first_line = log->lines, cut_before = log->cut;
     bool begun = false;
     int err, more;
 
@@ -268,8 +268,10 @@ int report_log_read_lines(struct report_lines *lines, const char *file, struct r
         goto out;
     err = log->lines == first_line || usable(log) != before || begun ? 0 : not_a_log(log);
     if (report_lines_damage(lines)) {
-        report_problem(defs->problems, at, "the compressed log ends here: %s",
-                       report_lines_damage(lines));
+        /* a line that was noted as cut says it already */
+        if (log->cut == cut_before || strcmp(report_lines_damage(lines), REPORT_LINES_CUT) != 0)
+            report_problem(defs->problems, at, "the compressed log ends here: %s",
+                           report_lines_damage(lines));
         log->cut++;
     }
 out:

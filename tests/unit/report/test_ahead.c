@@ -35,7 +35,8 @@ static int on_record(void *context, const struct report_record *r)
                  (unsigned long long)r->alloc.allocs, r->alloc.weight, r->alloc.thread,
                  r->alloc.class_id, r->alloc.node, r->alloc.il);
         buffer_append(&l->text, line, strlen(line));
-        buffer_append(&l->text, r->alloc.stack, r->alloc.stack ? r->alloc.stack_size : 0);
+        if (r->alloc.stack)
+            buffer_append(&l->text, r->alloc.stack, r->alloc.stack_size);
     }
     if (json)
         buffer_append(&l->text, json, strlen(json));

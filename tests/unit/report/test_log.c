@@ -100,6 +100,7 @@ static void cut_compressed_at_every_byte_it_reads_up_to_the_cut(void **state)
         assert_int_equal(setup(state), 0);
         assert_int_equal(read_bytes(packed, cut, 0), 0);
         assert_int_equal(report_log_ended(&report), cut == packed_size);
+        assert_int_equal(problems.count, cut < packed_size); /* one line, wherever it is cut */
     }
     assert_int_equal(allocs, 7);
     free(text);
