@@ -1,4 +1,5 @@
 #include "cli/commands.h"
+#include "cli/print_folded.h"
 #include "cli/print_report.h"
 #include "cli/reading.h"
 #include "cli/text.h"
@@ -14,7 +15,7 @@ struct report_args {
     struct print_report print;
     struct report_filter filter;
     struct reading_options reading;
-    bool top_given, no_lines;
+    bool folded, top_given, no_lines;
     const char *symbols[SYMBOL_DIRS];
     size_t symbol_count;
 };
@@ -73,7 +74,8 @@ static bool take(struct report_args *a, int option, const char *value)
     case OPT_BY:
         return by_word(value, &a->print.by);
     case OPT_FORMAT:
-        return reading_format(value, &a->format);
+        a->folded = strcmp(value, "folded") == 0;
+        return a->folded || reading_format(value, &a->format);
     case OPT_TOP:
         a->top_given = true;
         return text_parse(value, UINT64_MAX, &a->print.top);
@@ -137,7 +139,7 @@ static int report(struct report_args *a, char **logs, FILE *out)
 {
     struct report_problems problems;
     struct report_sites *sites = NULL;
-    int status = CLI_OK;
+    int status = CLI_OK, failed = 0;
 
     report_problems_init(&problems);
     if (report_sites_new(a->print.by, &a->filter, &problems, &sites)) {
@@ -149,7 +151,7 @@ static int report(struct report_args *a, char **logs, FILE *out)
     if (status)
         goto out;
     reading_problems(&cmd_report, &problems, SHOWN_PROBLEMS);
-    if (!a->no_lines &&
+    if (!a->no_lines && !a->folded &&
         source_lines_new(&cmd_report, report_sites_defs(sites), a->symbols, a->symbol_count,
                          report_sites_log(sites)->header, &a->print.lines)) {
         cli_complain(&cmd_report, "%s", strerror(ENOMEM));
@@ -158,9 +160,14 @@ static int report(struct report_args *a, char **logs, FILE *out)
     }
     a->print.sites = sites;
     a->print.problems = &problems;
-    if (a->format == READING_TEXT) {
+    if (a->folded) {
+        failed = print_folded(sites, a->print.min_bytes, out);
+    } else if (a->format == READING_TEXT) {
         print_report_text(&a->print, out);
-    } else if (print_report_json(&a->print, out)) {
+    } else {
+        failed = print_report_json(&a->print, out);
+    }
+    if (failed) {
         cli_complain(&cmd_report, "%s", strerror(ENOMEM));
         status = CLI_IO;
     }
@@ -191,6 +198,8 @@ static int report_run(int argc, char **argv, FILE *out)
     }
     if (optind == argc)
         return cli_usage_error(&cmd_report, "a log is missing");
+    if (a.folded && a.print.by != REPORT_BY_SITE)
+        return cli_usage_error(&cmd_report, "--format folded is of whole stacks: --by site");
     if (a.format == READING_JSON && !a.top_given)
         a.print.top = 0;
     a.print.filtered = a.filter.thread || a.filter.type || a.filter.method;
@@ -209,7 +218,9 @@ const struct cli_command cmd_report = {
         "  --by KEY          site (default: call path and type), type, method (the one that "
         "allocates),\n"
         "                    thread, module (of that method)\n"
-        "  --format FORMAT   text (default) or json (one object, \"stack\" leaf first)\n"
+        "  --format FORMAT   text (default), json (one object, \"stack\" leaf first), or folded: a "
+        "line for each\n"
+        "                    stack with its type and bytes, for flamegraph.pl and speedscope\n"
         "  --top N           rows shown; 0 all; default 20, in JSON all\n"
         "  --depth N         frames shown of each stack in text; 0 all; default 8\n"
         "  --min-bytes N     only rows of N bytes or more (k, M, G: times 1024)\n"

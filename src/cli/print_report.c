@@ -93,7 +93,7 @@ static void print_frame(const struct print_report *p, const struct frame *f, FIL
     fprintf(out, "%s%s%s\n", filter, where, call);
 }
 
-static void print_stack(const struct print_report *p, const struct report_row *row, FILE *out)
+void print_report_stack(const struct print_report *p, const struct report_row *row, FILE *out)
 {
     const struct report_defs *d = report_sites_defs(p->sites);
     struct text_number n;
@@ -116,7 +116,7 @@ static void print_stack(const struct print_report *p, const struct report_row *r
         fprintf(out, "      ... %s more\n", text_count(&n, left));
 }
 
-static void print_what(const struct print_report *p, const struct report_row *row, size_t room,
+void print_report_what(const struct print_report *p, const struct report_row *row, size_t room,
                        FILE *out)
 {
     const struct report_defs *d = report_sites_defs(p->sites);
@@ -179,10 +179,10 @@ static void print_row(const struct print_report *p, const struct report_row *row
         fprintf(out, "%15s  ", range);
         used += 17;
     }
-    print_what(p, row, p->wide ? SIZE_MAX : TEXT_WIDTH - used, out);
+    print_report_what(p, row, p->wide ? SIZE_MAX : TEXT_WIDTH - used, out);
     putc('\n', out);
     if (p->by == REPORT_BY_SITE)
-        print_stack(p, row, out);
+        print_report_stack(p, row, out);
 }
 
 static void print_heaps(const struct print_report *p, FILE *out)
@@ -359,14 +359,11 @@ static void json_method(const struct print_report *p, const struct report_row *r
     json_count(b, "il", (uint64_t)row->il);
 }
 
-static void json_row(const struct print_report *p, const struct report_row *row, struct buffer *b)
+void print_report_what_json(const struct print_report *p, const struct report_row *row,
+                            struct buffer *b)
 {
     const struct report_defs *d = report_sites_defs(p->sites);
 
-    buffer_char(b, '{');
-    json_amounts(b, row);
-    json_key(b, "share");
-    buffer_format(b, "%.6g", row->share);
     switch (p->by) {
     case REPORT_BY_SITE:
         json_text(b, "type", report_class(d, row->class_number)->name);
@@ -401,6 +398,15 @@ static void json_row(const struct print_report *p, const struct report_row *row,
             json_text(b, "name", d->threads[row->thread - 1].name);
         break;
     }
+}
+
+static void json_row(const struct print_report *p, const struct report_row *row, struct buffer *b)
+{
+    buffer_char(b, '{');
+    json_amounts(b, row);
+    json_key(b, "share");
+    buffer_format(b, "%.6g", row->share);
+    print_report_what_json(p, row, b);
     buffer_char(b, '}');
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/source_lines.h"
 
+#include "base/buffer.h"
 #include "report/sites.h"
 
 #include <stdio.h>
@@ -24,6 +25,16 @@ struct print_report {
 
 void print_report_text(const struct print_report *p, FILE *out);
 int print_report_json(const struct print_report *p, FILE *out); /* 0 or -ENOMEM */
+
+/*
+ * Parts of them: what a row is of, in at most `room` columns; its stack, where p->by is
+ * REPORT_BY_SITE; the same as members of a JSON object that is open in b.
+ */
+void print_report_what(const struct print_report *p, const struct report_row *row, size_t room,
+                       FILE *out);
+void print_report_stack(const struct print_report *p, const struct report_row *row, FILE *out);
+void print_report_what_json(const struct print_report *p, const struct report_row *row,
+                            struct buffer *b);
 
 /* The name of `by` on the command line; NULL past the last. */
 const char *print_report_by(enum report_by by);

@@ -9,6 +9,7 @@
  *   defs.h      what ids mean: modules, classes, methods, threads, and the canonical context tree
  *   log.h       lines to records to a consumer, keeping count of what was skipped
  *   sites.h     consumer: who allocated how much                    (shadowtrace report)
+ *   diff.h      rows of two logs matched by name                 (shadowtrace diff)
  *   checks.h    consumer: shadow stack beside snapshot, and costs   (shadowtrace compare)
  *   validate.h  every record against schema.h and the rules no schema can say
  *

@@ -34,3 +34,29 @@ def test_both_kinds_of_hooks_side_by_side(t):
     wide = [line for line in result.text.splitlines()[4:] if len(line) > 100]
     t.equal(wide, [], 'lines of more than 100 columns')
     t.true('\033' not in result.text, 'colours in a file')
+
+
+@needs('KnownAllocs', 'Hello')
+def test_two_recordings_of_one_program_do_not_differ_where_it_allocates(t):
+    logs = [t.record(PROGRAM.command('KnownAllocs'), hooks=hooks).path for hooks in HOOKS]
+    for by in 'site', 'type', 'method':
+        d = tool_json('diff', '--format=json', '--by', by, '--type', 'Known.*', *logs)
+        t.equal((d['changed'], d['change']), (0, {'allocs': 0, 'bytes': 0}), by)
+        t.true(d['same'] > 3, 'by %s: %d are the same' % (by, d['same']))
+    other = t.record(PROGRAM.command('Hello')).path
+    d = tool_json('diff', '--format=json', logs[0], other)
+    t.equal(sum(row['bytes'] for row in d['rows']), d['change']['bytes'], 'sum of the changes')
+    t.equal(d['change']['bytes'], d['new']['bytes'] - d['old']['bytes'], 'change')
+
+
+@needs('KnownAllocs')
+def test_folded_stacks_hold_every_byte(t):
+    r = t.record(PROGRAM.command('KnownAllocs'))
+    result = tool('report', '--format=folded', r.path)
+    t.equal((result.status, result.errors), (0, ''), str(result))
+    total = 0
+    for line in result.text.splitlines():
+        stack, count = line.rsplit(' ', 1)
+        t.true(stack.endswith(']') and ';[' in stack, line)
+        total += int(count)
+    t.equal(total, r.log.end['bytes'], 'bytes')

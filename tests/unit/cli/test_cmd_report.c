@@ -34,6 +34,17 @@ static void json_is_as_expected(void **state)
                FIXTURES "sites.report-thread.json");
 }
 
+static void folded_stacks_are_as_expected(void **state)
+{
+    (void)state;
+    expect_ran(REPORT("--format=folded", FIXTURES "small.ndjson"), CLI_OK,
+               FIXTURES "small.report.folded");
+    expect_ran(REPORT("--format=folded", "--min-bytes=100", FIXTURES "inline.ndjson"), CLI_OK,
+               FIXTURES "inline.report.folded");
+    expect_complaint(REPORT("--format=folded", "--by=type", FIXTURES "small.ndjson"), CLI_USAGE,
+                     "--format folded is of whole stacks");
+}
+
 static void every_json_is_json(void **state)
 {
     static const char *const keys[] = {"site", "type", "method", "thread", "module"};
@@ -145,6 +156,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_is_as_expected),
         cmocka_unit_test(json_is_as_expected),
+        cmocka_unit_test(folded_stacks_are_as_expected),
         cmocka_unit_test(every_json_is_json),
         cmocka_unit_test(a_damaged_log_is_reported_with_its_places),
         cmocka_unit_test(rows_can_be_limited),

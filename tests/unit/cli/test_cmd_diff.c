@@ -1,0 +1,99 @@
+#include "unit/cli/command_support.h"
+
+#include <jansson.h>
+
+#define DIFF(...) RUN(&cmd_diff, "diff", __VA_ARGS__)
+#define OLD       FIXTURES "small.ndjson"
+#define NEW       FIXTURES "newer.ndjson"
+
+static void text_is_as_expected(void **state)
+{
+    (void)state;
+    expect_ran(DIFF(OLD, NEW), CLI_OK, FIXTURES "newer.diff.txt");
+    expect_ran(DIFF("--by=type", OLD, NEW), CLI_OK, FIXTURES "newer.diff-type.txt");
+    expect_ran(DIFF(OLD, FIXTURES "sampled.ndjson"), CLI_OK, FIXTURES "sampled.diff.txt");
+}
+
+static void json_is_as_expected(void **state)
+{
+    (void)state;
+    expect_ran(DIFF("--format=json", OLD, NEW), CLI_OK, FIXTURES "newer.diff.json");
+}
+
+static void every_json_is_json_that_adds_up(void **state)
+{
+    static const char *const keys[] = {"site", "type", "method", "thread", "module"};
+    static const char *const logs[] = {"small", "newer", "mismatch", "sites", "inline", "damaged"};
+    char path[100];
+
+    (void)state;
+    for (size_t i = 0; i < 5; i++)
+        for (size_t k = 0; k < 6; k++) {
+            json_int_t sum = 0;
+            struct ran ran;
+            json_t *json, *row;
+            size_t at;
+
+            snprintf(path, sizeof(path), FIXTURES "%s.ndjson", logs[k]);
+            ran = DIFF("--format=json", "--by", keys[i], OLD, path);
+            assert_int_equal(ran.status, CLI_OK);
+            json = json_loads(ran.out, JSON_REJECT_DUPLICATES, NULL);
+            assert_non_null(json);
+            json_array_foreach(json_object_get(json, "rows"), at, row)
+                sum += json_integer_value(json_object_get(row, "bytes"));
+            assert_int_equal(sum, json_integer_value(json_object_get(
+                                      json_object_get(json, "change"), "bytes")));
+            json_decref(json);
+            free(ran.out);
+        }
+}
+
+static void a_log_does_not_differ_from_itself(void **state)
+{
+    struct ran ran = DIFF(NEW, NEW);
+
+    (void)state;
+    assert_int_equal(ran.status, CLI_OK);
+    assert_non_null(strstr(ran.out, "Shown: 0 of 0 call sites that changed; 5 did not."));
+    free(ran.out);
+}
+
+static void small_changes_can_be_left_out(void **state)
+{
+    struct ran ran = DIFF("--format=json", "--min-bytes=150", "--top=5", OLD, NEW);
+    json_t *json = json_loads(ran.out, 0, NULL);
+
+    (void)state;
+    assert_int_equal(json_array_size(json_object_get(json, "rows")), 2);
+    assert_int_equal(json_integer_value(json_object_get(json, "changed")), 3);
+    json_decref(json);
+    free(ran.out);
+}
+
+static void wrong_arguments_are_one_clear_line(void **state)
+{
+    (void)state;
+    expect_complaint(RUN(&cmd_diff, "diff"), CLI_USAGE, "two logs are wanted: OLD NEW");
+    expect_complaint(DIFF(OLD), CLI_USAGE, "two logs are wanted: OLD NEW");
+    expect_complaint(DIFF("a", "b", "c"), CLI_USAGE, "two logs are wanted: OLD NEW");
+    expect_complaint(DIFF("-", "-"), CLI_USAGE, "standard input holds one log");
+    expect_complaint(DIFF("--by=line", OLD, NEW), CLI_USAGE, "--by cannot be \"line\"");
+    expect_complaint(DIFF("--jobs=0", OLD, NEW), CLI_USAGE, "--jobs cannot be \"0\"");
+    expect_complaint(DIFF(OLD, "/nowhere/log"), CLI_IO, "cannot read /nowhere/log");
+    expect_complaint(DIFF(FIXTURES "version2.ndjson", NEW), CLI_IO, "log version 2");
+    expect_complaint(DIFF(OLD, "Makefile"), CLI_IO, "not a shadowtrace log");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_is_as_expected),
+        cmocka_unit_test(json_is_as_expected),
+        cmocka_unit_test(every_json_is_json_that_adds_up),
+        cmocka_unit_test(a_log_does_not_differ_from_itself),
+        cmocka_unit_test(small_changes_can_be_left_out),
+        cmocka_unit_test(wrong_arguments_are_one_clear_line),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
