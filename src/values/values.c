@@ -338,6 +338,21 @@ static struct exact *exact_find(_Atomic(struct exact *) *bucket, uintptr_t funct
     return NULL;
 }
 
+static bool is_known(const struct values_type *type)
+{
+    return type->kind != VALUES_UNKNOWN && (!type->target || is_known(type->target));
+}
+
+/* What does not depend on type variables is known from the time when types could be loaded. */
+static void complete(struct values_plan *own, const struct values_plan *shared)
+{
+    for (uint32_t i = 0; i < own->count && i < shared->count; i++)
+        if (!is_known(own->parameter[i].type) && is_known(shared->parameter[i].type))
+            own->parameter[i].type = shared->parameter[i].type;
+    if (!is_known(own->result))
+        own->result = shared->result;
+}
+
 /* Runs in a hook: what the instantiation adds must be had without loading anything. */
 static void *exact_plan(const struct names_method *shared, const struct names_method *method)
 {
@@ -345,6 +360,8 @@ static void *exact_plan(const struct names_method *shared, const struct names_me
 
     if (plan && plan->open)
         own = values_plan_new(&self.types, method, plan->args, plan->returns, VALUES_QUIET);
+    if (own)
+        complete(own, plan);
     return own ? own : plan;
 }
 

@@ -1,0 +1,65 @@
+"""Arguments, results and exact instantiations: what the trace says is what the program itself says."""
+import collections
+import json
+import os
+import struct
+
+from harness import PROGRAM, SDK_FRAMEWORK, each, needs, one_line, tool
+from logfile import plain
+
+FRAMEWORKS = 'net8.0', 'net9.0', 'net10.0'
+BUILDS = {'release': 'true', 'debug': 'false'}
+
+
+def command(program, framework, build):
+    """Published: an executable for each framework and build."""
+    runtime = [] if framework == SDK_FRAMEWORK else ['E2EBringRuntime=true']
+    return [PROGRAM.publish(program, '%s-%s-%s' % (program.lower(), build, framework), 'E2EFramework=' + framework,
+                            'Optimize=' + BUILDS[build], *runtime)]
+
+
+def same(a, b):
+    """JSON values; a float that the program printed as a double is the same float."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, float) or isinstance(b, float):
+        return (isinstance(a, (int, float)) and isinstance(b, (int, float)) and
+                (a == b or struct.pack('f', a) == struct.pack('f', b)))
+    return type(a) is type(b) and a == b
+
+
+def traced(log):
+    """{(plain name, 'in' or 'out'): [value, ...]} in the order of the log."""
+    found = collections.defaultdict(list)
+    for r in log.others:
+        if r['kind'] == 'values':
+            way = 'in' if 'args' in r else 'out'
+            found[plain(log.methods[r['method']]['name']), way].append(r['args' if way == 'in' else 'returns'])
+    return found
+
+
+@each('framework', *FRAMEWORKS)
+@each('build', *BUILDS)
+def test_the_trace_agrees_with_what_the_program_prints(t, framework, build):
+    r = t.record(command('Values', framework, build), '--args', 'Values.*', '--returns', 'Values.*', check=1)
+    t.exact(r)
+    t.equal(r.log.end['values']['lost'], 0, 'values lost')
+    t.equal(r.log.end['unmatched'], [], 'patterns without a method')
+    found = traced(r.log)
+    at, wrong, methods = collections.Counter(), [], set()
+    for line in r.text.splitlines():
+        way, method, printed = line.split('\t')
+        methods.add(method)
+        values = found[method, way]
+        traced_value = values[at[method, way]] if at[method, way] < len(values) else '(nothing)'
+        at[method, way] += 1
+        if not same(json.loads(printed), traced_value):
+            wrong.append('%s %s: printed %s, traced %s' % (way, method, printed, json.dumps(traced_value)))
+    more = ['%s %s: %d printed, %d traced' % (way, m, at[m, way], len(found[m, way]))
+            for m in methods for way in ('in', 'out') if at[m, way] and at[m, way] != len(found[m, way])]
+    if wrong or more:
+        raise AssertionError('%d of %d values differ:\n%s' % (len(wrong), sum(at.values()), '\n'.join((wrong + more)[:60])))
+    t.true(len(methods) >= 200, 'only %d signatures' % len(methods))
+    t.note('%d signatures, %d values' % (len(methods), sum(at.values())))
