@@ -361,13 +361,13 @@ static int wire(struct profiler *p, char *why)
     p->hub.drop = p->options.full == OPTIONS_FULL_DROP;
     snprintf(why, WHY_SIZE, "out of memory");
     /* The image of the runtime holds the vtable of its own object; in a single-file program that is the program. */
-    if (process_image(p->info->vtbl, &stack.native_low, &stack.native_high)) {
+    if (process_image(p->info->vtbl, &check.native_low, &check.native_high)) {
         snprintf(why, WHY_SIZE, "the runtime's image was not found");
         return -1;
     }
-    alloc.native_low = check.native_low = stack.native_low;
-    alloc.native_high = check.native_high = stack.native_high;
-    elt2_expect(stack.native_low, stack.native_high);
+    alloc.native_low = check.native_low;
+    alloc.native_high = check.native_high;
+    elt2_expect(check.native_low, check.native_high);
     if (stack_start(&stack)) {
         snprintf(why, WHY_SIZE, "no thread-specific key is left in this process");
         return -1;

@@ -37,11 +37,10 @@ static _Atomic(uint64_t) ended_calls,
 uint32_t stack_rules_off;
 
 static const char *const rule_names[STACK_RULES] = {
-    "dead_on_enter", "dead_on_leave",  "filter_frame", "filter_dispatch", "handler_cut",
-    "thrown_cut",    "search_settles", "run_end",      "unwind_pending",  "first_report",
-    "first_leave",   "finally_leave",  "enter_native", "alloc_settles",   "nested_dispatch",
-    "stale",         "live_above",     "finally_pair", "duplicate",       "hidden",
-    "grace_period",
+    "dead_on_enter", "dead_on_leave",   "filter_frame",   "filter_dispatch", "handler_cut",
+    "thrown_cut",    "run_end",         "unwind_pending", "first_leave",     "finally_leave",
+    "alloc_settles", "nested_dispatch", "stale",          "live_above",      "finally_pair",
+    "duplicate",     "superseded",      "cut_goes_on",    "hidden",          "grace_period",
 };
 
 static void rules_read(void)
@@ -299,13 +298,6 @@ void stack_push(struct stack *s, uintptr_t method, uintptr_t sp, uintptr_t ret)
     store_release(&s->state, load_relaxed(&s->state) + STATE_ENTER);
 }
 
-bool stack_from_native(const struct frame *frame)
-{
-    uintptr_t ret = load_relaxed(&frame->ret);
-
-    return ret >= config.native_low && ret < config.native_high;
-}
-
 /* Take the frames [from, to) out of the middle: those above them are live. */
 static void stack_splice(struct stack *s, uint32_t from, uint32_t to, enum stack_repair why)
 {
@@ -337,7 +329,7 @@ static bool calls_itself(const struct stack *s, uint32_t index)
     const struct frame *frame = stack_frame(s, index);
     uintptr_t function = *(const uintptr_t *)load_relaxed(&frame->method);
 
-    return config.function_at && !s->in_hook && index &&
+    return config.function_at && index &&
            *(const uintptr_t *)load_relaxed(&stack_frame(s, index - 1)->method) == function &&
            config.function_at(config.context, load_relaxed(&frame->ret)) == function;
 }
@@ -349,6 +341,13 @@ uint32_t stack_run_end(const struct stack *s, uint32_t index)
     return index;
 }
 
+void stack_supersede(struct stack *s, uint32_t depth)
+{
+    while (s->save_count && !s->saves[s->save_count - 1].filter &&
+           s->saves[s->save_count - 1].depth >= depth && RULE(RULE_SUPERSEDED))
+        s->save_count--;
+}
+
 void stack_settle_pending(struct stack *s, enum stack_repair why)
 {
     struct stack_dispatch d = s->dispatch;
@@ -357,6 +356,7 @@ void stack_settle_pending(struct stack *s, enum stack_repair why)
         return;
     s->dispatch.pending = STACK_NONE;
     d.pending = stack_run_end(s, d.pending);
+    stack_supersede(s, d.pending + 1);
     if (d.mark < stack_depth(s) && d.pending < d.mark && RULE(RULE_LIVE_ABOVE)) {
         /* Entered since frames were last reported unwound: called by a handler that nobody reports, for it is in code
          * without metadata (DynamicMethod). The dispatch has ended there. */
@@ -364,45 +364,51 @@ void stack_settle_pending(struct stack *s, enum stack_repair why)
         s->dispatch = stack_none.dispatch;
     } else {
         stack_cut(s, d.pending, why);
+        if (s->dispatch.mark > stack_depth(s) && RULE(RULE_CUT_GOES_ON))
+            s->dispatch.mark = stack_depth(s); /* cut, not left: the dispatch goes on */
     }
     stack_limit_set(s);
+}
+
+/* In the first pass, and nothing waits to be cut. */
+static bool searches(const struct stack *s)
+{
+    return s->dispatch.searching && s->dispatch.pending == STACK_NONE;
+}
+
+/* What lies at or below sp was left without notice. */
+static void drop_dead(struct stack *s, uintptr_t sp)
+{
+    uint32_t depth = stack_depth(s);
+
+    while (depth && load_relaxed(&stack_frame(s, depth - 1)->sp) <= sp)
+        depth--;
+    stack_cut(s, depth, STACK_DEAD_ON_ENTER);
+    stack_normalise(s);
 }
 
 void stack_enter_slow(uintptr_t method, uintptr_t sp)
 {
     uintptr_t ret = ((const uintptr_t *)sp)[-1];
-    struct frame entered = {.ret = ret};
     int saved = errno;
     struct stack *s = stack_current();
-    uint32_t depth;
 
     if (!s) {
         errno = saved;
         return;
     }
-    s->in_hook = true;
-    depth = stack_depth(s);
-    if (RULE(RULE_DEAD_ON_ENTER)) {
-        while (depth && load_relaxed(&stack_frame(s, depth - 1)->sp) <= sp)
-            depth--;
-        stack_cut(s, depth, STACK_DEAD_ON_ENTER);
-    }
     stack_normalise(s);
-    if (s->dispatch.pending != STACK_NONE) {
-        /* Helpers of the exception machinery return into jitted code and change nothing. A call from native code tells
-         * that the exception was swallowed there. */
-        if (stack_from_native(&entered) && RULE(RULE_ENTER_NATIVE)) {
-            stack_settle_pending(s, STACK_NATIVE_BOUNDARY);
-            s->dispatch = stack_none.dispatch;
-            stack_limit_set(s);
-        }
-    } else if (s->dispatch.searching && RULE(RULE_NESTED)) {
-        /* Inside of the search: a FirstChanceException handler, a helper of the machinery, what a filter without
-         * metadata calls. */
-        stack_save(s, false);
-    }
+    if (searches(s) && load_relaxed(&s->top[-1].sp) <= sp && RULE(RULE_STALE))
+        stack_swallowed(s); /* the thrower is gone */
+    if (!s->dispatch.searching && s->dispatch.pending == STACK_NONE && RULE(RULE_DEAD_ON_ENTER))
+        drop_dead(s, sp);
+    if (searches(s) && RULE(RULE_NESTED))
+        stack_save(s, false); /* a FirstChanceException handler, a helper of the machinery, ... */
+    /*
+     * Over frames reported unwound the new one is live: a helper of the machinery, or called by a handler without
+     * metadata or by native code that swallowed the exception. Settled when somebody looks.
+     */
     stack_push(s, method, sp, ret);
-    s->in_hook = false;
     errno = saved;
 }
 

@@ -58,8 +58,6 @@ struct stack_totals {
 };
 
 struct stack_config {
-    uintptr_t native_low,
-        native_high; /* the runtime's image: a return address in [low, high) is native code */
     /* The calling thread ends, or ends its use of this stack: give back what stack_data() holds. May be NULL. */
     void (*detached)(void *context, struct stack *stack);
     /* FunctionID of the code that holds ip, 0 when none is known; asked in callbacks, never in a hook. May be NULL. */

@@ -43,7 +43,8 @@ struct stack_save {
 
 /*
  * One thread's shadow stack. Writer: the owning thread only. Readers: any thread, in an RCU read-side section.
- * I1  top[-1] always exists: below the oldest frame lies a sentinel with sp UINTPTR_MAX. sp falls strictly.
+ * I1  top[-1] always exists: below the oldest frame lies a sentinel with sp UINTPTR_MAX. sp falls strictly, but where
+ *     something was entered over frames that a dispatch has yet to cut.
  * I2  limit is lowered to force the slow path: full, a dispatch under way, stack_none (no stack yet).
  * I3  state = depth : 24, changes : 40, one store per change, after the slots; a copy is exact if it is the same
  *     before and after. top == base + 1 + depth.
@@ -69,7 +70,6 @@ struct stack {
     void *data, *values;
     struct stack_save *saves; /* outer dispatches, innermost last */
     uint32_t save_count, save_capacity;
-    bool in_hook;     /* the slow path of a hook runs: the runtime is not to be asked */
     uint32_t unsaved; /* running filters that there was no memory to save a dispatch for */
     struct stack_save saves_inside[8];
     _Atomic(uint64_t) repairs[STACK_REPAIRS]; /* written by the owner, read by all */
@@ -151,19 +151,18 @@ enum stack_rule {
     RULE_FILTER_DISPATCH,
     RULE_HANDLER_CUT,
     RULE_THROWN_CUT,
-    RULE_SEARCH_SETTLES,
     RULE_RUN_END,
     RULE_UNWIND_PENDING,
-    RULE_FIRST_REPORT,
     RULE_FIRST_LEAVE,
     RULE_FINALLY_LEAVE,
-    RULE_ENTER_NATIVE,
     RULE_ALLOC_SETTLES,
     RULE_NESTED,
     RULE_STALE,
     RULE_LIVE_ABOVE,
     RULE_FINALLY_PAIR,
     RULE_DUPLICATE,
+    RULE_SUPERSEDED,
+    RULE_CUT_GOES_ON,
     RULE_HIDDEN,
     RULE_GRACE_PERIOD, /* of memory, not of frames: without it a reader meets what was given back */
     STACK_RULES
@@ -180,8 +179,7 @@ void stack_cut(struct stack *s, uint32_t depth,
                enum stack_repair why); /* no-op at or above the present depth */
 void stack_count(struct stack *s, enum stack_repair why);
 void stack_push(struct stack *s, uintptr_t method, uintptr_t sp, uintptr_t ret);
-bool stack_from_native(const struct frame *frame); /* entered from the runtime's own code */
-void stack_limit_set(struct stack *s);             /* what I2 and I5 ask for */
+void stack_limit_set(struct stack *s); /* what I2 and I5 ask for */
 bool stack_save(struct stack *s,
                 bool filter); /* open one here, with a fresh dispatch; false: no memory */
 void stack_normalise(
@@ -192,5 +190,12 @@ void stack_normalise(
  */
 uint32_t stack_run_end(const struct stack *s, uint32_t index);
 void stack_settle_pending(struct stack *s, enum stack_repair why);
+/* The present search has ended, and nobody said so: what it passed is gone, and pending from here on. */
+void stack_swallowed(struct stack *s);
+/*
+ * The present dispatch has gone beyond what was called when the stack had `depth` frames or more: dispatches that wait
+ * for that code to return never go on.
+ */
+void stack_supersede(struct stack *s, uint32_t depth);
 
 #endif

@@ -71,6 +71,17 @@ static void restore(struct stack *s)
         s->dispatch = save->dispatch;
 }
 
+void stack_swallowed(struct stack *s)
+{
+    struct stack_dispatch *d = &s->dispatch;
+
+    if (d->pending == STACK_NONE && d->run < stack_depth(s))
+        d->pending = d->run;
+    d->searching = false;
+    d->reach = d->run = STACK_NONE;
+    stack_limit_set(s);
+}
+
 void stack_normalise(struct stack *s)
 {
     uint32_t depth = stack_depth(s);
@@ -84,12 +95,8 @@ void stack_normalise(struct stack *s)
         d->pending = STACK_NONE;
     /* The thrower, or what the search had passed, was left since: the exception was handled, and nobody said so
      * (swallowed by native code, caught in code without metadata). */
-    if (d->searching && depth < d->mark && RULE(RULE_STALE)) {
-        if (d->pending == STACK_NONE && d->run < depth)
-            d->pending = d->run; /* beyond all that the search had passed */
-        d->searching = false;
-        d->reach = d->run = STACK_NONE;
-    }
+    if (d->searching && depth < d->mark && RULE(RULE_STALE))
+        stack_swallowed(s);
     if (d->mark > depth)
         d->mark = depth; /* what is pushed from here on was entered since */
     stack_limit_set(s);
@@ -131,23 +138,13 @@ void stack_search_function_enter(uintptr_t function)
     if (!s)
         return;
     d = &s->dispatch;
-    if (d->pending != STACK_NONE && RULE(RULE_SEARCH_SETTLES)) {
-        stack_settle_pending(s, STACK_UNWOUND);
-        d->mark = stack_depth(s);
-    }
     d->searched = function;
     reach = next_below(s, function, d->reach);
     if (reach == STACK_NONE)
         return; /* not hooked (--only) */
-    if (d->searching && d->reach == STACK_NONE && RULE(RULE_FIRST_REPORT)) {
-        /* Who threw is named first: what lies above was left in native code, and not every frame of it was reported. */
-        stack_cut(s, reach + 1, STACK_NATIVE_BOUNDARY);
-        d->mark = stack_depth(s);
-    }
     d->reach = reach;
     if (d->run == STACK_NONE || reach < d->run)
-        d->run =
-            stack_run_end(s, reach); /* now, not in a hook, where the runtime may not be asked */
+        d->run = stack_run_end(s, reach);
 }
 
 void stack_search_filter_enter(uintptr_t function)
@@ -249,6 +246,7 @@ static void handler_enter(uintptr_t function, uintptr_t sp)
 {
     struct stack *s = event_stack();
     uint32_t depth;
+    bool passed; /* the handling frame is hooked, and called what lay above */
 
     if (!s)
         return;
@@ -266,6 +264,8 @@ static void handler_enter(uintptr_t function, uintptr_t sp)
 
         depth = at == STACK_NONE ? depth : at + 1;
     }
+    passed = depth && function_of(stack_frame(s, depth - 1)) == function;
+    stack_supersede(s, passed ? depth : depth + 1);
     stack_cut(s, depth, STACK_HANDLER_CUT);
     stack_normalise(s);
 }

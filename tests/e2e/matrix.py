@@ -231,6 +231,17 @@ def big(folder):
             yield '%s %s %s check=%d' % (name, harness.SDK_FRAMEWORK, hooks, check), judged
 
 
+def mixers():
+    """(name, judged): random nestings of all that makes or unmakes frames, a hundred seeds each."""
+    for framework in SETTINGS['framework']:
+        for hooks in HOOKS:
+            for case, enough in ('mixer', 600_000), ('mixer-first-chance', 1_000_000):
+                def judged(where, framework=framework, hooks=hooks, case=case, enough=enough):
+                    return judge(PROGRAM.command('Rules', framework) + ['--case', case, '--scale', '100'], where, hooks,
+                                 harness.ENVIRONMENT, enough, timeout=1800)
+                yield 'Rules %s %s %s seeds=1-100' % (case, framework, hooks), judged
+
+
 class Printer:
     def __init__(self, keep):
         self.lock = threading.Lock()
@@ -286,7 +297,7 @@ def main():
     if arguments.all:
         folder = os.path.join(harness.OUT, 'matrix', 'big')
         os.makedirs(folder, exist_ok=True)
-        for number, (name, judged) in enumerate(big(folder), len(cells)):
+        for number, (name, judged) in enumerate(itertools.chain(mixers(), big(folder)), len(cells)):
             if not arguments.k or any(text in name for text in arguments.k):
                 printer.one(name, number, judged)
     print('%d cells, %d failed, %d comparisons, %.0f minutes' % (

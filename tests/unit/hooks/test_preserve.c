@@ -204,7 +204,7 @@ static void everything_is_kept_while_an_exception_is_under_way(void **state)
 
 static int start(void **state)
 {
-    const struct stack_config config = {.native_low = 0x10000, .native_high = 0x20000};
+    const struct stack_config config = {0};
 
     (void)state;
     clock_init();

@@ -397,7 +397,7 @@ static void totals_never_fall_and_never_count_a_thread_twice(void **state)
 static int start(void **state)
 {
     const struct stack_config config = {
-        .native_low = 0x10000, .native_high = 0x20000, .detached = on_detached};
+        .detached = on_detached};
 
     (void)state;
     clock_init();

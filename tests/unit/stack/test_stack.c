@@ -22,8 +22,6 @@
 #define LEVELS       8000u
 #define STRIDE       4u /* words between two levels */
 #define FIRST_FRAMES 1000u
-#define NATIVE_LOW   0x10000u
-#define NATIVE_HIGH  0x20000u
 #define FROM_NATIVE  0x12345u /* return addresses */
 #define FROM_JITTED  0x402000u
 
@@ -121,7 +119,7 @@ static void expect_invariants(void)
     assert_ptr_equal(s->end, block->frames + 1 + block->capacity);
     assert_true(s->top <= s->end);
     assert_true(load_relaxed(&block->frames[0].sp) == UINTPTR_MAX); /* I1 */
-    for (uint32_t i = 0; i < depth; i++)
+    for (uint32_t i = 0; i < depth && !lowered; i++)
         assert_true(load_relaxed(&block->frames[1 + i].sp) < load_relaxed(&block->frames[i].sp));
     assert_true(s->limit == s->end || s->limit == NULL); /* I2 */
     if (lowered)
@@ -623,26 +621,40 @@ static void a_leave_below_the_pending_frame_ends_it(void **state)
     expect("ADE");
 }
 
-static void the_search_settles_what_is_pending(void **state)
+static void a_throw_settles_what_is_pending(void **state)
 {
     (void)state;
     calls("ABCD");
     unwind("DC");
-    search("B"); /* a new exception's search sees the stack without them */
+    stack_exception_thrown();
+    search("B"); /* sees the stack without them */
     expect("AB");
-    expect_only(STACK_UNWOUND, 1);
+    expect_only(STACK_NATIVE_BOUNDARY, 1);
     assert_int_equal(stack_self->dispatch.reach, 1);
 }
 
-static void a_call_from_native_code_settles_what_is_pending(void **state)
+static void a_call_over_what_is_pending_is_live(void **state)
 {
     (void)state;
     calls("ABCD");
     unwind("DC");
     native_call('E', 6); /* the exception was swallowed in native code, below the dead frames */
+    expect("ABCDE");
+    settle();
     expect("ABE");
-    expect_only(STACK_NATIVE_BOUNDARY, 1);
+    expect_only(STACK_UNWOUND, 1);
     assert_ptr_equal(stack_self->limit, stack_self->end);
+}
+
+static void a_call_above_what_is_pending_is_live(void **state)
+{
+    (void)state;
+    calls("ABCD");
+    unwind("DC");
+    native_call('E', 3); /* SPs do not fall here: C and D are still to be cut */
+    settle();
+    expect("ABE");
+    expect_only(STACK_UNWOUND, 1);
 }
 
 static void a_finally_that_ends_leaves_its_frame_pending(void **state)
@@ -906,6 +918,7 @@ static void what_the_search_passed_is_stale_once_it_was_left(void **state)
     stack_exception_thrown();
     search("CB");
     call('D', 2); /* native code swallowed it and returned; A goes on */
+    settle();
     expect("AD");
     assert_false(stack_self->dispatch.searching);
     assert_int_equal(stack_self->save_count, 0);
@@ -995,6 +1008,44 @@ static void a_first_chance_handler_left_dead_ends_too(void **state)
     call('C', 2);
     call('D', 3);
     assert_int_equal(settle(), 3);
+}
+
+/* A finally in code without metadata between B and C, when the search found nobody it names: B is alive. */
+static void an_allocation_in_the_second_pass_leaves_what_the_search_passed(void **state)
+{
+    (void)state;
+    calls("ABC");
+    stack_exception_thrown();
+    search("CB");
+    unwind("C");
+    settle(); /* compiling what the finally calls allocates */
+    expect("AB");
+    native_call('F', 5);
+    settle();
+    expect("ABF");
+    leave('F', 5);
+    unwind("B");
+    settle();
+    expect("A");
+}
+
+static void an_exception_that_goes_past_another_ends_it(void **state)
+{
+    (void)state;
+    calls("ABCD");
+    stack_exception_thrown();
+    search("DCB");
+    unwind("D");
+    settle();
+    native_call('F', 6); /* the finally between C and D, and it throws */
+    stack_exception_thrown();
+    search("FCB");
+    unwind("FC");
+    stack_unwind_finally_enter(function('B'), sp_of(3));
+    expect("AB");
+    assert_int_equal(stack_self->save_count, 0);
+    settle();
+    expect("AB");
 }
 
 static void what_is_left_open_inside_a_filter_ends_with_it(void **state)
@@ -1343,7 +1394,7 @@ static void after_stop_no_stack_is_made_and_nothing_grows(void **state)
 
 static int start(void **state)
 {
-    const struct stack_config config = {.native_low = NATIVE_LOW, .native_high = NATIVE_HIGH, .function_at = function_at};
+    const struct stack_config config = {.function_at = function_at};
 
     (void)state;
     clock_init();
@@ -1406,8 +1457,9 @@ int main(void)
         TEST(unwinding_an_unhooked_method_changes_nothing),
         TEST(a_handler_clears_what_is_pending),
         TEST(a_leave_below_the_pending_frame_ends_it),
-        TEST(the_search_settles_what_is_pending),
-        TEST(a_call_from_native_code_settles_what_is_pending),
+        TEST(a_throw_settles_what_is_pending),
+        TEST(a_call_over_what_is_pending_is_live),
+        TEST(a_call_above_what_is_pending_is_live),
         TEST(a_finally_that_ends_leaves_its_frame_pending),
         TEST(two_finally_blocks_of_one_method_keep_its_frame),
         TEST(what_an_unreported_handler_calls_is_kept),
@@ -1429,6 +1481,8 @@ int main(void)
         TEST(a_first_chance_handler_has_a_dispatch_of_its_own),
         TEST(first_chance_handlers_nest),
         TEST(a_first_chance_handler_left_dead_ends_too),
+        TEST(an_allocation_in_the_second_pass_leaves_what_the_search_passed),
+        TEST(an_exception_that_goes_past_another_ends_it),
         TEST(what_is_left_open_inside_a_filter_ends_with_it),
         TEST(events_on_a_thread_without_a_stack_make_none),
         TEST(an_empty_stack_takes_every_event),

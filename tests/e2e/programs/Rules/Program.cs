@@ -46,6 +46,8 @@ static class Program
             ("first-chance", FirstChance),
             ("filter-swallows", FilterSwallows),
             ("finally-then-calls", FinallyThenCalls),
+            ("finally-compiles", FinallyCompiles),
+            ("finally-throws", FinallyThrows),
             ("mixer*", () => Mixer.Run(false)),
             ("mixer-first-chance*", () => Mixer.Run(true)));
     }
@@ -757,6 +759,67 @@ static class Program
         }
         catcher.Quiet(InFinally, 1);
         slot = new Mark(4);
+    }
+
+    /* ---- a finally without metadata, while the search has found nobody that it names ---- */
+
+    /* Compiled when the finally calls it, and compiling makes the object of its literal. */
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void CompiledInFinally(int n)
+    {
+        slot = "made as the method is compiled";
+        slot = new Mark(n);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void CompiledInFinallyThrows(int n)
+    {
+        slot = "made as the method that throws is compiled";
+        Throw(n);
+        slot = new Mark(n); /* or the literal would be made when it is needed */
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void ThroughFinally(int n)
+    {
+        catcher.Finally(throwIt, CompiledInFinally, n);
+        slot = new Mark(n);
+    }
+
+    /* What is allocated between cuts what was unwound, and nothing that the search passed. */
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void FinallyCompiles()
+    {
+        catcher.Quiet(ThroughFinally, 3);
+        slot = new Mark(1);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void ThrowsInFinally(int n)
+    {
+        catcher.Finally(throwIt, CompiledInFinallyThrows, n);
+        slot = new Mark(n);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void BelowThrowsInFinally(int n)
+    {
+        try
+        {
+            ThrowsInFinally(n);
+        }
+        finally
+        {
+            slot = new Mark(n);
+        }
+    }
+
+    /* The second exception takes the place of the first, which never goes on. */
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void FinallyThrows()
+    {
+        catcher.Quiet(BelowThrowsInFinally, 3);
+        slot = new Mark(1);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
