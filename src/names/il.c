@@ -207,6 +207,7 @@ static void member_of(const struct signature_scope *scope, uint32_t token, struc
 struct parts {
     const char *text, *name, *parameters;
     size_t owner_size, name_size;
+    uint32_t hash; /* of the name; set by whoever looks for it in a memo */
 };
 
 /* Where the bracket that closes right before `end` was opened; `end` if none does, or none was. */
@@ -333,17 +334,51 @@ static bool same_arguments(const struct signature_scope *scope, uint32_t token,
     return same;
 }
 
-/* How well a call of this method can fit at the most. */
-static unsigned best_call(const char *callee)
+/* FNV-1a. */
+static uint32_t hash_of(const char *text, size_t size)
 {
-    struct parts p = parts_of(callee);
-    bool generic = p.parameters > p.name + p.name_size;
+    uint32_t hash = 2166136261u;
 
-    return generic ? FIT_ALL + FIT_ARGUMENTS : FIT_ALL;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ (uint8_t)text[i]) * 16777619u;
+    return hash;
+}
+
+#define MEMO_ENTRIES 8192 /* a power of two */
+
+struct il_memo {
+    struct memo_entry {
+        const struct clr_metadata *import; /* kept for good: never another one's address */
+        uint32_t token;
+        uint32_t name, tail; /* hashes of the name, and of what follows its last '.' */
+    } entry[MEMO_ENTRIES];
+};
+
+struct il_memo *il_memo_new(void)
+{
+    return memory_zalloc(1, sizeof(struct il_memo));
+}
+
+static struct memo_entry *memo_at(struct il_memo *memo, const struct signature_scope *scope,
+                                  uint32_t token)
+{
+    uint64_t hash = ((uintptr_t)scope->import ^ token) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return &memo->entry[hash >> 32 & (MEMO_ENTRIES - 1)];
+}
+
+/* Whether the token is known to have another name. */
+static bool memo_rules_out(struct il_memo *memo, const struct signature_scope *scope,
+                           uint32_t token, uint32_t name)
+{
+    const struct memo_entry *entry = memo_at(memo, scope, token);
+
+    return entry->import == scope->import && entry->token == token && entry->name != name &&
+           entry->tail != name;
 }
 
 static unsigned fit_call(const struct signature_scope *scope, const struct instruction *in,
-                         const struct parts *callee, bool owners)
+                         const struct parts *callee, bool owners, struct il_memo *memo)
 {
     struct member m;
     const char *dot;
@@ -352,9 +387,15 @@ static unsigned fit_call(const struct signature_scope *scope, const struct instr
 
     if (in->opcode != OP_CALL && in->opcode != OP_CALLVIRT && in->opcode != OP_NEWOBJ)
         return 0;
+    if (memo && !owners && memo_rules_out(memo, scope, in->token, callee->hash))
+        return 0;
     member_of(scope, in->token, &m);
     /* An explicit implementation carries its interface in the name: "IFoo<T>.Do". */
     dot = m.name.size > 1 ? strrchr(m.name.data + 1, '.') : NULL;
+    if (memo && m.name.size)
+        *memo_at(memo, scope, in->token) =
+            (struct memo_entry){scope->import, in->token, hash_of(m.name.data, m.name.size),
+                                dot ? hash_of(dot + 1, strlen(dot + 1)) : 0};
     named = text_is(&m.name, callee->name, callee->name_size) ||
             (dot && strlen(dot + 1) == callee->name_size &&
              memcmp(dot + 1, callee->name, callee->name_size) == 0);
@@ -518,12 +559,14 @@ static bool is_definition(const struct names_method *method, const struct instru
 }
 
 static unsigned fit_of(const struct signature_scope *scope, const struct instruction *in,
-                       const struct parts *callee, const struct names_class *made, bool owners)
+                       const struct parts *callee, const struct names_class *made, bool owners,
+                       struct il_memo *memo)
 {
     const char *text = made ? load_acquire(&made->text) : NULL;
 
     if (callee)
-        return fits_helper(in->opcode, callee) ? FIT_ALL : fit_call(scope, in, callee, owners);
+        return fits_helper(in->opcode, callee) ? FIT_ALL
+                                               : fit_call(scope, in, callee, owners, memo);
     return text ? fit_class(scope, in, made, text) : 0;
 }
 
@@ -560,13 +603,16 @@ static void fits_in(struct buffer *out, const struct names_method *method, const
     if (!method->module || !method->module->import || (!target->callee && !target->made))
         return;
     text_scope(method, &scope);
-    if (target->callee)
+    if (target->callee) {
         parts = parts_of(target->callee);
+        parts.hash = hash_of(parts.name, parts.name_size);
+    }
     while (from < to && next_instruction(il, &from, &in)) {
         struct fit found = {in.at, FIT_ALL};
 
         if (!is_definition(method, &in, target->record))
-            found.fit = fit_of(&scope, &in, target->callee ? &parts : NULL, target->made, owners);
+            found.fit = fit_of(&scope, &in, target->callee ? &parts : NULL, target->made, owners,
+                               target->memo);
         if (found.fit)
             buffer_append(out, &found, sizeof(found));
     }
@@ -844,6 +890,19 @@ static int32_t by_way_of(const struct names_method *method, const struct il_code
     return IL_UNKNOWN;
 }
 
+static bool boxes(const struct il_code *il, const struct near *near, unsigned set)
+{
+    for (uint32_t i = 0; i < near->pieces->count; i++) {
+        uint32_t at = near->pieces->piece[i].at, end = piece_end(near->pieces, i);
+        struct instruction in;
+
+        while (near->level[i] <= set && at < end && next_instruction(il, &at, &in))
+            if (in.opcode == OP_BOX)
+                return true;
+    }
+    return false;
+}
+
 /* The likeliest pieces that have as many instructions that fit as there are equal calls. */
 static int32_t named(const struct names_method *method, const struct il_code *il, struct near *near,
                      const struct il_target *target, bool *any)
@@ -852,14 +911,20 @@ static int32_t named(const struct names_method *method, const struct il_code *il
     struct best best = best_of(method, il, near, NEAR_LEADS, target);
     unsigned fit;
 
-    *any = target->callee && best.fit == best_call(target->callee) && best.count >= wanted;
-    if (*any) /* nothing fits better: no need to look further */
+    /*
+     * A callee may have another owner where it is called: the nearer counts more, but not an overload. Better than an
+     * instruction that makes the very type fits one that boxes it.
+     */
+    *any = best.fit >= FIT_NAME && best.count >= wanted &&
+           (target->callee
+                ? best.fit != FIT_NAME_OWNER
+                : best.fit == FIT_BOX || (best.fit == FIT_ALL && !boxes(il, near, NEAR_BESIDE)));
+    if (*any)
         return chosen(&best, target);
     fit = best_of(method, il, near, NEAR_BESIDE, target).fit;
     *any = fit >= FIT_NAME;
     for (unsigned set = 0; *any && set < NEAR_ANY; set++) {
         best = best_of(method, il, near, set, target);
-        /* A callee may have another owner where it is called: the nearer counts more, but not an overload. */
         if (best.fit >= FIT_NAME && best.count >= wanted &&
             (best.fit == fit || (target->callee && best.fit != FIT_NAME_OWNER)))
             return chosen(&best, target);

@@ -18,11 +18,16 @@ struct il_code {
 /* il_parse - finds the code in a body as metadata stores it. Returns: false for a damaged one. */
 bool il_parse(const uint8_t *body, size_t size, struct il_code *out);
 
+/* What the names of tokens are not, so that most need not be asked for again. One thread's own; memory_free ends it. */
+struct il_memo;
+struct il_memo *il_memo_new(void); /* NULL: no memory */
+
 /* What was called or made; NULL: not known. */
 struct il_target {
     const char *callee;                /* text of a method */
     const struct names_method *record; /* the callee's, or NULL: then its text has to do */
     const struct names_class *made;    /* class of a new object, its text resolved */
+    struct il_memo *memo;              /* the calling thread's, or NULL */
     struct native_rank rank; /* among equal calls in the code that the map gives to the piece */
 };
 

@@ -74,6 +74,8 @@ struct names_records {
     _Atomic(uint32_t) count; /* written under making */
 };
 
+struct il_memo;
+
 struct names {
     struct names_config config;
     pthread_mutex_t
@@ -91,6 +93,8 @@ struct names {
     struct wake wake;
     _Atomic(bool) stopping;
     _Atomic(uint64_t) deadline; /* clock_ns(), once stopping */
+    _Atomic(uintptr_t) resolver; /* pthread_self(), once it runs */
+    struct il_memo *memo;       /* the resolver's own */
     uint32_t resolved;          /* classes up to this id have their text; the resolver's */
 };
 

@@ -944,6 +944,7 @@ void names_free(struct names *names)
     records_free(&names->methods, method_record_free);
     records_free(&names->classes, class_record_free);
     records_free(&names->modules, module_record_free);
+    memory_free(names->memo);
     pthread_mutex_destroy(&names->making);
     memory_free(names);
 }

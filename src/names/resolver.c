@@ -4,6 +4,8 @@
  */
 #include "names/internal.h"
 
+#include "names/il.h"
+
 #include "base/clock.h"
 
 #include <errno.h>
@@ -42,6 +44,8 @@ static void *resolver_run(void *arg)
     uint64_t pause = BUSY_NS;
 
     pthread_setname_np(pthread_self(), "shadowtrace-res"); /* 15 characters are the limit */
+    names->memo = il_memo_new();
+    store_relaxed(&names->resolver, (uintptr_t)pthread_self());
     for (;;) {
         bool stopping = load_acquire(&names->stopping); /* what was open by then is still done */
         bool worked = resolve_classes(names);

@@ -220,7 +220,7 @@ static bool put_definition(struct buffer *out, struct clr_metadata *import, uint
                            struct arguments *args, unsigned depth)
 {
     size_t before = out->size, from = before, end;
-    uint32_t flags = 0, enclosing = 0, own = generic_parameters(import, token, 0, NULL), outer = 0;
+    uint32_t flags = 0, enclosing = 0, own, outer = 0;
 
     if (depth > DEPTH_MAX || !clr_token_row(token) ||
         import->vtbl->get_type_def_props(import, token, NULL, 0, NULL, &flags, NULL) < 0)
@@ -232,12 +232,16 @@ static bool put_definition(struct buffer *out, struct clr_metadata *import, uint
             return false;
         put(out, ".");
         from = out->size;
-        outer = generic_parameters(import, enclosing, 0, NULL);
     }
     if (!put_name(out, import, NAME_DEFINITION, token, &flags)) {
         cut_back(out, before);
         return false;
     }
+    if (!find_arity(out, from, &end) && !(args && args->count))
+        return true; /* nothing to show or to cut, however many it has */
+    own = generic_parameters(import, token, 0, NULL);
+    if (clr_token_row(enclosing))
+        outer = generic_parameters(import, enclosing, 0, NULL);
     if (own >
         outer) { /* without parameters of its own, what looks like an arity belongs to the name */
         if (find_arity(out, from, &end) == own - outer)

@@ -142,6 +142,7 @@ static int32_t instruction(struct names *names, struct names_method *method,
     target.callee = hint->callee ? names_method_resolve(names, hint->callee) : NULL;
     target.record = hint->callee;
     target.made = hint->made;
+    target.memo = load_relaxed(&names->resolver) == (uintptr_t)pthread_self() ? names->memo : NULL;
     target.rank = rank;
     return finder(method, &il, &body->pieces, from, &target);
 }
