@@ -4,6 +4,7 @@
 #include "cli/reading.h"
 #include "cli/text.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <string.h>
 
@@ -34,6 +35,8 @@ enum {
     OPT_WIDE,
     OPT_JOBS,
     OPT_QUIET,
+    OPT_FROM,
+    OPT_TO,
 };
 
 static const struct option options[] = {
@@ -50,6 +53,8 @@ static const struct option options[] = {
     {"wide", no_argument, NULL, OPT_WIDE},
     {"jobs", required_argument, NULL, OPT_JOBS},
     {"quiet", no_argument, NULL, OPT_QUIET},
+    {"from", required_argument, NULL, OPT_FROM},
+    {"to", required_argument, NULL, OPT_TO},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -99,6 +104,12 @@ static bool take(struct report_args *a, int option, const char *value)
             return false;
         a->symbols[a->symbol_count++] = value;
         return true;
+    case OPT_FROM:
+        a->print.from = value;
+        return true;
+    case OPT_TO:
+        a->print.to = value;
+        return true;
     case OPT_JOBS:
         return reading_jobs(value, &a->reading);
     case OPT_QUIET:
@@ -113,21 +124,47 @@ static bool take(struct report_args *a, int option, const char *value)
     }
 }
 
-static int read_all(struct report_sites *sites, char **logs, const struct reading_options *how)
+/* The part of a log between the marks asked for. */
+static int cut(struct report_args *a, const char *path, struct report_sites *sites,
+               struct report_window *window)
+{
+    struct report_marks marks = {NULL, 0, 0};
+    char why[1000] = "";
+    int err = report_marks_read(path, &marks), status = CLI_OK;
+
+    if (!err && report_marks_window(&marks, a->print.from, a->print.to, window, why, sizeof(why))) {
+        cli_complain(&cmd_report, "%s: %s", path, why);
+        status = CLI_USAGE;
+    } else if (err) {
+        cli_complain(&cmd_report, "cannot read %s: %s", path,
+                     err == -ESPIPE ? "for marks it is read twice, which only a file can be"
+                                    : strerror(-err));
+        status = CLI_IO;
+    }
+    report_marks_fini(&marks);
+    report_sites_window(sites, window);
+    return status;
+}
+
+static int read_all(struct report_args *a, struct report_sites *sites, char **logs)
 {
     struct reading_progress progress;
+    struct report_window window;
     int err = 0, status = CLI_OK;
 
-    reading_progress_init(&progress, how);
-    report_sites_jobs(sites, reading_threads(how));
+    reading_progress_init(&progress, &a->reading);
+    report_sites_jobs(sites, reading_threads(&a->reading));
     report_sites_progress(sites, reading_progress, &progress);
-    for (; *logs && !err; logs++) {
-        err = report_sites_read(sites, *logs);
+    for (; *logs && !err && !status; logs++) {
+        if (a->print.from || a->print.to)
+            status = cut(a, *logs, sites, &window);
+        if (!status)
+            err = report_sites_read(sites, *logs);
         reading_progress_end(&progress);
         if (err)
             status = reading_failed(&cmd_report, *logs, report_sites_log(sites), err);
     }
-    if (!err) {
+    if (!status) {
         err = report_sites_finish(sites);
         if (err)
             status = reading_failed(&cmd_report, logs[-1], report_sites_log(sites), err);
@@ -147,7 +184,7 @@ static int report(struct report_args *a, char **logs, FILE *out)
         status = CLI_IO;
         goto out;
     }
-    status = read_all(sites, logs, &a->reading);
+    status = read_all(a, sites, logs);
     if (status)
         goto out;
     reading_problems(&cmd_report, &problems, SHOWN_PROBLEMS);
@@ -226,6 +263,9 @@ const struct cli_command cmd_report = {
         "  --min-bytes N     only rows of N bytes or more (k, M, G: times 1024)\n"
         "  --thread N        only what the thread with that id in the log allocated\n"
         "  --type GLOB       only types whose full name matches: * any text, ? one character\n"
+        "  --from MARK       only what was allocated since that mark (`shadowtrace ctl PID mark "
+        "MARK`)\n"
+        "  --to MARK         and before that one, the first so called behind --from\n"
         "  --method GLOB     only what was allocated in, or below, methods whose full name "
         "matches\n"
         "  --symbols DIR     look for PDBs there too, besides the assemblies' own folders; may be "

@@ -218,6 +218,23 @@ static size_t rows_to_print(const struct print_report *p)
     return shown;
 }
 
+static void print_mark(const char *before, const char *mark, FILE *out)
+{
+    fprintf(out, "%s the mark \"", before);
+    text_elide(out, mark, TEXT_WIDTH);
+    putc('"', out);
+}
+
+static void print_marks(const struct print_report *p, FILE *out)
+{
+    if (p->from)
+        print_mark("From", p->from, out);
+    if (p->to)
+        print_mark(p->from ? " to" : "Up to", p->to, out);
+    if (p->from || p->to)
+        fputs(":\n", out);
+}
+
 void print_report_text(const struct print_report *p, FILE *out)
 {
     const struct report_log *log = report_sites_log(p->sites);
@@ -231,6 +248,7 @@ void print_report_text(const struct print_report *p, FILE *out)
 
     report_sites_total(p->sites, &total);
     report_sites_all(p->sites, &all);
+    print_marks(p, out);
     fprintf(out, "%s%s allocation%s, %s bytes, %s thread%s", estimated ? "About " : "",
             text_count(&a, all.allocs), text_plural(all.allocs), text_count(&b, all.bytes),
             text_count(&c, threads), text_plural(threads));
@@ -441,6 +459,10 @@ int print_report_json(const struct print_report *p, FILE *out)
     bool failed = !log_text;
 
     json_total(p, &b);
+    if (p->from)
+        json_text(&b, "from", p->from);
+    if (p->to)
+        json_text(&b, "to", p->to);
     fprintf(out, "{\"by\":\"%s\",\"total\":%s,\"log\":%s,\"row_count\":%zu,\n \"rows\":[",
             print_report_by(p->by), b.data ? b.data : "null", log_text ? log_text : "null",
             report_sites_count(p->sites));

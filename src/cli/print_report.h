@@ -19,6 +19,7 @@ struct print_report {
     uint64_t top;       /* rows; 0 all */
     uint64_t depth;     /* frames of each stack in text; 0 all */
     uint64_t min_bytes; /* rows below are not shown */
+    const char *from, *to; /* marks the logs were cut at; NULL: not */
     bool wide;          /* names in full */
     bool filtered;
 };

@@ -47,6 +47,8 @@ static struct log_message *in_order(struct log_message *newest)
 static void handle(struct log *log, struct log_message *message)
 {
     if (message->line) {
+        if (log->sites)
+            log_sites_flush(log); /* a mark parts what was before it from what comes after */
         log_emit(log, json_incref(message->line));
     } else {
         message->answer(log, message);

@@ -347,7 +347,6 @@ static bool round_once(struct log *log)
     bool moved = false;
     uint64_t now;
 
-    log_messages_take(log);
     adopt(log);
     for (struct log_thread *thread = log->threads; thread; thread = thread->next) {
         moved |= drain(log, thread);
@@ -356,6 +355,7 @@ static bool round_once(struct log *log)
         if (log_file_due(log))
             log_next_part(log, false);
     }
+    log_messages_take(log); /* behind what was recorded before them */
     retire(log);
     if (log->sites && !log_sites_write(log, SITES_BATCH))
         moved |= !log_file_full(log);

@@ -8,6 +8,7 @@
  *   ahead.h     the same by several threads, in the log's order
  *   defs.h      what ids mean: modules, classes, methods, threads, and the canonical context tree
  *   log.h       lines to records to a consumer, keeping count of what was skipped
+ *   marks.h     the part of a log between two marks
  *   sites.h     consumer: who allocated how much                    (shadowtrace report)
  *   diff.h      rows of two logs matched by name                 (shadowtrace diff)
  *   checks.h    consumer: shadow stack beside snapshot, and costs   (shadowtrace compare)

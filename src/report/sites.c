@@ -46,6 +46,8 @@ struct report_sites {
     struct report_defs defs;
     struct report_log log;
     struct report_consumer consumer;
+    const struct report_window *window; /* NULL: all */
+    uint64_t recording;                 /* of the log being read: 1, 2, ... */
     uint32_t *order; /* rows: numbers of sites */
 };
 
@@ -226,10 +228,21 @@ static int on_alloc(struct report_sites *s, const struct report_record *r)
     return ++s->batched == BATCH ? flush(s) : 0;
 }
 
+static bool within(const struct report_sites *s, const struct report_record *r)
+{
+    const struct report_moment at = {s->recording, r->alloc.t, r->at.line};
+
+    return report_window_has(s->window, &at);
+}
+
 static int on_record(void *context, const struct report_record *record)
 {
+    struct report_sites *s = context;
+
     if (LIKELY(record->kind == SST_KIND_ALLOC || record->kind == SST_KIND_SITE))
-        return on_alloc(context, record);
+        return UNLIKELY(s->window != NULL) && !within(s, record) ? 0 : on_alloc(s, record);
+    if (record->kind == SST_KIND_HEADER)
+        s->recording += report_recording_begins(record->json);
     return 0;
 }
 
@@ -278,6 +291,12 @@ void report_sites_progress(struct report_sites *s,
 {
     s->consumer.progress = progress;
     s->consumer.progress_context = context;
+}
+
+void report_sites_window(struct report_sites *s, const struct report_window *window)
+{
+    s->window = window;
+    s->recording = 0;
 }
 
 void report_sites_jobs(struct report_sites *s, unsigned jobs)

@@ -13,6 +13,7 @@
 #define SHADOWTRACE_REPORT_SITES_H
 
 #include "report/log.h"
+#include "report/marks.h"
 
 enum report_by {
     REPORT_BY_SITE, /* call path, allocating instruction, type */
@@ -67,6 +68,12 @@ void report_sites_progress(struct report_sites *s,
 
 /* report_sites_jobs - threads that parse ahead; see struct report_log. */
 void report_sites_jobs(struct report_sites *s, unsigned jobs);
+
+/*
+ * report_sites_window - of the log read next only what was allocated within; NULL: all of it again.
+ * Borrowed until that log is read.
+ */
+void report_sites_window(struct report_sites *s, const struct report_window *window);
 
 /*
  * report_sites_read - add a log. Returns: as report_log_read; after a failure what came before it

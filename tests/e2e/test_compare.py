@@ -1,5 +1,9 @@
 """shadowtrace compare: what it says of real recordings, alone and side by side."""
-from harness import HOOKS, PROGRAM, each, needs, tool, tool_json
+import time
+
+import harness
+from control import Living
+from harness import HOOKS, PROGRAM, each, needs, one_line, tool, tool_json
 
 
 @needs('Threads')
@@ -60,3 +64,41 @@ def test_folded_stacks_hold_every_byte(t):
         t.true(stack.endswith(']') and ';[' in stack, line)
         total += int(count)
     t.equal(total, r.log.end['bytes'], 'bytes')
+
+
+def marked(t, *options):
+    """Two marks set while Ticker allocates; its log."""
+    ticker = Living(t, PROGRAM.command('Ticker') + ['--seconds', '60', '--threads', '2'], '--check', '0', *options)
+    pid = str(ticker.wait())
+    for text in 'begin', 'end':
+        time.sleep(0.6)
+        t.equal(tool('ctl', pid, 'mark', text).status, 0, 'mark')
+    time.sleep(0.6)
+    t.equal(ticker.end(), 143, 'exit status')
+    return ticker.path
+
+
+def ticks(path, *options):
+    return sum(row['allocs'] for row in
+               tool_json('report', '--format=json', '--no-lines', '--by=type', '--type=Ticker.Tick', *options, path)['rows'])
+
+
+@needs('Ticker')
+def test_marks_cut_a_report(t):
+    path = marked(t)
+    log = harness.Log(path, cut=True)
+    tick = [c for c, d in log.classes.items() if d['name'] == 'Ticker.Tick']
+    begin, end = [r['t'] for r in log.others if r['kind'] == 'mark']
+    times = [a['t'] for a in log.allocs if a['class'] in tick]
+    t.equal(ticks(path, '--from=begin', '--to=end'), sum(begin <= time < end for time in times), 'between')
+    t.equal(ticks(path, '--to=begin'), sum(time < begin for time in times), 'before')
+    t.equal(ticks(path, '--from=end'), sum(time >= end for time in times), 'behind')
+    one_line(tool('report', '--from=nothing', path), 2, 'no mark "nothing"; there are "begin", "end"')
+
+
+@needs('Ticker')
+def test_marks_cut_a_log_of_sites(t):
+    path = marked(t, '--log', 'sites')
+    parts = [ticks(path, '--to=begin'), ticks(path, '--from=begin', '--to=end'), ticks(path, '--from=end')]
+    t.equal(sum(parts), ticks(path), 'all parts')
+    t.true(min(parts) > 0, 'parts: %s' % parts)

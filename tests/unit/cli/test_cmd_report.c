@@ -45,6 +45,19 @@ static void folded_stacks_are_as_expected(void **state)
                      "--format folded is of whole stacks");
 }
 
+static void marks_cut_a_report(void **state)
+{
+    (void)state;
+    expect_ran(REPORT("--from=warm", "--to=one request", FIXTURES "marks.ndjson"), CLI_OK,
+               FIXTURES "marks.report.txt");
+    expect_ran(REPORT("--format=json", "--from=one request", FIXTURES "marks.ndjson"), CLI_OK,
+               FIXTURES "marks.report.json");
+    expect_complaint(REPORT("--to=cold", FIXTURES "marks.ndjson"), CLI_USAGE,
+                     "no mark \"cold\"; there are \"warm\", \"one request\", \"warm\"");
+    expect_complaint(REPORT("--from=x", FIXTURES "small.ndjson"), CLI_USAGE, "there are none");
+    expect_complaint(REPORT("--from=x", "/nowhere/log"), CLI_IO, "cannot read /nowhere/log");
+}
+
 static void every_json_is_json(void **state)
 {
     static const char *const keys[] = {"site", "type", "method", "thread", "module"};
@@ -157,6 +170,7 @@ int main(void)
         cmocka_unit_test(text_is_as_expected),
         cmocka_unit_test(json_is_as_expected),
         cmocka_unit_test(folded_stacks_are_as_expected),
+        cmocka_unit_test(marks_cut_a_report),
         cmocka_unit_test(every_json_is_json),
         cmocka_unit_test(a_damaged_log_is_reported_with_its_places),
         cmocka_unit_test(rows_can_be_limited),
