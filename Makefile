@@ -77,6 +77,9 @@ $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
+# Runs in hooks, whose stubs save no vector registers around it.
+$(BUILD)/obj/src/families/calls_hot.o: CFLAGS_ALL += -mgeneral-regs-only
+
 $(BUILD)/obj/%.o: %.S $(BUILD)/gen/stack_offsets.h
 	@mkdir -p $(@D)
 	$(call say,AS,$<)$(CC) $(CPPFLAGS_ALL) -MMD -MP -c -o $@ $<

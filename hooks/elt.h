@@ -21,12 +21,22 @@ void hook_enter3(uintptr_t client_id);
 void hook_leave3(uintptr_t client_id);
 void hook_tailcall3(uintptr_t client_id);
 
+/* The same with every call traced (src/families/calls.h): other stubs, so that those above stay as they are. */
+void hook_enter3_calls(uintptr_t client_id);
+void hook_leave3_calls(uintptr_t client_id);
+void hook_tailcall3_calls(uintptr_t client_id);
+
 /* For SetEnterLeaveFunctionHooks2. */
 void hook_enter2(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info,
                  const struct clr_function_argument_info *arguments);
 void hook_leave2(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info,
                  const struct clr_function_argument_range *result);
 void hook_tailcall2(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info);
+void hook_enter2_calls(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info,
+                       const struct clr_function_argument_info *arguments);
+void hook_leave2_calls(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info,
+                       const struct clr_function_argument_range *result);
+void hook_tailcall2_calls(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info);
 
 /*
  * The same, for hooks that do more than keep the stack: which record is pushed, what the arguments and the result are.
@@ -38,6 +48,7 @@ struct elt2_watch {
                       const struct clr_function_argument_info *arguments); /* after the frame was pushed */
     uint32_t (*leave)(uintptr_t method, uintptr_t sp,
                       const struct clr_function_argument_range *result); /* before it is popped */
+    bool calls; /* each call is traced, too: Tailcall is then hook_tailcall2_calls */
 };
 void elt2_watch(const struct elt2_watch *watch); /* once, before the hooks are set; copied */
 void hook_enter2_watched(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info,
@@ -47,6 +58,17 @@ void hook_leave2_watched(uintptr_t function_id, uintptr_t client_data, uintptr_t
 
 /* Hooks that do nothing: the floor, for measuring. */
 void hook_empty3(uintptr_t client_id);
+
+/*
+ * What the stubs of traced calls call. Fast: keeps every vector register, so that the stub saves the others only;
+ * returns false, with nothing done, when the slow half is wanted. `what` is an enum event_call. Slow: all by itself.
+ */
+bool calls_enter(uintptr_t method, uintptr_t sp);
+bool calls_leave(uintptr_t method, uintptr_t sp, uint32_t what);
+void calls_enter_slow(uintptr_t method, uintptr_t sp);
+void calls_leave_slow(uintptr_t method, uintptr_t sp, uint32_t what, uint32_t values);
+/* The youngest frame was just pushed; `values`: id of its arguments, or 0. As calls_leave_slow: of its result. */
+void calls_pushed(uint32_t values);
 
 enum elt2_chain { ELT2_CHAIN_UNKNOWN, ELT2_CHAIN_HOLDS, ELT2_CHAIN_BROKEN };
 

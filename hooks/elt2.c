@@ -1,5 +1,6 @@
 #include "hooks/elt.h"
 
+#include "event/event.h"
 #include "stack/stack_hot.h"
 
 static uintptr_t wrapper_low, wrapper_high;
@@ -95,6 +96,7 @@ void hook_enter2_watched(uintptr_t function_id, uintptr_t client_data, uintptr_t
                          const struct clr_function_argument_info *arguments)
 {
     uintptr_t sp = caller_sp(), method = client_data;
+    uint32_t values = 0;
 
     (void)function_id;
     if (UNLIKELY(!sp))
@@ -103,7 +105,9 @@ void hook_enter2_watched(uintptr_t function_id, uintptr_t client_data, uintptr_t
         method = watched.exact(client_data, frame_info);
     stack_enter(method, sp);
     if (watched.enter)
-        watched.enter(method, sp, frame_info, arguments);
+        values = watched.enter(method, sp, frame_info, arguments);
+    if (watched.calls)
+        calls_pushed(values);
 }
 
 /* The frame that a Leave at sp is of; NULL: none. Its sp may lie a little higher, see stack_leave_low. */
@@ -123,12 +127,56 @@ void hook_leave2_watched(uintptr_t function_id, uintptr_t client_data, uintptr_t
 {
     uintptr_t sp = caller_sp();
     const struct frame *frame;
+    uint32_t values = 0;
 
     (void)function_id, (void)frame_info;
     if (UNLIKELY(!sp))
         return;
-    frame = watched.leave ? left_frame(client_data, sp) : NULL;
-    if (frame)
-        watched.leave(load_relaxed(&frame->method), load_relaxed(&frame->sp), result);
-    leave(client_data, sp);
+    frame = watched.leave || watched.calls ? left_frame(client_data, sp) : NULL;
+    if (frame && watched.leave)
+        values = watched.leave(load_relaxed(&frame->method), load_relaxed(&frame->sp), result);
+    if (frame && watched.calls)
+        calls_leave_slow(client_data, load_relaxed(&frame->sp), EVENT_CALL_LEAVE, values);
+    else
+        leave(client_data, sp);
+}
+
+/* ---- each call traced ---- */
+
+void hook_enter2_calls(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info,
+                       const struct clr_function_argument_info *arguments)
+{
+    uintptr_t sp = caller_sp();
+
+    (void)function_id, (void)frame_info, (void)arguments;
+    if (LIKELY(sp) && !calls_enter(client_data, sp))
+        calls_enter_slow(client_data, sp);
+}
+
+/* The SP of the frame that a Leave at sp is of. */
+static uintptr_t frame_sp(uintptr_t method, uintptr_t sp)
+{
+    const struct frame *frame = left_frame(method, sp);
+
+    return frame ? load_relaxed(&frame->sp) : sp;
+}
+
+static inline __attribute__((always_inline)) void leave_traced(uintptr_t method, uintptr_t sp,
+                                                               uint32_t what)
+{
+    if (LIKELY(sp) && !calls_leave(method, sp, what))
+        calls_leave_slow(method, frame_sp(method, sp), what, 0);
+}
+
+void hook_leave2_calls(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info,
+                       const struct clr_function_argument_range *result)
+{
+    (void)function_id, (void)frame_info, (void)result;
+    leave_traced(client_data, caller_sp(), EVENT_CALL_LEAVE);
+}
+
+void hook_tailcall2_calls(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info)
+{
+    (void)function_id, (void)frame_info;
+    leave_traced(client_data, caller_sp(), EVENT_CALL_TAIL);
 }

@@ -46,6 +46,7 @@
     X(SUSPEND, "suspend") \
     X(TRANSITION, "transition") \
     X(FINALIZER, "finalizer") \
+    X(CALLS, "calls") \
     X(FAMILY_LOST, "family_lost") \
     X(MARK, "mark") \
     X(CONFIG, "config") \
@@ -73,6 +74,18 @@
     X(SHADOW_MISSING, "shadow_missing")     /* the snapshot has frames the shadow stack has not */ \
     X(DIFFERENT_METHOD, "different_method") /* a frame shows another method */ \
     X(REFUSED_WITH_FRAMES, "refused_with_frames") /* no snapshot, but a shadow stack */
+
+/*
+ * Codes in member "e" of calls, which holds pairs of a code and a number; above 0: the method that is entered. At
+ * SST_CALL_UNWOUND_BELOW and less the call has SST_CALL_UNWOUND_BELOW + 1 - code younger ones open, which go on.
+ */
+#define SST_CALL_LEFT          0
+#define SST_CALL_TAIL          (-1)
+#define SST_CALL_UNWOUND       (-2)
+#define SST_CALL_MISSING       (-3)
+#define SST_CALL_END_MISSING   (-4)
+#define SST_CALL_VALUES        (-5)
+#define SST_CALL_UNWOUND_BELOW (-16)
 
 #define SST_ENUMERATOR_KIND(name, text)  SST_KIND_##name,
 #define SST_ENUMERATOR_HEAP(name, text)  SST_HEAP_##name,

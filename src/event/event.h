@@ -37,6 +37,19 @@ enum event_transition {
     EVENT_TO_MANAGED_RETURN,
 };
 
+/*
+ * What an EVENT_CALL tells; `node` is how many calls of the thread the log has open before it, `site` the id of its
+ * arguments or result (--args, --returns), 0: none.
+ */
+enum event_call {
+    EVENT_CALL_ENTER,   /* subject: struct names_method * */
+    EVENT_CALL_LEAVE,   /* the youngest of those open */
+    EVENT_CALL_TAIL,    /* the same, by a tail call */
+    EVENT_CALL_UNWOUND, /* without any of both: an exception, or left without notice; subject: how many younger
+                           ones of the log's go on */
+    EVENT_CALL_MISSING, /* subject: as many calls, each with all inside of it, had no room in the ring */
+};
+
 #define EVENT_FAMILIES 11 /* enum options_family, which this level does not know */
 
 enum event_heap { EVENT_HEAP_NORMAL, EVENT_HEAP_LARGE, EVENT_HEAP_PINNED, EVENT_HEAP_FROZEN };
@@ -142,6 +155,7 @@ struct event_ring {
     uint64_t stuck_at;      /* 1 + tail when the last wait was in vain; 0: none was */
     _Atomic(uint64_t) seen; /* allocations met by this thread, recorded or lost */
     _Atomic(uint64_t) lost[EVENT_LOST_REASONS];
+    _Atomic(uint64_t) calls_seen, calls_lost; /* calls that were to be traced; without room */
     struct agreement_thread checked; /* of this thread's stacks beside its snapshots */
     /* consumer's line */
     _Alignas(CACHE_LINE) _Atomic(uint64_t) tail; /* slots consumed so far */

@@ -124,6 +124,20 @@ struct sums {
     uint64_t seen, written, lost, by[EVENT_LOST_REASONS];
 };
 
+/* Calls are counted by each thread for itself. */
+static void calls_add(const struct log *log, struct sums *out)
+{
+    uint64_t lost = log->calls_lost_ended;
+
+    out->seen += log->calls_seen_ended;
+    for (const struct log_thread *thread = log->threads; thread; thread = thread->next) {
+        out->seen += load_relaxed(&thread->ring->calls_seen);
+        lost += load_relaxed(&thread->ring->calls_lost);
+    }
+    out->by[EVENT_LOST_RING_FULL] += lost;
+    out->lost += lost;
+}
+
 static void sums_read(const struct log *log, uint32_t family, struct sums *out)
 {
     const struct event_hub *hub = log->config.hub;
@@ -135,6 +149,8 @@ static void sums_read(const struct log *log, uint32_t family, struct sums *out)
     }
     out->written = log->family_written[family];
     out->seen = load_relaxed(&hub->family_seen[family]);
+    if (family == OPTIONS_CALLS)
+        calls_add(log, out);
 }
 
 static json_t *sums_json(const struct sums *s)

@@ -24,6 +24,7 @@ struct log_thread {
     struct log_thread *next;
     bool defined;             /* its line is written */
     uint64_t last_ns;         /* `t` of a thread never falls */
+    struct log_calls *calls;  /* calls.c; NULL: none yet */
     char *name;               /* UTF-8, NULL: none given */
     uint64_t reported_checks; /* compared and refused, as last written */
     uint32_t values;        /* of the event with these ticks: the youngest frame's values */
@@ -57,6 +58,13 @@ struct log_known_ip {
     uintptr_t ip;
     const struct names_method *method; /* that the instruction is in */
     int32_t il;
+};
+
+/* Of the call trace: entered = left + tail_calls + unwound + ends_missing + those open. */
+struct log_call_sums {
+    uint64_t entered, left, tail_calls, unwound, ends_missing;
+    uint64_t missing;    /* calls that had no room in a ring */
+    uint64_t open_ended; /* open when their thread went */
 };
 
 /* What another thread wants of the writer: message.c. */
@@ -96,6 +104,8 @@ struct log {
     uint64_t family_written[EVENT_FAMILIES]; /* families but alloc */
     uint64_t family_lost[EVENT_FAMILIES][EVENT_LOST_REASONS]; /* the writer's own */
     uint64_t reported_family_lost[EVENT_FAMILIES];
+    uint64_t calls_seen_ended, calls_lost_ended; /* of rings that are freed */
+    struct log_call_sums calls;
     uint64_t next_report_ns;
     double ns_per_pair;
     uint32_t resolved,
@@ -181,6 +191,15 @@ void log_watch_free(struct log_watch *watch);
 
 /* writer.c: the next part begins; 0 or -errno, then the present one goes on */
 int log_next_part(struct log *log, bool keep);
+
+/* calls.c: the call trace. As families.c; a batch is written when something asks for it. */
+int log_write_call(struct log *log, struct log_thread *thread, const struct event *event);
+void log_calls_flush(struct log *log, struct log_thread *thread); /* before another line of it */
+void log_calls_flush_old(struct log *log, uint64_t now);
+void log_calls_flush_all(struct log *log);
+void log_calls_part(struct log *log); /* a new part: what is open is said anew */
+void log_calls_free(struct log *log, struct log_thread *thread);
+json_t *log_calls_json(const struct log *log); /* for the end record */
 
 /* sites.c: --log sites */
 int log_sites_new(struct log_sites **out);

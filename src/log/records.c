@@ -484,6 +484,8 @@ int log_write_end(struct log *log, uint64_t t)
     families = line ? log_families_json(log) : NULL;
     if (families)
         json_object_set_new(line, "events", families);
+    if (line && options_records(log->config.options, OPTIONS_CALLS))
+        json_object_set_new(line, "calls", log_calls_json(log));
     return log_emit(log, line);
 }
 

@@ -14,6 +14,7 @@
 #define FLUSH_NS      250000000ull /* or when the oldest line is that old */
 #define REPORT_NS     500000000ull /* check, lost, repair, status */
 #define IDLE_NS       50000000ull  /* longest sleep; a ring a quarter full ends it */
+#define CALLS_NS      500000ull    /* the same while calls are traced */
 #define BUSY_NS       2000000ull   /* sleep while events wait for the resolver */
 #define WAITING_LIMIT (4u << 20)   /* events that may wait in our memory, all threads together */
 #define BATCH         4096         /* slots of one ring before the next gets its turn */
@@ -107,6 +108,8 @@ static int handle(struct log *log, struct log_thread *thread, const struct event
     void *payload = has_payload(event) ? (void *)event->subject : NULL;
     int err = 0;
 
+    if (event_kind(event) != EVENT_CALL && thread->calls)
+        log_calls_flush(log, thread);
     switch (event_kind(event)) {
     case EVENT_ALLOC:
         err = log->sites ? count_alloc(log, thread, event) : write_alloc(log, thread, event);
@@ -137,6 +140,7 @@ static int handle(struct log *log, struct log_thread *thread, const struct event
         thread->values_ticks = event->ticks;
         break;
     case EVENT_CALL:
+        err = log_write_call(log, thread, event);
         break;
     }
     if (err == -EAGAIN)
@@ -248,7 +252,10 @@ static void retire(struct log *log)
             continue;
         }
         log_write_check_thread(log, thread, thread->last_ns);
+        log_calls_free(log, thread);
         log_define_thread(log, thread, &thread->last_ns);
+        log->calls_seen_ended += load_relaxed(&ring->calls_seen);
+        log->calls_lost_ended += load_relaxed(&ring->calls_lost);
         log->seen_by_ended += load_relaxed(&ring->seen);
         for (unsigned i = 0; i < EVENT_LOST_REASONS; i++)
             log->lost_ended[i] += load_relaxed(&ring->lost[i]);
@@ -299,9 +306,11 @@ int log_next_part(struct log *log, bool keep)
 
     if (log->sites && !log_sites_flush(log))
         return -EAGAIN; /* their threads may have ended: they belong to this part */
+    log_calls_flush_all(log);
     err = log_file_next(log, keep);
     if (err)
         return err; /* the present one goes on */
+    log_calls_part(log);
     log_ids_clear(&log->modules);
     log_ids_clear(&log->classes);
     log_ids_clear(&log->methods);
@@ -360,6 +369,7 @@ static bool round_once(struct log *log)
     if (log->sites && !log_sites_write(log, SITES_BATCH))
         moved |= !log_file_full(log);
     now = clock_ns();
+    log_calls_flush_old(log, now);
     report(log, now);
     flush(log, now);
     show(log);
@@ -390,6 +400,7 @@ static void finish(struct log *log)
         if (log->waiting || log->sites)
             wake_wait(&log->config.hub->writer, BUSY_NS);
     }
+    log_calls_flush_all(log);
     count_unadopted(log);
     log_messages_take(log);
     if (log->headless)
@@ -405,6 +416,8 @@ static void finish(struct log *log)
 static void *writer_main(void *context)
 {
     struct log *log = context;
+    /* Hooks do not wake us, and their rings fill fast. */
+    uint64_t idle_ns = options_records(log->config.options, OPTIONS_CALLS) ? CALLS_NS : IDLE_NS;
     uint64_t sleep_ns = BUSY_NS;
 
     pthread_setname_np(pthread_self(), "shadowtrace-log");
@@ -413,10 +426,11 @@ static void *writer_main(void *context)
     log_status_write(log, "recording");
     while (!load_acquire(&log->stopping)) {
         if (round_once(log)) {
-            sleep_ns = BUSY_NS;
+            sleep_ns = BUSY_NS < idle_ns ? BUSY_NS : idle_ns;
         } else {
-            wake_wait(&log->config.hub->writer, log->waiting ? BUSY_NS : sleep_ns);
-            sleep_ns = sleep_ns * 2 < IDLE_NS ? sleep_ns * 2 : IDLE_NS;
+            wake_wait(&log->config.hub->writer,
+                      log->waiting && BUSY_NS < idle_ns ? BUSY_NS : sleep_ns);
+            sleep_ns = sleep_ns * 2 < idle_ns ? sleep_ns * 2 : idle_ns;
         }
     }
     finish(log);

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #define RING_SLOTS     16384
+#define RING_SLOTS_CALLS 65536 /* of threads whose calls are traced: a few milliseconds of them */
 #define LOWEST_MAJOR   8
 #define HIGHEST_MAJOR  10      /* what this build's tests have run on */
 #define MAX_SITES      1000000 /* instructions that allocate; further ones have no offset in the log */
@@ -70,6 +71,17 @@ static int runtime_check(struct profiler *p, char *why)
     return 0;
 }
 
+/* Are calls of this method events? */
+static bool traces(struct profiler *p, struct names_method *method)
+{
+    const char *name;
+
+    if (!options_records(&p->options, OPTIONS_CALLS))
+        return false;
+    name = names_method_resolve(p->names, method); /* its event may come before the resolver does */
+    return !p->options.calls.count || options_match(&p->options.calls, name);
+}
+
 /* FunctionIDMapper2, on the compiling thread: our record becomes the client id of the hooks. */
 static uintptr_t map_function(uintptr_t function_id, void *client_data, int32_t *hook)
 {
@@ -84,6 +96,7 @@ static uintptr_t map_function(uintptr_t function_id, void *client_data, int32_t 
         if (p->values)
             values_method(method);
         method->hooked = true;
+        method->traced = traces(p, method);
         *hook = 1;
     }
     return (uintptr_t)method;
@@ -133,6 +146,7 @@ static void stack_detached(void *context, struct stack *stack)
 
     struct event_ring *ring = alloc_ring_of(stack);
 
+    calls_thread_ended(stack);
     if (p->families && ring)
         families_thread_ended(p->families, ring);
     values_thread_ended(stack);
@@ -301,8 +315,11 @@ static int wire(struct profiler *p, char *why)
     struct names_config names = {p->info, p->info_version, resolver_poll, p};
     struct tree_config tree = {p->options.max_nodes, node_created, p},
                        sites = {MAX_SITES, site_created, p};
-    struct stack_config stack = {
-        .detached = stack_detached, .function_at = function_at, .context = p};
+    bool traced = options_records(&p->options, OPTIONS_CALLS);
+    struct stack_config stack = {.cutting = traced ? calls_cutting : NULL,
+                                 .detached = stack_detached,
+                                 .function_at = function_at,
+                                 .context = p};
     struct check_config check = {.info = p->info,
                                  .agreement = &p->agreement,
                                  .reduce = p->options.only.count || p->options.exclude.count ||
@@ -357,7 +374,7 @@ static int wire(struct profiler *p, char *why)
                                        .node = family_node,
                                        .context = p};
 
-    p->hub.slots = RING_SLOTS;
+    p->hub.slots = traced ? RING_SLOTS_CALLS : RING_SLOTS;
     p->hub.drop = p->options.full == OPTIONS_FULL_DROP;
     snprintf(why, WHY_SIZE, "out of memory");
     /* The image of the runtime holds the vtable of its own object; in a single-file program that is the program. */
@@ -381,6 +398,8 @@ static int wire(struct profiler *p, char *why)
     alloc.sites = log.sites = p->sites;
     if (check_new(&check, &p->check) || alloc_new(&alloc, &p->alloc))
         return -1;
+    if (traced)
+        calls_start(&p->options, family_ring, p);
     if (p->options.events != 1u << OPTIONS_ALLOC && families_new(&families, &p->families))
         return -1;
     snprintf(why, WHY_SIZE, "the runtime does not say how strings lie in memory");
@@ -407,12 +426,20 @@ static hresult hooks_set(struct profiler *p)
     if (p->values || p->options.exact_generics) {
         const struct elt2_watch watch = {p->options.exact_generics ? values_exact : NULL,
                                          p->values ? values_enter : NULL,
-                                         p->values ? values_leave : NULL};
+                                         p->values ? values_leave : NULL,
+                                         options_records(&p->options, OPTIONS_CALLS)};
 
         elt2_watch(&watch);
         return info->vtbl->set_enter_leave_function_hooks2(info, hook_enter2_watched,
-                                                           hook_leave2_watched, hook_tailcall2);
+                                                           hook_leave2_watched,
+                                                           watch.calls ? hook_tailcall2_calls
+                                                                       : hook_tailcall2);
     }
+    if (options_records(&p->options, OPTIONS_CALLS))
+        return p->elt2 ? info->vtbl->set_enter_leave_function_hooks2(
+                             info, hook_enter2_calls, hook_leave2_calls, hook_tailcall2_calls)
+                       : info->vtbl->set_enter_leave_function_hooks3(
+                             info, hook_enter3_calls, hook_leave3_calls, hook_tailcall3_calls);
     return p->elt2 ? info->vtbl->set_enter_leave_function_hooks2(info, hook_enter2, hook_leave2,
                                                                  hook_tailcall2)
                    : info->vtbl->set_enter_leave_function_hooks3(info, hook_enter3, hook_leave3,

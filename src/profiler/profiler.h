@@ -8,6 +8,7 @@
 #include "alloc/alloc.h"
 #include "check/check.h"
 #include "check/threads.h"
+#include "families/calls.h"
 #include "families/families.h"
 #include "control/control.h"
 #include "log/log.h"

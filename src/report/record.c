@@ -446,6 +446,51 @@ static bool hand_node(const char *at, const char *end, struct report_node *n, ui
     return at + 1 == end && (saw & need) == need;
 }
 
+/* Pairs of whole numbers; what is behind the array, or NULL. */
+static const char *hand_pairs_end(const char *at, bool signs)
+{
+    unsigned count = 0;
+
+    if (*at++ != '[')
+        return NULL;
+    if (*at == ']')
+        return at + 1;
+    for (;; at++, count++) {
+        const char *first;
+
+        if (*at == '-' && !(signs && at[1] >= '1' && at[1] <= '9'))
+            return NULL;
+        first = at += *at == '-';
+        while (*at >= '0' && *at <= '9')
+            at++;
+        if (at == first || at - first > 15 || (*first == '0' && at - first > 1))
+            return NULL;
+        if (*at != ',')
+            break;
+    }
+    return *at == ']' && count % 2 == 1 ? at + 1 : NULL;
+}
+
+/* Members in the order in which they are written, and no others. */
+static bool hand_calls(const char *at, const char *end, struct report_batch *b)
+{
+    *b = (struct report_batch){0};
+    if (strncmp(at, "\"t\":", 4) != 0 || !(at = hand_unsigned(at + 4, &b->t)) ||
+        strncmp(at, ",\"thread\":", 10) != 0 || !(at = hand_id(at + 10, 1, &b->thread)) ||
+        strncmp(at, ",\"depth\":", 9) != 0 || !(at = hand_unsigned(at + 9, &b->depth)))
+        return false;
+    if (strncmp(at, ",\"open\":", 8) == 0) {
+        b->open = at + 8;
+        if (!(at = hand_pairs_end(b->open, false)))
+            return false;
+    }
+    if (strncmp(at, ",\"e\":", 5) != 0)
+        return false;
+    b->events = at + 5;
+    at = hand_pairs_end(b->events, true);
+    return at && b->events[1] != ']' && *at == '}' && at + 1 == end;
+}
+
 static inline bool starts_with(const struct report_line *line, const char *text, size_t size)
 {
     return line->size > size && memcmp(line->text, text, size) == 0;
@@ -470,6 +515,10 @@ bool report_parse_by_hand(struct report_parser *p, const struct report_line *lin
         out->kind = SST_KIND_SITE;
         done = hand_alloc(text + sizeof("{\"kind\":\"site\",") - 1, end, out->kind, &out->alloc,
                           &unknown);
+    }
+    if (!done && STARTS_WITH(line, "{\"kind\":\"calls\",")) {
+        out->kind = SST_KIND_CALLS;
+        done = hand_calls(text + sizeof("{\"kind\":\"calls\",") - 1, end, &out->calls);
     }
     if (LIKELY(done)) {
         out->at = line->at;
@@ -649,6 +698,45 @@ static int any_node(struct report_parser *p, struct report_node *n)
     return err ? err : any_il(p, &n->il);
 }
 
+/* An array of pairs of whole numbers, as text again, the parser's. */
+static int any_pairs(struct report_parser *p, const char *key, int64_t least, char **text)
+{
+    const json_t *array = json_object_get(p->json, key), *number;
+    size_t i;
+
+    if (!json_is_array(array) || json_array_size(array) % 2)
+        return bad(p, key, "must be an array of pairs of whole numbers");
+    json_array_foreach(array, i, number)
+    {
+        if (!json_is_integer(number) || json_integer_value(number) < least ||
+            json_integer_value(number) > SST_INTEGER_MAX)
+            return bad(p, key, "holds something that is no number of a call");
+    }
+    *text = json_dumps(array, JSON_COMPACT);
+    return *text ? 0 : -ENOMEM;
+}
+
+static int any_calls(struct report_parser *p, struct report_batch *b)
+{
+    int err;
+
+    *b = (struct report_batch){0};
+    err = want(p, report_member_count(p->json, "t", &b->t), "t", true);
+    if (!err)
+        err = want(p, report_member_id(p->json, "thread", 1, &b->thread), "thread", true);
+    if (!err)
+        err = want(p, report_member_count(p->json, "depth", &b->depth), "depth", true);
+    if (!err && json_object_get(p->json, "open"))
+        err = any_pairs(p, "open", 0, &p->type);
+    if (!err)
+        err = any_pairs(p, "e", -SST_INTEGER_MAX, &p->stack);
+    if (!err && !json_array_size(json_object_get(p->json, "e")))
+        err = bad(p, "e", "is empty");
+    b->open = p->type;
+    b->events = p->stack;
+    return err;
+}
+
 /* What this version knows of each kind, so that what it does not know can be counted. */
 static const char *const known_members[SST_KIND_COUNT][26] = {
     [SST_KIND_HEADER] = {"format", "version", "pid", "executable", "command", "runtime", "hooks",
@@ -688,6 +776,7 @@ static const char *const known_members[SST_KIND_COUNT][26] = {
     [SST_KIND_SUSPEND] = {"t", "thread", "node", "reason", "ns", "stop_ns", "aborted"},
     [SST_KIND_TRANSITION] = {"t", "thread", "node", "method", "to", "by"},
     [SST_KIND_FINALIZER] = {"t", "thread", "class", "critical"},
+    [SST_KIND_CALLS] = {"t", "thread", "depth", "open", "e"},
     [SST_KIND_FAMILY_LOST] = {"t", "family", "seen", "written", "lost", "lost_by"},
     [SST_KIND_MARK] = {"t", "text"},
     [SST_KIND_CONFIG] = {"t", "number", "paused", "sample", "only"},
@@ -696,7 +785,7 @@ static const char *const known_members[SST_KIND_COUNT][26] = {
                           "dispatching", "refused", "cost_ns", "worst_ns", "cost"},
     [SST_KIND_END] = {"t", "seen", "written", "lost", "lost_by", "bytes", "threads", "nodes",
                       "nodes_refused", "repairs", "snapshots", "hooks", "names_failed",
-                      "log_bytes", "part", "events", "values", "unmatched"},
+                      "log_bytes", "part", "events", "values", "unmatched", "calls"},
 };
 
 static void count_unknown(struct report_parser *p, enum sst_kind kind)
@@ -743,6 +832,8 @@ int report_parse_any(struct report_parser *p, const struct report_line *line,
         err = any_alloc(p, out->kind, &out->alloc);
     else if (out->kind == SST_KIND_NODE)
         err = any_node(p, &out->node);
+    else if (out->kind == SST_KIND_CALLS)
+        err = any_calls(p, &out->calls);
     if (!err)
         count_unknown(p, out->kind);
     return err;

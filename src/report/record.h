@@ -40,12 +40,22 @@ struct report_node {
     bool filter; /* a filter's second frame of its method */
 };
 
+/* Calls of one thread. The arrays are as they stand in the line: read them with report_call_next. */
+struct report_batch {
+    uint64_t t; /* ns since the header's clock */
+    uint32_t thread;
+    uint64_t depth;     /* calls open before it */
+    const char *open;   /* "[method,t,...]", whole pairs; NULL: not said */
+    const char *events; /* "[code,number,...]", whole pairs, at least one */
+};
+
 struct report_record {
     enum sst_kind kind; /* SST_KIND_UNKNOWN: of a later version, json and kind_text say more */
     struct report_place at;
     union {
         struct report_alloc alloc; /* alloc, site */
         struct report_node node;
+        struct report_batch calls;
     };
     const json_t *json; /* the record; NULL if read by hand; the parser's, until the next line */
 };
@@ -77,6 +87,31 @@ bool report_parse_by_hand(struct report_parser *p, const struct report_line *lin
 /* report_parse_any - only the second. Returns: as report_parse. */
 int report_parse_any(struct report_parser *p, const struct report_line *line,
                      struct report_record *out);
+
+/*
+ * report_call_next - the next pair of an array of a batch. *at starts at the array and moves on.
+ * Returns: whether there was one.
+ */
+static inline bool report_call_next(const char **at, int64_t *code, int64_t *number)
+{
+    const char *c = *at;
+    int64_t pair[2];
+
+    if (*c == ']' || *++c == ']')
+        return false;
+    for (int i = 0; i < 2; i++, c += i < 2) {
+        bool negative = *c == '-';
+        int64_t value = 0;
+
+        for (c += negative; *c >= '0' && *c <= '9'; c++)
+            value = value * 10 + (*c - '0');
+        pair[i] = negative ? -value : value;
+    }
+    *at = c;
+    *code = pair[0];
+    *number = pair[1];
+    return true;
+}
 
 const char *report_kind_name(enum sst_kind kind);
 

@@ -17,6 +17,7 @@ struct known {
 
 struct thread_state {
     uint64_t last; /* t of its latest line */
+    uint64_t open; /* calls */
     bool ended;
 };
 
@@ -36,6 +37,7 @@ struct validator {
     size_t thread_capacity;
     uint64_t allocs, bytes, mismatches; /* seen in the log */
     uint64_t families[SST_KIND_COUNT];  /* the same, records of event families */
+    uint64_t entered, calls_ended;      /* the same, of traced calls */
     uint64_t counts[COUNTS];            /* of the last check record */
     json_t *lost, *repairs;             /* reason to last cumulative count */
 };
@@ -321,6 +323,61 @@ static void on_family(struct validator *v, const struct report_record *r)
         expect(v, &v->methods, "method", id, r->at);
 }
 
+/* Calls of one thread: every end has its call. */
+static void on_calls(struct validator *v, const struct report_record *r)
+{
+    const char *open = r->calls.open, *events = r->calls.events;
+    uint32_t found = report_ids_get(&v->threads.ids, r->calls.thread);
+    uint64_t depth = r->calls.depth, listed = 0;
+    int64_t code, number;
+
+    at_time(v, r->calls.thread, r->calls.t, r->at);
+    for (; open && report_call_next(&open, &code, &number); listed++)
+        expect(v, &v->methods, "method", (uint32_t)code, r->at);
+    if (r->calls.open && listed != depth)
+        report_problem(v->problems, r->at, "calls: open lists %" PRIu64 " calls, but depth is %" PRIu64,
+                       listed, depth);
+    else if (!r->calls.open && found && v->thread[found - 1].open != depth)
+        report_problem(v->problems, r->at,
+                       "calls: depth is %" PRIu64 ", but %" PRIu64 " calls of thread %u are open",
+                       depth, v->thread[found - 1].open, r->calls.thread);
+    while (report_call_next(&events, &code, &number)) {
+        if (code == SST_CALL_MISSING || code == SST_CALL_VALUES)
+            continue;
+        if (code > 0) {
+            expect(v, &v->methods, "method", code > UINT32_MAX - 1 ? 0 : (uint32_t)code, r->at);
+            v->entered++;
+            depth++;
+        } else if (depth) {
+            v->calls_ended++;
+            depth--;
+        } else {
+            report_problem(v->problems, r->at, "calls: a call ends, and none is open");
+            break;
+        }
+    }
+    if (found)
+        v->thread[found - 1].open = depth;
+}
+
+static void end_calls(struct validator *v, const struct report_record *r)
+{
+    const json_t *said = json_object_get(r->json, "calls");
+    uint64_t ended = count_in(said, "left") + count_in(said, "tail_calls") +
+                     count_in(said, "unwound") + count_in(said, "ends_missing");
+
+    if (!said)
+        return;
+    if (count_in(said, "entered") != ended + count_in(said, "open"))
+        report_problem(v->problems, r->at, "end: the sums of calls do not add up");
+    if (!json_object_get(r->json, "part") &&
+        (count_in(said, "entered") != v->entered || ended != v->calls_ended))
+        report_problem(v->problems, r->at,
+                       "end: %" PRIu64 " calls and %" PRIu64 " ends, but %" PRIu64 " and %" PRIu64
+                       " are in the log",
+                       count_in(said, "entered"), ended, v->entered, v->calls_ended);
+}
+
 /* What the end says of the families. Lines of the log are of one kind for each family. */
 static void end_families(struct validator *v, const struct report_record *r)
 {
@@ -387,6 +444,7 @@ static void on_end(struct validator *v, const struct report_record *r)
     if (snapshots)
         end_snapshots(v, r, snapshots);
     end_families(v, r);
+    end_calls(v, r);
     v->out->ended = true;
 }
 
@@ -438,6 +496,9 @@ static int on_record(struct validator *v, const struct report_record *r)
     case SST_KIND_FINALIZER:
         on_family(v, r);
         return 0;
+    case SST_KIND_CALLS:
+        on_calls(v, r);
+        return 0;
     case SST_KIND_END:
         on_end(v, r);
         return 0;
@@ -456,7 +517,7 @@ static bool by_hand(struct validator *v, const struct report_line *line, struct 
     if (!v->shipped || !report_parse_by_hand(&v->parser, line, r) ||
         v->parser.unknown_members != unknown)
         return false;
-    if (r->kind == SST_KIND_NODE)
+    if (r->kind == SST_KIND_NODE || r->kind == SST_KIND_CALLS)
         return true;
     return r->alloc.class_id && r->alloc.bytes % 8 == 0 && r->alloc.allocs > 0 &&
            !(r->alloc.stack && memmem(r->alloc.stack, r->alloc.stack_size, "\"\"", 2)) &&

@@ -253,6 +253,8 @@ void stack_cut(struct stack *s, uint32_t depth, enum stack_repair why)
 
     if (depth >= present)
         return;
+    if (config.cutting)
+        config.cutting(s, depth, present);
     stack_count(s, why);
     store_relaxed(&s->repair_changes, load_relaxed(&s->repair_changes) + 1);
     s->top -= present - depth;
@@ -304,6 +306,8 @@ static void stack_splice(struct stack *s, uint32_t from, uint32_t to, enum stack
     uint64_t state = load_relaxed(&s->state);
     uint32_t live = STATE_DEPTH(state) - to;
 
+    if (config.cutting)
+        config.cutting(s, from, to);
     stack_count(s, why);
     store_relaxed(&s->repair_changes, load_relaxed(&s->repair_changes) + 2);
     /* A reader must not take a moved frame for the one that was there: it sees a change before and one after. */

@@ -29,6 +29,8 @@ struct frame {
 };
 
 #define FRAME_FINALLY 1u /* a finally or fault of it runs, for an exception */
+#define FRAME_TRACED  2u /* its call is an event, posted (src/families/calls.h) */
+#define FRAME_HELD    4u /* the same, held back: it becomes one if it lasts long enough */
 
 #define FRAME_RET_FILTER \
     1 /* not an address: the second frame that a method has while its filter runs */
@@ -58,6 +60,8 @@ struct stack_totals {
 };
 
 struct stack_config {
+    /* Frames [from, to) are about to be taken out without a Leave: owner, in hooks and callbacks. May be NULL. */
+    void (*cutting)(struct stack *stack, uint32_t from, uint32_t to);
     /* The calling thread ends, or ends its use of this stack: give back what stack_data() holds. May be NULL. */
     void (*detached)(void *context, struct stack *stack);
     /* FunctionID of the code that holds ip, 0 when none is known; asked in callbacks, never in a hook. May be NULL. */

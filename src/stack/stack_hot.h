@@ -68,6 +68,7 @@ struct stack {
     uint32_t os_thread;
     _Atomic(uint32_t) word; /* stack_word(); written by the owner once, else by stack_word_set() */
     void *data, *values;
+    void *calls; /* owner only: of the call trace (src/families/calls.h); NULL: none yet */
     struct stack_save *saves; /* outer dispatches, innermost last */
     uint32_t save_count, save_capacity;
     uint32_t unsaved; /* running filters that there was no memory to save a dispatch for */

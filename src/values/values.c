@@ -381,6 +381,7 @@ static struct exact *exact_make(_Atomic(struct exact *) *bucket, struct names_me
         memory_free(e);
         return NULL;
     }
+    e->method->traced = shared->traced;
     store_relaxed(&e->method->plan, exact_plan(shared, e->method));
     e->next = load_relaxed(bucket);
     while (!cas_acq_rel(bucket, &e->next, e))

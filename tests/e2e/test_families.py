@@ -62,15 +62,17 @@ def test_known_numbers_are_found(t, framework, hooks):
     # exceptions
     thrown = [e for e in of(log, 'exception', event='thrown') if types[e['class']] == 'Families.Known']
     t.equal(collections.Counter(e['message'] for e in thrown),
-            collections.Counter(['number %d' % i for i in range(known['thrown'])] + ['number -1'] * known['filtered']))
-    t.true(all('Families.Program.Throw' == leaf(log, e) for e in thrown), 'thrown by')
+            collections.Counter(['number %d' % i for i in range(known['thrown'])] + ['number -1'] * known['filtered'] +
+                                ['fallen']))
+    t.equal({leaf(log, e) for e in thrown}, {'Families.Program.Throw', 'Families.Program.Fall'}, 'thrown by')
     ids = {e['id'] for e in thrown}
     t.true(all(ends(log)[i] == ['caught'] for i in ids), 'each is caught')
     where = collections.Counter((e['event'], names[e['method']]) for e in of(log, 'exception')
                                 if e.get('id') in ids and e['event'] != 'thrown')
     run_exceptions, run_filters = 'Families.Program.RunExceptions', 'Families.Program.RunFilters'
     t.equal(where, {('finally', run_exceptions): known['thrown'], ('caught', run_exceptions): known['thrown'],
-                    ('filter', run_filters): known['filtered'], ('caught', run_filters): known['filtered']})
+                    ('filter', run_filters): known['filtered'], ('caught', run_filters): known['filtered'],
+                    ('caught', 'Families.Program.RunCalls'): 1})
 
     # gc, suspend
     induced = of(log, 'gc', reason='induced')
@@ -142,6 +144,83 @@ def test_stacks_stay_exact_with_all_families(t, program, hooks):
     found = ends(r.log)
     t.true(found and all(len(e) == 1 for e in found.values()), 'each exception has one end')
     t.equal(sum(e['event'] == 'caught' and 'id' not in e for e in of(r.log, 'exception')), 0, 'caught, and not thrown')
+
+
+class Calls:
+    """The call trace of a log, by its own reading of the rules: [(thread, depth, method, t, ns, how it ended)]."""
+
+    def __init__(self, t, log):
+        self.calls, self.missing, self.sums = [], 0, collections.Counter()
+        ends = {0: 'left', -1: 'tail_calls', -2: 'unwound', -4: 'ends_missing'}
+        open_calls = collections.defaultdict(list)
+        for r in of(log, 'calls'):
+            stack, now = open_calls[r['thread']], r['t']
+            t.equal(r['depth'], len(stack), 'depth')
+            if 'open' in r:
+                t.equal(r['open'], [n for m, at, _ in stack for n in (m, at)], 'open')
+            for code, number in zip(r['e'][::2], r['e'][1::2]):
+                if code == -3:
+                    self.missing += number
+                    continue
+                if code == -5:
+                    continue
+                now += number
+                if code > 0:
+                    self.sums['entered'] += 1
+                    stack.append((code, now, len(self.calls)))
+                    self.calls.append(None)
+                else:
+                    t.true(stack, 'a call ends, and none is open')
+                    method, at, index = stack.pop(-1 if code > -16 else code + 14)
+                    how = ends.get(code, 'unwound')
+                    self.sums[how] += 1
+                    self.calls[index] = (r['thread'], len(stack), plain(log.methods[method]['name']), at, now - at, how)
+        self.sums['open'] = sum(map(len, open_calls.values()))
+        self.calls = [c for c in self.calls if c]
+        said = log.end['calls']
+        for key in 'entered', 'left', 'tail_calls', 'unwound', 'ends_missing', 'open':
+            t.equal(said[key], self.sums[key], key)
+        t.equal(said['missing'], self.missing, 'missing')
+        t.equal(said['entered'], sum(said[k] for k in ('left', 'tail_calls', 'unwound', 'ends_missing', 'open')))
+
+
+@needs('Families')
+@each('hooks', *HOOKS)
+def test_known_calls_are_traced(t, hooks):
+    r = t.record(PROGRAM.command('Families'), '--events', 'alloc,calls', '--calls', 'Families.*', hooks=hooks, check=1)
+    t.exact(r)
+    calls = Calls(t, r.log).calls
+    found = collections.Counter((c[2], c[5]) for c in calls)
+    # Tiered code may turn the last of Fib's calls into a tail call: it has none.
+    t.equal(found['Families.Program.Fib', 'left'], 1973, 'Fib(15)')
+    t.equal(found['Families.Program.Fall', 'unwound'], 31, 'left by the exception')
+    slow = [c for c in calls if c[2] == 'Families.Program.Slow']
+    t.true(len(slow) == 3 and all(c[4] >= 20e6 for c in slow), slow)
+    t.equal({c[1] for c in slow}, {2}, 'below Main and RunCalls')
+
+
+@needs('Families')
+def test_filters_of_calls(t):
+    command = PROGRAM.command('Families')
+    log = t.record(command, '--events', 'calls', '--calls', 'Families.Program.Fib*', '--max-depth', '4').log
+    t.equal(len(Calls(t, log).calls), 1 + 2 + 4 + 8, 'four levels of Fib(15)')
+    log = t.record(command, '--events', 'calls', '--calls', 'Families.*', '--min-duration', '15000000').log
+    calls = Calls(t, log).calls
+    t.equal(sum(c[2] == 'Families.Program.Slow' for c in calls), 3)
+    t.true(all(c[4] >= 15e6 for c in calls), 'shorter ones')
+    t.true(('Families.Program.RunCalls', 1) in {(c[2], c[1]) for c in calls}, 'their caller')
+
+
+@needs('TailCalls', 'Boundaries')
+@each('program', 'TailCalls', 'Boundaries')
+@each('hooks', *HOOKS)
+def test_every_call_has_its_end(t, program, hooks):
+    """Tail calls, recursion, exceptions through everything; stacks stay exact."""
+    r = t.record(PROGRAM.command(program), '--events', 'alloc,calls', '--full', 'wait', hooks=hooks, check=1)
+    t.exact(r)
+    sums = Calls(t, r.log).sums
+    t.note('%d calls, %d tail calls, %d unwound' % (sums['entered'], sums['tail_calls'], sums['unwound']))
+    t.true(sums['tail_calls' if program == 'TailCalls' else 'unwound'] > 0, sums)
 
 
 def test_wrong_families_are_refused(t):

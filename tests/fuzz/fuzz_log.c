@@ -58,6 +58,28 @@ static void same_alloc(const struct report_alloc *a, const struct report_alloc *
     MUST(!a->type || memcmp(a->type, b->type, a->type_size) == 0);
 }
 
+static void same_pairs(const char *a, const char *b)
+{
+    int64_t code[2], number[2];
+    bool more;
+
+    MUST(!a == !b);
+    if (!a)
+        return;
+    do {
+        more = report_call_next(&a, &code[0], &number[0]);
+        MUST(more == report_call_next(&b, &code[1], &number[1]));
+        MUST(!more || (code[0] == code[1] && number[0] == number[1]));
+    } while (more);
+}
+
+static void same_calls(const struct report_batch *a, const struct report_batch *b)
+{
+    MUST(a->t == b->t && a->thread == b->thread && a->depth == b->depth);
+    same_pairs(a->open, b->open);
+    same_pairs(a->events, b->events);
+}
+
 static void same_record(const struct report_record *a, const struct report_record *b)
 {
     MUST(a->kind == b->kind);
@@ -65,6 +87,8 @@ static void same_record(const struct report_record *a, const struct report_recor
         MUST(a->node.id == b->node.id && a->node.parent == b->node.parent &&
              a->node.method == b->node.method && a->node.il == b->node.il &&
              a->node.call == b->node.call && a->node.filter == b->node.filter);
+    else if (a->kind == SST_KIND_CALLS)
+        same_calls(&a->calls, &b->calls);
     else
         same_alloc(&a->alloc, &b->alloc);
 }

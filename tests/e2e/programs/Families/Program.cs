@@ -43,6 +43,7 @@ static class Program
         RunPinvokes();
         RunFinalizers();
         RunCollections();
+        RunCalls();
         WeakReference context = RunContext();
         bool gone = Wait(context);
         Console.WriteLine("{\"threads\":" + Threads + ",\"induced\":" + (Collections + Young + 1 + tries) + ",\"young\":" + Young +
@@ -160,6 +161,39 @@ static class Program
             GC.Collect();
         for (int i = 0; i < Young; i++)
             GC.Collect(0);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static int Fib(int n) => n < 2 ? n : Fib(n - 1) + Fib(n - 2);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static object Slow(int ms)
+    {
+        Thread.Sleep(ms);
+        return new byte[1000];
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static int Fall(int n)
+    {
+        if (n == 0)
+            throw new Known("fallen");
+        return Fall(n - 1) + 1;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void RunCalls()
+    {
+        count += Fib(15);
+        for (int i = 0; i < 3; i++)
+            Slow(20);
+        try
+        {
+            Fall(30);
+        }
+        catch (Known)
+        {
+        }
     }
 
     static int tries;

@@ -1,0 +1,268 @@
+/*
+ * log/calls.c - the call trace: many events of one thread in one line, as an array of numbers.
+ *
+ * A batch ends where another record of its thread comes in between, so that the lines of a thread stay in order; when
+ * it is large; and when it is old. Now and then one begins with all calls that are open, so that a reader can start
+ * there. What a thread could not post is put right here: after the batch's lines are read, every call that was entered
+ * has ended or is open.
+ */
+#include "log/log_internal.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+#include <shadowtrace/log_reader.h>
+
+#include <errno.h>
+#include <string.h>
+
+#define BATCH_BYTES  (48u << 10)
+#define BATCH_NS     250000000ull
+#define OPEN_BYTES   (256u << 10) /* of events between two lists of what is open, at the least */
+#define EVENT_BYTES  64           /* that the numbers of one event take at the most */
+
+
+/* One thread's own; hangs on its log_thread. */
+struct log_calls {
+    struct buffer events; /* "1,250,0,31": pairs of code and nanoseconds since the one before */
+    struct buffer at_start; /* calls open when the batch began, "method,t,..."; often empty: not said */
+    bool says_open;
+    uint64_t t, last;  /* of the batch's first event, and of its last, ns */
+    uint64_t began;    /* clock_ns(): how old it is */
+    uint32_t depth;    /* calls open when it began */
+    uint64_t entered;  /* in it */
+    size_t since_open; /* bytes of events since a list of what is open */
+    struct log_call {
+        uint32_t method;
+        uint64_t t;
+    } * open;
+    uint32_t count, capacity;
+};
+
+static char *put_number(char *at, int64_t value)
+{
+    uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    char digits[20];
+    size_t count = 0;
+
+    if (value < 0)
+        *at++ = '-';
+    do
+        digits[count++] = (char)('0' + rest % 10);
+    while (rest /= 10);
+    while (count)
+        *at++ = digits[--count];
+    return at;
+}
+
+static void put(struct log_calls *c, int64_t code, int64_t number)
+{
+    char *start = buffer_reserve(&c->events, EVENT_BYTES), *at = start;
+
+    if (!start)
+        return;
+    if (c->events.size)
+        *at++ = ',';
+    at = put_number(at, code);
+    *at++ = ',';
+    at = put_number(at, number);
+    c->events.size += (size_t)(at - start);
+}
+
+static void list_open(struct log_calls *c)
+{
+    buffer_clear(&c->at_start);
+    for (uint32_t i = 0; i < c->count; i++)
+        buffer_format(&c->at_start, "%s%u,%llu", i ? "," : "", c->open[i].method,
+                      (unsigned long long)c->open[i].t);
+    c->says_open = !c->at_start.failed;
+    c->since_open = 0;
+}
+
+static void begin(struct log_thread *thread, uint64_t ns)
+{
+    struct log_calls *c = thread->calls;
+
+    c->t = c->last = ns < thread->last_ns ? thread->last_ns : ns;
+    c->began = clock_ns();
+    c->depth = c->count;
+    c->entered = 0;
+    c->says_open = false;
+    if (c->since_open >= OPEN_BYTES + 32 * (size_t)c->count)
+        list_open(c);
+}
+
+static int open_push(struct log_calls *c, uint32_t method, uint64_t t)
+{
+    if (c->count == c->capacity) {
+        uint32_t capacity = c->capacity ? 2 * c->capacity : 256;
+        struct log_call *open = memory_realloc(c->open, capacity * sizeof(*open));
+
+        if (!open)
+            return -ENOMEM;
+        c->open = open;
+        c->capacity = capacity;
+    }
+    c->open[c->count++] = (struct log_call){method, t};
+    return 0;
+}
+
+/* One event into the batch. */
+static int take(struct log *log, struct log_calls *c, const struct event *event, uint64_t ns)
+{
+    enum event_call what = (enum event_call)event_bytes(event);
+    int64_t step = (int64_t)(ns - c->last);
+
+    for (; c->count > event->node; c->count--, log->calls.ends_missing++)
+        put(c, SST_CALL_END_MISSING, 0);
+    if (what == EVENT_CALL_MISSING) {
+        put(c, SST_CALL_MISSING, (int64_t)event->subject);
+        log->calls.missing += event->subject;
+        return 0;
+    }
+    if (what == EVENT_CALL_ENTER) {
+        uint32_t method = ((const struct names_method *)event->subject)->id;
+
+        if (open_push(c, method, ns))
+            return -ENOMEM;
+        put(c, method, step);
+        c->entered++;
+        log->calls.entered++;
+    } else if (c->count) {
+        uint32_t younger = event->subject < c->count ? (uint32_t)event->subject : 0;
+
+        put(c,
+            what == EVENT_CALL_LEAVE  ? SST_CALL_LEFT
+            : what == EVENT_CALL_TAIL ? SST_CALL_TAIL
+            : younger                 ? SST_CALL_UNWOUND_BELOW + 1 - (int64_t)younger
+                                      : SST_CALL_UNWOUND,
+            step);
+        memmove(&c->open[c->count - 1 - younger], &c->open[c->count - younger],
+                younger * sizeof(*c->open));
+        c->count--;
+        log->calls.left += what == EVENT_CALL_LEAVE;
+        log->calls.tail_calls += what == EVENT_CALL_TAIL;
+        log->calls.unwound += what == EVENT_CALL_UNWOUND;
+    }
+    if (event->site)
+        put(c, SST_CALL_VALUES, event->site);
+    c->last = ns;
+    return 0;
+}
+
+int log_write_call(struct log *log, struct log_thread *thread, const struct event *event)
+{
+    uint64_t ns = clock_ticks_to_ns(event->ticks);
+    struct log_calls *c = thread->calls;
+    int err = 0;
+
+    if (event_bytes(event) == EVENT_CALL_ENTER)
+        err = log_define_method(log, (const struct names_method *)event->subject);
+    if (!err && !c)
+        c = thread->calls = memory_zalloc(1, sizeof(*c));
+    if (err || !c)
+        return err ? err : -ENOMEM;
+    ns = ns > log->zero_ns ? ns - log->zero_ns : 0;
+    if (!c->events.size)
+        begin(thread, ns);
+    err = take(log, c, event, ns);
+    if (c->events.size >= BATCH_BYTES)
+        log_calls_flush(log, thread);
+    return err;
+}
+
+static void put_head(struct buffer *b, const struct log_thread *thread, const struct log_calls *c)
+{
+    buffer_text(b, "{\"kind\":\"calls\",\"t\":");
+    buffer_unsigned(b, c->t);
+    buffer_text(b, ",\"thread\":");
+    buffer_unsigned(b, thread->ring->thread);
+    buffer_text(b, ",\"depth\":");
+    buffer_unsigned(b, c->depth);
+    if (c->says_open) {
+        buffer_text(b, ",\"open\":[");
+        buffer_append(b, c->at_start.data, c->at_start.size);
+        buffer_char(b, ']');
+    }
+}
+
+void log_calls_flush(struct log *log, struct log_thread *thread)
+{
+    struct log_calls *c = thread->calls;
+    struct buffer *b = &log->file.buffer;
+    size_t mark = b->size;
+    bool full = log_file_full(log), failed;
+
+    if (!c || !c->events.size)
+        return;
+    if (!full) {
+        put_head(b, thread, c);
+        buffer_text(b, ",\"e\":[");
+        buffer_append(b, c->events.data, c->events.size);
+        buffer_text(b, "]}\n");
+    }
+    failed = full || b->failed || c->events.failed;
+    if (failed) {
+        b->size = mark;
+        b->failed = 0;
+        log->family_lost[OPTIONS_CALLS][full ? EVENT_LOST_WRITE_FAILED : EVENT_LOST_NO_MEMORY] +=
+            c->entered;
+        c->since_open = SIZE_MAX / 2; /* the next one says what is open */
+    } else {
+        log->family_written[OPTIONS_CALLS] += c->entered;
+        c->since_open += c->events.size;
+    }
+    if (c->last > thread->last_ns)
+        thread->last_ns = c->last;
+    buffer_clear(&c->events);
+}
+
+void log_calls_flush_old(struct log *log, uint64_t now)
+{
+    for (struct log_thread *thread = log->threads; thread; thread = thread->next)
+        if (thread->calls && thread->calls->events.size && now - thread->calls->began >= BATCH_NS)
+            log_calls_flush(log, thread);
+}
+
+void log_calls_flush_all(struct log *log)
+{
+    for (struct log_thread *thread = log->threads; thread; thread = thread->next)
+        log_calls_flush(log, thread);
+}
+
+void log_calls_part(struct log *log)
+{
+    for (struct log_thread *thread = log->threads; thread; thread = thread->next)
+        if (thread->calls)
+            thread->calls->since_open = SIZE_MAX / 2;
+}
+
+/* The thread is gone: what it had open stays so. */
+void log_calls_free(struct log *log, struct log_thread *thread)
+{
+    struct log_calls *c = thread->calls;
+
+    if (!c)
+        return;
+    log_calls_flush(log, thread);
+    log->calls.open_ended += c->count;
+    buffer_free(&c->events);
+    buffer_free(&c->at_start);
+    memory_free(c->open);
+    memory_free(c);
+    thread->calls = NULL;
+}
+
+json_t *log_calls_json(const struct log *log)
+{
+    const struct log_call_sums *s = &log->calls;
+    uint64_t open = s->open_ended;
+
+    for (const struct log_thread *thread = log->threads; thread; thread = thread->next)
+        open += thread->calls ? thread->calls->count : 0;
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "entered",
+                     (json_int_t)s->entered, "left", (json_int_t)s->left, "tail_calls", (json_int_t)s->tail_calls,
+                     "unwound", (json_int_t)s->unwound, "ends_missing",
+                     (json_int_t)s->ends_missing, "open", (json_int_t)open, "missing",
+                     (json_int_t)s->missing);
+}
