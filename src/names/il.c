@@ -72,42 +72,38 @@ bool il_parse(const uint8_t *body, size_t size, struct il_code *out)
 /* Bytes after the opcode; a switch counts its table besides. */
 static uint32_t operand_size(uint32_t opcode)
 {
-    static const struct {
-        uint16_t first, last;
-        uint8_t size;
-    } sizes[] = {
-        {0x0E, 0x13, 1},     /* ldarg.s to stloc.s */
-        {0x1F, 0x1F, 1},     /* ldc.i4.s */
-        {0x20, 0x20, 4},     /* ldc.i4 */
-        {0x21, 0x21, 8},     /* ldc.i8 */
-        {0x22, 0x22, 4},     /* ldc.r4 */
-        {0x23, 0x23, 8},     /* ldc.r8 */
-        {0x27, 0x29, 4},     /* jmp, call, calli */
-        {0x2B, 0x37, 1},     /* short branches */
-        {0x38, 0x45, 4},     /* branches, switch */
-        {0x6F, 0x75, 4},     /* callvirt to isinst */
-        {0x79, 0x79, 4},     /* unbox */
-        {0x7B, 0x81, 4},     /* fields, stobj */
-        {0x8C, 0x8D, 4},     /* box, newarr */
-        {0x8F, 0x8F, 4},     /* ldelema */
-        {0xA3, 0xA5, 4},     /* ldelem, stelem, unbox.any */
-        {0xC2, 0xC2, 4},     /* refanyval */
-        {0xC6, 0xC6, 4},     /* mkrefany */
-        {0xD0, 0xD0, 4},     /* ldtoken */
-        {0xDD, 0xDD, 4},     /* leave */
-        {0xDE, 0xDE, 1},     /* leave.s */
-        {0xFE06, 0xFE07, 4}, /* ldftn, ldvirtftn */
-        {0xFE09, 0xFE0E, 2}, /* ldarg to stloc */
-        {0xFE12, 0xFE12, 1}, /* unaligned. */
-        {0xFE15, 0xFE16, 4}, /* initobj, constrained. */
-        {0xFE19, 0xFE19, 1}, /* no. */
-        {0xFE1C, 0xFE1C, 4}, /* sizeof */
+    static const uint8_t plain[256] = {
+        [0x0E ... 0x13] = 1, /* ldarg.s to stloc.s */
+        [0x1F] = 1,          /* ldc.i4.s */
+        [0x20] = 4,          /* ldc.i4 */
+        [0x21] = 8,          /* ldc.i8 */
+        [0x22] = 4,          /* ldc.r4 */
+        [0x23] = 8,          /* ldc.r8 */
+        [0x27 ... 0x29] = 4, /* jmp, call, calli */
+        [0x2B ... 0x37] = 1, /* short branches */
+        [0x38 ... 0x45] = 4, /* branches, switch */
+        [0x6F ... 0x75] = 4, /* callvirt to isinst */
+        [0x79] = 4,          /* unbox */
+        [0x7B ... 0x81] = 4, /* fields, stobj */
+        [0x8C ... 0x8D] = 4, /* box, newarr */
+        [0x8F] = 4,          /* ldelema */
+        [0xA3 ... 0xA5] = 4, /* ldelem, stelem, unbox.any */
+        [0xC2] = 4,          /* refanyval */
+        [0xC6] = 4,          /* mkrefany */
+        [0xD0] = 4,          /* ldtoken */
+        [0xDD] = 4,          /* leave */
+        [0xDE] = 1,          /* leave.s */
+    };
+    static const uint8_t prefixed[256] = {
+        [0x06 ... 0x07] = 4, /* ldftn, ldvirtftn */
+        [0x09 ... 0x0E] = 2, /* ldarg to stloc */
+        [0x12] = 1,          /* unaligned. */
+        [0x15 ... 0x16] = 4, /* initobj, constrained. */
+        [0x19] = 1,          /* no. */
+        [0x1C] = 4,          /* sizeof */
     };
 
-    for (size_t i = 0; i < COUNT_OF(sizes) && opcode >= sizes[i].first; i++)
-        if (opcode <= sizes[i].last)
-            return sizes[i].size;
-    return 0;
+    return opcode >> 8 ? prefixed[opcode & 0xff] : plain[opcode];
 }
 
 /* Decodes the instruction at *at and moves on. Returns: false at the end of the code, or when it is damaged. */
