@@ -10,8 +10,8 @@
 #include <errno.h>
 #include <math.h>
 
-#define CLASS_CACHE 256 /* entries a thread; a power of two */
-#define SITE_CACHE  512 /* the same */
+#define CLASS_CACHE 1024 /* entries a thread; a power of two */
+#define SITE_CACHE  1024 /* the same */
 
 enum { VERDICT_NONE, VERDICT_WANTED, VERDICT_UNWANTED };
 

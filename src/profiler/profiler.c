@@ -22,7 +22,7 @@
 #define RING_SLOTS_CALLS 65536 /* of threads whose calls are traced: a few milliseconds of them */
 #define LOWEST_MAJOR   8
 #define HIGHEST_MAJOR  10      /* what this build's tests have run on */
-#define MAX_SITES      1000000 /* instructions that allocate; further ones have no offset in the log */
+#define MAX_SITES      262144 /* instructions that allocate; further ones have no offset in the log */
 #define STOP_MS        2000
 #define MEASURED_PAIRS 20000
 

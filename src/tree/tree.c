@@ -6,8 +6,7 @@
 
 #define CHUNK_BITS  14
 #define CHUNK_NODES (1u << CHUNK_BITS)
-#define BUCKET_BITS 20
-#define BUCKETS     (1u << BUCKET_BITS)
+#define BUCKET_BITS 20 /* at the most */
 
 _Static_assert(sizeof(struct tree_node) == 48, "see tree.h");
 
@@ -21,17 +20,22 @@ struct tree {
     _Atomic(uint32_t) count; /* ids given out */
     _Atomic(uint64_t) refused;
     _Atomic(uint32_t) *buckets; /* id of the newest node of a chain, 0 none */
-    uint32_t chunks;            /* entries of the array below */
+    unsigned bucket_bits;
+    uint32_t chunks; /* entries of the array below */
     _Atomic(struct tree_node *) chunk[];
 };
 
-static uint32_t hash(const struct tree_node *parent, uintptr_t method, uintptr_t ip)
+static uint64_t hash(const struct tree_node *parent, uintptr_t method, uintptr_t ip)
 {
     uint64_t h = (uintptr_t)parent * UINT64_C(0x9e3779b97f4a7c15);
 
     h = (h ^ (h >> 29) ^ method) * UINT64_C(0xbf58476d1ce4e5b9);
-    h = (h ^ (h >> 32) ^ ip) * UINT64_C(0x94d049bb133111eb);
-    return (uint32_t)(h >> (64 - BUCKET_BITS));
+    return (h ^ (h >> 32) ^ ip) * UINT64_C(0x94d049bb133111eb);
+}
+
+static size_t bucket_bytes(const struct tree *tree)
+{
+    return sizeof(*tree->buckets) << tree->bucket_bits;
 }
 
 /* The slot of an id; its chunk is mapped if need be. NULL: out of memory. */
@@ -83,7 +87,10 @@ int tree_new(const struct tree_config *config, struct tree **out)
         return -ENOMEM;
     tree->config = *config;
     tree->chunks = chunks;
-    tree->buckets = memory_pages_map(BUCKETS * sizeof(*tree->buckets));
+    tree->bucket_bits = 1;
+    while (tree->bucket_bits < BUCKET_BITS && 4u << tree->bucket_bits < config->max_nodes)
+        tree->bucket_bits++;
+    tree->buckets = memory_pages_map(bucket_bytes(tree));
     root = tree->buckets ? reserve(tree) : NULL;
     if (!root) {
         tree_free(tree);
@@ -100,7 +107,7 @@ void tree_free(struct tree *tree)
         return;
     for (uint32_t i = 0; i < tree->chunks; i++)
         memory_pages_unmap(load_relaxed(&tree->chunk[i]), CHUNK_NODES * sizeof(struct tree_node));
-    memory_pages_unmap(tree->buckets, BUCKETS * sizeof(*tree->buckets));
+    memory_pages_unmap(tree->buckets, bucket_bytes(tree));
     memory_free(tree);
 }
 
@@ -131,7 +138,8 @@ static struct tree_node *chain_find(const struct tree *tree, uint32_t from, uint
 static struct tree_node *child_find_or_make(struct tree *tree, struct tree_node *parent,
                                             uintptr_t method, uintptr_t ip, uintptr_t hint)
 {
-    _Atomic(uint32_t) *bucket = &tree->buckets[hash(parent, method, ip)];
+    _Atomic(uint32_t) *bucket =
+        &tree->buckets[hash(parent, method, ip) >> (64 - tree->bucket_bits)];
     uint32_t head = load_acquire(bucket), searched = head;
     struct tree_node *node = chain_find(tree, head, 0, parent, method, ip), *twin;
 
