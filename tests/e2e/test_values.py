@@ -63,3 +63,25 @@ def test_the_trace_agrees_with_what_the_program_prints(t, framework, build):
         raise AssertionError('%d of %d values differ:\n%s' % (len(wrong), sum(at.values()), '\n'.join((wrong + more)[:60])))
     t.true(len(methods) >= 200, 'only %d signatures' % len(methods))
     t.note('%d signatures, %d values' % (len(methods), sum(at.values())))
+
+
+@each('framework', *FRAMEWORKS)
+@each('build', *BUILDS)
+def test_instantiations_are_what_the_methods_say_themselves(t, framework, build):
+    r = t.record(command('Values', framework, build) + ['exact'], '--exact-generics', check=1)
+    t.exact(r)
+    own = {m for m, d in r.log.methods.items() if r.log.modules.get(d.get('module'), {}).get('name') == 'Values'}
+    names = {m: r.log.methods[m]['name'].split('(')[0] for m in own}
+    # Who takes part is known by the plain name: the others say nothing of themselves.
+    marks = [line.split('\t')[1:] for line in r.text.splitlines()]
+    speakers = {plain(name) for mark in marks for name in mark}
+    found = collections.Counter(
+        tuple(names[m] for m in reversed(r.log.stack(a['node'])) if m in own and plain(names[m]) in speakers)
+        for a in r.log.allocs if r.log.type(a) == 'Values.Mark')
+    printed = collections.Counter(tuple(mark) for mark in marks)
+    if found != printed:
+        show = ['%d not found: %s' % (n, ' > '.join(s)) for s, n in (printed - found).items()] + [
+            '%d found: %s' % (n, ' > '.join(s)) for s, n in (found - printed).items()]
+        raise AssertionError('\n'.join(sorted(show)[:30]))
+    t.true(len(printed) > 150, 'only %d stacks' % len(printed))
+    t.note('%d stacks of %d instantiations' % (sum(printed.values()), len({n for s in printed for n in s})))

@@ -47,7 +47,7 @@ static class Say
         return b.Append('"').ToString();
     }
 
-    static string Name(Type t)
+    public static string Name(Type t)
     {
         if (t.IsArray)
             return Name(t.GetElementType()) + "[" + new string(',', t.GetArrayRank() - 1) + "]";

@@ -297,7 +297,7 @@ static class Signatures
 {''')
 print('\n'.join(out))
 print(MORE)
-print('    static int Main()\n    {')
+print('    static int Main(string[] args) => args.Length > 0 ? Exact.Run() : Run();\n\n    static int Run()\n    {')
 for i, call in enumerate(calls):
     print('        Call%03d();' % i)
 print('        return 0;\n    }\n')
