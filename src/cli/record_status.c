@@ -155,6 +155,39 @@ static enum record_state take_state(const json_t *object, long pid)
     return RECORD_STATE_DAMAGED;
 }
 
+/* Text of the traced process, as part of one line. */
+static void append_text(struct buffer *b, const json_t *text)
+{
+    const char *at = json_string_value(text);
+
+    for (; at && *at; at++)
+        buffer_char(b, (unsigned char)*at < ' ' || *at == 0x7f ? '?' : *at);
+}
+
+/* "--args Order.*: no method has such a name; near: Orders.Run()" */
+static char *take_unmatched(const json_t *object)
+{
+    const json_t *array = json_object_get(object, "unmatched"), *row, *name;
+    struct buffer b = BUFFER_INIT;
+    size_t i, n;
+
+    json_array_foreach(array, i, row)
+    {
+        buffer_text(&b, "--");
+        append_text(&b, json_object_get(row, "option"));
+        buffer_char(&b, ' ');
+        append_text(&b, json_object_get(row, "pattern"));
+        buffer_text(&b, ": no method that ran has such a name");
+        json_array_foreach(json_object_get(row, "near"), n, name)
+        {
+            buffer_text(&b, n ? ", " : "; near: ");
+            append_text(&b, name);
+        }
+        buffer_char(&b, '\n');
+    }
+    return b.data ? buffer_take(&b) : NULL;
+}
+
 static void read_process(const char *path, long pid, struct record_process *p)
 {
     json_t *object = json_load_file(path, 0, NULL);
@@ -170,6 +203,7 @@ static void read_process(const char *path, long pid, struct record_process *p)
     p->log = take_text(object, "log");
     p->reason = take_text(object, "reason");
     p->runtime = take_text(object, "runtime");
+    p->notes = take_unmatched(object);
     p->uncontrolled = take_text(object, "uncontrolled");
     p->seen = take_number(object, "seen", &p->counted);
     p->lost = take_number(object, "lost", &lost_there);
@@ -237,6 +271,7 @@ void record_status_free(struct record_processes *p)
         memory_free(p->process[i].log);
         memory_free(p->process[i].reason);
         memory_free(p->process[i].runtime);
+        memory_free(p->process[i].notes);
         memory_free(p->process[i].uncontrolled);
     }
     memory_free(p->process);

@@ -22,6 +22,7 @@ struct record_process {
     long pid;
     enum record_state state;
     char *name, *log, *reason, *runtime;
+    char *notes; /* lines, each ended by a newline: patterns that no method matched */
     char *uncontrolled; /* why it had no control socket although it was wanted */
     bool counted, sized; /* seen and lost are known; bytes is */
     uint64_t seen, lost, bytes;

@@ -79,6 +79,16 @@ static void print_state(FILE *out, const struct record_process *p)
     }
 }
 
+static void print_notes(FILE *out, const char *notes)
+{
+    while (notes && *notes) {
+        size_t length = strcspn(notes, "\n");
+
+        fprintf(out, PREFIX "    %.*s\n", (int)length, notes);
+        notes += length + (notes[length] == '\n');
+    }
+}
+
 static void print_process(FILE *out, const struct record_process *p, const char *here)
 {
     const char *log = p->log ? from_here(p->log, here) : NULL;
@@ -91,6 +101,7 @@ static void print_process(FILE *out, const struct record_process *p, const char 
     fprintf(out, "pid %ld)", p->pid);
     print_state(out, p);
     putc('\n', out);
+    print_notes(out, p->notes);
     if (p->uncontrolled)
         fprintf(out, PREFIX "    without a control socket: %s\n", p->uncontrolled);
     if (!log || stat(p->log, &st)) /* a process that failed may have no log */

@@ -476,7 +476,7 @@ static void find_near(const char *pattern, const char *near[3])
 
     bare_name(pattern, wanted, sizeof(wanted));
     near[0] = near[1] = near[2] = NULL;
-    for (int pass = 0; pass < 2 && !found; pass++) {
+    for (int pass = 0; pass < 3 && !found; pass++) {
         for (uint32_t id = 1;
              found < 3 && (method = names_method_by_id(self.config.names, id)); id++) {
             const char *text = names_method_text(method);
@@ -484,8 +484,9 @@ static void find_near(const char *pattern, const char *near[3])
             if (!text)
                 continue;
             bare_name(text, name, sizeof(name));
-            if (pass == 0 ? length >= 3 && contains(text, literal, length)
-                          : options_near(wanted, list) != NULL)
+            if (pass == 0   ? length >= 3 && contains(text, literal, length)
+                : pass == 1 ? !strcmp(wanted, name)
+                            : options_near(wanted, list) != NULL)
                 near[found++] = text;
         }
     }

@@ -85,3 +85,45 @@ def test_instantiations_are_what_the_methods_say_themselves(t, framework, build)
         raise AssertionError('\n'.join(sorted(show)[:30]))
     t.true(len(printed) > 150, 'only %d stacks' % len(printed))
     t.note('%d stacks of %d instantiations' % (sum(printed.values()), len({n for s in printed for n in s})))
+
+
+@needs('Generics')
+def test_a_pattern_that_matches_nothing_names_what_is_near(t):
+    r = t.record(PROGRAM.command('Generics'), '--args', 'Torture.Prgram.Main(*', '--returns', '*SharedMethod*',
+                 '--returns', '*sharedclass*Nothing')
+    t.equal(r.status, 0)
+    lines = [line for line in r.errors.splitlines() if 'no method that ran has such a name' in line]
+    t.equal(len(lines), 2, r.errors)
+    t.true('--args Torture.Prgram.Main(*' in lines[0] and 'near: Torture.Program.Main(System.String[])' in lines[0], lines[0])
+    t.true('--returns *sharedclass*Nothing' in lines[1] and 'Torture.Program.SharedClass()' in lines[1], lines[1])
+    t.equal([row['pattern'] for row in r.log.end['unmatched']], ['Torture.Prgram.Main(*', '*sharedclass*Nothing'])
+
+
+@needs('Generics')
+@each('options', '--hooks elt3 --args X', '--hooks elt3 --returns X', '--hooks elt3 --exact-generics',
+      '--capture snapshot --args X', '--args X --value-length x', '--args X --value-items -1')
+def test_wrong_use_is_one_line(t, options):
+    one_line(tool('record', '-o', t.path('never.ndjson'), *options.split(), '--', *PROGRAM.command('Generics')), 2)
+    t.true(not os.path.exists(t.path('never.ndjson')), 'a log was made')
+
+
+@needs('Exceptions', 'Threads', 'Boundaries')
+@each('program', 'Exceptions', 'Threads', 'Boundaries')
+def test_stacks_stay_exact_with_everything_on(t, program):
+    """Every method of the program and of the libraries, copied at every call."""
+    r = t.record(PROGRAM.command(program), '--args', '*', '--returns', '*', '--exact-generics', '--value-items', '3',
+                 '--value-length', '20', check=1)
+    t.exact(r)
+    values = {v['id']: v for v in r.log.others if v['kind'] == 'values'}
+    t.true(len(values) > 10000, 'only %d values' % len(values))
+    for event in r.log.allocs:
+        if 'values' not in event:
+            continue
+        stack = r.log.stack(event['node'])
+        value, above = values[event['values']], len(stack)
+        while value: # each belongs to the frame at its depth, the older ones further down
+            t.equal(value['method'], stack[len(stack) - 1 - value['depth']], 'method of values %d' % value['id'])
+            t.true(value['depth'] < above, 'order of frames')
+            above = value['depth']
+            value = values.get(value.get('parent'))
+    t.note('%d values' % len(values))
