@@ -391,6 +391,46 @@ static uint64_t stop_once(struct check_threads *t)
     return t->config.interval_ms * 1000000ull;
 }
 
+static void sample_thread(struct check_threads *t, uintptr_t thread_id,
+                          void (*each)(void *context, const struct check_sample *sample),
+                          void *context)
+{
+    struct clr_info *info = t->config.info;
+    struct check_sample sample = {0};
+
+    atomic_store(&t->walking, thread_id); /* as in walk() */
+    if (!is_gone(t, thread_id) &&
+        info->vtbl->get_thread_info(info, thread_id, &sample.os_thread) == S_OK) {
+        check_walk_begin(&t->walked);
+        sample.result = info->vtbl->do_stack_snapshot(info, thread_id, check_walk_frame,
+                                                      COR_PRF_SNAPSHOT_DEFAULT, &t->walked, NULL, 0);
+        sample.count = t->walked.count;
+        sample.frame = t->walked.frame;
+        each(context, &sample);
+    }
+    atomic_store(&t->walking, 0);
+}
+
+int check_threads_sample(struct check_threads *t,
+                         void (*each)(void *context, const struct check_sample *sample),
+                         void *context)
+{
+    struct clr_info *info = t->config.info;
+    struct clr_thread_enum *threads = NULL;
+    uintptr_t id;
+    uint32_t got;
+
+    if (info->vtbl->suspend_runtime(info) != S_OK)
+        return -EAGAIN;
+    if (info->vtbl->enum_threads(info, &threads) == S_OK) {
+        while (threads->vtbl->next(threads, 1, &id, &got) == S_OK && got == 1)
+            sample_thread(t, id, each, context);
+        clr_release(threads);
+    }
+    info->vtbl->resume_runtime(info);
+    return 0;
+}
+
 static hresult ignore_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info,
                             uint32_t context_size, const uint8_t *context, void *client_data)
 {
@@ -399,17 +439,23 @@ static hresult ignore_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_in
     return S_OK;
 }
 
+void check_threads_prepare(struct check_threads *t)
+{
+    struct clr_info *info = t->config.info;
+
+    check_flag_raise(t->config.check);
+    /* The first walk of a process sets up what a walk of a stopped thread could wait for. */
+    info->vtbl->do_stack_snapshot(info, 0, ignore_frame, COR_PRF_SNAPSHOT_DEFAULT, NULL, NULL, 0);
+}
+
 static void *threads_main(void *context)
 {
     struct check_threads *t = context;
-    struct clr_info *info = t->config.info;
 
     pthread_setname_np(pthread_self(), "shadowtrace-chk");
     if (native_new(&t->native))
         store_relaxed(&t->config.seeds->missing, true);
-    check_flag_raise(t->config.check);
-    /* The first walk of a process sets up what a walk of a stopped thread could wait for. */
-    info->vtbl->do_stack_snapshot(info, 0, ignore_frame, COR_PRF_SNAPSHOT_DEFAULT, NULL, NULL, 0);
+    check_threads_prepare(t);
     while (!load_acquire(&t->stopping)) {
         uint64_t pause = stop_once(t);
         const struct timespec step = {(time_t)(pause / 1000000000), (long)(pause % 1000000000)};

@@ -14,6 +14,12 @@
 
 struct check_threads;
 
+/* One walked frame. */
+struct check_frame {
+    uintptr_t function, ip;
+    uintptr_t sp, fp; /* of the frame itself, from its CONTEXT; 0 when none was asked for */
+};
+
 struct check_threads_config {
     struct clr_info *info; /* borrowed, ICorProfilerInfo10 or later, as are all below */
     struct check *check;
@@ -26,6 +32,21 @@ struct check_threads_config {
 int check_threads_new(const struct check_threads_config *config,
                       struct check_threads **out); /* 0 or -ENOMEM */
 int check_threads_start(struct check_threads *t);  /* the thread; 0 or -errno */
+
+/*
+ * check_threads_sample - suspend once, and give `each` the stack of every managed thread, walked: for a struct that was
+ * never started. each runs while the runtime is suspended. Returns: 0, or -EAGAIN when the runtime would not stop.
+ */
+struct check_sample {
+    uint32_t os_thread;
+    hresult result; /* of the walk */
+    size_t count;
+    const struct check_frame *frame; /* leaf first */
+};
+void check_threads_prepare(struct check_threads *t); /* before the first, on the same thread */
+int check_threads_sample(struct check_threads *t,
+                         void (*each)(void *context, const struct check_sample *sample),
+                         void *context);
 
 /* check_threads_stop - no walk begins any more; waits for one under way at most timeout_ms. */
 void check_threads_stop(struct check_threads *t, unsigned timeout_ms);

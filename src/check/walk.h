@@ -6,11 +6,7 @@
 #define SHADOWTRACE_CHECK_WALK_H
 
 #include "check/check.h"
-
-struct check_frame {
-    uintptr_t function, ip;
-    uintptr_t sp, fp; /* of the frame itself, from its CONTEXT; 0 when none was asked for */
-};
+#include "check/threads.h"
 
 struct check_code;
 

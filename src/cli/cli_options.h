@@ -42,6 +42,9 @@ struct cli_recording {
     "  --value-length N    characters of a text at most (100)\n" \
     "  --value-items N     elements of an array or a span at most (10)\n" \
     "  --exact-generics    Cache<Customer>, where code is shared and other stacks say Cache<T>\n" \
+    "  --profile HZ        sample the stacks of all threads so many times a second, without\n" \
+    "                      stopping them (at most 1000); `report --profile` shows it\n" \
+    "  --profile-snapshot  the same by suspending the runtime, beside it; see `compare`\n" \
     "How:\n" \
     "  --hooks auto|elt2|elt3            hooks for method calls (auto)\n" \
     "  --capture shadow|snapshot|both    where stacks come from (shadow)\n" \

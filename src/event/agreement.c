@@ -68,7 +68,7 @@ uint64_t agreement_bucket_ns(unsigned bucket)
     return (8 + bucket % 8) * width + width / 2;
 }
 
-static void histogram_add(struct agreement_histogram *h, uint64_t ns)
+void agreement_histogram_add(struct agreement_histogram *h, uint64_t ns)
 {
     add_relaxed(&h->sum, ns);
     add_relaxed(&h->bucket[bucket_of(ns)], 1);
@@ -95,8 +95,8 @@ void agreement_cost(struct agreement *a, uint32_t depth, uint64_t shadow_ns, uin
 
     while (depth >= depth_from[row + 1])
         row++;
-    histogram_add(&a->shadow, shadow_ns);
-    histogram_add(&a->snapshot, snapshot_ns);
+    agreement_histogram_add(&a->shadow, shadow_ns);
+    agreement_histogram_add(&a->snapshot, snapshot_ns);
     add_relaxed(&a->depth[row].count, 1);
     add_relaxed(&a->depth[row].shadow_ns, shadow_ns);
     add_relaxed(&a->depth[row].snapshot_ns, snapshot_ns);

@@ -138,6 +138,7 @@ struct agreement_thread {
 
 uint32_t agreement_depth_from(
     unsigned row); /* first depth of a by_depth row; the next row's is its end + 1 */
+void agreement_histogram_add(struct agreement_histogram *h, uint64_t ns);
 uint64_t agreement_bucket_ns(unsigned bucket); /* middle of a histogram bucket */
 
 /* Count one snapshot. Threads: any; lock-free. */

@@ -26,6 +26,7 @@ enum event_kind {
     EVENT_VALUES,      /* payload: struct values_record */
     EVENT_VALUES_OF,   /* subject: id of the values of the youngest frame that the event of the same ticks, which comes
                           next, is in; no payload */
+    EVENT_SAMPLE,      /* subject: OS thread and PROFILE_EVENT_ bits; node; site: depth. See profile.h */
     EVENT_SAMPLE_RATE, /* subject: bytes per sampled event from here on in this ring; 0: all events */
 };
 

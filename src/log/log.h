@@ -11,6 +11,7 @@
 
 #include "event/agreement.h"
 #include "event/event.h"
+#include "event/profile.h"
 #include "names/names.h"
 #include "live/live.h"
 #include "options/options.h"
@@ -33,6 +34,7 @@ struct log_config {
     char *const *command; /* arguments of the process, NULL-terminated */
     const _Atomic(uint64_t)
         *missed; /* wanted methods that were compiled without hooks at first (--only) */
+    const struct profile *profile; /* NULL: no --profile */
     const char *control;  /* path of the control socket; NULL: none */
     const char *uncontrolled; /* why there is none although it was wanted; NULL */
     double (*measure)(

@@ -107,6 +107,7 @@ struct log {
     uint64_t calls_seen_ended, calls_lost_ended; /* of rings that are freed */
     struct log_call_sums calls;
     uint64_t next_report_ns;
+    uint64_t reported_ticks[PROFILE_SOURCES];
     double ns_per_pair;
     uint32_t resolved,
         sites_resolved; /* the resolver's: nodes, and sites, below this id are done */
@@ -179,6 +180,11 @@ int log_write_values(struct log *log, struct log_thread *thread, const struct va
                      uint64_t t); /* as define.c */
 json_t *log_values_totals(void);
 json_t *log_values_unmatched(void); /* patterns that no method matched; empty: none */
+/* profile.c: 0, -EAGAIN while the stack has no names yet, -ENOMEM */
+int log_write_sample(struct log *log, const struct event *event, uint64_t t);
+void log_write_profile(struct log *log, uint64_t t); /* where sampling has gone on */
+json_t *log_histogram(const struct agreement_histogram *h);
+
 /* message.c */
 void log_messages_take(struct log *log); /* all that wait, oldest first */
 int log_ask(struct log *log, void (*answer)(struct log *log, struct log_message *message),

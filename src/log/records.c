@@ -191,7 +191,7 @@ int log_write_snapshot(struct log *log, struct log_thread *thread, const struct 
     return log_emit(log, line);
 }
 
-static json_t *histogram_json(const struct agreement_histogram *h)
+json_t *log_histogram(const struct agreement_histogram *h)
 {
     json_t *array = json_array();
 
@@ -360,8 +360,8 @@ static void write_check(struct log *log, const struct stack_totals *totals, uint
     counts = snapshots_json(a);
     if (line && counts) {
         json_object_update(line, counts);
-        json_object_set_new(line, "shadow", histogram_json(&a->shadow));
-        json_object_set_new(line, "snapshot", histogram_json(&a->snapshot));
+        json_object_set_new(line, "shadow", log_histogram(&a->shadow));
+        json_object_set_new(line, "snapshot", log_histogram(&a->snapshot));
         json_object_set_new(line, "shadow_ns",
                             json_integer((json_int_t)load_relaxed(&a->shadow.sum)));
         json_object_set_new(line, "snapshot_ns",
@@ -431,6 +431,7 @@ void log_write_reports(struct log *log, uint64_t t)
 
     stack_totals_read(&totals);
     log_lost(log, by, &seen);
+    log_write_profile(log, t);
     write_check(log, &totals, t);
     for (struct log_thread *thread = log->threads; thread; thread = thread->next)
         log_write_check_thread(log, thread, t);

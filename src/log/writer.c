@@ -99,7 +99,7 @@ static bool has_payload(const struct event *event)
     enum event_kind kind = event_kind(event);
 
     return kind != EVENT_ALLOC && kind != EVENT_TRANSITION && kind != EVENT_CALL &&
-           kind != EVENT_VALUES_OF && kind != EVENT_SAMPLE_RATE;
+           kind != EVENT_VALUES_OF && kind != EVENT_SAMPLE_RATE && kind != EVENT_SAMPLE;
 }
 
 /* One event. Returns 0 when it is done with, or -EAGAIN when it has to wait. */
@@ -122,6 +122,9 @@ static int handle(struct log *log, struct log_thread *thread, const struct event
         break;
     case EVENT_THREAD_NAME:
         err = write_name(log, payload);
+        break;
+    case EVENT_SAMPLE:
+        err = log_write_sample(log, event, event_t(log, thread, event));
         break;
     case EVENT_SAMPLE_RATE:
         thread->sample = event->subject;

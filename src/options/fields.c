@@ -79,6 +79,8 @@ const struct options_field options_fields[] = {
     FLAG(paused),
     FLAG(no_inline),
     FLAG(no_control),
+    COUNT(profile, 0),
+    FLAG(profile_snapshot),
     BYTES(max_log),
     PATH(output),
     PATH(directory),
@@ -285,6 +287,14 @@ int options_settle(struct options *o, bool check_given, char *why, size_t why_si
     else if (o->capture == OPTIONS_CAPTURE_SNAPSHOT && needs_elt2(o))
         wrong = "capture and args, returns or exact_generics contradict each other: \"snapshot\" "
                 "runs without hooks; use capture shadow or both";
+    else if (o->profile_snapshot && !o->profile)
+        wrong = "profile_snapshot and profile contradict each other: how often is said by "
+                "--profile HZ";
+    else if (o->profile > 1000)
+        wrong = "profile and its limit contradict each other: at most 1000 times a second";
+    else if (o->profile && o->capture == OPTIONS_CAPTURE_SNAPSHOT && !o->profile_snapshot)
+        wrong = "profile and capture contradict each other: \"snapshot\" keeps no shadow stacks; "
+                "give --profile-snapshot too, or leave one of them out";
     if (!wrong)
         return 0;
     snprintf(why, why_size, "%s", wrong);

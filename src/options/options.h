@@ -68,6 +68,8 @@ struct options {
     bool exact_generics;                   /* --exact-generics */
     bool compress, paused; /* --compress, --paused */
     bool no_inline;        /* --no-inline: COR_PRF_DISABLE_INLINING */
+    uint32_t profile;      /* --profile HZ: sample the stacks of all threads; 0 off */
+    bool profile_snapshot; /* --profile-snapshot: the same by suspending and walking, beside it */
     bool no_control;       /* --no-control: no socket */
     uint64_t max_log;      /* --max-log BYTES; 0 off */
     char *output;          /* -o FILE, absolute; NULL: shadowtrace-NAME-PID.ndjson in `directory` */

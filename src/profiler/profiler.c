@@ -30,6 +30,8 @@ struct profiler profiler = {.base = {&profiler_vtbl}, .thread_names = THREAD_NAM
 
 #define WHY_SIZE 512
 
+#define MOST_WALKED 65536 /* frames of one snapshot of the sampler */
+
 /* The program runs on unprofiled, and the user hears why. */
 static hresult decline(struct profiler *p, const char *why)
 {
@@ -277,6 +279,67 @@ static int control_prepare(struct profiler *p)
     return 0;
 }
 
+struct walk_caller {
+    void (*each)(void *sampler, const struct sampler_walk *walk);
+    void *sampler;
+    uintptr_t function[MOST_WALKED], ip[MOST_WALKED];
+};
+
+static void on_sample(void *context, const struct check_sample *sample)
+{
+    struct walk_caller *caller = context;
+    struct sampler_walk walk = {sample->os_thread, sample->result, sample->count, caller->function,
+                                caller->ip};
+
+    if (walk.count > MOST_WALKED) /* without its root a stack is no path */
+        walk.result = E_FAIL;
+    for (size_t i = 0; walk.result >= 0 && i < walk.count; i++) {
+        caller->function[i] = sample->frame[i].function;
+        caller->ip[i] = sample->frame[i].ip;
+    }
+    caller->each(caller->sampler, &walk);
+}
+
+static int walk_all(void *context, void (*each)(void *sampler, const struct sampler_walk *walk),
+                    void *sampler)
+{
+    static struct walk_caller caller; /* the sampler's alone */
+    struct profiler *p = context;
+
+    caller.each = each;
+    caller.sampler = sampler;
+    return check_threads_sample(p->walker, on_sample, &caller);
+}
+
+static void walks_begin(void *context)
+{
+    struct profiler *p = context;
+
+    check_threads_prepare(p->walker);
+}
+
+static void walks_end(void *context)
+{
+    struct profiler *p = context;
+
+    check_flag_lower(p->check);
+}
+
+static void profile_begin(struct profiler *p)
+{
+    struct sampler_config config = {.profile = &p->profile,
+                                    .names = p->names,
+                                    .tree = p->tree,
+                                    .hub = &p->hub,
+                                    .context = p,
+                                    .walk_all = walk_all,
+                                    .begin = walks_begin,
+                                    .end = walks_end};
+
+    if (p->options.profile)
+        sampler_start(&config, &p->sampler);
+}
+
 /* Last of all: from here on others may ask. */
 static void control_begin(struct profiler *p)
 {
@@ -408,11 +471,18 @@ static int wire(struct profiler *p, char *why)
     snprintf(why, WHY_SIZE, "out of memory");
     if (live_start(&live) || control_prepare(p))
         return -1;
+    log.profile = p->options.profile ? &p->profile : NULL;
     log.control = control_path(p->control);
     log.uncontrolled = *p->uncontrolled ? p->uncontrolled : NULL;
     threads.check = p->check;
     if (p->options.check_threads && !snapshots && check_threads_new(&threads, &p->check_threads))
         return -1;
+    threads.interval_ms = 0;
+    if (p->options.profile_snapshot && p->info_version >= 10 &&
+        check_threads_new(&threads, &p->walker))
+        return -1;
+    p->profile.source[PROFILE_SHADOW].hz = snapshots ? 0 : p->options.profile;
+    p->profile.source[PROFILE_SNAPSHOT].hz = p->walker ? p->options.profile : 0;
     return log_open(&log, &p->log, why, WHY_SIZE) ? -1 : 0;
 }
 
@@ -508,6 +578,7 @@ hresult profiler_initialize(struct profiler *p, struct clr_unknown *info)
     if (p->check_threads && (p->info_version < 10 || check_threads_start(p->check_threads)))
         p->check_threads = NULL; /* recorded without; the log then has no stops */
     p->recording = true;
+    profile_begin(p);
     control_begin(p);
     return S_OK;
 }
@@ -530,6 +601,8 @@ void profiler_shutdown(struct profiler *p)
     if (p->families && stack_peek() && alloc_ring_of(stack_peek()))
         families_thread_ended(p->families, alloc_ring_of(stack_peek()));
     control_stop(p->control, 200);
+    if (p->sampler)
+        sampler_stop(p->sampler, 200);
     store_relaxed(&p->hub.stopped, true);
     if (p->check_threads)
         check_threads_stop(p->check_threads, 200);

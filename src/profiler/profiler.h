@@ -11,6 +11,7 @@
 #include "families/calls.h"
 #include "families/families.h"
 #include "control/control.h"
+#include "control/profile.h"
 #include "log/log.h"
 #include "names/names.h"
 #include "options/options.h"
@@ -46,6 +47,9 @@ struct profiler {
     struct families *families; /* NULL: nothing but allocations is recorded */
     struct log *log;
     struct control *control;
+    struct profile profile;
+    struct sampler *sampler;      /* NULL: no --profile */
+    struct check_threads *walker; /* its snapshots; NULL: not asked for */
     char uncontrolled[256]; /* why there is no control socket although it was wanted */
     struct thread_names thread_names;
     struct selection selection;

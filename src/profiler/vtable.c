@@ -267,6 +267,8 @@ static hresult on_thread_destroyed(struct clr_callback *self, uintptr_t thread_i
     families_thread_destroyed(p->families, thread_id);
     if (p->check_threads)
         check_threads_destroyed(p->check_threads, thread_id);
+    if (p->walker)
+        check_threads_destroyed(p->walker, thread_id);
     return S_OK;
 }
 
@@ -276,6 +278,8 @@ static hresult on_thread_created(struct clr_callback *self, uintptr_t thread_id)
 
     if (p->check_threads)
         check_threads_created(p->check_threads, thread_id);
+    if (p->walker)
+        check_threads_created(p->walker, thread_id);
     families_thread_created(p->families, thread_id);
     return S_OK;
 }

@@ -782,7 +782,7 @@ static const char *const known_members[SST_KIND_COUNT][26] = {
     [SST_KIND_CONFIG] = {"t", "number", "paused", "sample", "only"},
     [SST_KIND_SAMPLE] = {"t", "os", "node", "source", "depth", "approximate"},
     [SST_KIND_PROFILE] = {"t", "source", "hz", "ticks", "late", "samples", "approximate",
-                          "dispatching", "refused", "cost_ns", "worst_ns", "cost"},
+                          "dispatching", "refused", "lost", "cost_ns", "worst_ns", "cost"},
     [SST_KIND_END] = {"t", "seen", "written", "lost", "lost_by", "bytes", "threads", "nodes",
                       "nodes_refused", "repairs", "snapshots", "hooks", "names_failed",
                       "log_bytes", "part", "events", "values", "unmatched", "calls"},

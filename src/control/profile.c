@@ -1,0 +1,300 @@
+#include "control/profile.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "live/live.h"
+#include "stack/stack.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FIRST_THREADS 64
+#define FIRST_FRAMES  8192
+#define MOST_FRAMES   (1u << 20) /* of one thread: below the youngest of a deeper stack nothing is known */
+#define NS_PER_S      1000000000ull
+
+/* Walked stacks, kept until the runtime goes on: naming them could wait for it. */
+struct walked {
+    uint32_t os_thread, count;
+    size_t first;
+};
+
+struct sampler {
+    struct sampler_config config;
+    pthread_t thread;
+    _Atomic(bool) stopping, ended;
+    struct event_ring *ring;
+    struct stack_copies copies;
+    struct walked *walked;
+    size_t walked_count, walked_capacity;
+    uintptr_t *frame; /* function and ip in turn */
+    size_t frames, frame_capacity;
+};
+
+static void post(struct sampler *s, enum profile_source source, uint64_t ticks, uint32_t os_thread,
+                 const struct tree_node *node, uint32_t depth, uint64_t bits)
+{
+    struct profile_counts *counts = &s->config.profile->source[source];
+    struct event event = {.ticks = ticks,
+                          .subject = os_thread | bits,
+                          .node = node->id,
+                          .site = depth,
+                          .bytes_kind = event_pack(0, EVENT_HEAP_NORMAL, EVENT_SAMPLE)};
+
+    add_relaxed(&counts->samples, 1);
+    if (event_post(s->ring, &event))
+        add_relaxed(&counts->lost, 1);
+}
+
+/* ---- shadow stacks ---- */
+
+static bool grow(struct stack_copies *c)
+{
+    size_t threads = c->threads_wanted * 2, frames = c->frames_wanted * 2;
+    struct stack_copied_thread *more_threads =
+        c->threads_wanted > c->thread_capacity
+            ? memory_realloc(c->threads, threads * sizeof(*more_threads))
+            : c->threads;
+    struct stack_copied *more_frames;
+
+    if (!more_threads)
+        return false;
+    if (more_threads != c->threads || c->threads_wanted > c->thread_capacity)
+        c->thread_capacity = threads;
+    c->threads = more_threads;
+    more_frames = c->frames_wanted > c->capacity
+                      ? memory_realloc(c->frames, frames * sizeof(*more_frames))
+                      : c->frames;
+    if (!more_frames)
+        return false;
+    if (c->frames_wanted > c->capacity)
+        c->capacity = frames;
+    c->frames = more_frames;
+    return true;
+}
+
+static void post_copied(struct sampler *s, const struct stack_copied_thread *t, uint64_t ticks)
+{
+    struct profile_counts *counts = &s->config.profile->source[PROFILE_SHADOW];
+    const struct stack_copied *frame = s->copies.frames + t->first;
+    struct tree_node *node = tree_root(s->config.tree);
+    uint32_t certain = t->certain < t->count ? t->certain : t->count;
+
+    if (!t->depth || t->count < t->depth)
+        return;
+    for (uint32_t i = 0; i < certain; i++)
+        node = tree_child(s->config.tree, node, frame[i].method, frame[i].ret);
+    add_relaxed(&counts->approximate, !t->exact);
+    add_relaxed(&counts->dispatching, t->dispatching);
+    post(s, PROFILE_SHADOW, ticks, t->os_thread, node, t->depth,
+         t->exact ? 0 : PROFILE_EVENT_APPROXIMATE);
+}
+
+static void sample_shadow(struct sampler *s)
+{
+    uint64_t ticks = clock_ticks(), after;
+
+    while (stack_copy_all(&s->copies) && grow(&s->copies))
+        ticks = clock_ticks();
+    after = clock_ticks();
+    profile_took(&s->config.profile->source[PROFILE_SHADOW], clock_duration_ns(after - ticks));
+    for (size_t i = 0; i < s->copies.count; i++)
+        post_copied(s, &s->copies.threads[i], ticks);
+}
+
+/* ---- snapshots ---- */
+
+static bool room_for(struct sampler *s, size_t frames)
+{
+    if (s->walked_count == s->walked_capacity) {
+        size_t capacity = s->walked_capacity ? s->walked_capacity * 2 : FIRST_THREADS;
+        struct walked *walked = memory_realloc(s->walked, capacity * sizeof(*walked));
+
+        if (!walked)
+            return false;
+        s->walked = walked;
+        s->walked_capacity = capacity;
+    }
+    if (s->frames + 2 * frames > s->frame_capacity) {
+        size_t capacity = 2 * (s->frames + 2 * frames) + FIRST_FRAMES;
+        uintptr_t *frame = memory_realloc(s->frame, capacity * sizeof(*frame));
+
+        if (!frame)
+            return false;
+        s->frame = frame;
+        s->frame_capacity = capacity;
+    }
+    return true;
+}
+
+/* While the runtime is suspended: kept, no more. */
+static void on_walk(void *context, const struct sampler_walk *walk)
+{
+    struct sampler *s = context;
+
+    if (walk->result < 0)
+        add_relaxed(&s->config.profile->source[PROFILE_SNAPSHOT].refused, 1);
+    if (walk->result < 0 || !walk->count || !room_for(s, walk->count))
+        return;
+    s->walked[s->walked_count++] =
+        (struct walked){walk->os_thread, (uint32_t)walk->count, s->frames};
+    for (size_t i = 0; i < walk->count; i++) {
+        s->frame[s->frames++] = walk->function[i];
+        s->frame[s->frames++] = walk->ip[i];
+    }
+}
+
+static void post_walked(struct sampler *s, const struct walked *w, uint64_t ticks)
+{
+    struct tree_node *node = tree_root(s->config.tree);
+    const uintptr_t *frame = s->frame + w->first;
+    uintptr_t caller_ip = 0; /* 0: from no managed frame; the oldest has no call instruction */
+    struct names_method *method;
+
+    for (uint32_t i = w->count; i-- > 0;) {
+        method = names_method_find(s->config.names, frame[2 * i]);
+        if (method)
+            node = tree_child(s->config.tree, node, (uintptr_t)method, caller_ip);
+        caller_ip = frame[2 * i + 1];
+    }
+    post(s, PROFILE_SNAPSHOT, ticks, w->os_thread, node, w->count, PROFILE_EVENT_SNAPSHOT);
+}
+
+static void sample_snapshot(struct sampler *s)
+{
+    struct profile_counts *counts = &s->config.profile->source[PROFILE_SNAPSHOT];
+    uint64_t ticks = clock_ticks(), after;
+    int err;
+
+    s->walked_count = s->frames = 0;
+    err = s->config.walk_all(s->config.context, on_walk, s);
+    after = clock_ticks();
+    if (err) { /* a collection runs: the moment has passed */
+        add_relaxed(&counts->refused, 1);
+        return;
+    }
+    profile_took(counts, clock_duration_ns(after - ticks));
+    for (size_t i = 0; i < s->walked_count; i++)
+        post_walked(s, &s->walked[i], ticks);
+}
+
+/* ---- the thread ---- */
+
+static void name_ring(struct sampler *s)
+{
+    static const char text[] = "shadowtrace-prf";
+    struct event_name *name = memory_zalloc(1, sizeof(*name) + sizeof(text));
+    struct event event = {.ticks = clock_ticks(),
+                          .subject = (uintptr_t)name,
+                          .bytes_kind = event_pack(0, EVENT_HEAP_NORMAL, EVENT_THREAD_NAME)};
+
+    if (!name)
+        return;
+    name->os = s->ring->os;
+    memcpy(name->text, text, sizeof(text));
+    if (event_post(s->ring, &event))
+        memory_free(name);
+}
+
+/* The next moment that is still to come; those that have passed are left out, and counted. */
+static uint64_t next_moment(struct sampler *s, uint64_t last, uint64_t step)
+{
+    uint64_t now = clock_ns(), next = last + step;
+
+    if (next < now) {
+        uint64_t passed = (now - next) / step + 1;
+
+        for (unsigned i = 0; i < PROFILE_SOURCES; i++)
+            if (s->config.profile->source[i].hz)
+                add_relaxed(&s->config.profile->source[i].late, passed);
+        next += passed * step;
+    }
+    return next;
+}
+
+static void sleep_until(uint64_t ns)
+{
+    const struct timespec until = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
+
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+        ;
+}
+
+static void *sampler_main(void *context)
+{
+    struct sampler *s = context;
+    const struct profile *profile = s->config.profile;
+    bool snapshot = profile->source[PROFILE_SNAPSHOT].hz != 0;
+    uint64_t step = NS_PER_S / (profile->source[snapshot].hz), next = clock_ns();
+    struct live_settings live;
+
+    pthread_setname_np(pthread_self(), "shadowtrace-prf");
+    if (event_ring_new(s->config.hub, &s->ring)) {
+        store_release(&s->ended, true);
+        return NULL;
+    }
+    name_ring(s);
+    if (snapshot)
+        s->config.begin(s->config.context);
+    while (!load_acquire(&s->stopping)) {
+        next = next_moment(s, next, step);
+        sleep_until(next);
+        live_read(&live);
+        if (live.paused)
+            continue;
+        if (profile->source[PROFILE_SHADOW].hz)
+            sample_shadow(s);
+        if (snapshot)
+            sample_snapshot(s);
+    }
+    if (snapshot)
+        s->config.end(s->config.context);
+    event_ring_close(s->ring);
+    store_release(&s->ended, true);
+    return NULL;
+}
+
+int sampler_start(const struct sampler_config *config, struct sampler **out)
+{
+    struct sampler *s = memory_zalloc(1, sizeof(*s));
+    sigset_t all, before;
+    int err = ENOMEM;
+
+    *out = NULL;
+    if (!s)
+        return -ENOMEM;
+    s->config = *config;
+    s->copies.most = MOST_FRAMES;
+    s->copies.threads = memory_alloc(FIRST_THREADS * sizeof(*s->copies.threads));
+    s->copies.frames = memory_alloc(FIRST_FRAMES * sizeof(*s->copies.frames));
+    s->copies.thread_capacity = FIRST_THREADS;
+    s->copies.capacity = FIRST_FRAMES;
+    if (s->copies.threads && s->copies.frames) {
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before); /* the new thread inherits the mask */
+        err = pthread_create(&s->thread, NULL, sampler_main, s);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    if (err) {
+        memory_free(s->copies.threads);
+        memory_free(s->copies.frames);
+        memory_free(s);
+        return -err;
+    }
+    *out = s;
+    return 0;
+}
+
+void sampler_stop(struct sampler *s, unsigned timeout_ms)
+{
+    const struct timespec step = {0, 1000000};
+
+    store_release(&s->stopping, true);
+    for (unsigned i = 0; i < timeout_ms && !load_acquire(&s->ended); i++)
+        nanosleep(&step, NULL);
+}
