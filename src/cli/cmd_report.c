@@ -2,6 +2,7 @@
 #include "cli/print_folded.h"
 #include "cli/print_report.h"
 #include "cli/reading.h"
+#include "cli/report_profile.h"
 #include "cli/text.h"
 
 #include <errno.h>
@@ -221,6 +222,8 @@ static int report_run(int argc, char **argv, FILE *out)
     struct report_args a = {.print = {.top = 20, .depth = 8}};
     int option;
 
+    if (report_profile_asked(argc, argv))
+        return report_profile_run(&cmd_report, argc, argv, out);
     optind = 0;
     while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
         if (option == '?' || option == ':')
@@ -271,6 +274,11 @@ const struct cli_command cmd_report = {
         "  --symbols DIR     look for PDBs there too, besides the assemblies' own folders; may be "
         "repeated\n"
         "  --no-lines        do not look for files and lines\n"
-        "  --wide            names in full, lines as long as they get\n" READING_HELP,
+        "  --wide            names in full, lines as long as they get\n"
+        "  --profile         sampled stacks (record --profile) instead: by method, the samples it is "
+        "on top of,\n"
+        "                    and those it is in; --format text, json, or folded; --top N; with "
+        "folded\n"
+        "                    --source shadow (default) or snapshot\n" READING_HELP,
     .run = report_run,
 };

@@ -2,6 +2,7 @@
 
 #include "cli/print_costs.h"
 #include "cli/print_example.h"
+#include "cli/print_profile.h"
 #include "cli/print_forms.h"
 #include "cli/reading.h"
 #include "cli/text.h"
@@ -10,6 +11,8 @@
 #include <string.h>
 
 /* Text: a table with one column for each log. */
+
+#define PROFILE_METHODS 20 /* shown of sampled stacks */
 
 struct table {
     const struct report_checks *checks;
@@ -321,6 +324,10 @@ void print_compare_text(const struct report_checks *checks, char *const *names, 
             fprintf(out, "\n%s:", names[i]);
         print_costs_by_thread(&checks[i], &terminal, out);
         print_forms(&checks[i], out);
+        if (report_profile_any(&checks[i].profile)) {
+            fputs("\nSampled stacks, the shadow stacks beside suspending and walking\n", out);
+            print_profile_text(&checks[i].profile, &checks[i].defs, PROFILE_METHODS, out);
+        }
         for (size_t at = 0; at < checks[i].example_count; at++)
             print_example(&checks[i], &checks[i].examples[at], &terminal, out);
         putc('\n', out);

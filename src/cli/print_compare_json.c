@@ -1,4 +1,5 @@
 #include "cli/print_compare.h"
+#include "cli/print_profile.h"
 
 #include "cli/print_costs.h"
 #include "cli/reading.h"
@@ -167,6 +168,9 @@ static json_t *json_checks(const struct report_checks *c, const struct report_pr
                      "cost", json_costs(c), "instructions", json_instructions(c), "threads",
                      json_walks(c), "allocs", (json_int_t)c->allocs, "by_thread", json_threads(c),
                      "examples", json_examples(c), "log", reading_log_json(&c->log, problems));
+    if (json && report_profile_any(&c->profile))
+        json_object_set_new(json, "profile",
+                            print_profile_json(&c->profile, &c->defs, false));
     if (json)
         json_object_update(json, c->forms);
     return json;

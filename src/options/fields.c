@@ -79,7 +79,7 @@ const struct options_field options_fields[] = {
     FLAG(paused),
     FLAG(no_inline),
     FLAG(no_control),
-    COUNT(profile, 0),
+    {"profile", OPTIONS_KIND_COUNT, AT(profile), NULL, 0, 1000},
     FLAG(profile_snapshot),
     BYTES(max_log),
     PATH(output),
@@ -290,8 +290,6 @@ int options_settle(struct options *o, bool check_given, char *why, size_t why_si
     else if (o->profile_snapshot && !o->profile)
         wrong = "profile_snapshot and profile contradict each other: how often is said by "
                 "--profile HZ";
-    else if (o->profile > 1000)
-        wrong = "profile and its limit contradict each other: at most 1000 times a second";
     else if (o->profile && o->capture == OPTIONS_CAPTURE_SNAPSHOT && !o->profile_snapshot)
         wrong = "profile and capture contradict each other: \"snapshot\" keeps no shadow stacks; "
                 "give --profile-snapshot too, or leave one of them out";

@@ -482,6 +482,9 @@ static int on_record(void *context, const struct report_record *r)
         return on_repair(c, r);
     case SST_KIND_MISMATCH:
         return on_mismatch(c, r);
+    case SST_KIND_SAMPLE:
+    case SST_KIND_PROFILE:
+        return report_profile_add(&c->profile, &c->defs, r);
     case SST_KIND_END:
         return keep(&c->end, r->json);
     default:
@@ -501,6 +504,7 @@ int report_checks_init(struct report_checks *c, struct report_problems *problems
 
 void report_checks_fini(struct report_checks *c)
 {
+    report_profile_fini(&c->profile);
     json_decref(c->forms);
     json_decref(c->refused_by);
     json_decref(c->mismatched_by);

@@ -7,6 +7,7 @@
 #define SHADOWTRACE_REPORT_CHECKS_H
 
 #include "report/log.h"
+#include "report/profile.h"
 
 /*
  * Times of one capture: [ns, count] pairs as logged (ns is a bucket's middle), by rising ns once
@@ -67,6 +68,7 @@ struct report_checks {
     struct report_example examples[REPORT_EXAMPLES];
     size_t example_count;
     uint64_t allocs; /* events of the log */
+    struct report_profile profile;
 
     /* of the recording being read; the sums above get them when it is over */
     json_t *check, *end, *counts, *seen_by;

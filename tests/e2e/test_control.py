@@ -164,6 +164,48 @@ def test_every_event_belongs_to_one_configuration(t, hooks):
     t.note('10,000 changes, %d and %d events' % (kinds[True], kinds[False]))
 
 
+# ---- profiles
+
+@needs('WebServer')
+@each('hooks', *HOOKS)
+def test_profile_by_shadow_and_by_snapshot_agree(t, hooks):
+    r = t.record(PROGRAM.command('WebServer') + ['--seconds', '4'], '--profile', '100', '--profile-snapshot', '--min-size',
+                 '1G', hooks=hooks, check=0)
+    t.equal(r.status, 0, 'exit status\n%s' % r)
+    samples = [s for s in r.log.others if s['kind'] == 'sample']
+    for source in 'shadow', 'snapshot':
+        mine = [s for s in samples if s.get('source', 'shadow') == source]
+        figures = [p for p in r.log.others if p['kind'] == 'profile' and p['source'] == source][-1]
+        t.true(figures['ticks'] >= 50 and len(mine) > 100, '%s: %d samples, %s' % (source, len(mine), figures))
+        t.equal(figures['samples'] - figures['lost'], len(mine), 'samples of %s' % source)
+        t.equal(figures['approximate'], len([s for s in mine if s.get('approximate')]), 'approximate')
+    beside = harness.tool_json('compare', '--format=json', r.path)['profile']
+    t.true(beside['overlap'] > 0.8, 'the same in %s' % beside['overlap'])
+    t.true(beside['shadow']['cost_ns']['p50'] < beside['snapshot']['cost_ns']['p50'], beside)
+    t.note('overlap %.3f; a moment: shadow %d us (worst %d), snapshot %d us (worst %d); approximate %d of %d' % (
+        beside['overlap'], beside['shadow']['cost_ns']['p50'] // 1000, beside['shadow']['cost_ns']['worst'] // 1000,
+        beside['snapshot']['cost_ns']['p50'] // 1000, beside['snapshot']['cost_ns']['worst'] // 1000,
+        beside['shadow']['approximate'], beside['shadow']['samples']))
+    for source in 'shadow', 'snapshot':
+        folded = asked(t, tool('report', '--profile', '--format', 'folded', '--source', source, r.path)).text.splitlines()
+        counts = [int(line.rsplit(' ', 1)[1]) for line in folded]
+        mine = [s for s in samples if s.get('source', 'shadow') == source and s['node']]
+        t.equal(sum(counts), len(mine), 'folded samples of %s' % source)
+    text = asked(t, tool('report', '--profile', r.path)).text
+    t.true('approximate' in text and 'method' in text, text[:300])
+
+
+@needs('Hello')
+def test_profile_refuses_what_makes_no_sense(t):
+    hello = PROGRAM.command('Hello')
+    for options in (['--profile', 'x'], ['--profile', '5000'], ['--profile-snapshot'],
+                    ['--profile', '10', '--capture', 'snapshot']):
+        one_line(tool('record', *options, '--', *hello), 2, '--profile' if options[1:2] == ['x'] else 'profile')
+    r = t.record(hello, check=0)
+    one_line(tool('report', '--profile', r.path), 3, 'no samples')
+    one_line(tool('report', '--profile', '--format', 'xml', r.path), 2, '--format')
+
+
 # ---- what it refuses
 
 @needs('Ticker')

@@ -1,0 +1,176 @@
+#include "report/profile.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *report_sampler_name(enum report_sampler source)
+{
+    return source == REPORT_SHADOW ? "shadow" : "snapshot";
+}
+
+void report_profile_fini(struct report_profile *p)
+{
+    for (unsigned i = 0; i < REPORT_SOURCES; i++) {
+        memory_free(p->source[i].by_path);
+        json_decref(p->source[i].figures);
+    }
+    memset(p, 0, sizeof(*p));
+}
+
+bool report_profile_any(const struct report_profile *p)
+{
+    for (unsigned i = 0; i < REPORT_SOURCES; i++)
+        if (p->source[i].samples || p->source[i].figures)
+            return true;
+    return false;
+}
+
+static struct report_profile_source *source_of(struct report_profile *p, const json_t *record)
+{
+    const char *name = json_string_value(json_object_get(record, "source"));
+
+    return &p->source[name && strcmp(name, "snapshot") == 0 ? REPORT_SNAPSHOT : REPORT_SHADOW];
+}
+
+static int count_path(struct report_profile_source *s, uint32_t path)
+{
+    if (path >= s->paths) {
+        size_t paths = (size_t)path + path / 2 + 1024;
+        uint64_t *grown = memory_realloc(s->by_path, paths * sizeof(*grown));
+
+        if (!grown)
+            return -ENOMEM;
+        memset(grown + s->paths, 0, (paths - s->paths) * sizeof(*grown));
+        s->by_path = grown;
+        s->paths = paths;
+    }
+    s->by_path[path]++;
+    s->samples++;
+    return 0;
+}
+
+int report_profile_add(struct report_profile *p, struct report_defs *defs,
+                       const struct report_record *r)
+{
+    struct report_profile_source *s;
+    uint32_t id, path = 0;
+    int err;
+
+    if (r->kind == SST_KIND_PROFILE) {
+        s = source_of(p, r->json);
+        json_decref(s->figures);
+        s->figures = json_deep_copy(r->json);
+        return s->figures ? 0 : -ENOMEM;
+    }
+    if (r->kind != SST_KIND_SAMPLE)
+        return 0;
+    s = source_of(p, r->json);
+    err = report_member_id(r->json, "node", 0, &id);
+    if (err) {
+        report_problem(defs->problems, r->at, "sample: no node");
+        return -EBADMSG;
+    }
+    err = report_defs_path(defs, id, r->at, &path);
+    s->approximate += json_is_true(json_object_get(r->json, "approximate"));
+    return err ? err : count_path(s, path);
+}
+
+static void add_path(struct report_profile_row *by_method, uint32_t *seen, uint32_t mark,
+                     const struct report_defs *defs, uint32_t path, unsigned source, uint64_t count)
+{
+    by_method[report_path(defs, path)->method].self[source] += count;
+    do {
+        const struct report_path *at = report_path(defs, path);
+
+        if (seen[at->method] != mark) { /* direct and indirect recursion counts once */
+            seen[at->method] = mark;
+            by_method[at->method].total[source] += count;
+        }
+        path = at->parent;
+    } while (path > REPORT_PATH_LOST);
+}
+
+static int by_samples(const void *a, const void *b)
+{
+    const struct report_profile_row *x = a, *y = b;
+
+    for (unsigned i = 0; i < REPORT_SOURCES; i++) {
+        if (x->self[i] != y->self[i])
+            return x->self[i] < y->self[i] ? 1 : -1;
+        if (x->total[i] != y->total[i])
+            return x->total[i] < y->total[i] ? 1 : -1;
+    }
+    return (x->method > y->method) - (x->method < y->method);
+}
+
+int report_profile_rows(const struct report_profile *p, const struct report_defs *defs,
+                        struct report_profile_row **rows, size_t *count)
+{
+    size_t methods = defs->methods.count;
+    uint32_t *seen = memory_zalloc(methods + 1, sizeof(*seen)), mark = 0;
+
+    *rows = memory_zalloc(methods + 1, sizeof(**rows));
+    *count = 0;
+    if (!*rows || !seen) {
+        memory_free(*rows);
+        memory_free(seen);
+        *rows = NULL;
+        return -ENOMEM;
+    }
+    for (unsigned i = 0; i < REPORT_SOURCES; i++)
+        for (size_t path = 0; path < p->source[i].paths; path++)
+            if (p->source[i].by_path[path])
+                add_path(*rows, seen, ++mark, defs, (uint32_t)path, i, p->source[i].by_path[path]);
+    for (size_t m = 0; m < methods; m++)
+        if ((*rows)[m].total[REPORT_SHADOW] || (*rows)[m].total[REPORT_SNAPSHOT]) {
+            (*rows)[*count] = (*rows)[m];
+            (*rows)[(*count)++].method = (uint32_t)m;
+        }
+    qsort(*rows, *count, sizeof(**rows), by_samples);
+    memory_free(seen);
+    return 0;
+}
+
+double report_profile_overlap(const struct report_profile *p, const struct report_profile_row *rows,
+                              size_t count)
+{
+    double sum = 0, shadow, snapshot;
+
+    if (!p->source[REPORT_SHADOW].samples || !p->source[REPORT_SNAPSHOT].samples)
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        shadow = (double)rows[i].self[REPORT_SHADOW] / (double)p->source[REPORT_SHADOW].samples;
+        snapshot =
+            (double)rows[i].self[REPORT_SNAPSHOT] / (double)p->source[REPORT_SNAPSHOT].samples;
+        sum += shadow < snapshot ? shadow : snapshot;
+    }
+    return sum;
+}
+
+uint64_t report_profile_quantile(const struct report_profile_source *source, double share)
+{
+    const json_t *cost = json_object_get(source->figures, "cost");
+    uint64_t all = 0, so_far = 0;
+    size_t i;
+    json_t *bucket;
+
+    json_array_foreach(cost, i, bucket) all +=
+        (uint64_t)json_integer_value(json_array_get(bucket, 1));
+    json_array_foreach(cost, i, bucket)
+    {
+        so_far += (uint64_t)json_integer_value(json_array_get(bucket, 1));
+        if ((double)so_far >= share * (double)all)
+            return (uint64_t)json_integer_value(json_array_get(bucket, 0));
+    }
+    return 0;
+}
+
+uint64_t report_profile_figure(const struct report_profile_source *source, const char *key)
+{
+    json_int_t value = json_integer_value(json_object_get(source->figures, key));
+
+    return value > 0 ? (uint64_t)value : 0;
+}
