@@ -79,6 +79,18 @@ enum elt2_chain { ELT2_CHAIN_UNKNOWN, ELT2_CHAIN_HOLDS, ELT2_CHAIN_BROKEN };
 void elt2_expect(uintptr_t low, uintptr_t high);
 enum elt2_chain elt2_chain_state(void);
 
+/* Registers of a method at its call of a hook. */
+struct elt_caller {
+    uintptr_t ip, sp, fp;
+};
+
+/*
+ * elt_caller - the method that calls the Enter hook in whose slow path the caller runs.
+ * Returns: whether its call was found; with ELT2 that is looked for in what the runtime's wrapper keeps.
+ * Threads: the hook's own. May run: there only.
+ */
+bool elt_caller(bool elt2, uintptr_t caller_sp, struct elt_caller *out);
+
 /* elt3_pair - one enter and leave of `method` at `sp`, through the stubs as jitted code would call them. For
  * measuring; needs a readable word at sp - 8. */
 void elt3_pair(uintptr_t method, uintptr_t sp);

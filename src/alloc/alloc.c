@@ -208,6 +208,13 @@ static struct tree_node *context_of(struct alloc *a, struct frame *top, size_t d
     return node;
 }
 
+void **alloc_state(struct alloc *a, struct stack *s)
+{
+    struct alloc_thread *t = thread_of(a, s);
+
+    return t ? &t->state : NULL;
+}
+
 struct event_ring *alloc_ring_of(struct stack *s)
 {
     struct alloc_thread *t = *stack_data(s);

@@ -62,6 +62,9 @@ struct event_ring *alloc_ring(struct alloc *alloc);
 /* The ring of a stack's thread, NULL if it has none. */
 struct event_ring *alloc_ring_of(struct stack *stack);
 
+/* The comparison's own data of the calling thread, to whom `stack` belongs; NULL when memory ran out. */
+void **alloc_state(struct alloc *alloc, struct stack *stack);
+
 /* Context node of the calling thread's stack as it is now, 0 when it is empty. For events of other callbacks. */
 uint32_t alloc_node(struct alloc *alloc);
 

@@ -1,6 +1,6 @@
 #include "check/check.h"
 
-#include "check/walk.h"
+#include "check/thread.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -16,10 +16,6 @@ struct check {
     pthread_mutex_t
         flag_lock; /* guards walks and the flag of the runtime; held for two calls, never while walking */
     unsigned walks;
-};
-
-struct check_thread {
-    struct check_walk walk;
 };
 
 const struct check_config *check_config(const struct check *check)
@@ -41,12 +37,14 @@ int check_new(const struct check_config *config, struct check **out)
 
 void check_thread_free(struct check_thread *t)
 {
-    if (t)
+    if (t) {
         check_walk_fini(&t->walk);
+        memory_free(t->seed);
+    }
     memory_free(t);
 }
 
-static bool thread_ready(struct check *check, struct check_thread **thread)
+bool check_thread_ready(struct check *check, struct check_thread **thread)
 {
     struct check_thread *t = *thread;
 
@@ -59,6 +57,13 @@ static bool thread_ready(struct check *check, struct check_thread **thread)
     }
     *thread = t;
     return true;
+}
+
+struct seed *check_thread_seed(struct check_thread *t)
+{
+    if (!t->seed)
+        t->seed = memory_zalloc(1, sizeof(*t->seed));
+    return t->seed;
 }
 
 bool check_counts(const struct check *check, uintptr_t function)
@@ -151,14 +156,8 @@ static void compare_registers(struct check_walk *walk, const struct check_subjec
 {
     struct agreement *a = check_config(walk->check)->agreement;
 
-    if (!walk->count || !check_walk_shadow(walk, walk->count))
+    if (!walk->count || !check_walk_copy(walk, subject->top, walk->count))
         return;
-    for (size_t i = 0; i < walk->count; i++) {
-        const struct frame *frame = &subject->top[(ptrdiff_t)i - (ptrdiff_t)walk->count];
-
-        walk->shadow[i] = (struct stack_copied){
-            load_relaxed(&frame->method), load_relaxed(&frame->sp), load_relaxed(&frame->ret)};
-    }
     check_registers(walk, walk->shadow);
     add_relaxed(&a->sites, 1);
     add_relaxed(subject->ip == walk->frame[0].ip ? &a->sites_equal : &a->sites_unknown,
@@ -282,7 +281,7 @@ void check_compare(struct check *check, struct check_thread **thread,
     uint64_t before, after;
     hresult result;
 
-    if (!thread_ready(check, thread))
+    if (!check_thread_ready(check, thread))
         return;
     walk = &(*thread)->walk;
     before = clock_ticks();
@@ -318,7 +317,7 @@ struct tree_node *check_capture(struct check *check, struct check_thread **threa
     uint64_t before, after;
     hresult result;
 
-    if (!thread_ready(check, thread))
+    if (!check_thread_ready(check, thread))
         return node;
     walk = &(*thread)->walk;
     before = clock_ticks();

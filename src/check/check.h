@@ -23,8 +23,10 @@ struct check_config {
     struct tree *tree;                 /* borrowed; for check_capture */
     struct agreement *agreement;       /* borrowed: counted here */
     uintptr_t native_low, native_high; /* the runtime's image */
-    bool reduce;                       /* drop methods that are not hooked from the snapshot */
-    bool log_all;                      /* --capture both: an EVENT_SNAPSHOT for every comparison */
+    /* In an Enter hook: registers of the method entered at its call of it, told its caller's SP. For check_call. */
+    bool (*hook_caller)(uintptr_t caller_sp, uint64_t *ip, uint64_t *sp, uint64_t *fp);
+    bool reduce;  /* drop methods that are not hooked from the snapshot */
+    bool log_all; /* --capture both: an EVENT_SNAPSHOT for every comparison */
     bool
         toggle_flag; /* raise COR_PRF_ENABLE_STACK_SNAPSHOT only around a walk (ELT2: it slows every hook) */
 };

@@ -52,21 +52,27 @@ static enum agreement_call class_of_dynamic(struct clr_info *info, uintptr_t fun
     return starts_with(name, "IL_STUB") ? AGREEMENT_CALL_STUB : AGREEMENT_CALL_DYNAMIC;
 }
 
-static void ask(const struct check_config *config, uintptr_t ip, uintptr_t *function,
+/* Returns whether the runtime said: in an ELT3 hook it does not. */
+static bool ask(const struct check_config *config, uintptr_t ip, uintptr_t *function,
                 enum agreement_call *class)
 {
     struct clr_info *info = config->info;
     const uint8_t *code = (const uint8_t *)ip;
     uintptr_t rejit;
+    hresult result;
 
     *class = AGREEMENT_CALL_OTHER;
     if (info->vtbl->get_function_from_ip(info, code, function) == S_OK)
-        return;
-    if (info->vtbl->get_function_from_ip3(info, code, function, &rejit) == S_OK)
+        return true;
+    result = info->vtbl->get_function_from_ip3(info, code, function, &rejit);
+    if (result == S_OK)
         *class = class_of_dynamic(info, *function);
     else
-        *class = AGREEMENT_CALL_NATIVE; /* nothing that was jitted */
+        *class = result == CORPROF_E_UNSUPPORTED_CALL_SEQUENCE
+                     ? AGREEMENT_CALL_UNNAMED
+                     : AGREEMENT_CALL_NATIVE; /* nothing that was jitted */
     *function = 0;
+    return *class != AGREEMENT_CALL_UNNAMED;
 }
 
 /* What lies at a return address that is not the snapshot's IP of `function`'s frame. */
@@ -91,10 +97,8 @@ static enum agreement_call class_of(struct check_walk *walk, uintptr_t ip, uintp
         memset(code, 0, sizeof(*code));
         code->epoch = epoch;
     }
-    if (code->row[at].ip != ip) {
-        code->row[at].ip = ip;
-        ask(config, ip, &code->row[at].function, &code->row[at].class);
-    }
+    if (code->row[at].ip != ip)
+        code->row[at].ip = ask(config, ip, &code->row[at].function, &code->row[at].class) ? ip : 0;
     if (!code->row[at].function)
         return code->row[at].class;
     /* Its own code, but not where the snapshot has it: in a handler, which the snapshot shows at the throwing call. */

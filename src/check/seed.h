@@ -10,7 +10,7 @@
     8192 /* larger than any runtime's CONTEXT, which the walk writes to; its size is not checked */
 
 struct seed {
-    _Alignas(64) uint8_t context[SEED_BYTES];
+    _Alignas(16) uint8_t context[SEED_BYTES];
 };
 
 void seed_set(struct seed *seed, const struct native_registers *registers);

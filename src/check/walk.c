@@ -54,7 +54,7 @@ hresult check_walk_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info,
     return S_OK;
 }
 
-bool check_walk_shadow(struct check_walk *walk, size_t depth)
+static bool shadow_room(struct check_walk *walk, size_t depth)
 {
     struct stack_copied *larger;
 
@@ -66,5 +66,18 @@ bool check_walk_shadow(struct check_walk *walk, size_t depth)
         return false;
     walk->shadow = larger;
     walk->shadow_capacity = depth;
+    return true;
+}
+
+bool check_walk_copy(struct check_walk *walk, const struct frame *top, size_t depth)
+{
+    if (!shadow_room(walk, depth))
+        return false;
+    for (size_t i = 0; i < depth; i++) {
+        const struct frame *frame = &top[(ptrdiff_t)i - (ptrdiff_t)depth];
+
+        walk->shadow[i] = (struct stack_copied){
+            load_relaxed(&frame->method), load_relaxed(&frame->sp), load_relaxed(&frame->ret)};
+    }
     return true;
 }

@@ -15,9 +15,8 @@ struct check_walk {
     struct check *check;
     struct check_frame *frame; /* leaf first; those that check_counts */
     size_t count, capacity;
-    bool failed; /* memory ran out: the walk was cut short */
-    struct stack_copied
-        *shadow; /* oldest first: what it is compared with, where the caller puts it here */
+    bool failed;                 /* memory ran out: the walk was cut short */
+    struct stack_copied *shadow; /* oldest first: check_walk_copy's */
     size_t shadow_capacity;
     struct check_code *code; /* what lies at return addresses, once one had to be asked for */
 };
@@ -30,8 +29,8 @@ void check_walk_begin(struct check_walk *walk); /* no frames yet */
 hresult check_walk_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info,
                          uint32_t context_size, const uint8_t *context, void *client_data);
 
-/* Room for `depth` shadow frames. Returns whether there is. */
-bool check_walk_shadow(struct check_walk *walk, size_t depth);
+/* walk->shadow = the `depth` frames below `top` (stack_settle's) of the calling thread. Returns whether there was memory. */
+bool check_walk_copy(struct check_walk *walk, const struct frame *top, size_t depth);
 
 /*
  * check_registers - of equal stacks: the snapshot's registers of each frame beside the shadow frames `shadow` (oldest

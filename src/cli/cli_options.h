@@ -50,6 +50,7 @@ struct cli_recording {
     "  --capture shadow|snapshot|both    where stacks come from (shadow)\n" \
     "  --check N           compare every N-th stack of a thread with the runtime's own;\n" \
     "                      0: never (1000; with --capture both 1)\n" \
+    "  --check-calls N     compare in the hook of every N-th call of a thread\n" \
     "  --check-threads MS  so often suspend the runtime and compare the stacks of all threads\n" \
     "  --no-inline         keep the JIT from inlining, so that every call is seen\n" \
     "  --max-nodes N       distinct call paths to keep (4000000)\n" \

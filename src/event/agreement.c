@@ -19,8 +19,8 @@ const char *agreement_cause_name(enum agreement_cause cause)
 const char *agreement_call_name(enum agreement_call call)
 {
     static const char *const names[AGREEMENT_CALLS] = {
-        "equal", "runtime", "native", "handler",  "filter",   "tail_call",
-        "stub",  "dynamic", "hidden", "hijacked", "unhooked", "other",
+        "equal",   "runtime", "native",   "handler",  "filter",  "tail_call", "stub",
+        "dynamic", "hidden",  "hijacked", "unhooked", "unnamed", "other",
     };
 
     return (unsigned)call < AGREEMENT_CALLS ? names[call] : "?";

@@ -35,7 +35,8 @@ enum agreement_call {
     AGREEMENT_CALL_HIDDEN,  /* exception machinery of CoreLib that the snapshot hides */
     AGREEMENT_CALL_HIJACKED, /* the frame did call it: a suspension had put the runtime's own address there */
     AGREEMENT_CALL_UNHOOKED, /* with --only or --exclude: a method that is not hooked */
-    AGREEMENT_CALL_OTHER,    /* none of these: unexplained */
+    AGREEMENT_CALL_UNNAMED, /* one of native, tail, stub, dynamic: the runtime does not say in a hook */
+    AGREEMENT_CALL_OTHER, /* none of these: unexplained */
     AGREEMENT_CALLS
 };
 const char *agreement_call_name(enum agreement_call call);
@@ -115,6 +116,17 @@ struct agreement_seeds {
     _Atomic(bool) missing; /* libunwind was not there */
 };
 
+/* The same in Enter hooks (--check-calls), each with a seed. taken = the sum of those after it. */
+struct agreement_calls {
+    _Atomic(uint64_t) lost; /* where the method calls the hook was not found: no walk */
+    _Atomic(uint64_t) taken, equal;
+    _Atomic(uint64_t) entering;    /* as of threads */
+    _Atomic(uint64_t) dispatching; /* as of threads */
+    _Atomic(uint64_t) mismatched;
+    struct agreement_refusals
+        refusals; /* those that are none of the classes above are mismatched */
+};
+
 struct agreement {
     _Atomic(uint64_t) taken, equal, mismatched, refused; /* taken = equal + mismatched + refused */
     _Atomic(uint64_t) by_cause[AGREEMENT_CAUSES];
@@ -124,6 +136,7 @@ struct agreement {
     _Atomic(uint64_t) sites, sites_equal, sites_unknown;
     struct agreement_threads threads;
     struct agreement_seeds seeds;
+    struct agreement_calls at_calls;
     struct agreement_histogram shadow, snapshot; /* cost of each capture, ns */
     struct {
         _Atomic(uint64_t) count, shadow_ns, snapshot_ns;

@@ -91,6 +91,7 @@ struct event_mismatch {
     uint32_t cause;  /* enum agreement_cause */
     uint32_t
         stopped; /* OS thread that was stopped and walked from outside; 0: the thread compared itself */
+    bool in_call; /* --check-calls: compared in an Enter hook */
     uint32_t
         repairs; /* bit mask of enum stack_repair that touched this stack since it was last empty */
     uint32_t shadow, snapshot; /* lengths */

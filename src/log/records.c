@@ -171,6 +171,8 @@ int log_write_mismatch(struct log *log, struct log_thread *thread, const struct 
         json_object_set_new(line, "class", json_integer(class->id));
     if (line && m->stopped)
         json_object_set_new(line, "stopped", json_integer(m->stopped));
+    if (line && m->in_call)
+        json_object_set_new(line, "in_call", json_true());
     if (line && m->refused)
         json_object_set_new(line, "refused", hex_json(m->refused));
     return log_emit(log, line);
@@ -348,14 +350,29 @@ static json_t *seeds_json(const struct agreement_seeds *a)
     return seeds;
 }
 
+/* --check-calls. */
+static json_t *calls_json(const struct agreement_calls *a)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "taken",
+                     (json_int_t)load_relaxed(&a->taken), "equal",
+                     (json_int_t)load_relaxed(&a->equal), "entering",
+                     (json_int_t)load_relaxed(&a->entering), "dispatching",
+                     (json_int_t)load_relaxed(&a->dispatching), "mismatched",
+                     (json_int_t)load_relaxed(&a->mismatched), "lost",
+                     (json_int_t)load_relaxed(&a->lost), "refused_by", refusals_json(&a->refusals));
+}
+
 static void write_check(struct log *log, const struct stack_totals *totals, uint64_t t)
 {
     const struct agreement *a = log->config.agreement;
     json_t *line, *counts;
 
-    if (!a || load_relaxed(&a->taken) + load_relaxed(&a->threads.stops) == log->reported_taken)
+    if (!a || load_relaxed(&a->taken) + load_relaxed(&a->threads.stops) +
+                      load_relaxed(&a->at_calls.taken) ==
+                  log->reported_taken)
         return;
-    log->reported_taken = load_relaxed(&a->taken) + load_relaxed(&a->threads.stops);
+    log->reported_taken = load_relaxed(&a->taken) + load_relaxed(&a->threads.stops) +
+                          load_relaxed(&a->at_calls.taken);
     line = json_pack("{s:s, s:I}", "kind", "check", "t", (json_int_t)t);
     counts = snapshots_json(a);
     if (line && counts) {
@@ -373,6 +390,8 @@ static void write_check(struct log *log, const struct stack_totals *totals, uint
             json_object_set_new(line, "threads", threads_json(&a->threads));
         if (load_relaxed(&a->seeds.tried) || load_relaxed(&a->seeds.missing))
             json_object_set_new(line, "seeds", seeds_json(&a->seeds));
+        if (load_relaxed(&a->at_calls.taken))
+            json_object_set_new(line, "calls", calls_json(&a->at_calls));
         json_object_set_new(line, "repairs", repairs_json(totals));
     }
     json_decref(counts);

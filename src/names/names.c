@@ -786,6 +786,18 @@ static struct names_method *method_publish(struct names *names, struct names_met
     return m;
 }
 
+bool names_method_unmanaged_callers(const struct names_method *method)
+{
+    struct clr_metadata *import = method->module ? method->module->import : NULL;
+    const void *value;
+    uint32_t size;
+
+    return import && import->vtbl->get_custom_attribute_by_name(
+                         import, method->token,
+                         u"System.Runtime.InteropServices.UnmanagedCallersOnlyAttribute", &value,
+                         &size) == S_OK;
+}
+
 int names_method_map(struct names *names, uintptr_t function_id, struct names_method **out)
 {
     struct names_entry *found = table_find(names->method_table, function_id);

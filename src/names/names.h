@@ -158,6 +158,9 @@ const struct names_class *names_class_by_id(const struct names *names, uint32_t 
 const struct names_module *names_module_by_id(const struct names *names, uint32_t id);
 const struct names_method *names_method_by_id(const struct names *names, uint32_t id);
 
+/* Is it for unmanaged callers only (the attribute of that name)? Asks the module's metadata. Threads: any. */
+bool names_method_unmanaged_callers(const struct names_method *method);
+
 /* Text, or NULL when nobody has resolved it yet. Threads: any. */
 const char *names_method_text(const struct names_method *method);
 const char *names_class_text(const struct names_class *class);

@@ -62,6 +62,7 @@ const struct options_field options_fields[] = {
     COUNT(max_depth, 0),
     COUNT(min_duration, 0),
     COUNT(check, CHECK_DEFAULT),
+    COUNT(check_calls, 0),
     COUNT(check_threads, 0),
     COUNT(max_nodes, 4000000),
     BYTES(sample),

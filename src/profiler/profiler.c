@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "check/calls.h"
 #include "clr/com.h"
 #include "clr/error.h"
 #include "clr/text.h"
@@ -174,6 +175,27 @@ static void compare(void *context, void **state, const struct alloc_capture *c)
                                     c->node,         c->ring,  c->ip};
 
     check_compare(p->check, (struct check_thread **)state, &subject);
+}
+
+static bool hook_caller(uintptr_t caller_sp, uint64_t *ip, uint64_t *sp, uint64_t *fp)
+{
+    struct elt_caller caller;
+    bool found = elt_caller(profiler.elt2, caller_sp, &caller);
+
+    *ip = found ? caller.ip : 0;
+    *sp = found ? caller.sp : 0;
+    *fp = caller_sp - 2 * sizeof(uintptr_t);
+    return found;
+}
+
+/* In an Enter hook: --check-calls. */
+static void called(void *context, struct stack *stack)
+{
+    struct profiler *p = context;
+    void **state = load_relaxed(&p->stopped) ? NULL : alloc_state(p->alloc, stack);
+
+    if (state)
+        check_call(p->check, (struct check_thread **)state, stack, alloc_ring_of(stack));
 }
 
 static struct tree_node *capture(void *context, void **state)
@@ -349,7 +371,7 @@ static void control_begin(struct profiler *p)
                                     .runtime = p->runtime,
                                     .hooks = p->options.capture == OPTIONS_CAPTURE_SNAPSHOT ? "none"
                                              : p->elt2                                      ? "elt2"
-                                                                                            : "elt3",
+                                                       : "elt3",
                                     .command = p->process.command,
                                     .zero_ns = log_zero_ns(p->log),
                                     .shadow = p->options.capture != OPTIONS_CAPTURE_SNAPSHOT,
@@ -360,13 +382,14 @@ static void control_begin(struct profiler *p)
                                     .sites = sites,
                                     .status = status};
 
-    control_start(p->control, &config); /* without a thread there is no socket: as with --no-control */
+    control_start(p->control,
+                  &config); /* without a thread there is no socket: as with --no-control */
 }
 
 /* Is the runtime's snapshot flag up all the time? Under ELT2 it slows every hook: there only if every allocation walks. */
 static bool snapshot_flag(const struct profiler *p)
 {
-    return p->options.capture == OPTIONS_CAPTURE_SNAPSHOT ||
+    return p->options.capture == OPTIONS_CAPTURE_SNAPSHOT || p->options.check_calls ||
            (p->options.check && (!p->elt2 || p->options.check == 1));
 }
 
@@ -382,9 +405,12 @@ static int wire(struct profiler *p, char *why)
     struct stack_config stack = {.cutting = traced ? calls_cutting : NULL,
                                  .detached = stack_detached,
                                  .function_at = function_at,
+                                 .call_interval = snapshots ? 0 : p->options.check_calls,
+                                 .called = called,
                                  .context = p};
     struct check_config check = {.info = p->info,
                                  .agreement = &p->agreement,
+                                 .hook_caller = hook_caller,
                                  .reduce = p->options.only.count || p->options.exclude.count ||
                                            p->spares_unmanaged_callers,
                                  .log_all = p->options.capture == OPTIONS_CAPTURE_BOTH,
@@ -410,7 +436,8 @@ static int wire(struct profiler *p, char *why)
     struct log_config log = {.options = &p->options,
                              .hub = &p->hub,
                              .missed = &p->selection.missed_count,
-                             .agreement = p->options.check || p->options.check_threads || snapshots
+                             .agreement = p->options.check || p->options.check_calls ||
+                                                  p->options.check_threads || snapshots
                                               ? &p->agreement
                                               : NULL,
                              .runtime = p->runtime,

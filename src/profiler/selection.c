@@ -30,24 +30,12 @@ void selection_init(struct selection *s, struct clr_info *info, struct names *na
     pthread_mutex_init(&s->lock, NULL);
 }
 
-static bool is_unmanaged_callers_only(const struct names_method *method)
-{
-    struct clr_metadata *import = method->module ? method->module->import : NULL;
-    const void *value;
-    uint32_t size;
-
-    return import && import->vtbl->get_custom_attribute_by_name(
-                         import, method->token,
-                         u"System.Runtime.InteropServices.UnmanagedCallersOnlyAttribute", &value,
-                         &size) == S_OK;
-}
-
 bool selection_wants(struct selection *s, struct names_method *method)
 {
     const struct options_patterns *only = &s->options->only, *exclude = &s->options->exclude;
     const char *name;
 
-    if (method->hidden || (s->spares_unmanaged_callers && is_unmanaged_callers_only(method)))
+    if (method->hidden || (s->spares_unmanaged_callers && names_method_unmanaged_callers(method)))
         return false;
     if (!only->count && !exclude->count)
         return true;

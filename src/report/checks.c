@@ -213,7 +213,7 @@ static int sum_into(json_t *to, const json_t *from)
 /* What a check record has beyond the comparison of allocations with this process's own stacks. */
 static int settle_forms(struct report_checks *c)
 {
-    static const char *const names[] = {"registers", "seeds"};
+    static const char *const names[] = {"registers", "seeds", "calls"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const json_t *logged = json_object_get(c->check, names[i]);
@@ -439,7 +439,7 @@ static int on_mismatch(struct report_checks *c, const struct report_record *r)
         return unusable(c, r, "cause");
     if (!json_is_array(json_object_get(r->json, "shadow")))
         return unusable(c, r, "shadow");
-    if (!json_object_get(r->json, "stopped"))
+    if (!json_object_get(r->json, "stopped") && !json_object_get(r->json, "in_call"))
         c->mismatch_records++;
     err = tally_add(&c->seen_by, cause, 1);
     for (size_t i = 0; i < c->example_count; i++)

@@ -212,7 +212,7 @@ static void on_mismatch(struct validator *v, const struct report_record *r)
     const json_t *snapshot = json_object_get(r->json, "snapshot");
     size_t a = json_array_size(shadow), b = json_array_size(snapshot), first = 0;
 
-    if (!json_object_get(r->json, "stopped"))
+    if (!json_object_get(r->json, "stopped") && !json_object_get(r->json, "in_call"))
         v->mismatches++;
     on_stack(v, r);
     while (

@@ -91,7 +91,7 @@ void stack_limit_set(struct stack *s)
     bool quiet = s->dispatch.pending == STACK_NONE && !s->dispatch.searching &&
                  (!s->save_count || s->saves[s->save_count - 1].filter);
 
-    s->limit = quiet ? s->end : NULL;
+    s->limit = quiet && !config.call_interval ? s->end : NULL;
     store_relaxed(&s->dispatching, !quiet || s->save_count);
 }
 
@@ -413,6 +413,10 @@ void stack_enter_slow(uintptr_t method, uintptr_t sp)
      * metadata or by native code that swallowed the exception. Settled when somebody looks.
      */
     stack_push(s, method, sp, ret);
+    if (UNLIKELY(config.call_interval) && ++s->uncalled >= config.call_interval) {
+        s->uncalled = 0;
+        config.called(config.context, s);
+    }
     errno = saved;
 }
 
@@ -471,6 +475,11 @@ size_t stack_look(const struct stack *s, struct frame **top)
         depth = s->dispatch.pending; /* else frames above it are live */
     *top = stack_frame(s, depth);
     return depth;
+}
+
+bool stack_dispatching(const struct stack *s)
+{
+    return load_relaxed(&s->dispatching);
 }
 
 static void totals_add(struct stack_totals *out, const struct stack *s)
@@ -555,6 +564,7 @@ double stack_measure(void (*pair)(uintptr_t method, uintptr_t sp), unsigned coun
 
     if (!s)
         return 0;
+    s->limit = s->end; /* the price of a call as it is, not of looking at it (call_interval) */
     stack_self = s;
     before = clock_ticks();
     for (unsigned i = 0; i < count; i++)

@@ -66,6 +66,10 @@ struct stack_config {
     void (*detached)(void *context, struct stack *stack);
     /* FunctionID of the code that holds ip, 0 when none is known; asked in callbacks, never in a hook. May be NULL. */
     uintptr_t (*function_at)(void *context, uintptr_t ip);
+    /* Every call_interval-th Enter of a thread ends here, in the hook; 0: none does. While it is set every Enter takes
+     * the slow path. */
+    uint32_t call_interval;
+    void (*called)(void *context, struct stack *stack);
     void *context;
 };
 
@@ -116,6 +120,9 @@ size_t stack_settle(struct stack *stack, struct frame **top);
  * Returns and owns: as stack_settle.
  */
 size_t stack_look(const struct stack *stack, struct frame **top);
+
+/* Is an exception on its way, or does a filter run? Owner only. */
+bool stack_dispatching(const struct stack *stack);
 
 /*
  * Exception callbacks, on the throwing thread. `function` is the FunctionID that the runtime names; `sp` the

@@ -45,7 +45,8 @@ struct stack_save {
  * One thread's shadow stack. Writer: the owning thread only. Readers: any thread, in an RCU read-side section.
  * I1  top[-1] always exists: below the oldest frame lies a sentinel with sp UINTPTR_MAX. sp falls strictly, but where
  *     something was entered over frames that a dispatch has yet to cut.
- * I2  limit is lowered to force the slow path: full, a dispatch under way, stack_none (no stack yet).
+ * I2  limit is lowered to force the slow path: full, a dispatch under way, stack_none (no stack yet), calls that are
+ *     looked at (call_interval).
  * I3  state = depth : 24, changes : 40, one store per change, after the slots; a copy is exact if it is the same
  *     before and after. top == base + 1 + depth.
  * I4  a replaced block and a detached stack are freed one grace period later, by stack_reclaim, never sooner.
@@ -71,6 +72,7 @@ struct stack {
     void *calls; /* owner only: of the call trace (src/families/calls.h); NULL: none yet */
     struct stack_save *saves; /* outer dispatches, innermost last */
     uint32_t save_count, save_capacity;
+    uint32_t uncalled; /* Enters since config.called was told of one */
     uint32_t unsaved; /* running filters that there was no memory to save a dispatch for */
     struct stack_save saves_inside[8];
     _Atomic(uint64_t) repairs[STACK_REPAIRS]; /* written by the owner, read by all */

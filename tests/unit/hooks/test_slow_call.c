@@ -34,9 +34,15 @@ static void note(uintptr_t method, uintptr_t sp, uintptr_t frame_address)
         misaligned++;
 }
 
+static struct elt_caller caller; /* of the hook, as the slow path finds it */
+
 void stack_enter_slow(uintptr_t method, uintptr_t sp)
 {
+    /* The method's frame pointer is whatever the stub met in rbp. */
+    uintptr_t fp = *(const uintptr_t *)__builtin_frame_address(0);
+
     entered++;
+    (void)elt_caller(false, fp + 2 * sizeof(uintptr_t), &caller);
     note(method, sp, (uintptr_t)__builtin_frame_address(0));
     canary_trash();
 }
@@ -136,6 +142,8 @@ static void enter_keeps_its_promise_above_a_hostile_callee(void **state)
         assert_true(seen_sp == SP);
         assert_int_equal(misaligned, 0);
         assert_ptr_equal(fake.top, frames + 1);
+        assert_in_range(caller.ip, (uintptr_t)canary_call,
+                        (uintptr_t)canary_call + 512); /* who called the stub */
     }
 }
 
