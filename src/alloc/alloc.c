@@ -448,3 +448,13 @@ void alloc_record(struct alloc *a, uintptr_t object, uintptr_t class_id)
     if (UNLIKELY(a->config.class_met != NULL)) /* last: the object may have moved after it */
         a->config.class_met(class);
 }
+
+void alloc_meet(struct alloc *a, uintptr_t object, uintptr_t class_id)
+{
+    struct stack *s = stack_current();
+    struct alloc_thread *t = s ? thread_of(a, s) : NULL;
+    struct names_class *class = t ? class_of(a, t, class_id, object) : NULL;
+
+    if (class && a->config.class_met)
+        a->config.class_met(class);
+}

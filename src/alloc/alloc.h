@@ -56,6 +56,9 @@ int alloc_new(const struct alloc_config *config, struct alloc **out); /* 0 or -E
  */
 void alloc_record(struct alloc *alloc, uintptr_t object, uintptr_t class_id);
 
+/* alloc_meet - as alloc_record, but for class_met only: allocations are not recorded. */
+void alloc_meet(struct alloc *alloc, uintptr_t object, uintptr_t class_id);
+
 /* The calling thread's ring, made if there is none; NULL when memory ran out. For events of other callbacks. */
 struct event_ring *alloc_ring(struct alloc *alloc);
 

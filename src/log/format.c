@@ -126,6 +126,8 @@ void log_format_alloc(struct log *log, struct log_thread *thread, const struct e
         buffer_text(b, ",\"type\":");
         buffer_json_string(b, names_class_text(class));
         put_stack(b, tree_node_by_id(log->config.tree, event->node));
+        if (thread->values && thread->values_ticks == event->ticks)
+            log_values_put(b, thread, tree_node_by_id(log->config.tree, event->node));
     }
     buffer_append(b, "}\n", 2);
 }

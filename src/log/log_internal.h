@@ -29,6 +29,8 @@ struct log_thread {
     uint64_t reported_checks; /* compared and refused, as last written */
     uint32_t values;        /* of the event with these ticks: the youngest frame's values */
     uint64_t values_ticks;
+    struct log_value *live; /* --stacks inline: arguments of frames, oldest first, as far as the log has come */
+    size_t live_count, live_capacity;
     uint64_t sample;  /* bytes per sampled event, as of its latest EVENT_SAMPLE_RATE; 0: all */
     /* events taken from the ring that wait for a definition: waiting[first .. first + count) */
     struct event *waiting;
@@ -178,6 +180,9 @@ json_t *log_families_json(const struct log *log); /* for the end record; NULL: o
 struct values_record;
 int log_write_values(struct log *log, struct log_thread *thread, const struct values_record *record,
                      uint64_t t); /* as define.c */
+void log_values_put(struct buffer *b, struct log_thread *thread,
+                    const struct tree_node *node); /* "args" of an alloc line with its stack */
+void log_values_free(struct log_thread *thread);
 json_t *log_values_totals(void);
 json_t *log_values_unmatched(void); /* patterns that no method matched; empty: none */
 /* profile.c: 0, -EAGAIN while the stack has no names yet, -ENOMEM */

@@ -1,16 +1,82 @@
 /* log/values.c - arguments and results of calls (--args, --returns). */
 #include "log/log_internal.h"
 
+#include "base/memory.h"
 #include "values/values.h"
 
 #include <errno.h>
+#include <string.h>
+
+struct log_value {
+    uint32_t id, depth;
+    char *text;
+};
+
+/* Back to the frame `id`, 0: to none. */
+static void live_pop(struct log_thread *thread, uint32_t id)
+{
+    while (thread->live_count && thread->live[thread->live_count - 1].id != id)
+        memory_free(thread->live[--thread->live_count].text);
+}
+
+/* Without memory the frame's arguments are missing in the lines of its allocations; they have their own line. */
+static void live_push(struct log_thread *thread, const struct values_record *record,
+                      const char *text, size_t size)
+{
+    char *copy = memory_alloc(size + 1);
+
+    live_pop(thread, record->of);
+    if (thread->live_count == thread->live_capacity) {
+        size_t capacity = thread->live_capacity ? 2 * thread->live_capacity : 16;
+        struct log_value *live = memory_realloc(thread->live, capacity * sizeof(*live));
+
+        if (live) {
+            thread->live = live;
+            thread->live_capacity = capacity;
+        }
+    }
+    if (!copy || thread->live_count == thread->live_capacity) {
+        memory_free(copy);
+        return;
+    }
+    memcpy(copy, text, size);
+    copy[size] = '\0';
+    thread->live[thread->live_count++] = (struct log_value){record->id, record->depth, copy};
+}
+
+void log_values_put(struct buffer *b, struct log_thread *thread, const struct tree_node *node)
+{
+    const char *separator = ",\"args\":[";
+    uint32_t frames = 0;
+
+    for (; node->parent; node = node->parent)
+        frames++;
+    live_pop(thread, thread->values);
+    for (size_t i = thread->live_count; i-- > 0;) {
+        const struct log_value *live = &thread->live[i];
+
+        if (live->depth >= frames)
+            continue;
+        buffer_format(b, "%s{\"frame\":%u,\"args\":%s}", separator, frames - 1 - live->depth,
+                      live->text);
+        separator = ",";
+    }
+    if (*separator && separator[1] == '\0')
+        buffer_char(b, ']');
+}
+
+void log_values_free(struct log_thread *thread)
+{
+    live_pop(thread, 0);
+    memory_free(thread->live);
+}
 
 int log_write_values(struct log *log, struct log_thread *thread, const struct values_record *record,
                      uint64_t t)
 {
     struct buffer *b = &log->file.buffer;
     int err = log_define_method(log, record->method);
-    size_t mark = b->size;
+    size_t mark = b->size, value;
 
     if (err)
         return err;
@@ -19,7 +85,11 @@ int log_write_values(struct log *log, struct log_thread *thread, const struct va
     if (record->of)
         buffer_format(b, ",\"%s\":%u", record->result ? "call" : "parent", record->of);
     buffer_format(b, ",\"depth\":%u,\"%s\":", record->depth, record->result ? "returns" : "args");
+    value = b->size;
     err = values_append(b, record);
+    if (!err && !b->failed && !record->result &&
+        log->config.options->stacks == OPTIONS_STACKS_INLINE)
+        live_push(thread, record, b->data + value, b->size - value);
     buffer_append(b, "}\n", 2);
     if (!err && b->failed)
         err = -ENOMEM;

@@ -239,6 +239,7 @@ static void adopt(struct log *log)
 static void thread_free(struct log_thread *thread)
 {
     memory_free(thread->waiting);
+    log_values_free(thread);
     memory_free(thread->name);
     memory_free(thread);
 }

@@ -548,7 +548,7 @@ static hresult events_set(struct profiler *p)
     bool snapshots = p->options.capture == OPTIONS_CAPTURE_SNAPSHOT;
     uint32_t low = COR_PRF_MONITOR_MODULE_LOADS | COR_PRF_MONITOR_THREADS, high = 0;
 
-    if (options_records(&p->options, OPTIONS_ALLOC)) {
+    if (options_records(&p->options, OPTIONS_ALLOC) || p->values) { /* values: what objects are */
         low |= COR_PRF_ENABLE_OBJECT_ALLOCATED | COR_PRF_MONITOR_OBJECT_ALLOCATED;
         high |= COR_PRF_HIGH_BASIC_GC;
     }

@@ -303,7 +303,12 @@ static hresult on_thread_name_changed(struct clr_callback *self, uintptr_t threa
 static hresult on_object_allocated(struct clr_callback *self, uintptr_t object_id,
                                    uintptr_t class_id)
 {
-    alloc_record(profiler_of(self)->alloc, object_id, class_id);
+    struct profiler *p = profiler_of(self);
+
+    if (options_records(&p->options, OPTIONS_ALLOC))
+        alloc_record(p->alloc, object_id, class_id);
+    else
+        alloc_meet(p->alloc, object_id, class_id);
     return S_OK;
 }
 

@@ -748,7 +748,7 @@ static const char *const known_members[SST_KIND_COUNT][26] = {
     [SST_KIND_THREAD] = {"id", "os", "name", "end"},
     [SST_KIND_NODE] = {"id", "parent", "method", "il", "call", "filter"},
     [SST_KIND_ALLOC] = {"t", "thread", "class", "bytes", "node", "il", "heap", "weight", "stack",
-                        "type", "values"},
+                        "type", "values", "args"},
     [SST_KIND_VALUES] = {"id", "t", "thread", "method", "parent", "call", "depth", "args",
                          "returns"},
     [SST_KIND_SITE] = {"node", "il", "class", "thread", "allocs", "bytes", "heap", "weight",

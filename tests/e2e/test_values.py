@@ -126,3 +126,30 @@ def test_stacks_stay_exact_with_everything_on(t):
             above = value['depth']
             value = values.get(value.get('parent'))
     t.note('%d values' % len(values))
+
+
+@needs('Generics')
+def test_inline_stacks_carry_the_arguments_of_their_frames(t):
+    r = t.record(PROGRAM.command('Generics'), '--args', 'Torture.*', '--stacks', 'inline', check=1)
+    t.equal(r.status, 0)
+    values = {v['id']: v for v in r.log.others if v['kind'] == 'values'}
+    count = 0
+    for event in r.log.allocs:
+        at = values.get(event.get('values'))
+        for row in event.get('args', []):
+            t.equal(row['args'], at['args'], 'arguments')
+            t.equal(event['stack'][row['frame']], r.log.methods[at['method']]['name'], 'frame')
+            t.equal(row['frame'] + at['depth'] + 1, len(event['stack']), 'depth')
+            at = values.get(at.get('parent'))
+            count += 1
+        t.true(at is None, 'an older frame is missing')
+    t.true(count > 500, 'only %d' % count)
+
+
+@needs('Generics')
+def test_traced_calls_have_values_without_allocations(t):
+    r = t.record(PROGRAM.command('Generics'), '--events', 'calls', '--args', 'Torture.*', '--returns', 'Torture.*')
+    t.equal(r.status, 0)
+    texts = [json.dumps(v) for v in r.log.others if v['kind'] == 'values']
+    t.true(len(texts) > 1000, 'only %d values' % len(texts))
+    t.equal([x for x in texts if '"type": "?"' in x][:3], [], 'objects of unknown types')
