@@ -22,8 +22,14 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static int read_one(struct report_checks *c, struct report_problems *problems, const char *path,
-                    const struct reading_options *how)
+/* One of the logs. Its call sites are wanted only where there is another one. */
+struct side {
+    struct report_problems problems_of_sites; /* the same again, but for those of comparisons */
+    struct report_sites *sites;
+};
+
+static int read_one(struct report_checks *c, struct report_problems *problems, struct side *side,
+                    const char *path, const struct reading_options *how)
 {
     struct reading_progress progress;
     int err = report_checks_init(c, problems), status = CLI_OK;
@@ -32,11 +38,14 @@ static int read_one(struct report_checks *c, struct report_problems *problems, c
     c->log.jobs = reading_threads(how);
     c->consumer.progress = reading_progress;
     c->consumer.progress_context = &progress;
+    c->attribution = side->sites;
     if (!err)
         err = report_checks_read(c, path);
     reading_progress_end(&progress);
     if (!err)
         err = report_checks_finish(c);
+    if (!err && side->sites)
+        err = report_sites_finish(side->sites);
     if (err)
         status = reading_failed(&cmd_compare, path, &c->log, err);
     else
@@ -44,24 +53,75 @@ static int read_one(struct report_checks *c, struct report_problems *problems, c
     return status;
 }
 
+static int sides_init(struct side *sides, size_t count)
+{
+    static const struct report_filter none = {NULL, NULL, 0};
+    int err = 0;
+
+    for (size_t i = 0; i < PRINT_COMPARE_LOGS; i++) {
+        sides[i].sites = NULL;
+        report_problems_init(&sides[i].problems_of_sites);
+        if (!err && count == REPORT_DIFF_SIDES)
+            err = report_sites_new(REPORT_BY_SITE, &none, &sides[i].problems_of_sites,
+                                   &sides[i].sites);
+    }
+    return err;
+}
+
+static void sides_fini(struct side *sides)
+{
+    for (size_t i = 0; i < PRINT_COMPARE_LOGS; i++) {
+        report_sites_free(sides[i].sites);
+        report_problems_fini(&sides[i].problems_of_sites);
+    }
+}
+
+static int sum_of_sites(const struct side *sides, struct report_diff_sum *out)
+{
+    const struct report_sites *const sites[REPORT_DIFF_SIDES] = {sides[0].sites, sides[1].sites};
+    struct report_diff *diff;
+    int err = report_diff_new(sites, REPORT_BY_SITE, true, &diff);
+
+    if (!err)
+        report_diff_sum(diff, out);
+    report_diff_free(diff);
+    return err;
+}
+
+static int print(const struct report_checks *checks, const struct report_problems *problems,
+                 const struct side *sides, char **logs, size_t count, enum reading_format format,
+                 FILE *out)
+{
+    struct report_diff_sum sum, *sites = count == REPORT_DIFF_SIDES ? &sum : NULL;
+    int err = sites ? sum_of_sites(sides, sites) : 0;
+
+    if (!err && format == READING_JSON)
+        err = print_compare_json(checks, problems, count, sites, out);
+    else if (!err)
+        print_compare_text(checks, logs, count, sites, out);
+    return err;
+}
+
 static int compare(char **logs, size_t count, const struct compare_args *a, FILE *out)
 {
     struct report_problems problems[PRINT_COMPARE_LOGS];
     struct report_checks checks[PRINT_COMPARE_LOGS];
+    struct side sides[PRINT_COMPARE_LOGS];
     uint64_t mismatched = 0;
     size_t begun = 0;
-    int status = CLI_OK;
+    int status = CLI_OK, err = sides_init(sides, count);
 
-    while (begun < count && !status) {
+    while (!err && begun < count && !status) {
         report_problems_init(&problems[begun]);
-        status = read_one(&checks[begun], &problems[begun], logs[begun], &a->reading);
+        status =
+            read_one(&checks[begun], &problems[begun], &sides[begun], logs[begun], &a->reading);
         mismatched += checks[begun].mismatched + checks[begun].walked_mismatched;
         begun++;
     }
-    if (!status && a->format == READING_TEXT) {
-        print_compare_text(checks, logs, count, out);
-    } else if (!status && print_compare_json(checks, problems, count, out)) {
-        cli_complain(&cmd_compare, "%s", strerror(ENOMEM));
+    if (!err && !status)
+        err = print(checks, problems, sides, logs, count, a->format, out);
+    if (err) {
+        cli_complain(&cmd_compare, "%s", strerror(-err));
         status = CLI_IO;
     }
     if (!status && mismatched)
@@ -70,6 +130,7 @@ static int compare(char **logs, size_t count, const struct compare_args *a, FILE
         report_checks_fini(&checks[begun]);
         report_problems_fini(&problems[begun]);
     }
+    sides_fini(sides);
     return status;
 }
 

@@ -22,7 +22,7 @@ struct diff_args {
     struct report_filter filter;
     enum report_by by;
     uint64_t top, depth, min_bytes;
-    bool top_given, no_lines, wide;
+    bool top_given, no_lines, wide, exact;
     const char *symbols[SYMBOL_DIRS];
     size_t symbol_count;
 };
@@ -40,6 +40,7 @@ enum {
     OPT_NO_LINES,
     OPT_WIDE,
     OPT_QUIET,
+    OPT_EXACT,
 };
 
 static const struct option options[] = {
@@ -55,6 +56,7 @@ static const struct option options[] = {
     {"no-lines", no_argument, NULL, OPT_NO_LINES},
     {"wide", no_argument, NULL, OPT_WIDE},
     {"quiet", no_argument, NULL, OPT_QUIET},
+    {"exact", no_argument, NULL, OPT_EXACT},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -98,6 +100,9 @@ static bool take(struct diff_args *a, int option, const char *value)
         return reading_jobs(value, &a->reading);
     case OPT_NO_LINES:
         a->no_lines = true;
+        return true;
+    case OPT_EXACT:
+        a->exact = true;
         return true;
     case OPT_WIDE:
         a->wide = true;
@@ -171,7 +176,8 @@ static int diff(const struct diff_args *a, char **logs, FILE *out)
         status = read_side(a, logs[i], &sides[i]);
         sites[i] = sides[i].sites;
     }
-    if (!status && (report_diff_new(sites, a->by, false, &diff) || print(a, logs, sides, diff, out)))
+    if (!status &&
+        (report_diff_new(sites, a->by, a->exact, &diff) || print(a, logs, sides, diff, out)))
         status = no_memory();
     report_diff_free(diff);
     for (int i = 0; i < REPORT_DIFF_SIDES; i++) {
@@ -220,6 +226,8 @@ const struct cli_command cmd_diff = {
         "  --by KEY          site (default: call path and type), type, method (the one that "
         "allocates),\n"
         "                    thread (by name), module (of that method)\n"
+        "  --exact           call sites are matched by their instructions, too: for logs of one "
+        "build\n"
         "  --format FORMAT   text (default) or json\n"
         "  --top N           rows shown; 0 all; default 20, in JSON all\n"
         "  --depth N         frames shown of each stack in text; 0 all; default 8\n"

@@ -267,9 +267,11 @@ static void print_threads(const struct table *t)
     row_count(t, "  ", "threads walked", offsetof(struct report_checks, walked));
     row_count(t, "  ", "equal", offsetof(struct report_checks, walked_equal));
     row_count(t, "  ", "on its way out or in", offsetof(struct report_checks, walked_leaving));
-    row_count(t, "  ", "in an exception dispatch", offsetof(struct report_checks, walked_dispatching));
+    row_count(t, "  ", "in an exception dispatch",
+              offsetof(struct report_checks, walked_dispatching));
     row_count(t, "  ", "different", offsetof(struct report_checks, walked_mismatched));
-    row_count(t, "  ", "no frames, or not walkable", offsetof(struct report_checks, walked_refused));
+    row_count(t, "  ", "no frames, or not walkable",
+              offsetof(struct report_checks, walked_refused));
 }
 
 static void print_logs(const struct table *t, char *const *names)
@@ -286,8 +288,23 @@ static void print_logs(const struct table *t, char *const *names)
     putc('\n', t->out);
 }
 
+static void print_sites(const struct report_diff_sum *sites, FILE *out)
+{
+    struct text_number same, changed, first, second;
+
+    fprintf(out,
+            "Call sites by path, instruction and type: %s allocate the same in both, %s do not,\n"
+            "%s are in the first log only, %s in the second.",
+            text_count(&same, sites->same), text_count(&changed, sites->changed),
+            text_count(&first, sites->only[REPORT_DIFF_OLD]),
+            text_count(&second, sites->only[REPORT_DIFF_NEW]));
+    if (sites->changed + sites->only[REPORT_DIFF_OLD] + sites->only[REPORT_DIFF_NEW])
+        fputs(" `shadowtrace diff --exact` lists them.", out);
+    putc('\n', out);
+}
+
 void print_compare_text(const struct report_checks *checks, char *const *names, size_t count,
-                        FILE *out)
+                        const struct report_diff_sum *sites, FILE *out)
 {
     const struct terminal terminal = terminal_of(out);
     const struct table t = table_of(checks, count, &terminal, out);
@@ -318,6 +335,8 @@ void print_compare_text(const struct report_checks *checks, char *const *names, 
     fputs("Repairs of the shadow stack\n", out);
     if (!rows_of_tally(&t, "  ", offsetof(struct report_checks, repairs), NULL))
         fputs("  none\n", out);
+    if (sites)
+        print_sites(sites, out);
     print_costs_by_depth(checks, count, &terminal, out);
     for (size_t i = 0; i < count; i++) {
         if (count > 1)

@@ -177,7 +177,7 @@ static json_t *json_checks(const struct report_checks *c, const struct report_pr
 }
 
 int print_compare_json(const struct report_checks *checks, const struct report_problems *problems,
-                       size_t count, FILE *out)
+                       size_t count, const struct report_diff_sum *sites, FILE *out)
 {
     json_t *json, *logs;
 
@@ -189,6 +189,12 @@ int print_compare_json(const struct report_checks *checks, const struct report_p
             json_array_append_new(logs, json_checks(&checks[i], &problems[i]));
         json = json_pack("{s:o}", "logs", logs);
     }
+    if (json && sites)
+        json_object_set_new(json, "sites",
+                            json_pack("{s:I, s:I, s:I, s:I}", "same", (json_int_t)sites->same,
+                                      "changed", (json_int_t)sites->changed, "only_first",
+                                      (json_int_t)sites->only[REPORT_DIFF_OLD], "only_second",
+                                      (json_int_t)sites->only[REPORT_DIFF_NEW]));
     if (!json)
         return -ENOMEM;
     json_dumpf(json, out, JSON_INDENT(1) | JSON_REAL_PRECISION(15));

@@ -281,8 +281,8 @@ void print_costs_by_thread(const struct report_checks *c, const struct terminal 
     size_t label = terminal->width >= 84 ? 25 : terminal->width - 59;
 
     if (count) {
-        fprintf(out, "\n%-*s%13s%11s%11s%12s%12s\n", (int)label, "Thread", "compared", "different", "refused", "shadow",
-                "snapshot");
+        fprintf(out, "\n%-*s%13s%11s%11s%12s%12s\n", (int)label, "Thread", "compared", "different",
+                "refused", "shadow", "snapshot");
         for (size_t i = 0; i < count && i < THREADS; i++)
             print_thread(c, order[i], label, out);
         if (count > THREADS)

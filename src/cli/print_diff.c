@@ -27,7 +27,10 @@ static const char *signed_count(struct signed_text *to, uint64_t before, uint64_
 {
     struct text_number n;
 
-    snprintf(to->text, sizeof(to->text), "%s%s", after > before ? "+" : after < before ? "-" : "",
+    snprintf(to->text, sizeof(to->text), "%s%s",
+             after > before   ? "+"
+             : after < before ? "-"
+                              : "",
              text_count(&n, distance(before, after)));
     return to->text;
 }
@@ -74,8 +77,9 @@ static void print_total(const struct print_diff *p, int side, FILE *out)
         report_sites_total(p->side[REPORT_DIFF_OLD].sites, &before);
         fprintf(out, ": %s bytes", signed_count(&change, before.bytes, total.bytes));
         if (before.bytes)
-            fprintf(out, " (%s)", text_share(&share, (double)distance(before.bytes, total.bytes) /
-                                                         (double)before.bytes));
+            fprintf(out, " (%s)",
+                    text_share(&share,
+                               (double)distance(before.bytes, total.bytes) / (double)before.bytes));
     }
     fputs(".\n", out);
 }
@@ -130,8 +134,8 @@ static void print_change(const struct print_diff *p, const struct report_change 
 
 void print_diff_text(const struct print_diff *p, FILE *out)
 {
-    bool estimated = report_sites_estimated(p->side[0].sites) ||
-                     report_sites_estimated(p->side[1].sites);
+    bool estimated =
+        report_sites_estimated(p->side[0].sites) || report_sites_estimated(p->side[1].sites);
     const char *title = titles[p->side[0].by];
     size_t shown, all = report_diff_count(p->diff), some = count_changed(p, &shown);
     struct columns columns = columns_of(p, shown);
@@ -195,7 +199,8 @@ static int json_side(const struct print_diff *p, int side, struct buffer *b)
     struct report_row total;
 
     report_sites_total(report->sites, &total);
-    buffer_format(b, "\"%s\":{\"allocs\":%llu,\"bytes\":%llu,\"lost\":%llu,\"estimated\":%s,\"log\":",
+    buffer_format(b,
+                  "\"%s\":{\"allocs\":%llu,\"bytes\":%llu,\"lost\":%llu,\"estimated\":%s,\"log\":",
                   side == REPORT_DIFF_OLD ? "old" : "new", (unsigned long long)total.allocs,
                   (unsigned long long)total.bytes,
                   (unsigned long long)report_log_lost(report_sites_log(report->sites)),

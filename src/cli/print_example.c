@@ -29,7 +29,8 @@ static size_t rows_with_gaps(const uint32_t *many, size_t many_size, const uint3
     size_t next = 0;
 
     for (size_t i = 0; i < many_size; i++) {
-        bool both = next < few_size && frame_of(many, many_size, i) == frame_of(few, few_size, next);
+        bool both =
+            next < few_size && frame_of(many, many_size, i) == frame_of(few, few_size, next);
         size_t other = both ? next++ : NONE;
 
         rows[i] = shadow_is_many ? (struct print_example_row){i, other}

@@ -72,8 +72,7 @@ static struct report_parser *next_parser(struct work *w)
 
         if (!parsers)
             return NULL;
-        memset(parsers + w->parser_capacity, 0,
-               (capacity - w->parser_capacity) * sizeof(*parsers));
+        memset(parsers + w->parser_capacity, 0, (capacity - w->parser_capacity) * sizeof(*parsers));
         w->parsers = parsers;
         w->parser_capacity = capacity;
     }
@@ -152,8 +151,7 @@ static int read_block(struct report_ahead *a, struct work *w)
 /* The next work to be read, waiting for room and for its turn. NULL: there is no more. Locked. */
 static struct work *claim(struct report_ahead *a)
 {
-    while (!a->stop && !a->ended &&
-           (a->reading || a->next_read - a->next_use == a->work_count))
+    while (!a->stop && !a->ended && (a->reading || a->next_read - a->next_use == a->work_count))
         pthread_cond_wait(&a->changed, &a->lock);
     if (a->stop || a->ended)
         return NULL;

@@ -464,7 +464,10 @@ static int on_mismatch(struct report_checks *c, const struct report_record *r)
 static int on_record(void *context, const struct report_record *r)
 {
     struct report_checks *c = context;
+    int err = c->attribution ? report_sites_add(c->attribution, r) : 0;
 
+    if (err && err != -EBADMSG) /* what is unusable there is so here, and noted once */
+        return err;
     switch (r->kind) {
     case SST_KIND_ALLOC:
         c->allocs++;

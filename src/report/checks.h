@@ -6,8 +6,8 @@
 #ifndef SHADOWTRACE_REPORT_CHECKS_H
 #define SHADOWTRACE_REPORT_CHECKS_H
 
-#include "report/log.h"
 #include "report/profile.h"
+#include "report/sites.h"
 
 /*
  * Times of one capture: [ns, count] pairs as logged (ns is a bucket's middle), by rising ns once
@@ -76,6 +76,7 @@ struct report_checks {
     struct report_defs defs;
     struct report_log log;
     struct report_consumer consumer;
+    struct report_sites *attribution; /* set by the caller, borrowed: gets every record too; NULL */
 };
 
 /*

@@ -29,7 +29,8 @@ static struct key key_of_text(const char *text)
 
 static struct key key_join(struct key left, struct key right)
 {
-    return (struct key){index_mix(left.a, right.a), index_mix(left.b ^ 0x5851F42D4C957F2Du, right.b)};
+    return (struct key){index_mix(left.a, right.a),
+                        index_mix(left.b ^ 0x5851F42D4C957F2Du, right.b)};
 }
 
 static struct key key_number(struct key left, uint64_t number)
@@ -228,6 +229,24 @@ size_t report_diff_count(const struct report_diff *diff)
 const struct report_change *report_diff_change(const struct report_diff *diff, size_t index)
 {
     return &diff->entries[index].change;
+}
+
+void report_diff_sum(const struct report_diff *diff, struct report_diff_sum *out)
+{
+    *out = (struct report_diff_sum){0, 0, {0, 0}};
+    for (size_t i = 0; i < diff->count; i++) {
+        const struct report_diff_side *old = &diff->entries[i].change.side[REPORT_DIFF_OLD];
+        const struct report_diff_side *new = &diff->entries[i].change.side[REPORT_DIFF_NEW];
+
+        if (new->row == REPORT_DIFF_NONE)
+            out->only[REPORT_DIFF_OLD]++;
+        else if (old->row == REPORT_DIFF_NONE)
+            out->only[REPORT_DIFF_NEW]++;
+        else if (old->allocs == new->allocs && old->bytes == new->bytes)
+            out->same++;
+        else
+            out->changed++;
+    }
 }
 
 bool report_change_certain(const struct report_change *change)

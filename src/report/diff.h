@@ -35,6 +35,12 @@ void report_diff_free(struct report_diff *diff);
 size_t report_diff_count(const struct report_diff *diff);
 const struct report_change *report_diff_change(const struct report_diff *diff, size_t index);
 
+/* Rows of both logs with the same counts, with other counts, and of one log only. */
+struct report_diff_sum {
+    uint64_t same, changed, only[REPORT_DIFF_SIDES];
+};
+void report_diff_sum(const struct report_diff *diff, struct report_diff_sum *out);
+
 /* Whether the change is one, beyond what sampling may have made: ranges that do not overlap. */
 bool report_change_certain(const struct report_change *change);
 

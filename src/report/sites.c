@@ -293,6 +293,13 @@ void report_sites_progress(struct report_sites *s,
     s->consumer.progress_context = context;
 }
 
+int report_sites_add(struct report_sites *s, const struct report_record *record)
+{
+    int err = record->kind == SST_KIND_ALLOC ? 0 : report_defs_add(&s->defs, record);
+
+    return err ? err : on_record(s, record);
+}
+
 void report_sites_window(struct report_sites *s, const struct report_window *window)
 {
     s->window = window;

@@ -70,6 +70,12 @@ void report_sites_progress(struct report_sites *s,
 void report_sites_jobs(struct report_sites *s, unsigned jobs);
 
 /*
+ * report_sites_add - one record of a log that somebody else reads: learned from and added up.
+ * Returns: as a consumer's record.
+ */
+int report_sites_add(struct report_sites *s, const struct report_record *record);
+
+/*
  * report_sites_window - of the log read next only what was allocated within; NULL: all of it again.
  * Borrowed until that log is read.
  */

@@ -32,6 +32,8 @@ def test_both_kinds_of_hooks_side_by_side(t):
         t.equal(side['log']['file'], path, 'file')
         t.equal((side['equal'], side['accuracy']), (side['compared'], 1), 'equal')
         t.true(side['compared'] > 100 and side['cost']['by_depth'] and side['by_thread'], 'figures')
+    sites = both['sites']
+    t.true(sites['same'] > 20 * (sites['changed'] + sites['only_first'] + sites['only_second']), sites)
     result = tool('compare', *logs)
     t.equal((result.status, result.errors), (0, ''), str(result))
     t.equal(result.text.count('The shadow stack equalled the snapshot in all of'), 2, str(result))

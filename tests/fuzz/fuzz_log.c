@@ -5,6 +5,8 @@
  */
 #include "report/ahead.h"
 #include "report/checks.h"
+#include "report/diff.h"
+#include "report/marks.h"
 #include "report/sites.h"
 #include "report/validate.h"
 
@@ -148,6 +150,76 @@ static void ahead_agrees(struct memory *m)
     report_lines_free(lines);
 }
 
+/* Marks are found or not; with each the log is cut; what lies before and behind one is the whole. */
+static uint64_t bytes_within(struct memory *m, const struct report_window *window)
+{
+    static const struct report_filter all = {NULL, NULL, 0};
+    struct report_problems problems;
+    struct report_sites *sites = NULL;
+    struct report_lines *lines = lines_of(m);
+    struct report_row row = {.bytes = 0};
+
+    report_problems_init(&problems);
+    if (report_sites_new(REPORT_BY_TYPE, &all, &problems, &sites) == 0) {
+        report_sites_window(sites, window);
+        (void)report_sites_read_lines(sites, lines, "fuzz");
+        MUST(report_sites_finish(sites) == 0);
+        report_sites_total(sites, &row);
+        row.bytes = report_sites_estimated(sites) ? 0 : row.bytes;
+    }
+    report_sites_free(sites);
+    report_lines_free(lines);
+    report_problems_fini(&problems);
+    return row.bytes;
+}
+
+static void marks(struct memory *m)
+{
+    struct report_lines *lines = lines_of(m);
+    struct report_marks marks = {NULL, 0, 0};
+    struct report_window before, behind;
+    char why[100];
+
+    (void)report_marks_read_lines(lines, &marks);
+    report_lines_free(lines);
+    if (report_marks_window(&marks, "warm", NULL, &behind, why, sizeof(why)) == 0 &&
+        report_marks_window(&marks, NULL, "warm", &before, why, sizeof(why)) == 0) {
+        uint64_t whole = bytes_within(m, NULL);
+        uint64_t sum = bytes_within(m, &before) + bytes_within(m, &behind);
+
+        MUST(whole == 0 || sum == 0 || whole == sum);
+    }
+    report_marks_fini(&marks);
+}
+
+/* No log differs from itself. */
+static void diff(struct memory *m, enum report_by by)
+{
+    static const struct report_filter all = {NULL, NULL, 0};
+    struct report_problems problems;
+    struct report_sites *sites = NULL;
+    struct report_lines *lines = lines_of(m);
+    struct report_diff *diff = NULL;
+
+    report_problems_init(&problems);
+    if (report_sites_new(by, &all, &problems, &sites) == 0) {
+        const struct report_sites *sides[REPORT_DIFF_SIDES];
+        struct report_diff_sum sum;
+
+        (void)report_sites_read_lines(sites, lines, "fuzz");
+        MUST(report_sites_finish(sites) == 0);
+        sides[REPORT_DIFF_OLD] = sides[REPORT_DIFF_NEW] = sites;
+        MUST(report_diff_new(sides, by, true, &diff) == 0);
+        report_diff_sum(diff, &sum);
+        MUST(sum.changed + sum.only[REPORT_DIFF_OLD] + sum.only[REPORT_DIFF_NEW] == 0);
+        MUST(sum.same == report_diff_count(diff) && sum.same <= report_sites_count(sites));
+    }
+    report_diff_free(diff);
+    report_sites_free(sites);
+    report_lines_free(lines);
+    report_problems_fini(&problems);
+}
+
 static void report(struct memory *m, enum report_by by)
 {
     static const struct report_filter filter = {"*", "*a*", 0};
@@ -222,6 +294,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     report(&m, REPORT_BY_METHOD);
     report(&m, REPORT_BY_THREAD);
     compare(&m);
+    marks(&m);
+    diff(&m, REPORT_BY_SITE);
+    diff(&m, REPORT_BY_THREAD);
     MUST(validate(&m, NULL) == validate(&m, schema)); /* the fast way and the schema's */
     return 0;
 }

@@ -42,6 +42,7 @@ static void two_logs_are_a_list(void **state)
 
     (void)state;
     assert_int_equal(json_array_size(json_object_get(json, "logs")), 2);
+    assert_true(json_is_integer(json_object_get(json_object_get(json, "sites"), "only_first")));
     json_decref(json);
     free(ran.out);
 }

@@ -11,6 +11,7 @@ static void text_is_as_expected(void **state)
     (void)state;
     expect_ran(DIFF(OLD, NEW), CLI_OK, FIXTURES "newer.diff.txt");
     expect_ran(DIFF("--by=type", OLD, NEW), CLI_OK, FIXTURES "newer.diff-type.txt");
+    expect_ran(DIFF("--exact", OLD, NEW), CLI_OK, FIXTURES "newer.diff-exact.txt");
     expect_ran(DIFF(OLD, FIXTURES "sampled.ndjson"), CLI_OK, FIXTURES "sampled.diff.txt");
 }
 
@@ -39,10 +40,10 @@ static void every_json_is_json_that_adds_up(void **state)
             assert_int_equal(ran.status, CLI_OK);
             json = json_loads(ran.out, JSON_REJECT_DUPLICATES, NULL);
             assert_non_null(json);
-            json_array_foreach(json_object_get(json, "rows"), at, row)
-                sum += json_integer_value(json_object_get(row, "bytes"));
-            assert_int_equal(sum, json_integer_value(json_object_get(
-                                      json_object_get(json, "change"), "bytes")));
+            json_array_foreach(json_object_get(json, "rows"), at, row) sum +=
+                json_integer_value(json_object_get(row, "bytes"));
+            assert_int_equal(
+                sum, json_integer_value(json_object_get(json_object_get(json, "change"), "bytes")));
             json_decref(json);
             free(ran.out);
         }

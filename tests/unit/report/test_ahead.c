@@ -104,8 +104,8 @@ static void same_with_any_number(struct memory_log *m, uint64_t stop_after)
 
 static void every_log_reads_the_same_with_any_number_of_threads(void **state)
 {
-    static const char *const logs[] = {"small", "damaged", "inline",  "sampled", "sites",
-                                       "mismatch", "invalid", "version2"};
+    static const char *const logs[] = {"small", "damaged",  "inline",  "sampled",
+                                       "sites", "mismatch", "invalid", "version2"};
     char path[80];
 
     (void)state;
@@ -166,8 +166,10 @@ static void a_line_that_is_too_long_is_passed_over(void **state)
     (void)state;
     buffer_append(&text, HEADER, strlen(HEADER));
     for (size_t i = 0; i < size; i += 64)
-        buffer_append(&text, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", 64);
-    buffer_append(&text, "\n" HEADER "{\"kind\":\"end\"}", strlen("\n" HEADER "{\"kind\":\"end\"}"));
+        buffer_append(&text, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+                      64);
+    buffer_append(&text, "\n" HEADER "{\"kind\":\"end\"}",
+                  strlen("\n" HEADER "{\"kind\":\"end\"}"));
     m.text = text.data;
     m.size = text.size;
     same_with_any_number(&m, 0);

@@ -9,18 +9,20 @@
 
 #include <cmocka.h>
 
-#define HEADER "{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":1}\n"
-#define CLASS(id, name) "{\"kind\":\"class\",\"id\":" #id ",\"name\":\"" name "\"}\n"
+#define HEADER           "{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":1}\n"
+#define CLASS(id, name)  "{\"kind\":\"class\",\"id\":" #id ",\"name\":\"" name "\"}\n"
 #define METHOD(id, name) "{\"kind\":\"method\",\"id\":" #id ",\"name\":\"" name "\"}\n"
 #define NODE(id, parent, method, il) \
     "{\"kind\":\"node\",\"id\":" #id ",\"parent\":" #parent ",\"method\":" #method ",\"il\":" #il \
     "}\n"
 #define ALLOC(class, bytes, node, il) \
     "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":" #class ",\"bytes\":" #bytes \
-    ",\"node\":" #node ",\"il\":" #il "}\n"
+                                                                 ",\"node\":" #node ",\"il\":" #il \
+                                                                 "}\n"
 #define SAMPLED(class, bytes, weight) \
     "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":" #class ",\"bytes\":" #bytes \
-    ",\"node\":0,\"weight\":" #weight "}\n"
+                                                                 ",\"node\":0,\"weight\":" #weight \
+                                                                 "}\n"
 #define THREAD "{\"kind\":\"thread\",\"id\":1,\"os\":1}\n"
 
 static struct report_problems problems;
@@ -45,8 +47,8 @@ static void compare(const char *old, const char *new, enum report_by by, bool ex
 {
     sides[REPORT_DIFF_OLD] = sites_of(old, by);
     sides[REPORT_DIFF_NEW] = sites_of(new, by);
-    assert_int_equal(
-        report_diff_new((const struct report_sites *const *)sides, by, exact, &diff), 0);
+    assert_int_equal(report_diff_new((const struct report_sites *const *)sides, by, exact, &diff),
+                     0);
 }
 
 static int setup(void **state)
@@ -153,10 +155,8 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(rows_are_matched_by_names_not_by_ids),
-        T(other_builds_have_other_instructions),
-        T(what_only_one_log_has_is_there),
-        T(a_change_within_the_sampling_is_not_certain),
+        T(rows_are_matched_by_names_not_by_ids), T(other_builds_have_other_instructions),
+        T(what_only_one_log_has_is_there),       T(a_change_within_the_sampling_is_not_certain),
         T(running_out_of_memory_is_said),
     };
 

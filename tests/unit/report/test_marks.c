@@ -14,12 +14,12 @@
 
 #define HEADER  "{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":1}\n"
 #define PART(n) "{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":1,\"part\":" #n "}\n"
-#define DEFINED "{\"kind\":\"thread\",\"id\":1,\"os\":1}\n{\"kind\":\"class\",\"id\":1,\"name\":\"C\"}\n"
+#define DEFINED \
+    "{\"kind\":\"thread\",\"id\":1,\"os\":1}\n{\"kind\":\"class\",\"id\":1,\"name\":\"C\"}\n"
 #define MARK(t, text) "{\"kind\":\"mark\",\"t\":" #t ",\"text\":\"" text "\"}\n"
 #define ALLOC(t, bytes) \
     "{\"kind\":\"alloc\",\"t\":" #t ",\"thread\":1,\"class\":1,\"bytes\":" #bytes ",\"node\":0}\n"
-#define SITE(bytes) \
-    "{\"kind\":\"site\",\"node\":0,\"class\":1,\"allocs\":1,\"bytes\":" #bytes "}\n"
+#define SITE(bytes) "{\"kind\":\"site\",\"node\":0,\"class\":1,\"allocs\":1,\"bytes\":" #bytes "}\n"
 
 static struct report_marks marks;
 static char why[400];
@@ -134,8 +134,8 @@ static void damaged_marks_are_passed_over(void **state)
 {
     (void)state;
     read_marks(HEADER "{\"kind\":\"mark\",\"t\":1}\n{\"kind\":\"mark\",\"text\":7,\"t\":1}\n"
-                      "{\"kind\":\"mark\",\"t\":-1,\"text\":\"x\"}\n" MARK(5, "good")
-                      "{\"kind\":\"mark\",\"t\":6,\"text\":\"cu");
+                      "{\"kind\":\"mark\",\"t\":-1,\"text\":\"x\"}\n" MARK(
+                          5, "good") "{\"kind\":\"mark\",\"t\":6,\"text\":\"cu");
     assert_int_equal(marks.count, 1);
     assert_string_equal(marks.marks[0].text, "good");
     assert_int_equal(marks.marks[0].at.recording, 1);
