@@ -18,6 +18,8 @@ struct report_args {
     struct report_filter filter;
     struct reading_options reading;
     bool folded, top_given, no_lines;
+    const char *links;
+    struct line_rows rows;
     const char *symbols[SYMBOL_DIRS];
     size_t symbol_count;
 };
@@ -33,6 +35,9 @@ enum {
     OPT_METHOD,
     OPT_SYMBOLS,
     OPT_NO_LINES,
+    OPT_RAW,
+    OPT_LINKS,
+    OPT_URLS,
     OPT_WIDE,
     OPT_JOBS,
     OPT_QUIET,
@@ -51,6 +56,9 @@ static const struct option options[] = {
     {"method", required_argument, NULL, OPT_METHOD},
     {"symbols", required_argument, NULL, OPT_SYMBOLS},
     {"no-lines", no_argument, NULL, OPT_NO_LINES},
+    {"raw", no_argument, NULL, OPT_RAW},
+    {"links", required_argument, NULL, OPT_LINKS},
+    {"urls", no_argument, NULL, OPT_URLS},
     {"wide", no_argument, NULL, OPT_WIDE},
     {"jobs", required_argument, NULL, OPT_JOBS},
     {"quiet", no_argument, NULL, OPT_QUIET},
@@ -119,6 +127,14 @@ static bool take(struct report_args *a, int option, const char *value)
     case OPT_NO_LINES:
         a->no_lines = true;
         return true;
+    case OPT_RAW:
+        a->print.raw = true;
+        return true;
+    case OPT_LINKS:
+        return text_links(value, &a->links);
+    case OPT_URLS:
+        a->print.urls = true;
+        return true;
     default:
         a->print.wide = true;
         return true;
@@ -165,12 +181,24 @@ static int read_all(struct report_args *a, struct report_sites *sites, char **lo
         if (err)
             status = reading_failed(&cmd_report, *logs, report_sites_log(sites), err);
     }
-    if (!status) {
-        err = report_sites_finish(sites);
-        if (err)
-            status = reading_failed(&cmd_report, logs[-1], report_sites_log(sites), err);
-    }
     return status;
+}
+
+/* Between reading and the rows: who tells lines, and who called async methods. */
+static int look_up(struct report_args *a, struct report_sites *sites)
+{
+    const struct report_defs *defs = report_sites_defs(sites);
+    int err = 0;
+
+    if (!a->no_lines && !a->folded)
+        err = source_lines_new(&cmd_report, defs, a->symbols, a->symbol_count,
+                               report_sites_log(sites)->header, &a->print.lines);
+    line_rows_init(&a->rows, defs, a->print.lines);
+    a->print.rows = &a->rows;
+    report_sites_lines(sites, line_rows_of, &a->rows);
+    if (!err && a->print.by == REPORT_BY_SITE)
+        err = report_async_new(defs, &a->print.async);
+    return err ? err : report_sites_finish(sites);
 }
 
 static int report(struct report_args *a, char **logs, FILE *out)
@@ -189,13 +217,12 @@ static int report(struct report_args *a, char **logs, FILE *out)
     if (status)
         goto out;
     reading_problems(&cmd_report, &problems, SHOWN_PROBLEMS);
-    if (!a->no_lines && !a->folded &&
-        source_lines_new(&cmd_report, report_sites_defs(sites), a->symbols, a->symbol_count,
-                         report_sites_log(sites)->header, &a->print.lines)) {
+    if (look_up(a, sites)) {
         cli_complain(&cmd_report, "%s", strerror(ENOMEM));
         status = CLI_IO;
         goto out;
     }
+    a->print.links = a->format == READING_TEXT && text_links_wanted(a->links, out);
     a->print.sites = sites;
     a->print.problems = &problems;
     if (a->folded) {
@@ -211,6 +238,8 @@ static int report(struct report_args *a, char **logs, FILE *out)
     }
     source_lines_missing(a->print.lines);
 out:
+    report_async_free(a->print.async);
+    line_rows_fini(&a->rows);
     source_lines_free(a->print.lines);
     report_sites_free(sites);
     report_problems_fini(&problems);
@@ -257,7 +286,8 @@ const struct cli_command cmd_report = {
         "\n"
         "  --by KEY          site (default: call path and type), type, method (the one that "
         "allocates),\n"
-        "                    thread, module (of that method)\n"
+        "                    thread, module (of that method), line (the innermost with a source\n"
+        "                    line, and type)\n"
         "  --format FORMAT   text (default), json (one object, \"stack\" leaf first), or folded: a "
         "line for each\n"
         "                    stack with its type and bytes, for flamegraph.pl and speedscope\n"
@@ -274,6 +304,10 @@ const struct cli_command cmd_report = {
         "  --symbols DIR     look for PDBs there too, besides the assemblies' own folders; may be "
         "repeated\n"
         "  --no-lines        do not look for files and lines\n"
+        "  --urls            addresses of lines by Source Link too; they are shown, not fetched\n"
+        "  --links WHEN      files as links that terminals open: auto (default: on a terminal),\n"
+        "                    always, never\n"
+        "  --raw             names as in the log: <BarAsync>d__3.MoveNext, not BarAsync\n"
         "  --wide            names in full, lines as long as they get\n"
         "  --profile         sampled stacks (record --profile) instead: by method, the samples it is "
         "on top of,\n"

@@ -4,14 +4,16 @@
 #include "cli/text.h"
 
 #include "base/buffer.h"
+#include "report/fold.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #define NO_FRAME "(no managed frame)" /* the runtime itself allocated */
 
 const char *print_report_by(enum report_by by)
 {
-    static const char *const names[] = {"site", "type", "method", "thread", "module"};
+    static const char *const names[] = {"site", "type", "method", "thread", "module", "line"};
 
     return (size_t)by < COUNT_OF(names) ? names[by] : NULL;
 }
@@ -48,15 +50,52 @@ static bool outer_frame(const struct report_defs *d, struct frame *f)
     return true;
 }
 
-static const char *frame_name(const struct report_defs *d, const struct frame *f)
+/* As written, in b, or as in the log. */
+static const char *method_name(const struct print_report *p, struct buffer *b, uint32_t method)
 {
-    return f->path == REPORT_PATH_LOST ? "(callers not in the log)"
-                                       : report_method(d, f->method)->name;
+    const char *name = report_method(report_sites_defs(p->sites), method)->name;
+
+    return p->raw ? name : report_fold(b, name);
+}
+
+static const char *frame_name(const struct print_report *p, struct buffer *b, const struct frame *f)
+{
+    return f->path == REPORT_PATH_LOST ? "(callers not in the log)" : method_name(p, b, f->method);
+}
+
+/*
+ * Calls each() for the callers of the innermost async method that was resumed on a stack, as far as the log can tell:
+ * that one's, its caller's, and so on. What lies around it there was awaited by it, or resumes what comes to be ready.
+ */
+#define ASYNC_CALLERS 32
+static void async_callers(const struct print_report *p, const struct report_row *row,
+                          void (*each)(const struct print_report *p, const struct frame *f,
+                                       void *context),
+                          void *context)
+{
+    const struct report_defs *d = report_sites_defs(p->sites);
+    struct report_caller caller;
+    uint32_t resumed = 0;
+    struct frame f;
+
+    if (!p->async || !first_frame(d, row, &f))
+        return;
+    while (!report_async_resumed(p->async, f.path))
+        if (!outer_frame(d, &f))
+            return;
+    resumed = f.method;
+    for (unsigned i = 0;
+         i < ASYNC_CALLERS && resumed && report_async_caller(p->async, resumed, &caller); i++) {
+        each(p, &(struct frame){UINT32_MAX, caller.method, caller.il, SST_CALL_NONE, false},
+             context);
+        resumed = caller.method;
+    }
 }
 
 /* Text. */
 
-static const char *const titles[] = {"call site", "type", "allocating method", "thread", "module"};
+static const char *const titles[] = {"call site", "type",   "allocating method",
+                                     "thread",    "module", "line"};
 
 static const char *base_name(const char *path)
 {
@@ -68,29 +107,84 @@ static const char *base_name(const char *path)
     return base;
 }
 
-static void print_frame(const struct print_report *p, const struct frame *f, FILE *out)
+/* A link as terminals know it (OSC 8), if the file is there to be opened. Returns: whether one was begun. */
+static bool begin_link(const struct print_report *p, const struct source_line *line, FILE *out)
+{
+    static const char plain[] = "/._-~";
+
+    if (!p->links || line->file[0] != '/' || access(line->file, R_OK))
+        return false;
+    fputs("\033]8;;file://", out);
+    for (const unsigned char *c = (const unsigned char *)line->file; *c; c++)
+        if ((*c >= '0' && *c <= '9') || ((*c | 0x20) >= 'a' && (*c | 0x20) <= 'z') ||
+            strchr(plain, *c))
+            putc(*c, out);
+        else
+            fprintf(out, "%%%02X", *c);
+    fprintf(out, "#L%u\033\\", line->line);
+    return true;
+}
+
+#define WHERE_SIZE 160
+
+/* "File.cs:12" in `room` columns at most. */
+static void where_text(const struct print_report *p, const struct source_line *line,
+                       char text[WHERE_SIZE])
+{
+    snprintf(text, WHERE_SIZE, "%.100s:%u", p->wide ? line->file : base_name(line->file),
+             line->line);
+}
+
+static void print_where(const struct print_report *p, const struct source_line *line,
+                        const char *text, FILE *out)
+{
+    bool linked = begin_link(p, line, out);
+    char *url = p->urls ? source_line_url(p->lines, line) : NULL;
+
+    text_elide(out, text, WHERE_SIZE);
+    if (linked)
+        fputs("\033]8;;\033\\", out);
+    if (url) {
+        fputs(" <", out);
+        text_elide(out, url, SIZE_MAX);
+        putc('>', out);
+    }
+    memory_free(url);
+}
+
+static void print_frame(const struct print_report *p, const struct frame *f, const char *at,
+                        FILE *out)
 {
     static const char *const calls[SST_CALL_COUNT] = {
         [SST_CALL_NATIVE] = "  (through native code)",
         [SST_CALL_DYNAMIC] = "  (through a dynamic method)",
         [SST_CALL_UNHOOKED] = "  (through code without hooks)",
     };
-    const struct report_defs *d = report_sites_defs(p->sites);
     const char *filter = f->filter ? " [filter]" : "", *call = calls[f->call] ? calls[f->call] : "";
-    size_t room = p->wide ? SIZE_MAX : TEXT_WIDTH - 9;
+    size_t room = p->wide ? SIZE_MAX : TEXT_WIDTH - strlen(at);
+    struct buffer name = BUFFER_INIT;
     struct source_line line;
-    char where[160] = "";
+    char where[WHERE_SIZE] = "";
+    bool known = source_line_of(p->lines, f->method, f->il, &line);
 
-    if (source_line_of(p->lines, f->method, f->il, &line))
-        snprintf(where, sizeof(where), " in %.100s:%u", p->wide ? line.file : base_name(line.file),
-                 line.line);
+    if (known)
+        where_text(p, &line, where);
     else if (f->il >= 0)
         snprintf(where, sizeof(where), " +IL_%04x", (unsigned)f->il);
     if (!p->wide)
-        room -= text_columns(where) + strlen(filter) + strlen(call);
-    fputs("      at ", out);
-    text_elide_method(out, frame_name(d, f), room);
-    fprintf(out, "%s%s%s\n", filter, where, call);
+        room -= text_columns(where) + strlen(filter) + strlen(call) + (known ? strlen(" in ") : 0);
+    fputs(at, out);
+    text_elide_method(out, frame_name(p, &name, f), room);
+    fprintf(out, "%s%s", filter, known ? " in " : where);
+    if (known)
+        print_where(p, &line, where, out);
+    fprintf(out, "%s\n", call);
+    buffer_free(&name);
+}
+
+static void print_caller(const struct print_report *p, const struct frame *f, void *out)
+{
+    print_frame(p, f, "      started by ", out);
 }
 
 void print_report_stack(const struct print_report *p, const struct report_row *row, FILE *out)
@@ -106,7 +200,7 @@ void print_report_stack(const struct print_report *p, const struct report_row *r
     }
     for (uint64_t i = 0;; i++) {
         if (!p->depth || i < p->depth)
-            print_frame(p, &f, out);
+            print_frame(p, &f, "      at ", out);
         else
             left++;
         if (!outer_frame(d, &f))
@@ -114,6 +208,35 @@ void print_report_stack(const struct print_report *p, const struct report_row *r
     }
     if (left)
         fprintf(out, "      ... %s more\n", text_count(&n, left));
+    async_callers(p, row, print_caller, out);
+}
+
+/* "File.cs:12  Method  Type" */
+static void print_line(const struct print_report *p, const struct report_row *row, size_t room,
+                       FILE *out)
+{
+    const struct line_row *at = line_rows_at(p->rows, row->line);
+    const char *type = report_class(report_sites_defs(p->sites), row->class_number)->name;
+    struct buffer name = BUFFER_INIT;
+    char where[WHERE_SIZE] = "(no source line)";
+    size_t half;
+
+    if (at)
+        where_text(p, &at->line, where);
+    room = p->wide                          ? SIZE_MAX / 2
+           : room > text_columns(where) + 4 ? room - text_columns(where) - 4
+                                            : 8;
+    half = text_columns(type) < room / 2 ? text_columns(type) : room / 2;
+    if (at) {
+        print_where(p, &at->line, where, out);
+        fputs("  ", out);
+        text_elide_method(out, method_name(p, &name, at->method), room - half);
+    } else {
+        fputs(where, out);
+    }
+    fputs("  ", out);
+    text_elide(out, type, p->wide ? SIZE_MAX : half);
+    buffer_free(&name);
 }
 
 void print_report_what(const struct print_report *p, const struct report_row *row, size_t room,
@@ -121,6 +244,7 @@ void print_report_what(const struct print_report *p, const struct report_row *ro
 {
     const struct report_defs *d = report_sites_defs(p->sites);
     const struct report_thread *thread;
+    struct buffer name = BUFFER_INIT;
     char text[64];
 
     switch (p->by) {
@@ -129,7 +253,11 @@ void print_report_what(const struct print_report *p, const struct report_row *ro
         text_elide(out, report_class(d, row->class_number)->name, room);
         break;
     case REPORT_BY_METHOD:
-        text_elide_method(out, row->path ? report_method(d, row->method)->name : NO_FRAME, room);
+        text_elide_method(out, row->path ? method_name(p, &name, row->method) : NO_FRAME, room);
+        buffer_free(&name);
+        break;
+    case REPORT_BY_LINE:
+        print_line(p, row, room, out);
         break;
     case REPORT_BY_MODULE:
         text_elide(out, row->path ? report_module(d, row->module)->name : NO_FRAME, room);
@@ -274,8 +402,9 @@ void print_report_text(const struct print_report *p, FILE *out)
     if (shown)
         fprintf(out, "\n%*s %6s  %*s  %s%s\n", (int)columns.bytes + 1, "bytes", "share",
                 (int)columns.allocs, "objects", estimated ? "       95% range  " : "",
-                p->by == REPORT_BY_SITE ? "type, and the stack that allocates it"
-                                        : print_report_by(p->by));
+                p->by == REPORT_BY_SITE   ? "type, and the stack that allocates it"
+                : p->by == REPORT_BY_LINE ? "line, method, type"
+                                          : print_report_by(p->by));
     for (size_t i = 0; i < shown; i++) {
         report_sites_row(p->sites, i, &row);
         print_row(p, &row, &columns, out);
@@ -328,36 +457,128 @@ static void json_amounts(struct buffer *b, const struct report_row *row)
     }
 }
 
-static void json_stack(const struct report_defs *d, const struct report_row *row, struct buffer *b)
+/* Before each element of an array but the first. */
+static void json_comma(struct buffer *b)
 {
+    if (b->data && b->data[b->size - 1] != '[')
+        buffer_char(b, ',');
+}
+
+static void json_frame_line(const struct print_report *p, const struct frame *f, struct buffer *b)
+{
+    struct source_line line;
+
+    json_comma(b);
+    if (!source_line_of(p->lines, f->method, f->il, &line)) {
+        buffer_text(b, "null");
+        return;
+    }
+    buffer_char(b, '{');
+    json_text(b, "file", line.file);
+    json_count(b, "line", line.line);
+    buffer_char(b, '}');
+}
+
+struct json_callers {
+    struct buffer *out, name;
+    bool any;
+};
+
+static void json_caller(const struct print_report *p, const struct frame *f, void *context)
+{
+    struct json_callers *c = context;
+    struct source_line line;
+
+    if (!c->any) {
+        json_key(c->out, "started_by");
+        buffer_char(c->out, '[');
+    }
+    c->any = true;
+    json_comma(c->out);
+    buffer_char(c->out, '{');
+    json_text(c->out, "method", method_name(p, &c->name, f->method));
+    if (source_line_of(p->lines, f->method, f->il, &line)) {
+        json_text(c->out, "file", line.file);
+        json_count(c->out, "line", line.line);
+    }
+    buffer_char(c->out, '}');
+}
+
+static void json_stack(const struct print_report *p, const struct report_row *row, struct buffer *b)
+{
+    const struct report_defs *d = report_sites_defs(p->sites);
+    struct json_callers callers = {b, BUFFER_INIT, false};
+    struct buffer name = BUFFER_INIT;
     struct frame f;
     bool more;
 
     json_key(b, "stack");
     buffer_char(b, '[');
     for (more = first_frame(d, row, &f); more; more = outer_frame(d, &f)) {
-        if (b->data && b->data[b->size - 1] != '[')
-            buffer_char(b, ',');
-        buffer_json_string(b, frame_name(d, &f));
+        json_comma(b);
+        buffer_json_string(b, frame_name(p, &name, &f));
     }
+    buffer_free(&name);
     buffer_char(b, ']');
     json_key(b, "stack_il"); /* beside each frame where it is, null where that is not known */
     buffer_char(b, '[');
     for (more = first_frame(d, row, &f); more; more = outer_frame(d, &f)) {
-        if (b->data && b->data[b->size - 1] != '[')
-            buffer_char(b, ',');
+        json_comma(b);
         if (f.il >= 0)
             buffer_unsigned(b, (uint64_t)f.il);
         else
             buffer_text(b, "null");
     }
     buffer_char(b, ']');
+    if (p->lines) {
+        json_key(b, "stack_lines");
+        buffer_char(b, '[');
+        for (more = first_frame(d, row, &f); more; more = outer_frame(d, &f))
+            json_frame_line(p, &f, b);
+        buffer_char(b, ']');
+    }
+    async_callers(p, row, json_caller, &callers);
+    if (callers.any)
+        buffer_char(b, ']');
+    buffer_free(&callers.name);
+}
+
+static void json_line(const struct print_report *p, const struct source_line *line,
+                      struct buffer *b)
+{
+    char *url = p->urls ? source_line_url(p->lines, line) : NULL;
+
+    json_text(b, "file", line->file);
+    json_count(b, "line", line->line);
+    if (url)
+        json_text(b, "url", url);
+    memory_free(url);
+}
+
+static void json_line_row(const struct print_report *p, const struct report_row *row,
+                          struct buffer *b)
+{
+    const struct report_defs *d = report_sites_defs(p->sites);
+    const struct line_row *at = line_rows_at(p->rows, row->line);
+    struct buffer name = BUFFER_INIT;
+
+    json_text(b, "type", report_class(d, row->class_number)->name);
+    if (at) {
+        json_text(b, "method", method_name(p, &name, at->method));
+        json_text(b, "module", report_module(d, at->line.module)->name);
+        json_line(p, &at->line, b);
+    } else {
+        json_key(b, "method");
+        buffer_text(b, "null");
+    }
+    buffer_free(&name);
 }
 
 static void json_method(const struct print_report *p, const struct report_row *row,
                         struct buffer *b)
 {
     const struct report_defs *d = report_sites_defs(p->sites);
+    struct buffer name = BUFFER_INIT;
     struct source_line line;
 
     json_key(b, "method");
@@ -365,15 +586,14 @@ static void json_method(const struct print_report *p, const struct report_row *r
         buffer_text(b, "null");
         return;
     }
-    buffer_json_string(b, report_method(d, row->method)->name);
+    buffer_json_string(b, method_name(p, &name, row->method));
+    buffer_free(&name);
     if (row->module)
         json_text(b, "module", report_module(d, row->module)->name);
     if (row->il < 0)
         return;
-    if (source_line_of(p->lines, row->method, row->il, &line)) {
-        json_text(b, "file", line.file);
-        json_count(b, "line", line.line);
-    }
+    if (source_line_of(p->lines, row->method, row->il, &line))
+        json_line(p, &line, b);
     json_count(b, "il", (uint64_t)row->il);
 }
 
@@ -386,7 +606,7 @@ void print_report_what_json(const struct print_report *p, const struct report_ro
     case REPORT_BY_SITE:
         json_text(b, "type", report_class(d, row->class_number)->name);
         json_method(p, row, b);
-        json_stack(d, row, b);
+        json_stack(p, row, b);
         break;
     case REPORT_BY_TYPE:
         json_text(b, "type", report_class(d, row->class_number)->name);
@@ -395,6 +615,9 @@ void print_report_what_json(const struct print_report *p, const struct report_ro
         break;
     case REPORT_BY_METHOD:
         json_method(p, row, b);
+        break;
+    case REPORT_BY_LINE:
+        json_line_row(p, row, b);
         break;
     case REPORT_BY_MODULE:
         json_key(b, "module");

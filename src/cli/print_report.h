@@ -4,9 +4,10 @@
 #ifndef SHADOWTRACE_CLI_PRINT_REPORT_H
 #define SHADOWTRACE_CLI_PRINT_REPORT_H
 
-#include "cli/source_lines.h"
+#include "cli/line_rows.h"
 
 #include "base/buffer.h"
+#include "report/async.h"
 #include "report/sites.h"
 
 #include <stdio.h>
@@ -15,12 +16,17 @@ struct print_report {
     const struct report_sites *sites;
     const struct report_problems *problems;
     struct source_lines *lines; /* NULL: no files and lines */
+    struct line_rows *rows;     /* what report_row.line numbers */
+    struct report_async *async; /* NULL: no callers of async methods */
     enum report_by by;
     uint64_t top;       /* rows; 0 all */
     uint64_t depth;     /* frames of each stack in text; 0 all */
     uint64_t min_bytes; /* rows below are not shown */
     const char *from, *to; /* marks the logs were cut at; NULL: not */
     bool wide;          /* names in full */
+    bool raw;           /* names as in the log */
+    bool links;         /* files as links for a terminal */
+    bool urls;          /* addresses by Source Link */
     bool filtered;
 };
 

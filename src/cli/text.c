@@ -2,7 +2,9 @@
 
 #include "base/buffer.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *text_count(struct text_number *to, uint64_t value)
 {
@@ -149,6 +151,23 @@ size_t text_elide_method(FILE *out, const char *text, size_t width)
     used += elide_part(out, parameters + 1, text + strlen(text) - 1, width - used - 2);
     putc(')', out);
     return used + 2;
+}
+
+bool text_links(const char *value, const char **when)
+{
+    *when = value;
+    return strcmp(value, "auto") == 0 || strcmp(value, "always") == 0 ||
+           strcmp(value, "never") == 0;
+}
+
+bool text_links_wanted(const char *when, FILE *out)
+{
+    const char *term = getenv("TERM");
+    int fd = fileno(out);
+
+    if (when && strcmp(when, "auto") != 0)
+        return strcmp(when, "always") == 0;
+    return term && *term && strcmp(term, "dumb") != 0 && fd >= 0 && isatty(fd);
 }
 
 bool text_parse(const char *text, uint64_t most, uint64_t *out)

@@ -41,6 +41,10 @@ size_t text_elide(FILE *out, const char *text, size_t width);
  */
 size_t text_elide_method(FILE *out, const char *text, size_t width);
 
+/* text_links - reads WHEN of --links: auto, always, never. text_links_wanted: NULL is auto, which asks `out`. */
+bool text_links(const char *value, const char **when);
+bool text_links_wanted(const char *when, FILE *out);
+
 /*
  * text_parse - a whole number, decimal, with an optional k, M or G (1024s). Returns: whether text
  * is one.

@@ -1,5 +1,7 @@
 #include "report/sites.h"
 
+#include "report/fold.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -48,6 +50,8 @@ struct report_sites {
     struct report_consumer consumer;
     const struct report_window *window; /* NULL: all */
     uint64_t recording;                 /* of the log being read: 1, 2, ... */
+    report_line_of *line_of;
+    void *line_context;
     uint32_t *order; /* rows: numbers of sites */
 };
 
@@ -256,10 +260,9 @@ int report_sites_new(enum report_by by, const struct report_filter *filter,
         return -ENOMEM;
     s->by = by;
     s->filter = *filter;
-    s->want_path =
-        by == REPORT_BY_SITE || by == REPORT_BY_METHOD || by == REPORT_BY_MODULE || filter->method;
-    s->want_il = by == REPORT_BY_SITE;
-    s->want_class = by == REPORT_BY_SITE || by == REPORT_BY_TYPE || filter->type;
+    s->want_il = by == REPORT_BY_SITE || by == REPORT_BY_LINE;
+    s->want_path = s->want_il || by == REPORT_BY_METHOD || by == REPORT_BY_MODULE || filter->method;
+    s->want_class = s->want_il || by == REPORT_BY_TYPE || filter->type;
     s->want_thread = by == REPORT_BY_THREAD;
     s->consumer.record = on_record;
     s->consumer.context = s;
@@ -311,6 +314,12 @@ void report_sites_jobs(struct report_sites *s, unsigned jobs)
     s->log.jobs = jobs;
 }
 
+void report_sites_lines(struct report_sites *s, report_line_of *line_of, void *context)
+{
+    s->line_of = line_of;
+    s->line_context = context;
+}
+
 int report_sites_read(struct report_sites *s, const char *path)
 {
     return report_log_read(path, &s->defs, &s->consumer, &s->log);
@@ -348,13 +357,16 @@ bool report_glob(const char *glob, const char *text)
     return !*glob;
 }
 
-/* For each number of a table, whether its name matches. NULL: no memory. */
+/* For each number of a table, whether its name matches, as logged or as written. NULL: no memory. */
 static bool *matches(const struct report_table *t, const char *glob)
 {
     bool *match = memory_zalloc(t->count, sizeof(*match));
+    struct buffer b = BUFFER_INIT;
 
     for (size_t i = 0; match && i < t->count; i++)
-        match[i] = report_glob(glob, t->defs[i].name);
+        match[i] = report_glob(glob, t->defs[i].name) ||
+                   report_glob(glob, report_fold(&b, t->defs[i].name));
+    buffer_free(&b);
     return match;
 }
 
@@ -396,6 +408,10 @@ static void rekey(const struct report_sites *s, struct site *site)
         break;
     case REPORT_BY_THREAD:
         site->thread = old.thread;
+        break;
+    case REPORT_BY_LINE: /* in the place of the path */
+        site->path = s->line_of ? s->line_of(s->line_context, old.path, old.il) : 0;
+        site->class_number = old.class_number;
         break;
     }
 }
@@ -556,6 +572,11 @@ void report_sites_row(const struct report_sites *s, size_t index, struct report_
         break;
     case REPORT_BY_THREAD:
         out->thread = site->thread;
+        break;
+    case REPORT_BY_LINE:
+        out->path = REPORT_PATH_LOST;
+        out->line = site->path;
+        out->class_number = site->class_number;
         break;
     }
 }

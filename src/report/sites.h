@@ -21,6 +21,7 @@ enum report_by {
     REPORT_BY_METHOD, /* the innermost: it allocates */
     REPORT_BY_THREAD,
     REPORT_BY_MODULE, /* of that method */
+    REPORT_BY_LINE,   /* of the source, and type; see report_sites_lines */
 };
 
 struct report_filter {
@@ -40,11 +41,11 @@ struct report_row {
     double share;     /* of the total's bytes, 0 to 1 */
     uint64_t sampled; /* events this rests on, if it is an estimate; else 0 */
     /*
-     * What the row is of, as numbers of report_defs; fields that do not belong to `by` are 0 (il:
+     * What the row is of, as numbers of report_defs (line: what report_line_of said); fields that do not belong to `by` are 0 (il:
      * REPORT_NO_IL).
      */
     uint32_t path; /* by method or module: REPORT_PATH_EMPTY for what no managed frame allocated */
-    uint32_t class_number, method, module;
+    uint32_t class_number, method, module, line;
     uint32_t thread; /* number + 1; 0: the log does not say which */
     int32_t il;
 };
@@ -80,6 +81,13 @@ int report_sites_add(struct report_sites *s, const struct report_record *record)
  * Borrowed until that log is read.
  */
 void report_sites_window(struct report_sites *s, const struct report_window *window);
+
+/*
+ * report_sites_lines - who tells lines, for REPORT_BY_LINE; before report_sites_finish. line_of: a number for the line
+ * to which an allocation at `il` of the path's method belongs; 0: none is known.
+ */
+typedef uint32_t report_line_of(void *context, uint32_t path, int32_t il);
+void report_sites_lines(struct report_sites *s, report_line_of *line_of, void *context);
 
 /*
  * report_sites_read - add a log. Returns: as report_log_read; after a failure what came before it

@@ -1,0 +1,35 @@
+/*
+ * cli/line_rows.h - the lines that a report has rows of, numbered from 1. An allocation belongs to the innermost frame
+ * of its stack that has a line: a list that grows inside of the framework to the line that adds to it.
+ */
+#ifndef SHADOWTRACE_CLI_LINE_ROWS_H
+#define SHADOWTRACE_CLI_LINE_ROWS_H
+
+#include "cli/source_lines.h"
+
+struct line_row {
+    struct source_line line;
+    uint32_t method; /* number in defs; its code is there */
+};
+
+struct line_rows {
+    const struct report_defs *defs;
+    struct source_lines *lines;
+    struct line_row *rows;
+    size_t count, capacity;
+    struct index index;
+};
+
+void line_rows_init(struct line_rows *l, const struct report_defs *defs,
+                    struct source_lines *lines);
+void line_rows_fini(struct line_rows *l);
+
+/* line_rows_of - a report_line_of (report/sites.h); context is the struct line_rows. Without memory: 0, no line. */
+uint32_t line_rows_of(void *context, uint32_t path, int32_t il);
+
+static inline const struct line_row *line_rows_at(const struct line_rows *l, uint32_t number)
+{
+    return number && number <= l->count ? &l->rows[number - 1] : NULL;
+}
+
+#endif

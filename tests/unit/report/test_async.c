@@ -1,0 +1,141 @@
+/* Who called an async method that was resumed. */
+#include "report/async.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define START "System.Runtime.CompilerServices.AsyncTaskMethodBuilder.Start<T>(T&)"
+enum { MAIN = 1, OTHER, WORK, START_METHOD, MOVE_NEXT, BOX };
+
+static struct report_problems problems;
+static struct report_defs defs;
+
+static void define(const char *format, ...)
+{
+    struct report_parser parser;
+    struct report_record record;
+    struct report_line line = {.size = 0};
+    char text[2000];
+    va_list args;
+
+    va_start(args, format);
+    line.size = (size_t)vsnprintf(text, 1000, format, args);
+    va_end(args);
+    memset(text + line.size, '\n', REPORT_LINE_PADDING);
+    line.text = text;
+    report_parser_init(&parser);
+    assert_int_equal(report_parse(&parser, &line, &record), 0);
+    assert_int_equal(report_defs_add(&defs, &record), 0);
+    report_parser_fini(&parser);
+}
+
+static void node(int id, int parent, int method, int il)
+{
+    define("{\"kind\":\"node\",\"id\":%d,\"parent\":%d,\"method\":%d,\"il\":%d}", id, parent,
+           method, il);
+}
+
+static int setup(void **state)
+{
+    static const char *const names[] = {"App.Main()",
+                                        "App.Other()",
+                                        "App.Work(System.Int32)",
+                                        START,
+                                        "App.<Work>d__1.MoveNext()",
+                                        "X.Box.MoveNext()"};
+
+    (void)state;
+    report_problems_init(&problems);
+    assert_int_equal(report_defs_init(&defs, &problems), 0);
+    for (int i = 0; i < 6; i++)
+        define("{\"kind\":\"method\",\"id\":%d,\"name\":\"%s\"}", i + 1, names[i]);
+    node(1, 0, MAIN, 0);
+    node(2, 0, BOX, 0);
+    node(3, 2, MOVE_NEXT, 7); /* resumed */
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    report_defs_fini(&defs);
+    report_problems_fini(&problems);
+    return 0;
+}
+
+/* Whether the caller is known. */
+static bool ask(struct report_caller *caller)
+{
+    struct report_async *a;
+    uint32_t machine, path;
+    bool known;
+
+    assert_int_equal(report_async_new(&defs, &a), 0);
+    assert_int_equal(report_defs_method(&defs, MOVE_NEXT, (struct report_place){0, 0}, &machine),
+                     0);
+    assert_int_equal(report_defs_path(&defs, 3, (struct report_place){0, 0}, &path), 0);
+    assert_true(report_async_resumed(a, path));
+    known = report_async_caller(a, machine, caller);
+    report_async_free(a);
+    return known;
+}
+
+static void begun(int first_id, int parent, int il)
+{
+    node(first_id, parent, WORK, il);
+    node(first_id + 1, first_id, START_METHOD, 3);
+    node(first_id + 2, first_id + 1, MOVE_NEXT, 4);
+}
+
+static void the_caller_of_a_resumed_method_is_that_of_its_beginning(void **state)
+{
+    struct report_caller caller;
+
+    (void)state;
+    assert_false(ask(&caller)); /* no beginning in the log */
+    begun(10, 1, 5);
+    assert_true(ask(&caller));
+    assert_string_equal(report_method(&defs, caller.method)->name, "App.Main()");
+    assert_int_equal(caller.il, 5);
+}
+
+static void of_several_callers_none_is_named(void **state)
+{
+    struct report_caller caller;
+
+    (void)state;
+    begun(10, 1, 5);
+    begun(20, 1, 9);
+    assert_false(ask(&caller));
+}
+
+static void a_beginning_that_cannot_be_told_counts_as_another(void **state)
+{
+    struct report_caller caller;
+
+    (void)state;
+    begun(10, 1, 5);
+    node(20, 1, START_METHOD, 3); /* the method as written is inlined in its caller */
+    node(21, 20, MOVE_NEXT, 4);
+    assert_false(ask(&caller));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_caller_of_a_resumed_method_is_that_of_its_beginning,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(of_several_callers_none_is_named, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_beginning_that_cannot_be_told_counts_as_another, setup,
+                                        teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
