@@ -68,7 +68,7 @@ def test_counts_and_bytes_are_exact(t, hooks, seed):
 
     # The report.
     reported = collections.defaultdict(lambda: [0, 0])
-    report = r.report('--by', 'site')
+    report = r.report('--by', 'site', '--raw')
     t.equal(report['total']['allocs'], len(log.allocs), 'allocations in the report')
     t.equal(report['total']['bytes'], log.end['bytes'], 'bytes in the report')
     for row in report['rows']:
