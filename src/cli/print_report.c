@@ -479,6 +479,19 @@ static void json_frame_line(const struct print_report *p, const struct frame *f,
     buffer_char(b, '}');
 }
 
+static bool has_lines(const struct print_report *p, const struct report_row *row)
+{
+    struct source_line line;
+    struct frame f;
+    bool more;
+
+    for (more = first_frame(report_sites_defs(p->sites), row, &f); more;
+         more = outer_frame(report_sites_defs(p->sites), &f))
+        if (source_line_of(p->lines, f.method, f.il, &line))
+            return true;
+    return false;
+}
+
 struct json_callers {
     struct buffer *out, name;
     bool any;
@@ -530,7 +543,7 @@ static void json_stack(const struct print_report *p, const struct report_row *ro
             buffer_text(b, "null");
     }
     buffer_char(b, ']');
-    if (p->lines) {
+    if (has_lines(p, row)) {
         json_key(b, "stack_lines");
         buffer_char(b, '[');
         for (more = first_frame(d, row, &f); more; more = outer_frame(d, &f))
