@@ -12,6 +12,8 @@
 
 #define CLASS_CACHE 1024 /* entries a thread; a power of two */
 #define SITE_CACHE  1024 /* the same */
+#define CHECK_REST \
+    49 /* times what a comparison took, without one: 2 % of the time is for comparing */
 
 enum { VERDICT_NONE, VERDICT_WANTED, VERDICT_UNWANTED };
 
@@ -29,6 +31,7 @@ struct alloc_thread {
     uintptr_t young_low, young_high; /* generation 0: what lies here is on the normal heap */
     uint32_t names_epoch;            /* in which the cache below was filled */
     uint32_t until_check;            /* allocations to the next comparison */
+    uint64_t check_after;            /* ticks: not before, if check_bounded */
     struct live_settings live;       /* what it works with; see live/live.h */
     uint64_t told_sample;            /* sampling rate that the writer has been told */
     double until_sample;             /* bytes to the next sample; exponentially distributed */
@@ -363,12 +366,31 @@ static void post_values(struct alloc *a, struct stack *s, struct alloc_thread *t
         event_post(t->ring, &event); /* without it the event says nothing of values */
 }
 
+/* Whether this allocation, at `ticks`, is one to be compared. */
+static bool compares(struct alloc *a, struct alloc_thread *t, uint64_t ticks)
+{
+    const struct options *options = a->config.options;
+
+    if (!a->config.compare || !options->check || LIKELY(--t->until_check))
+        return false;
+    t->until_check = options->check;
+    return !options->check_bounded || ticks >= t->check_after;
+}
+
+static void compare(struct alloc *a, struct alloc_thread *t, const struct alloc_capture *capture)
+{
+    uint64_t start = clock_ticks(), end;
+
+    a->config.compare(a->config.context, &t->state, capture);
+    end = clock_ticks();
+    t->check_after = end + (end - start) * CHECK_REST;
+}
+
 static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uintptr_t object,
                    struct names_class *class, uint64_t bytes)
 {
-    const struct options *options = a->config.options;
-    bool compare = a->config.compare && options->check && --t->until_check == 0;
     struct event event = {.ticks = clock_ticks(), .subject = (uintptr_t) class};
+    bool wanted = compares(a, t, event.ticks);
     uint64_t captured = 0;
     uintptr_t ip = 0;
     struct tree_node *node;
@@ -380,7 +402,7 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
     depth = stack_settle(s, &top);
     node = a->config.capture ? a->config.capture(a->config.context, &t->state)
                              : context_of(a, top, depth);
-    if (UNLIKELY(compare))
+    if (UNLIKELY(wanted))
         captured = clock_ticks();
     if (depth && !a->config.capture) {
         ip = allocating_instruction(a, top, depth);
@@ -391,12 +413,11 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
         post_values(a, s, t, event.ticks);
     if (UNLIKELY(event_post(t->ring, &event)))
         event_lose(t->ring, EVENT_LOST_RING_FULL);
-    if (UNLIKELY(compare)) {
+    if (UNLIKELY(wanted)) {
         struct alloc_capture capture = {
             s, top, depth, captured - event.ticks, event.ticks, class->id, node->id, t->ring, ip};
 
-        t->until_check = options->check;
-        a->config.compare(a->config.context, &t->state, &capture);
+        compare(a, t, &capture);
     }
 }
 

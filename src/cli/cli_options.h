@@ -49,7 +49,7 @@ struct cli_recording {
     "  --hooks auto|elt2|elt3            hooks for method calls (auto)\n" \
     "  --capture shadow|snapshot|both    where stacks come from (shadow)\n" \
     "  --check N           compare every N-th stack of a thread with the runtime's own;\n" \
-    "                      0: never (1000; with --capture both 1)\n" \
+    "                      0: never (1000, and at most 2 % of its time; with --capture both 1)\n" \
     "  --check-calls N     compare in the hook of every N-th call of a thread\n" \
     "  --check-threads MS  so often suspend the runtime and compare the stacks of all threads\n" \
     "  --no-inline         keep the JIT from inlining, so that every call is seen\n" \

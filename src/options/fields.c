@@ -262,6 +262,7 @@ int options_settle(struct options *o, bool check_given, char *why, size_t why_si
 
     if (!check_given)
         o->check = checks[o->capture];
+    o->check_bounded = !check_given && o->check > 1;
     if (o->hooks == OPTIONS_HOOKS_AUTO && needs_elt2(o))
         o->hooks = OPTIONS_HOOKS_ELT2;
     if (o->capture == OPTIONS_CAPTURE_BOTH && o->check != 1)

@@ -56,6 +56,7 @@ struct options {
     uint32_t min_duration;        /* --min-duration NS: of calls that are traced; 0 any */
     uint32_t
         check; /* --check N: compare every N-th allocation of a thread; 0 off; default 1000, with capture both 1, snapshot 0 */
+    bool check_bounded; /* check was not given: a thread also leaves off, until comparing is 2 % of its time */
     uint32_t check_calls;   /* --check-calls N: compare in the hook of every N-th call of a thread; 0 off */
     uint32_t check_threads; /* --check-threads MS: stop and compare all threads that often; 0 off */
     uint32_t max_nodes;     /* --max-nodes N; default 4,000,000 */

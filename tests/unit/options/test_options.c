@@ -44,6 +44,7 @@ static void an_empty_object_with_a_version_means_the_defaults(void **state)
     assert_int_equal(o.capture, OPTIONS_CAPTURE_SHADOW);
     assert_int_equal(o.full, OPTIONS_FULL_WAIT);
     assert_int_equal(o.check, 1000);
+    assert_true(o.check_bounded);
     assert_int_equal(o.max_nodes, 4000000);
     assert_int_equal(o.sample, 0);
     assert_int_equal(o.only.count, 0);
@@ -74,6 +75,7 @@ static void every_option_is_read(void **state)
     assert_int_equal(o.stacks, OPTIONS_STACKS_INLINE);
     assert_int_equal(o.full, OPTIONS_FULL_DROP);
     assert_int_equal(o.check, 1);
+    assert_false(o.check_bounded);
     assert_int_equal(o.max_nodes, UINT32_MAX);
     assert_int_equal(o.sample, (UINT64_C(1) << 53) - 1);
     assert_int_equal(o.min_size, 85000);
