@@ -3,7 +3,7 @@
 #   make            the library and the command
 #   make demo       install what is missing, record a real program, show its call sites
 #   make check      install what is missing, run every test
-#   make bench      what each way of capturing costs
+#   make bench      what each way of capturing costs: 25 minutes; BENCH_QUICK=1: 4; BENCH_ONLY="fsc kestrel": those
 #   make lint       clang-format and clang-tidy
 #   make install    PREFIX=/usr/local DESTDIR=
 #
@@ -159,7 +159,7 @@ demo: deps
 
 bench: deps
 	$(Q)$(MAKE) --no-print-directory all
-	$(Q)python3 tests/bench/bench.py $(abspath $(BUILD))
+	$(Q)python3 tests/bench/bench.py $(abspath $(BUILD)) $(if $(BENCH_QUICK),--quick) $(if $(BENCH_ONLY),$(BENCH_ONLY:%=--only %))
 
 LINT := $(wildcard src/*/*.[ch] hooks/*.[ch] include/shadowtrace/*.h include/shadowtrace/*/*.h tests/*/*.[ch] tests/unit/*/*.[ch])
 lint:

@@ -6,13 +6,14 @@ usage: tests/bench/bench.py BUILD [--quick | --full] [--rounds N] [--only PROGRA
 Every round runs every mode of a program once, in random order. Writes BUILD/bench.json (all samples) and BUILD/bench.svg,
 prints a table for each program and then what issue 5 asks for with the figure reached. CPU time is user and system time
 of the process, our own threads included; `ns/op` is a call (fib), an allocation (tree, depth) or a request (kestrel), by the
-CPU time of the program's own thread, or of the server. Without options it ends in about 20 minutes on two cores; --quick in
+CPU time of the program's own thread, or of the server. Without options it ends in about 25 minutes on two cores; --quick in
 about 3; --full takes nine rounds of everything, more than an hour. --show prints what the last run found.
 """
 import argparse
 import json
 import os
 import random
+import subprocess
 import sys
 import time
 
@@ -28,6 +29,8 @@ FIB = ['plain', 'elt3', 'elt2', 'events3', 'events2']
 TREE = ['plain', 'alloc', 'elt3', 'elt3a', 'events3', 'sites3', 'events3-0', 'sites3-0', 'snapshot']
 COMPILER = ['plain', 'elt3', 'elt3a', 'events3', 'sites3', 'snapshot']
 SERVER = ['plain', 'elt3', 'elt2', 'sites3', 'events3', 'only', 'snapshot']
+# What a run may fail with: it is said, and the others go on.
+FAILURES = (OSError, ValueError, KeyError, IndexError, subprocess.SubprocessError)
 # A nursery of 64 MB in all modes: collections, which walk deep stacks, would hide what is measured.
 NURSERY = {'DOTNET_GCgen0size': '0x4000000'}
 # Servers reach their final code in seconds instead of a quarter of a minute, in all modes.
@@ -48,7 +51,7 @@ def programs(quick):
     def tree(depth, *more, key='', label='', rounds=3, core=tuple(TREE), rest=tuple(ALL)):
         return Program('tree%s%s' % (depth, key), 'trees, %s frames deep%s' % (depth, label), 'allocation',
                        own('Tree', '--depth', depth, '--operations', '150000' if quick else '400000', '--seconds',
-                           '1.5' if quick else '4', *more), rounds, core, rest, primary='op_cpu', env=NURSERY)
+                           '1.5' if quick else '3', *more), rounds, core, rest, primary='op_cpu', env=NURSERY)
 
     def compiler(key, label, path, source, own_names, *more):
         return Program(key, label, 'run', ['dotnet', '{sdk}/' + path, '@{out}/%s.rsp' % key, *more,
@@ -108,7 +111,11 @@ def measure(bench, program, arguments, samples):
                 continue
             progress('%s: round %d of %d, %d of %d: %s' % (program.label, number + 1, rounds, position + 1, len(keys),
                                                            MODE[key].label))
-            sample = bench.run(program, MODE[key], number)
+            try:
+                sample = bench.run(program, MODE[key], number)
+            except FAILURES as problem:
+                sample = {'program': program.key, 'mode': key, 'round': number,
+                          'error': '%s: %s' % (type(problem).__name__, problem)}
             samples.append(sample)
             if 'error' in sample:
                 say('%s, %s: %s' % (program.label, MODE[key].label, sample['error']))
@@ -160,7 +167,10 @@ def main():
         result = load(json_path, None if arguments.show else bench.fingerprint,
                       [] if arguments.show else chosen if arguments.only else known)
         if not arguments.show:
-            run(bench, table, chosen, arguments, result, json_path)
+            try:
+                run(bench, table, chosen, arguments, result, json_path)
+            except KeyboardInterrupt:
+                say('stopped; what was measured until now:')
     except Missing as problem:
         print('bench: %s' % problem, file=sys.stderr)
         return 3
@@ -193,14 +203,23 @@ def run(bench, table, chosen, arguments, result, json_path):
     samples = result.setdefault('samples', [])
     for program in table:
         if program.key in chosen and not (no_wrk and program.key.startswith('kestrel')):
-            measure(bench, program, arguments, samples)
+            part(program.key, measure, bench, program, arguments, samples)
             save(result, json_path)
     if 'report' in chosen:
-        result['report'] = reading.measure(bench, 2_000_000 if arguments.quick else 20_000_000, say)
+        result['report'] = part('report', reading.measure, bench, 2_000_000 if arguments.quick else 20_000_000, say)
         save(result, json_path)
     if 'sampling' in chosen:
-        result['sampling'] = sampling.measure(bench, 50, say)
+        result['sampling'] = part('sampling', sampling.measure, bench, 50, say)
         save(result, json_path)
+
+
+def part(name, function, *arguments):
+    """One part fails: the others are still measured."""
+    try:
+        return function(*arguments)
+    except (Missing, *FAILURES) as problem:
+        say('%s: %s: %s' % (name, type(problem).__name__, problem))
+        return None
 
 
 if __name__ == '__main__':
