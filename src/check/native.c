@@ -52,7 +52,7 @@ static int access_mem(unw_addr_space_t space, unw_word_t at, unw_word_t *value, 
     (void)space;
     if (write)
         return -UNW_EINVAL;
-    if (at >= n->stack_low && at + sizeof(*value) <= n->stack_high) {
+    if (at >= n->stack_low && at < n->stack_high && n->stack_high - at >= sizeof(*value)) {
         memcpy(value, n->stack + (at - n->stack_low), sizeof(*value));
         return 0;
     }

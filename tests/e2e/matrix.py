@@ -6,9 +6,9 @@ usage: tests/e2e/matrix.py [--all] [-k TEXT]... [-j N] [--keep] [--list]
 
 Without --all: a short form, each program once, every pair of settings (but program) at least once; `make check` runs it
 as tests of test_matrix.py. With --all: each program on each framework with each hook set, and for each of these every
-pair of the other settings; then the compilers, a
-build and a server under load. A cell has at least 20,000 comparisons, all equal, nothing lost; a cell
-that cannot run is a failure.
+pair of the other settings; random nestings; the compilers, a build and a server under load; all threads of a compiler and
+of a server stopped and walked; the negative controls. A cell has at least 20,000 comparisons, all equal, nothing lost; a
+cell that cannot run is a failure. The last line counts all.
 """
 import argparse
 import collections
@@ -17,6 +17,7 @@ import itertools
 import json
 import os
 import random
+import re
 import shutil
 import sys
 import threading
@@ -144,6 +145,7 @@ def judge(command, folder, hooks, environment, enough, check=1, timeout=600, cwd
             wrong.append('%d lost: %s' % (end['lost'], end['lost_by']))
         if check == 1 and c['compared'] + refused != end['seen']:
             wrong.append('%d compared + %d refused, %d allocations' % (c['compared'], refused, end['seen']))
+    numbers['text'] = describe(numbers) + said(result)
     if numbers['compared'] < enough:
         wrong.append('%d comparisons are too few' % numbers['compared'])
     return numbers, '\n'.join(wrong)
@@ -207,28 +209,81 @@ def build_command(folder):
     return ['dotnet', 'build', project, '-nologo', '-nodeReuse:false', '-p:UseSharedCompilation=false', '--disable-build-servers']
 
 
-def big(folder):
-    """(name, hooks, judged) of the programs that are large: compilers, a build, a server under load."""
+def judge_stops(command, folder, hooks, ms=5, timeout=1800):
+    """Records a command whose threads are all stopped and compared every ms milliseconds. (numbers, what is wrong)."""
+    path = os.path.join(folder, 'log.ndjson')
+    result = harness.run([TOOL, 'record', '--check', '0', '--check-threads', str(ms), '--hooks', hooks, '--log', 'sites', '-o', path,
+                          '--'] + command, timeout=timeout, env=harness.ENVIRONMENT, cwd=folder)
+    if result.status:
+        return None, str(result)
+    with open(path, 'rb') as file:
+        checks = [json.loads(line) for line in file if line.startswith(b'{"kind":"check"')]
+    numbers, wrong = judge_threads(harness.tool_json('compare', '--format=json', path), checks)
+    return dict(numbers, compared=numbers['walked'] - numbers['refused'], text=describe_threads(numbers) + said(result)), wrong
+
+
+def said(result):
+    """What a server says of its load."""
+    return ''.join(', ' + line for line in result.text.splitlines() if line.startswith('requests '))
+
+
+def compilers(folder):
+    """(name, command, least number of comparisons) of the compilers of the SDK; {made} in a command is where to write."""
     import test_compiler
     csc, references = test_compiler.compiler()
     with open(os.path.join(folder, 'sample.cs'), 'w', encoding='utf-8') as file:
         file.write(test_compiler.SOURCE)
     shutil.copy(os.path.join(harness.PROGRAMS, 'TailCalls/Program.fs'), folder)
     fsharp = os.path.join(harness.SDK, 'FSharp')
-    references = ['-r:' + r for r in references]
+    response = os.path.join(folder, 'references.rsp')
+    with open(response, 'w', encoding='utf-8') as file:
+        file.write(''.join('-r:%s\n' % r for r in references))
+    return (('csc', ['dotnet', csc, '-nologo', '-noconfig', '-out:{made}.dll', '@' + response,
+                     os.path.join(folder, 'sample.cs')], 150_000),
+            ('fsc', ['dotnet', os.path.join(fsharp, 'fsc.dll'), '--nologo', '--noframework', '--targetprofile:netcore',
+                     '-r:' + os.path.join(fsharp, 'FSharp.Core.dll'), '@' + response,
+                     '-o:{made}.dll', os.path.join(folder, 'Program.fs')], 1_000_000))
+
+
+def beside(folder):
+    """(name, judged) of large programs that may share the machine: the compilers, every allocation."""
+    for name, command, enough in compilers(folder):
+        for hooks in HOOKS:
+            def judged(where, command=command, hooks=hooks, enough=enough):
+                return judge([part.replace('{made}', os.path.join(where, 'made')) for part in command], where, hooks,
+                             harness.ENVIRONMENT, enough, timeout=1800)
+            yield '%s %s %s check=1' % (name, harness.SDK_FRAMEWORK, hooks), judged
+
+
+def alone(folder):
+    """(name, judged) of those that have it for themselves: a build, a server under load, all threads stopped and walked."""
+    server = PROGRAM.command('WebServer', harness.SDK_FRAMEWORK) + ['--seconds', '60']
+    fsc = compilers(folder)[1][1]
     for hooks in HOOKS:
-        made = os.path.join(folder, hooks)
-        for name, command, enough, check in (
-                ('csc', ['dotnet', csc, '-nologo', '-noconfig', '-out:' + made + '.cs.dll'] + references +
-                 [os.path.join(folder, 'sample.cs')], 150_000, 1),
-                ('fsc', ['dotnet', os.path.join(fsharp, 'fsc.dll'), '--nologo', '--noframework', '--targetprofile:netcore',
-                         '-r:' + os.path.join(fsharp, 'FSharp.Core.dll')] + references +
-                 ['-o:' + made + '.fs.dll', os.path.join(folder, 'Program.fs')], 1_000_000, 1),
-                ('WebServer', PROGRAM.command('WebServer', harness.SDK_FRAMEWORK) + ['--seconds', '60'], ENOUGH, 100),
-                ('build', None, 500_000, 1)):
-            def judged(where, command=command, hooks=hooks, enough=enough, check=check):
-                return judge(command or build_command(where), where, hooks, harness.ENVIRONMENT, enough, check, timeout=1800)
-            yield '%s %s %s check=%d' % (name, harness.SDK_FRAMEWORK, hooks, check), judged
+        def built(where, hooks=hooks):
+            return judge(build_command(where), where, hooks, harness.ENVIRONMENT, 500_000, timeout=1800)
+
+        def served(where, hooks=hooks):
+            return judge(server, where, hooks, harness.ENVIRONMENT, ENOUGH, 100, timeout=1800)
+
+        def compiled_stopped(where, hooks=hooks):
+            return judge_stops([part.replace('{made}', os.path.join(where, 'made')) for part in fsc], where, hooks)
+
+        def served_stopped(where, hooks=hooks):
+            return judge_stops(server, where, hooks)
+        for name, judged in (('dotnet build %s check=1', built), ('WebServer %s check=100', served),
+                             ('fsc %s check-threads=5', compiled_stopped), ('WebServer %s check-threads=5', served_stopped)):
+            yield name % (harness.SDK_FRAMEWORK + ' ' + hooks), judged
+
+
+def negative_controls():
+    """The table of negative controls, as the tests print it. What is wrong, or None."""
+    result = harness.run([sys.executable, os.path.join(harness.HERE, 'run.py'), '-k', 'negative.without'], timeout=1200)
+    rows = re.findall(r'^(ok|FAIL) +e2e negative\.without\[(\w+)\] +[0-9.]+ s +(.*)$', result.text, re.M)
+    print('\nNegative controls: a rule of the shadow stack switched off, and what the comparison finds')
+    for state, rule, found in rows:
+        print('%-5s%-18s %s' % (state, rule, found))
+    return str(result) if result.status or not rows else None
 
 
 def mixers():
@@ -264,7 +319,7 @@ class Printer:
             wrong += '\nkept in %s' % os.path.relpath(folder, harness.ROOT)
         elif not self.keep:
             shutil.rmtree(folder, ignore_errors=True)
-        line = '%-5s%-72s %s, %.1f s' % ('FAIL' if wrong else 'ok', name, describe(numbers) if numbers else '-',
+        line = '%-5s%-72s %s, %.1f s' % ('FAIL' if wrong else 'ok', name, numbers['text'] if numbers else '-',
                                          time.monotonic() - start)
         with self.lock:
             self.cells += 1
@@ -291,18 +346,27 @@ def main():
     start = time.monotonic()
     printer = Printer(arguments.keep)
     PROGRAM.build(sorted({(c.program, c.framework) for c in cells}), say=lambda text: print('     ' + text, flush=True))
-    with concurrent.futures.ThreadPoolExecutor(max(1, arguments.j)) as pool:
-        for number, cell in enumerate(cells):
-            pool.submit(printer.one, name_of(cell), number, lambda folder, cell=cell: run_cell(cell, folder))
+    folder = os.path.join(harness.OUT, 'matrix', 'big')
+    os.makedirs(folder, exist_ok=True)
+    wanted = lambda rows: [row for row in rows if not arguments.k or any(text in row[0] for text in arguments.k)]
+    rows = [(name_of(cell), lambda folder, cell=cell: run_cell(cell, folder)) for cell in cells]
     if arguments.all:
-        folder = os.path.join(harness.OUT, 'matrix', 'big')
-        os.makedirs(folder, exist_ok=True)
-        for number, (name, judged) in enumerate(itertools.chain(mixers(), big(folder)), len(cells)):
-            if not arguments.k or any(text in name for text in arguments.k):
-                printer.one(name, number, judged)
-    print('%d cells, %d failed, %d comparisons, %.0f minutes' % (
-        printer.cells, printer.failed, printer.compared, (time.monotonic() - start) / 60))
-    return 1 if printer.failed or not printer.cells else 0
+        # The long ones first: what shares the machine ends at about the same time.
+        rows = wanted(beside(folder)) + wanted(mixers()) + rows
+    with concurrent.futures.ThreadPoolExecutor(max(1, arguments.j)) as pool:
+        for number, (name, judged) in enumerate(rows):
+            pool.submit(printer.one, name, number, judged)
+    wrong = None
+    if arguments.all:
+        for number, (name, judged) in enumerate(wanted(alone(folder)), len(rows)):
+            printer.one(name, number, judged)
+        if not arguments.k or 'negative' in arguments.k:
+            wrong = negative_controls()
+            print(wrong or '')
+    print('%s: %d cells, %d failed, %d comparisons%s, %.0f minutes' % (
+        'FAIL' if printer.failed or wrong or not printer.cells else 'ok', printer.cells, printer.failed, printer.compared,
+        ', negative controls failed' if wrong else '', (time.monotonic() - start) / 60))
+    return 1 if printer.failed or wrong or not printer.cells else 0
 
 
 if __name__ == '__main__':
