@@ -64,7 +64,7 @@ all: $(LIB) $(CMD) $(SCHEMA)
 
 # By rename: processes that have the library mapped keep theirs.
 $(LIB): $(LIB_OBJ)
-	$(call say,LD,$@)$(CC) -shared -o $@.new $(LDFLAGS_ALL) -Wl,-z,nodelete,-z,now,-z,relro -Wl,--no-undefined $^ $(LIBS_LIB)
+	$(call say,LD,$@)$(CC) -shared -o $@.new $(LDFLAGS_ALL) -Wl,-soname,libshadowtrace.so -Wl,-z,nodelete,-z,now,-z,relro -Wl,--no-undefined $^ $(LIBS_LIB)
 	$(Q)tests/tls-size $@.new && mv -f $@.new $@
 
 $(CMD): $(CMD_OBJ)

@@ -1,11 +1,17 @@
 """The control socket and the commands that speak to it: list, dump, ctl; what they refuse, and that the program goes on."""
+import fcntl
 import json
 import os
+import pty
 import re
+import select
 import signal
 import socket
 import stat
+import struct
+import subprocess
 import tempfile
+import termios
 import time
 
 import harness
@@ -206,6 +212,198 @@ def test_profile_refuses_what_makes_no_sense(t):
     one_line(tool('report', '--profile', '--format', 'xml', r.path), 2, '--format')
 
 
+# ---- top
+
+class Screen:
+    """What a VT100 shows: enough of it for ncurses."""
+
+    def __init__(self, rows, columns):
+        self.rows, self.columns = rows, columns
+        self.cells = [[' '] * columns for _ in range(rows)]
+        self.row = self.column = 0
+
+    def feed(self, text):
+        at = 0
+        while at < len(text):
+            match = re.compile(r'\x1b\[([?0-9;]*)([A-Za-z])|\x1b[()].|\x1b[=>78]|[\x00\x07\x0e\x0f]').match(text, at)
+            if match:
+                at = match.end()
+                if match.group(2):
+                    self.control(match.group(2), [int(n) for n in match.group(1).strip('?').split(';') if n])
+                continue
+            c = text[at]
+            at += 1
+            if c == '\r':
+                self.column = 0
+            elif c == '\n':
+                self.row = min(self.row + 1, self.rows - 1)
+            elif c == '\b':
+                self.column = max(self.column - 1, 0)
+            elif c >= ' ':
+                if self.row < self.rows and self.column < self.columns:
+                    self.cells[self.row][self.column] = c
+                self.column += 1
+
+    def control(self, letter, n):
+        first = n[0] if n else 1
+        if letter == 'H':
+            self.row, self.column = (n + [1, 1])[0] - 1, (n + [1, 1])[1] - 1 if len(n) > 1 else 0
+        elif letter in 'ABCD':
+            self.row += {'A': -first, 'B': first}.get(letter, 0)
+            self.column += {'C': first, 'D': -first}.get(letter, 0)
+        elif letter == 'K':
+            what = n[0] if n else 0
+            for i in range(0 if what else self.column, self.column + 1 if what == 1 else self.columns):
+                self.cells[self.row][i] = ' '
+        elif letter == 'J':
+            for i in range(self.row, self.rows):
+                for k in range(self.column if i == self.row else 0, self.columns):
+                    self.cells[i][k] = ' '
+
+    @property
+    def text(self):
+        return '\n'.join(''.join(line).rstrip() for line in self.cells)
+
+
+class Terminal:
+    def __init__(self, rows, columns, command, **more):
+        self.screen = Screen(rows, columns)
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.execve(command[0], command, dict(ENVIRONMENT, LINES=str(rows), COLUMNS=str(columns), **more))
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack('HHHH', rows, columns, 0, 0))
+
+    def until(self, what, seconds=15):
+        """Reads until the screen says so."""
+        end = time.monotonic() + seconds
+        while not what(self.screen.text):
+            if time.monotonic() > end:
+                raise AssertionError('the screen stays\n%s' % self.screen.text)
+            if select.select([self.fd], [], [], 0.2)[0]:
+                try:
+                    self.screen.feed(os.read(self.fd, 65536).decode(errors='replace'))
+                except OSError:
+                    time.sleep(0.1)
+
+    def press(self, keys):
+        os.write(self.fd, keys.encode())
+
+    def end(self):
+        """Reads what is left; the exit status."""
+        try:
+            while os.read(self.fd, 65536):
+                pass
+        except OSError:
+            pass
+        os.close(self.fd)
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+@needs('Ticker')
+@each('rows,columns,term', (24, 80, 'vt100'), (60, 200, 'vt100'), (6, 30, 'vt100'))
+def test_top_on_a_terminal(t, **window):
+    rows, columns, term = window['rows,columns,term']
+    ticker = Living(t, PROGRAM.command('Ticker') + ['--seconds', '120', '--threads', '3'], '--check', '0')
+    top = Terminal(rows, columns, [harness.TOOL, 'top', str(ticker.wait())], TERM=term)
+    top.until(lambda s: 'Ticker (p' in s and ('Ticker.Tick' in s or columns < 80))
+    if columns >= 80:
+        top.until(lambda s: re.search(r'^ +[1-9][0-9.]*[kM]? +[1-9]', s, re.M))  # a rate, from the second look on
+        top.press('/nothing that is there\r')
+        top.until(lambda s: 'Ticker.Tick' not in s)
+        top.press('/' + '\x7f' * 30 + 'Ticker.Tick  \r')
+        top.until(lambda s: 'PAUSED' not in s and 'Program.Make' in s)
+        top.press('s')
+        top.until(lambda s: 'by objects/s' in s)
+        top.press('p')
+        top.until(lambda s: 'PAUSED' in s)
+        top.press('\r')
+        top.until(lambda s: 'at Ticker.Program.Make' in s)
+        top.press('1p2')
+        top.until(lambda s: 'types by' in s and 'PAUSED' not in s)
+        top.press('/' + '\x7f' * 30 + '\r3')
+        top.until(lambda s: 'threads by depth' in s and 'Ticker.Program.' in s or 'System.Threading.Thread' in s)
+    else:
+        top.press('2')
+        top.until(lambda s: 'bytes/s' in s)
+    top.press('q')
+    t.equal(top.end(), 0, 'exit status')
+    ticker.end()
+
+
+@needs('Ticker')
+def test_top_without_a_terminal_is_plain_text(t):
+    ticker = Living(t, PROGRAM.command('Ticker') + ['--seconds', '120', '--threads', '3'], '--check', '0')
+    pid = str(ticker.wait())
+    text = asked(t, tool('top', '--count', '2', '--rows', '5', pid)).text
+    t.true('\x1b' not in text and text.count('call sites by') == 2, text)
+    t.true(re.search(r'^ +[1-9][0-9.]*[kM]? +[1-9].* Ticker\.Tick ', text, re.M), text)
+    t.true('Ticker.Tick' in asked(t, tool('top', '--once', '--view', 'types', pid)).text, 'types')
+    t.true('Thread' in asked(t, tool('top', '--once', '--view', 'threads', pid)).text, 'threads')
+    t.true('Ticker.Tick' not in asked(t, tool('top', '--once', '--filter', 'Object', pid)).text, 'filter')
+    unknown = Terminal(24, 80, [harness.TOOL, 'top', pid], TERM='nonsense')
+    unknown.until(lambda s: 'plain text' in s)
+    os.kill(unknown.pid, signal.SIGTERM)
+    t.equal(unknown.end(), -15, 'a terminal that is not known')
+    ticker.end()
+
+
+# ---- 64 threads at full speed
+
+LEVEL = re.compile(r'^Towers\.Program\.M(\d)\(')
+
+
+def possible(names):
+    """Whether the program can have this stack, oldest first: Climb, M1, M2, ... M7, M0, M1, ..., Caught between."""
+    level = None
+    for at, name in enumerate(names):
+        found = LEVEL.match(name)
+        if found:
+            number = int(found.group(1))
+            if number != (1 if level is None else (level + 1) % 8):
+                return False
+            level = number
+        elif level is not None and not name.startswith('Towers.Program.Caught('):
+            return at >= len(names) - 40  # the runtime's own frames while an exception is thrown or caught
+    return True
+
+
+def look_at_towers(t, count, seconds, hooks):
+    towers = Living(t, PROGRAM.command('Towers'), '--check', '0', '--hooks', hooks, stdin=subprocess.PIPE)
+    towers.wait()
+    client = towers.client()
+    time.sleep(2)
+    until = time.monotonic() + seconds
+    dumps = stacks = exact = deepest = 0
+    copies = []
+    while dumps < count and time.monotonic() < until:
+        dump = client.ask('dump', lines=False)
+        names = {m['id']: m['name'] for m in dump['methods']}
+        dumps += 1
+        copies.append(dump['copy_ns'])
+        for thread in dump['threads']:
+            sure = [names[f[0]] for f in reversed(thread['frames'])][:thread.get('certain')]
+            stacks += 1
+            exact += thread['exact']
+            deepest = max(deepest, thread['depth'])
+            if not possible(sure):
+                raise AssertionError('a stack that the program cannot have: %r %r' % (
+                    {k: v for k, v in thread.items() if k != 'frames'}, sure))
+    t.true(len(dump['threads']) >= 64, 'threads: %d' % len(dump['threads']))
+    t.true(deepest > 100, 'deepest %d' % deepest)
+    t.equal(towers.end(), 143, 'exit status')
+    copies.sort()
+    t.note('%d dumps, %d stacks, %.3f %% exact, none torn; a copy of all: median %d us, worst %d us' % (
+        dumps, stacks, 100.0 * exact / stacks, copies[len(copies) // 2] // 1000, copies[-1] // 1000))
+    return dumps
+
+
+@needs('Towers')
+@each('hooks', *HOOKS)
+def test_no_dump_of_64_threads_at_full_speed_is_torn(t, hooks):
+    count = int(os.environ.get('SHADOWTRACE_DUMPS', '300'))
+    t.true(look_at_towers(t, count, 60 + count / 20, hooks) >= min(count, 100), 'too few dumps')
+
+
 # ---- what it refuses
 
 @needs('Ticker')
@@ -214,14 +412,15 @@ def test_processes_that_cannot_be_looked_into(t):
     if gone == 0:
         os._exit(0)
     os.waitpid(gone, 0)
-    for command in ['dump', str(gone)], ['ctl', str(gone), 'status']:
+    for command in ['dump', str(gone)], ['ctl', str(gone), 'status'], ['top', '--once', str(gone)]:
         one_line(tool(*command), 3, str(gone), 'no process')
         one_line(tool(*[str(os.getpid()) if c == str(gone) else c for c in command]), 3, 'not traced')
     for command in ['dump', '1x'], ['ctl', '-1', 'start'], ['ctl', 'x', 'start'], ['dump', '0']:
         one_line(tool(*command), 2)
     for command in (['dump'], ['dump', '1', '2'], ['dump', '--frames', '0', '1'], ['dump', '--format', 'xml', '1'], ['ctl'],
                     ['ctl', '1'], ['ctl', '1', 'nonsense'], ['ctl', '1', 'mark'], ['ctl', '1', 'start', 'now'],
-                    ['ctl', '1', 'sample', 'banana'], ['list', 'x']):
+                    ['ctl', '1', 'sample', 'banana'], ['list', 'x'], ['top'], ['top', '--view', 'all', '1'],
+                    ['top', '--interval', '0', '1']):
         one_line(tool(*command), 2)
     if os.geteuid() == 0:
         other = t.start(['setpriv', '--reuid', '65534', '--clear-groups', 'sleep', '60'])

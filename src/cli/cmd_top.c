@@ -1,0 +1,346 @@
+/* shadowtrace top - what a living process allocates and does, as it does it. */
+#include "cli/screen.h"
+#include "cli/text.h"
+#include "cli/top.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LINE_SIZE    2000
+#define PLAIN_ROWS   20
+#define PLAIN_WIDTH  160
+#define NS_PER_MS    1000000ull
+#define MOST_SECONDS 3600
+
+enum { OPT_ONCE = 256, OPT_COUNT, OPT_INTERVAL, OPT_ROWS, OPT_VIEW, OPT_PLAIN, OPT_FILTER };
+
+static const struct option options[] = {
+    {"once", no_argument, NULL, OPT_ONCE},
+    {"count", required_argument, NULL, OPT_COUNT},
+    {"interval", required_argument, NULL, OPT_INTERVAL},
+    {"rows", required_argument, NULL, OPT_ROWS},
+    {"view", required_argument, NULL, OPT_VIEW},
+    {"plain", no_argument, NULL, OPT_PLAIN},
+    {"filter", required_argument, NULL, OPT_FILTER},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+struct shown {
+    struct top top;
+    struct client client;
+    uint64_t count, interval, rows; /* count 0: until told to end; interval in seconds */
+    bool plain;
+    /* on a screen */
+    bool paused, drilled, typing;
+    size_t selected, scroll; /* scroll: first line of the detail */
+};
+
+static bool take(struct shown *s, int option, const char *value)
+{
+    static const char *const views[] = {"sites", "types", "threads"};
+
+    switch (option) {
+    case OPT_ONCE:
+        s->count = 1;
+        s->plain = true;
+        return true;
+    case OPT_COUNT:
+        return text_parse(value, UINT32_MAX, &s->count) && s->count > 0;
+    case OPT_INTERVAL:
+        return text_parse(value, MOST_SECONDS, &s->interval) && s->interval > 0;
+    case OPT_ROWS:
+        return text_parse(value, 10000, &s->rows) && s->rows > 0;
+    case OPT_VIEW:
+        for (int i = 0; i < TOP_VIEWS; i++)
+            if (strcmp(views[i], value) == 0) {
+                s->top.view = (enum top_view)i;
+                return true;
+            }
+        return false;
+    case OPT_FILTER:
+        return snprintf(s->top.filter, sizeof(s->top.filter), "%s", value) <
+               (int)sizeof(s->top.filter);
+    default:
+        s->plain = true;
+        return true;
+    }
+}
+
+static int look(struct shown *s)
+{
+    int err = top_look(&s->top, &s->client);
+
+    return err ? err : top_arrange(&s->top);
+}
+
+/* ---- plain text ---- */
+
+static void print_plain(struct shown *s, FILE *out)
+{
+    char line[LINE_SIZE];
+
+    top_title(&s->top, line, sizeof(line));
+    fprintf(out, "%s\n%s\n", line, top_columns(&s->top));
+    for (size_t i = 0; i < s->top.rows && i < s->rows; i++) {
+        top_line(&s->top, i, line, sizeof(line));
+        text_elide(out, line, PLAIN_WIDTH);
+        fputc('\n', out);
+    }
+    fputc('\n', out);
+    fflush(out);
+}
+
+/* The first look has nothing to compare with: rates come from the second on. */
+static int run_plain(struct shown *s, FILE *out)
+{
+    int err = top_look(&s->top, &s->client);
+
+    for (uint64_t i = 0; !err && (!s->count || i < s->count) && !ferror(out); i++) {
+        poll(NULL, 0, (int)(s->interval * 1000));
+        err = look(s);
+        if (!err)
+            print_plain(s, out);
+    }
+    return err;
+}
+
+/* ---- a screen ---- */
+
+static void draw_detail(struct shown *s, struct screen *screen, int rows)
+{
+    char line[LINE_SIZE];
+    size_t index = 0;
+    int row = 3;
+
+    top_line(&s->top, s->selected, line, sizeof(line));
+    screen_put(screen, 2, line, true);
+    for (index = s->scroll; row < rows - 1; index++, row++) {
+        if (!top_detail(&s->top, s->selected, index, line, sizeof(line)))
+            return;
+        screen_put(screen, row, line, false);
+    }
+}
+
+static void draw_rows(struct shown *s, struct screen *screen, int rows)
+{
+    size_t room = rows > 4 ? (size_t)rows - 3 : 1;
+    size_t first = s->selected >= room ? s->selected - room + 1 : 0;
+    char line[LINE_SIZE];
+
+    for (size_t i = first; i < s->top.rows && i < first + room; i++) {
+        top_line(&s->top, i, line, sizeof(line));
+        screen_put(screen, 2 + (int)(i - first), line, i == s->selected);
+    }
+}
+
+static void draw(struct shown *s, struct screen *screen)
+{
+    char line[LINE_SIZE];
+    int rows, columns;
+
+    screen_size(screen, &rows, &columns);
+    if (s->top.rows && s->selected >= s->top.rows)
+        s->selected = s->top.rows - 1;
+    screen_clear(screen);
+    top_title(&s->top, line, sizeof(line));
+    screen_put(screen, 0, line, false);
+    screen_put(screen, 1, top_columns(&s->top), false);
+    if (s->drilled && s->top.rows)
+        draw_detail(s, screen, rows);
+    else
+        draw_rows(s, screen, rows);
+    snprintf(line, sizeof(line), s->typing ? "filter: %s_" : "%s%s", s->typing ? s->top.filter : "",
+             s->paused ? "PAUSED  1 sites  2 types  3 threads  s sort  / filter  p go on  enter  q"
+                       : "1 sites  2 types  3 threads  s sort  / filter  p pause  enter stack  q");
+    screen_put(screen, rows - 1, line, true);
+    screen_show(screen);
+}
+
+static void type(struct shown *s, int key)
+{
+    size_t length = strlen(s->top.filter);
+
+    if (key == '\n' || key == '\r' || key == 27)
+        s->typing = false;
+    else if ((key == SCREEN_BACKSPACE || key == 127 || key == 8) && length)
+        s->top.filter[length - 1] = '\0';
+    else if (key >= 0x20 && key < 0x7F && length + 1 < sizeof(s->top.filter)) {
+        s->top.filter[length] = (char)key;
+        s->top.filter[length + 1] = '\0';
+    }
+    s->selected = 0;
+}
+
+static void move_by(struct shown *s, int by)
+{
+    size_t *at = s->drilled ? &s->scroll : &s->selected;
+
+    if (by < 0)
+        *at = *at > (size_t)-by ? *at - (size_t)-by : 0;
+    else if (s->drilled || *at + (size_t)by < s->top.rows)
+        *at += (size_t)by;
+    else
+        *at = s->top.rows ? s->top.rows - 1 : 0;
+}
+
+/* Returns whether to go on. */
+static bool obey(struct shown *s, int key)
+{
+    switch (key) {
+    case 'q':
+        return false;
+    case '1':
+    case '2':
+    case '3':
+        s->top.view = (enum top_view)(key - '1');
+        s->selected = 0;
+        s->drilled = false;
+        break;
+    case 's':
+        s->top.order = (s->top.order + 1) % TOP_ORDERS;
+        break;
+    case '/':
+        s->typing = true;
+        break;
+    case 'p':
+    case ' ':
+        s->paused = !s->paused;
+        break;
+    case '\n':
+    case '\r':
+    case SCREEN_RIGHT:
+        s->drilled = s->top.rows > 0 && s->top.view != TOP_TYPES;
+        s->scroll = 0;
+        break;
+    case 27:
+    case SCREEN_LEFT:
+        s->drilled = false;
+        break;
+    case SCREEN_DOWN:
+    case 'j':
+        move_by(s, 1);
+        break;
+    case SCREEN_UP:
+    case 'k':
+        move_by(s, -1);
+        break;
+    case SCREEN_PAGE_DOWN:
+        move_by(s, 20);
+        break;
+    case SCREEN_PAGE_UP:
+        move_by(s, -20);
+        break;
+    }
+    return true;
+}
+
+static int run_screen(struct shown *s, struct screen *screen)
+{
+    uint64_t next = clock_ns(), now;
+    bool going = true;
+    int err = 0;
+
+    while (going && !err) {
+        int key;
+
+        now = clock_ns();
+        if (now >= next && !s->paused && !s->drilled) {
+            err = look(s);
+            next = now + s->interval * 1000 * NS_PER_MS;
+        } else {
+            err = top_arrange(&s->top);
+        }
+        if (err)
+            break;
+        draw(s, screen);
+        now = clock_ns();
+        key = screen_key(screen, next > now ? (int)((next - now) / NS_PER_MS) + 1 : 200);
+        if (s->typing && key >= 0 && key != SCREEN_RESIZED)
+            type(s, key);
+        else
+            going = obey(s, key);
+    }
+    return err;
+}
+
+static int run_shown(struct shown *s, FILE *out)
+{
+    bool terminal = isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) && !s->plain && !s->count;
+    char why[CLIENT_WHY_SIZE] = "";
+    struct screen *screen = terminal ? screen_open(why, sizeof(why)) : NULL;
+    int err;
+
+    if (*why)
+        cli_complain(&cmd_top, "%s; plain text instead", why);
+    err = screen ? run_screen(s, screen) : run_plain(s, out);
+    screen_close(screen);
+    if (err)
+        cli_complain(&cmd_top, "%s", *s->client.why ? s->client.why : strerror(-err));
+    return err ? CLI_IO : CLI_OK;
+}
+
+static int top_run(int argc, char **argv, FILE *out)
+{
+    struct shown s = {.client = {.fd = -1}, .interval = 1, .rows = PLAIN_ROWS};
+    int option, status = CLI_IO;
+    long pid;
+
+    if (top_init(&s.top)) {
+        cli_complain(&cmd_top, "%s", strerror(ENOMEM));
+        top_fini(&s.top);
+        return CLI_IO;
+    }
+    optind = 0;
+    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+        if (option == 'h')
+            cli_help(&cmd_top, out);
+        if (option == '?' || option == ':')
+            status = cli_option_error(&cmd_top, argv, option);
+        else if (option != 'h' && !take(&s, option, optarg))
+            status = cli_usage_error(&cmd_top, "--%s cannot be \"%.100s\"",
+                                     options[option - OPT_ONCE].name, optarg);
+        else if (option != 'h')
+            continue;
+        top_fini(&s.top);
+        return option == 'h' ? CLI_OK : status;
+    }
+    if (optind + 1 != argc)
+        status = cli_usage_error(&cmd_top, "one process id is needed");
+    else if (!client_pid(argv[optind], &pid))
+        status = cli_usage_error(&cmd_top, "\"%.100s\" is no process id", argv[optind]);
+    else if (client_open(&s.client, pid))
+        cli_complain(&cmd_top, "%s", s.client.why);
+    else
+        status = run_shown(&s, out);
+    client_close(&s.client);
+    top_fini(&s.top);
+    return status;
+}
+
+const struct cli_command cmd_top = {
+    .name = "top",
+    .args = "[options] PID",
+    .help = "live view of a traced process: call sites by what they allocate, types, threads",
+    .options =
+        "  --view VIEW       sites (default), types or threads\n"
+        "  --filter TEXT     only rows that contain it\n"
+        "  --interval S      seconds between looks (1)\n"
+        "  --plain           plain text, one block for each look, as when the output is no terminal\n"
+        "  --count N         plain text: N looks; --once: one\n"
+        "  --rows N          plain text: so many rows (20)\n"
+        "\n"
+        "Keys: 1 2 3 the views; s sort by bytes/s, objects/s, bytes; / filter; p or space pause; "
+        "arrows, page keys;\n"
+        "enter or right the stack behind a row, escape or left back; q ends. Works in any size of "
+        "window and without\n"
+        "colour. Counting call sites costs the traced threads nothing; it ends 10 s after `top` "
+        "does.\n",
+    .run = top_run,
+};

@@ -1,0 +1,299 @@
+/*
+ * Copies of all stacks, taken while their threads call, return, throw, grow and end at full speed. The calls are such
+ * that every stack the program can have is known: level n is always method n % METHODS at its own place. A copy that
+ * says it is exact has to be one of these; of another, the frames that it calls certain.
+ *
+ * COPIES and SECONDS in the environment set the length of the long test, THREADS the number of threads.
+ */
+#include "stack/stack_hot.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define MOST_LEVELS 2200u /* beyond the first block: a stack that deep grows */
+#define LEVELS      200u
+#define METHODS     8u
+#define STRIDE      2u
+#define FRAMES      (64u * 2u * MOST_LEVELS)
+#define THREADS     64u
+#define ENDED       100u /* threads, at least, where they end */
+
+static const uintptr_t methods[METHODS] = {100, 101, 102, 103, 104, 105, 106, 107};
+
+struct machine {
+    uintptr_t words[(MOST_LEVELS + 2) * STRIDE];
+};
+
+struct fleet {
+    _Atomic(bool) over;
+    _Atomic(uint64_t) calls, thrown, ended;
+    unsigned threads;
+    bool churn; /* threads end, and grow their stacks */
+};
+
+struct tally {
+    uint64_t copies, threads, exact, torn, uncertain, failed;
+};
+
+static uint64_t setting(const char *name, uint64_t standard)
+{
+    const char *text = getenv(name);
+
+    return text ? strtoull(text, NULL, 10) : standard;
+}
+
+static uintptr_t sp_of(const struct machine *m, unsigned level)
+{
+    return (uintptr_t)&m->words[(MOST_LEVELS + 1 - level) * STRIDE];
+}
+
+static unsigned next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return (unsigned)(*state >> 33);
+}
+
+static void enter(struct machine *m, unsigned level)
+{
+    m->words[(MOST_LEVELS + 1 - level) * STRIDE - 1] = 0x5000 + level; /* the return address */
+    stack_enter((uintptr_t)&methods[level % METHODS], sp_of(m, level));
+}
+
+/* From `from` calls deep to a random depth and back, by returns or by an exception caught half way. */
+static unsigned step(struct fleet *fleet, struct machine *m, unsigned level, unsigned most,
+                     uint64_t *random)
+{
+    unsigned to = next_random(random) % most + 1, start = level;
+
+    while (level < to)
+        enter(m, ++level);
+    if (level > to && next_random(random) % 4 == 0) {
+        stack_exception_thrown();
+        stack_search_function_enter(methods[level % METHODS]);
+        stack_search_catcher_found();
+        stack_catcher_enter(methods[to % METHODS], sp_of(m, to + 1));
+        level = to;
+        add_relaxed(&fleet->thrown, 1);
+    }
+    for (; level > to; level--)
+        stack_leave((uintptr_t)&methods[level % METHODS], sp_of(m, level));
+    add_relaxed(&fleet->calls, start > to ? start - to : to - start);
+    return level;
+}
+
+static void *run(void *context)
+{
+    struct fleet *fleet = context;
+    struct machine *m = memory_zalloc(1, sizeof(*m));
+    uint64_t random = clock_ns() | 1;
+    unsigned level = 0, steps = 0;
+
+    while (m && !load_relaxed(&fleet->over) && !(fleet->churn && steps++ > 200))
+        level = step(fleet, m, level, fleet->churn ? MOST_LEVELS : LEVELS, &random);
+    for (; m && level > 0; level--)
+        stack_leave((uintptr_t)&methods[level % METHODS], sp_of(m, level));
+    memory_free(m);
+    return NULL;
+}
+
+/* Threads that end and are followed by others. */
+static void *spawn(void *context)
+{
+    struct fleet *fleet = context;
+    pthread_t thread;
+
+    while (!load_relaxed(&fleet->over)) {
+        if (pthread_create(&thread, NULL, run, fleet))
+            break;
+        pthread_join(thread, NULL);
+        add_relaxed(&fleet->ended, 1);
+    }
+    return NULL;
+}
+
+static void *reclaim(void *context)
+{
+    struct fleet *fleet = context;
+    const struct timespec pause = {0, 200000};
+
+    while (!load_relaxed(&fleet->over)) {
+        stack_reclaim();
+        nanosleep(&pause, NULL);
+    }
+    return NULL;
+}
+
+static bool possible(const struct stack_copied *frame, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (frame[i].method != (uintptr_t)&methods[(i + 1) % METHODS] ||
+            frame[i].ret != 0x5000 + i + 1 ||
+            (i && frame[i].sp != frame[i - 1].sp - STRIDE * sizeof(uintptr_t)))
+            return false;
+    return true;
+}
+
+static void judge(const struct stack_copies *copies, struct tally *tally)
+{
+    tally->copies++;
+    for (size_t i = 0; i < copies->count; i++) {
+        const struct stack_copied_thread *t = &copies->threads[i];
+
+        tally->threads++;
+        tally->exact += t->exact;
+        if (t->exact && !possible(copies->frames + t->first, t->depth))
+            tally->torn++;
+        if (!t->exact && !possible(copies->frames + t->first, t->certain))
+            tally->uncertain++;
+    }
+}
+
+static struct stack_copies *copies_new(void)
+{
+    struct stack_copies *copies = memory_zalloc(1, sizeof(*copies));
+
+    assert_non_null(copies);
+    copies->capacity = FRAMES;
+    copies->frames = memory_alloc(FRAMES * sizeof(*copies->frames));
+    copies->thread_capacity = 4 * THREADS;
+    copies->threads = memory_alloc(4 * THREADS * sizeof(*copies->threads));
+    copies->most = MOST_LEVELS;
+    assert_true(copies->frames && copies->threads);
+    return copies;
+}
+
+static void copies_free(struct stack_copies *copies)
+{
+    memory_free(copies->frames);
+    memory_free(copies->threads);
+    memory_free(copies);
+}
+
+static void watch(struct fleet *fleet, uint64_t count, struct tally *tally)
+{
+    pthread_t threads[THREADS], reclaimer;
+    struct stack_copies *copies = copies_new();
+    uint64_t until = clock_ns() + setting("SECONDS", 20) * 1000000000ull;
+
+    for (unsigned i = 0; i < fleet->threads; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, fleet->churn ? spawn : run, fleet), 0);
+    assert_int_equal(pthread_create(&reclaimer, NULL, reclaim, fleet), 0);
+    while ((tally->copies < count || (fleet->churn && load_relaxed(&fleet->ended) < ENDED)) &&
+           clock_ns() < until) {
+        if (stack_copy_all(copies))
+            tally->failed++;
+        judge(copies, tally);
+    }
+    store_relaxed(&fleet->over, true);
+    for (unsigned i = 0; i < fleet->threads; i++)
+        pthread_join(threads[i], NULL);
+    pthread_join(reclaimer, NULL);
+    while (stack_reclaim())
+        ;
+    copies_free(copies);
+}
+
+static void report(const char *what, const struct fleet *fleet, const struct tally *t)
+{
+    print_message("%s: %llu copies of all threads, %llu stacks, %.3f %% exact, %llu torn; %llu calls, "
+                  "%llu exceptions, %llu threads ended\n",
+                  what, (unsigned long long)t->copies, (unsigned long long)t->threads,
+                  t->threads ? 100.0 * (double)t->exact / (double)t->threads : 0,
+                  (unsigned long long)t->torn, (unsigned long long)load_relaxed(&fleet->calls),
+                  (unsigned long long)load_relaxed(&fleet->thrown),
+                  (unsigned long long)load_relaxed(&fleet->ended));
+}
+
+static void no_copy_of_threads_at_full_speed_is_torn(void **state)
+{
+    struct fleet fleet = {.threads = (unsigned)setting("THREADS", 64)};
+    struct tally tally = {0};
+
+    (void)state;
+    watch(&fleet, setting("COPIES", 2000), &tally);
+    report("full speed", &fleet, &tally);
+    assert_int_equal(tally.torn, 0);
+    assert_int_equal(tally.uncertain, 0);
+    assert_int_equal(tally.failed, 0);
+    assert_true(tally.exact > 0 && load_relaxed(&fleet.thrown) > 0);
+}
+
+static void no_copy_is_torn_while_threads_end_and_stacks_grow(void **state)
+{
+    struct fleet fleet = {.threads = (unsigned)setting("THREADS", 64) / 8 + 1, .churn = true};
+    struct tally tally = {0};
+
+    (void)state;
+    watch(&fleet, setting("COPIES", 2000), &tally);
+    report("churn", &fleet, &tally);
+    assert_int_equal(tally.torn, 0);
+    assert_int_equal(tally.uncertain, 0);
+    assert_true(load_relaxed(&fleet.ended) > 0);
+}
+
+static void a_copy_without_room_says_what_it_needs(void **state)
+{
+    struct machine *m = memory_zalloc(1, sizeof(*m));
+    struct stack_copied frames[8];
+    struct stack_copied_thread threads[1];
+    struct stack_copies copies = {frames, 8, threads, 1, 100, 0, 0, 0, 0};
+
+    (void)state;
+    assert_non_null(m);
+    for (unsigned level = 1; level <= 20; level++)
+        enter(m, level);
+    assert_int_equal(stack_copy_all(&copies), -ENOSPC);
+    assert_int_equal(copies.frames_wanted, 20);
+    assert_int_equal(threads[0].count, 8);
+    assert_ptr_equal(frames[7].method, &methods[20 % METHODS]); /* the youngest are there */
+    copies.most = 8;
+    assert_int_equal(stack_copy_all(&copies), 0);
+    assert_int_equal(threads[0].depth, 20);
+    for (unsigned level = 20; level > 0; level--)
+        stack_leave((uintptr_t)&methods[level % METHODS], sp_of(m, level));
+    memory_free(m);
+}
+
+static void a_word_reaches_every_thread(void **state)
+{
+    (void)state;
+    stack_word_set(7);
+    assert_int_equal(stack_word(stack_current()), 7);
+    stack_word_set(8);
+    assert_int_equal(stack_word(stack_current()), 8);
+}
+
+static int start(void **state)
+{
+    const struct stack_config config = {.context = NULL};
+
+    (void)state;
+    clock_init();
+    return stack_start(&config);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_copy_without_room_says_what_it_needs),
+        cmocka_unit_test(a_word_reaches_every_thread),
+        cmocka_unit_test(no_copy_of_threads_at_full_speed_is_torn),
+        cmocka_unit_test(no_copy_is_torn_while_threads_end_and_stacks_grow),
+    };
+
+    return cmocka_run_group_tests_name("stack/copies", tests, start, NULL);
+}
