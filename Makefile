@@ -56,7 +56,7 @@ LIB := $(BUILD)/libshadowtrace.so
 CMD := $(BUILD)/shadowtrace
 SCHEMA := $(BUILD)/log_schema.json
 
-.PHONY: all deps check check-all check-loop demo bench lint install uninstall clean unit fuzz
+.PHONY: all deps check check-all copies check-loop demo bench lint install uninstall clean unit fuzz
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -147,6 +147,13 @@ check: deps
 
 check-all: check
 	$(Q)python3 tests/e2e/matrix.py --all
+	$(Q)SHADOWTRACE_DUMPS=100000 SHADOWTRACE_SLOTS=60 SHADOWTRACE_SECONDS=60 python3 tests/e2e/run.py -j 1 \
+	  -k control.no_dump -k control.work_per -k control.latency
+	$(Q)for san in thread address,undefined; do $(MAKE) --no-print-directory SAN=$$san copies || exit 1; done
+
+# Copies of all stacks against threads that call, throw, grow and end: 100,000 of them.
+copies: $(BUILD)/unit/stack/test_copies
+	$(Q)COPIES=100000 SECONDS=3600 $<
 
 check-loop:
 	$(Q)while $(MAKE) --no-print-directory check; do :; done

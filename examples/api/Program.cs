@@ -1,5 +1,6 @@
 // A program that speaks to its tracer: it pauses recording, goes on, marks a part of the log, and prints its own stack.
 // Without a tracer the library is not there, and every call does nothing.
+using System;
 using System.Runtime.InteropServices;
 using System.Text;
 

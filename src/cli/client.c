@@ -197,8 +197,9 @@ static int understand(struct client *c, const struct buffer *line, json_t **repl
     if (said)
         refuse(c, -EPROTO, "process %ld: %.300s", c->pid, said);
     else
-        refuse(c, -EPROTO, "process %ld does not speak as this shadowtrace (%s) does; use the one "
-                           "that recorded it",
+        refuse(c, -EPROTO,
+               "process %ld does not speak as this shadowtrace (%s) does; use the one "
+               "that recorded it",
                c->pid, SHADOWTRACE_VERSION);
     json_decref(json);
     return -EPROTO;

@@ -15,7 +15,7 @@
 
 struct client {
     long pid;
-    int fd; /* -1: none */
+    int fd;                    /* -1: none */
     char why[CLIENT_WHY_SIZE]; /* after a failure: one line, what and what to do */
 };
 

@@ -16,7 +16,7 @@ static const struct option options[] = {
 
 struct action {
     const char *name;
-    unsigned least, most; /* arguments after it */
+    unsigned least, most;                 /* arguments after it */
     json_t *(*request)(char **arguments); /* NULL: an argument is wrong, or no memory */
     void (*print)(const json_t *reply, FILE *out);
 };
@@ -117,9 +117,9 @@ static json_t *ask_status(char **arguments)
 }
 
 static const struct action actions[] = {
-    {"start", 0, 0, ask_start, print_settings},    {"stop", 0, 0, ask_stop, print_settings},
-    {"mark", 1, 1, ask_mark, print_nothing},       {"only", 1, 256, ask_only, print_settings},
-    {"sample", 1, 1, ask_sample, print_settings},  {"rotate", 0, 0, ask_rotate, print_rotated},
+    {"start", 0, 0, ask_start, print_settings},   {"stop", 0, 0, ask_stop, print_settings},
+    {"mark", 1, 1, ask_mark, print_nothing},      {"only", 1, 256, ask_only, print_settings},
+    {"sample", 1, 1, ask_sample, print_settings}, {"rotate", 0, 0, ask_rotate, print_rotated},
     {"status", 0, 0, ask_status, print_status},
 };
 
@@ -199,11 +199,13 @@ const struct cli_command cmd_ctl = {
         "LOG.1, LOG.2, ...\n"
         "  status            what is recorded, and how far it is\n"
         "\n"
-        "A change takes effect in each thread at its next allocation, as a whole, and is in the log "
+        "A change takes effect in each thread at its next allocation, as a whole, and is in the "
+        "log "
         "(kind \"config\").\n"
         "What can be changed while the process runs is all of the above. `only` here filters "
         "allocations by the\n"
-        "method that allocates; which methods are hooked (record --only), hooks, --capture, --check, "
+        "method that allocates; which methods are hooked (record --only), hooks, --capture, "
+        "--check, "
         "--types,\n"
         "--min-size and the form of the log are fixed when the process starts.\n",
     .run = ctl_run,

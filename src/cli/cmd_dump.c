@@ -14,10 +14,14 @@
 enum { OPT_FORMAT = 256, OPT_FRAMES, OPT_THREAD, OPT_SYMBOLS, OPT_NO_LINES, OPT_ALL };
 
 static const struct option options[] = {
-    {"format", required_argument, NULL, OPT_FORMAT}, {"frames", required_argument, NULL, OPT_FRAMES},
-    {"thread", required_argument, NULL, OPT_THREAD}, {"symbols", required_argument, NULL, OPT_SYMBOLS},
-    {"no-lines", no_argument, NULL, OPT_NO_LINES},   {"all", no_argument, NULL, OPT_ALL},
-    {"help", no_argument, NULL, 'h'},                {NULL, 0, NULL, 0},
+    {"format", required_argument, NULL, OPT_FORMAT},
+    {"frames", required_argument, NULL, OPT_FRAMES},
+    {"thread", required_argument, NULL, OPT_THREAD},
+    {"symbols", required_argument, NULL, OPT_SYMBOLS},
+    {"no-lines", no_argument, NULL, OPT_NO_LINES},
+    {"all", no_argument, NULL, OPT_ALL},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
 };
 
 struct dump_args {
@@ -193,9 +197,9 @@ static int dump(const struct dump_args *a, FILE *out)
     if (!stacks)
         snprintf(client.why, sizeof(client.why), "out of memory");
     if (!err) {
-        err = client_ask(&client,
-                         json_pack("{s:s, s:I}", "command", "dump", "frames", (json_int_t)a->frames),
-                         &reply);
+        err = client_ask(
+            &client, json_pack("{s:s, s:I}", "command", "dump", "frames", (json_int_t)a->frames),
+            &reply);
         client_close(&client);
     }
     if (!err && live_stacks_take(stacks, reply)) {
@@ -252,11 +256,13 @@ const struct cli_command cmd_dump = {
         "repeated\n"
         "  --no-lines        do not look for files and lines\n"
         "\n"
-        "All threads are copied in one pass beside them; no thread stops, no signal is sent. A copy "
+        "All threads are copied in one pass beside them; no thread stops, no signal is sent. A "
+        "copy "
         "is exact when\n"
         "its thread did not call or return meanwhile; after 16 tries it is approximate, and the "
         "frames that cannot\n"
-        "be proved are marked (?? in text, \"certain\":false in JSON). A frame's line is that of the "
+        "be proved are marked (?? in text, \"certain\":false in JSON). A frame's line is that of "
+        "the "
         "call under way\n"
         "in it; the youngest has none.\n",
     .run = dump_run,

@@ -107,8 +107,9 @@ const struct cli_command cmd_list = {
     .name = "list",
     .args = "[--format text|json]",
     .help = "traced processes of this user that can be looked into",
-    .options = "Looks for sockets in $XDG_RUNTIME_DIR/shadowtrace and in /tmp/shadowtrace-UID; those "
-               "of processes that\n"
-               "are gone are removed. Processes recorded with --no-control are not there.\n",
+    .options =
+        "Looks for sockets in $XDG_RUNTIME_DIR/shadowtrace and in /tmp/shadowtrace-UID; those "
+        "of processes that\n"
+        "are gone are removed. Processes recorded with --no-control are not there.\n",
     .run = list_run,
 };

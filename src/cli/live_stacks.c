@@ -147,10 +147,11 @@ void live_stacks_frame(struct live_stacks *s, const struct live_thread *thread, 
     const json_t *method = id > 0 && (size_t)id < s->methods ? s->method[id] : NULL;
     const char *name = json_string_value(json_object_get(method, "name"));
 
-    *out = (struct live_frame){.method = name ? name : "?",
-                               .il = json_is_integer(where) ? (int32_t)json_integer_value(where) : -1,
-                               .filter = json_is_string(where),
-                               .certain = index + thread->certain >= thread->depth};
+    *out =
+        (struct live_frame){.method = name ? name : "?",
+                            .il = json_is_integer(where) ? (int32_t)json_integer_value(where) : -1,
+                            .filter = json_is_string(where),
+                            .certain = index + thread->certain >= thread->depth};
     if (s->lines && out->il >= 0)
         find_line(s, method, out);
 }

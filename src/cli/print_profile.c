@@ -111,11 +111,10 @@ static json_t *methods_json(const struct report_profile *p, const struct report_
     *overlap = report_profile_overlap(p, rows, count);
     for (size_t i = 0; i < count; i++)
         json_array_append_new(
-            array,
-            json_pack("{s:s, s:[I,I], s:[I,I]}", "method",
-                      rows[i].method ? report_method(defs, rows[i].method)->name : "", "self",
-                      (json_int_t)rows[i].self[0], (json_int_t)rows[i].self[1], "total",
-                      (json_int_t)rows[i].total[0], (json_int_t)rows[i].total[1]));
+            array, json_pack("{s:s, s:[I,I], s:[I,I]}", "method",
+                             rows[i].method ? report_method(defs, rows[i].method)->name : "",
+                             "self", (json_int_t)rows[i].self[0], (json_int_t)rows[i].self[1],
+                             "total", (json_int_t)rows[i].total[0], (json_int_t)rows[i].total[1]));
     memory_free(rows);
     return array;
 }
@@ -134,8 +133,8 @@ static json_t *stacks_json(const struct report_profile_source *s, const struct r
              path = report_path(defs, path)->parent)
             json_array_append_new(
                 stack, json_string(report_method(defs, report_path(defs, path)->method)->name));
-        json_array_append_new(array, json_pack("{s:I, s:o}", "samples", (json_int_t)s->by_path[i],
-                                               "stack", stack));
+        json_array_append_new(
+            array, json_pack("{s:I, s:o}", "samples", (json_int_t)s->by_path[i], "stack", stack));
     }
     return array;
 }

@@ -28,7 +28,8 @@ void screen_close(struct screen *s); /* the terminal is as it was */
 
 void screen_size(const struct screen *s, int *rows, int *columns);
 void screen_clear(struct screen *s);
-void screen_put(struct screen *s, int row, const char *text, bool strong); /* cut at the right edge */
+void screen_put(struct screen *s, int row, const char *text,
+                bool strong); /* cut at the right edge */
 void screen_show(struct screen *s);
 
 /* screen_key - wait for a key, at most so long. Returns: an enum screen_key, or a byte. */

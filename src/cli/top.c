@@ -102,7 +102,8 @@ int top_look(struct top *t, struct client *client)
     if (!err)
         err = ask(client, json_pack("{s:s}", "command", "status"), &t->status);
     if (!err && strcmp(text(t->status, "hooks"), "none") != 0)
-        err = ask(client, json_pack("{s:s, s:i}", "command", "dump", "frames", MOST_FRAMES), &t->dump);
+        err = ask(client, json_pack("{s:s, s:i}", "command", "dump", "frames", MOST_FRAMES),
+                  &t->dump);
     if (!err && t->dump)
         err = live_stacks_take(t->stacks, t->dump);
     return err;
@@ -146,7 +147,8 @@ static void row_take(const struct top *t, struct top_row *row, const json_t *sit
     row->total += number(site, "bytes");
     if (t->seconds <= 0)
         return;
-    row->rate += (number(site, "bytes") - json_number_value(json_array_get(before, 0))) / t->seconds;
+    row->rate +=
+        (number(site, "bytes") - json_number_value(json_array_get(before, 0))) / t->seconds;
     row->count_rate +=
         (number(site, "allocs") - json_number_value(json_array_get(before, 1))) / t->seconds;
 }
@@ -263,8 +265,8 @@ void top_title(const struct top *t, char *to, size_t size)
     static const char *const orders[] = {"bytes/s", "objects/s", "bytes"};
     struct text_number events;
 
-    snprintf(to, size, "%s (pid %.0f, .NET %s) %s; %s events; %s by %s%s%s", text(t->status, "name"),
-             number(t->status, "pid"), text(t->status, "runtime"),
+    snprintf(to, size, "%s (pid %.0f, .NET %s) %s; %s events; %s by %s%s%s",
+             text(t->status, "name"), number(t->status, "pid"), text(t->status, "runtime"),
              json_is_true(json_object_get(t->status, "paused")) ? "paused" : "recording",
              text_count(&events, (uint64_t)number(t->status, "written")), views[t->view],
              t->view == TOP_THREADS ? "depth" : orders[t->order], *t->filter ? "; with " : "",
@@ -299,7 +301,8 @@ void top_line(const struct top *t, size_t index, char *to, size_t size)
     clean(to);
 }
 
-static bool detail_of_thread(struct top *t, size_t thread_index, size_t index, char *to, size_t size)
+static bool detail_of_thread(struct top *t, size_t thread_index, size_t index, char *to,
+                             size_t size)
 {
     struct live_thread thread;
     struct live_frame frame;
@@ -323,8 +326,8 @@ bool top_detail(struct top *t, size_t row, size_t index, char *to, size_t size)
         if (!detail_of_thread(t, t->row[row].thread, index, to, size))
             return false;
     } else {
-        frame = json_string_value(
-            json_array_get(json_object_get(t->row[row].site, "stack"), index));
+        frame =
+            json_string_value(json_array_get(json_object_get(t->row[row].site, "stack"), index));
         if (!frame)
             return false;
         snprintf(to, size, "    at %s", frame);

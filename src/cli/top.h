@@ -11,10 +11,16 @@
 #include <stdint.h>
 
 enum top_view { TOP_SITES, TOP_TYPES, TOP_THREADS, TOP_VIEWS };
-enum top_order { TOP_BY_RATE, TOP_BY_COUNT, TOP_BY_TOTAL, TOP_ORDERS }; /* bytes/s, objects/s, bytes */
+enum top_order {
+    TOP_BY_RATE,
+    TOP_BY_COUNT,
+    TOP_BY_TOTAL,
+    TOP_ORDERS
+}; /* bytes/s, objects/s, bytes */
 
 struct top_row {
-    double rate, count_rate, total; /* bytes/s, objects/s, bytes since the first look; of a thread: its depth */
+    double rate, count_rate,
+        total; /* bytes/s, objects/s, bytes since the first look; of a thread: its depth */
     char *text;
     const json_t *site; /* of a call site: its reply; else NULL */
     size_t thread;      /* of a thread: index in the dump */

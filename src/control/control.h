@@ -31,7 +31,8 @@ struct control_config {
     int (*mark)(void *context, const char *text);
     int (*rotate)(void *context, char **older);
     int (*sites)(void *context, uint32_t most, char **members);
-    void (*status)(void *context, struct buffer *out); /* appends JSON members, each with a comma before it */
+    void (*status)(void *context,
+                   struct buffer *out); /* appends JSON members, each with a comma before it */
 };
 
 /*

@@ -109,8 +109,8 @@ static int32_t call_il(struct dump *d, struct names_method *method, uintptr_t ip
     if (!ip || ip == FRAME_RET_FILTER || method->collectible || callee->collectible)
         return NAMES_SITE_NONE;
     if (known->ip != ip || known->method != method || known->callee != callee)
-        *known = (struct known_call){ip, method, callee,
-                                     names_site_call(d->names, method, ip, callee)};
+        *known =
+            (struct known_call){ip, method, callee, names_site_call(d->names, method, ip, callee)};
     return known->il;
 }
 

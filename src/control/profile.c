@@ -15,8 +15,9 @@
 
 #define FIRST_THREADS 64
 #define FIRST_FRAMES  8192
-#define MOST_FRAMES   (1u << 20) /* of one thread: below the youngest of a deeper stack nothing is known */
-#define NS_PER_S      1000000000ull
+#define MOST_FRAMES \
+    (1u << 20) /* of one thread: below the youngest of a deeper stack nothing is known */
+#define NS_PER_S 1000000000ull
 
 /* Walked stacks, kept until the runtime goes on: naming them could wait for it. */
 struct walked {

@@ -349,7 +349,8 @@ static void dispatch(struct control *control, json_t *json, struct buffer *out)
 
     if (!json_is_object(json))
         control_refuse(out, "a request is a JSON object such as {\"command\":\"status\"}");
-    else if (version && (!json_is_integer(version) || json_integer_value(version) != CONTROL_VERSION))
+    else if (version &&
+             (!json_is_integer(version) || json_integer_value(version) != CONTROL_VERSION))
         control_refuse(out,
                        "this process speaks version %d; use the shadowtrace that recorded it (%s)",
                        CONTROL_VERSION, SHADOWTRACE_VERSION);

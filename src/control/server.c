@@ -17,12 +17,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MOST_CLIENTS  128
-#define MOST_REQUEST  65536u        /* bytes of one line */
-#define SLOW_NS       10000000000ull  /* half a request, or a reply that is not taken */
-#define IDLE_NS       600000000000ull /* a client that asks nothing */
-#define POLL_MS       1000
-#define SEND_PIECE    262144u
+#define MOST_CLIENTS 128
+#define MOST_REQUEST 65536u          /* bytes of one line */
+#define SLOW_NS      10000000000ull  /* half a request, or a reply that is not taken */
+#define IDLE_NS      600000000000ull /* a client that asks nothing */
+#define POLL_MS      1000
+#define SEND_PIECE   262144u
 
 struct control_client {
     int fd;

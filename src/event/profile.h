@@ -9,7 +9,7 @@
 enum profile_source { PROFILE_SHADOW, PROFILE_SNAPSHOT, PROFILE_SOURCES };
 
 struct profile_counts {
-    uint32_t hz; /* 0: this source is not sampled */
+    uint32_t hz;                   /* 0: this source is not sampled */
     _Atomic(uint64_t) ticks, late; /* moments sampled, and left out */
     _Atomic(uint64_t) samples, approximate, dispatching, refused;
     _Atomic(uint64_t) lost; /* samples that there was no space for */

@@ -16,7 +16,8 @@
 static void push(struct log *log, struct log_message *message)
 {
     message->next = load_relaxed(&log->messages);
-    while (!cas_acq_rel(&log->messages, &message->next, message)) /* pairs with the writer's exchange */
+    while (!cas_acq_rel(&log->messages, &message->next,
+                        message)) /* pairs with the writer's exchange */
         ;
     wake_up(&log->config.hub->writer);
 }
@@ -92,8 +93,8 @@ static json_int_t now_t(const struct log *log)
 
 int log_mark(struct log *log, const char *text)
 {
-    return post_line(log, json_pack("{s:s, s:I, s:o}", "kind", "mark", "t", now_t(log), "text",
-                                    log_text(text)));
+    return post_line(
+        log, json_pack("{s:s, s:I, s:o}", "kind", "mark", "t", now_t(log), "text", log_text(text)));
 }
 
 int log_configured(struct log *log, const struct live_settings *now,
@@ -103,10 +104,10 @@ int log_configured(struct log *log, const struct live_settings *now,
 
     for (size_t i = 0; patterns && i < only->count; i++)
         json_array_append_new(patterns, log_text(only->pattern[i]));
-    return post_line(log, json_pack("{s:s, s:I, s:I, s:b, s:I, s:o}", "kind", "config", "t",
-                                    now_t(log), "number", (json_int_t)now->number, "paused",
-                                    (int)now->paused, "sample", (json_int_t)now->sample, "only",
-                                    patterns));
+    return post_line(log,
+                     json_pack("{s:s, s:I, s:I, s:b, s:I, s:o}", "kind", "config", "t", now_t(log),
+                               "number", (json_int_t)now->number, "paused", (int)now->paused,
+                               "sample", (json_int_t)now->sample, "only", patterns));
 }
 
 int log_ask(struct log *log, void (*answer)(struct log *log, struct log_message *message),

@@ -37,14 +37,15 @@ static void write_source(struct log *log, enum profile_source source, uint64_t t
 {
     const struct profile_counts *c = &log->config.profile->source[source];
 
-    log_emit(log, json_pack("{s:s, s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
-                            "kind", "profile", "t", (json_int_t)t, "source",
-                            source == PROFILE_SHADOW ? "shadow" : "snapshot", "hz",
-                            (json_int_t)c->hz, "ticks", count(&c->ticks), "late", count(&c->late),
-                            "samples", count(&c->samples), "approximate", count(&c->approximate),
-                            "dispatching", count(&c->dispatching), "refused", count(&c->refused),
-                            "lost", count(&c->lost), "cost_ns", count(&c->cost.sum), "worst_ns",
-                            count(&c->worst_ns), "cost", log_histogram(&c->cost)));
+    log_emit(log,
+             json_pack("{s:s, s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
+                       "kind", "profile", "t", (json_int_t)t, "source",
+                       source == PROFILE_SHADOW ? "shadow" : "snapshot", "hz", (json_int_t)c->hz,
+                       "ticks", count(&c->ticks), "late", count(&c->late), "samples",
+                       count(&c->samples), "approximate", count(&c->approximate), "dispatching",
+                       count(&c->dispatching), "refused", count(&c->refused), "lost",
+                       count(&c->lost), "cost_ns", count(&c->cost.sum), "worst_ns",
+                       count(&c->worst_ns), "cost", log_histogram(&c->cost)));
 }
 
 void log_write_profile(struct log *log, uint64_t t)

@@ -66,8 +66,8 @@ static struct watch_row *find(struct watch_row *row, size_t capacity, const stru
                  UINT64_C(0x9e3779b97f4a7c15);
     size_t at = (size_t)(h >> 32) & (capacity - 1);
 
-    while (row[at].class && (row[at].class != key->class || row[at].node != key->node ||
-                             row[at].site != key->site))
+    while (row[at].class &&
+           (row[at].class != key->class || row[at].node != key->node || row[at].site != key->site))
         at = (at + 1) & (capacity - 1);
     return &row[at];
 }
@@ -167,9 +167,10 @@ static void answer(struct log *log, struct log_message *message)
     order = sorted(log->watch);
     if (!order)
         return;
-    buffer_format(&b, "\"since\":%llu,\"sites\":%zu,\"other\":{\"allocs\":%llu,\"bytes\":%.0f},\"rows\":[",
-                  (unsigned long long)(log->watch->since_ns - log->zero_ns), log->watch->used,
-                  (unsigned long long)log->watch->other.allocs, log->watch->other.bytes);
+    buffer_format(
+        &b, "\"since\":%llu,\"sites\":%zu,\"other\":{\"allocs\":%llu,\"bytes\":%.0f},\"rows\":[",
+        (unsigned long long)(log->watch->since_ns - log->zero_ns), log->watch->used,
+        (unsigned long long)log->watch->other.allocs, log->watch->other.bytes);
     for (size_t i = 0; i < log->watch->used && i < message->most; i++) {
         if (i)
             buffer_char(&b, ',');

@@ -24,8 +24,7 @@ bool socket_folder(unsigned index, char out[SOCKET_PATH_SIZE])
         return true;
     }
     if (index == 0) {
-        put(out,
-            snprintf(out, SOCKET_PATH_SIZE, "/tmp/shadowtrace-%u", (unsigned)geteuid()));
+        put(out, snprintf(out, SOCKET_PATH_SIZE, "/tmp/shadowtrace-%u", (unsigned)geteuid()));
         return true;
     }
     return false;

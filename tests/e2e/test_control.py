@@ -404,6 +404,79 @@ def test_no_dump_of_64_threads_at_full_speed_is_torn(t, hooks):
     t.true(look_at_towers(t, count, 60 + count / 20, hooks) >= min(count, 100), 'too few dumps')
 
 
+def cpu_ns(pid):
+    """Of all threads of a process, ours in it included."""
+    total = 0
+    for task in os.listdir('/proc/%d/task' % pid):
+        with open('/proc/%d/task/%s/schedstat' % (pid, task), encoding='ascii') as file:
+            total += int(file.read().split()[0])
+    return total
+
+
+@harness.heavy
+@needs('Towers')
+def test_work_per_cpu_second_while_being_dumped_100_times_a_second(t):
+    """In turn: a slot with dumps, one without, in one process. A figure, not an assertion: the machine is shared."""
+    towers = Living(t, PROGRAM.command('Towers') + ['--depth', '50'], '--check', '0', '--min-size', '1G',
+                    stdin=subprocess.PIPE)
+    pid = towers.wait()
+    client = towers.client()
+    out = towers.process.stdout
+
+    def work():
+        towers.process.stdin.write(b'\n')
+        towers.process.stdin.flush()
+        return int(out.readline()), cpu_ns(pid)
+
+    t.equal(out.readline(), b'ready\n', 'first line')
+    time.sleep(3)  # until its code is compiled
+    done, spent, dumps = {True: 0, False: 0}, {True: 0, False: 0}, 0
+    for slot in range(int(os.environ.get('SHADOWTRACE_SLOTS', '6'))):
+        dumping = slot % 4 in (1, 2)  # on, off and back: drifts cancel
+        first, end = work(), time.monotonic() + 1
+        next_dump = time.monotonic()
+        while time.monotonic() < end:
+            if dumping:
+                client.ask('dump')
+                dumps += 1
+            next_dump += 0.01
+            time.sleep(max(0, next_dump - time.monotonic()))
+        last = work()
+        done[dumping] += last[0] - first[0]
+        spent[dumping] += last[1] - first[1]
+    ratio = done[True] / spent[True] / (done[False] / spent[False])
+    t.true(dumps > 10 and ratio > 0.5, 'ratio %.3f' % ratio)
+    t.note('work per CPU second, dumped / not: %.4f (%d dumps)' % (ratio, dumps))
+    towers.end()
+
+
+@needs('Towers')
+def test_latency_of_a_dump_beside_suspending_and_walking(t):
+    """64 threads: copying all stacks, and in the same process at the same moments suspending and walking."""
+    seconds = float(os.environ.get('SHADOWTRACE_SECONDS', '5'))
+    towers = Living(t, PROGRAM.command('Towers'), '--check', '0', '--min-size', '1G', '--profile', '20', '--profile-snapshot',
+                    stdin=subprocess.PIPE)
+    towers.wait()
+    time.sleep(seconds)
+    t.equal(towers.end(), 143, 'exit status')
+    beside = harness.tool_json('compare', '--format=json', towers.path)['profile']
+    figures = {source: beside[source]['cost_ns'] for source in ('shadow', 'snapshot')}
+    t.true(all(beside[source]['samples'] for source in figures), beside)
+    t.note('median/worst of a moment: ' + ', '.join('%s %d/%d us' % (
+        source, f['p50'] // 1000, f['worst'] // 1000) for source, f in figures.items()))
+
+
+def test_without_the_grace_period_readers_meet_what_was_given_back(t):
+    program = os.path.join(harness.BUILD, 'negative', 'unit', 'stack', 'test_copies')
+    made = harness.run(['nice', 'make', '-s', '-C', harness.ROOT, 'NEGATIVE=1',
+                        'BUILD=' + os.path.join(harness.BUILD, 'negative'), program], timeout=600)
+    t.equal(made.status, 0, 'building\n%s' % made)
+    short = dict(ENVIRONMENT, COPIES='10', SECONDS='1')
+    t.equal(harness.run([program], env=short).status, 0, 'with it')
+    without = harness.run([program], env=dict(short, SHADOWTRACE_WITHOUT='grace_period'))
+    t.true(without.status != 0 and 'FAILED  ] nothing_is_given_back' in without.text + without.errors, without)
+
+
 # ---- what it refuses
 
 @needs('Ticker')

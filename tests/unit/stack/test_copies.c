@@ -17,8 +17,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+#include <urcu/urcu-bp.h>
 
 #include <cmocka.h>
 
@@ -209,13 +211,14 @@ static void watch(struct fleet *fleet, uint64_t count, struct tally *tally)
 
 static void report(const char *what, const struct fleet *fleet, const struct tally *t)
 {
-    print_message("%s: %llu copies of all threads, %llu stacks, %.3f %% exact, %llu torn; %llu calls, "
-                  "%llu exceptions, %llu threads ended\n",
-                  what, (unsigned long long)t->copies, (unsigned long long)t->threads,
-                  t->threads ? 100.0 * (double)t->exact / (double)t->threads : 0,
-                  (unsigned long long)t->torn, (unsigned long long)load_relaxed(&fleet->calls),
-                  (unsigned long long)load_relaxed(&fleet->thrown),
-                  (unsigned long long)load_relaxed(&fleet->ended));
+    print_message(
+        "%s: %llu copies of all threads, %llu stacks, %.3f %% exact, %llu torn; %llu calls, "
+        "%llu exceptions, %llu threads ended\n",
+        what, (unsigned long long)t->copies, (unsigned long long)t->threads,
+        t->threads ? 100.0 * (double)t->exact / (double)t->threads : 0, (unsigned long long)t->torn,
+        (unsigned long long)load_relaxed(&fleet->calls),
+        (unsigned long long)load_relaxed(&fleet->thrown),
+        (unsigned long long)load_relaxed(&fleet->ended));
 }
 
 static void no_copy_of_threads_at_full_speed_is_torn(void **state)
@@ -277,6 +280,63 @@ static void a_word_reaches_every_thread(void **state)
     assert_int_equal(stack_word(stack_current()), 8);
 }
 
+static bool mapped(const void *address)
+{
+    uintptr_t page = (uintptr_t)address & ~(uintptr_t)(sysconf(_SC_PAGESIZE) - 1);
+    unsigned char resident;
+
+    return mincore((void *)page, 1, &resident) == 0 || errno != ENOMEM;
+}
+
+struct reader {
+    _Atomic(bool) in, reclaimed;
+    bool there_while_reading;
+};
+
+/* In a read-side section for as long as memory is being given back, or for a fifth of a second. */
+static void *read_slowly(void *context)
+{
+    struct reader *reader = context;
+    const struct stack_block *block;
+    const struct timespec step = {0, 1000000};
+
+    urcu_bp_read_lock();
+    block = load_acquire(&stack_registry()->block);
+    store_release(&reader->in, true);
+    for (unsigned i = 0; i < 200 && !load_acquire(&reader->reclaimed); i++)
+        nanosleep(&step, NULL);
+    reader->there_while_reading = mapped(block);
+    urcu_bp_read_unlock();
+    return NULL;
+}
+
+/* The negative control of this file: without the grace period this fails (SHADOWTRACE_WITHOUT=grace_period). */
+static void nothing_is_given_back_while_a_reader_may_look(void **state)
+{
+    struct machine *m = memory_zalloc(1, sizeof(*m));
+    struct reader reader = {0};
+    const struct timespec step = {0, 1000000};
+    pthread_t thread;
+
+    (void)state;
+    assert_non_null(m);
+    enter(m, 1);
+    while (stack_reclaim())
+        ;
+    assert_int_equal(pthread_create(&thread, NULL, read_slowly, &reader), 0);
+    while (!load_acquire(&reader.in))
+        nanosleep(&step, NULL);
+    for (unsigned level = 2; level <= MOST_LEVELS; level++) /* outgrows its block */
+        enter(m, level);
+    assert_true(stack_reclaim());
+    store_release(&reader.reclaimed, true);
+    pthread_join(thread, NULL);
+    for (unsigned level = MOST_LEVELS; level > 0; level--)
+        stack_leave((uintptr_t)&methods[level % METHODS], sp_of(m, level));
+    memory_free(m);
+    assert_true(reader.there_while_reading);
+}
+
 static int start(void **state)
 {
     const struct stack_config config = {.context = NULL};
@@ -291,6 +351,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_copy_without_room_says_what_it_needs),
         cmocka_unit_test(a_word_reaches_every_thread),
+        cmocka_unit_test(nothing_is_given_back_while_a_reader_may_look),
         cmocka_unit_test(no_copy_of_threads_at_full_speed_is_torn),
         cmocka_unit_test(no_copy_is_torn_while_threads_end_and_stacks_grow),
     };
