@@ -140,12 +140,15 @@ static void put_frames(struct dump *d, struct names *names, const struct stack_c
         }
         if (lines && above)
             il = call_il(d, method, above->ret, (struct names_method *)above->method);
-        if (il >= 0)
-            buffer_format(out, "[%u,%d]", method->id, il);
-        else if (frames[i].ret == FRAME_RET_FILTER)
-            buffer_format(out, "[%u,\"filter\"]", method->id);
-        else
-            buffer_format(out, "[%u]", method->id);
+        buffer_char(out, '[');
+        buffer_unsigned(out, method->id);
+        if (il >= 0) {
+            buffer_char(out, ',');
+            buffer_unsigned(out, (uint64_t)il);
+        } else if (frames[i].ret == FRAME_RET_FILTER) {
+            buffer_text(out, ",\"filter\"");
+        }
+        buffer_char(out, ']');
     }
 }
 
