@@ -193,7 +193,10 @@ static bool drain(struct log *log, struct log_thread *thread)
     if (!thread->defined && log_define_thread(log, thread, NULL))
         return false; /* memory is out: next round again */
     thread->defined = true;
-    while (thread->count && handle(log, thread, &thread->waiting[thread->first]) == 0) {
+    /* Not all at once: their ring waits meanwhile. What comes after them is put behind them. */
+    for (unsigned i = 0;
+         i < BATCH && thread->count && handle(log, thread, &thread->waiting[thread->first]) == 0;
+         i++) {
         thread->first++;
         thread->count--;
         log->waiting--;
