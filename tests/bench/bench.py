@@ -174,7 +174,7 @@ def main():
     except Missing as problem:
         print('bench: %s' % problem, file=sys.stderr)
         return 3
-    if not result.get('samples'):
+    if not any(result.get(key) for key in ('samples', 'report', 'sampling')):
         print('bench: nothing was measured yet', file=sys.stderr)
         return 3
     show.tables(table, result)
