@@ -239,28 +239,6 @@ enum native_result native_first(struct native *n, uint32_t os_thread,
     }
     return NATIVE_LOST;
 }
-
-size_t native_frames(struct native *n, const struct native_registers *from, uintptr_t until,
-                     uintptr_t *ip, size_t max)
-{
-    size_t count = 0;
-    unw_cursor_t cursor;
-
-    n->registers = from;
-    n->stack_low = n->stack_high = 0;
-    if (n->call.init(&cursor, n->space, n))
-        return 0;
-    while (count < max) {
-        unw_word_t sp = 0;
-
-        if (n->call.get(&cursor, UNW_REG_SP, &sp) || sp >= until)
-            break;
-        ip[count++] = cursor_ip(n, &cursor);
-        if (n->call.step(&cursor) <= 0)
-            break;
-    }
-    return count;
-}
 #else
 int native_new(struct native **out)
 {
@@ -279,12 +257,5 @@ enum native_result native_first(struct native *n, uint32_t os_thread,
 {
     (void)n, (void)os_thread, (void)wanted, (void)context, (void)out;
     return NATIVE_LOST;
-}
-
-size_t native_frames(struct native *n, const struct native_registers *from, uintptr_t until,
-                     uintptr_t *ip, size_t max)
-{
-    (void)n, (void)from, (void)until, (void)ip, (void)max;
-    return 0;
 }
 #endif

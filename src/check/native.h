@@ -1,6 +1,5 @@
 /*
- * check/native.h - native frames, by libunwind: of a thread that waits in the system, seen from another; and those
- * above a register set on the caller's own stack.
+ * check/native.h - native frames, by libunwind, of a thread that waits in the system, seen from another.
  *
  * libunwind is loaded when first asked for. Where it is missing nothing else suffers.
  */
@@ -42,12 +41,5 @@ enum native_result {
 enum native_result native_first(struct native *native, uint32_t os_thread,
                                 bool (*wanted)(void *context, uintptr_t ip), void *context,
                                 struct native_registers *out);
-
-/*
- * native_frames - the instructions of native frames from `from` on, innermost first, as long as their stack pointers
- * lie below `until`. Returns: how many, at most `max`.
- */
-size_t native_frames(struct native *native, const struct native_registers *from, uintptr_t until,
-                     uintptr_t *ip, size_t max);
 
 #endif

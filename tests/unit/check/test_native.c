@@ -1,4 +1,4 @@
-/* Native frames of a thread that waits, and of our own stack, by libunwind. */
+/* Native frames of a thread that waits, by libunwind. */
 #include "check/native.h"
 
 #include "base/atomics.h"
@@ -116,27 +116,11 @@ static void a_thread_that_runs_has_no_registers(void **state)
                      NATIVE_RUNS); /* no such thread */
 }
 
-static void frames_end_at_the_stack_pointer_given(void **state)
-{
-    struct native_registers from = {{0}, 1u << NATIVE_SP | 1u << NATIVE_IP | 1u << NATIVE_BP};
-    uintptr_t *frame = __builtin_frame_address(0), ip[16];
-
-    (void)state;
-    /* Our caller, as our own frame says. */
-    from.value[NATIVE_IP] = frame[1];
-    from.value[NATIVE_BP] = frame[0];
-    from.value[NATIVE_SP] = (uintptr_t)(frame + 2);
-    assert_int_equal(native_frames(native, &from, (uintptr_t)(frame + 2), ip, 16), 0);
-    assert_int_equal(native_frames(native, &from, (uintptr_t)(frame + 3), ip, 16), 1);
-    assert_true(ip[0] == frame[1]);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_waiting_thread_is_walked_to_its_caller),
         cmocka_unit_test(a_thread_that_runs_has_no_registers),
-        cmocka_unit_test(frames_end_at_the_stack_pointer_given),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);
