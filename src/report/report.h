@@ -11,6 +11,8 @@
  *   marks.h     the part of a log between two marks
  *   sites.h     consumer: who allocated how much                    (shadowtrace report)
  *   diff.h      rows of two logs matched by name                 (shadowtrace diff)
+ *   calls.h     the call trace: which calls are open, when one ends
+ *   replay.h    consumer: the trace as a tree                       (shadowtrace replay)
  *   checks.h    consumer: shadow stack beside snapshot, and costs   (shadowtrace compare)
  *   validate.h  every record against schema.h and the rules no schema can say
  *

@@ -223,8 +223,67 @@ def test_every_call_has_its_end(t, program, hooks):
     t.true(sums['tail_calls' if program == 'TailCalls' else 'unwound'] > 0, sums)
 
 
+def replay(path, *options):
+    return json.loads(run([TOOL, 'replay', '--quiet', '--format', 'json', '--limit', '0', *options, path]).text)
+
+
+@needs('Families')
+def test_replay_is_the_trace(t):
+    r = t.record(PROGRAM.command('Families'), '--events', 'alloc,calls,exceptions', '--calls', 'Families.*')
+    trace = Calls(t, r.log)
+    ends = {'left': 'left', 'tail_calls': 'tail_call', 'unwound': 'unwound', 'ends_missing': 'unknown'}
+
+    def wanted(calls):
+        return collections.Counter((c[0], c[3], c[4], c[2], ends[c[5]]) for c in calls)
+
+    def found(rows):
+        return collections.Counter((c['thread'], c['t'], c['ns'], plain(c['method']), c['end']) for c in rows
+                                   if 'method' in c)
+
+    whole = replay(r.path)
+    t.equal(found(whole['rows']), wanted(trace.calls))
+    t.true(all(row['depth'] == c[1] for row, c in zip((x for x in whole['rows'] if 'method' in x and x['thread'] == 1),
+                                                      (c for c in trace.calls if c[0] == 1))), 'depth')
+    thrown = [x['message'] for x in whole['rows'] if x.get('exception') == 'Families.Known']
+    t.equal(len(thrown), len([e for e in of(r.log, 'exception', event='thrown')
+                              if r.log.classes[e['class']]['name'] == 'Families.Known']))
+    slow = [x for x in whole['rows'] if x.get('method', '').startswith('Families.Program.Slow(')]
+    t.equal([(x['allocs'], x['bytes']) for x in slow[1:]], [(1, 1024), (1, 1024)], 'allocated inside')
+    run_calls = next(x for x in whole['rows'] if x.get('method') == 'Families.Program.RunCalls()')
+    within = [a for a in r.log.allocs if a['thread'] == 1 and run_calls['t'] <= a['t'] <= run_calls['t'] + run_calls['ns']]
+    t.equal(run_calls['bytes'], sum(a['bytes'] for a in within), 'by all that it called')
+
+    # A range: what was open at some time in it.
+    low, high = slow[1]['t'] + 1000, slow[2]['t'] + 1000
+    part = replay(r.path, '--from', str(low), '--to', str(high), '--thread', '1')
+    t.equal(found(part['rows']), wanted(c for c in trace.calls if c[0] == 1 and c[3] <= high and c[3] + c[4] >= low))
+    own = replay(r.path, '--method', 'Families.Program.Fib*', '--depth', '3')
+    t.equal(sum('method' in x for x in own['rows']), 7, 'three levels of Fib')
+    by_time = [x['t'] for x in replay(r.path, '--interleaved')['rows']]
+    t.equal(by_time, sorted(by_time))
+
+    # A damaged log, and one that was cut: no call has two ends, the rest is as it was.
+    with open(r.path, 'rb') as file:
+        lines = file.read().split(b'\n')
+    batches = [i for i, line in enumerate(lines) if line.startswith(b'{"kind":"calls"')]
+    lines[batches[len(batches) // 2]] = b'{"kind":"calls","t":1,'
+    for name, kept in (('damaged', lines), ('cut', lines[:batches[-len(batches) // 3]])):
+        path = t.path(name + '.log')
+        with open(path, 'wb') as file:
+            file.write(b'\n'.join(kept) + b'\n')
+        rows = replay(path)['rows']
+        same = found(rows) & wanted(trace.calls)
+        t.true(sum(same.values()) > 100 and max(x['depth'] for x in rows) <= max(c[1] for c in trace.calls) + 1, name)
+    text = run([TOOL, 'replay', '--limit', '5', r.path])
+    t.equal(text.status, 0)
+    t.true('Families.Program.Main' in text.text and '--limit 0' in text.text, text)
+
+
 def test_wrong_families_are_refused(t):
     for value, word in (('gcc', 'finalizers'), ('', 'alloc'), ('alloc,', 'threads'), ('alloc,,gc', 'jit')):
         one_line(run([TOOL, 'record', '--events', value, '--', 'true']), 2, '--events', word)
+    one_line(run([TOOL, 'replay']), 2, 'log')
+    one_line(run([TOOL, 'replay', '--depth', 'x', 'a.log']), 2, '--depth')
+    one_line(run([TOOL, 'replay', '/nonexistent/a.log']), 3, 'a.log')
     one_line(run([TOOL, 'record', '--max-depth', '3', '--', 'true']), 2, '--events calls')
     one_line(run([TOOL, 'record', '--events', 'calls', '--capture', 'snapshot', '--', 'true']), 2, 'calls', 'capture')

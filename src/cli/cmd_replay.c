@@ -1,0 +1,368 @@
+#include "cli/commands.h"
+#include "cli/reading.h"
+#include "cli/text.h"
+
+#include "report/marks.h"
+#include "report/replay.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHOWN_PROBLEMS 5
+#define LIMIT          10000
+
+struct replay_args {
+    struct replay_filter filter;
+    enum reading_format format;
+    struct reading_options reading;
+    const char *from, *to;
+};
+
+enum {
+    OPT_THREAD = 256,
+    OPT_FROM,
+    OPT_TO,
+    OPT_METHOD,
+    OPT_DEPTH,
+    OPT_LIMIT,
+    OPT_INTERLEAVED,
+    OPT_FORMAT,
+    OPT_JOBS,
+    OPT_QUIET,
+};
+
+static const struct option options[] = {
+    {"thread", required_argument, NULL, OPT_THREAD},
+    {"from", required_argument, NULL, OPT_FROM},
+    {"to", required_argument, NULL, OPT_TO},
+    {"method", required_argument, NULL, OPT_METHOD},
+    {"depth", required_argument, NULL, OPT_DEPTH},
+    {"limit", required_argument, NULL, OPT_LIMIT},
+    {"interleaved", no_argument, NULL, OPT_INTERLEAVED},
+    {"format", required_argument, NULL, OPT_FORMAT},
+    {"jobs", required_argument, NULL, OPT_JOBS},
+    {"quiet", no_argument, NULL, OPT_QUIET},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static bool take(struct replay_args *a, int option, const char *value)
+{
+    uint64_t number;
+
+    switch (option) {
+    case OPT_THREAD:
+        if (!text_parse(value, UINT32_MAX - 1, &number) || !number)
+            return false;
+        a->filter.thread = (uint32_t)number;
+        return true;
+    case OPT_FROM:
+        a->from = value;
+        return *value != '\0';
+    case OPT_TO:
+        a->to = value;
+        return *value != '\0';
+    case OPT_METHOD:
+        a->filter.method = value;
+        return *value != '\0';
+    case OPT_DEPTH:
+        return text_parse(value, UINT32_MAX, &a->filter.depth);
+    case OPT_LIMIT:
+        return text_parse(value, UINT32_MAX - 2, &a->filter.limit);
+    case OPT_INTERLEAVED:
+        a->filter.interleaved = true;
+        return true;
+    case OPT_FORMAT:
+        return reading_format(value, &a->format);
+    case OPT_JOBS:
+        return reading_jobs(value, &a->reading);
+    default:
+        a->reading.quiet = true;
+        return true;
+    }
+}
+
+/* A time of the log: 1500000 (ns), 20us, 1.5ms, 2s. Returns: whether text is one. */
+static bool time_parse(const char *text, uint64_t *out)
+{
+    static const struct {
+        const char *unit;
+        double ns;
+    } units[] = {{"", 1}, {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    char *end;
+    double value;
+
+    if (*text < '0' || *text > '9')
+        return false;
+    value = strtod(text, &end);
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (strcmp(end, units[i].unit) == 0 && value * units[i].ns < 9e18) {
+            *out = (uint64_t)(value * units[i].ns);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* --from and --to: a time, or else the text of a mark. */
+static int range(struct replay_args *a, const char *path)
+{
+    bool from_mark = a->from && !time_parse(a->from, &a->filter.from);
+    bool to_mark = a->to && !time_parse(a->to, &a->filter.to);
+    struct report_marks marks = {NULL, 0, 0};
+    struct report_window window;
+    char why[1000] = "";
+    int err, status = CLI_OK;
+
+    if (!from_mark && !to_mark)
+        return CLI_OK;
+    err = report_marks_read(path, &marks);
+    if (!err && report_marks_window(&marks, from_mark ? a->from : NULL, to_mark ? a->to : NULL,
+                                    &window, why, sizeof(why))) {
+        cli_complain(&cmd_replay, "%s: %s", path, why);
+        status = CLI_USAGE;
+    } else if (err) {
+        cli_complain(&cmd_replay, "cannot read %s: %s", path,
+                     err == -ESPIPE ? "for marks it is read twice, which only a file can be"
+                                    : strerror(-err));
+        status = CLI_IO;
+    } else {
+        if (from_mark)
+            a->filter.from = window.from.t;
+        if (to_mark)
+            a->filter.to = window.to.t;
+    }
+    report_marks_fini(&marks);
+    return status;
+}
+
+static const char *thread_name(struct report_defs *defs, uint32_t id)
+{
+    uint32_t known = report_ids_get(&defs->thread_ids, id);
+
+    return known ? defs->threads[known - 1].name : NULL;
+}
+
+static void text_call(const struct replay_row *row, struct report_defs *defs, FILE *out)
+{
+    fputs(report_method(defs, row->method)->name, out);
+    if (row->args)
+        fprintf(out, " %s", row->args);
+    if (row->returns)
+        fprintf(out, " = %s", row->returns);
+    if (row->end == REPORT_CALL_TAIL)
+        fputs(" (tail call)", out);
+    else if (row->end == REPORT_CALL_UNWOUND)
+        fputs(" (unwound)", out);
+    else if (row->end == REPORT_CALL_UNKNOWN)
+        fputs(" (its end is not in the log)", out);
+    else if (row->end == REPORT_CALL_OPEN)
+        fputs(" (not ended)", out);
+}
+
+static void text_row(const struct replay_row *row, struct report_defs *defs, bool interleaved,
+                     FILE *out)
+{
+    struct text_number ns, bytes;
+
+    fprintf(out, "%14.6f", (double)row->t / 1e6);
+    if (interleaved)
+        fprintf(out, " %7" PRIu32, row->thread);
+    if (row->kind == REPLAY_CALL)
+        fprintf(out, " %10s %12s  ", text_ns(&ns, (double)row->ns),
+                row->bytes ? text_count(&bytes, row->bytes) : "");
+    else
+        fprintf(out, " %10s %12s  ", "", "");
+    for (uint32_t i = 0; i < row->level; i++)
+        fputs(i < 60 ? "  " : "", out);
+    if (row->kind == REPLAY_CALL)
+        text_call(row, defs, out);
+    else if (row->kind == REPLAY_EXCEPTION)
+        fprintf(out, "! %s%s%s", report_class(defs, row->method)->name, row->args ? ": " : "",
+                row->args ? row->args : "");
+    else
+        fprintf(out, "... %" PRIu64 " call%s not in the log: no room in the ring", row->missing,
+                text_plural(row->missing));
+    fputc('\n', out);
+}
+
+static void head(bool interleaved, FILE *out)
+{
+    fprintf(out, "%14s%s %10s %12s  %s\n", "ms", interleaved ? "  thread" : "", "took", "bytes",
+            "call");
+}
+
+static void text(const struct replay_args *a, struct replay *r, FILE *out)
+{
+    size_t count;
+    const struct replay_row *rows = replay_rows(r, &count);
+    struct report_defs *defs = replay_defs(r);
+    struct text_number shown, calls, more;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!a->filter.interleaved && (!i || rows[i].thread != rows[i - 1].thread)) {
+            const char *name = thread_name(defs, rows[i].thread);
+
+            fprintf(out, "%sThread %" PRIu32 "%s%s\n", i ? "\n" : "", rows[i].thread,
+                    name ? " " : "", name ? name : "");
+            head(false, out);
+        } else if (!i) {
+            head(true, out);
+        }
+        text_row(&rows[i], defs, a->filter.interleaved, out);
+    }
+    if (!replay_calls(r))
+        fputs("The log holds no calls: record with --events alloc,calls.\n", out);
+    else
+        fprintf(out, "%s%s row%s, of a trace of %s calls.", count ? "\n" : "",
+                text_count(&shown, count), text_plural(count), text_count(&calls, replay_calls(r)));
+    if (replay_more(r))
+        fprintf(out, " %s more rows: --limit 0 for all.", text_count(&more, replay_more(r)));
+    fputs(replay_calls(r) ? "\n" : "", out);
+    if (replay_missing(r))
+        fprintf(out,
+                "%s calls had no room and are missing, with all that they called: trace fewer "
+                "(--calls, --max-depth,\n--min-duration).\n",
+                text_count(&more, replay_missing(r)));
+    reading_completeness(replay_log(r), out);
+}
+
+static json_t *parsed(const char *json)
+{
+    return json_loads(json, JSON_DECODE_ANY, NULL);
+}
+
+static json_t *json_row(const struct replay_row *row, struct report_defs *defs)
+{
+    json_t *o = json_pack("{s:I, s:I, s:I}", "thread", (json_int_t)row->thread, "depth",
+                          (json_int_t)row->level, "t", (json_int_t)row->t);
+
+    if (row->kind == REPLAY_EXCEPTION) {
+        json_object_set_new(o, "exception", json_string(report_class(defs, row->method)->name));
+        if (row->args)
+            json_object_set_new(o, "message", parsed(row->args));
+        return o;
+    }
+    if (row->kind == REPLAY_MISSING) {
+        json_object_set_new(o, "missing", json_integer((json_int_t)row->missing));
+        return o;
+    }
+    json_object_set_new(o, "ns", json_integer((json_int_t)row->ns));
+    json_object_set_new(o, "end", json_string(report_call_end_name(row->end)));
+    json_object_set_new(o, "method", json_string(report_method(defs, row->method)->name));
+    json_object_set_new(o, "bytes", json_integer((json_int_t)row->bytes));
+    json_object_set_new(o, "allocs", json_integer((json_int_t)row->allocs));
+    if (row->args)
+        json_object_set_new(o, "args", parsed(row->args));
+    if (row->returns)
+        json_object_set_new(o, "returns", parsed(row->returns));
+    return o;
+}
+
+/* Row by row: they may be many. */
+static int json(struct replay *r, const struct report_problems *problems, FILE *out)
+{
+    size_t count;
+    const struct replay_row *rows = replay_rows(r, &count);
+    json_t *log = reading_log_json(replay_log(r), problems);
+    int failed = !log;
+
+    fputs("{\"rows\":[", out);
+    for (size_t i = 0; i < count && !failed; i++) {
+        json_t *row = json_row(&rows[i], replay_defs(r));
+
+        fputs(i ? ",\n" : "\n", out);
+        failed = !row || json_dumpf(row, out, JSON_COMPACT);
+        json_decref(row);
+    }
+    fprintf(out, "],\n\"calls\":%" PRIu64 ",\"missing\":%" PRIu64 ",\"more\":%" PRIu64 ",\"log\":",
+            replay_calls(r), replay_missing(r), replay_more(r));
+    if (log)
+        failed |= json_dumpf(log, out, JSON_COMPACT);
+    json_decref(log);
+    fputs("}\n", out);
+    return failed;
+}
+
+static int replay(struct replay_args *a, const char *path, FILE *out)
+{
+    struct reading_progress progress;
+    struct report_problems problems;
+    struct replay *r = NULL;
+    int err, status = range(a, path);
+
+    if (status)
+        return status;
+    report_problems_init(&problems);
+    err = replay_new(&a->filter, &problems, &r);
+    if (!err) {
+        reading_progress_init(&progress, &a->reading);
+        replay_log(r)->jobs = reading_threads(&a->reading);
+        err = replay_read(r, path, reading_progress, &progress);
+        reading_progress_end(&progress);
+        if (err)
+            status = reading_failed(&cmd_replay, path, replay_log(r), err);
+    } else {
+        cli_complain(&cmd_replay, "%s", strerror(-err));
+        status = CLI_IO;
+    }
+    if (!err) {
+        reading_problems(&cmd_replay, &problems, SHOWN_PROBLEMS);
+        if (a->format == READING_TEXT)
+            text(a, r, out);
+        else if (json(r, &problems, out))
+            status = CLI_IO;
+    }
+    replay_free(r);
+    report_problems_fini(&problems);
+    return status;
+}
+
+static int replay_run(int argc, char **argv, FILE *out)
+{
+    struct replay_args a = {.filter = {.to = UINT64_MAX, .limit = LIMIT}};
+    int option, index = 0;
+
+    optind = 0;
+    while ((option = getopt_long(argc, argv, ":h", options, &index)) != -1) {
+        if (option == '?' || option == ':')
+            return cli_option_error(&cmd_replay, argv, option);
+        if (option == 'h') {
+            cli_help(&cmd_replay, out);
+            return CLI_OK;
+        }
+        if (!take(&a, option, optarg))
+            return cli_usage_error(&cmd_replay, "--%s cannot be \"%.100s\"", options[index].name,
+                                   optarg);
+    }
+    if (optind + 1 != argc)
+        return cli_usage_error(&cmd_replay, optind == argc ? "a log is missing"
+                                                           : "one log at a time");
+    return replay(&a, argv[optind], out);
+}
+
+const struct cli_command cmd_replay = {
+    .name = "replay",
+    .args = "[options] LOG",
+    .help = "the calls of a log as a tree, with times and what was allocated inside",
+    .options = "Of a log recorded with --events calls, best with alloc, exceptions and --args, "
+               "--returns too.\n"
+               "\n"
+               "  --thread ID       one thread (the ids are the log's)\n"
+               "  --from T, --to T  calls that were open in between: a time of the log (1500000, "
+               "20us, 1.5ms,\n"
+               "                    2s), or the text of a mark\n"
+               "  --method PATTERN  calls of matching methods, and what they call\n"
+               "  --depth N         so many levels\n"
+               "  --interleaved     all threads by time, instead of one after the other\n"
+               "  --limit N         at most so many rows, the first (10000); 0 all\n"
+               "  --format text|json\n" READING_HELP
+               "\n"
+               "bytes: allocated by the call and all it called. A call that an exception left is "
+               "unwound; what the\n"
+               "tracer had no room for is said where it is missing.\n",
+    .run = replay_run,
+};

@@ -1,0 +1,57 @@
+/*
+ * report/calls.h - the call trace of a log, batch by batch: which calls of each thread are open, when one begins and
+ * ends. What a damaged log leaves out is put right: calls that must have ended have, calls that must be open are.
+ */
+#ifndef SHADOWTRACE_REPORT_CALLS_H
+#define SHADOWTRACE_REPORT_CALLS_H
+
+#include "report/record.h"
+
+/* How a call ended. */
+enum report_call_end {
+    REPORT_CALL_OPEN, /* it did not, as far as the log goes */
+    REPORT_CALL_LEFT,
+    REPORT_CALL_TAIL,
+    REPORT_CALL_UNWOUND,
+    REPORT_CALL_UNKNOWN /* it did; how and when is not in the log */
+};
+const char *report_call_end_name(enum report_call_end end); /* "left", "tail_call", ... */
+
+struct report_call {
+    uint32_t method; /* id in the log; 0: not known */
+    int32_t level;   /* the consumer's own, as are the next two */
+    uint64_t inside;
+    uint32_t row;
+    uint64_t t; /* when it began */
+};
+
+struct report_calls_thread {
+    uint32_t id;
+    struct report_call *open; /* oldest first */
+    size_t count, capacity;
+    uint64_t t; /* of its latest event */
+    void *user; /* the consumer's own */
+};
+
+struct report_calls {
+    struct report_calls_thread *threads;
+    size_t count, capacity;
+    /* Each returns 0, or what ends the reading. The call is the youngest of thread->open, but for `ended` of one with
+     * younger ones. */
+    int (*entered)(void *context, struct report_calls_thread *thread, struct report_call *call);
+    int (*ended)(void *context, struct report_calls_thread *thread, struct report_call *call,
+                 uint64_t t, enum report_call_end end);
+    int (*missing)(void *context, struct report_calls_thread *thread, uint64_t t, uint64_t count);
+    int (*values)(void *context, struct report_calls_thread *thread, uint64_t id); /* may be NULL */
+    void *context;
+};
+
+void report_calls_fini(struct report_calls *c); /* `user` is the consumer's to free before */
+
+/* The thread of that id, made if there is none; NULL when memory ran out. Valid until the next one is made. */
+struct report_calls_thread *report_calls_thread(struct report_calls *c, uint32_t id);
+
+/* report_calls_take - one batch. Returns: 0, -ENOMEM, or what a callback returned. */
+int report_calls_take(struct report_calls *c, const struct report_batch *batch);
+
+#endif
