@@ -2,6 +2,7 @@
 #include "cli/print_folded.h"
 #include "cli/print_report.h"
 #include "cli/reading.h"
+#include "cli/report_families.h"
 #include "cli/report_profile.h"
 #include "cli/text.h"
 
@@ -253,6 +254,8 @@ static int report_run(int argc, char **argv, FILE *out)
 
     if (report_profile_asked(argc, argv))
         return report_profile_run(&cmd_report, argc, argv, out);
+    if (report_families_asked(argc, argv))
+        return report_families_run(&cmd_report, argc, argv, out);
     optind = 0;
     while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
         if (option == '?' || option == ':')
@@ -313,6 +316,14 @@ const struct cli_command cmd_report = {
         "on top of,\n"
         "                    and those it is in; --format text, json, or folded; --top N; with "
         "folded\n"
-        "                    --source shadow (default) or snapshot\n" READING_HELP,
+        "                    --source shadow (default) or snapshot\n"
+        "  --exceptions, --gc, --jit, --suspensions, --calls\n"
+        "                    of a log with such events (record --events) instead: exceptions by "
+        "throw site and by\n"
+        "                    catcher; collections with what was allocated before each, and by whom; "
+        "compilation\n"
+        "                    by method; stops by reason; calls, total and self time by method; with "
+        "--format\n"
+        "                    text or json, --top N\n" READING_HELP,
     .run = report_run,
 };

@@ -13,6 +13,7 @@
  *   diff.h      rows of two logs matched by name                 (shadowtrace diff)
  *   calls.h     the call trace: which calls are open, when one ends
  *   replay.h    consumer: the trace as a tree                       (shadowtrace replay)
+ *   families.h  consumer: exceptions, collections, JIT, suspensions, calls by method
  *   checks.h    consumer: shadow stack beside snapshot, and costs   (shadowtrace compare)
  *   validate.h  every record against schema.h and the rules no schema can say
  *

