@@ -2,6 +2,8 @@
 
 #include "report/index.h"
 
+#define UNKNOWN_MAX 65536 /* calls that are made up where a line before was damaged */
+
 const char *report_call_end_name(enum report_call_end end)
 {
     static const char *const names[] = {"open", "left", "tail_call", "unwound", "unknown"};
@@ -87,8 +89,9 @@ static int settle(struct report_calls *c, struct report_calls_thread *thread,
     for (size_t i = 0; at && !err && report_call_next(&at, &method, &t); i++)
         if (i >= same)
             err = push(c, thread, (uint32_t)method, (uint64_t)t);
-    while (!err && thread->count < batch->depth && thread->count < (1u << 24))
-        err = push(c, thread, 0, batch->t);
+    if (batch->depth <= UNKNOWN_MAX) /* else that number is damaged, too */
+        while (!err && thread->count < batch->depth)
+            err = push(c, thread, 0, batch->t);
     return err;
 }
 

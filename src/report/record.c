@@ -260,6 +260,8 @@ enum { /* members seen: one twice is jansson's business */
 /* The members common to every kind that is read by hand: what to do with a key nobody asked for. */
 static const char *hand_unknown(const char *at, uint64_t *unknown)
 {
+    if (memcmp(at, "kind\":", 6) == 0)
+        return NULL; /* a second one: jansson decides which counts */
     at = hand_string_end(at);
     if (!at || at[1] != ':')
         return NULL;

@@ -488,6 +488,14 @@ int replay_read(struct replay *r, const char *path, void (*progress)(void *, uin
     return err ? err : finish(r);
 }
 
+int replay_read_lines(struct replay *r, struct report_lines *lines, const char *file)
+{
+    const struct report_consumer consumer = {.record = on_record, .context = r};
+    int err = report_log_read_lines(lines, file, &r->defs, &consumer, &r->log);
+
+    return err ? err : finish(r);
+}
+
 const struct replay_row *replay_rows(const struct replay *r, size_t *count)
 {
     *count = r->count;

@@ -44,6 +44,8 @@ struct report_defs *replay_defs(struct replay *r);
 int replay_read(struct replay *r, const char *path, void (*progress)(void *, uint64_t, uint64_t),
                 void *progress_context); /* as report_log_read; then the rows are there */
 
+int replay_read_lines(struct replay *r, struct report_lines *lines, const char *file);
+
 const struct replay_row *replay_rows(const struct replay *r, size_t *count);
 uint64_t replay_more(const struct replay *r);  /* rows beyond the limit */
 uint64_t replay_calls(const struct replay *r); /* calls that the log holds, of any time */

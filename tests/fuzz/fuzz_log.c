@@ -5,6 +5,7 @@
  */
 #include "report/ahead.h"
 #include "report/checks.h"
+#include "report/replay.h"
 #include "report/diff.h"
 #include "report/marks.h"
 #include "report/sites.h"
@@ -220,6 +221,33 @@ static void diff(struct memory *m, enum report_by by)
     report_problems_fini(&problems);
 }
 
+/* Whatever the log: rows within the limits, times that can be added. */
+static void replay(struct memory *m)
+{
+    static const struct replay_filter filters[] = {
+        {.to = UINT64_MAX}, {.from = 100, .to = 200, .depth = 3, .limit = 5, .interleaved = true},
+        {.to = UINT64_MAX, .method = "*a*", .thread = 1}};
+
+    for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {
+        struct report_problems problems;
+        struct report_lines *lines = lines_of(m);
+        struct replay *r = NULL;
+        size_t count = 0;
+
+        report_problems_init(&problems);
+        if (replay_new(&filters[i], &problems, &r) == 0 && replay_read_lines(r, lines, "fuzz") == 0) {
+            const struct replay_row *rows = replay_rows(r, &count);
+
+            MUST(!filters[i].limit || count <= filters[i].limit);
+            for (size_t n = 0; n < count; n++)
+                MUST(rows[n].kind != REPLAY_CALL || rows[n].ns <= UINT64_MAX - rows[n].t);
+        }
+        replay_free(r);
+        report_lines_free(lines);
+        report_problems_fini(&problems);
+    }
+}
+
 static void report(struct memory *m, enum report_by by)
 {
     static const struct report_filter filter = {"*", "*a*", 0};
@@ -295,6 +323,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     report(&m, REPORT_BY_THREAD);
     compare(&m);
     marks(&m);
+    replay(&m);
     diff(&m, REPORT_BY_SITE);
     diff(&m, REPORT_BY_THREAD);
     MUST(validate(&m, NULL) == validate(&m, schema)); /* the fast way and the schema's */
