@@ -44,8 +44,9 @@ void hook_tailcall2_calls(uintptr_t function_id, uintptr_t client_data, uintptr_
  */
 struct elt2_watch {
     uintptr_t (*exact)(uintptr_t method, uintptr_t frame_info);
-    uint32_t (*enter)(uintptr_t method, uintptr_t sp, uintptr_t frame_info,
-                      const struct clr_function_argument_info *arguments); /* after the frame was pushed */
+    uint32_t (*enter)(
+        uintptr_t method, uintptr_t sp, uintptr_t frame_info,
+        const struct clr_function_argument_info *arguments); /* after the frame was pushed */
     uint32_t (*leave)(uintptr_t method, uintptr_t sp,
                       const struct clr_function_argument_range *result); /* before it is popped */
     bool calls; /* each call is traced, too: Tailcall is then hook_tailcall2_calls */
@@ -90,6 +91,17 @@ struct elt_caller {
  * Threads: the hook's own. May run: there only.
  */
 bool elt_caller(bool elt2, uintptr_t caller_sp, struct elt_caller *out);
+
+/*
+ * elt2_wrapped - the method in whose wrapper the calling thread is, above the youngest known frame (SP `below`).
+ * .NET 8 and 9 throw a thread's abort inside the wrapper (HelperMethodFrame::Push and Pop call HandleThreadAbort): before
+ * the Enter hook was called, or after the Leave hook was, while the method is on the stack.
+ * Returns: whether there is one. May run: in callbacks. Threads: any.
+ */
+struct elt2_wrapped {
+    uintptr_t ip, sp; /* in the method, behind the call of the hook; its caller's SP */
+};
+bool elt2_wrapped(uintptr_t below, struct elt2_wrapped *out);
 
 /* elt3_pair - one enter and leave of `method` at `sp`, through the stubs as jitted code would call them. For
  * measuring; needs a readable word at sp - 8. */

@@ -6,6 +6,10 @@
 static uintptr_t wrapper_low, wrapper_high;
 static _Atomic(int) chain; /* enum elt2_chain */
 
+enum wrapper { WRAPPER_ENTER, WRAPPER_LEAVE, WRAPPER_TAILCALL, WRAPPERS };
+static _Atomic(uintptr_t)
+    returns[WRAPPERS]; /* where ProfileEnter, ... return to in their naked stub */
+
 void elt2_expect(uintptr_t low, uintptr_t high)
 {
     wrapper_low = low;
@@ -22,24 +26,26 @@ enum elt2_chain elt2_chain_state(void)
  * Our frame, then ProfileEnter's (C++, with a frame pointer), then the method's: the naked stub between them keeps
  * the method's rbp. So both return addresses below the method lie in the runtime, and the frames rise.
  */
-static bool chain_check(const uintptr_t *own)
+static bool chain_check(const uintptr_t *own, enum wrapper which)
 {
     const uintptr_t *wrapper = (const uintptr_t *)own[0];
     bool holds = own[1] >= wrapper_low && own[1] < wrapper_high && wrapper > own &&
                  wrapper[1] >= wrapper_low && wrapper[1] < wrapper_high &&
                  wrapper[0] > (uintptr_t)wrapper && wrapper[0] % sizeof(uintptr_t) == 0;
 
+    if (holds)
+        store_relaxed(&returns[which], wrapper[1]);
     store_relaxed(&chain, holds ? ELT2_CHAIN_HOLDS : ELT2_CHAIN_BROKEN);
     return holds;
 }
 
 /* The caller's SP of the hooked method, or 0 when the chain is not as expected. */
-static inline __attribute__((always_inline)) uintptr_t caller_sp(void)
+static inline __attribute__((always_inline)) uintptr_t caller_sp(enum wrapper which)
 {
     const uintptr_t *own = __builtin_frame_address(0);
 
-    if (UNLIKELY(load_relaxed(&chain) != ELT2_CHAIN_HOLDS))
-        if (load_relaxed(&chain) == ELT2_CHAIN_BROKEN || !chain_check(own))
+    if (UNLIKELY(load_relaxed(&chain) != ELT2_CHAIN_HOLDS || !load_relaxed(&returns[which])))
+        if (load_relaxed(&chain) == ELT2_CHAIN_BROKEN || !chain_check(own, which))
             return 0;
     return *(const uintptr_t *)own[0] + 2 * sizeof(uintptr_t);
 }
@@ -57,7 +63,7 @@ static inline __attribute__((always_inline)) void leave(uintptr_t method, uintpt
 void hook_enter2(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info,
                  const struct clr_function_argument_info *arguments)
 {
-    uintptr_t sp = caller_sp();
+    uintptr_t sp = caller_sp(WRAPPER_ENTER);
 
     (void)function_id, (void)frame_info, (void)arguments;
     if (LIKELY(sp))
@@ -67,7 +73,7 @@ void hook_enter2(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_i
 void hook_leave2(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info,
                  const struct clr_function_argument_range *result)
 {
-    uintptr_t sp = caller_sp();
+    uintptr_t sp = caller_sp(WRAPPER_LEAVE);
 
     (void)function_id, (void)frame_info, (void)result;
     if (LIKELY(sp))
@@ -76,11 +82,45 @@ void hook_leave2(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_i
 
 void hook_tailcall2(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info)
 {
-    uintptr_t sp = caller_sp();
+    uintptr_t sp = caller_sp(WRAPPER_TAILCALL);
 
     (void)function_id, (void)frame_info;
     if (LIKELY(sp))
         leave(client_data, sp);
+}
+
+/* ---- a thread abort inside of the wrapper ---- */
+
+#define WALKED 64 /* frames between a callback and the wrapper, at the most */
+
+static bool is_wrapper(uintptr_t address)
+{
+    for (unsigned i = 0; i < WRAPPERS; i++)
+        if (address == load_relaxed(&returns[i]))
+            return true;
+    return false;
+}
+
+bool elt2_wrapped(uintptr_t below, struct elt2_wrapped *out)
+{
+    const uintptr_t *frame = __builtin_frame_address(0);
+
+    if (below == UINTPTR_MAX || load_relaxed(&chain) != ELT2_CHAIN_HOLDS)
+        return false; /* without a known frame nothing bounds the walk */
+    for (unsigned i = 0; i < WALKED; i++) {
+        uintptr_t next = frame[0];
+
+        if (next <= (uintptr_t)frame || next >= below - 2 * sizeof(uintptr_t) ||
+            next % sizeof(uintptr_t))
+            return false; /* the chain must rise, and end at the youngest frame that is known */
+        /* Above the wrapper's frame lies its PROFILE_PLATFORM_SPECIFIC_DATA: function, rbp, probe's SP, ip. */
+        if (is_wrapper(frame[1]) && frame[3] == next) {
+            *out = (struct elt2_wrapped){.ip = frame[5], .sp = next + 2 * sizeof(uintptr_t)};
+            return true;
+        }
+        frame = (const uintptr_t *)next;
+    }
+    return false;
 }
 
 /* ---- with something to be done at each call ---- */
@@ -95,7 +135,7 @@ void elt2_watch(const struct elt2_watch *watch)
 void hook_enter2_watched(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info,
                          const struct clr_function_argument_info *arguments)
 {
-    uintptr_t sp = caller_sp(), method = client_data;
+    uintptr_t sp = caller_sp(WRAPPER_ENTER), method = client_data;
     uint32_t values = 0;
 
     (void)function_id;
@@ -117,7 +157,8 @@ static const struct frame *left_frame(uintptr_t method, uintptr_t sp)
 
     while (load_relaxed(&frame->sp) < sp)
         frame--;
-    if (load_relaxed(&frame->sp) == UINTPTR_MAX || stack_function(frame) != *(const uintptr_t *)method)
+    if (load_relaxed(&frame->sp) == UINTPTR_MAX ||
+        stack_function(frame) != *(const uintptr_t *)method)
         return NULL;
     return frame;
 }
@@ -125,7 +166,7 @@ static const struct frame *left_frame(uintptr_t method, uintptr_t sp)
 void hook_leave2_watched(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info,
                          const struct clr_function_argument_range *result)
 {
-    uintptr_t sp = caller_sp();
+    uintptr_t sp = caller_sp(WRAPPER_LEAVE);
     const struct frame *frame;
     uint32_t values = 0;
 
@@ -146,7 +187,7 @@ void hook_leave2_watched(uintptr_t function_id, uintptr_t client_data, uintptr_t
 void hook_enter2_calls(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info,
                        const struct clr_function_argument_info *arguments)
 {
-    uintptr_t sp = caller_sp();
+    uintptr_t sp = caller_sp(WRAPPER_ENTER);
 
     (void)function_id, (void)frame_info, (void)arguments;
     if (LIKELY(sp) && !calls_enter(client_data, sp))
@@ -172,11 +213,11 @@ void hook_leave2_calls(uintptr_t function_id, uintptr_t client_data, uintptr_t f
                        const struct clr_function_argument_range *result)
 {
     (void)function_id, (void)frame_info, (void)result;
-    leave_traced(client_data, caller_sp(), EVENT_CALL_LEAVE);
+    leave_traced(client_data, caller_sp(WRAPPER_LEAVE), EVENT_CALL_LEAVE);
 }
 
 void hook_tailcall2_calls(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info)
 {
     (void)function_id, (void)frame_info;
-    leave_traced(client_data, caller_sp(), EVENT_CALL_TAIL);
+    leave_traced(client_data, caller_sp(WRAPPER_TAILCALL), EVENT_CALL_TAIL);
 }

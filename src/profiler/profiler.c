@@ -143,6 +143,43 @@ static uintptr_t function_at(void *context, uintptr_t ip)
                : 0;
 }
 
+#define WALKED 64 /* frames between a callback and the youngest method, at the most */
+
+/*
+ * 10.0.12 leaves out the reports of frames of the method whose funclet it reported last: a second pass through those
+ * alone is silent. While the first pass goes on, its managed code (System.Runtime.EH) lies between the callback and the
+ * thrower; when the exception has gone into native code, nothing managed does.
+ */
+static bool thrower_left(void *context, uintptr_t sp)
+{
+    const uintptr_t *frame = __builtin_frame_address(0);
+    uintptr_t target = sp - 2 * sizeof(uintptr_t);
+
+    for (unsigned i = 0; sp != UINTPTR_MAX && i < WALKED; i++) {
+        uintptr_t next = frame[0];
+
+        if (next <= (uintptr_t)frame || next % sizeof(uintptr_t) || function_at(context, frame[1]))
+            return false;
+        if (next >= target) /* equal: a native function called from where the thrower was */
+            return true;
+        frame = (const uintptr_t *)next;
+    }
+    return false;
+}
+
+void profiler_complete_stack(struct profiler *p)
+{
+    struct stack *s = p->elt2 ? stack_peek() : NULL;
+    struct names_method *method;
+    struct elt2_wrapped wrapped;
+
+    if (LIKELY(!s) || LIKELY(!elt2_wrapped(stack_top_sp(s), &wrapped)))
+        return;
+    method = names_method_find(p->names, function_at(p, wrapped.ip));
+    if (method && method->hooked)
+        stack_inside(s, (uintptr_t)method, wrapped.sp);
+}
+
 static void stack_detached(void *context, struct stack *stack)
 {
     struct profiler *p = context;
@@ -405,6 +442,7 @@ static int wire(struct profiler *p, char *why)
     struct stack_config stack = {.cutting = traced ? calls_cutting : NULL,
                                  .detached = stack_detached,
                                  .function_at = function_at,
+                                 .left = atoi(p->runtime) >= 10 ? thrower_left : NULL,
                                  .call_interval = snapshots ? 0 : p->options.check_calls,
                                  .called = called,
                                  .context = p};

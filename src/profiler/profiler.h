@@ -35,7 +35,7 @@ struct profiler {
     char runtime[64];
     bool unverified;
     bool elt2;
-    bool values; /* --args or --returns */
+    bool values;                   /* --args or --returns */
     bool spares_unmanaged_callers; /* selection.h */
     struct names *names;
     struct tree *tree, *sites;
@@ -60,6 +60,8 @@ extern struct profiler profiler; /* one in a process, as the runtime has it */
 extern const struct clr_callback_vtbl profiler_vtbl;
 
 hresult profiler_initialize(struct profiler *p, struct clr_unknown *info);
+/* In a callback that shows or changes the stack: the frame that a hook has not told of yet, or told of too early. */
+void profiler_complete_stack(struct profiler *p);
 bool profiler_use_precompiled(struct profiler *p, uintptr_t function_id);
 void profiler_shutdown(struct profiler *p);
 

@@ -305,6 +305,7 @@ static hresult on_object_allocated(struct clr_callback *self, uintptr_t object_i
 {
     struct profiler *p = profiler_of(self);
 
+    profiler_complete_stack(p);
     if (options_records(&p->options, OPTIONS_ALLOC))
         alloc_record(p->alloc, object_id, class_id);
     else
@@ -339,6 +340,7 @@ static uintptr_t handler_sp(struct profiler *p)
 
 static hresult on_exception_thrown(struct clr_callback *self, uintptr_t thrown_object_id)
 {
+    profiler_complete_stack(profiler_of(self));
     stack_exception_thrown();
     families_exception_thrown(profiler_of(self)->families, thrown_object_id);
     return S_OK;

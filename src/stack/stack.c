@@ -40,7 +40,8 @@ static const char *const rule_names[STACK_RULES] = {
     "dead_on_enter", "dead_on_leave",   "filter_frame",   "filter_dispatch", "handler_cut",
     "thrown_cut",    "run_end",         "unwind_pending", "first_leave",     "finally_leave",
     "alloc_settles", "nested_dispatch", "stale",          "live_above",      "finally_pair",
-    "duplicate",     "superseded",      "cut_goes_on",    "hidden",          "grace_period",
+    "duplicate",     "superseded",      "cut_goes_on",    "hidden",          "silent_pass",
+    "in_wrapper",    "grace_period",
 };
 
 static void rules_read(void)
@@ -56,8 +57,8 @@ static void rules_read(void)
 const char *stack_repair_name(enum stack_repair repair)
 {
     static const char *const names[STACK_REPAIRS] = {
-        "dead_on_enter",   "dead_on_leave", "orphan_leave", "handler_cut",
-        "native_boundary", "unwound",       "filter",       "lost_frame",
+        "dead_on_enter", "dead_on_leave", "orphan_leave", "handler_cut", "native_boundary",
+        "unwound",       "filter",        "lost_frame",   "in_wrapper",
     };
 
     return (unsigned)repair < STACK_REPAIRS ? names[repair] : "?";
@@ -457,12 +458,40 @@ void stack_leave_low(uintptr_t method, uintptr_t sp)
     stack_leave_slow(method, sp);
 }
 
+uintptr_t stack_top_sp(const struct stack *s)
+{
+    return load_relaxed(&s->top[-1].sp);
+}
+
+void stack_inside(struct stack *s, uintptr_t method, uintptr_t sp)
+{
+    const struct frame *left = s->top; /* as Leave found it, if nothing was entered since */
+    uintptr_t low = sp, ret;
+
+    if (stack_top_sp(s) <= sp || !RULE(RULE_IN_WRAPPER))
+        return;
+    ret = ((const uintptr_t *)sp)[-1];
+    /* In a body entered by on-stack replacement sp is too low; see stack_leave_low. */
+    if (s->top < s->end && load_relaxed(&left->method) == method &&
+        load_relaxed(&left->sp) >= low && load_relaxed(&left->sp) < stack_top_sp(s)) {
+        sp = load_relaxed(&left->sp);
+        ret = load_relaxed(&left->ret);
+    }
+    stack_push(s, method, sp, ret);
+    stack_count(s, STACK_IN_WRAPPER);
+    store_relaxed(&s->repair_changes,
+                  load_relaxed(&s->repair_changes) + 1); /* a change that is no call */
+}
+
 size_t stack_settle(struct stack *s, struct frame **top)
 {
-    if (UNLIKELY(s->dispatch.pending != STACK_NONE) && RULE(RULE_ALLOC_SETTLES)) {
+    if (UNLIKELY(s->limit != s->end))
         stack_normalise(s);
+    if (UNLIKELY(searches(s)) && config.left && config.left(config.context, stack_top_sp(s)) &&
+        RULE(RULE_SILENT_PASS))
+        stack_swallowed(s);
+    if (UNLIKELY(s->dispatch.pending != STACK_NONE) && RULE(RULE_ALLOC_SETTLES))
         stack_settle_pending(s, STACK_UNWOUND);
-    }
     *top = s->top;
     return stack_depth(s);
 }

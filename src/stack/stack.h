@@ -47,6 +47,7 @@ enum stack_repair {
     STACK_UNWOUND,         /* frames unwound so far, cut when something had to see the stack */
     STACK_FILTER,          /* frames that an exception swallowed in a filter left behind */
     STACK_LOST_FRAME, /* no memory for a frame: the stack is not exact until that call returns */
+    STACK_IN_WRAPPER, /* an abort was thrown before the Enter hook ran, or after the Leave hook did */
     STACK_REPAIRS
 };
 const char *stack_repair_name(enum stack_repair repair);
@@ -70,6 +71,11 @@ struct stack_config {
      * the slow path. */
     uint32_t call_interval;
     void (*called)(void *context, struct stack *stack);
+    /*
+     * Whether the frame at this caller's SP, whose exception is being searched for, is off the machine's stack: a
+     * second pass of which nothing was reported. Asked at allocations. NULL where that does not happen.
+     */
+    bool (*left)(void *context, uintptr_t sp);
     void *context;
 };
 
@@ -106,6 +112,16 @@ uint32_t stack_os_thread(const struct stack *stack); /* gettid() of its thread *
  */
 void stack_word_set(uint32_t value);
 uint32_t stack_word(const struct stack *stack);
+
+/*
+ * stack_inside - the calling thread is inside `method`, called at caller's SP `sp`: its frame is pushed, if it is not the
+ * top, as it was if it has just been left. For what happens within the code around a hook.
+ * Threads: the owner. May run: in callbacks.
+ */
+void stack_inside(struct stack *stack, uintptr_t method, uintptr_t sp);
+
+/* SP of the youngest frame's caller; UINTPTR_MAX when there is none. Owner only. */
+uintptr_t stack_top_sp(const struct stack *stack);
 
 /*
  * stack_settle - frames of the calling thread, as an allocation must see them: what an exception has unwound so far
@@ -189,9 +205,9 @@ struct stack_copies {
     size_t capacity;
     struct stack_copied_thread *threads;
     size_t thread_capacity;
-    uint32_t most;  /* frames of one thread: of a deeper stack the youngest are copied */
-    size_t count;   /* threads copied */
-    size_t used;    /* frames copied */
+    uint32_t most; /* frames of one thread: of a deeper stack the youngest are copied */
+    size_t count;  /* threads copied */
+    size_t used;   /* frames copied */
     size_t threads_wanted, frames_wanted; /* what all would have taken */
 };
 

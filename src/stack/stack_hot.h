@@ -167,6 +167,8 @@ enum stack_rule {
     RULE_SUPERSEDED,
     RULE_CUT_GOES_ON,
     RULE_HIDDEN,
+    RULE_SILENT_PASS,
+    RULE_IN_WRAPPER,
     RULE_GRACE_PERIOD, /* of memory, not of frames: without it a reader meets what was given back */
     STACK_RULES
 };

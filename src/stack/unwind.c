@@ -6,7 +6,8 @@
  * frame is reported; it is remembered how far the passes have come (reach, pending), and the frames are cut when a
  * handler runs, whose SP is known, or when something else has to see the stack.
  *
- * .NET 8 runs both passes on through native frames of the runtime; later ones begin a new dispatch beyond them.
+ * .NET 8 runs both passes on through native frames of the runtime; later ones begin a new dispatch beyond them. 10.0.12
+ * leaves out reports of frames of the method whose funclet it reported last, all of a pass if need be.
  */
 #include "stack/stack_hot.h"
 

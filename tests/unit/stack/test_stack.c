@@ -1029,6 +1029,57 @@ static void an_allocation_in_the_second_pass_leaves_what_the_search_passed(void 
     expect("A");
 }
 
+/* What the profiler finds on the machine's stack: whether the thrower is off it. */
+static bool thrower_is_gone;
+
+static bool left(void *context, uintptr_t sp)
+{
+    (void)context;
+    return thrower_is_gone && sp == sp_of(3);
+}
+
+static void a_silent_second_pass_is_seen_at_the_next_allocation(void **state)
+{
+    (void)state;
+    calls("AB.C");
+    stack_exception_thrown();
+    search("C");
+    settle(); /* made by the search itself */
+    expect("ABC");
+    thrower_is_gone = true;
+    settle();
+    thrower_is_gone = false;
+    expect("AB");
+    assert_false(stack_self->dispatch.searching);
+    assert_ptr_equal(stack_self->limit, stack_self->end);
+}
+
+static void a_frame_left_too_early_comes_back_as_it_was(void **state)
+{
+    (void)state;
+    calls("AB");
+    leave('B', 2);
+    stack_inside(stack_self, id('B'), sp_of(2) - 16); /* a body entered by on-stack replacement: a little low */
+    expect("AB");
+    assert_true(stack_top_sp(stack_self) == sp_of(2));
+    assert_true(load_relaxed(&stack_self->top[-1].ret) == FROM_JITTED + 2);
+    expect_only(STACK_IN_WRAPPER, 1);
+    stack_inside(stack_self, id('B'), sp_of(2)); /* it is there */
+    expect("AB");
+    expect_only(STACK_IN_WRAPPER, 1);
+}
+
+static void a_frame_that_no_hook_told_of_yet_is_pushed(void **state)
+{
+    (void)state;
+    calls("A");
+    machine[(LEVELS + 1 - 2) * STRIDE - 1] = FROM_JITTED + 2;
+    stack_inside(stack_self, id('B'), sp_of(2));
+    expect("AB");
+    assert_true(load_relaxed(&stack_self->top[-1].ret) == FROM_JITTED + 2);
+    expect_only(STACK_IN_WRAPPER, 1);
+}
+
 static void an_exception_that_goes_past_another_ends_it(void **state)
 {
     (void)state;
@@ -1394,7 +1445,7 @@ static void after_stop_no_stack_is_made_and_nothing_grows(void **state)
 
 static int start(void **state)
 {
-    const struct stack_config config = {.function_at = function_at};
+    const struct stack_config config = {.function_at = function_at, .left = left};
 
     (void)state;
     clock_init();
@@ -1483,6 +1534,9 @@ int main(void)
         TEST(a_first_chance_handler_left_dead_ends_too),
         TEST(an_allocation_in_the_second_pass_leaves_what_the_search_passed),
         TEST(an_exception_that_goes_past_another_ends_it),
+        TEST(a_silent_second_pass_is_seen_at_the_next_allocation),
+        TEST(a_frame_left_too_early_comes_back_as_it_was),
+        TEST(a_frame_that_no_hook_told_of_yet_is_pushed),
         TEST(what_is_left_open_inside_a_filter_ends_with_it),
         TEST(events_on_a_thread_without_a_stack_make_none),
         TEST(an_empty_stack_takes_every_event),

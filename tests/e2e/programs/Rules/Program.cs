@@ -43,6 +43,7 @@ static class Program
             ("same-left-out-of-native", SameLeftOutOfNative),
             ("same-left-out-of-filter", SameLeftOutOfFilter),
             ("initialiser-calls", InitialiserCalls),
+            ("silent-out-of-native", SilentOutOfNative),
             ("first-chance", FirstChance),
             ("filter-swallows", FilterSwallows),
             ("finally-then-calls", FinallyThenCalls),
@@ -214,6 +215,59 @@ static class Program
         }
         catcher.Quiet(Initialise, 1);
         slot = new Mark(2);
+    }
+
+    /* Thrown in a finally, and gone into native code through frames of its own method alone: some builds report nothing. */
+    [MethodImpl(MethodImplOptions.AggressiveOptimization | MethodImplOptions.NoInlining)]
+    static void OutOfFinally(int n)
+    {
+        if (n == 0)
+            throw ready;
+        try
+        {
+            throw ready;
+        }
+        finally
+        {
+            OutOfFinally(n - 1);
+        }
+    }
+
+    static class InitialisedByTailCall<T>
+    {
+        [MethodImpl(MethodImplOptions.AggressiveOptimization)]
+        static InitialisedByTailCall() => OutOfFinally(1);
+    }
+
+    /* What the initialiser threw is caught by the runtime, which allocates before it throws again. */
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void SilentOutOfNative()
+    {
+        OutOfFinallyOnce(2);
+        for (int i = 0; i < 4; i++)
+            try
+            {
+                RuntimeHelpers.RunClassConstructor(typeof(InitialisedByTailCall<>).MakeGenericType(Fresh.Type()).TypeHandle);
+            }
+            catch (TypeInitializationException) when (Accept(true))
+            {
+                slot = new Mark(i);
+            }
+        slot = new Mark(1);
+    }
+
+    /* So that it is compiled, and the initialiser's call can be a jump. */
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void OutOfFinallyOnce(int n)
+    {
+        try
+        {
+            OutOfFinally(n);
+        }
+        catch (TestException)
+        {
+            slot = new Mark(n);
+        }
     }
 
     static void InvokeThrow(int n) => Invoke(throwMethod, n);

@@ -27,6 +27,7 @@ static class Program
         ("controlled-execution", Controlled),
         ("controlled-execution-finally", ControlledFinally),
         ("controlled-execution-filter", ControlledFilter),
+        ("controlled-execution-calls*", ControlledCalls),
         ("monitor", Monitors),
         ("thread-local", ThreadLocals),
         ("thread-exceptions", ThreadExceptions),
@@ -439,6 +440,28 @@ static class Program
             Several(); /* an abort goes on after its handler */
         }
     });
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static int Tiny(int n) => n ^ 5;
+
+    /* The wrapper of ELT2 hooks on .NET 8 and 9 looks for an abort. On 10 the runtime itself may die of it, unprofiled too. */
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void Calling(ManualResetEventSlim started)
+    {
+        int sum = 0;
+        started.Set();
+        for (int i = 0; ; i++)
+        {
+            sum += Tiny(i);
+            if (i % 100_000 == 0)
+                Thread.Sleep(0);
+            if (sum == int.MinValue)
+                Callee();
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void ControlledCalls() => RunControlled(Calling);
 #pragma warning restore SYSLIB0046
 
     [MethodImpl(MethodImplOptions.NoInlining)]
