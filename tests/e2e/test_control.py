@@ -371,7 +371,11 @@ def look_at_towers(t, count, seconds, hooks):
     towers = Living(t, PROGRAM.command('Towers'), '--check', '0', '--hooks', hooks, stdin=subprocess.PIPE)
     towers.wait()
     client = towers.client()
-    time.sleep(2)
+    until = time.monotonic() + 60
+    while sum(t.get('name', '').startswith('climber') for t in client.ask('dump', frames=1)['threads']) < 64:
+        if time.monotonic() > until:
+            raise AssertionError('the threads do not start')
+        time.sleep(0.2)
     until = time.monotonic() + seconds
     dumps = stacks = exact = deepest = 0
     copies = []
@@ -650,6 +654,12 @@ def test_a_stopped_process_is_said_to_be_silent(t):
     ticker = Living(t, PROGRAM.command('Ticker') + ['--seconds', '60'], '--check', '0')
     pid = ticker.wait()
     os.kill(pid, signal.SIGSTOP)
+    tasks = '/proc/%d/task' % pid
+    until = time.monotonic() + 10
+    while time.monotonic() < until and any(  # each of its threads stops for itself
+            open('%s/%s/stat' % (tasks, task), encoding='utf-8').read().rsplit(')', 1)[1].split()[0] != 'T'
+            for task in os.listdir(tasks)):
+        time.sleep(0.05)
     try:
         one_line(tool('dump', str(pid)), 3, 'does not answer')
     finally:
