@@ -35,6 +35,13 @@ struct values_thread {
     uint8_t data[RECORD_MAX];
 };
 
+/* An instantiation whose plan lacks types that a hook could not have loaded. */
+struct unfinished {
+    struct unfinished *next;
+    struct names_method *method;
+    const struct values_plan *shared;
+};
+
 /* An instantiation that was met. */
 struct exact {
     struct exact *next;
@@ -52,6 +59,7 @@ static struct {
     _Atomic(uint64_t) posted, lost;
     _Atomic(bool) *matched; /* by pattern: those of --args, then those of --returns */
     _Atomic(struct exact *) exact[EXACT_HASH];
+    _Atomic(struct unfinished *) unfinished;
 } self;
 
 static struct names_class *class_find(void *context, uintptr_t class_id)
@@ -121,8 +129,50 @@ void values_method(struct names_method *method)
         values_plan_free(plan); /* another thread was faster */
 }
 
+static bool is_known(const struct values_type *type)
+{
+    return type->kind != VALUES_UNKNOWN && (!type->target || is_known(type->target));
+}
+
+/* What does not depend on type variables is known from the time when types could be loaded. Returns whether all is. */
+static bool complete(struct values_plan *own, const struct values_plan *shared)
+{
+    bool all;
+
+    for (uint32_t i = 0; i < own->count && i < shared->count; i++)
+        if (!is_known(own->parameter[i].type) && is_known(shared->parameter[i].type))
+            own->parameter[i].type = shared->parameter[i].type;
+    if (!is_known(own->result))
+        own->result = shared->result;
+    all = is_known(own->result);
+    for (uint32_t i = 0; i < own->count; i++)
+        all &= is_known(own->parameter[i].type);
+    return all;
+}
+
+/* The plan that is replaced stays: records refer to it. */
+static void finish(void)
+{
+    struct unfinished *u = exchange_acq_rel(&self.unfinished, NULL);
+
+    while (u) {
+        struct unfinished *next = u->next;
+        struct values_plan *plan = values_plan_new(&self.types, u->method, u->shared->args,
+                                                   u->shared->returns, VALUES_LOAD);
+
+        if (plan) {
+            complete(plan, u->shared);
+            store_release(&u->method->plan, (void *)plan);
+        }
+        memory_free(u);
+        u = next;
+    }
+}
+
 void values_class(struct names_class *class)
 {
+    if (UNLIKELY(load_relaxed(&self.unfinished) != NULL))
+        finish();
     for (; class && !load_relaxed(&class->layout); class = class->element) {
         const struct values_type *type = values_type_of(&self.types, class, VALUES_LOAD);
 
@@ -338,30 +388,27 @@ static struct exact *exact_find(_Atomic(struct exact *) *bucket, uintptr_t funct
     return NULL;
 }
 
-static bool is_known(const struct values_type *type)
+/* Types are loaded for it at the next allocation. */
+static void leave_unfinished(struct names_method *method, const struct values_plan *shared)
 {
-    return type->kind != VALUES_UNKNOWN && (!type->target || is_known(type->target));
-}
+    struct unfinished *u = memory_alloc(sizeof(*u));
 
-/* What does not depend on type variables is known from the time when types could be loaded. */
-static void complete(struct values_plan *own, const struct values_plan *shared)
-{
-    for (uint32_t i = 0; i < own->count && i < shared->count; i++)
-        if (!is_known(own->parameter[i].type) && is_known(shared->parameter[i].type))
-            own->parameter[i].type = shared->parameter[i].type;
-    if (!is_known(own->result))
-        own->result = shared->result;
+    if (!u)
+        return; /* what is not known now never will be */
+    *u = (struct unfinished){load_relaxed(&self.unfinished), method, shared};
+    while (!cas_acq_rel(&self.unfinished, &u->next, u))
+        ;
 }
 
 /* Runs in a hook: what the instantiation adds must be had without loading anything. */
-static void *exact_plan(const struct names_method *shared, const struct names_method *method)
+static void *exact_plan(const struct names_method *shared, struct names_method *method)
 {
     struct values_plan *plan = load_acquire(&shared->plan), *own = NULL;
 
     if (plan && plan->open)
         own = values_plan_new(&self.types, method, plan->args, plan->returns, VALUES_QUIET);
-    if (own)
-        complete(own, plan);
+    if (own && !complete(own, plan))
+        leave_unfinished(method, plan);
     return own ? own : plan;
 }
 

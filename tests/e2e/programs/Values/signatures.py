@@ -97,6 +97,8 @@ def generic_methods():
         calls.append('{ var x = new Holder<%s>(%s); x.Get(2); x.Twice<string>("u", %s); Holder<%s>.Make(%s); }' % (
             type_, expression, expression, type_, expression))
         calls.append('{ var x = new Slot<%s> { Value = %s }; x.Get(2); }' % (type_, expression))
+        calls.append('for (int i = 0; i < 2; i++) new Map<char, %s>().Whole(new KeyValuePair<char, %s>(\'k\', %s));' % (
+            type_, type_, expression))
         calls.append('new Map<char, %s>().Put(\'k\', %s, default);' % (type_, expression))
 
 
@@ -254,6 +256,8 @@ struct Slot<T>
 
 class Map<K, V>
 {
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public KeyValuePair<K, V> Whole(KeyValuePair<K, V> w) { Say.In("Values.Map.Whole", "this", Say.Of(this), "w", Say.Of(w)); Say.Out("Values.Map.Whole", Say.Of(w)); return w; }
     [MethodImpl(MethodImplOptions.NoInlining)]
     public V Put(K k, V v, Pair p) { Say.In("Values.Map.Put", "this", Say.Of(this), "k", Say.Of(k), "v", Say.Of(v), "p", Say.Of(p)); Say.Out("Values.Map.Put", Say.Of(v)); return v; }
 }
