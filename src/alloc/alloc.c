@@ -191,6 +191,14 @@ static enum event_heap heap_of(struct alloc *a, struct alloc_thread *t, uintptr_
     return EVENT_HEAP_NORMAL;
 }
 
+/* What tells the call apart from others of the same method: its return address, if lines are wanted. */
+static uintptr_t call_of(const struct alloc *a, const struct frame *frame)
+{
+    uintptr_t ret = load_relaxed(&frame->ret);
+
+    return a->config.options->no_lines && ret != FRAME_RET_FILTER ? 0 : ret;
+}
+
 /* The context node of the thread's stack, kept on each frame once known. */
 static struct tree_node *context_of(struct alloc *a, struct frame *top, size_t depth)
 {
@@ -204,8 +212,7 @@ static struct tree_node *context_of(struct alloc *a, struct frame *top, size_t d
     while (fresh > 0) {
         struct frame *frame = &top[-(ptrdiff_t)fresh--];
 
-        node = tree_child(a->config.tree, node, load_relaxed(&frame->method),
-                          load_relaxed(&frame->ret));
+        node = tree_child(a->config.tree, node, load_relaxed(&frame->method), call_of(a, frame));
         frame->node = node->id;
     }
     return node;
@@ -405,7 +412,7 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
     if (UNLIKELY(wanted))
         captured = clock_ticks();
     if (depth && !a->config.capture) {
-        ip = allocating_instruction(a, top, depth);
+        ip = a->config.options->no_lines ? 0 : allocating_instruction(a, top, depth);
         event.site = site_of(a, t, load_relaxed(&top[-1].method), ip, class);
     }
     event.node = node->id;

@@ -43,7 +43,7 @@ enum {
         VALUE("types"), VALUE("process"), VALUE("min-size"), VALUE("stacks"), VALUE("log"), \
         VALUE("full"), VALUE("max-log"), VALUE("max-nodes"), VALUE("check-calls"), VALUE("check-threads"), \
         VALUE("events"), VALUE("calls"), VALUE("max-depth"), VALUE("min-duration"), FLAG("compress"), FLAG("paused"), \
-        FLAG("no-inline"), FLAG("no-control"), VALUE("profile"), FLAG("profile-snapshot"), VALUE("args"), VALUE("returns"), \
+        FLAG("no-inline"), FLAG("no-lines"), FLAG("no-control"), VALUE("profile"), FLAG("profile-snapshot"), VALUE("args"), VALUE("returns"), \
         VALUE("value-length"), VALUE("value-items"), FLAG("exact-generics")
 
 static const struct option record_options[] = {

@@ -8,8 +8,8 @@
 
 /* The order of the help page. */
 static const struct cli_command *const commands[] = {
-    &cmd_record,   &cmd_report, &cmd_replay, &cmd_compare, &cmd_diff, &cmd_validate,
-    &cmd_env,      &cmd_list,   &cmd_dump,   &cmd_ctl,     &cmd_top,  &cmd_help,
+    &cmd_record, &cmd_report, &cmd_annotate, &cmd_replay, &cmd_compare, &cmd_diff, &cmd_validate,
+    &cmd_env,    &cmd_list,   &cmd_dump,     &cmd_ctl,    &cmd_top,     &cmd_help,
 };
 
 const struct cli_command *cli_at(size_t index)

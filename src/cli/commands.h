@@ -31,8 +31,8 @@ struct cli_command {
     int (*run)(int argc, char **argv, FILE *out);
 };
 
-extern const struct cli_command cmd_record, cmd_report, cmd_replay, cmd_compare, cmd_diff,
-    cmd_validate, cmd_env, cmd_list, cmd_dump, cmd_ctl, cmd_top, cmd_help;
+extern const struct cli_command cmd_record, cmd_report, cmd_annotate, cmd_replay, cmd_compare,
+    cmd_diff, cmd_validate, cmd_env, cmd_list, cmd_dump, cmd_ctl, cmd_top, cmd_help;
 
 const struct cli_command *cli_find(const char *name); /* NULL: no such command */
 const struct cli_command *

@@ -65,7 +65,7 @@ static void every_option_is_read(void **state)
             "\"check\":1,\"max_nodes\":4294967295,\"sample\":9007199254740991,\"min_size\":85000,"
             "\"only\":[\"My.*\",\"Other.?\"],\"exclude\":[\"*.ctor*\"],\"types\":[],\"process\":["
             "\"csc\"],"
-            "\"compress\":true,\"paused\":true,\"no_inline\":true,\"max_log\":1048576,"
+            "\"compress\":true,\"paused\":true,\"no_inline\":true,\"no_lines\":true,\"max_log\":1048576,"
             "\"output\":\"/tmp/a\\u00e4.ndjson\",\"directory\":\"/tmp\",\"status\":\"/run/"
             "s\",\"version\":1}",
             &o, why, sizeof(why)),
@@ -83,7 +83,7 @@ static void every_option_is_read(void **state)
     assert_string_equal(o.only.pattern[1], "Other.?");
     assert_int_equal(o.exclude.count, 1);
     assert_int_equal(o.types.count, 0);
-    assert_true(o.compress && o.paused && o.no_inline);
+    assert_true(o.compress && o.paused && o.no_inline && o.no_lines);
     assert_int_equal(o.max_log, 1048576);
     assert_string_equal(o.output, "/tmp/a\xc3\xa4.ndjson");
     assert_string_equal(o.directory, "/tmp");

@@ -1,0 +1,124 @@
+"""Symbols that are missing, damaged, or of another build give one clear line and never a wrong line; reports by line."""
+import json
+import os
+import shutil
+import subprocess
+
+from harness import BUILD, PROGRAMS, PROGRAM, SDK_FRAMEWORK, TOOL
+
+SOURCE = os.path.join(PROGRAMS, 'Lines', 'Program.cs')
+SYMBOLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'symbols')
+
+
+def run(*words):
+    done = subprocess.run([TOOL, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
+    return done.returncode, done.stdout, done.stderr
+
+
+def by_line(path, *options):
+    status, out, err = run('report', '--by', 'line', '--format', 'json', *options, path)
+    assert status == 0, err
+    return json.loads(out)['rows'], err
+
+
+def recorded(t, folder):
+    """A recording of a copy of Lines, which may then be damaged, and its lines as they should be."""
+    program = PROGRAM.publish('Lines', 'lines-release-%s' % SDK_FRAMEWORK, 'E2EFramework=' + SDK_FRAMEWORK)
+    shutil.copytree(os.path.dirname(program), folder, dirs_exist_ok=True)
+    r = t.record([os.path.join(folder, os.path.basename(program))])
+    t.equal(r.status, 0, r)
+    return r
+
+
+def test_symbols_that_cannot_be_used(t):
+    folder = os.path.join(t.folder, 'app')
+    r = recorded(t, folder)
+    pdb, dll = os.path.join(folder, 'Lines.pdb'), os.path.join(folder, 'Lines.dll')
+    with open(pdb, 'rb') as file:
+        good = file.read()
+    with open(dll, 'rb') as file:
+        assembly = file.read()
+    rows, err = by_line(r.path)
+    right = sum('line' in row for row in rows)
+    t.equal((right > 200, err), (True, ''), 'lines of the traced build')
+
+    def expect(what, words):
+        rows, err = by_line(r.path)
+        t.equal(sum('line' in row for row in rows), 0, 'lines, ' + what)
+        t.equal((words in err, err.count('\n')), (True, 1), '%s: one line that says so: %s' % (what, err))
+
+    forged = bytearray(good)
+    forged[len(good) // 2] ^= 0xFF
+    for what, content, words in (('truncated', good[:len(good) // 2], 'truncated'),
+                                 ('forged', bytes(forged), 'Lines.pdb: '),
+                                 ('a Windows PDB', b'Microsoft C/C++ MSF 7.00\r\n\x1aDS\0\0\0' + bytes(4096), 'Windows PDB'),
+                                 ('no PDB', b'not a PDB', 'Lines.pdb: ')):
+        with open(pdb, 'wb') as file:
+            file.write(content)
+        expect(what, words)
+    os.remove(pdb)
+    expect('PDB missing', 'no PDB beside it')
+
+    # A PDB elsewhere; the assembly built anew, the traced one elsewhere.
+    kept = os.path.join(t.folder, 'kept')
+    os.makedirs(kept, exist_ok=True)
+    with open(os.path.join(kept, 'Lines.pdb'), 'wb') as file:
+        file.write(good)
+    t.equal(sum('line' in row for row in by_line(r.path, '--symbols', kept)[0]), right, 'lines with --symbols')
+    other = PROGRAM.publish('Lines', 'lines-debug-%s' % SDK_FRAMEWORK, 'E2EFramework=' + SDK_FRAMEWORK, 'Optimize=false')
+    for name in 'Lines.dll', 'Lines.pdb':
+        shutil.copy(os.path.join(os.path.dirname(other), name), folder)
+    expect('built anew', 'another build than the one that was traced')
+    with open(os.path.join(kept, 'Lines.dll'), 'wb') as file:
+        file.write(assembly)
+    t.equal(sum('line' in row for row in by_line(r.path, '--symbols', kept)[0]), right, 'lines of the traced build')
+    os.remove(dll)
+    os.remove(pdb)
+    expect('assembly gone', 'its file is gone')
+
+
+def test_lines_in_reports(t):
+    r = recorded(t, os.path.join(t.folder, 'app'))
+    status, out, err = run('report', '--by', 'line', '--top', '0', r.path)
+    t.equal((status, err), (0, ''))
+    with open(SOURCE, encoding='utf-8') as file:
+        source = file.read().splitlines()
+    ping = next(n for n, line in enumerate(source, 1) if 'Ping()' in line)
+    rows, _ = by_line(r.path)
+    row = next(row for row in rows if row.get('method') == 'Lines.Called.Ping()')
+    t.equal(abs(row['line'] - ping) < 5, True, row)
+    t.equal('Program.cs:%d  Lines.Called.Ping()  System.Object' % row['line'] in out, True, 'a row of text')
+    t.equal('\033' in out, False, 'no links where there is no terminal')
+    # Names as written, and as logged.
+    names = {name for row in json.loads(run('report', '--format', 'json', r.path)[1])['rows'] for name in row['stack']}
+    t.equal({'Lines.Asynchronous.Run', 'Lines.Asynchronous.Deeper'} <= names, True, 'folded names')
+    names = {name for row in json.loads(run('report', '--raw', '--format', 'json', r.path)[1])['rows'] for name in row['stack']}
+    t.equal('Lines.Asynchronous.<Run>d__0.MoveNext()' in names and 'Lines.Asynchronous.Run' not in names, True, '--raw')
+    # The margin adds up to the rows.
+    status, out, err = run('annotate', '--format', 'json', '--source', SOURCE, r.path, 'Lines/Program.cs')
+    t.equal((status, err), (0, ''))
+    lines = {line['line']: line for line in json.loads(out)['lines']}
+    t.equal(lines[row['line']]['text'], source[row['line'] - 1], 'text of the line')
+    for line in lines.values():
+        t.equal(sum(x['bytes'] for x in line['types']), line['bytes'], line)
+    t.equal(lines[row['line']]['bytes'], sum(x['bytes'] for x in rows if x.get('line') == row['line']
+                                             and x['file'] == row['file']), 'bytes of a line')
+    status, out, err = run('annotate', '--all', '--source', SOURCE, r.path, 'Program.cs')
+    t.equal((status, out.count('\n') >= len(source)), (0, True), 'the whole file')
+    status, out, err = run('annotate', '--source', __file__, r.path, 'Program.cs')
+    t.equal((status, 'is not the file that was compiled' in err, err.count('\n')), (0, True, 1), err)
+    status, out, err = run('annotate', r.path, 'Nowhere.cs')
+    t.equal((status, 'know a file "Nowhere.cs"' in err, out), (3, True, ''), err)
+
+
+def test_symbols_agree_with_the_sdk(t):
+    """Every method of six assemblies: what src/symbols says is what System.Reflection.Metadata says."""
+    dump = os.path.join(t.folder, 'pdb_dump')
+    root = os.path.dirname(BUILD)
+    subprocess.run(['cc', '-D_GNU_SOURCE', '-I' + root + '/src', '-I' + root + '/include', '-o', dump,
+                    os.path.join(SYMBOLS, 'pdb_dump.c'), os.path.join(BUILD, 'liball.a'), '-ljansson', '-lz'], check=True)
+    done = subprocess.run(['sh', os.path.join(SYMBOLS, 'agreement.sh'), dump, os.path.join(BUILD, 'e2e', 'symbols')],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600)
+    t.equal(done.returncode, 0, done.stdout)
+    t.equal(done.stdout.count('ok: '), 6, done.stdout)
+    t.note('%d assemblies' % done.stdout.count('ok: '))
