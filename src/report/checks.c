@@ -476,7 +476,7 @@ static int on_record(void *context, const struct report_record *r)
         c->allocs += r->alloc.allocs;
         return 0;
     case SST_KIND_HEADER:
-        return settle(c);
+        return report_recording_next(&c->recording, r->json) ? settle(c) : 0;
     case SST_KIND_CHECK:
         return on_check(c, r);
     case SST_KIND_CHECK_THREAD:

@@ -73,6 +73,7 @@ struct report_checks {
     /* of the recording being read; the sums above get them when it is over */
     json_t *check, *end, *counts, *seen_by;
     uint64_t mismatch_records;
+    struct report_recording recording;
     struct report_defs defs;
     struct report_log log;
     struct report_consumer consumer;

@@ -446,9 +446,9 @@ static int add_node(struct report_defs *d, const struct report_record *r)
     return err ? err : ids_set(&d->path_ids, n->id, number);
 }
 
-static void add_header(struct report_defs *d)
+static void add_header(struct report_defs *d, const json_t *header)
 {
-    if (d->headers++ == 0)
+    if (!report_recording_next(&d->recording, header) || d->recording.number == 1)
         return;
     report_ids_free(&d->modules.ids);
     report_ids_free(&d->classes.ids);
@@ -461,7 +461,7 @@ int report_defs_add(struct report_defs *d, const struct report_record *r)
 {
     switch (r->kind) {
     case SST_KIND_HEADER:
-        add_header(d);
+        add_header(d, r->json);
         return 0;
     case SST_KIND_MODULE:
         return add_named(d, &d->modules, r);

@@ -4,7 +4,7 @@
  *
  * Everything here is canonical: two ids that mean the same (a class loaded again, a call site
  * compiled again by another tier) are one entry, and entries have numbers of their own, dense from
- * 0. A second header in one log (logs put behind one another) starts the ids over; entries stay.
+ * 0. Another recording in one log (logs put behind one another) starts the ids over; entries stay.
  *
  * Threads: one at a time.
  */
@@ -77,7 +77,7 @@ struct report_defs {
     struct index string_index;
     char **blocks; /* where the strings' text lies */
     size_t block_count, block_capacity, block_left;
-    size_t headers;
+    struct report_recording recording;
     struct report_problems *problems;
 };
 

@@ -76,8 +76,10 @@ static int on_header(struct report_log *log, const struct report_record *r)
                  (unsigned long long)version, SHADOWTRACE_VERSION, SST_LOG_VERSION);
         return -EPROTO;
     }
-    settle_lost(log, 0);
-    log->headers++;
+    if (report_recording_next(&log->recording, r->json)) {
+        settle_lost(log, 0);
+        log->headers++;
+    }
     return keep(&log->header, r->json);
 }
 

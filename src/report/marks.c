@@ -10,14 +10,6 @@
 
 #define SHOWN 40 /* bytes of each mark's text where they are listed */
 
-bool report_recording_begins(const json_t *header)
-{
-    uint64_t part = 0;
-
-    (void)report_member_count(header, "part", &part);
-    return part <= 1;
-}
-
 static int add(struct report_marks *marks, const char *text, const struct report_moment *at)
 {
     struct report_mark *mark;
@@ -48,8 +40,9 @@ static bool worth_reading(const struct report_line *line)
 }
 
 static int one_line(struct report_marks *marks, struct report_parser *parser,
-                    const struct report_line *line, struct report_moment *at)
+                    const struct report_line *line, struct report_recording *recording)
 {
+    struct report_moment at = {.line = line->at.line};
     struct report_record record;
     const char *text = NULL;
     int err = report_parse_any(parser, line, &record);
@@ -57,19 +50,19 @@ static int one_line(struct report_marks *marks, struct report_parser *parser,
     if (err)
         return err == -EBADMSG ? 0 : err; /* noted when the log itself is read */
     if (record.kind == SST_KIND_HEADER) {
-        at->recording += report_recording_begins(record.json);
+        report_recording_next(recording, record.json);
         return 0;
     }
     if (record.kind != SST_KIND_MARK || report_member_text(record.json, "text", &text) ||
-        report_member_count(record.json, "t", &at->t))
+        report_member_count(record.json, "t", &at.t))
         return 0;
-    at->line = line->at.line;
-    return add(marks, text, at);
+    at.recording = recording->number;
+    return add(marks, text, &at);
 }
 
 int report_marks_read_lines(struct report_lines *lines, struct report_marks *marks)
 {
-    struct report_moment at = {0, 0, 0};
+    struct report_recording recording = {0, 0, 0, 0};
     struct report_parser parser;
     struct report_line line;
     int err = 0, more = 0;
@@ -77,7 +70,7 @@ int report_marks_read_lines(struct report_lines *lines, struct report_marks *mar
     report_parser_init(&parser);
     while (!err && (more = report_lines_next(lines, &line)) > 0)
         if (UNLIKELY(worth_reading(&line)))
-            err = one_line(marks, &parser, &line, &at);
+            err = one_line(marks, &parser, &line, &recording);
     report_parser_fini(&parser);
     return err ? err : more;
 }

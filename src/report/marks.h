@@ -57,7 +57,4 @@ static inline bool report_window_has(const struct report_window *w, const struct
 #undef BEFORE
 }
 
-/* report_recording_begins - whether this header begins a recording: parts after the first go on. */
-bool report_recording_begins(const json_t *header);
-
 #endif

@@ -589,6 +589,20 @@ int report_member_number(const json_t *record, const char *key, double *out)
     return 0;
 }
 
+bool report_recording_next(struct report_recording *r, const json_t *header)
+{
+    struct report_recording now = {r->number, 0, 0, 1};
+    bool goes_on;
+
+    (void)report_member_count(header, "pid", &now.pid);
+    (void)report_member_count(header, "clock", &now.clock);
+    (void)report_member_count(header, "part", &now.part);
+    goes_on = r->number && now.pid == r->pid && now.clock == r->clock && now.part > r->part;
+    now.number += !goes_on;
+    *r = now;
+    return !goes_on;
+}
+
 static int want(struct report_parser *p, int err, const char *key, bool needed)
 {
     if (err == -EBADMSG)

@@ -113,6 +113,18 @@ static inline bool report_call_next(const char **at, int64_t *code, int64_t *num
     return true;
 }
 
+/*
+ * Which recording of a log, or of logs read one behind the other, the lines belong to. Parts of one
+ * (--max-log, rotate), read in their order, are one recording: its ids, clock and cumulative counts go on.
+ */
+struct report_recording {
+    uint64_t number; /* 1, 2, ...; 0 before the first header */
+    uint64_t pid, clock, part;
+};
+
+/* report_recording_next - a header came. Returns: whether a recording begins with it. */
+bool report_recording_next(struct report_recording *r, const json_t *header);
+
 const char *report_kind_name(enum sst_kind kind);
 
 /*

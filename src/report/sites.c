@@ -49,7 +49,7 @@ struct report_sites {
     struct report_log log;
     struct report_consumer consumer;
     const struct report_window *window; /* NULL: all */
-    uint64_t recording;                 /* of the log being read: 1, 2, ... */
+    struct report_recording recording;  /* of the log being read */
     report_line_of *line_of;
     void *line_context;
     uint32_t *order; /* rows: numbers of sites */
@@ -234,7 +234,7 @@ static int on_alloc(struct report_sites *s, const struct report_record *r)
 
 static bool within(const struct report_sites *s, const struct report_record *r)
 {
-    const struct report_moment at = {s->recording, r->alloc.t, r->at.line};
+    const struct report_moment at = {s->recording.number, r->alloc.t, r->at.line};
 
     return report_window_has(s->window, &at);
 }
@@ -246,7 +246,7 @@ static int on_record(void *context, const struct report_record *record)
     if (LIKELY(record->kind == SST_KIND_ALLOC || record->kind == SST_KIND_SITE))
         return UNLIKELY(s->window != NULL) && !within(s, record) ? 0 : on_alloc(s, record);
     if (record->kind == SST_KIND_HEADER)
-        s->recording += report_recording_begins(record->json);
+        report_recording_next(&s->recording, record->json);
     return 0;
 }
 
@@ -306,7 +306,7 @@ int report_sites_add(struct report_sites *s, const struct report_record *record)
 void report_sites_window(struct report_sites *s, const struct report_window *window)
 {
     s->window = window;
-    s->recording = 0;
+    s->recording = (struct report_recording){0, 0, 0, 0};
 }
 
 void report_sites_jobs(struct report_sites *s, unsigned jobs)

@@ -132,6 +132,10 @@ def test_rotate_begins_a_new_part_that_can_be_read_alone(t):
         t.unchecked.add(part)
         t.equal(tool('validate', part).status, 0, part)
     t.true(min(numbers) > 0, 'ticks by part: %s' % numbers)
+    whole = harness.tool_json('report', '--format=json', '--no-lines', '--by=type', *parts, ticker.path)
+    t.equal([row['allocs'] for row in whole['rows'] if row['type'] == 'Ticker.Tick'], [sum(numbers)], 'ticks of all parts')
+    threads = {h['id'] for part in parts + [ticker.path] for h in harness.Log(part, cut=True).threads.values()}
+    t.equal(whole['total']['threads'], len(threads), 'threads of all parts')
 
 
 @needs('Ticker')

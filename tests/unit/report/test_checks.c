@@ -194,6 +194,31 @@ static void threads_of_two_recordings_stay_apart(void **state)
     assert_int_equal(checks.threads[1].compared, 9);
 }
 
+#define PART(n, pid) \
+    "{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":1,\"pid\":" #pid \
+    ",\"clock\":9,\"part\":" #n "}\n"
+
+static void parts_of_one_recording_go_on(void **state)
+{
+    (void)state;
+    read_text(PART(1, 7) THREAD(1) CHECK(2, "[[20,2]]") BY_THREAD(1, 2, 2) PART(2, 7) THREAD(1)
+                  CHECK(5, "[[20,5]]") BY_THREAD(1, 5, 5));
+    assert_int_equal(checks.compared, 5);
+    assert_int_equal(checks.shadow.count, 5);
+    assert_int_equal(checks.thread_count, 1);
+    assert_int_equal(checks.threads[0].compared, 5);
+    assert_int_equal(checks.log.headers, 1);
+}
+
+static void parts_of_other_processes_do_not(void **state)
+{
+    (void)state;
+    read_text(PART(1, 7) CHECK(2, "[[20,2]]") PART(2, 8) CHECK(5, "[[20,5]]") PART(2, 8)
+                  CHECK(1, "[[20,1]]"));
+    assert_int_equal(checks.compared, 8);
+    assert_int_equal(checks.log.headers, 3);
+}
+
 static void impossible_figures_of_a_thread_are_noted(void **state)
 {
     (void)state;
@@ -244,6 +269,8 @@ int main(void)
         T(damaged_checks_are_noted_and_the_rest_is_used),
         T(each_thread_has_its_last_figures),
         T(threads_of_two_recordings_stay_apart),
+        T(parts_of_one_recording_go_on),
+        T(parts_of_other_processes_do_not),
         T(impossible_figures_of_a_thread_are_noted),
         T(running_out_of_memory_is_said_at_every_place),
     };
