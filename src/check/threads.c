@@ -216,8 +216,9 @@ static bool is_entering(struct check_threads *t, uint32_t os_thread)
         if (t->walked.frame[i].function !=
             function_of(t->copy.frames[t->copy.depth - 2 - i].method))
             return false;
-    if (!t->native || find_seed(t, os_thread, &registers) == NATIVE_RUNS)
-        return true; /* no more is to be known */
+    /* Where those do not tell, the method itself does: hooks of one for unmanaged callers come before it is let in. */
+    if (!t->native || find_seed(t, os_thread, &registers) != NATIVE_FOUND)
+        return names_method_unmanaged_callers((const struct names_method *)top->method);
     return registers.value[NATIVE_SP] < top->sp &&
            info->vtbl->get_function_from_ip(info, (const uint8_t *)registers.value[NATIVE_IP],
                                             &function) == S_OK &&
@@ -402,8 +403,8 @@ static void sample_thread(struct check_threads *t, uintptr_t thread_id,
     if (!is_gone(t, thread_id) &&
         info->vtbl->get_thread_info(info, thread_id, &sample.os_thread) == S_OK) {
         check_walk_begin(&t->walked);
-        sample.result = info->vtbl->do_stack_snapshot(info, thread_id, check_walk_frame,
-                                                      COR_PRF_SNAPSHOT_DEFAULT, &t->walked, NULL, 0);
+        sample.result = info->vtbl->do_stack_snapshot(
+            info, thread_id, check_walk_frame, COR_PRF_SNAPSHOT_DEFAULT, &t->walked, NULL, 0);
         sample.count = t->walked.count;
         sample.frame = t->walked.frame;
         each(context, &sample);
