@@ -153,6 +153,8 @@ static void text_call(const struct replay_row *row, struct report_defs *defs, FI
         fprintf(out, " %s", row->args);
     if (row->returns)
         fprintf(out, " = %s", row->returns);
+    if (row->out)
+        fprintf(out, " out %s", row->out);
     if (row->end == REPORT_CALL_TAIL)
         fputs(" (tail call)", out);
     else if (row->end == REPORT_CALL_UNWOUND)
@@ -259,6 +261,8 @@ static json_t *json_row(const struct replay_row *row, struct report_defs *defs)
         json_object_set_new(o, "args", parsed(row->args));
     if (row->returns)
         json_object_set_new(o, "returns", parsed(row->returns));
+    if (row->out)
+        json_object_set_new(o, "out", parsed(row->out));
     return o;
 }
 

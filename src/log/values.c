@@ -84,9 +84,16 @@ int log_write_values(struct log *log, struct log_thread *thread, const struct va
                   record->id, (unsigned long long)t, thread->ring->thread, record->method->id);
     if (record->of)
         buffer_format(b, ",\"%s\":%u", record->result ? "call" : "parent", record->of);
-    buffer_format(b, ",\"depth\":%u,\"%s\":", record->depth, record->result ? "returns" : "args");
+    buffer_format(b, ",\"depth\":%u", record->depth);
+    if (!record->result || record->returns)
+        buffer_text(b, record->result ? ",\"returns\":" : ",\"args\":");
     value = b->size;
-    err = values_append(b, record);
+    if (!record->result || record->returns)
+        err = values_append(b, record);
+    if (record->out) {
+        buffer_text(b, ",\"out\":");
+        err = err ? err : values_append_out(b, record);
+    }
     if (!err && !b->failed && !record->result &&
         log->config.options->stacks == OPTIONS_STACKS_INLINE)
         live_push(thread, record, b->data + value, b->size - value);

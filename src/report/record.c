@@ -766,7 +766,7 @@ static const char *const known_members[SST_KIND_COUNT][26] = {
     [SST_KIND_ALLOC] = {"t", "thread", "class", "bytes", "node", "il", "heap", "weight", "stack",
                         "type", "values", "args"},
     [SST_KIND_VALUES] = {"id", "t", "thread", "method", "parent", "call", "depth", "args",
-                         "returns"},
+                         "returns", "out"},
     [SST_KIND_SITE] = {"node", "il", "class", "thread", "allocs", "bytes", "heap", "weight",
                        "stack", "type", "t"},
     [SST_KIND_SNAPSHOT] = {"t", "thread", "refused", "stack"},

@@ -21,7 +21,7 @@ struct thread {
     uint32_t last;  /* row of its latest event; NO_ROW */
     bool last_ended;
     uint64_t values_id;
-    char *values; /* JSON of the latest values line; NULL */
+    char *values, *out; /* JSON of the latest values line, and of its by-refs; NULL */
 };
 
 struct replay {
@@ -267,10 +267,14 @@ static int on_values(void *context, struct report_calls_thread *thread, uint64_t
     struct thread *t = own(thread);
     char **to;
 
-    if (!t || !t->values || t->values_id != id || t->last == NO_ROW)
+    if (!t || t->values_id != id || t->last == NO_ROW)
         return 0;
+    if (t->out && !r->rows[t->last].out) {
+        r->rows[t->last].out = t->out;
+        t->out = NULL;
+    }
     to = t->last_ended ? &r->rows[t->last].returns : &r->rows[t->last].args;
-    if (*to)
+    if (*to || !t->values)
         return 0;
     *to = t->values;
     t->values = NULL;
@@ -328,7 +332,8 @@ static int on_exception(struct replay *r, const struct report_record *record)
 
 static int on_value_line(struct replay *r, const struct report_record *record)
 {
-    const json_t *value = json_object_get(record->json, "args");
+    const json_t *value = json_object_get(record->json, "args"),
+                 *out = json_object_get(record->json, "out");
     struct report_calls_thread *thread;
     uint32_t id = 0, values = 0;
     struct thread *t;
@@ -342,7 +347,9 @@ static int on_value_line(struct replay *r, const struct report_record *record)
     t = thread ? own(thread) : NULL;
     if (!t)
         return -ENOMEM;
-    free(t->values); /* jansson's */
+    free(t->values); /* jansson's, as is out */
+    free(t->out);
+    t->out = out ? json_dumps(out, JSON_COMPACT) : NULL;
     t->values = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
     t->values_id = values;
     return 0;
@@ -411,6 +418,7 @@ void replay_free(struct replay *r)
         if (t) {
             memory_free(t->history);
             free(t->values); /* jansson's */
+            free(t->out);
         }
         memory_free(t);
     }
@@ -418,6 +426,7 @@ void replay_free(struct replay *r)
     for (size_t i = 0; i < r->count; i++) {
         free(r->rows[i].args);
         free(r->rows[i].returns);
+        free(r->rows[i].out);
     }
     memory_free(r->rows);
     memory_free(r->verdicts);

@@ -30,7 +30,7 @@ struct replay_row {
     uint64_t t, ns;
     uint64_t bytes, allocs; /* inside of it; while it is open: as they stood when it began */
     uint64_t missing;       /* calls that are not in the log */
-    char *args, *returns;   /* JSON, or NULL; of an exception args is its message as JSON */
+    char *args, *returns, *out; /* JSON, or NULL; of an exception args is its message as JSON */
 };
 
 struct replay;

@@ -355,3 +355,44 @@ void capture_arguments(struct capture *c, const struct values_plan *plan,
             capture_value(c, p->type, range->start_address, true);
     }
 }
+
+void capture_where(const struct values_plan *plan,
+                   const struct clr_function_argument_info *arguments,
+                   uintptr_t where[CAPTURE_TARGETS])
+{
+    uint32_t found = 0;
+
+    for (uint32_t i = 0; i < plan->count && found < CAPTURE_TARGETS; i++) {
+        const struct clr_function_argument_range *range =
+            i < arguments->num_ranges ? &arguments->ranges[i] : NULL;
+
+        if (!plan->parameter[i].back)
+            continue;
+        if (range && range->start_address && range->length == sizeof(where[0]))
+            memcpy(&where[found], (const void *)range->start_address, sizeof(where[0]));
+        found++;
+    }
+}
+
+void capture_targets(struct capture *c, const struct values_plan *plan,
+                     const uintptr_t where[CAPTURE_TARGETS], uintptr_t low, uintptr_t high)
+{
+    uint32_t found = 0;
+
+    for (uint32_t i = 0; i < plan->count && !c->full; i++) {
+        const struct values_type *type = plan->parameter[i].type;
+
+        if (!plan->parameter[i].back)
+            continue;
+        if (found == CAPTURE_TARGETS)
+            capture_tag(c, CAPTURE_CUT);
+        else if (!where[found] || type->kind != VALUES_BYREF)
+            capture_tag(c, CAPTURE_UNREADABLE);
+        else if (where[found] < low || where[found] >= high ||
+                 type->target->size > high - where[found])
+            capture_tag(c, CAPTURE_MOVED);
+        else
+            capture_value(c, type->target, where[found], false);
+        found += found < CAPTURE_TARGETS;
+    }
+}

@@ -2,7 +2,7 @@
  * values/capture.h - a value as bytes: written in a hook, read by the writer. One item per value:
  *
  *   tag: 1 byte, then
- *   NULL, CUT, UNREADABLE, MISSING   nothing
+ *   NULL, CUT, UNREADABLE, MISSING, MOVED   nothing
  *   PRIMITIVE    element: 1, bits: 8
  *   DECIMAL      16 bytes as they lie
  *   ENUM         type: 8 (struct values_type *), bits: 8 (sign extended)
@@ -38,6 +38,7 @@ enum capture_tag {
     CAPTURE_REF,
     CAPTURE_POINTER,
     CAPTURE_SPAN,
+    CAPTURE_MOVED, /* the target of a by-ref, outside the thread's stack: nobody says where it is now */
 };
 
 /* How objects lie in memory, and how much of them is wanted. */
@@ -66,5 +67,17 @@ void capture_tag(struct capture *c, enum capture_tag tag); /* one of those witho
 /* All of a plan's arguments, from the ranges that the runtime gives. */
 void capture_arguments(struct capture *c, const struct values_plan *plan,
                        const struct clr_function_argument_info *arguments);
+
+/*
+ * By-refs that the method writes through (parameters that are `back`): where they lead to when it is entered, 0: not
+ * known; and what is there when it ends. Only the thread's own stack, low to high, is read: a collection may have
+ * moved everything else.
+ */
+#define CAPTURE_TARGETS 8 /* of one call; what further ones lead to is cut */
+void capture_where(const struct values_plan *plan,
+                   const struct clr_function_argument_info *arguments,
+                   uintptr_t where[CAPTURE_TARGETS]);
+void capture_targets(struct capture *c, const struct values_plan *plan,
+                     const uintptr_t where[CAPTURE_TARGETS], uintptr_t low, uintptr_t high);
 
 #endif

@@ -45,7 +45,7 @@ static char *default_name(uint32_t index)
     return memory_strdup(text);
 }
 
-/* Its name, and whether it is for output only; number counts from 1. */
+/* Its name, and whether it is for output or for input only; number counts from 1. */
 static bool parameter_name(struct clr_metadata *import, uint32_t method, uint32_t number,
                            struct values_parameter *p)
 {
@@ -53,6 +53,7 @@ static bool parameter_name(struct clr_metadata *import, uint32_t method, uint32_
     uint32_t token = 0, length = 0, attributes = 0;
     size_t units;
 
+    p->back = p->type->kind == VALUES_BYREF;
     if (import->vtbl->get_param_for_method_index(import, method, number, &token) < 0 || !token ||
         import->vtbl->get_param_props(import, token, NULL, NULL, name, NAME_UNITS, &length,
                                       &attributes, NULL, NULL, NULL) < 0 ||
@@ -65,6 +66,7 @@ static bool parameter_name(struct clr_metadata *import, uint32_t method, uint32_
     if (p->name)
         clr_text_utf8(p->name, CLR_TEXT_UTF8_SIZE(units), name, units);
     p->out = (attributes & (pdOut | pdIn)) == pdOut;
+    p->back &= (attributes & (pdOut | pdIn)) != pdIn;
     return p->name;
 }
 
@@ -133,6 +135,7 @@ static bool read_parameters(struct values_types *types, const struct values_scop
             !parameter_name(scope->module->import, method->token, (uint32_t)i + 1, p))
             return false;
         plan->count++;
+        plan->back += p->back;
     }
     return plan->result;
 }

@@ -54,6 +54,7 @@ struct values_type {
 struct values_parameter {
     char *name; /* UTF-8 */
     bool out;   /* what it refers to is not there yet when the method is entered */
+    bool back;  /* by reference, and not for reading only: what it refers to is told at the end, too */
     const struct values_type *type;
 };
 
@@ -61,6 +62,7 @@ struct values_plan {
     bool args, returns; /* which of them is asked for */
     bool open;          /* shared code: what the variables of its type stand for, each instantiation tells */
     uint32_t count;     /* parameters, `this` included: the first */
+    uint32_t back;      /* how many of them are */
     struct values_parameter *parameter;
     const struct values_type *result;
 };

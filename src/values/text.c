@@ -355,6 +355,9 @@ static void put_value(struct reader *r)
     case CAPTURE_MISSING:
         put_note(r, "out");
         return;
+    case CAPTURE_MOVED:
+        put_note(r, "moved");
+        return;
     case CAPTURE_PRIMITIVE:
         put_primitive(r);
         return;
@@ -391,28 +394,50 @@ static void put_value(struct reader *r)
     }
 }
 
+static void put_parameters(struct reader *r, const struct values_plan *plan, bool back)
+{
+    const char *separator = "";
+
+    buffer_char(r->out, '{');
+    for (uint32_t i = 0; i < plan->count; i++) {
+        if (back && !plan->parameter[i].back)
+            continue;
+        buffer_text(r->out, separator);
+        buffer_json_string(r->out, plan->parameter[i].name);
+        buffer_char(r->out, ':');
+        put_value(r);
+        separator = ",";
+    }
+    buffer_char(r->out, '}');
+}
+
+/* What there is no name for yet is not there at all. */
+static int finish(const struct reader *r, size_t before)
+{
+    if (r->err && r->out->data) {
+        r->out->size = before;
+        r->out->data[before] = '\0';
+    }
+    return r->err;
+}
+
 int values_append(struct buffer *out, const struct values_record *record)
 {
-    struct reader r = {record->data, record->data + record->size, out, 0};
-    const struct values_plan *plan = record->plan;
+    size_t size = record->out ? record->out_at : record->size, before = out->size;
+    struct reader r = {record->data, record->data + size, out, 0};
+
+    if (record->result)
+        put_value(&r);
+    else
+        put_parameters(&r, record->plan, false);
+    return finish(&r, before);
+}
+
+int values_append_out(struct buffer *out, const struct values_record *record)
+{
+    struct reader r = {record->data + record->out_at, record->data + record->size, out, 0};
     size_t before = out->size;
 
-    if (record->result) {
-        put_value(&r);
-    } else {
-        buffer_char(out, '{');
-        for (uint32_t i = 0; i < plan->count; i++) {
-            if (i)
-                buffer_char(out, ',');
-            buffer_json_string(out, plan->parameter[i].name);
-            buffer_char(out, ':');
-            put_value(&r);
-        }
-        buffer_char(out, '}');
-    }
-    if (r.err && out->data) {
-        out->size = before;
-        out->data[before] = '\0';
-    }
-    return r.err;
+    put_parameters(&r, record->plan, true);
+    return finish(&r, before);
 }

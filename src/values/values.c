@@ -11,6 +11,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -24,12 +25,15 @@
 struct live {
     uintptr_t sp, method;
     const struct values_plan *plan;
+    bool out;    /* its by-refs are read once more when it ends */
     uint32_t id; /* 0: none was posted */
+    uintptr_t where[CAPTURE_TARGETS];
 };
 
 /* One thread's own; hangs on its stack. Pages are touched as they are needed. */
 struct values_thread {
     struct event_ring *ring;
+    uintptr_t stack_end; /* of its memory; 0: not known */
     size_t count;
     struct live live[LIVE_MAX]; /* sp falls, as in the stack */
     uint8_t data[RECORD_MAX];
@@ -183,6 +187,21 @@ void values_class(struct names_class *class)
 
 /* ---- threads ---- */
 
+/* For the first thread of a process a file is read. */
+static uintptr_t stack_end(void)
+{
+    pthread_attr_t attributes;
+    void *low = NULL;
+    size_t size = 0;
+
+    if (pthread_getattr_np(pthread_self(), &attributes))
+        return 0;
+    if (pthread_attr_getstack(&attributes, &low, &size))
+        size = 0;
+    pthread_attr_destroy(&attributes);
+    return size ? (uintptr_t)low + size : 0;
+}
+
 static struct values_thread *thread_of(struct stack *s)
 {
     void **data = stack_values(s);
@@ -197,6 +216,8 @@ static struct values_thread *thread_of(struct stack *s)
         memory_pages_unmap(t, sizeof(*t));
         t = NULL;
     }
+    if (t)
+        t->stack_end = stack_end();
     *data = t;
     return t;
 }
@@ -300,6 +321,7 @@ static void enter(struct values_thread *t, struct stack *s, const struct live *f
     t->live[t->count] = *frame;
     if (frame->plan->args && arguments) {
         capture_arguments(&c, frame->plan, arguments);
+        capture_where(frame->plan, arguments, t->live[t->count].where);
         t->live[t->count].id = post(t, &head, &c);
     }
     t->count++;
@@ -328,15 +350,21 @@ static uint32_t leave(struct values_thread *t, struct stack *s, const struct liv
     struct values_record head = {.depth = stack_depth(s) ? stack_depth(s) - 1 : 0,
                                  .of = frame->id,
                                  .result = true,
+                                 .returns = frame->plan->returns &&
+                                            frame->plan->result->kind != VALUES_VOID,
+                                 .out = frame->out,
                                  .method = (const struct names_method *)frame->method,
                                  .plan = frame->plan};
 
-    if (frame->plan->result->kind == VALUES_VOID)
+    if (!head.returns && !head.out)
         return 0;
-    if (result && result->start_address)
+    if (head.returns && result && result->start_address)
         capture_value(&c, frame->plan->result, result->start_address, true);
-    else
+    else if (head.returns)
         capture_tag(&c, CAPTURE_UNREADABLE);
+    head.out_at = c.size;
+    if (head.out)
+        capture_targets(&c, frame->plan, frame->where, frame->sp, t->stack_end);
     return post(t, &head, &c);
 }
 
@@ -350,13 +378,15 @@ uint32_t values_leave(uintptr_t method, uintptr_t sp,
     uint32_t id = 0;
     int saved = errno;
 
-    if (!frame.plan || !frame.plan->returns || !s)
+    if (!frame.plan || (!frame.plan->returns && !frame.plan->back) || !s)
         return 0;
     t = thread_of(s);
     if (t) {
         pop(t, sp - 1);
-        if (t->count && t->live[t->count - 1].sp == sp && t->live[t->count - 1].method == method)
+        if (t->count && t->live[t->count - 1].sp == sp && t->live[t->count - 1].method == method) {
             frame = t->live[t->count - 1];
+            frame.out = frame.plan->args && frame.plan->back;
+        }
         id = leave(t, s, &frame, result);
     }
     errno = saved;

@@ -9,6 +9,8 @@
  * Memory that a managed reference leads to is read directly: the thread is in cooperative mode, nothing moves. What a
  * by-ref, a pointer or a span leads to may be anything: it is read with process_vm_readv on ourselves, a system call,
  * which fails instead of faulting; an object found there counts only if its type is one that was met before.
+ * When the method ends, what its by-refs led to is read again where they lead to the thread's own stack: what lies in
+ * the heap may have been moved meanwhile.
  *
  *                               | values_method | values_class | values_enter, _leave, _live | values_append
  *   any of these at the same time | safe        | safe         | each thread its own         | safe
@@ -31,10 +33,12 @@ struct values_record {
                         0: there is none */
     uint32_t depth;  /* frames below this one */
     bool result;     /* what it returned; else what it was called with */
+    bool returns;    /* result: the value is there, not only what its by-refs led to in the end */
+    bool out;        /* result: that is there, from out_at on */
     const struct names_method *method;
     const struct values_plan *plan;
-    size_t size;
-    uint8_t data[]; /* by the plan; see capture.c */
+    size_t size, out_at;
+    uint8_t data[]; /* by the plan; see capture.h */
 };
 
 struct values_config {
@@ -86,6 +90,7 @@ void values_thread_ended(struct stack *stack);
  * Returns: 0, or -EAGAIN while the resolver has not named a type in it (out is then as it was).
  */
 int values_append(struct buffer *out, const struct values_record *record);
+int values_append_out(struct buffer *out, const struct values_record *record); /* what by-refs led to: an object */
 
 /* How many records were posted, and how many had no room. Threads: any. */
 void values_totals(uint64_t *posted, uint64_t *lost);

@@ -31,12 +31,13 @@ def same(a, b):
 
 
 def traced(log):
-    """{(plain name, 'in' or 'out'): [value, ...]} in the order of the log."""
+    """{(plain name, 'in', 'out' or 'back'): [value, ...]} in the order of the log; back: what by-refs led to."""
     found = collections.defaultdict(list)
     for r in log.others:
         if r['kind'] == 'values':
-            way = 'in' if 'args' in r else 'out'
-            found[plain(log.methods[r['method']]['name']), way].append(r['args' if way == 'in' else 'returns'])
+            for way, member in (('in', 'args'), ('out', 'returns'), ('back', 'out')):
+                if member in r:
+                    found[plain(log.methods[r['method']]['name']), way].append(r[member])
     return found
 
 
@@ -61,10 +62,12 @@ def test_the_trace_agrees_with_what_the_program_prints(t, framework, build):
         if not same(json.loads(printed), traced_value):
             wrong.append('%s %s: printed %s, traced %s' % (way, method, printed, json.dumps(traced_value)))
     more = ['%s %s: %d printed, %d traced' % (way, m, at[m, way], len(found[m, way]))
-            for m in methods for way in ('in', 'out') if at[m, way] and at[m, way] != len(found[m, way])]
+            for m in methods for way in ('in', 'out', 'back')
+            if (at[m, way] or way == 'back') and at[m, way] != len(found[m, way])]
     if wrong or more:
         raise AssertionError('%d of %d values differ:\n%s' % (len(wrong), sum(at.values()), '\n'.join((wrong + more)[:60])))
     t.true(len(methods) >= 200, 'only %d signatures' % len(methods))
+    t.true(sum(n for (_, way), n in at.items() if way == 'back') >= 19, 'by-refs that were written')
     t.note('%d signatures, %d values' % (len(methods), sum(at.values())))
 
 

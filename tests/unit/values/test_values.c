@@ -220,8 +220,46 @@ static void a_plan_has_names_this_and_what_comes_out(void **state)
     assert_string_equal(plan->parameter[0].name, "this");
     assert_string_equal(plan->parameter[1].name, "first");
     assert_true(plan->parameter[2].out && !plan->parameter[1].out);
+    assert_true(plan->parameter[2].back && !plan->parameter[0].back && plan->back == 1);
     assert_int_equal(plan->result->kind, VALUES_UNKNOWN);
     values_plan_free(plan);
+}
+
+/* (this, out Pair, ref int): what is told at the end is what lies on the stack, all else may have been moved. */
+static void targets_are_read_again_on_the_stack_only(void **state)
+{
+    const uint8_t to_pair[] = {ELEMENT_TYPE_BYREF, VALUE_TYPE(WORLD_PAIR)},
+                  to_int[] = {ELEMENT_TYPE_BYREF, ELEMENT_TYPE_I4};
+    struct values_parameter parameters[] = {
+        {.name = (char[]){"this"}, .type = &values_reference},
+        {.name = (char[]){"pair"}, .back = true, .type = type_of(to_pair, sizeof(to_pair))},
+        {.name = (char[]){"number"}, .back = true, .type = type_of(to_int, sizeof(to_int))},
+    };
+    const struct values_plan plan = {.count = 3, .back = 2, .parameter = parameters};
+    const int32_t memory[] = {1, 2, 3};
+    const uintptr_t low = (uintptr_t)memory, where[CAPTURE_TARGETS] = {low, low + 8},
+                    lost[CAPTURE_TARGETS] = {0, 16};
+    static const uint8_t moved[] = {CAPTURE_MOVED}, gone[] = {CAPTURE_UNREADABLE, CAPTURE_MOVED};
+    struct capture c = {.rules = &world_rules, .data = room, .room = sizeof(room)};
+    size_t whole;
+
+    (void)state;
+    capture_targets(&c, &plan, where, low, low + 12);
+    assert_int_equal(room[0], CAPTURE_STRUCT);
+    assert_int_equal(room[c.size - 10], CAPTURE_PRIMITIVE);
+    assert_int_equal(room[c.size - 8], 3);
+    whole = c.size;
+    c.size = 0;
+    capture_targets(&c, &plan, where, low, low + 11); /* the last one reaches over the end */
+    assert_int_equal(c.size, whole - 9);
+    assert_memory_equal(room + c.size - 1, moved, 1);
+    c.size = 0;
+    capture_targets(&c, &plan, where, low + 1, low + 12);
+    assert_memory_equal(room, moved, 1);
+    c.size = 0;
+    capture_targets(&c, &plan, lost, low, low + 12);
+    assert_int_equal(c.size, 2);
+    assert_memory_equal(room, gone, 2);
 }
 
 static void running_out_of_memory_gives_no_plan(void **state)
@@ -261,6 +299,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_has_no_room_is_cut, setup, teardown),
         cmocka_unit_test_setup_teardown(damaged_blobs_are_unknown, setup, teardown),
         cmocka_unit_test_setup_teardown(a_plan_has_names_this_and_what_comes_out, setup, teardown),
+        cmocka_unit_test_setup_teardown(targets_are_read_again_on_the_stack_only, setup, teardown),
         cmocka_unit_test_setup_teardown(running_out_of_memory_gives_no_plan, setup, teardown),
     };
 

@@ -20,6 +20,9 @@ static class Say
         Console.WriteLine("in\t" + method + "\t{" + string.Join(",", all) + "}");
     }
 
+    public static void Back(string method, string name, string value) =>
+        Console.WriteLine("back\t" + method + "\t{" + Quote(name) + ":" + value + "}");
+
     public static void Out(string method, string value) => Console.WriteLine("out\t" + method + "\t" + value);
 
     public static string Of<T>(T value) => Text(value, typeof(T));
@@ -29,7 +32,7 @@ static class Say
         string.Join(",", span.Slice(0, Math.Min(span.Length, MaxItems)).ToArray().Select(x => Of(x))) + "]}";
     public static unsafe string Pointer(void* p, string target) =>
         "{\"pointer\":\"0x" + ((ulong)p).ToString("x") + "\"" + (target == null ? "" : ",\"target\":" + target) + "}";
-    public const string Missing = "{\"out\":true}";
+    public const string Missing = "{\"out\":true}", Moved = "{\"moved\":true}";
 
     static string Quote(string s)
     {

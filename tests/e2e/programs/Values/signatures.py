@@ -114,9 +114,22 @@ def by_reference():
             m = name()
             full = 'Values.Signatures.' + m
             shown = 'Say.Missing' if kind == 'out' else 'Say.Ref(Say.Of(a))'
+            back = {'ref': 'a = default; ', 'out': 'a = %s; ' % expression, 'in': ''}[kind]
+            if back:
+                back += 'Say.Back("%s", "a", Say.Of(a)); ' % full
             out.append('    %sstatic void %s(%s %s a) { Say.In("%s", "a", %s); %s}' % (
-                NO_INLINE, m, kind, type_, full, shown, 'a = default; ' if kind == 'out' else ''))
-            calls.append('{ %s x = %s; %s(%s); }' % (type_, expression, m, given))
+                NO_INLINE, m, kind, type_, full, shown, back))
+            calls.append('{ %s x = %s; %s(%s); }' % (type_, 'default' if kind == 'out' else expression, m, given))
+    m = name()
+    full = 'Values.Signatures.' + m
+    out.append('    %sstatic long %s(out string a, int b) { Say.In("%s", "a", Say.Missing, "b", Say.Of(b)); a = "t" + b; '
+               'Say.Back("%s", "a", Say.Of(a)); Say.Out("%s", Say.Of(4L)); return 4; }' % (NO_INLINE, m, full, full, full))
+    calls.append('%s(out string _, 5);' % m)
+    m = name()
+    full = 'Values.Signatures.' + m
+    out.append('    %sstatic void %s(ref int a) { Say.In("%s", "a", Say.Ref(Say.Of(a))); a++; GC.Collect(); '
+               'Say.Back("%s", "a", Say.Moved); }' % (NO_INLINE, m, full, full))
+    calls.append('%s(ref new[] { 1, 2 }[1]);' % m)
     m = name()
     out.append('    %sstatic ref int %s(int[] a) { Say.In("Values.Signatures.%s", "a", Say.Of(a)); Say.Out("Values.Signatures.%s", '
                'Say.Ref(Say.Of(a[1]))); return ref a[1]; }' % (NO_INLINE, m, m, m))
@@ -173,7 +186,7 @@ delegate int Adder(int n);
 static class Extensions
 {
     [MethodImpl(MethodImplOptions.NoInlining)]
-    public static int Sum(this ref Pair p, int n) { Say.In("Values.Extensions.Sum", "p", Say.Ref(Say.Of(p)), "n", Say.Of(n)); int r = p.X + n; Say.Out("Values.Extensions.Sum", Say.Of(r)); return r; }
+    public static int Sum(this ref Pair p, int n) { Say.In("Values.Extensions.Sum", "p", Say.Ref(Say.Of(p)), "n", Say.Of(n)); int r = p.X + n; p.Y = r; Say.Back("Values.Extensions.Sum", "p", Say.Of(p)); Say.Out("Values.Extensions.Sum", Say.Of(r)); return r; }
     [MethodImpl(MethodImplOptions.NoInlining)]
     public static int Appended(this string s, int n) { Say.In("Values.Extensions.Appended", "s", Say.Of(s), "n", Say.Of(n)); Say.Out("Values.Extensions.Appended", Say.Of(n)); return n; }
     [MethodImpl(MethodImplOptions.NoInlining)]
