@@ -203,6 +203,7 @@ static void read_process(const char *path, long pid, struct record_process *p)
     p->log = take_text(object, "log");
     p->reason = take_text(object, "reason");
     p->runtime = take_text(object, "runtime");
+    p->unverified = json_is_true(json_object_get(object, "unverified"));
     p->notes = take_unmatched(object);
     p->uncontrolled = take_text(object, "uncontrolled");
     p->seen = take_number(object, "seen", &p->counted);

@@ -24,6 +24,7 @@ struct record_process {
     char *name, *log, *reason, *runtime;
     char *notes; /* lines, each ended by a newline: patterns that no method matched */
     char *uncontrolled; /* why it had no control socket although it was wanted */
+    bool unverified; /* on a version of the runtime that this one was not tested with */
     bool counted, sized; /* seen and lost are known; bytes is */
     uint64_t seen, lost, bytes;
 };

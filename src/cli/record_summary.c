@@ -101,6 +101,9 @@ static void print_process(FILE *out, const struct record_process *p, const char 
     fprintf(out, "pid %ld)", p->pid);
     print_state(out, p);
     putc('\n', out);
+    if (p->unverified)
+        fputs(PREFIX "    this version of .NET is not verified: stacks are compared with --check\n",
+              out);
     print_notes(out, p->notes);
     if (p->uncontrolled)
         fprintf(out, PREFIX "    without a control socket: %s\n", p->uncontrolled);

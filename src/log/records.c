@@ -549,6 +549,8 @@ void log_status_write(const struct log *log, const char *state)
                        (json_int_t)lost, "bytes", (json_int_t)log->bytes, "runtime", c->runtime);
     if (status && c->control)
         json_object_set_new(status, "control", log_text(c->control));
+    if (status && c->unverified)
+        json_object_set_new(status, "unverified", json_true());
     if (status && c->uncontrolled)
         json_object_set_new(status, "uncontrolled", log_text(c->uncontrolled));
     if (status && log->file.error) {

@@ -27,7 +27,7 @@
 #define STOP_MS        2000
 #define MEASURED_PAIRS 20000
 
-struct profiler profiler = {.base = {&profiler_vtbl}, .thread_names = THREAD_NAMES_INIT};
+struct profiler profiler = {.thread_names = THREAD_NAMES_INIT};
 
 #define WHY_SIZE 512
 
@@ -616,6 +616,8 @@ hresult profiler_initialize(struct profiler *p, struct clr_unknown *info)
     char why[WHY_SIZE];
     hresult result;
 
+    if (atomic_exchange(&p->asked, true))
+        return E_UNEXPECTED; /* a second time */
     clock_init();
     if (process_read(&p->process))
         return CORPROF_E_PROFILER_CANCEL_ACTIVATION; /* out of memory before anything can be said */
@@ -643,6 +645,7 @@ hresult profiler_initialize(struct profiler *p, struct clr_unknown *info)
     if (p->check_threads && (p->info_version < 10 || check_threads_start(p->check_threads)))
         p->check_threads = NULL; /* recorded without; the log then has no stops */
     p->recording = true;
+    p->base.vtbl = &profiler_vtbl;
     profile_begin(p);
     control_begin(p);
     return S_OK;
@@ -697,6 +700,8 @@ DllGetClassObject(const struct clr_guid *clsid, const struct clr_guid *iid, void
             *out = NULL;
         return CLASS_E_CLASSNOTAVAILABLE;
     }
+    if (!profiler.base.vtbl)
+        profiler.base.vtbl = profiler_vtbl_idle();
     clr_factory_init(&factory, &profiler.base);
     return clr_factory_get(&factory, iid, out);
 }

@@ -24,8 +24,9 @@
 #include <shadowtrace/clr/callback.h>
 
 struct profiler {
-    struct clr_callback base; /* what the runtime holds */
+    struct clr_callback base; /* what the runtime holds; idle until initialize() went all the way */
     _Atomic(uint32_t) references;
+    _Atomic(bool) asked; /* to initialize() */
     bool recording; /* initialize() went all the way */
     _Atomic(bool) stopped;
     struct options options;
@@ -58,6 +59,9 @@ struct profiler {
 
 extern struct profiler profiler; /* one in a process, as the runtime has it */
 extern const struct clr_callback_vtbl profiler_vtbl;
+
+/* What the object starts with: IUnknown and Initialize; each further slot does nothing, and says S_OK. */
+const struct clr_callback_vtbl *profiler_vtbl_idle(void);
 
 hresult profiler_initialize(struct profiler *p, struct clr_unknown *info);
 /* In a callback that shows or changes the stack: the frame that a hook has not told of yet, or told of too early. */

@@ -81,8 +81,7 @@ static hresult on_app_domain_creation_finished(struct clr_callback *self, uintpt
     return S_OK;
 }
 
-static hresult on_class_load_finished(struct clr_callback *self, uintptr_t class_id,
-                                      hresult status)
+static hresult on_class_load_finished(struct clr_callback *self, uintptr_t class_id, hresult status)
 {
     families_class_loaded(profiler_of(self)->families, class_id, status);
     return S_OK;
@@ -625,3 +624,25 @@ const struct clr_callback_vtbl profiler_vtbl = {
     /* ICorProfilerCallback11: slot 97 */
     .load_as_notification_only = on_load_as_notification_only,
 };
+
+/* The caller, as everywhere on this CPU, takes its own arguments away again: one function does for every slot. */
+static hresult idle(void)
+{
+    return S_OK;
+}
+
+const struct clr_callback_vtbl *profiler_vtbl_idle(void)
+{
+    static union {
+        struct clr_callback_vtbl vtbl;
+        hresult (*slot[sizeof(struct clr_callback_vtbl) / sizeof(void *)])(void);
+    } table;
+
+    for (size_t i = 0; i < COUNT_OF(table.slot); i++)
+        table.slot[i] = idle;
+    table.vtbl.query_interface = on_query_interface;
+    table.vtbl.add_ref = on_add_ref;
+    table.vtbl.release = on_release;
+    table.vtbl.initialize = on_initialize;
+    return &table.vtbl;
+}

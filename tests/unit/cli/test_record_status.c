@@ -214,6 +214,20 @@ static void the_summary_says_how_to_read_each_log(void **state)
     assert_says(json, line);
 }
 
+static void the_summary_says_that_a_runtime_is_not_verified(void **state)
+{
+    (void)state;
+    put(1, "{\"executable\":\"/x/app\",\"state\":\"ended\",\"seen\":1,\"lost\":0,"
+           "\"runtime\":\"11.0.0\",\"unverified\":true}");
+    assert_says(summary(false),
+                "shadowtrace: app (.NET 11.0.0, pid 1): 1 allocation, none lost\n"
+                "shadowtrace:     this version of .NET is not verified: stacks are compared with "
+                "--check\n");
+    put(1, "{\"executable\":\"/x/app\",\"state\":\"ended\",\"seen\":1,\"lost\":0,"
+           "\"runtime\":\"10.0.12\"}");
+    assert_null(strstr(summary(false), "verified"));
+}
+
 static void quiet_still_says_what_should_have_been_recorded(void **state)
 {
     (void)state;
@@ -275,6 +289,7 @@ int main(void)
         TEST(a_process_is_named_as_its_user_would),
         TEST(a_process_that_is_gone_records_no_more),
         TEST(the_summary_says_how_to_read_each_log),
+        TEST(the_summary_says_that_a_runtime_is_not_verified),
         TEST(quiet_still_says_what_should_have_been_recorded),
         TEST(bytes_read_as_people_write_them),
         TEST(each_failed_allocation_leaks_nothing),
