@@ -864,6 +864,30 @@ static bool unnamed_call(const struct names_method *method, const struct il_code
     return w.calls == 1 && calls_unnamed(method, il, w.call);
 }
 
+static bool boxes(const struct il_code *il, const struct near *near, unsigned set)
+{
+    for (uint32_t i = 0; i < near->pieces->count; i++) {
+        uint32_t at = near->pieces->piece[i].at, end = piece_end(near->pieces, i);
+        struct instruction in;
+
+        while (near->level[i] <= set && at < end && next_instruction(il, &at, &in))
+            if (in.opcode == OP_BOX)
+                return true;
+    }
+    return false;
+}
+
+/* Where nothing near can call, the map is wrong: the code of an unrolled loop goes on under the entry before it. */
+static int32_t only_one(const struct names_method *method, const struct il_code *il,
+                        struct near *near, const struct il_target *target)
+{
+    struct best best = best_of(method, il, near, NEAR_SETS, target);
+    bool exact = best.fit == FIT_BOX || (best.fit >= FIT_ALL && target->callee) ||
+                 (best.fit == FIT_ALL && !boxes(il, near, NEAR_SETS));
+
+    return exact && best.count == 1 ? (int32_t)best.at : IL_UNKNOWN;
+}
+
 /* No operand names the target: the calls that may lead to it by another name, or are inlined there. */
 static int32_t by_way_of(const struct names_method *method, const struct il_code *il,
                          struct near *near, const struct il_target *target)
@@ -876,6 +900,8 @@ static int32_t by_way_of(const struct names_method *method, const struct il_code
     elsewhere = best_of(method, il, near, NEAR_ANY, target);
     if (elsewhere.fit >= FIT_NAME) /* moved away; or reached by way of a call here: who knows */
         return w.all ? IL_UNKNOWN : chosen(&elsewhere, target);
+    if (!w.all)
+        return only_one(method, il, near, target);
     if (w.all == 1)
         return (int32_t)w.any;
     if ((target->callee || target->made) && w.calls == 1)
@@ -884,19 +910,6 @@ static int32_t by_way_of(const struct names_method *method, const struct il_code
         w.statement == statement_of(near->pieces, near->own))
         return (int32_t)near->pieces->piece[near->own].at;
     return IL_UNKNOWN;
-}
-
-static bool boxes(const struct il_code *il, const struct near *near, unsigned set)
-{
-    for (uint32_t i = 0; i < near->pieces->count; i++) {
-        uint32_t at = near->pieces->piece[i].at, end = piece_end(near->pieces, i);
-        struct instruction in;
-
-        while (near->level[i] <= set && at < end && next_instruction(il, &at, &in))
-            if (in.opcode == OP_BOX)
-                return true;
-    }
-    return false;
 }
 
 /* The likeliest pieces that have as many instructions that fit as there are equal calls. */

@@ -163,10 +163,9 @@ def test_marked_lines(t, hooks, build, tiers):
     run_marked_lines(t, hooks, build, tiers, SDK_FRAMEWORK)
 
 
-# Release builds of 8 and 9 still have a few calls in optimised shared code that are left without a line.
 @each('framework', 'net8.0', 'net9.0')
 @each('hooks', *HOOKS)
-@each('build', 'debug')
+@each('build', *BUILDS)
 def test_marked_lines_of_older_runtimes(t, framework, hooks, build):
     for tiers in 'tiered', 'optimised', 'not-inlined':
         run_marked_lines(t, hooks, build, tiers, framework)

@@ -148,6 +148,21 @@ static void a_statement_without_entry_is_looked_for_where_it_leads_to(void **sta
                      7);
 }
 
+/* The second statement has an entry of its own, yet its call is under that of the first. */
+static void where_nothing_can_call_the_only_instruction_that_fits_is_meant(void **state)
+{
+    static const uint8_t once[] = {0x17, POP, CALL(2), RET};
+    static const uint8_t twice[] = {0x17, POP, CALL(2), CALL(2), RET};
+    const uint32_t mapped[] = {0, 2, 7};
+    const struct il_target first = {.callee = "App.Program.First()"};
+    const struct il_target other = {.callee = "App.Other.First()"};
+
+    (void)state;
+    assert_int_equal(find(once, sizeof(once), mapped, 2, 0, &first), 2);
+    assert_int_equal(find(once, sizeof(once), mapped, 2, 0, &other), IL_UNKNOWN);
+    assert_int_equal(find(twice, sizeof(twice), mapped, 3, 0, &first), IL_UNKNOWN);
+}
+
 static void overloads_are_told_apart(void **state)
 {
     static const uint8_t code[] = {CALL(3), 0x17, CALL(4), RET};
@@ -305,6 +320,7 @@ int main(void)
         TEST(type_arguments_may_differ_from_those_in_the_code),
         TEST(equal_calls_of_a_statement_are_told_apart_by_their_order),
         TEST(a_statement_without_entry_is_looked_for_where_it_leads_to),
+        TEST(where_nothing_can_call_the_only_instruction_that_fits_is_meant),
         TEST(overloads_are_told_apart),
         TEST(loops_and_branches_of_any_kind_end),
         TEST(damaged_il_is_not_read_past),
