@@ -174,6 +174,8 @@ static void put_array(struct capture *c, const struct names_class *class, uintpt
     }
     if (!bounds)
         dimension[0] = total;
+    if (element && element->object)
+        element = &values_reference;
     put_word(c, CAPTURE_ARRAY, (uintptr_t)class);
     put(c, &rank, sizeof(rank));
     if (put(c, dimension, rank * sizeof(dimension[0])))
@@ -215,7 +217,7 @@ static void put_object(struct capture *c, uintptr_t object, bool sure)
         layout = c->rules->layout(c->rules->context, class);
         put_word(c, is_value(layout) ? CAPTURE_BOXED : CAPTURE_OBJECT, (uintptr_t)class);
         if (is_value(layout))
-            capture_value(c, layout, object + HEADER, sure);
+            capture_value(c, layout, object + (layout->object ? 0 : HEADER), sure);
     }
 }
 

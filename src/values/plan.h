@@ -40,6 +40,7 @@ struct values_type {
     enum values_kind kind;
     uint8_t element; /* CorElementType */
     bool flags;      /* of an enum: [Flags] */
+    bool object;     /* VALUES_STRUCT: fields of an object, offsets from where it begins; no value lies so */
     bool kept;       /* for all that name class_id: nothing of it can be unloaded */
     uint32_t size;   /* bytes; 0: not known */
     uintptr_t class_id; /* as a type argument; of a reference System.__Canon's; 0: not known */
@@ -101,6 +102,14 @@ const struct values_type *values_type_read(struct values_types *types,
 /* The value type of a class record: what its boxes hold, or an element of an array of it. Never NULL but for memory. */
 const struct values_type *values_type_of(struct values_types *types,
                                          const struct names_class *class, enum values_mode mode);
+
+/*
+ * What is told of objects of a class: values_type_of, but for System.Tuple<...>, whose items are told (an `object`, which
+ * nobody else may take for the type of a value).
+ */
+const struct values_type *values_type_of_objects(struct values_types *types,
+                                                 const struct names_class *class,
+                                                 enum values_mode mode);
 
 /* Whether instances of a mdTypeDef are values, not objects. */
 bool values_type_is_value(const struct names_module *module, uint32_t token);

@@ -385,29 +385,42 @@ static enum values_kind shape_of(const struct names_module *module, const clr_wc
     return VALUES_STRUCT;
 }
 
-static const struct values_type *read_struct(struct reading *r, const struct values_scope *scope,
-                                             uintptr_t class_id, const clr_wchar *name)
+/* Returns NULL when memory ran out, or the runtime does not tell (*told). */
+static struct values_type *read_fields(struct reading *r, const struct values_scope *scope,
+                                       uintptr_t class_id, bool *told)
 {
     struct clr_info *info = r->types->info;
     struct clr_field_offset offsets[FIELDS_MAX];
-    enum values_kind kind = shape_of(scope->module, name);
-    bool cut = r->cut, kept;
     uint32_t count = 0, size = 0;
     struct values_type *type;
 
-    if (!class_id ||
-        info->vtbl->get_class_layout(info, class_id, offsets, FIELDS_MAX, &count, &size) < 0 ||
-        count > FIELDS_MAX)
-        return &values_unknown;
-    type = type_new(r, VALUES_STRUCT, size);
+    *told = class_id &&
+            info->vtbl->get_class_layout(info, class_id, offsets, FIELDS_MAX, &count, &size) >= 0 &&
+            count <= FIELDS_MAX;
+    type = *told ? type_new(r, VALUES_STRUCT, size) : NULL;
     if (!type)
         return NULL;
     type->class_id = class_id;
     type->field = count ? memory_zalloc(count, sizeof(*type->field)) : NULL;
     r->failed |= count && !type->field;
-    r->cut = false;
     for (uint32_t i = 0; i < count && type->field; i++)
         read_field(r, scope, &offsets[i], type);
+    return type;
+}
+
+static const struct values_type *read_struct(struct reading *r, const struct values_scope *scope,
+                                             uintptr_t class_id, const clr_wchar *name)
+{
+    enum values_kind kind = shape_of(scope->module, name);
+    bool cut = r->cut, kept, told;
+    struct values_type *type;
+
+    r->cut = false;
+    type = read_fields(r, scope, class_id, &told);
+    if (!type) {
+        r->cut |= cut;
+        return told ? NULL : &values_unknown;
+    }
     kept = !r->cut && !r->failed && !scope->module->collectible;
     for (uint32_t i = 0; i < scope->type_args; i++)
         kept &= scope->type_arg[i]->kept;
@@ -415,6 +428,26 @@ static const struct values_type *read_struct(struct reading *r, const struct val
     if (kind != VALUES_STRUCT && shape_fits(type, kind))
         type->kind = kind;
     return keep(r->types, type, kept);
+}
+
+/* m_Item1 is Item1 to those who read it. */
+static const struct values_type *read_tuple(struct reading *r, const struct values_scope *scope,
+                                            uintptr_t class_id)
+{
+    struct values_type *type;
+    bool told;
+
+    type = read_fields(r, scope, class_id, &told);
+    if (!type)
+        return told ? NULL : &values_reference;
+    type->object = true;
+    for (uint32_t i = 0; i < type->fields; i++) {
+        char *name = type->field[i].name;
+
+        if (!strncmp(name, "m_", 2))
+            memmove(name, name + 2, strlen(name + 2) + 1);
+    }
+    return type;
 }
 
 /* ---- definitions ---- */
@@ -715,6 +748,23 @@ const struct values_type *values_type_read(struct values_types *types,
 
 /* ---- from records ---- */
 
+static const struct values_type *type_of(struct reading *r, const struct names_class *class);
+
+static bool args_of(struct reading *r, const struct names_class *class,
+                    const struct values_type *arg[ARGS_MAX])
+{
+    bool all = true;
+
+    r->depth++;
+    r->steps--;
+    for (uint32_t i = 0; i < class->args; i++) {
+        arg[i] = type_of(r, class->arg[i]);
+        all &= arg[i] != NULL;
+    }
+    r->depth--;
+    return all;
+}
+
 static const struct values_type *type_of(struct reading *r, const struct names_class *class)
 {
     const struct values_type *arg[ARGS_MAX], *known;
@@ -727,14 +777,8 @@ static const struct values_type *type_of(struct reading *r, const struct names_c
     known = class->collectible ? NULL : kept_type(r->types, class->class_id);
     if (known)
         return known;
-    r->depth++;
-    r->steps--;
-    for (uint32_t i = 0; i < class->args; i++)
-        arg[i] = type_of(r, class->arg[i]);
-    r->depth--;
-    for (uint32_t i = 0; i < class->args; i++)
-        if (!arg[i])
-            return NULL;
+    if (!args_of(r, class, arg))
+        return NULL;
     return read_definition(r, class->module, class->token, class->class_id, arg, class->args);
 }
 
@@ -744,6 +788,33 @@ const struct values_type *values_type_of(struct values_types *types,
     struct reading r = {types, 0, STEPS_MAX, 0, mode, false, false};
     const struct values_type *type = type_of(&r, class);
 
+    return r.failed ? NULL : type;
+}
+
+static bool is_tuple(const struct names_class *class)
+{
+    static const char16_t start[] = u"System.Tuple`";
+    clr_wchar name[NAME_UNITS] = {0};
+
+    if (class->canon || class->rank || !class->args || !class->module || !class->module->corelib ||
+        !class->module->import || class->args > ARGS_MAX)
+        return false;
+    token_name(class->module->import, class->token, name);
+    return !memcmp(name, start, sizeof(start) - sizeof(start[0]));
+}
+
+const struct values_type *values_type_of_objects(struct values_types *types,
+                                                 const struct names_class *class,
+                                                 enum values_mode mode)
+{
+    struct reading r = {types, 0, STEPS_MAX, 0, mode, false, false};
+    const struct values_type *arg[ARGS_MAX], *type = NULL;
+    struct values_scope scope = {class->module, arg, NULL, class->args, 0};
+
+    if (!is_tuple(class))
+        return values_type_of(types, class, mode);
+    if (args_of(&r, class, arg))
+        type = read_tuple(&r, &scope, class->class_id);
     return r.failed ? NULL : type;
 }
 

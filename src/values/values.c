@@ -178,7 +178,7 @@ void values_class(struct names_class *class)
     if (UNLIKELY(load_relaxed(&self.unfinished) != NULL))
         finish();
     for (; class && !load_relaxed(&class->layout); class = class->element) {
-        const struct values_type *type = values_type_of(&self.types, class, VALUES_LOAD);
+        const struct values_type *type = values_type_of_objects(&self.types, class, VALUES_LOAD);
 
         if (type)
             store_release(&class->layout, (const void *)type);

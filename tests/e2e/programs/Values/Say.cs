@@ -111,7 +111,9 @@ static class Say
         var all = new List<string>();
         foreach (var f in v.GetType().GetFields(BindingFlags.Instance | BindingFlags.Public | BindingFlags.NonPublic))
         {
-            string name = f.Name[0] == '<' ? f.Name.Substring(1, f.Name.IndexOf('>') - 1) : f.Name;
+            string name = f.Name[0] == '<'         ? f.Name.Substring(1, f.Name.IndexOf('>') - 1)
+                          : f.Name.StartsWith("m_") ? f.Name.Substring(2)
+                                                    : f.Name;
             all.Add(Quote(name) + ":" + Text(f.GetValue(v), f.FieldType));
         }
         return "{" + string.Join(",", all) + "}";
@@ -122,6 +124,8 @@ static class Say
         if (v == null)
             return "null";
         var t = v.GetType();
+        if (!t.IsArray && t.FullName.StartsWith("System.Tuple`"))
+            return "{\"type\":" + Quote(Name(t)) + ",\"value\":" + Fields(v) + "}";
         if (t.IsValueType && !declared.IsValueType)
             return "{\"type\":" + Quote(Name(t)) + ",\"value\":" + Text(v, t) + "}";
         return v switch {
