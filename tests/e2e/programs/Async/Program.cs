@@ -17,6 +17,7 @@ static class Program
         ("iterator", Iterator),
         ("iterator-abandoned", IteratorAbandoned),
         ("iterator-throws", IteratorThrows),
+        ("iterator-finally-throws", IteratorFinallyThrows),
         ("iterator-nested", IteratorNested),
         ("iterator-generic", IteratorGeneric),
         ("iterator-recursive", IteratorRecursive),
@@ -45,6 +46,9 @@ static class Program
         ("stream", () => Wait(Streams())),
         ("stream-throws", () => Wait(StreamThrows())),
         ("stream-abandoned", () => Wait(StreamAbandoned())),
+        ("stream-nested", () => Wait(StreamNested(5))),
+        ("stream-finally-throws", () => Wait(StreamFinallyThrows())),
+        ("stream-cancelled", () => Wait(StreamCancelled())),
         ("async-dispose", () => Wait(Disposing())),
         ("synchronisation-context", WithContext),
         ("blocking", Blocking));
@@ -136,6 +140,46 @@ static class Program
         catch (TestException)
         {
             Several();
+        }
+    }
+
+    static IEnumerable<int> FinallyThrowing(bool first)
+    {
+        try
+        {
+            Callee();
+            yield return 1;
+            if (first)
+                Throw(1);
+        }
+        finally
+        {
+            Several();
+            Throw(2);
+        }
+    }
+
+    /* Out of MoveNext in place of another exception, and out of Dispose in a finally of the loop's own. */
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void IteratorFinallyThrows()
+    {
+        for (int how = 0; how < 3; how++)
+        {
+            try
+            {
+                foreach (int i in FinallyThrowing(how == 0))
+                {
+                    if (how == 1)
+                        break;
+                    if (how == 2)
+                        Throw(3);
+                }
+                Check(false);
+            }
+            catch (TestException e) when (Accept(e.Code == 2))
+            {
+                Several();
+            }
         }
     }
 
@@ -761,6 +805,127 @@ static class Program
                 break;
         }
         Callee();
+    }
+
+    /* Each level passes on what the level below gives, and its exception out of a catch of its own. */
+    static async IAsyncEnumerable<int> Level(int depth)
+    {
+        if (depth == 0)
+        {
+            await foreach (int i in Stream(4, 3))
+                yield return i;
+            yield break;
+        }
+        await using IAsyncEnumerator<int> below = Level(depth - 1).GetAsyncEnumerator();
+        while (true)
+        {
+            try
+            {
+                if (!await below.MoveNextAsync())
+                    break;
+            }
+            catch (TestException e) when (Accept(e.Code >= 0))
+            {
+                await Task.Yield();
+                Several();
+                throw new TestException(e.Code + 1);
+            }
+            Callee();
+            yield return below.Current;
+        }
+    }
+
+    static async Task StreamNested(int depth)
+    {
+        int seen = 0;
+        try
+        {
+            await foreach (int i in Level(depth))
+                seen++;
+            Check(false);
+        }
+        catch (TestException e)
+        {
+            Check(e.Code == 3 + depth);
+            Several();
+        }
+        Check(seen == 3);
+    }
+
+    /* The stream's finally replaces the exception that is on its way, or ends an abandoned loop with one. */
+    static async IAsyncEnumerable<int> FinallyThrows(bool first)
+    {
+        try
+        {
+            Callee();
+            yield return 1;
+            if (first)
+                Throw(1);
+            yield return 2;
+        }
+        finally
+        {
+            await Task.Yield();
+            Several();
+            Throw(2);
+        }
+    }
+
+    static async Task StreamFinallyThrows()
+    {
+        for (int how = 0; how < 3; how++)
+        {
+            try
+            {
+                await foreach (int i in FinallyThrows(how == 0))
+                {
+                    if (how == 1)
+                        break;
+                    if (how == 2)
+                        Throw(3);
+                }
+                Check(false);
+            }
+            catch (TestException e) when (Accept(e.Code == 2))
+            {
+                Several();
+            }
+        }
+    }
+
+    static async Task StreamCancelled()
+    {
+        using var source = new CancellationTokenSource();
+        int seen = 0;
+        try
+        {
+            await foreach (int i in Waiting().WithCancellation(source.Token))
+            {
+                seen++;
+                source.Cancel();
+            }
+            Check(false);
+        }
+        catch (OperationCanceledException)
+        {
+            Several();
+        }
+        Check(seen == 1);
+    }
+
+    static async IAsyncEnumerable<int> Waiting([EnumeratorCancellation] CancellationToken token = default)
+    {
+        try
+        {
+            Callee();
+            yield return 1;
+            await Task.Delay(-1, token);
+            Check(false);
+        }
+        finally
+        {
+            Several();
+        }
     }
 
     sealed class Resource : IAsyncDisposable
