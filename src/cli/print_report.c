@@ -281,7 +281,21 @@ void print_report_what(const struct print_report *p, const struct report_row *ro
 /* How wide the columns of numbers must be for these rows. */
 struct columns {
     size_t bytes, allocs;
+    bool calls;
 };
+
+#define CALLS_WIDTH 36
+
+/* How often the method of a row was called, and how long that took. */
+static void print_calls(const struct print_report *p, const struct report_row *row, FILE *out)
+{
+    const struct report_call_time *time = report_sites_row_calls(p->sites, row);
+    struct text_number calls, total, self;
+
+    fprintf(out, "%10s  %10s  %10s  ", time ? text_count(&calls, time->calls) : "",
+            time ? text_ns(&total, (double)time->total_ns) : "",
+            time ? text_ns(&self, (double)time->self_ns) : "");
+}
 
 static size_t width_of(uint64_t value, size_t at_least)
 {
@@ -306,6 +320,10 @@ static void print_row(const struct print_report *p, const struct report_row *row
                  text_short(&high, row->bytes_range.high));
         fprintf(out, "%15s  ", range);
         used += 17;
+    }
+    if (c->calls) {
+        print_calls(p, row, out);
+        used += CALLS_WIDTH;
     }
     print_report_what(p, row, p->wide ? SIZE_MAX : TEXT_WIDTH - used, out);
     putc('\n', out);
@@ -399,9 +417,11 @@ void print_report_text(const struct print_report *p, FILE *out)
     }
     columns.bytes = width_of(total.bytes, strlen("bytes"));
     columns.allocs = width_of(total.allocs, strlen("objects"));
+    columns.calls = report_sites_calls(p->sites);
     if (shown)
-        fprintf(out, "\n%*s %6s  %*s  %s%s\n", (int)columns.bytes + 1, "bytes", "share",
+        fprintf(out, "\n%*s %6s  %*s  %s%s%s\n", (int)columns.bytes + 1, "bytes", "share",
                 (int)columns.allocs, "objects", estimated ? "       95% range  " : "",
+                columns.calls ? "     calls       total        self  " : "",
                 p->by == REPORT_BY_SITE   ? "type, and the stack that allocates it"
                 : p->by == REPORT_BY_LINE ? "line, method, type"
                                           : print_report_by(p->by));
@@ -610,6 +630,18 @@ static void json_method(const struct print_report *p, const struct report_row *r
     json_count(b, "il", (uint64_t)row->il);
 }
 
+static void json_calls(const struct print_report *p, const struct report_row *row,
+                       struct buffer *b)
+{
+    const struct report_call_time *time = report_sites_row_calls(p->sites, row);
+
+    if (!time)
+        return;
+    json_count(b, "calls", time->calls);
+    json_count(b, "total_ns", time->total_ns);
+    json_count(b, "self_ns", time->self_ns);
+}
+
 void print_report_what_json(const struct print_report *p, const struct report_row *row,
                             struct buffer *b)
 {
@@ -628,6 +660,7 @@ void print_report_what_json(const struct print_report *p, const struct report_ro
         break;
     case REPORT_BY_METHOD:
         json_method(p, row, b);
+        json_calls(p, row, b);
         break;
     case REPORT_BY_LINE:
         json_line_row(p, row, b);

@@ -6,12 +6,6 @@
 #define THROWN_MAX   (UINT32_C(1) << 28)
 #define OTHERS       "(others)"
 
-/* Of one thread, by row. */
-struct active {
-    uint32_t *count;
-    size_t capacity;
-};
-
 static bool equal(const void *context, uint32_t number, const void *key)
 {
     const struct families_table *t = context;
@@ -286,92 +280,32 @@ static int suspend_record(struct families_report *f, const struct report_record 
     return 0;
 }
 
-/* Calls: time in a method and below, each moment once however often it calls itself. */
-
-/* How often the method of a row is on the thread's stack; NULL: no memory. */
-static uint32_t *active(struct report_calls_thread *thread, uint32_t row)
-{
-    struct active *a = thread->user;
-
-    if (!a && !(a = thread->user = memory_zalloc(1, sizeof(*a))))
-        return NULL;
-    while (row >= a->capacity) {
-        size_t before = a->capacity;
-        uint32_t *larger = array_grow(a->count, &a->capacity, sizeof(*larger));
-
-        if (!larger)
-            return NULL;
-        memset(larger + before, 0, (a->capacity - before) * sizeof(*larger));
-        a->count = larger;
-    }
-    return &a->count[row];
-}
-
-static int on_entered(void *context, struct report_calls_thread *thread, struct report_call *call)
-{
-    struct families_report *f = context;
-    uint32_t number = 0, *times;
-    struct families_row *row;
-    int err = report_defs_method(&f->defs, call->method, (struct report_place){0, 0}, &number);
-
-    row = err ? NULL : row_of(&f->table, number, 0, NULL);
-    if (!row)
-        return err ? err : -ENOMEM;
-    row->count++;
-    call->row = (uint32_t)(row - f->table.rows);
-    times = active(thread, call->row);
-    if (!times)
-        return -ENOMEM;
-    ++*times;
-    call->level = 0;
-    call->inside = 0;
-    return 0;
-}
-
-static int on_ended(void *context, struct report_calls_thread *thread, struct report_call *call,
-                    uint64_t t, enum report_call_end end)
-{
-    struct families_report *f = context;
-    struct families_row *row = &f->table.rows[call->row];
-    uint64_t ns = t > call->t ? t - call->t : 0;
-
-    row->more[0] += ns > call->inside ? ns - call->inside : 0;
-    row->more[1] += end == REPORT_CALL_UNWOUND;
-    if (--*active(thread, call->row) == 0) /* the outermost of them */
-        add_time(row, ns);
-    if (call > thread->open)
-        call[-1].inside += ns;
-    return 0;
-}
-
-static int on_missing(void *context, struct report_calls_thread *thread, uint64_t t,
-                      uint64_t count)
-{
-    struct families_report *f = context;
-
-    (void)thread, (void)t;
-    f->missing += count;
-    return 0;
-}
+/* Calls. */
 
 static int calls_record(struct families_report *f, const struct report_record *r)
 {
-    return r->kind == SST_KIND_CALLS ? report_calls_take(&f->calls, &r->calls) : 0;
+    return r->kind == SST_KIND_CALLS ? report_call_times_take(&f->calls, &r->calls) : 0;
 }
 
-/* What is open at the end counts as far as the log goes. */
 static int calls_finish(struct families_report *f)
 {
-    int err = 0;
+    report_call_times_finish(&f->calls);
+    f->missing = f->calls.missing;
+    for (uint32_t method = 0; method < f->calls.count; method++) {
+        const struct report_call_time *time = report_call_time_of(&f->calls, method);
+        struct families_row *row = time ? row_of(&f->table, method, 0, NULL) : NULL;
 
-    for (size_t i = 0; i < f->calls.count; i++) {
-        struct report_calls_thread *thread = &f->calls.threads[i];
-
-        for (; thread->count && !err; thread->count--)
-            err = on_ended(f, thread, &thread->open[thread->count - 1], thread->t,
-                           REPORT_CALL_OPEN);
+        if (!row && time)
+            return -ENOMEM;
+        if (!row)
+            continue;
+        row->count = time->calls;
+        row->ns = time->total_ns;
+        row->max = time->longest_ns;
+        row->more[0] = time->self_ns;
+        row->more[1] = time->unwound;
     }
-    return err;
+    return 0;
 }
 
 int families_report_init(struct families_report *f, enum families_topic topic,
@@ -383,8 +317,7 @@ int families_report_init(struct families_report *f, enum families_topic topic,
     memset(f, 0, sizeof(*f));
     f->topic = topic;
     f->record = records[topic];
-    f->calls = (struct report_calls){
-        .entered = on_entered, .ended = on_ended, .missing = on_missing, .context = f};
+    report_call_times_init(&f->calls, &f->defs);
     report_log_init(&f->log);
     return report_defs_init(&f->defs, problems);
 }
@@ -403,14 +336,7 @@ void families_report_fini(struct families_report *f)
     table_fini(&f->catchers);
     memory_free(f->collections);
     memory_free(f->thrown);
-    for (size_t i = 0; i < f->calls.count; i++) {
-        struct active *a = f->calls.threads[i].user;
-
-        if (a)
-            memory_free(a->count);
-        memory_free(a);
-    }
-    report_calls_fini(&f->calls);
+    report_call_times_fini(&f->calls);
     report_defs_fini(&f->defs);
     report_log_fini(&f->log);
 }

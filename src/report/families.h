@@ -6,7 +6,7 @@
 #ifndef SHADOWTRACE_REPORT_FAMILIES_H
 #define SHADOWTRACE_REPORT_FAMILIES_H
 
-#include "report/calls.h"
+#include "report/call_times.h"
 #include "report/log.h"
 
 enum families_topic {
@@ -63,7 +63,7 @@ struct families_report {
     uint32_t *thrown; /* row + 1 by id of the exception */
     size_t thrown_capacity;
     bool second; /* gc: the pass over the allocations */
-    struct report_calls calls;
+    struct report_call_times calls;
     int (*record)(struct families_report *f, const struct report_record *record);
 };
 

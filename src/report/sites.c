@@ -45,6 +45,7 @@ struct report_sites {
     struct site all, total;
     struct estimate all_estimate, total_estimate;
     struct site heaps[SST_HEAP_COUNT];
+    struct report_call_times calls; /* by method only */
     struct report_defs defs;
     struct report_log log;
     struct report_consumer consumer;
@@ -239,12 +240,22 @@ static bool within(const struct report_sites *s, const struct report_record *r)
     return report_window_has(s->window, &at);
 }
 
+static int on_calls(struct report_sites *s, const struct report_record *r)
+{
+    if (s->by != REPORT_BY_METHOD || s->window ||
+        (s->filter.thread && r->calls.thread != s->filter.thread))
+        return 0;
+    return report_call_times_take(&s->calls, &r->calls);
+}
+
 static int on_record(void *context, const struct report_record *record)
 {
     struct report_sites *s = context;
 
     if (LIKELY(record->kind == SST_KIND_ALLOC || record->kind == SST_KIND_SITE))
         return UNLIKELY(s->window != NULL) && !within(s, record) ? 0 : on_alloc(s, record);
+    if (record->kind == SST_KIND_CALLS)
+        return on_calls(s, record);
     if (record->kind == SST_KIND_HEADER)
         report_recording_next(&s->recording, record->json);
     return 0;
@@ -267,6 +278,7 @@ int report_sites_new(enum report_by by, const struct report_filter *filter,
     s->consumer.record = on_record;
     s->consumer.context = s;
     report_log_init(&s->log);
+    report_call_times_init(&s->calls, &s->defs);
     if (report_defs_init(&s->defs, problems)) {
         report_sites_free(s);
         return -ENOMEM;
@@ -283,6 +295,7 @@ void report_sites_free(struct report_sites *s)
     memory_free(s->estimates);
     memory_free(s->order);
     index_free(&s->index);
+    report_call_times_fini(&s->calls);
     report_defs_fini(&s->defs);
     report_log_fini(&s->log);
     memory_free(s);
@@ -322,12 +335,18 @@ void report_sites_lines(struct report_sites *s, report_line_of *line_of, void *c
 
 int report_sites_read(struct report_sites *s, const char *path)
 {
-    return report_log_read(path, &s->defs, &s->consumer, &s->log);
+    int err = report_log_read(path, &s->defs, &s->consumer, &s->log);
+
+    report_call_times_finish(&s->calls);
+    return err;
 }
 
 int report_sites_read_lines(struct report_sites *s, struct report_lines *lines, const char *file)
 {
-    return report_log_read_lines(lines, file, &s->defs, &s->consumer, &s->log);
+    int err = report_log_read_lines(lines, file, &s->defs, &s->consumer, &s->log);
+
+    report_call_times_finish(&s->calls);
+    return err;
 }
 
 /* Bringing together. */
@@ -579,6 +598,22 @@ void report_sites_row(const struct report_sites *s, size_t index, struct report_
         out->class_number = site->class_number;
         break;
     }
+}
+
+const struct report_call_time *report_sites_row_calls(const struct report_sites *s,
+                                                      const struct report_row *row)
+{
+    return s->by == REPORT_BY_METHOD && row->path ? report_call_time_of(&s->calls, row->method)
+                                                  : NULL;
+}
+
+size_t report_sites_calls(const struct report_sites *s)
+{
+    size_t methods = 0;
+
+    for (uint32_t method = 0; method < s->calls.count; method++)
+        methods += report_call_time_of(&s->calls, method) != NULL;
+    return methods;
 }
 
 void report_sites_total(const struct report_sites *s, struct report_row *out)

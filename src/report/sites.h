@@ -12,6 +12,7 @@
 #ifndef SHADOWTRACE_REPORT_SITES_H
 #define SHADOWTRACE_REPORT_SITES_H
 
+#include "report/call_times.h"
 #include "report/log.h"
 #include "report/marks.h"
 
@@ -103,6 +104,13 @@ size_t report_sites_count(const struct report_sites *s);
 void report_sites_row(const struct report_sites *s, size_t index, struct report_row *out);
 void report_sites_total(const struct report_sites *s,
                         struct report_row *out); /* of what the filter lets through */
+/*
+ * The calls of a row's method, if they are in the log; NULL: none is, or rows are not by method, or a window was set:
+ * calls are not cut at marks. Of report_filter only the thread counts. report_sites_calls: how many methods have some.
+ */
+const struct report_call_time *report_sites_row_calls(const struct report_sites *s,
+                                                      const struct report_row *row);
+size_t report_sites_calls(const struct report_sites *s);
 void report_sites_all(const struct report_sites *s, struct report_row *out); /* of the log */
 bool report_sites_estimated(const struct report_sites *s);
 uint64_t report_sites_heap(const struct report_sites *s, enum sst_heap heap,

@@ -284,10 +284,10 @@ def test_reports_say_what_the_log_holds(t):
     r = t.record(PROGRAM.command('Families'), '--events', 'alloc,calls,jit,exceptions,gc,suspend', '--calls', 'Families.*')
     known, log = json.loads(r.text), r.log
 
-    def report(topic):
-        text = run([TOOL, 'report', topic, r.path])
+    def report(*topic):
+        text = run([TOOL, 'report', *topic, r.path])
         t.equal(text.status, 0, text)
-        return json.loads(run([TOOL, 'report', topic, '--format', 'json', '--quiet', r.path]).text)
+        return json.loads(run([TOOL, 'report', *topic, '--format', 'json', '--quiet', r.path]).text)
 
     exceptions = report('--exceptions')
     own = [x for x in exceptions['rows'] if x['exception'] == 'Families.Known']
@@ -318,6 +318,13 @@ def test_reports_say_what_the_log_holds(t):
         d[1] for d in trace if d[2] == 'Families.Program.Fib')]
     t.equal(calls['Families.Program.Fib']['total_ns'], sum(c[4] for c in outermost), 'recursion counts once')
     t.equal(sum(x['self_ns'] for x in calls.values()), sum(c[4] for c in trace if c[1] == 0), 'each moment is somebody\'s')
+
+    timed = {plain(x['method']): x for x in report('--by', 'method', '--raw')['rows'] if x['method'] and 'calls' in x}
+    t.true(timed.keys() <= calls.keys() and len(timed) > 2, 'methods that allocate and are traced: %s' % sorted(timed))
+    for name, row in timed.items():
+        for key in 'calls', 'total_ns', 'self_ns':
+            t.equal(row[key], calls[name][key], '%s of %s' % (key, name))
+    t.true(' self  method' in run([TOOL, 'report', '--by', 'method', r.path]).text, 'columns of calls')
     one_line(run([TOOL, 'report', '--gc', '--jit', r.path]), 2, 'at a time')
 
 
