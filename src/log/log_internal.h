@@ -55,7 +55,8 @@ struct log_file {
 };
 
 /* Many nodes share an instruction: they differ further down the stack. Of code that is never unloaded only. */
-#define LOG_KNOWN_IPS 32768
+#define LOG_KNOWN_BITS 17
+#define LOG_KNOWN_IPS  ((size_t)1 << LOG_KNOWN_BITS)
 struct log_known_ip {
     uintptr_t ip;
     const struct names_method *method; /* that the instruction is in */

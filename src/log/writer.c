@@ -550,7 +550,7 @@ static void resolve_known(struct log *log, struct tree_node *node)
 {
     const struct names_method *inside = (const struct names_method *)node->parent->method;
     uint64_t hash = node->ip * UINT64_C(0x9e3779b97f4a7c15);
-    struct log_known_ip *known = log->known ? &log->known[hash >> 49] : NULL;
+    struct log_known_ip *known = log->known ? &log->known[hash >> (64 - LOG_KNOWN_BITS)] : NULL;
 
     if (known && has_ip(node) && known->ip == node->ip && known->method == inside) {
         names_method_resolve(log->config.names, (struct names_method *)node->method);

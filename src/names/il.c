@@ -203,7 +203,8 @@ static void member_of(const struct signature_scope *scope, uint32_t token, struc
 struct parts {
     const char *text, *name, *parameters;
     size_t owner_size, name_size;
-    uint32_t hash; /* of the name; set by whoever looks for it in a memo */
+    uint32_t hash;                        /* of the name; set by whoever looks for it in a memo */
+    uint64_t owner_hash, parameters_hash; /* 0: not made yet */
 };
 
 /* Where the bracket that closes right before `end` was opened; `end` if none does, or none was. */
@@ -249,35 +250,6 @@ static struct parts parts_of(const char *text)
 static bool text_is(const struct buffer *b, const char *text, size_t size)
 {
     return b->size == size && size && memcmp(b->data, text, size) == 0;
-}
-
-static bool owner_is(const struct signature_scope *scope, const struct member *m, const char *text,
-                     size_t size)
-{
-    struct buffer owner = BUFFER_INIT;
-    bool is;
-
-    if (!m->owner)
-        return false;
-    signature_append_token(&owner, scope, m->owner);
-    is = text_is(&owner, text, size);
-    buffer_free(&owner);
-    return is;
-}
-
-static bool parameters_are(const struct signature_scope *scope, const struct member *m,
-                           const char *text)
-{
-    struct signature_scope own = {.import = scope->import};
-    struct buffer parameters = BUFFER_INIT;
-    bool are;
-
-    own.type = clr_token_type(m->owner) == mdtTypeDef ? m->owner : 0;
-    own.method = clr_token_type(m->token) == mdtMethodDef ? m->token : 0;
-    signature_append_parameters(&parameters, &own, m->blob, m->size);
-    are = text_is(&parameters, text, strlen(text));
-    buffer_free(&parameters);
-    return are;
 }
 
 /*
@@ -346,7 +318,8 @@ struct il_memo {
     struct memo_entry {
         const struct clr_metadata *import; /* kept for good: never another one's address */
         uint32_t token;
-        uint32_t name, tail; /* hashes of the name, and of what follows its last '.' */
+        uint32_t name, tail;        /* hashes of the name, and of what follows its last '.' */
+        uint64_t owner, parameters; /* hashes of their texts; 0: not made yet */
     } entry[MEMO_ENTRIES];
 };
 
@@ -373,9 +346,59 @@ static bool memo_rules_out(struct il_memo *memo, const struct signature_scope *s
            entry->tail != name;
 }
 
-static unsigned fit_call(const struct signature_scope *scope, const struct instruction *in,
-                         const struct parts *callee, bool owners, struct il_memo *memo)
+/* As hash_of, and long enough to stand for the text; 0: an empty one, which is like no other. */
+static uint64_t long_hash(const char *text, size_t size)
 {
+    uint64_t hash = UINT64_C(14695981039346656037);
+
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ (uint8_t)text[i]) * UINT64_C(1099511628211);
+    return size ? hash | 1 : 0;
+}
+
+static bool owner_is(const struct signature_scope *scope, const struct member *m,
+                     struct parts *callee, struct memo_entry *entry)
+{
+    struct buffer text = BUFFER_INIT;
+    uint64_t made = entry->owner;
+
+    if (!m->owner)
+        return false;
+    if (!made) {
+        signature_append_token(&text, scope, m->owner);
+        made = text.failed ? 0 : long_hash(text.data, text.size);
+        if (clr_token_type(m->owner) != mdtTypeSpec) /* that may name parameters of the caller */
+            entry->owner = made;
+        buffer_free(&text);
+    }
+    if (!callee->owner_hash)
+        callee->owner_hash = long_hash(callee->text, callee->owner_size);
+    return made && made == callee->owner_hash;
+}
+
+static bool parameters_are(const struct signature_scope *scope, const struct member *m,
+                           struct parts *callee, struct memo_entry *entry)
+{
+    struct signature_scope own = {.import = scope->import};
+    struct buffer text = BUFFER_INIT;
+
+    if (!entry->parameters) {
+        own.type = clr_token_type(m->owner) == mdtTypeDef ? m->owner : 0;
+        own.method = clr_token_type(m->token) == mdtMethodDef ? m->token : 0;
+        signature_append_parameters(&text, &own, m->blob, m->size);
+        entry->parameters = text.failed ? 0 : long_hash(text.data, text.size);
+        buffer_free(&text);
+    }
+    if (!callee->parameters_hash)
+        callee->parameters_hash = long_hash(callee->parameters, strlen(callee->parameters));
+    return entry->parameters && entry->parameters == callee->parameters_hash;
+}
+
+static unsigned fit_call(const struct signature_scope *scope, const struct instruction *in,
+                         struct parts *callee, bool owners, struct il_memo *memo)
+{
+    struct memo_entry unkept = {.token = 0},
+                      *entry = memo ? memo_at(memo, scope, in->token) : &unkept;
     struct member m;
     const char *dot;
     unsigned fit = 0;
@@ -388,18 +411,23 @@ static unsigned fit_call(const struct signature_scope *scope, const struct instr
     member_of(scope, in->token, &m);
     /* An explicit implementation carries its interface in the name: "IFoo<T>.Do". */
     dot = m.name.size > 1 ? strrchr(m.name.data + 1, '.') : NULL;
-    if (memo && m.name.size)
-        *memo_at(memo, scope, in->token) =
-            (struct memo_entry){scope->import, in->token, hash_of(m.name.data, m.name.size),
-                                dot ? hash_of(dot + 1, strlen(dot + 1)) : 0};
+    if (!m.name.size)
+        entry = &unkept;
+    else if (entry->import != scope->import || entry->token != in->token)
+        *entry = (struct memo_entry){scope->import,
+                                     in->token,
+                                     hash_of(m.name.data, m.name.size),
+                                     dot ? hash_of(dot + 1, strlen(dot + 1)) : 0,
+                                     0,
+                                     0};
     named = text_is(&m.name, callee->name, callee->name_size) ||
             (dot && strlen(dot + 1) == callee->name_size &&
              memcmp(dot + 1, callee->name, callee->name_size) == 0);
     if (named) {
-        fit = owner_is(scope, &m, callee->text, callee->owner_size) ? FIT_NAME_OWNER : FIT_NAME;
-        fit += parameters_are(scope, &m, callee->parameters) ? FIT_PARAMETERS : 0u;
+        fit = owner_is(scope, &m, callee, entry) ? FIT_NAME_OWNER : FIT_NAME;
+        fit += parameters_are(scope, &m, callee, entry) ? FIT_PARAMETERS : 0u;
         fit += same_arguments(scope, in->token, callee) ? FIT_ARGUMENTS : 0u;
-    } else if (owners && owner_is(scope, &m, callee->text, callee->owner_size)) {
+    } else if (owners && owner_is(scope, &m, callee, entry)) {
         fit = FIT_OWNER;
     }
     buffer_free(&m.name);
@@ -555,7 +583,7 @@ static bool is_definition(const struct names_method *method, const struct instru
 }
 
 static unsigned fit_of(const struct signature_scope *scope, const struct instruction *in,
-                       const struct parts *callee, const struct names_class *made, bool owners,
+                       struct parts *callee, const struct names_class *made, bool owners,
                        struct il_memo *memo)
 {
     const char *text = made ? load_acquire(&made->text) : NULL;

@@ -266,43 +266,51 @@ static void learn(const struct instruction *in, struct registers *known)
         known->value[to] = 0;
 }
 
-/* The calls that are like one another, and the jumps around them. */
-#define MARKS 64
+/* The calls of a piece of code, in order, and the jumps around them. */
+#define CALLS_MAX 256
+#define JUMPS_MAX 64
 struct marks {
-    size_t call[MARKS], from[MARKS], to[MARKS];
+    size_t at[CALLS_MAX], from[JUMPS_MAX], to[JUMPS_MAX];
+    struct call call[CALLS_MAX];
     uint32_t calls, jumps;
-    bool full;
+    bool more_calls, more_jumps;
 };
+
+static void mark_call(struct marks *m, size_t at, const struct call *call)
+{
+    if (m->calls == CALLS_MAX) {
+        m->more_calls = true;
+        return;
+    }
+    m->at[m->calls] = at;
+    m->call[m->calls++] = *call;
+}
 
 static void mark_jump(struct marks *m, size_t at, int64_t target)
 {
     int64_t to = (int64_t)at + target;
 
-    if (m->jumps == MARKS) {
-        m->full = true;
+    if (m->jumps == JUMPS_MAX) {
+        m->more_jumps = true;
         return;
     }
     m->from[m->jumps] = at;
     m->to[m->jumps++] = to < 0 ? SIZE_MAX : (size_t)to;
 }
 
-/* No jump inside of the code passes a call of ours. One that leaves the code goes to where it throws, or on. */
-static bool in_order(const struct marks *m, size_t size)
+/* Whether a jump inside of the code passes a call. One that leaves the code goes to where it throws, or on. */
+static bool is_passed(const struct marks *m, size_t call, size_t size)
 {
-    for (uint32_t i = 0; i < m->jumps && !m->full; i++)
-        for (uint32_t k = 0; k < m->calls && m->to[i] < size; k++)
-            if ((m->from[i] < m->call[k]) != (m->to[i] <= m->call[k]))
-                return false;
-    return !m->full;
+    for (uint32_t i = 0; i < m->jumps; i++)
+        if (m->to[i] < size && (m->from[i] < call) != (m->to[i] <= call))
+            return true;
+    return false;
 }
 
-/*
- * Reads all calls, in order, and counts those like `like`. Returns: whether one ends at ret; *found is that one then.
- */
-static bool read_calls(const uint8_t *code, size_t size, size_t ret, bool by_argument,
-                       const struct call *like, struct call *found, struct native_rank *rank)
+/* Reads all calls and jumps. Returns: whether a call ends at ret; *mine is its index then. */
+static bool read_calls(const uint8_t *code, size_t size, size_t ret, struct marks *marks,
+                       uint32_t *mine)
 {
-    struct marks marks = {.calls = 0};
     struct registers known = {{0}};
     struct instruction in;
     struct call call;
@@ -313,7 +321,7 @@ static bool read_calls(const uint8_t *code, size_t size, size_t ret, bool by_arg
         if (!read_instruction(&in, code + at, size - at))
             return false;
         if (is_jump(&in, &target))
-            mark_jump(&marks, at, target);
+            mark_jump(marks, at, target);
         if (!is_call(&in, &known, &call)) {
             learn(&in, &known);
             continue;
@@ -322,28 +330,37 @@ static bool read_calls(const uint8_t *code, size_t size, size_t ret, bool by_arg
             if (!kept_by_calls(i))
                 known.value[i] = 0;
         if (at + in.size == ret) {
-            *found = call;
+            *mine = marks->calls;
             there = true;
-            rank->place = rank->count;
         }
-        if (!like || call.target != like->target || (by_argument && call.first != like->first))
-            continue;
-        rank->count++;
-        if (marks.calls < MARKS)
-            marks.call[marks.calls++] = at;
-        else
-            marks.full = true;
+        mark_call(marks, at, &call);
     }
-    rank->ordered = in_order(&marks, size);
     return there;
 }
 
 struct native_rank native_rank(const uint8_t *code, size_t size, size_t ret, bool by_argument)
 {
-    struct native_rank rank = {0, 0, false}, none = {0, 0, false};
-    struct call call, like;
+    struct native_rank rank = {0, 0, false};
+    struct marks marks; /* large: only its counts are cleared */
+    uint32_t mine;
 
-    if (!read_calls(code, size, ret, by_argument, NULL, &like, &rank))
-        return none;
-    return read_calls(code, size, ret, by_argument, &like, &call, &rank) ? rank : none;
+    marks.calls = marks.jumps = 0;
+    marks.more_calls = marks.more_jumps = false;
+    if (!read_calls(code, size, ret, &marks, &mine))
+        return rank;
+    if (marks.more_calls) {
+        rank.count = UINT32_MAX;
+        return rank;
+    }
+    rank.ordered = !marks.more_jumps;
+    for (uint32_t i = 0; i < marks.calls; i++) {
+        if (marks.call[i].target != marks.call[mine].target ||
+            (by_argument && marks.call[i].first != marks.call[mine].first))
+            continue;
+        if (i == mine)
+            rank.place = rank.count;
+        rank.ordered &= !is_passed(&marks, marks.at[i], size);
+        rank.count++;
+    }
+    return rank;
 }

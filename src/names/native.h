@@ -12,7 +12,7 @@
 /* Of the calls in a piece of code those that go where the one in question goes. */
 struct native_rank {
     uint32_t place; /* of the one in question: 0 is the first */
-    uint32_t count; /* 0: not known */
+    uint32_t count; /* 0: not known; UINT32_MAX: too many to be told apart */
     bool ordered;   /* no jump passes one of them: they lie in the order in which they run */
 };
 

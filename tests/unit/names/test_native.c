@@ -87,6 +87,25 @@ static void calls_of_a_helper_are_equal_if_their_first_argument_is(void **state)
     assert_int_equal(native_rank(code, sizeof(code), 20, false).count, 3);
 }
 
+/* Beyond what is kept nothing is said of places; up to there all are. */
+static void very_many_calls_are_not_told_apart(void **state)
+{
+    enum { CALLS = 257, SIZE = 5 };
+    uint8_t code[CALLS * SIZE] = {0};
+
+    (void)state;
+    for (uint32_t i = 0; i < CALLS; i++) {
+        int32_t to = (int32_t)((CALLS - i) * SIZE);
+
+        code[i * SIZE] = 0xE8;
+        memcpy(code + i * SIZE + 1, &to, sizeof(to));
+    }
+    assert_int_equal(native_rank(code, sizeof(code) - SIZE, 2 * SIZE, false).count, CALLS - 1);
+    assert_int_equal(native_rank(code, sizeof(code) - SIZE, 2 * SIZE, false).place, 1);
+    assert_int_equal(native_rank(code, sizeof(code), SIZE, false).count, UINT32_MAX);
+    assert_false(native_rank(code, sizeof(code), SIZE, false).ordered);
+}
+
 static void any_bytes_are_read_to_an_end(void **state)
 {
     uint32_t seed = 1;
@@ -114,6 +133,7 @@ int main(void)
         cmocka_unit_test(equal_calls_are_counted_in_order),
         cmocka_unit_test(a_jump_past_one_of_them_leaves_no_order),
         cmocka_unit_test(calls_of_a_helper_are_equal_if_their_first_argument_is),
+        cmocka_unit_test(very_many_calls_are_not_told_apart),
         cmocka_unit_test(any_bytes_are_read_to_an_end),
     };
 
