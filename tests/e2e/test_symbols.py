@@ -122,3 +122,33 @@ def test_symbols_agree_with_the_sdk(t):
     t.equal(done.returncode, 0, done.stdout)
     t.equal(done.stdout.count('ok: '), 6, done.stdout)
     t.note('%d assemblies' % done.stdout.count('ok: '))
+
+
+def test_links_and_addresses(t):
+    addresses = os.path.join(t.folder, 'sourcelink.json')
+    with open(addresses, 'w', encoding='utf-8') as file:
+        json.dump({'documents': {PROGRAMS + '/*': 'https://example.invalid/raw/0123abcd/*'}}, file)
+    program = PROGRAM.publish('Lines', 'lines-linked-%s' % SDK_FRAMEWORK, 'E2EFramework=' + SDK_FRAMEWORK, 'PathMap=', 'SourceLink=' + addresses)
+    r = t.record([program])
+    t.equal(r.status, 0, r)
+    row = next(row for row in by_line(r.path)[0] if row.get('method') == 'Lines.Called.Ping()')
+    t.equal('url' in row, False, 'an address that was not asked for')
+    where = 'Program.cs:%d' % row['line']
+    link = '\033]8;;file://%s#L%d\033\\%s\033]8;;\033\\' % (row['file'], row['line'], where)
+    url = 'https://example.invalid/raw/0123abcd/Lines/Program.cs#L%d' % row['line']
+
+    def report(*options):
+        status, out, err = run('report', '--by', 'line', '--top', '0', *options, r.path)
+        t.equal((status, err), (0, ''))
+        return out
+
+    t.equal(link in report('--links', 'always'), True, '--links always')
+    for when in 'never', 'auto':
+        t.equal('\033' in report('--links', when), False, '--links ' + when)
+    t.equal('\033' in report('--links', 'always', '--format', 'json'), False, 'links in JSON')
+    t.equal('%s <%s>' % (where, url) in report('--urls'), True, '--urls')
+    t.equal('example.invalid' in report(), False, 'an address that was not asked for')
+    t.equal(link + ' <%s>' % url in report('--urls', '--links', 'always'), True, 'both')
+    t.equal(url in {row.get('url') for row in by_line(r.path, '--urls')[0]}, True, '--urls in JSON')
+    out = report('--no-lines')
+    t.equal('Program.cs' in out, False, '--no-lines')

@@ -137,6 +137,8 @@ static void wrong_arguments_are_one_clear_line(void **state)
     expect_complaint(REPORT("--wide=yes", "x"), CLI_USAGE, "option --wide takes no value");
     expect_complaint(REPORT("--by=colour", "x"), CLI_USAGE, "--by cannot be \"colour\"");
     expect_complaint(REPORT("--format=xml", "x"), CLI_USAGE, "--format cannot be \"xml\"");
+    expect_complaint(REPORT("--links=yes", "x"), CLI_USAGE, "--links cannot be \"yes\"");
+    expect_complaint(REPORT("--urls=yes", "x"), CLI_USAGE, "option --urls takes no value");
     expect_complaint(REPORT("--top=-1", "x"), CLI_USAGE, "--top cannot be \"-1\"");
     expect_complaint(REPORT("--top=99999999999999999999", "x"), CLI_USAGE, "--top cannot be");
     expect_complaint(REPORT("--thread=0", "x"), CLI_USAGE, "--thread cannot be \"0\"");

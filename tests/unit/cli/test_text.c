@@ -144,6 +144,27 @@ static void only_whole_numbers_are_numbers(void **state)
         assert_false(text_parse(wrong[i], UINT64_MAX, &value));
 }
 
+static void links_are_for_terminals_unless_asked_for(void **state)
+{
+    static const char *const wrong[] = {"", "yes", "Always", "always "};
+    FILE *out = tmpfile(); /* no terminal */
+    const char *when;
+
+    (void)state;
+    assert_non_null(out);
+    setenv("TERM", "xterm", 1);
+    assert_true(text_links("always", &when));
+    assert_true(text_links_wanted(when, out));
+    assert_true(text_links("never", &when));
+    assert_false(text_links_wanted(when, out));
+    assert_true(text_links("auto", &when));
+    assert_false(text_links_wanted(when, out));
+    assert_false(text_links_wanted(NULL, out));
+    for (size_t i = 0; i < COUNT_OF(wrong); i++)
+        assert_false(text_links(wrong[i], &when));
+    fclose(out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -153,6 +174,7 @@ int main(void)
         cmocka_unit_test(methods_lose_their_parameters_first),
         cmocka_unit_test(every_width_is_kept),
         cmocka_unit_test(only_whole_numbers_are_numbers),
+        cmocka_unit_test(links_are_for_terminals_unless_asked_for),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
