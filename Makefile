@@ -29,7 +29,7 @@ LIB_DIRS := base clr stack event tree options live names values alloc families c
 CMD_DIRS := base options report symbols cli
 
 PKGS_LIB := liburcu-bp liburcu-cds jansson libzstd
-PKGS_CMD := jansson zlib libzstd
+PKGS_CMD := jansson zlib libzstd libelf
 
 WARN := -Wall -Wextra -Wconversion -Wshadow -Wundef -Wvla -Wcast-qual -Wstrict-prototypes -Wmissing-prototypes
 ifneq ($(WERROR),)
@@ -99,7 +99,7 @@ $(BUILD)/obj/src/report/schema_text.o: include/shadowtrace/log_schema.json
 
 DEB_TOOLS := gcc:gcc pkg-config:pkg-config python3:python3 jq:jq
 DEB_LIBS := liburcu-bp:liburcu-dev liburcu-cds:liburcu-dev jansson:libjansson-dev libzstd:libzstd-dev zlib:zlib1g-dev \
-            cmocka:libcmocka-dev libunwind:libunwind-dev
+            cmocka:libcmocka-dev libunwind:libunwind-dev libelf:libelf-dev
 
 deps:
 	$(Q)missing=''; \

@@ -26,6 +26,7 @@
     X(MODULE, "module") \
     X(CLASS, "class") \
     X(METHOD, "method") \
+    X(IMAGE, "image") \
     X(THREAD, "thread") \
     X(NODE, "node") \
     X(ALLOC, "alloc") \

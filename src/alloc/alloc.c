@@ -420,11 +420,14 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
         post_values(a, s, t, event.ticks);
     if (UNLIKELY(event_post(t->ring, &event)))
         event_lose(t->ring, EVENT_LOST_RING_FULL);
-    if (UNLIKELY(wanted)) {
+    if (UNLIKELY(wanted || a->config.captured)) {
         struct alloc_capture capture = {
             s, top, depth, captured - event.ticks, event.ticks, class->id, node->id, t->ring, ip};
 
-        compare(a, t, &capture);
+        if (wanted)
+            compare(a, t, &capture);
+        if (a->config.captured)
+            a->config.captured(a->config.context, &t->state, &capture);
     }
 }
 

@@ -37,6 +37,8 @@ struct alloc_config {
     void (*compare)(void *context, void **state, const struct alloc_capture *capture);
     /* Node from a snapshot instead of the shadow stack (--capture snapshot); NULL function: from the shadow stack. */
     struct tree_node *(*capture)(void *context, void **state);
+    /* The event of such a node was posted; NULL function: nobody asks. */
+    void (*captured)(void *context, void **state, const struct alloc_capture *capture);
     void (*state_free)(void *context, void *state);
     /* Id of the values of the youngest frame of this stack that has some, 0 none; NULL function: never any. */
     uint32_t (*values)(struct stack *stack);

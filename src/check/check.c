@@ -1,5 +1,6 @@
 #include "check/check.h"
 
+#include "check/runs.h"
 #include "check/thread.h"
 
 #include "base/clock.h"
@@ -31,8 +32,19 @@ int check_new(const struct check_config *config, struct check **out)
     if (!check)
         return -ENOMEM;
     check->config = *config;
+    if (config->native) { /* once for all: is there libunwind? */
+        struct check_runs *runs = check_runs_new();
+
+        check->config.native = runs != NULL;
+        check_runs_free(runs);
+    }
     pthread_mutex_init(&check->flag_lock, NULL);
     return 0;
+}
+
+bool check_native(const struct check *check)
+{
+    return check->config.native;
 }
 
 void check_thread_free(struct check_thread *t)
@@ -55,6 +67,8 @@ bool check_thread_ready(struct check *check, struct check_thread **thread)
         memory_free(t);
         return false;
     }
+    if (check->config.native)
+        t->walk.runs = check_runs_new();
     *thread = t;
     return true;
 }
@@ -210,11 +224,21 @@ void check_mismatch_finish(struct check *check, struct event_mismatch *m)
     name_all(check, m->methods, both);
 }
 
+/* --native: native frames of the snapshot just taken. */
+static size_t native_frames(const struct check_walk *walk, const struct event_native **out)
+{
+    *out = NULL;
+    return walk->runs ? check_runs_walk(walk->runs, out) : 0;
+}
+
 static void mismatch(struct check *check, const struct check_walk *walk,
                      const struct check_subject *subject, hresult result)
 {
     size_t both = subject->depth + walk->count;
-    struct event_mismatch *m = memory_zalloc(1, sizeof(*m) + both * sizeof(m->methods[0]));
+    const struct event_native *native;
+    size_t natives = native_frames(walk, &native);
+    struct event_mismatch *m = memory_zalloc(1, sizeof(*m) + both * sizeof(m->methods[0]) +
+                                                    natives * sizeof(*native));
 
     add_relaxed(&check->config.agreement->mismatched, 1);
     add_relaxed(&subject->ring->checked.compared, 1);
@@ -230,6 +254,9 @@ static void mismatch(struct check *check, const struct check_walk *walk,
         m->methods[i] = shadow_function(subject, i);
     for (size_t i = 0; i < walk->count; i++)
         m->methods[subject->depth + i] = walk->frame[i].function;
+    m->natives = (uint32_t)natives;
+    if (natives)
+        memcpy(m->methods + both, native, natives * sizeof(*native));
     check_mismatch_finish(check, m);
     add_relaxed(&check->config.agreement->by_cause[m->cause], 1);
     check_post(subject->ring, subject->ticks, EVENT_MISMATCH, m);
@@ -259,9 +286,12 @@ static void count_cost(struct check *check, const struct check_subject *subject,
 }
 
 static void log_snapshot(struct check *check, const struct check_walk *walk,
-                         const struct check_subject *subject, hresult result)
+                         struct event_ring *ring, uint64_t ticks, hresult result)
 {
-    struct event_stack *copy = memory_alloc(sizeof(*copy) + walk->count * sizeof(copy->methods[0]));
+    const struct event_native *native;
+    size_t natives = native_frames(walk, &native);
+    struct event_stack *copy = memory_alloc(
+        sizeof(*copy) + walk->count * sizeof(copy->methods[0]) + natives * sizeof(*native));
 
     if (!copy)
         return;
@@ -269,8 +299,11 @@ static void log_snapshot(struct check *check, const struct check_walk *walk,
     copy->count = (uint32_t)walk->count;
     for (size_t i = 0; i < walk->count; i++)
         copy->methods[i] = walk->frame[i].function;
+    copy->natives = (uint32_t)natives;
+    if (natives)
+        memcpy(copy->methods + walk->count, native, natives * sizeof(*native));
     name_all(check, copy->methods, walk->count);
-    check_post(subject->ring, subject->ticks, EVENT_SNAPSHOT, copy);
+    check_post(ring, ticks, EVENT_SNAPSHOT, copy);
 }
 
 void check_compare(struct check *check, struct check_thread **thread,
@@ -307,7 +340,7 @@ void check_compare(struct check *check, struct check_thread **thread,
         }
     }
     if (check->config.log_all)
-        log_snapshot(check, walk, subject, result);
+        log_snapshot(check, walk, subject->ring, subject->ticks, result);
 }
 
 struct tree_node *check_capture(struct check *check, struct check_thread **thread)
@@ -321,7 +354,8 @@ struct tree_node *check_capture(struct check *check, struct check_thread **threa
         return node;
     walk = &(*thread)->walk;
     before = clock_ticks();
-    result = walk_self(walk, COR_PRF_SNAPSHOT_DEFAULT);
+    result = walk_self(walk, walk->runs ? COR_PRF_SNAPSHOT_REGISTER_CONTEXT
+                                        : COR_PRF_SNAPSHOT_DEFAULT);
     add_relaxed(&check->config.agreement->taken, 1);
     if (result < 0) {
         agreement_refused(&check->config.agreement->refusals, result);
@@ -340,6 +374,13 @@ struct tree_node *check_capture(struct check *check, struct check_thread **threa
     agreement_cost(check->config.agreement, (uint32_t)walk->count, 0,
                    clock_duration_ns(after - before));
     return node;
+}
+
+void check_captured(struct check *check, struct check_thread *thread, struct event_ring *ring,
+                    uint64_t ticks)
+{
+    if (thread && thread->walk.runs && thread->walk.count)
+        log_snapshot(check, &thread->walk, ring, ticks, S_OK);
 }
 
 static hresult on_leaf(uintptr_t function, uintptr_t ip, uintptr_t frame_info,

@@ -26,6 +26,7 @@ struct check_config {
     /* In an Enter hook: registers of the method entered at its call of it, told its caller's SP. For check_call. */
     bool (*hook_caller)(uintptr_t caller_sp, uint64_t *ip, uint64_t *sp, uint64_t *fp);
     bool reduce;  /* drop methods that are not hooked from the snapshot */
+    bool native;  /* --native */
     bool log_all; /* --capture both: an EVENT_SNAPSHOT for every comparison */
     bool
         toggle_flag; /* raise COR_PRF_ENABLE_STACK_SNAPSHOT only around a walk (ELT2: it slows every hook) */
@@ -74,6 +75,15 @@ void check_compare(struct check *check, struct check_thread **thread,
  * hooks does). Returns: the node; the root when refused, counted. Otherwise as check_compare.
  */
 struct tree_node *check_capture(struct check *check, struct check_thread **thread);
+
+/*
+ * check_captured - log what check_capture just saw of the calling thread, with --native: after the event it was for.
+ * `thread` may be NULL.
+ */
+void check_captured(struct check *check, struct check_thread *thread, struct event_ring *ring,
+                    uint64_t ticks);
+
+bool check_native(const struct check *check); /* whether native frames are wanted and can be had */
 
 /*
  * check_leaf - the instruction of the calling thread's youngest managed frame, by a snapshot that ends there.

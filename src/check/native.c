@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #if defined(__x86_64__)
+#include "base/image.h"
 #include "base/memory.h"
 
 #include <dlfcn.h>
@@ -239,6 +240,29 @@ enum native_result native_first(struct native *n, uint32_t os_thread,
     }
     return NATIVE_LOST;
 }
+
+size_t native_run(struct native *n, const struct native_registers *start, uintptr_t end,
+                  uintptr_t *ip, size_t room)
+{
+    unw_cursor_t cursor;
+    size_t count = 0;
+
+    read_stack(n, start->value[NATIVE_SP]);
+    n->registers = start;
+    if (n->call.init(&cursor, n->space, n))
+        return 0;
+    while (count < room) {
+        uintptr_t at = cursor_ip(n, &cursor);
+        unw_word_t sp;
+
+        if (n->call.get(&cursor, UNW_REG_SP, &sp) || sp >= end || !image_find(at, NULL))
+            break;
+        ip[count++] = at;
+        if (n->call.step(&cursor) <= 0)
+            break;
+    }
+    return count;
+}
 #else
 int native_new(struct native **out)
 {
@@ -257,5 +281,12 @@ enum native_result native_first(struct native *n, uint32_t os_thread,
 {
     (void)n, (void)os_thread, (void)wanted, (void)context, (void)out;
     return NATIVE_LOST;
+}
+
+size_t native_run(struct native *n, const struct native_registers *start, uintptr_t end,
+                  uintptr_t *ip, size_t room)
+{
+    (void)n, (void)start, (void)end, (void)ip, (void)room;
+    return 0;
 }
 #endif

@@ -42,4 +42,12 @@ enum native_result native_first(struct native *native, uint32_t os_thread,
                                 bool (*wanted)(void *context, uintptr_t ip), void *context,
                                 struct native_registers *out);
 
+/*
+ * native_run - native frames of the calling thread from `start` on, a register set of one of them, youngest first,
+ * while they lie below the stack pointer `end` and in some image: the run ends at code that was compiled at run time.
+ * Returns: how many addresses ip got, at most `room`; they are return addresses.
+ */
+size_t native_run(struct native *native, const struct native_registers *start, uintptr_t end,
+                  uintptr_t *ip, size_t room);
+
 #endif

@@ -1,6 +1,7 @@
 #include "check/walk.h"
 
 #include "base/memory.h"
+#include "check/runs.h"
 #include "clr/context.h"
 
 #include <shadowtrace/clr/constants.h>
@@ -22,12 +23,15 @@ void check_walk_fini(struct check_walk *walk)
     memory_free(walk->frame);
     memory_free(walk->shadow);
     memory_free(walk->code);
+    check_runs_free(walk->runs);
 }
 
 void check_walk_begin(struct check_walk *walk)
 {
     walk->count = 0;
     walk->failed = false;
+    if (walk->runs)
+        check_runs_begin(walk->runs);
 }
 
 hresult check_walk_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info,
@@ -37,6 +41,8 @@ hresult check_walk_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info,
     struct clr_registers registers = clr_context_registers(context);
 
     (void)frame_info, (void)context_size;
+    if (walk->runs)
+        check_runs_frame(walk->runs, function, walk->count, context);
     if (!check_counts(walk->check, function))
         return S_OK;
     if (walk->count == walk->capacity) {

@@ -9,6 +9,7 @@
 #include "check/threads.h"
 
 struct check_code;
+struct check_runs;
 
 /* One walker's memory. Threads: one at a time. */
 struct check_walk {
@@ -18,6 +19,7 @@ struct check_walk {
     bool failed;                 /* memory ran out: the walk was cut short */
     struct stack_copied *shadow; /* oldest first: check_walk_copy's */
     size_t shadow_capacity;
+    struct check_runs *runs; /* --native; else NULL */
     struct check_code *code; /* what lies at return addresses, once one had to be asked for */
 };
 

@@ -52,6 +52,7 @@ struct cli_recording {
     "                      0: never (1000, and at most 2 % of its time; with --capture both 1)\n" \
     "  --check-calls N     compare in the hook of every N-th call of a thread\n" \
     "  --check-threads MS  so often suspend the runtime and compare the stacks of all threads\n" \
+    "  --native            native frames, where logged snapshots have a run of them (libunwind)\n" \
     "  --no-lines          call paths by method only: no IL offsets, no lines\n" \
     "  --no-inline         keep the JIT from inlining, so that every call is seen\n" \
     "  --max-nodes N       distinct call paths to keep (4000000)\n" \

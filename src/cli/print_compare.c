@@ -4,6 +4,7 @@
 #include "cli/print_example.h"
 #include "cli/print_profile.h"
 #include "cli/print_forms.h"
+#include "cli/print_native.h"
 #include "cli/reading.h"
 #include "cli/text.h"
 
@@ -347,6 +348,7 @@ void print_compare_text(const struct report_checks *checks, char *const *names, 
             fputs("\nSampled stacks, the shadow stacks beside suspending and walking\n", out);
             print_profile_text(&checks[i].profile, &checks[i].defs, PROFILE_METHODS, out);
         }
+        print_native_text(&checks[i], &terminal, out);
         for (size_t at = 0; at < checks[i].example_count; at++)
             print_example(&checks[i], &checks[i].examples[at], &terminal, out);
         putc('\n', out);

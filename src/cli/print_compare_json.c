@@ -1,4 +1,5 @@
 #include "cli/print_compare.h"
+#include "cli/print_native.h"
 #include "cli/print_profile.h"
 
 #include "cli/print_costs.h"
@@ -99,6 +100,9 @@ static json_t *json_examples(const struct report_checks *c)
         if (example && e->class_number)
             json_object_set_new(example, "type",
                                 reading_text_json(report_class(&c->defs, e->class_number)->name));
+        if (example && e->native_count)
+            json_object_set_new(example, "native",
+                                print_native_runs(c, e->natives, e->native_count));
         if (example && e->refused[0])
             json_object_set_new(example, "refused", json_string(e->refused));
         json_array_append_new(list, example);
@@ -171,6 +175,8 @@ static json_t *json_checks(const struct report_checks *c, const struct report_pr
     if (json && report_profile_any(&c->profile))
         json_object_set_new(json, "profile",
                             print_profile_json(&c->profile, &c->defs, false));
+    if (json && c->native_stack.native_count)
+        json_object_set_new(json, "native", print_native_json(c));
     if (json)
         json_object_update(json, c->forms);
     return json;

@@ -1,5 +1,6 @@
 #include "cli/print_example.h"
 
+#include "cli/native_names.h"
 #include "cli/text.h"
 
 #define AROUND_BELOW 3 /* rows shown below the first difference, towards the root */
@@ -90,6 +91,21 @@ static void print_row(const struct report_checks *c, const struct report_example
     putc('\n', out);
 }
 
+/* --native: the frames just above the row of a snapshot's frame, counted from the leaf; `at` may be the size. */
+static void print_natives(const struct report_example *e, struct native_names *names, size_t at,
+                          const struct terminal *terminal, FILE *out)
+{
+    size_t half = (terminal->width - MARGIN) / 2;
+
+    for (size_t i = 0; i < e->native_count; i++) {
+        if (e->natives[i].at != at)
+            continue;
+        fprintf(out, "  %*s |   ", (int)half, "");
+        text_elide(out, native_names_text(names, &e->natives[i]), half - 2);
+        putc('\n', out);
+    }
+}
+
 static void print_where(const struct report_checks *c, const struct report_example *e, FILE *out)
 {
     fprintf(out, "\n%s, first seen in line %llu, offset %llu", e->cause,
@@ -112,6 +128,7 @@ void print_example(const struct report_checks *c, const struct report_example *e
     struct print_example_row *rows =
         memory_alloc((e->shadow_size + e->snapshot_size + 1) * sizeof(*rows));
     size_t count = rows ? print_example_rows(e, rows) : 0, first = 0, low, high;
+    struct native_names *names = e->native_count ? native_names_new(&c->images) : NULL;
     char title[48];
 
     print_where(c, e, out);
@@ -124,8 +141,14 @@ void print_example(const struct report_checks *c, const struct report_example *e
             e->snapshot_size);
     if (high < count)
         fprintf(out, "  ... %zu more above\n", count - high);
-    for (size_t i = high; i-- > low;)
+    for (size_t i = high; i-- > low;) {
+        if (rows[i].snapshot != NONE)
+            print_natives(e, names, e->snapshot_size - 1 - rows[i].snapshot, terminal, out);
         print_row(c, e, &rows[i], i == first, terminal, out);
+    }
+    if (!low)
+        print_natives(e, names, e->snapshot_size, terminal, out);
+    native_names_free(names);
     if (low)
         fprintf(out, "  ... %zu more, equal\n", low);
     memory_free(rows);

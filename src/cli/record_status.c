@@ -206,6 +206,7 @@ static void read_process(const char *path, long pid, struct record_process *p)
     p->unverified = json_is_true(json_object_get(object, "unverified"));
     p->notes = take_unmatched(object);
     p->uncontrolled = take_text(object, "uncontrolled");
+    p->no_native = take_text(object, "no_native");
     p->seen = take_number(object, "seen", &p->counted);
     p->lost = take_number(object, "lost", &lost_there);
     p->bytes = take_number(object, "bytes", &p->sized);
@@ -274,6 +275,7 @@ void record_status_free(struct record_processes *p)
         memory_free(p->process[i].runtime);
         memory_free(p->process[i].notes);
         memory_free(p->process[i].uncontrolled);
+        memory_free(p->process[i].no_native);
     }
     memory_free(p->process);
     memset(p, 0, sizeof(*p));

@@ -105,6 +105,8 @@ static void print_process(FILE *out, const struct record_process *p, const char 
         fputs(PREFIX "    this version of .NET is not verified: stacks are compared with --check\n",
               out);
     print_notes(out, p->notes);
+    if (p->no_native)
+        fprintf(out, PREFIX "    without native frames: %s\n", p->no_native);
     if (p->uncontrolled)
         fprintf(out, PREFIX "    without a control socket: %s\n", p->uncontrolled);
     if (!log || stat(p->log, &st)) /* a process that failed may have no log */

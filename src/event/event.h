@@ -82,6 +82,13 @@ static inline enum event_kind event_kind(const struct event *e)
     return (enum event_kind)(e->bytes_kind & 0xff);
 }
 
+/* --native: one native frame of a snapshot. */
+struct event_native {
+    uint32_t at;  /* managed frames of the snapshot that are younger */
+    uint32_t run; /* frames of the same run have the same, later runs a larger one */
+    uintptr_t ip; /* return address; 0: the run has more frames, which are not kept */
+};
+
 /* Both stacks of a comparison that failed. One block. */
 struct event_mismatch {
     uint32_t class_id; /* log id of the class being allocated */
@@ -95,6 +102,7 @@ struct event_mismatch {
     uint32_t
         repairs; /* bit mask of enum stack_repair that touched this stack since it was last empty */
     uint32_t shadow, snapshot; /* lengths */
+    uint32_t natives;          /* struct event_native behind the methods */
     uintptr_t
         methods[]; /* struct names_method *: the shadow stack's, then the snapshot's; leaf first */
 };
@@ -103,6 +111,7 @@ struct event_mismatch {
 struct event_stack {
     int32_t refused; /* HRESULT, else 0 */
     uint32_t count;
+    uint32_t natives;    /* struct event_native behind the methods */
     uintptr_t methods[]; /* struct names_method *, resolved; leaf first */
 };
 

@@ -83,6 +83,12 @@ struct log_message {
     _Atomic(bool) answered;
 };
 
+/* Images that native frames lie in; the id is the place + 1. */
+struct log_images {
+    struct log_image *image;
+    size_t count;
+};
+
 struct log {
     struct log_config config;
     _Atomic(struct log_message *) messages; /* newest first; pushed by any thread */
@@ -96,6 +102,7 @@ struct log {
     uint64_t zero_ns;                         /* CLOCK_MONOTONIC at t = 0 */
     struct log_thread *threads;
     struct log_ids modules, classes, methods;
+    struct log_images images;
     bool headless;           /* this part has no header yet: memory ran out */
     uint8_t generation;      /* node->written of a node that this part of the log has; 1 to 255 */
     struct tree_node **path; /* scratch: nodes to be defined, leaf first */
@@ -153,6 +160,12 @@ int log_define_node(struct log *log, uint32_t id);
 int log_define_thread(struct log *log, struct log_thread *thread, const uint64_t *end);
 void log_ids_clear(struct log_ids *ids); /* nothing was written: a new part begins */
 void log_ids_free(struct log_ids *ids);
+
+/*
+ * natives.c: native frames as the member `native`, images defined first; *out is NULL without frames. 0 or -ENOMEM.
+ */
+int log_natives(struct log *log, const struct event_native *native, size_t count, json_t **out);
+void log_images_clear(struct log_images *images); /* as log_ids_clear */
 
 /* records.c: header, check, lost, repair, mismatch, snapshot, end; status file */
 int log_emit(struct log *log,

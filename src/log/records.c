@@ -96,7 +96,8 @@ int log_write_header(struct log *log)
         c->hooks, "capture", capture_name(c->options->capture), "options", options_json(c->options),
         "clock", (json_int_t)log->zero_ns, "started", started, "tracer", SHADOWTRACE_VERSION);
     if (line &&
-        ((c->unverified && json_object_set_new(line, "unverified", json_true())) ||
+        ((c->no_native && json_object_set_new(line, "no_native", json_string(c->no_native))) ||
+         (c->unverified && json_object_set_new(line, "unverified", json_true())) ||
          (log->file.part > 1 && json_object_set_new(line, "part", json_integer(log->file.part))) ||
          (c->uncontrolled &&
           json_object_set_new(line, "uncontrolled", log_text(c->uncontrolled))))) {
@@ -146,20 +147,35 @@ static json_t *repair_names(uint32_t mask)
     return array;
 }
 
+/* Takes both; native frames may be none. */
+static int emit_with(struct log *log, json_t *line, json_t *native)
+{
+    if (!line)
+        json_decref(native);
+    else if (native && json_object_set_new(line, "native", native)) {
+        json_decref(line);
+        line = NULL;
+    }
+    return log_emit(log, line);
+}
+
 int log_write_mismatch(struct log *log, struct log_thread *thread, const struct event_mismatch *m,
                        uint64_t t)
 {
     const struct names_class *class = names_class_by_id(log->config.names, m->class_id);
-    json_t *shadow, *snapshot, *line;
+    json_t *shadow = NULL, *snapshot = NULL, *native = NULL, *line;
+    const uintptr_t *methods_end = m->methods + m->shadow + m->snapshot;
     int err = class ? log_define_class(log, class) : 0;
 
     if (!err)
         err = method_array(log, m->methods, m->shadow, &shadow);
-    if (err)
-        return err;
-    err = method_array(log, m->methods + m->shadow, m->snapshot, &snapshot);
+    if (!err)
+        err = method_array(log, m->methods + m->shadow, m->snapshot, &snapshot);
+    if (!err)
+        err = log_natives(log, (const struct event_native *)methods_end, m->natives, &native);
     if (err) {
         json_decref(shadow);
+        json_decref(snapshot);
         return err;
     }
     line = json_pack("{s:s, s:I, s:I, s:s, s:I, s:o, s:o, s:o}", "kind", "mismatch", "t",
@@ -175,22 +191,27 @@ int log_write_mismatch(struct log *log, struct log_thread *thread, const struct 
         json_object_set_new(line, "in_call", json_true());
     if (line && m->refused)
         json_object_set_new(line, "refused", hex_json(m->refused));
-    return log_emit(log, line);
+    return emit_with(log, line, native);
 }
 
 int log_write_snapshot(struct log *log, struct log_thread *thread, const struct event_stack *stack,
                        uint64_t t)
 {
-    json_t *methods, *line;
+    const uintptr_t *methods_end = stack->methods + stack->count;
+    json_t *methods, *native = NULL, *line;
     int err = method_array(log, stack->methods, stack->count, &methods);
 
-    if (err)
+    if (!err)
+        err = log_natives(log, (const struct event_native *)methods_end, stack->natives, &native);
+    if (err) {
+        json_decref(methods);
         return err;
+    }
     line = json_pack("{s:s, s:I, s:I, s:o}", "kind", "snapshot", "t", (json_int_t)t, "thread",
                      (json_int_t)thread->ring->thread, "stack", methods);
     if (line && stack->refused)
         json_object_set_new(line, "refused", hex_json(stack->refused));
-    return log_emit(log, line);
+    return emit_with(log, line, native);
 }
 
 json_t *log_histogram(const struct agreement_histogram *h)
@@ -551,6 +572,8 @@ void log_status_write(const struct log *log, const char *state)
         json_object_set_new(status, "control", log_text(c->control));
     if (status && c->unverified)
         json_object_set_new(status, "unverified", json_true());
+    if (status && c->no_native)
+        json_object_set_new(status, "no_native", json_string(c->no_native));
     if (status && c->uncontrolled)
         json_object_set_new(status, "uncontrolled", log_text(c->uncontrolled));
     if (status && log->file.error) {

@@ -321,6 +321,7 @@ int log_next_part(struct log *log, bool keep)
     log_ids_clear(&log->modules);
     log_ids_clear(&log->classes);
     log_ids_clear(&log->methods);
+    log_images_clear(&log->images);
     for (struct log_thread *thread = log->threads; thread; thread = thread->next)
         thread->defined = false;
     if (++log->generation == 0) {

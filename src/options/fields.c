@@ -64,6 +64,7 @@ const struct options_field options_fields[] = {
     COUNT(check, CHECK_DEFAULT),
     COUNT(check_calls, 0),
     COUNT(check_threads, 0),
+    FLAG(native),
     COUNT(max_nodes, 4000000),
     BYTES(sample),
     BYTES(min_size),
@@ -273,6 +274,9 @@ int options_settle(struct options *o, bool check_given, char *why, size_t why_si
         wrong = "check and capture contradict each other: \"snapshot\" keeps no shadow stack to "
                 "compare with; "
                 "use capture both, or leave check out";
+    else if (o->native && !o->check && o->capture != OPTIONS_CAPTURE_SNAPSHOT)
+        wrong = "native and check contradict each other: native frames are those of snapshots, and "
+                "check 0 takes none; leave one of them out";
     else if (o->stacks == OPTIONS_STACKS_INLINE && o->log == OPTIONS_LOG_SITES)
         wrong = "stacks and log contradict each other: \"sites\" writes no events that could carry "
                 "a stack; "

@@ -59,6 +59,7 @@ struct options {
     bool check_bounded; /* check was not given: a thread also leaves off, until comparing is 2 % of its time */
     uint32_t check_calls;   /* --check-calls N: compare in the hook of every N-th call of a thread; 0 off */
     uint32_t check_threads; /* --check-threads MS: stop and compare all threads that often; 0 off */
+    bool native;            /* --native: native frames in the snapshots that are logged */
     uint32_t max_nodes;     /* --max-nodes N; default 4,000,000 */
     uint64_t sample;        /* --sample BYTES; 0 off */
     uint64_t min_size;      /* --min-size BYTES; 0 off */

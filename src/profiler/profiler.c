@@ -242,6 +242,13 @@ static struct tree_node *capture(void *context, void **state)
     return check_capture(p->check, (struct check_thread **)state);
 }
 
+static void captured(void *context, void **state, const struct alloc_capture *c)
+{
+    struct profiler *p = context;
+
+    check_captured(p->check, *state, c->ring, c->ticks);
+}
+
 static uintptr_t leaf(void *context)
 {
     struct profiler *p = context;
@@ -451,6 +458,7 @@ static int wire(struct profiler *p, char *why)
                                  .hook_caller = hook_caller,
                                  .reduce = p->options.only.count || p->options.exclude.count ||
                                            p->spares_unmanaged_callers,
+                                 .native = p->options.native,
                                  .log_all = p->options.capture == OPTIONS_CAPTURE_BOTH,
                                  .toggle_flag = !snapshot_flag(p)};
     struct check_threads_config threads = {.info = p->info,
@@ -464,6 +472,7 @@ static int wire(struct profiler *p, char *why)
                                  .options = &p->options,
                                  .compare = compares ? compare : NULL,
                                  .capture = snapshots ? capture : NULL,
+                                 .captured = snapshots && p->options.native ? captured : NULL,
                                  .state_free = state_free,
                                  .leaf = leaf,
                                  .values = p->values ? values_live : NULL,
@@ -538,6 +547,8 @@ static int wire(struct profiler *p, char *why)
         return -1;
     log.profile = p->options.profile ? &p->profile : NULL;
     log.control = control_path(p->control);
+    if (p->options.native && !check_native(p->check))
+        log.no_native = "libunwind (libunwind-x86_64.so.8, package libunwind8) cannot be loaded";
     log.uncontrolled = *p->uncontrolled ? p->uncontrolled : NULL;
     threads.check = p->check;
     if (p->options.check_threads && !snapshots && check_threads_new(&threads, &p->check_threads))

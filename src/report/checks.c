@@ -458,7 +458,46 @@ static int on_mismatch(struct report_checks *c, const struct report_record *r)
         return err;
     c->example_count++;
     err = stack_of(c, r, "shadow", &e->shadow, &e->shadow_size);
-    return err ? err : stack_of(c, r, "snapshot", &e->snapshot, &e->snapshot_size);
+    if (!err)
+        err = stack_of(c, r, "snapshot", &e->snapshot, &e->snapshot_size);
+    return err ? err : report_natives(&c->images, r->json, &e->natives, &e->native_count);
+}
+
+static void native_stack_fini(struct report_native_stack *s)
+{
+    memory_free(s->stack);
+    memory_free(s->natives);
+    memset(s, 0, sizeof(*s));
+}
+
+static int on_snapshot(struct report_checks *c, const struct report_record *r)
+{
+    size_t runs = json_array_size(json_object_get(r->json, "native"));
+    struct report_native_stack *s = &c->native_stack;
+    int err;
+
+    if (runs <= s->runs)
+        return 0;
+    native_stack_fini(s);
+    s->at = r->at;
+    s->runs = runs;
+    err = stack_of(c, r, "stack", &s->stack, &s->size);
+    return err ? err : report_natives(&c->images, r->json, &s->natives, &s->native_count);
+}
+
+static int on_image(struct report_checks *c, const struct report_record *r)
+{
+    int err = report_images_add(&c->images, r);
+
+    return err == -EBADMSG ? unusable(c, r, "id\" or \"path") : err;
+}
+
+static int on_header(struct report_checks *c, const struct report_record *r)
+{
+    if (!report_recording_next(&c->recording, r->json))
+        return 0;
+    report_images_next(&c->images);
+    return settle(c);
 }
 
 static int on_record(void *context, const struct report_record *r)
@@ -476,7 +515,11 @@ static int on_record(void *context, const struct report_record *r)
         c->allocs += r->alloc.allocs;
         return 0;
     case SST_KIND_HEADER:
-        return report_recording_next(&c->recording, r->json) ? settle(c) : 0;
+        return on_header(c, r);
+    case SST_KIND_IMAGE:
+        return on_image(c, r);
+    case SST_KIND_SNAPSHOT:
+        return on_snapshot(c, r);
     case SST_KIND_CHECK:
         return on_check(c, r);
     case SST_KIND_CHECK_THREAD:
@@ -523,7 +566,10 @@ void report_checks_fini(struct report_checks *c)
     for (size_t i = 0; i < c->example_count; i++) {
         memory_free(c->examples[i].shadow);
         memory_free(c->examples[i].snapshot);
+        memory_free(c->examples[i].natives);
     }
+    native_stack_fini(&c->native_stack);
+    report_images_fini(&c->images);
     report_defs_fini(&c->defs);
     report_log_fini(&c->log);
     memset(c, 0, sizeof(*c));

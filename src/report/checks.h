@@ -6,6 +6,7 @@
 #ifndef SHADOWTRACE_REPORT_CHECKS_H
 #define SHADOWTRACE_REPORT_CHECKS_H
 
+#include "report/natives.h"
 #include "report/profile.h"
 #include "report/sites.h"
 
@@ -42,8 +43,19 @@ struct report_example {
     uint64_t first; /* index of the first frame that differs, counted from the root */
     uint32_t *shadow, *snapshot;
     size_t shadow_size, snapshot_size;
+    struct report_native *natives; /* --native: of the snapshot, youngest first */
+    size_t native_count;
     char refused[20];  /* HRESULT, or "" */
     char repairs[120]; /* rules that touched the stack, separated by ", " */
+};
+
+/* --native: a snapshot that was logged, with native frames. Leaf first. */
+struct report_native_stack {
+    struct report_place at;
+    uint32_t *stack; /* numbers of methods */
+    size_t size;
+    struct report_native *natives;
+    size_t native_count, runs;
 };
 
 #define REPORT_EXAMPLES 16
@@ -67,6 +79,8 @@ struct report_checks {
     double hook_ns_per_pair; /* 0: not measured */
     struct report_example examples[REPORT_EXAMPLES];
     size_t example_count;
+    struct report_images images;
+    struct report_native_stack native_stack; /* the first of those with the most native runs */
     uint64_t allocs; /* events of the log */
     struct report_profile profile;
 

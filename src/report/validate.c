@@ -32,7 +32,7 @@ struct validator {
     struct report_parser parser;
     struct report_problems *problems;
     struct report_validation *out;
-    struct known modules, classes, methods, nodes, threads;
+    struct known modules, classes, methods, images, nodes, threads;
     struct thread_state *thread; /* by number of `threads` */
     size_t thread_capacity;
     uint64_t allocs, bytes, mismatches; /* seen in the log */
@@ -193,6 +193,48 @@ static void expect_methods(struct validator *v, const struct report_record *r, c
     }
 }
 
+static void expect_image(struct validator *v, const json_t *frame, struct report_place at)
+{
+    json_int_t id = json_integer_value(json_array_get(frame, 0));
+    const char *offset = json_string_value(json_array_get(frame, 1));
+
+    if (json_array_size(frame) != 2 || !json_is_integer(json_array_get(frame, 0)) || !offset ||
+        strncmp(offset, "0x", 2) != 0 || !offset[2] ||
+        offset[2 + strspn(offset + 2, "0123456789abcdef")])
+        report_problem(v->problems, at, "native: a frame is not [image, \"0xoffset\"]");
+    else if (id)
+        expect(v, &v->images, "image", (uint32_t)id, at);
+}
+
+static void expect_images(struct validator *v, const struct report_record *r)
+{
+    const json_t *runs = json_object_get(r->json, "native"), *run, *frame;
+    size_t stack = json_array_size(json_object_get(
+        r->json, r->kind == SST_KIND_SNAPSHOT ? "stack" : "snapshot"));
+    size_t i, k;
+
+    json_array_foreach(runs, i, run)
+    {
+        if (count_in(run, "at") > stack)
+            report_problem(v->problems, r->at, "native: at %" PRIu64 ", but there are %zu frames",
+                           count_in(run, "at"), stack);
+        json_array_foreach(json_object_get(run, "frames"), k, frame)
+        {
+            expect_image(v, frame, r->at);
+        }
+    }
+}
+
+static int on_image(struct validator *v, const struct report_record *r)
+{
+    const char *path = "";
+    uint32_t id = 0;
+
+    (void)report_member_id(r->json, "id", 1, &id);
+    (void)report_member_text(r->json, "path", &path);
+    return define(v, &v->images, "image", id, index_hash_bytes(path, strlen(path)), r->at);
+}
+
 static void on_stack(struct validator *v, const struct report_record *r)
 {
     uint32_t thread = 0, class_id = 0;
@@ -204,6 +246,7 @@ static void on_stack(struct validator *v, const struct report_record *r)
     expect_methods(v, r, "stack");
     expect_methods(v, r, "shadow");
     expect_methods(v, r, "snapshot");
+    expect_images(v, r);
 }
 
 static void on_mismatch(struct validator *v, const struct report_record *r)
@@ -461,6 +504,8 @@ static int on_record(struct validator *v, const struct report_record *r)
         return on_named(v, &v->classes, r);
     case SST_KIND_METHOD:
         return on_named(v, &v->methods, r);
+    case SST_KIND_IMAGE:
+        return on_image(v, r);
     case SST_KIND_THREAD:
         return on_thread(v, r);
     case SST_KIND_NODE:
@@ -654,6 +699,7 @@ static void validator_fini(struct validator *v)
     known_free(&v->modules);
     known_free(&v->classes);
     known_free(&v->methods);
+    known_free(&v->images);
     known_free(&v->nodes);
     known_free(&v->threads);
     memory_free(v->thread);

@@ -422,6 +422,51 @@ static void a_snapshot_shows_its_stack_and_why_it_was_refused(void **state)
     json_decref(lines);
 }
 
+/* An event with `count` native frames of this program in one run, the last of them cut off. */
+static struct event_stack *native_new(struct names_method *method, size_t count)
+{
+    struct event_stack *stack =
+        memory_zalloc(1, sizeof(*stack) + sizeof(stack->methods[0]) +
+                             (count + 1) * sizeof(struct event_native));
+    struct event_native *native = (struct event_native *)(stack->methods + 1);
+
+    stack->count = 1;
+    stack->methods[0] = (uintptr_t)method;
+    stack->natives = (uint32_t)count + 1;
+    for (size_t i = 0; i < count; i++)
+        native[i] = (struct event_native){1, 0, (uintptr_t)native_new + i};
+    native[count] = (struct event_native){1, 0, 0};
+    return stack;
+}
+
+static void native_frames_come_after_their_image(void **state)
+{
+    struct names_method *a = method_new(w, "A()");
+    json_t *lines, *image, *run, *frame;
+
+    (void)state;
+    w->ring = ring_new(w);
+    post_payload(w->ring, native_new(a, 2), EVENT_SNAPSHOT);
+    post_payload(w->ring, native_new(a, 1), EVENT_SNAPSHOT);
+    start(w);
+    stop(w);
+    lines = log_read(w);
+    image = nth(lines, "image", 0);
+    assert_null(strchr(json_string_value(json_object_get(image, "path")), '\n'));
+    run = json_array_get(json_object_get(nth(lines, "snapshot", 0), "native"), 0);
+    assert_int_equal(json_integer_value(json_object_get(run, "at")), 1);
+    assert_true(json_is_true(json_object_get(run, "more")));
+    assert_int_equal(json_array_size(json_object_get(run, "frames")), 2);
+    frame = json_array_get(json_object_get(run, "frames"), 1);
+    assert_int_equal(json_integer_value(json_array_get(frame, 0)),
+                     json_integer_value(json_object_get(image, "id")));
+    assert_int_equal(strtoull(json_string_value(json_array_get(frame, 1)), NULL, 16) +
+                         (uint64_t)json_integer_value(json_object_get(image, "base")),
+                     (uintptr_t)native_new + 1);
+    expect_valid(w->path); /* one image, defined before it is used */
+    json_decref(lines);
+}
+
 static void each_thread_s_comparisons_are_its_own_record(void **state)
 {
     json_t *lines;
@@ -1371,6 +1416,7 @@ int main(void)
         TEST(a_mismatch_shows_both_stacks),
         TEST(the_class_of_a_mismatch_is_defined_before_it),
         TEST(a_snapshot_shows_its_stack_and_why_it_was_refused),
+        TEST(native_frames_come_after_their_image),
         TEST(comparisons_are_summed_in_check_and_end),
         TEST(each_thread_s_comparisons_are_its_own_record),
         TEST(an_event_waits_for_its_class_and_keeps_its_place),

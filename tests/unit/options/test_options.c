@@ -263,6 +263,8 @@ static void choices_that_contradict_each_other_are_refused(void **state)
                    "check and capture contradict");
     assert_refused("{\"version\":1,\"stacks\":\"inline\",\"log\":\"sites\"}",
                    "stacks and log contradict");
+    assert_refused("{\"version\":1,\"native\":true,\"check\":0}",
+                   "native and check contradict");
 }
 
 static void a_short_buffer_holds_the_beginning_of_the_line(void **state)

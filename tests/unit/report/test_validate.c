@@ -30,7 +30,7 @@ static int validate(const char *text, size_t size)
 
 static void every_prefix_of_a_valid_log_is_valid(void **state)
 {
-    static const char *const logs[] = {"small", "mismatch", "sites", "sampled", "inline"};
+    static const char *const logs[] = {"small", "mismatch", "native", "sites", "sampled", "inline"};
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(logs); i++) {
