@@ -2,7 +2,8 @@
 import json
 import os
 import harness
-from harness import HOOKS, PROGRAM, each, needs
+import test_negative
+from harness import ENVIRONMENT, HOOKS, PROGRAM, each, needs
 
 CALL = 'libe2enative.so!e2e_call'
 DEEP = 'libe2enative.so!e2e_call_deep'
@@ -42,6 +43,20 @@ def test_of_snapshots_alone_too(t):
     r = t.record(PROGRAM.command('Native'), '--native', '--capture', 'snapshot')
     t.true(any(run['frames'] for s in r.log.snapshots for run in s.get('native', [])), 'no native frames')
     t.true(CALL in frames_of(r.compare()['native']), 'not by name')
+
+
+@needs('Native')
+def test_of_differences_too(t):
+    env = dict(ENVIRONMENT, SHADOWTRACE_LIBRARY=test_negative.library(), SHADOWTRACE_WITHOUT='handler_cut')
+    r = t.record(PROGRAM.command('Native'), '--native', check=1, hooks='elt3', env=env)
+    c = r.compare()
+    shown = [e for e in c['examples'] if e['snapshot']]
+    t.true(shown, c['mismatched_by'])
+    for e in shown:
+        run = e['native'][-1]
+        t.equal(run['at'], len(e['snapshot']), e)
+        t.true(any(frame.startswith('libhostpolicy.so') for frame in run['frames']), e)
+    t.equal(r.log.snapshots, [], 'stacks that are equal')
 
 
 @needs('Native')

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -116,11 +117,57 @@ static void a_thread_that_runs_has_no_registers(void **state)
                      NATIVE_RUNS); /* no such thread */
 }
 
+/* Registers of this very frame, whose callers are looked for by the frame pointer. */
+static struct native_registers here(void)
+{
+    struct native_registers r = {{0}, (1u << NATIVE_REGISTERS) - 1};
+    ucontext_t context;
+
+    getcontext(&context);
+    r.value[NATIVE_BX] = (uint64_t)context.uc_mcontext.gregs[REG_RBX];
+    r.value[NATIVE_BP] = (uint64_t)context.uc_mcontext.gregs[REG_RBP];
+    r.value[NATIVE_SP] = (uint64_t)context.uc_mcontext.gregs[REG_RSP];
+    r.value[NATIVE_IP] = (uint64_t)context.uc_mcontext.gregs[REG_RIP];
+    return r;
+}
+
+static void a_run_ends_at_its_end_and_outside_of_all_images(void **state)
+{
+    struct native_registers r = here();
+    uintptr_t ip[8];
+
+    (void)state;
+    assert_true(native_run(native, &r, UINTPTR_MAX, ip, 8) >= 1);
+    assert_int_equal(ip[0], r.value[NATIVE_IP]);
+    assert_int_equal(native_run(native, &r, r.value[NATIVE_SP], ip, 8), 0);
+    r.value[NATIVE_IP] = 16;
+    assert_int_equal(native_run(native, &r, UINTPTR_MAX, ip, 8), 0);
+}
+
+/* What lies at the end of the address space is not read, and no sum goes around it. */
+static void a_frame_pointer_may_be_anything(void **state)
+{
+    struct native_registers r = here();
+    uintptr_t ip[8];
+
+    (void)state;
+    for (uint64_t below = 0; below < 64; below++) {
+        r.value[NATIVE_BP] = 0 - below;
+        assert_in_range(native_run(native, &r, UINTPTR_MAX, ip, 8), 1, 8);
+    }
+    for (uint64_t below = 0; below < 64; below++) {
+        r.value[NATIVE_SP] = 0 - below;
+        (void)native_run(native, &r, UINTPTR_MAX, ip, 8);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_waiting_thread_is_walked_to_its_caller),
         cmocka_unit_test(a_thread_that_runs_has_no_registers),
+        cmocka_unit_test(a_run_ends_at_its_end_and_outside_of_all_images),
+        cmocka_unit_test(a_frame_pointer_may_be_anything),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);
