@@ -285,7 +285,7 @@ def mixers():
     """(name, judged): random nestings of all that makes or unmakes frames, a hundred seeds each."""
     for framework in SETTINGS['framework']:
         for hooks in HOOKS:
-            for case, enough in ('mixer', 600_000), ('mixer-first-chance', 1_000_000):
+            for case, enough in ('mixer', 500_000), ('mixer-first-chance', 900_000):
                 def judged(where, framework=framework, hooks=hooks, case=case, enough=enough):
                     return judge(PROGRAM.command('Rules', framework) + ['--case', case, '--scale', '100'], where, hooks,
                                  harness.ENVIRONMENT, enough, timeout=1800)
