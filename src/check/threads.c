@@ -207,10 +207,13 @@ static bool is_entering(struct check_threads *t, uint32_t os_thread)
 {
     const struct stack_copied *top = &t->copy.frames[t->copy.depth - 1];
     struct clr_info *info = t->config.info;
+    bool unmanaged_callers =
+        names_method_unmanaged_callers((const struct names_method *)top->method);
     struct native_registers registers = {{0}, 0};
     uintptr_t function = 0;
 
-    if (t->copy.depth != t->walked.count + 1 || is_managed(t, top->ret))
+    /* A function pointer leads managed code straight into a method for unmanaged callers. */
+    if (t->copy.depth != t->walked.count + 1 || (is_managed(t, top->ret) && !unmanaged_callers))
         return false;
     for (size_t i = 0; i < t->walked.count; i++)
         if (t->walked.frame[i].function !=
@@ -218,7 +221,7 @@ static bool is_entering(struct check_threads *t, uint32_t os_thread)
             return false;
     /* Where those do not tell, the method itself does: hooks of one for unmanaged callers come before it is let in. */
     if (!t->native || find_seed(t, os_thread, &registers) != NATIVE_FOUND)
-        return names_method_unmanaged_callers((const struct names_method *)top->method);
+        return unmanaged_callers;
     return registers.value[NATIVE_SP] < top->sp &&
            info->vtbl->get_function_from_ip(info, (const uint8_t *)registers.value[NATIVE_IP],
                                             &function) == S_OK &&
