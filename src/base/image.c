@@ -23,7 +23,7 @@ static bool holds(const struct dl_phdr_info *info, uintptr_t address)
 
 static void read_notes(const uint8_t *at, size_t size, struct image *out)
 {
-    const ElfW(Nhdr) *note;
+    const ElfW(Nhdr) * note;
 
     while (size >= sizeof(*note)) {
         size_t name, whole;
@@ -73,7 +73,8 @@ static int look(struct dl_phdr_info *info, size_t size, void *context)
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
 
         if (p->p_type == PT_NOTE)
-            read_notes((const uint8_t *)(info->dlpi_addr + p->p_vaddr), p->p_memsz, out); /* NOLINT */
+            read_notes((const uint8_t *)(info->dlpi_addr + p->p_vaddr), p->p_memsz,
+                       out); /* NOLINT */
     }
     read_path(info, out);
     return 1;

@@ -237,8 +237,8 @@ static void mismatch(struct check *check, const struct check_walk *walk,
     size_t both = subject->depth + walk->count;
     const struct event_native *native;
     size_t natives = native_frames(walk, &native);
-    struct event_mismatch *m = memory_zalloc(1, sizeof(*m) + both * sizeof(m->methods[0]) +
-                                                    natives * sizeof(*native));
+    struct event_mismatch *m =
+        memory_zalloc(1, sizeof(*m) + both * sizeof(m->methods[0]) + natives * sizeof(*native));
 
     add_relaxed(&check->config.agreement->mismatched, 1);
     add_relaxed(&subject->ring->checked.compared, 1);
@@ -290,8 +290,8 @@ static void log_snapshot(struct check *check, const struct check_walk *walk,
 {
     const struct event_native *native;
     size_t natives = native_frames(walk, &native);
-    struct event_stack *copy = memory_alloc(
-        sizeof(*copy) + walk->count * sizeof(copy->methods[0]) + natives * sizeof(*native));
+    struct event_stack *copy = memory_alloc(sizeof(*copy) + walk->count * sizeof(copy->methods[0]) +
+                                            natives * sizeof(*native));
 
     if (!copy)
         return;
@@ -354,8 +354,8 @@ struct tree_node *check_capture(struct check *check, struct check_thread **threa
         return node;
     walk = &(*thread)->walk;
     before = clock_ticks();
-    result = walk_self(walk, walk->runs ? COR_PRF_SNAPSHOT_REGISTER_CONTEXT
-                                        : COR_PRF_SNAPSHOT_DEFAULT);
+    result =
+        walk_self(walk, walk->runs ? COR_PRF_SNAPSHOT_REGISTER_CONTEXT : COR_PRF_SNAPSHOT_DEFAULT);
     add_relaxed(&check->config.agreement->taken, 1);
     if (result < 0) {
         agreement_refused(&check->config.agreement->refusals, result);

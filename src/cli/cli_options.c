@@ -41,10 +41,12 @@ enum {
     {"help", no_argument, NULL, 'h'}, {"output", required_argument, NULL, 'o'}, VALUE("hooks"), \
         VALUE("capture"), VALUE("check"), VALUE("sample"), VALUE("only"), VALUE("exclude"), \
         VALUE("types"), VALUE("process"), VALUE("min-size"), VALUE("stacks"), VALUE("log"), \
-        VALUE("full"), VALUE("max-log"), VALUE("max-nodes"), VALUE("check-calls"), VALUE("check-threads"), FLAG("native"), \
-        VALUE("events"), VALUE("calls"), VALUE("max-depth"), VALUE("min-duration"), FLAG("compress"), FLAG("paused"), \
-        FLAG("no-inline"), FLAG("no-lines"), FLAG("no-control"), VALUE("profile"), FLAG("profile-snapshot"), VALUE("args"), VALUE("returns"), \
-        VALUE("value-length"), VALUE("value-items"), FLAG("exact-generics")
+        VALUE("full"), VALUE("max-log"), VALUE("max-nodes"), VALUE("check-calls"), \
+        VALUE("check-threads"), FLAG("native"), VALUE("events"), VALUE("calls"), \
+        VALUE("max-depth"), VALUE("min-duration"), FLAG("compress"), FLAG("paused"), \
+        FLAG("no-inline"), FLAG("no-lines"), FLAG("no-control"), VALUE("profile"), \
+        FLAG("profile-snapshot"), VALUE("args"), VALUE("returns"), VALUE("value-length"), \
+        VALUE("value-items"), FLAG("exact-generics")
 
 static const struct option record_options[] = {
     COMMON,

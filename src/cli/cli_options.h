@@ -29,7 +29,8 @@ struct cli_recording {
     "  --sample BYTES      record one allocation per so many bytes, each with its weight\n" \
     "  --paused            do not record before being told to (`shadowtrace ctl PID start`)\n" \
     "  --no-control        no socket for `list`, `dump`, `ctl` and `top`\n" \
-    "  --events LIST       which events, with commas: alloc (the default), calls (every enter and\n" \
+    "  --events LIST       which events, with commas: alloc (the default), calls (every enter " \
+    "and\n" \
     "                      leave), threads, modules, classes, jit, exceptions, gc, suspend,\n" \
     "                      transitions (managed to native and back: a callback at each, see\n" \
     "                      README), finalizers (concurrent collection goes off), or all\n" \

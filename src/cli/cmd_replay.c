@@ -343,8 +343,8 @@ static int replay_run(int argc, char **argv, FILE *out)
                                    optarg);
     }
     if (optind + 1 != argc)
-        return cli_usage_error(&cmd_replay, optind == argc ? "a log is missing"
-                                                           : "one log at a time");
+        return cli_usage_error(&cmd_replay,
+                               optind == argc ? "a log is missing" : "one log at a time");
     return replay(&a, argv[optind], out);
 }
 
@@ -363,8 +363,7 @@ const struct cli_command cmd_replay = {
                "  --depth N         so many levels\n"
                "  --interleaved     all threads by time, instead of one after the other\n"
                "  --limit N         at most so many rows, the first (10000); 0 all\n"
-               "  --format text|json\n" READING_HELP
-               "\n"
+               "  --format text|json\n" READING_HELP "\n"
                "bytes: allocated by the call and all it called. A call that an exception left is "
                "unwound; what the\n"
                "tracer had no room for is said where it is missing.\n",

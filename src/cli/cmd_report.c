@@ -314,7 +314,8 @@ const struct cli_command cmd_report = {
         "                    always, never\n"
         "  --raw             names as in the log: <BarAsync>d__3.MoveNext, not BarAsync\n"
         "  --wide            names in full, lines as long as they get\n"
-        "  --profile         sampled stacks (record --profile) instead: by method, the samples it is "
+        "  --profile         sampled stacks (record --profile) instead: by method, the samples it "
+        "is "
         "on top of,\n"
         "                    and those it is in; --format text, json, or folded; --top N; with "
         "folded\n"
@@ -322,9 +323,11 @@ const struct cli_command cmd_report = {
         "  --exceptions, --gc, --jit, --suspensions, --calls\n"
         "                    of a log with such events (record --events) instead: exceptions by "
         "throw site and by\n"
-        "                    catcher; collections with what was allocated before each, and by whom; "
+        "                    catcher; collections with what was allocated before each, and by "
+        "whom; "
         "compilation\n"
-        "                    by method; stops by reason; calls, total and self time by method; with "
+        "                    by method; stops by reason; calls, total and self time by method; "
+        "with "
         "--format\n"
         "                    text or json, --top N\n" READING_HELP,
     .run = report_run,

@@ -173,8 +173,7 @@ static json_t *json_checks(const struct report_checks *c, const struct report_pr
                      json_walks(c), "allocs", (json_int_t)c->allocs, "by_thread", json_threads(c),
                      "examples", json_examples(c), "log", reading_log_json(&c->log, problems));
     if (json && report_profile_any(&c->profile))
-        json_object_set_new(json, "profile",
-                            print_profile_json(&c->profile, &c->defs, false));
+        json_object_set_new(json, "profile", print_profile_json(&c->profile, &c->defs, false));
     if (json && c->native_stack.native_count)
         json_object_set_new(json, "native", print_native_json(c));
     if (json)

@@ -83,14 +83,15 @@ static void gc_text(const struct families_report *f, uint64_t top, FILE *out)
     size_t count = top && top < f->collection_count ? (size_t)top : f->collection_count;
     struct text_number took, bytes, before, after;
 
-    fprintf(out, "%5s %12s %10s %12s %14s %14s %s\n", "gc", "ms", "took", "allocated", "heap before",
-            "after", " generations, reason");
+    fprintf(out, "%5s %12s %10s %12s %14s %14s %s\n", "gc", "ms", "took", "allocated",
+            "heap before", "after", " generations, reason");
     for (size_t i = 0; i < count; i++) {
         const struct families_collection *c = &f->collections[i];
 
         fprintf(out, "%5" PRIu64 " %12.3f %10s %12s %14s %14s  ", c->number, (double)c->t / 1e6,
                 text_ns(&took, (double)c->ns), text_count(&bytes, c->bytes),
-                text_count(&before, small_heap(c->before)), text_count(&after, small_heap(c->after)));
+                text_count(&before, small_heap(c->before)),
+                text_count(&after, small_heap(c->after)));
         for (unsigned g = 0; g < 5; g++)
             if (c->generations >> g & 1)
                 fprintf(out, "%u ", g);
@@ -106,8 +107,7 @@ static void jit_text(const struct families_report *f, uint64_t top, FILE *out)
 {
     struct text_number time, longest, count, again;
 
-    fprintf(out, "%10s %10s %9s %9s  %s\n", "took", "longest", "compiled", "of these",
-            "method");
+    fprintf(out, "%10s %10s %9s %9s  %s\n", "took", "longest", "compiled", "of these", "method");
     fprintf(out, "%10s %10s %9s %9s\n", "", "", "", "again");
     for (size_t i = 0; i < shown(&f->table, top); i++) {
         const struct families_row *row = &f->table.rows[i];
@@ -207,8 +207,8 @@ static json_t *throw_json(const struct families_report *f, const struct families
 static json_t *catch_json(const struct families_report *f, const struct families_row *row)
 {
     return json_pack("{s:s, s:s, s:o, s:o}", "exception", report_class(&f->defs, row->a)->name,
-                     "method", report_method(&f->defs, row->b)->name, "caught",
-                     integer(row->count), "ns", integer(row->ns));
+                     "method", report_method(&f->defs, row->b)->name, "caught", integer(row->count),
+                     "ns", integer(row->ns));
 }
 
 static json_t *allocators_json(const struct families_report *f, size_t at)
@@ -220,9 +220,8 @@ static json_t *allocators_json(const struct families_report *f, size_t at)
 
         if (row->a == at)
             json_array_append_new(
-                array, json_pack("{s:s, s:o, s:o}", "method",
-                                 report_method(&f->defs, row->b)->name, "allocs",
-                                 integer(row->count), "bytes", integer(row->more[0])));
+                array, json_pack("{s:s, s:o, s:o}", "method", report_method(&f->defs, row->b)->name,
+                                 "allocs", integer(row->count), "bytes", integer(row->more[0])));
     }
     return array;
 }
@@ -235,12 +234,11 @@ static json_t *collection_json(const struct families_report *f, size_t at)
     for (unsigned g = 0; g < 5; g++)
         if (c->generations >> g & 1)
             json_array_append_new(generations, integer(g));
-    return json_pack("{s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "gc",
-                     integer(c->number), "t", integer(c->t), "ns", integer(c->ns), "reason",
+    return json_pack("{s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "gc", integer(c->number),
+                     "t", integer(c->t), "ns", integer(c->ns), "reason",
                      c->induced ? "induced" : "other", "generations", generations, "before",
                      sizes_json(c->before), "after", sizes_json(c->after), "bytes",
-                     integer(c->bytes), "allocs", integer(c->allocs), "by",
-                     allocators_json(f, at));
+                     integer(c->bytes), "allocs", integer(c->allocs), "by", allocators_json(f, at));
 }
 
 static json_t *row_json(const struct families_report *f, const struct families_row *row)
@@ -285,10 +283,10 @@ int print_families_json(const struct families_report *f, const struct report_pro
         json_object_set_new(o, "catchers", catchers);
     }
     if (gc)
-        json_object_set_new(o, "since", json_pack("{s:o, s:o, s:o}", "bytes",
-                                                  integer(f->bytes_after), "allocs",
-                                                  integer(f->allocs_after), "by",
-                                                  allocators_json(f, f->collection_count)));
+        json_object_set_new(o, "since",
+                            json_pack("{s:o, s:o, s:o}", "bytes", integer(f->bytes_after), "allocs",
+                                      integer(f->allocs_after), "by",
+                                      allocators_json(f, f->collection_count)));
     if (f->topic == FAMILIES_CALLS)
         json_object_set_new(o, "missing", integer(f->missing));
     failed = !o || json_dumpf(o, out, JSON_COMPACT);

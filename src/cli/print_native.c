@@ -84,8 +84,8 @@ json_t *print_native_runs(const struct report_checks *c, const struct report_nat
     for (size_t i = 0; runs && i < count; i++) {
         if (i == 0 || natives[i].at != natives[i - 1].at) {
             frames = json_array();
-            json_array_append_new(runs, json_pack("{s:I, s:o}", "at", (json_int_t)natives[i].at,
-                                                  "frames", frames));
+            json_array_append_new(
+                runs, json_pack("{s:I, s:o}", "at", (json_int_t)natives[i].at, "frames", frames));
         }
         json_array_append_new(frames, reading_text_json(native_names_text(names, &natives[i])));
     }

@@ -630,8 +630,7 @@ static void json_method(const struct print_report *p, const struct report_row *r
     json_count(b, "il", (uint64_t)row->il);
 }
 
-static void json_calls(const struct print_report *p, const struct report_row *row,
-                       struct buffer *b)
+static void json_calls(const struct print_report *p, const struct report_row *row, struct buffer *b)
 {
     const struct report_call_time *time = report_sites_row_calls(p->sites, row);
 

@@ -19,14 +19,14 @@ struct print_report {
     struct line_rows *rows;     /* what report_row.line numbers */
     struct report_async *async; /* NULL: no callers of async methods */
     enum report_by by;
-    uint64_t top;       /* rows; 0 all */
-    uint64_t depth;     /* frames of each stack in text; 0 all */
-    uint64_t min_bytes; /* rows below are not shown */
+    uint64_t top;          /* rows; 0 all */
+    uint64_t depth;        /* frames of each stack in text; 0 all */
+    uint64_t min_bytes;    /* rows below are not shown */
     const char *from, *to; /* marks the logs were cut at; NULL: not */
-    bool wide;          /* names in full */
-    bool raw;           /* names as in the log */
-    bool links;         /* files as links for a terminal */
-    bool urls;          /* addresses by Source Link */
+    bool wide;             /* names in full */
+    bool raw;              /* names as in the log */
+    bool links;            /* files as links for a terminal */
+    bool urls;             /* addresses by Source Link */
     bool filtered;
 };
 

@@ -24,9 +24,9 @@ enum event_kind {
     EVENT_TRANSITION,  /* subject: struct names_method * or 0; bytes: enum event_transition */
     EVENT_CALL,        /* subject: struct names_method * of an enter, else 0; bytes: event_call */
     EVENT_VALUES,      /* payload: struct values_record */
-    EVENT_VALUES_OF,   /* subject: id of the values of the youngest frame that the event of the same ticks, which comes
+    EVENT_VALUES_OF, /* subject: id of the values of the youngest frame that the event of the same ticks, which comes
                           next, is in; no payload */
-    EVENT_SAMPLE,      /* subject: OS thread and PROFILE_EVENT_ bits; node; site: depth. See profile.h */
+    EVENT_SAMPLE, /* subject: OS thread and PROFILE_EVENT_ bits; node; site: depth. See profile.h */
     EVENT_SAMPLE_RATE, /* subject: bytes per sampled event from here on in this ring; 0: all events */
 };
 
@@ -43,9 +43,9 @@ enum event_transition {
  * arguments or result (--args, --returns), 0: none.
  */
 enum event_call {
-    EVENT_CALL_ENTER,   /* subject: struct names_method * */
-    EVENT_CALL_LEAVE,   /* the youngest of those open */
-    EVENT_CALL_TAIL,    /* the same, by a tail call */
+    EVENT_CALL_ENTER, /* subject: struct names_method * */
+    EVENT_CALL_LEAVE, /* the youngest of those open */
+    EVENT_CALL_TAIL,  /* the same, by a tail call */
     EVENT_CALL_UNWOUND, /* without any of both: an exception, or left without notice; subject: how many younger
                            ones of the log's go on */
     EVENT_CALL_MISSING, /* subject: as many calls, each with all inside of it, had no room in the ring */
@@ -167,7 +167,7 @@ struct event_ring {
     _Atomic(uint64_t) seen; /* allocations met by this thread, recorded or lost */
     _Atomic(uint64_t) lost[EVENT_LOST_REASONS];
     _Atomic(uint64_t) calls_seen, calls_lost; /* calls that were to be traced; without room */
-    struct agreement_thread checked; /* of this thread's stacks beside its snapshots */
+    struct agreement_thread checked;          /* of this thread's stacks beside its snapshots */
     /* consumer's line */
     _Alignas(CACHE_LINE) _Atomic(uint64_t) tail; /* slots consumed so far */
     struct event_ring *next;                     /* hub list, then the writer's */
@@ -207,6 +207,7 @@ void event_lose(struct event_ring *ring, enum event_lost reason);
  * Threads: the producer. May run: in callbacks, never in a hook.
  */
 int event_post(struct event_ring *ring, const struct event *event);
-int event_offer(struct event_ring *ring, const struct event *event); /* the same, never waits: for hooks */
+int event_offer(struct event_ring *ring,
+                const struct event *event); /* the same, never waits: for hooks */
 
 #endif

@@ -14,8 +14,8 @@ void calls_start(const struct options *o, struct event_ring *(*ring)(void *conte
     calls_config.ring = ring;
     calls_config.context = context;
     calls_config.max_depth = o->max_depth;
-    calls_config.min_ticks = (uint64_t)((double)o->min_duration * (double)many /
-                                        (double)clock_duration_ns(many));
+    calls_config.min_ticks =
+        (uint64_t)((double)o->min_duration * (double)many / (double)clock_duration_ns(many));
 }
 
 /* The calling thread's own, NULL when memory ran out: then its calls are not traced. */

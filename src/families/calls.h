@@ -19,8 +19,8 @@
 #define CALLS_HELD_MAX (1u << 20) /* frames; deeper calls are not traced with --min-duration */
 
 struct calls_config {
-    uint32_t max_depth; /* 0: any */
-    uint64_t min_ticks; /* 0: none is held back */
+    uint32_t max_depth;                        /* 0: any */
+    uint64_t min_ticks;                        /* 0: none is held back */
     struct event_ring *(*ring)(void *context); /* the calling thread's, made if need be; or NULL */
     void *context;
 };

@@ -37,7 +37,8 @@ static inline void calls_put(struct calls_thread *t, uint64_t ticks, uint64_t su
     slot->node = t->posted;
     slot->site = values;
     slot->bytes_kind = event_pack(what, EVENT_HEAP_NORMAL, EVENT_CALL);
-    store_release(&ring->head, head + 1); /* slot before head; the writer looks often, it is not woken */
+    store_release(&ring->head,
+                  head + 1); /* slot before head; the writer looks often, it is not woken */
 }
 
 static inline void calls_count(_Atomic(uint64_t) *counter)
@@ -118,8 +119,7 @@ static inline void calls_leaving(struct stack *s, struct calls_thread *t, struct
         return;
     now = clock_ticks();
     if (frame->flags & FRAME_HELD) {
-        if (now - t->entered[frame - load_relaxed(&s->block)->frames - 1] <
-            calls_config.min_ticks)
+        if (now - t->entered[frame - load_relaxed(&s->block)->frames - 1] < calls_config.min_ticks)
             return;
         calls_post_held(s, t, frame);
         if (!(frame->flags & FRAME_TRACED))

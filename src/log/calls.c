@@ -16,16 +16,16 @@
 #include <errno.h>
 #include <string.h>
 
-#define BATCH_BYTES  (48u << 10)
-#define BATCH_NS     250000000ull
-#define OPEN_BYTES   (256u << 10) /* of events between two lists of what is open, at the least */
-#define EVENT_BYTES  64           /* that the numbers of one event take at the most */
-
+#define BATCH_BYTES (48u << 10)
+#define BATCH_NS    250000000ull
+#define OPEN_BYTES  (256u << 10) /* of events between two lists of what is open, at the least */
+#define EVENT_BYTES 64           /* that the numbers of one event take at the most */
 
 /* One thread's own; hangs on its log_thread. */
 struct log_calls {
     struct buffer events; /* "1,250,0,31": pairs of code and nanoseconds since the one before */
-    struct buffer at_start; /* calls open when the batch began, "method,t,..."; often empty: not said */
+    struct buffer
+        at_start; /* calls open when the batch began, "method,t,..."; often empty: not said */
     bool says_open;
     uint64_t t, last;  /* of the batch's first event, and of its last, ns */
     uint64_t began;    /* clock_ns(): how old it is */
@@ -260,9 +260,8 @@ json_t *log_calls_json(const struct log *log)
 
     for (const struct log_thread *thread = log->threads; thread; thread = thread->next)
         open += thread->calls ? thread->calls->count : 0;
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "entered",
-                     (json_int_t)s->entered, "left", (json_int_t)s->left, "tail_calls", (json_int_t)s->tail_calls,
-                     "unwound", (json_int_t)s->unwound, "ends_missing",
-                     (json_int_t)s->ends_missing, "open", (json_int_t)open, "missing",
-                     (json_int_t)s->missing);
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "entered", (json_int_t)s->entered,
+                     "left", (json_int_t)s->left, "tail_calls", (json_int_t)s->tail_calls,
+                     "unwound", (json_int_t)s->unwound, "ends_missing", (json_int_t)s->ends_missing,
+                     "open", (json_int_t)open, "missing", (json_int_t)s->missing);
 }

@@ -35,8 +35,8 @@ struct log_config {
     const _Atomic(uint64_t)
         *missed; /* wanted methods that were compiled without hooks at first (--only) */
     const struct profile *profile; /* NULL: no --profile */
-    const char *control;  /* path of the control socket; NULL: none */
-    const char *uncontrolled; /* why there is none although it was wanted; NULL */
+    const char *control;           /* path of the control socket; NULL: none */
+    const char *uncontrolled;      /* why there is none although it was wanted; NULL */
     const char *no_native; /* why there are no native frames although they were wanted; NULL */
     double (*measure)(
         void); /* ns per call pair of the hooks; run once on the writer; may be NULL */

@@ -27,11 +27,12 @@ struct log_thread {
     struct log_calls *calls;  /* calls.c; NULL: none yet */
     char *name;               /* UTF-8, NULL: none given */
     uint64_t reported_checks; /* compared and refused, as last written */
-    uint32_t values;        /* of the event with these ticks: the youngest frame's values */
+    uint32_t values;          /* of the event with these ticks: the youngest frame's values */
     uint64_t values_ticks;
-    struct log_value *live; /* --stacks inline: arguments of frames, oldest first, as far as the log has come */
+    struct log_value
+        *live; /* --stacks inline: arguments of frames, oldest first, as far as the log has come */
     size_t live_count, live_capacity;
-    uint64_t sample;  /* bytes per sampled event, as of its latest EVENT_SAMPLE_RATE; 0: all */
+    uint64_t sample; /* bytes per sampled event, as of its latest EVENT_SAMPLE_RATE; 0: all */
     /* events taken from the ring that wait for a definition: waiting[first .. first + count) */
     struct event *waiting;
     size_t first, count, capacity;
@@ -51,7 +52,7 @@ struct log_file {
     uint64_t packed_allocs;         /* the same of what is packed */
     int error;                      /* errno of the last failure, 0 while writing works */
     char *path;
-    char *older;                    /* what the part before is called now; NULL: there was none */
+    char *older; /* what the part before is called now; NULL: there was none */
 };
 
 /* Many nodes share an instruction: they differ further down the stack. Of code that is never unloaded only. */
@@ -73,8 +74,9 @@ struct log_call_sums {
 /* What another thread wants of the writer: message.c. */
 struct log_message {
     struct log_message *next;
-    json_t *line;                            /* to be written; NULL: a question */
-    void (*answer)(struct log *log, struct log_message *message); /* on the writer; sets the result */
+    json_t *line; /* to be written; NULL: a question */
+    void (*answer)(struct log *log,
+                   struct log_message *message); /* on the writer; sets the result */
     uint32_t most;
     int err;
     char *text; /* the answer */
@@ -111,7 +113,7 @@ struct log {
     uint64_t lost_by_ended, seen_by_ended,
         lost_ended[EVENT_LOST_REASONS]; /* rings that are freed */
     uint64_t reported_taken, reported_lost[EVENT_LOST_REASONS], reported_repairs[STACK_REPAIRS];
-    uint64_t family_written[EVENT_FAMILIES]; /* families but alloc */
+    uint64_t family_written[EVENT_FAMILIES];                  /* families but alloc */
     uint64_t family_lost[EVENT_FAMILIES][EVENT_LOST_REASONS]; /* the writer's own */
     uint64_t reported_family_lost[EVENT_FAMILIES];
     uint64_t calls_seen_ended, calls_lost_ended; /* of rings that are freed */
@@ -140,9 +142,8 @@ int log_file_open(struct log *log, char *why, size_t why_size);
 void log_file_flush(struct log *log);      /* as much as the system takes; keeps the rest */
 bool log_file_full(const struct log *log); /* writing fails, and as much waits as may */
 bool log_file_due(const struct log *log);  /* --max-log: this part is as large as it may be */
-int log_file_next(
-    struct log *log,
-    bool keep); /* on to the next part: 0 or -errno, then the present one goes on */
+int log_file_next(struct log *log,
+                  bool keep); /* on to the next part: 0 or -errno, then the present one goes on */
 void log_file_close(struct log *log);
 void log_file_free(
     struct log *log); /* closes and releases; a file in which nothing was written is removed */
@@ -187,7 +188,7 @@ int log_write_family(struct log *log, struct log_thread *thread, const struct ev
                      uint64_t t);
 int log_write_transition(struct log *log, struct log_thread *thread, const struct event *event,
                          uint64_t t);
-uint32_t log_family_of(const struct event *event); /* enum options_family */
+uint32_t log_family_of(const struct event *event);          /* enum options_family */
 void log_write_family_reports(struct log *log, uint64_t t); /* losses that grew */
 json_t *log_families_json(const struct log *log); /* for the end record; NULL: only alloc */
 /* values.c: --args, --returns */

@@ -44,8 +44,7 @@ static int number_of(struct log_images *images, const struct image *found)
     int err;
 
     for (size_t i = 0; i < images->count; i++)
-        if (images->image[i].base == found->base &&
-            strcmp(images->image[i].path, found->path) == 0)
+        if (images->image[i].base == found->base && strcmp(images->image[i].path, found->path) == 0)
             return (int)i;
     err = add(images, found);
     return err ? err : (int)images->count - 1;

@@ -126,9 +126,9 @@ json_t *log_values_unmatched(void)
 
         for (size_t n = 0; n < 3 && near[n]; n++)
             json_array_append_new(names, log_text(near[n]));
-        json_array_append_new(array, json_pack("{s:s, s:o, s:o}", "option",
-                                               returns ? "returns" : "args", "pattern",
-                                               log_text(pattern), "near", names));
+        json_array_append_new(array,
+                              json_pack("{s:s, s:o, s:o}", "option", returns ? "returns" : "args",
+                                        "pattern", log_text(pattern), "near", names));
     }
     return array;
 }

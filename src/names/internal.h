@@ -92,10 +92,10 @@ struct names {
     bool started;
     struct wake wake;
     _Atomic(bool) stopping;
-    _Atomic(uint64_t) deadline; /* clock_ns(), once stopping */
+    _Atomic(uint64_t) deadline;  /* clock_ns(), once stopping */
     _Atomic(uintptr_t) resolver; /* pthread_self(), once it runs */
-    struct il_memo *memo;       /* the resolver's own */
-    uint32_t resolved;          /* classes up to this id have their text; the resolver's */
+    struct il_memo *memo;        /* the resolver's own */
+    uint32_t resolved;           /* classes up to this id have their text; the resolver's */
 };
 
 static inline struct names_module_entry *names_module_entry(const struct names_module *module)

@@ -486,7 +486,8 @@ out:
     return err;
 }
 
-#define PLAIN_ARRAY_DATA 16 /* bytes from the ObjectID of a T[] to its elements; T[*] has its bounds between */
+#define PLAIN_ARRAY_DATA \
+    16 /* bytes from the ObjectID of a T[] to its elements; T[*] has its bounds between */
 
 static bool has_bounds(struct names *names, uintptr_t object)
 {
@@ -495,7 +496,8 @@ static bool has_bounds(struct names *names, uintptr_t object)
     int32_t low;
     uint8_t *data;
 
-    return object && info->vtbl->get_array_object_info(info, object, 1, &size, &low, &data) == S_OK &&
+    return object &&
+           info->vtbl->get_array_object_info(info, object, 1, &size, &low, &data) == S_OK &&
            (uintptr_t)data - object != PLAIN_ARRAY_DATA;
 }
 
@@ -572,8 +574,8 @@ static struct names_class *class_publish(struct names *names, struct names_class
     return c;
 }
 
-static int class_find_or_make(struct names *names, uintptr_t class_id, uintptr_t object, unsigned depth,
-                              struct names_class **out)
+static int class_find_or_make(struct names *names, uintptr_t class_id, uintptr_t object,
+                              unsigned depth, struct names_class **out)
 {
     struct names_entry *found = table_find(names->class_table, class_id);
     uint32_t epoch = load_acquire(&names->epoch); /* before the runtime is asked */
@@ -611,7 +613,8 @@ int names_class_get(struct names *names, uintptr_t class_id, struct names_class 
     return class_get(names, class_id, 0, out);
 }
 
-int names_class_of(struct names *names, uintptr_t class_id, uintptr_t object, struct names_class **out)
+int names_class_of(struct names *names, uintptr_t class_id, uintptr_t object,
+                   struct names_class **out)
 {
     return class_find_or_make(names, class_id, object, 0, out);
 }
@@ -647,7 +650,8 @@ void names_module_met(struct names *names, uintptr_t module_id)
 {
     struct names_module *module;
 
-    module_get(names, module_id, &module); /* what cannot be had now is asked for again when it is needed */
+    module_get(names, module_id,
+               &module); /* what cannot be had now is asked for again when it is needed */
 }
 
 /* ---- methods ---- */

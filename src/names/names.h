@@ -24,33 +24,36 @@ struct names;
 struct names_module {
     uint32_t id; /* in the log; 1, 2, ... */
     uintptr_t module_id;
-    bool collectible;      /* COR_PRF_MODULE_COLLECTIBLE: may be unloaded */
-    bool corelib;          /* System.Private.CoreLib */
+    bool collectible;            /* COR_PRF_MODULE_COLLECTIBLE: may be unloaded */
+    bool corelib;                /* System.Private.CoreLib */
     struct clr_metadata *import; /* one reference kept for good; NULL when the runtime gave none */
-    char *name, *path;     /* assembly's simple name, and its file; UTF-8; path may be "" */
-    char mvid[37];         /* module version id, which every build has its own of, as text; "" not known */
+    char *name, *path;           /* assembly's simple name, and its file; UTF-8; path may be "" */
+    char mvid[37]; /* module version id, which every build has its own of, as text; "" not known */
     struct names_module *next; /* all modules, newest first */
 };
 
 /* A type: a definition with type arguments, or an array of one. Immutable but for the atomics. */
 struct names_class {
-    uint32_t id; /* in the log; 1, 2, ... */
-    uint32_t token;  /* mdTypeDef; 0 for an array */
+    uint32_t id;    /* in the log; 1, 2, ... */
+    uint32_t token; /* mdTypeDef; 0 for an array */
     uintptr_t class_id;
     struct names_module *module; /* NULL: not known */
     struct names_class *element; /* of an array; else NULL */
     uint32_t rank;               /* of an array: 1 is T[] */
     bool bounded;                /* of an array of rank 1: T[*], it may have a lower bound */
     uint32_t args;               /* number of type arguments */
-    struct names_class **arg;    /* an entry is NULL where the runtime does not say (shared canonical code) */
-    bool canon;                  /* System.__Canon: stands for any reference type in shared code */
-    bool variable_size;          /* array or string: objects differ in size */
+    struct names_class *
+        *arg;   /* an entry is NULL where the runtime does not say (shared canonical code) */
+    bool canon; /* System.__Canon: stands for any reference type in shared code */
+    bool variable_size; /* array or string: objects differ in size */
     bool collectible;
-    _Atomic(uint32_t) fixed_bytes;     /* object size rounded up to 8, learned at the first object; 0 not yet */
-    _Atomic(uint32_t) epoch;           /* of the last check that class_id still means this */
-    _Atomic(uint8_t) verdict;          /* the folder above's own: 0 none yet (is the type to be recorded?) */
-    _Atomic(const void *) layout;      /* the same: how its values lie in memory; NULL: nobody asked yet */
-    _Atomic(const char *) text;        /* NULL until resolved; never freed */
+    _Atomic(uint32_t)
+        fixed_bytes; /* object size rounded up to 8, learned at the first object; 0 not yet */
+    _Atomic(uint32_t) epoch;  /* of the last check that class_id still means this */
+    _Atomic(uint8_t) verdict; /* the folder above's own: 0 none yet (is the type to be recorded?) */
+    _Atomic(const void *)
+        layout;                 /* the same: how its values lie in memory; NULL: nobody asked yet */
+    _Atomic(const char *) text; /* NULL until resolved; never freed */
 };
 
 /*
@@ -59,22 +62,26 @@ struct names_class {
  */
 struct names_method {
     uintptr_t function_id;
-    uint32_t id;    /* in the log; 1, 2, ... */
-    uint32_t token; /* mdMethodDef */
+    uint32_t id;                 /* in the log; 1, 2, ... */
+    uint32_t token;              /* mdMethodDef */
     struct names_module *module; /* NULL: not known */
-    struct names_class *owner;   /* declaring type with its arguments, NULL where the runtime does not say */
-    uint32_t args;               /* number of the method's own type arguments */
-    struct names_class **arg;    /* entries may be NULL, as above */
+    struct names_class
+        *owner;    /* declaring type with its arguments, NULL where the runtime does not say */
+    uint32_t args; /* number of the method's own type arguments */
+    struct names_class **arg; /* entries may be NULL, as above */
     bool collectible;
     bool hidden; /* of one of the three types of CoreLib that the snapshot hides: never hook it */
     bool hooked; /* what the mapper answered */
     bool traced; /* its calls are events (--events calls); the mapper's */
     _Atomic(uint32_t) compiled; /* how often the JIT made code of it, if that is recorded */
     bool shared; /* code for more than one instantiation: owner and arguments say only part of it */
-    _Atomic(void *) plan; /* the folder above's own: how its arguments are read; NULL: they are not */
-    _Atomic(uint64_t) verdict; /* the folder above's own: 0 none yet (are its allocations to be recorded?) */
+    _Atomic(void *)
+        plan; /* the folder above's own: how its arguments are read; NULL: they are not */
+    _Atomic(uint64_t)
+        verdict; /* the folder above's own: 0 none yet (are its allocations to be recorded?) */
     _Atomic(const char *) text; /* NULL until resolved; never freed */
-    _Atomic(struct names_body *) bodies; /* native code of this method so far known, newest first; resolver's */
+    _Atomic(struct names_body *)
+        bodies; /* native code of this method so far known, newest first; resolver's */
 };
 
 struct names_config {
@@ -96,7 +103,8 @@ int names_new(const struct names_config *config, struct names **out); /* 0 or -E
  */
 void names_free(struct names *names);
 
-int names_start(struct names *names); /* starts the resolver (all signals blocked, named); 0 or -errno */
+int names_start(
+    struct names *names); /* starts the resolver (all signals blocked, named); 0 or -errno */
 
 /*
  * names_stop - let the resolver finish what is open, for at most timeout_ms, then end it. Returns: whether it ended;
@@ -130,7 +138,8 @@ struct names_method *names_method_find(struct names *names, uintptr_t function_i
  * object tells T[*] from T[], and only the first time that its class is met.
  */
 int names_class_get(struct names *names, uintptr_t class_id, struct names_class **out);
-int names_class_of(struct names *names, uintptr_t class_id, uintptr_t object, struct names_class **out);
+int names_class_of(struct names *names, uintptr_t class_id, uintptr_t object,
+                   struct names_class **out);
 
 /* The record of class_id if it was met and is still loaded, or NULL. Asks nobody. Threads: any. May run: in a hook. */
 struct names_class *names_class_find(struct names *names, uintptr_t class_id);
@@ -194,11 +203,14 @@ int32_t names_site_alloc(struct names *names, struct names_method *method, uintp
 enum names_site_kind {
     NAMES_SITE_PENDING = -1, /* not resolved yet: never returned by names_site */
     NAMES_SITE_NATIVE = -2,  /* returns into the runtime or other native code */
-    NAMES_SITE_STUB = -3,    /* jitted code without metadata, or a stub: outside of every known method */
+    NAMES_SITE_STUB =
+        -3, /* jitted code without metadata, or a stub: outside of every known method */
     NAMES_SITE_DYNAMIC = -4, /* in a DynamicMethod */
-    NAMES_SITE_UNMAPPED = -5, /* in the method's code, but the runtime maps it to no IL (prolog, epilog) */
-    NAMES_SITE_NONE = -6,    /* no return address was kept (filter frame, or not asked for) */
-    NAMES_SITE_OTHER = -7,   /* in the code of another method than the parent: an unhooked one between */
+    NAMES_SITE_UNMAPPED =
+        -5, /* in the method's code, but the runtime maps it to no IL (prolog, epilog) */
+    NAMES_SITE_NONE = -6, /* no return address was kept (filter frame, or not asked for) */
+    NAMES_SITE_OTHER =
+        -7, /* in the code of another method than the parent: an unhooked one between */
 };
 
 /* How often the runtime refused to say what an id is, and what it said last. Threads: any. */

@@ -17,9 +17,9 @@ static const char *const stacks_words[] = {"node", "inline", NULL};
 static const char *const log_words[] = {"events", "sites", NULL};
 static const char *const full_words[] = {"wait", "drop", NULL};
 
-static const char *const events_words[] = {"alloc",      "calls",       "threads",    "modules",
-                                           "classes",    "jit",         "exceptions", "gc",
-                                           "suspend",    "transitions", "finalizers", NULL};
+static const char *const events_words[] = {"alloc",   "calls",       "threads",    "modules",
+                                           "classes", "jit",         "exceptions", "gc",
+                                           "suspend", "transitions", "finalizers", NULL};
 
 #define AT(member) offsetof(struct options, member)
 #define WORD(member, words) \

@@ -56,22 +56,24 @@ struct options {
     uint32_t min_duration;        /* --min-duration NS: of calls that are traced; 0 any */
     uint32_t
         check; /* --check N: compare every N-th allocation of a thread; 0 off; default 1000, with capture both 1, snapshot 0 */
-    bool check_bounded; /* check was not given: a thread also leaves off, until comparing is 2 % of its time */
-    uint32_t check_calls;   /* --check-calls N: compare in the hook of every N-th call of a thread; 0 off */
+    bool
+        check_bounded; /* check was not given: a thread also leaves off, until comparing is 2 % of its time */
+    uint32_t
+        check_calls; /* --check-calls N: compare in the hook of every N-th call of a thread; 0 off */
     uint32_t check_threads; /* --check-threads MS: stop and compare all threads that often; 0 off */
     bool native;            /* --native: native frames in the snapshots that are logged */
     uint32_t max_nodes;     /* --max-nodes N; default 4,000,000 */
     uint64_t sample;        /* --sample BYTES; 0 off */
     uint64_t min_size;      /* --min-size BYTES; 0 off */
     struct options_patterns only, exclude, types,
-        process;           /* --only, --exclude (methods), --types, --process */
-    struct options_patterns calls; /* --calls: methods whose calls are traced; none: all */
+        process;                           /* --only, --exclude (methods), --types, --process */
+    struct options_patterns calls;         /* --calls: methods whose calls are traced; none: all */
     struct options_patterns args, returns; /* --args, --returns (methods) */
     uint32_t value_length, value_items;    /* --value-length N (UTF-16 units), --value-items N */
     bool exact_generics;                   /* --exact-generics */
-    bool compress, paused; /* --compress, --paused */
-    bool no_inline;        /* --no-inline: COR_PRF_DISABLE_INLINING */
-    bool no_lines;         /* --no-lines: call paths by method, no IL offsets */
+    bool compress, paused;                 /* --compress, --paused */
+    bool no_inline;                        /* --no-inline: COR_PRF_DISABLE_INLINING */
+    bool no_lines;                         /* --no-lines: call paths by method, no IL offsets */
     uint32_t profile;      /* --profile HZ: sample the stacks of all threads; 0 off */
     bool profile_snapshot; /* --profile-snapshot: the same by suspending and walking, beside it */
     bool no_control;       /* --no-control: no socket */

@@ -19,13 +19,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RING_SLOTS     16384
+#define RING_SLOTS       16384
 #define RING_SLOTS_CALLS 65536 /* of threads whose calls are traced: a few milliseconds of them */
-#define LOWEST_MAJOR   8
-#define HIGHEST_MAJOR  10      /* what this build's tests have run on */
-#define MAX_SITES      262144 /* instructions that allocate; further ones have no offset in the log */
-#define STOP_MS        2000
-#define MEASURED_PAIRS 20000
+#define LOWEST_MAJOR     8
+#define HIGHEST_MAJOR    10     /* what this build's tests have run on */
+#define MAX_SITES        262144 /* instructions that allocate; further ones have no offset in the log */
+#define STOP_MS          2000
+#define MEASURED_PAIRS   20000
 
 struct profiler profiler = {.thread_names = THREAD_NAMES_INIT};
 
@@ -570,16 +570,14 @@ static hresult hooks_set(struct profiler *p)
     if (result != S_OK)
         return result;
     if (p->values || p->options.exact_generics) {
-        const struct elt2_watch watch = {p->options.exact_generics ? values_exact : NULL,
-                                         p->values ? values_enter : NULL,
-                                         p->values ? values_leave : NULL,
-                                         options_records(&p->options, OPTIONS_CALLS)};
+        const struct elt2_watch watch = {
+            p->options.exact_generics ? values_exact : NULL, p->values ? values_enter : NULL,
+            p->values ? values_leave : NULL, options_records(&p->options, OPTIONS_CALLS)};
 
         elt2_watch(&watch);
-        return info->vtbl->set_enter_leave_function_hooks2(info, hook_enter2_watched,
-                                                           hook_leave2_watched,
-                                                           watch.calls ? hook_tailcall2_calls
-                                                                       : hook_tailcall2);
+        return info->vtbl->set_enter_leave_function_hooks2(
+            info, hook_enter2_watched, hook_leave2_watched,
+            watch.calls ? hook_tailcall2_calls : hook_tailcall2);
     }
     if (options_records(&p->options, OPTIONS_CALLS))
         return p->elt2 ? info->vtbl->set_enter_leave_function_hooks2(

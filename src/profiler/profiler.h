@@ -27,7 +27,7 @@ struct profiler {
     struct clr_callback base; /* what the runtime holds; idle until initialize() went all the way */
     _Atomic(uint32_t) references;
     _Atomic(bool) asked; /* to initialize() */
-    bool recording; /* initialize() went all the way */
+    bool recording;      /* initialize() went all the way */
     _Atomic(bool) stopped;
     struct options options;
     struct process process;
@@ -51,7 +51,7 @@ struct profiler {
     struct profile profile;
     struct sampler *sampler;      /* NULL: no --profile */
     struct check_threads *walker; /* its snapshots; NULL: not asked for */
-    char uncontrolled[256]; /* why there is no control socket although it was wanted */
+    char uncontrolled[256];       /* why there is no control socket although it was wanted */
     struct thread_names thread_names;
     struct selection selection;
     struct corelib corelib;

@@ -80,8 +80,7 @@ static int on_ended(void *context, struct report_calls_thread *thread, struct re
     return 0;
 }
 
-static int on_missing(void *context, struct report_calls_thread *thread, uint64_t t,
-                      uint64_t count)
+static int on_missing(void *context, struct report_calls_thread *thread, uint64_t t, uint64_t count)
 {
     struct report_call_times *times = context;
 
@@ -92,11 +91,10 @@ static int on_missing(void *context, struct report_calls_thread *thread, uint64_
 
 void report_call_times_init(struct report_call_times *times, struct report_defs *defs)
 {
-    *times = (struct report_call_times){.defs = defs,
-                                        .calls = {.entered = on_entered,
-                                                  .ended = on_ended,
-                                                  .missing = on_missing,
-                                                  .context = times}};
+    *times = (struct report_call_times){
+        .defs = defs,
+        .calls = {
+            .entered = on_entered, .ended = on_ended, .missing = on_missing, .context = times}};
 }
 
 void report_call_times_fini(struct report_call_times *times)

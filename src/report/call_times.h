@@ -13,7 +13,8 @@
 
 struct report_call_time {
     uint64_t calls, unwound;
-    uint64_t total_ns, self_ns, longest_ns; /* in it and what it called; in it alone; the longest call */
+    uint64_t total_ns, self_ns,
+        longest_ns; /* in it and what it called; in it alone; the longest call */
 };
 
 struct report_call_times {

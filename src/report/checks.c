@@ -198,8 +198,7 @@ static int sum_into(json_t *to, const json_t *from)
 
         if (err)
             break;
-        if (json_is_object(value) && !had &&
-            json_object_set_new(to, key, had = json_object()))
+        if (json_is_object(value) && !had && json_object_set_new(to, key, had = json_object()))
             err = -ENOMEM;
         else if (json_is_object(value) && json_is_object(had))
             err = sum_into(had, value);
@@ -251,8 +250,8 @@ static void settle_threads(struct report_checks *c)
     c->walked_leaving += count_of(counts, "leaving") + count_of(counts, "entering");
     c->walked_dispatching += count_of(counts, "dispatching");
     c->walked_mismatched += count_of(counts, "mismatched");
-    c->walked_refused += count_of(counts, "refused") + count_of(counts, "unready") +
-                         count_of(counts, "unwinding");
+    c->walked_refused +=
+        count_of(counts, "refused") + count_of(counts, "unready") + count_of(counts, "unwinding");
 }
 
 static int settle(struct report_checks *c)
@@ -341,9 +340,9 @@ static struct report_thread_checks *thread_of(struct report_checks *c, uint32_t 
 /* Cumulative, and of one recording: every recording numbers its threads anew. */
 static int on_check_thread(struct report_checks *c, const struct report_record *r)
 {
-    struct report_thread_checks now = {
-        count_of(r->json, "compared"), count_of(r->json, "equal"), count_of(r->json, "refused"),
-        count_of(r->json, "shadow_ns"), count_of(r->json, "snapshot_ns")};
+    struct report_thread_checks now = {count_of(r->json, "compared"), count_of(r->json, "equal"),
+                                       count_of(r->json, "refused"), count_of(r->json, "shadow_ns"),
+                                       count_of(r->json, "snapshot_ns")};
     struct report_thread_checks *kept;
     uint32_t id = 0, number = 0;
     int err;

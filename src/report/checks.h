@@ -64,7 +64,8 @@ struct report_checks {
     bool any; /* the log has a check record, or an end record that says what was compared */
     uint64_t taken, compared, equal, mismatched, refused;
     json_t *refused_by, *mismatched_by, *repairs; /* objects of name: count */
-    json_t *forms; /* other ways to compare, as logged: registers, ...: counts, or objects of them */
+    json_t
+        *forms; /* other ways to compare, as logged: registers, ...: counts, or objects of them */
     struct report_histogram shadow, snapshot;
     struct report_depth *depths;
     size_t depth_count, depth_capacity;
@@ -73,7 +74,8 @@ struct report_checks {
     /* Call and allocating instructions of equal stacks, compared with the snapshot's. */
     uint64_t calls, calls_equal, calls_native, sites, sites_equal, sites_unknown;
     /* --check-threads: threads stopped and walked from outside. */
-    uint64_t stops, walked, walked_equal, walked_leaving, walked_dispatching, walked_mismatched, walked_refused;
+    uint64_t stops, walked, walked_equal, walked_leaving, walked_dispatching, walked_mismatched,
+        walked_refused;
     bool has_hooks;
     uint64_t hook_calls;
     double hook_ns_per_pair; /* 0: not measured */
@@ -81,7 +83,7 @@ struct report_checks {
     size_t example_count;
     struct report_images images;
     struct report_native_stack native_stack; /* the first of those with the most native runs */
-    uint64_t allocs; /* events of the log */
+    uint64_t allocs;                         /* events of the log */
     struct report_profile profile;
 
     /* of the recording being read; the sums above get them when it is over */

@@ -141,8 +141,7 @@ static bool def_equal(const void *context, uint32_t number, const void *key)
     const struct report_def *want = key;
 
     return have->name == want->name && have->path == want->path && have->module == want->module &&
-           have->token == want->token && have->mvid == want->mvid &&
-           have->defined == want->defined;
+           have->token == want->token && have->mvid == want->mvid && have->defined == want->defined;
 }
 
 static uint64_t def_hash_of(const struct report_def *def)

@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-#define NAMES_MAX    512 /* rows that are told by name; further ones are one row */
-#define THROWN_MAX   (UINT32_C(1) << 28)
-#define OTHERS       "(others)"
+#define NAMES_MAX  512 /* rows that are told by name; further ones are one row */
+#define THROWN_MAX (UINT32_C(1) << 28)
+#define OTHERS     "(others)"
 
 static bool equal(const void *context, uint32_t number, const void *key)
 {
@@ -178,8 +178,8 @@ static int on_gc(struct families_report *f, const struct report_record *r)
     c->t = count_in(r, "t");
     c->t -= c->ns < c->t ? c->ns : c->t;
     c->induced = strcmp(text_in(r, "reason"), "induced") == 0;
-    json_array_foreach(json_object_get(r->json, "generations"), i, generation)
-        c->generations |= 1u << (json_integer_value(generation) & 7);
+    json_array_foreach(json_object_get(r->json, "generations"), i, generation) c->generations |=
+        1u << (json_integer_value(generation) & 7);
     sizes_in(r, "before", c->before);
     sizes_in(r, "after", c->after);
     return 0;

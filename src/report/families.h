@@ -19,10 +19,10 @@ enum families_topic {
 
 /* One row of a table; which members mean something the table says. */
 struct families_row {
-    uint32_t a, b;     /* numbers: see the table */
-    char *name;        /* or NULL */
+    uint32_t a, b; /* numbers: see the table */
+    char *name;    /* or NULL */
     uint64_t count;
-    uint64_t ns, max;  /* sum and longest */
+    uint64_t ns, max; /* sum and longest */
     uint64_t more[4];
 };
 

@@ -30,9 +30,9 @@ struct report_log {
     uint64_t unknown_records, unknown_members; /* of a later version */
     uint64_t headers, ends; /* recordings begun and ended: a log normally holds one */
     uint64_t cut;           /* logs that end within a line, or within compressed data */
-    uint64_t lost;   /* events of ended recordings; report_log_lost has those of the others too */
+    uint64_t lost; /* events of ended recordings; report_log_lost has those of the others too */
     struct report_recording recording;
-    json_t *lost_by; /* of the recording being read: reason to cumulative count */
+    json_t *lost_by;      /* of the recording being read: reason to cumulative count */
     json_t *header, *end; /* the last ones */
     char why[200];        /* after -EPROTO and -EBADMSG: what is wrong, without the file's name */
 };

@@ -26,7 +26,8 @@ struct report_native {
     uint64_t offset; /* the return address, as the image's file counts; of image 0 as it was */
 };
 
-int report_images_add(struct report_images *images, const struct report_record *r); /* 0, -EBADMSG, -ENOMEM */
+int report_images_add(struct report_images *images,
+                      const struct report_record *r);  /* 0, -EBADMSG, -ENOMEM */
 void report_images_next(struct report_images *images); /* another recording: its ids are its own */
 void report_images_fini(struct report_images *images);
 

@@ -789,8 +789,7 @@ static const char *const known_members[SST_KIND_COUNT][26] = {
                       "unloaded", "status"},
     [SST_KIND_EXCEPTION] = {"t", "thread", "node", "event", "id", "class", "message", "method",
                             "ns"},
-    [SST_KIND_GC] = {"t", "thread", "node", "gc", "ns", "reason", "generations", "before",
-                     "after"},
+    [SST_KIND_GC] = {"t", "thread", "node", "gc", "ns", "reason", "generations", "before", "after"},
     [SST_KIND_SUSPEND] = {"t", "thread", "node", "reason", "ns", "stop_ns", "aborted"},
     [SST_KIND_TRANSITION] = {"t", "thread", "node", "method", "to", "by"},
     [SST_KIND_FINALIZER] = {"t", "thread", "class", "critical"},
@@ -802,8 +801,8 @@ static const char *const known_members[SST_KIND_COUNT][26] = {
     [SST_KIND_PROFILE] = {"t", "source", "hz", "ticks", "late", "samples", "approximate",
                           "dispatching", "refused", "lost", "cost_ns", "worst_ns", "cost"},
     [SST_KIND_END] = {"t", "seen", "written", "lost", "lost_by", "bytes", "threads", "nodes",
-                      "nodes_refused", "repairs", "snapshots", "hooks", "names_failed",
-                      "log_bytes", "part", "events", "values", "unmatched", "calls"},
+                      "nodes_refused", "repairs", "snapshots", "hooks", "names_failed", "log_bytes",
+                      "part", "events", "values", "unmatched", "calls"},
 };
 
 static void count_unknown(struct report_parser *p, enum sst_kind kind)

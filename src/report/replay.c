@@ -4,8 +4,9 @@
 
 #include <stdlib.h>
 
-#define NO_ROW      UINT32_MAX
-#define HISTORY_MAX ((size_t)1 << 20) /* allocations of a thread that are remembered for calls told late */
+#define NO_ROW UINT32_MAX
+#define HISTORY_MAX \
+    ((size_t)1 << 20) /* allocations of a thread that are remembered for calls told late */
 
 /* What a thread had allocated before an allocation at t. */
 struct sum {
@@ -17,8 +18,8 @@ struct thread {
     uint64_t bytes, allocs;
     struct sum *history; /* only of a log whose calls are told late */
     size_t count, capacity;
-    bool inside;    /* its open calls have their rows */
-    uint32_t last;  /* row of its latest event; NO_ROW */
+    bool inside;   /* its open calls have their rows */
+    uint32_t last; /* row of its latest event; NO_ROW */
     bool last_ended;
     uint64_t values_id;
     char *values, *out; /* JSON of the latest values line, and of its by-refs; NULL */
@@ -245,12 +246,12 @@ static bool in_range(const struct replay *r, uint64_t t)
     return t >= r->filter.from && t <= r->filter.to;
 }
 
-static int on_missing(void *context, struct report_calls_thread *thread, uint64_t t,
-                      uint64_t count)
+static int on_missing(void *context, struct report_calls_thread *thread, uint64_t t, uint64_t count)
 {
     struct replay *r = context;
     int32_t level = inner_level(thread, r);
-    struct replay_row row = {.kind = REPLAY_MISSING, .thread = thread->id, .t = t, .missing = count};
+    struct replay_row row = {
+        .kind = REPLAY_MISSING, .thread = thread->id, .t = t, .missing = count};
     uint32_t number;
     int err = come_in(r, thread, t);
 
@@ -321,8 +322,8 @@ static int on_exception(struct replay *r, const struct report_record *record)
     (void)report_member_id(record->json, "class", 1, &id);
     err = report_defs_class(&r->defs, id, record->at, &row.method);
     if (!report_member_text(record->json, "message", &message))
-        row.args = json_dumps(json_object_get(record->json, "message"),
-                              JSON_ENCODE_ANY | JSON_COMPACT);
+        row.args =
+            json_dumps(json_object_get(record->json, "message"), JSON_ENCODE_ANY | JSON_COMPACT);
     if (!err)
         err = new_row(r, &row, &number);
     if (err || number == NO_ROW)

@@ -28,8 +28,8 @@ struct replay_row {
     uint32_t order;  /* as rows were made */
     uint32_t method; /* number; of an exception its class */
     uint64_t t, ns;
-    uint64_t bytes, allocs; /* inside of it; while it is open: as they stood when it began */
-    uint64_t missing;       /* calls that are not in the log */
+    uint64_t bytes, allocs;     /* inside of it; while it is open: as they stood when it began */
+    uint64_t missing;           /* calls that are not in the log */
     char *args, *returns, *out; /* JSON, or NULL; of an exception args is its message as JSON */
 };
 
@@ -49,6 +49,7 @@ int replay_read_lines(struct replay *r, struct report_lines *lines, const char *
 const struct replay_row *replay_rows(const struct replay *r, size_t *count);
 uint64_t replay_more(const struct replay *r);  /* rows beyond the limit */
 uint64_t replay_calls(const struct replay *r); /* calls that the log holds, of any time */
-uint64_t replay_missing(const struct replay *r); /* that it does not, those inside of them not counted */
+uint64_t
+replay_missing(const struct replay *r); /* that it does not, those inside of them not counted */
 
 #endif

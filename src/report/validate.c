@@ -209,8 +209,8 @@ static void expect_image(struct validator *v, const json_t *frame, struct report
 static void expect_images(struct validator *v, const struct report_record *r)
 {
     const json_t *runs = json_object_get(r->json, "native"), *run, *frame;
-    size_t stack = json_array_size(json_object_get(
-        r->json, r->kind == SST_KIND_SNAPSHOT ? "stack" : "snapshot"));
+    size_t stack = json_array_size(
+        json_object_get(r->json, r->kind == SST_KIND_SNAPSHOT ? "stack" : "snapshot"));
     size_t i, k;
 
     json_array_foreach(runs, i, run)
@@ -378,8 +378,8 @@ static void on_calls(struct validator *v, const struct report_record *r)
     for (; open && report_call_next(&open, &code, &number); listed++)
         expect(v, &v->methods, "method", (uint32_t)code, r->at);
     if (r->calls.open && listed != depth)
-        report_problem(v->problems, r->at, "calls: open lists %" PRIu64 " calls, but depth is %" PRIu64,
-                       listed, depth);
+        report_problem(v->problems, r->at,
+                       "calls: open lists %" PRIu64 " calls, but depth is %" PRIu64, listed, depth);
     else if (!r->calls.open && found && v->thread[found - 1].open != depth)
         report_problem(v->problems, r->at,
                        "calls: depth is %" PRIu64 ", but %" PRIu64 " calls of thread %u are open",
@@ -473,7 +473,8 @@ static void on_end(struct validator *v, const struct report_record *r)
 
     total(v, r, "seen", count_in(r->json, "written") + lost, "were written or lost");
     total(v, r, "lost", sum_of(json_object_get(r->json, "lost_by")), "are the sum of lost_by");
-    if (!json_object_get(r->json, "part")) { /* else the sums are of all parts, and this is the last */
+    if (!json_object_get(r->json,
+                         "part")) { /* else the sums are of all parts, and this is the last */
         total(v, r, "written", v->allocs, "are in the log");
         total(v, r, "bytes", v->bytes, "are in the log");
     }

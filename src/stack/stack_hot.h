@@ -73,7 +73,7 @@ struct stack {
     struct stack_save *saves; /* outer dispatches, innermost last */
     uint32_t save_count, save_capacity;
     uint32_t uncalled; /* Enters since config.called was told of one */
-    uint32_t unsaved; /* running filters that there was no memory to save a dispatch for */
+    uint32_t unsaved;  /* running filters that there was no memory to save a dispatch for */
     struct stack_save saves_inside[8];
     _Atomic(uint64_t) repairs[STACK_REPAIRS]; /* written by the owner, read by all */
     _Atomic(uint64_t) repair_changes;         /* changes of state that were not calls */

@@ -50,8 +50,8 @@ static int add(struct symbols_elf *e, const GElf_Sym *symbol, const char *name)
         e->functions = larger;
         e->capacity = capacity;
     }
-    e->functions[e->count++] = (struct function){
-        symbol->st_value, size_of(e, symbol), name, GELF_ST_BIND(symbol->st_info) != STB_LOCAL};
+    e->functions[e->count++] = (struct function){symbol->st_value, size_of(e, symbol), name,
+                                                 GELF_ST_BIND(symbol->st_info) != STB_LOCAL};
     return 0;
 }
 

@@ -7,10 +7,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define DEPTH_MAX   6  /* of values in values: what is cyclic ends here */
-#define HEADER      8  /* of an object: what it is; then its fields, or its value if boxed */
-#define ARRAY_DATA  16 /* of a T[]: class, length, padding; other arrays have their bounds before the data */
-#define OBJECT_BITS 7  /* the collector's marks in the word that says what an object is */
+#define DEPTH_MAX 6 /* of values in values: what is cyclic ends here */
+#define HEADER    8 /* of an object: what it is; then its fields, or its value if boxed */
+#define ARRAY_DATA \
+    16 /* of a T[]: class, length, padding; other arrays have their bounds before the data */
+#define OBJECT_BITS 7 /* the collector's marks in the word that says what an object is */
 
 static bool put(struct capture *c, const void *data, size_t size)
 {
@@ -168,7 +169,8 @@ static void put_array(struct capture *c, const struct names_class *class, uintpt
     uintptr_t data = object + ARRAY_DATA + (bounds ? rank * 8u : 0);
 
     if (rank > 32 || !read_memory(&total, object + HEADER, sizeof(total), sure) ||
-        (bounds && !read_memory(dimension, object + ARRAY_DATA, rank * sizeof(dimension[0]), sure))) {
+        (bounds &&
+         !read_memory(dimension, object + ARRAY_DATA, rank * sizeof(dimension[0]), sure))) {
         capture_tag(c, CAPTURE_UNREADABLE);
         return;
     }
@@ -176,7 +178,7 @@ static void put_array(struct capture *c, const struct names_class *class, uintpt
         dimension[0] = total;
     if (element && element->object)
         element = &values_reference;
-    put_word(c, CAPTURE_ARRAY, (uintptr_t)class);
+    put_word(c, CAPTURE_ARRAY, (uintptr_t) class);
     put(c, &rank, sizeof(rank));
     if (put(c, dimension, rank * sizeof(dimension[0])))
         put_items(c, element, data, total, sure);
@@ -215,7 +217,7 @@ static void put_object(struct capture *c, uintptr_t object, bool sure)
         put_string(c, object, sure);
     } else {
         layout = c->rules->layout(c->rules->context, class);
-        put_word(c, is_value(layout) ? CAPTURE_BOXED : CAPTURE_OBJECT, (uintptr_t)class);
+        put_word(c, is_value(layout) ? CAPTURE_BOXED : CAPTURE_OBJECT, (uintptr_t) class);
         if (is_value(layout))
             capture_value(c, layout, object + (layout->object ? 0 : HEADER), sure);
     }
@@ -338,7 +340,7 @@ void capture_value(struct capture *c, const struct values_type *type, uintptr_t 
 static bool fits(const struct values_type *type, uint32_t length)
 {
     return type->kind == VALUES_PRIMITIVE || type->kind == VALUES_ENUM ? length >= type->size
-                                                                        : length == type->size;
+                                                                       : length == type->size;
 }
 
 void capture_arguments(struct capture *c, const struct values_plan *plan,

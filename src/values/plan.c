@@ -131,8 +131,7 @@ static bool read_parameters(struct values_types *types, const struct values_scop
         struct values_parameter *p = &plan->parameter[plan->count];
 
         p->type = values_type_read(types, scope, &blob, end, mode);
-        if (!p->type ||
-            !parameter_name(scope->module->import, method->token, (uint32_t)i + 1, p))
+        if (!p->type || !parameter_name(scope->module->import, method->token, (uint32_t)i + 1, p))
             return false;
         plan->count++;
         plan->back += p->back;

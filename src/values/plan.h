@@ -12,7 +12,7 @@
 #include <shadowtrace/clr/metadata.h>
 
 enum values_kind {
-    VALUES_UNKNOWN,   /* its size is not known: nothing of it is read */
+    VALUES_UNKNOWN, /* its size is not known: nothing of it is read */
     VALUES_VOID,
     VALUES_PRIMITIVE, /* element says which */
     VALUES_DECIMAL,
@@ -40,14 +40,15 @@ struct values_type {
     enum values_kind kind;
     uint8_t element; /* CorElementType */
     bool flags;      /* of an enum: [Flags] */
-    bool object;     /* VALUES_STRUCT: fields of an object, offsets from where it begins; no value lies so */
-    bool kept;       /* for all that name class_id: nothing of it can be unloaded */
-    uint32_t size;   /* bytes; 0: not known */
+    bool
+        object; /* VALUES_STRUCT: fields of an object, offsets from where it begins; no value lies so */
+    bool kept;          /* for all that name class_id: nothing of it can be unloaded */
+    uint32_t size;      /* bytes; 0: not known */
     uintptr_t class_id; /* as a type argument; of a reference System.__Canon's; 0: not known */
     const struct values_type *target;
     uint32_t fields, names;
     struct values_field *field;
-    struct values_name *name; /* of an enum, by falling value */
+    struct values_name *name;      /* of an enum, by falling value */
     struct values_type *next;      /* all that were made */
     struct values_type *next_kept; /* those with class ids of the same hash */
 };
@@ -55,15 +56,16 @@ struct values_type {
 struct values_parameter {
     char *name; /* UTF-8 */
     bool out;   /* what it refers to is not there yet when the method is entered */
-    bool back;  /* by reference, and not for reading only: what it refers to is told at the end, too */
+    bool
+        back; /* by reference, and not for reading only: what it refers to is told at the end, too */
     const struct values_type *type;
 };
 
 struct values_plan {
     bool args, returns; /* which of them is asked for */
-    bool open;          /* shared code: what the variables of its type stand for, each instantiation tells */
-    uint32_t count;     /* parameters, `this` included: the first */
-    uint32_t back;      /* how many of them are */
+    bool open; /* shared code: what the variables of its type stand for, each instantiation tells */
+    uint32_t count; /* parameters, `this` included: the first */
+    uint32_t back;  /* how many of them are */
     struct values_parameter *parameter;
     const struct values_type *result;
 };

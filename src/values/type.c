@@ -20,10 +20,11 @@
 struct reading {
     struct values_types *types;
     unsigned depth, steps;
-    unsigned passing; /* parts of a type that is a reference in any case: only their end is looked for */
+    unsigned
+        passing; /* parts of a type that is a reference in any case: only their end is looked for */
     enum values_mode mode;
-    bool cut;         /* a limit was met: what was made is not for others */
-    bool failed;      /* memory ran out */
+    bool cut;    /* a limit was met: what was made is not for others */
+    bool failed; /* memory ran out */
 };
 
 static const struct values_type nothing = {.kind = VALUES_VOID};
@@ -164,8 +165,8 @@ static uintptr_t corelib_class(struct values_types *types, const char16_t *name)
     uintptr_t class_id = 0;
     uint32_t token;
 
-    if (!module || module->import->vtbl->find_type_def_by_name(module->import, name, mdTokenNil,
-                                                               &token) < 0)
+    if (!module ||
+        module->import->vtbl->find_type_def_by_name(module->import, name, mdTokenNil, &token) < 0)
         return 0;
     return types->info->vtbl->get_class_from_token(types->info, module->module_id, token,
                                                    &class_id) >= 0

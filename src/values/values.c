@@ -16,10 +16,10 @@
 #include <string.h>
 #include <strings.h>
 
-#define RECORD_MAX  8192 /* bytes of one record */
-#define LIVE_MAX    4096 /* live frames of a thread that have one; further ones have none */
-#define EXACT_ARGS  16
-#define EXACT_HASH  4096
+#define RECORD_MAX 8192 /* bytes of one record */
+#define LIVE_MAX   4096 /* live frames of a thread that have one; further ones have none */
+#define EXACT_ARGS 16
+#define EXACT_HASH 4096
 
 /* A live frame with a record. */
 struct live {
@@ -477,8 +477,8 @@ uintptr_t values_exact(uintptr_t method, uintptr_t frame_info)
     struct exact *e;
 
     if (!shared->shared || !frame_info ||
-        info->vtbl->get_function_info2(info, shared->function_id, frame_info, &class_id,
-                                       &module_id, &token, EXACT_ARGS, &count, arg) < 0 ||
+        info->vtbl->get_function_info2(info, shared->function_id, frame_info, &class_id, &module_id,
+                                       &token, EXACT_ARGS, &count, arg) < 0 ||
         count > EXACT_ARGS)
         return method;
     bucket = exact_bucket(shared->function_id, class_id, arg, count);
@@ -554,8 +554,8 @@ static void find_near(const char *pattern, const char *near[3])
     bare_name(pattern, wanted, sizeof(wanted));
     near[0] = near[1] = near[2] = NULL;
     for (int pass = 0; pass < 3 && !found; pass++) {
-        for (uint32_t id = 1;
-             found < 3 && (method = names_method_by_id(self.config.names, id)); id++) {
+        for (uint32_t id = 1; found < 3 && (method = names_method_by_id(self.config.names, id));
+             id++) {
             const char *text = names_method_text(method);
 
             if (!text)
@@ -572,7 +572,8 @@ static void find_near(const char *pattern, const char *near[3])
 const char *values_unmatched(size_t index, bool *returns, const char *near[3])
 {
     const struct options *options = self.config.options;
-    size_t args = options ? options->args.count : 0, all = args + (options ? options->returns.count : 0);
+    size_t args = options ? options->args.count : 0,
+           all = args + (options ? options->returns.count : 0);
 
     for (size_t i = 0; i < all; i++) {
         const char *pattern =

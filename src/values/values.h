@@ -28,13 +28,14 @@ struct values_plan;
 
 /* What a hook copied: payload of an EVENT_VALUES. One block. */
 struct values_record {
-    uint32_t id;     /* in the log; 1, 2, ... */
-    uint32_t of;     /* arguments: the record of the next older live frame that has one; result: that of its arguments.
+    uint32_t id; /* in the log; 1, 2, ... */
+    uint32_t
+        of; /* arguments: the record of the next older live frame that has one; result: that of its arguments.
                         0: there is none */
-    uint32_t depth;  /* frames below this one */
-    bool result;     /* what it returned; else what it was called with */
-    bool returns;    /* result: the value is there, not only what its by-refs led to in the end */
-    bool out;        /* result: that is there, from out_at on */
+    uint32_t depth; /* frames below this one */
+    bool result;    /* what it returned; else what it was called with */
+    bool returns;   /* result: the value is there, not only what its by-refs led to in the end */
+    bool out;       /* result: that is there, from out_at on */
     const struct names_method *method;
     const struct values_plan *plan;
     size_t size, out_at;
@@ -90,7 +91,8 @@ void values_thread_ended(struct stack *stack);
  * Returns: 0, or -EAGAIN while the resolver has not named a type in it (out is then as it was).
  */
 int values_append(struct buffer *out, const struct values_record *record);
-int values_append_out(struct buffer *out, const struct values_record *record); /* what by-refs led to: an object */
+int values_append_out(struct buffer *out,
+                      const struct values_record *record); /* what by-refs led to: an object */
 
 /* How many records were posted, and how many had no room. Threads: any. */
 void values_totals(uint64_t *posted, uint64_t *lost);

@@ -225,7 +225,8 @@ static void diff(struct memory *m, enum report_by by)
 static void replay(struct memory *m)
 {
     static const struct replay_filter filters[] = {
-        {.to = UINT64_MAX}, {.from = 100, .to = 200, .depth = 3, .limit = 5, .interleaved = true},
+        {.to = UINT64_MAX},
+        {.from = 100, .to = 200, .depth = 3, .limit = 5, .interleaved = true},
         {.to = UINT64_MAX, .method = "*a*", .thread = 1}};
 
     for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {
@@ -235,7 +236,8 @@ static void replay(struct memory *m)
         size_t count = 0;
 
         report_problems_init(&problems);
-        if (replay_new(&filters[i], &problems, &r) == 0 && replay_read_lines(r, lines, "fuzz") == 0) {
+        if (replay_new(&filters[i], &problems, &r) == 0 &&
+            replay_read_lines(r, lines, "fuzz") == 0) {
             const struct replay_row *rows = replay_rows(r, &count);
 
             MUST(!filters[i].limit || count <= filters[i].limit);

@@ -39,7 +39,8 @@ struct call {
 static struct call model[MODEL];
 static uint32_t depth;
 static bool lossy; /* memory has run out at some time: frames may be missing */
-static bool ordered; /* SPs fall: nothing was entered over frames that a dispatch still had to cut */
+static bool
+    ordered; /* SPs fall: nothing was entered over frames that a dispatch still had to cut */
 
 static uintptr_t method_of(unsigned which)
 {

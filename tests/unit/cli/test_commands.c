@@ -4,7 +4,9 @@
 
 static void every_command_is_found_and_explained(void **state)
 {
-    static const char *const names[] = {"record", "report", "annotate", "compare", "validate", "env", "list", "dump", "ctl", "top", "help"};
+    static const char *const names[] = {"record",   "report", "annotate", "compare",
+                                        "validate", "env",    "list",     "dump",
+                                        "ctl",      "top",    "help"};
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(names); i++) {

@@ -55,14 +55,16 @@ static void every_option_reaches_its_member(void **state)
     assert_int_equal(parsed.command, 12);
     cli_options_fini(&parsed);
     assert_int_equal(PARSE("--only", "A.*", "--only=B.*", "--exclude", "C", "--types", "T[]",
-                           "--process", "csc", "--compress", "--paused", "--no-inline", "--no-lines", "--native"),
+                           "--process", "csc", "--compress", "--paused", "--no-inline",
+                           "--no-lines", "--native"),
                      CLI_OK);
     assert_int_equal(parsed.options.only.count, 2);
     assert_string_equal(parsed.options.only.pattern[1], "B.*");
     assert_string_equal(parsed.options.exclude.pattern[0], "C");
     assert_string_equal(parsed.options.types.pattern[0], "T[]");
     assert_string_equal(parsed.options.process.pattern[0], "csc");
-    assert_true(parsed.options.compress && parsed.options.paused && parsed.options.no_inline && parsed.options.no_lines);
+    assert_true(parsed.options.compress && parsed.options.paused && parsed.options.no_inline &&
+                parsed.options.no_lines);
     assert_true(parsed.options.native);
     cli_options_fini(&parsed);
     assert_int_equal(PARSE("--sample", "512K", "--min-size", "85000", "--max-log", "2g", "--check",

@@ -169,7 +169,8 @@ static void threads_at_once_lose_no_count_and_make_no_row_twice(void **state)
     for (unsigned i = 0; i < AGREEMENT_REFUSALS; i++) {
         refused += load_relaxed(&a.refusals.of[i].count);
         for (unsigned j = 0; j < i; j++)
-            assert_true(load_relaxed(&a.refusals.of[i].result) != load_relaxed(&a.refusals.of[j].result));
+            assert_true(load_relaxed(&a.refusals.of[i].result) !=
+                        load_relaxed(&a.refusals.of[j].result));
     }
     for (unsigned i = 0; i < AGREEMENT_DEPTHS; i++)
         costs += load_relaxed(&a.depth[i].count);

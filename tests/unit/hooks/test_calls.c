@@ -299,12 +299,9 @@ int main(void)
 {
 #define T(name) cmocka_unit_test(name)
     const struct CMUnitTest tests[] = {
-        T(every_call_is_entered_and_left),
-        T(what_is_left_without_notice_is_unwound),
-        T(a_full_ring_drops_whole_calls),
-        T(an_end_without_room_shows_in_the_next_event),
-        T(deep_calls_are_left_out),
-        T(short_calls_are_held_back),
+        T(every_call_is_entered_and_left), T(what_is_left_without_notice_is_unwound),
+        T(a_full_ring_drops_whole_calls),  T(an_end_without_room_shows_in_the_next_event),
+        T(deep_calls_are_left_out),        T(short_calls_are_held_back),
         T(the_middle_of_a_stack_can_go),
     };
 

@@ -425,9 +425,8 @@ static void a_snapshot_shows_its_stack_and_why_it_was_refused(void **state)
 /* An event with `count` native frames of this program in one run, the last of them cut off. */
 static struct event_stack *native_new(struct names_method *method, size_t count)
 {
-    struct event_stack *stack =
-        memory_zalloc(1, sizeof(*stack) + sizeof(stack->methods[0]) +
-                             (count + 1) * sizeof(struct event_native));
+    struct event_stack *stack = memory_zalloc(1, sizeof(*stack) + sizeof(stack->methods[0]) +
+                                                     (count + 1) * sizeof(struct event_native));
     struct event_native *native = (struct event_native *)(stack->methods + 1);
 
     stack->count = 1;

@@ -65,7 +65,8 @@ static void every_option_is_read(void **state)
             "\"check\":1,\"max_nodes\":4294967295,\"sample\":9007199254740991,\"min_size\":85000,"
             "\"only\":[\"My.*\",\"Other.?\"],\"exclude\":[\"*.ctor*\"],\"types\":[],\"process\":["
             "\"csc\"],"
-            "\"compress\":true,\"paused\":true,\"no_inline\":true,\"no_lines\":true,\"max_log\":1048576,"
+            "\"compress\":true,\"paused\":true,\"no_inline\":true,\"no_lines\":true,\"max_log\":"
+            "1048576,"
             "\"output\":\"/tmp/a\\u00e4.ndjson\",\"directory\":\"/tmp\",\"status\":\"/run/"
             "s\",\"version\":1}",
             &o, why, sizeof(why)),
@@ -263,8 +264,7 @@ static void choices_that_contradict_each_other_are_refused(void **state)
                    "check and capture contradict");
     assert_refused("{\"version\":1,\"stacks\":\"inline\",\"log\":\"sites\"}",
                    "stacks and log contradict");
-    assert_refused("{\"version\":1,\"native\":true,\"check\":0}",
-                   "native and check contradict");
+    assert_refused("{\"version\":1,\"native\":true,\"check\":0}", "native and check contradict");
 }
 
 static void a_short_buffer_holds_the_beginning_of_the_line(void **state)

@@ -270,7 +270,8 @@ static void in_child(void (*body)(const char *), const char *more)
     child = fork();
     assert_true(child >= 0);
     if (!child) {
-        signal(SIGSEGV, SIG_DFL); /* cmocka's handler would go on with the tests that follow, here */
+        signal(SIGSEGV,
+               SIG_DFL); /* cmocka's handler would go on with the tests that follow, here */
         body(more);
         _exit(0);
     }

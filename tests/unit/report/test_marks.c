@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#define HEADER "{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":1}\n"
+#define HEADER  "{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":1}\n"
 #define PART(n) "{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":1,\"part\":" #n "}\n"
 #define DEFINED \
     "{\"kind\":\"thread\",\"id\":1,\"os\":1}\n{\"kind\":\"class\",\"id\":1,\"name\":\"C\"}\n"

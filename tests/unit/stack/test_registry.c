@@ -396,8 +396,7 @@ static void totals_never_fall_and_never_count_a_thread_twice(void **state)
 
 static int start(void **state)
 {
-    const struct stack_config config = {
-        .detached = on_detached};
+    const struct stack_config config = {.detached = on_detached};
 
     (void)state;
     clock_init();

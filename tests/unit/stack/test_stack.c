@@ -51,7 +51,8 @@ static char at_level[LEVELS + 1]; /* which method runs there */
 static uintptr_t function_at(void *context, uintptr_t ip)
 {
     (void)context;
-    return ip > FROM_JITTED && ip <= FROM_JITTED + LEVELS ? function(at_level[ip - FROM_JITTED - 1]) : 0;
+    return ip > FROM_JITTED && ip <= FROM_JITTED + LEVELS ? function(at_level[ip - FROM_JITTED - 1])
+                                                          : 0;
 }
 
 static void enter(char method, unsigned level, uintptr_t from)
@@ -1059,7 +1060,8 @@ static void a_frame_left_too_early_comes_back_as_it_was(void **state)
     (void)state;
     calls("AB");
     leave('B', 2);
-    stack_inside(stack_self, id('B'), sp_of(2) - 16); /* a body entered by on-stack replacement: a little low */
+    stack_inside(stack_self, id('B'),
+                 sp_of(2) - 16); /* a body entered by on-stack replacement: a little low */
     expect("AB");
     assert_true(stack_top_sp(stack_self) == sp_of(2));
     assert_true(load_relaxed(&stack_self->top[-1].ret) == FROM_JITTED + 2);

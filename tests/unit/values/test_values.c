@@ -71,8 +71,9 @@ static void primitives_are_numbers_texts_and_words(void **state)
 
 static void decimals_are_as_csharp_writes_them(void **state)
 {
-    const uint32_t half[] = {1u << 16, 0, 5, 0}, minus[] = {0x80030000, 0, 1, 0}, zero[] = {0, 0, 0, 0},
-                   most[] = {0, UINT32_MAX, UINT32_MAX, UINT32_MAX}, price[] = {4u << 16, 0, 1234500, 0};
+    const uint32_t half[] = {1u << 16, 0, 5, 0}, minus[] = {0x80030000, 0, 1, 0},
+                   zero[] = {0, 0, 0, 0}, most[] = {0, UINT32_MAX, UINT32_MAX, UINT32_MAX},
+                   price[] = {4u << 16, 0, 1234500, 0};
 
     (void)state;
     CHECK("\"0.5\"", half, VALUE_TYPE(WORLD_DECIMAL));
@@ -158,7 +159,8 @@ static void what_leads_to_itself_ends(void **state)
     char *text;
 
     (void)state;
-    capture_value(&c, type_of((const uint8_t[]){VALUE_TYPE(WORLD_NODE)}, 2), (uintptr_t)&node, true);
+    capture_value(&c, type_of((const uint8_t[]){VALUE_TYPE(WORLD_NODE)}, 2), (uintptr_t)&node,
+                  true);
     text = world_text(&c, SIZE_MAX);
     assert_true(strstr(text, "\"cut\":true") || strstr(text, "\"unreadable\":true"));
     assert_true(strlen(text) < 1000);
@@ -186,10 +188,15 @@ static void what_has_no_room_is_cut(void **state)
 static void damaged_blobs_are_unknown(void **state)
 {
     static const uint8_t blobs[][8] = {
-        {0}, {ELEMENT_TYPE_VALUETYPE}, {ELEMENT_TYPE_VALUETYPE, 0xff, 0xff}, {ELEMENT_TYPE_GENERICINST, 8},
+        {0},
+        {ELEMENT_TYPE_VALUETYPE},
+        {ELEMENT_TYPE_VALUETYPE, 0xff, 0xff},
+        {ELEMENT_TYPE_GENERICINST, 8},
         {ELEMENT_TYPE_GENERICINST, ELEMENT_TYPE_VALUETYPE, WORLD_TOKEN(WORLD_GEN), 0},
         {ELEMENT_TYPE_GENERICINST, ELEMENT_TYPE_VALUETYPE, WORLD_TOKEN(WORLD_GEN), 1, 0x7e},
-        {ELEMENT_TYPE_VAR, 9}, {ELEMENT_TYPE_TYPEDBYREF}, {0xff},
+        {ELEMENT_TYPE_VAR, 9},
+        {ELEMENT_TYPE_TYPEDBYREF},
+        {0xff},
     };
 
     (void)state;
@@ -205,8 +212,9 @@ static void damaged_blobs_are_unknown(void **state)
 /* int Run(int first, out Pair second) of Gen<T>, and T Run(): the runtime does not say what T is. */
 static void a_plan_has_names_this_and_what_comes_out(void **state)
 {
-    static const uint8_t signature[] = {IMAGE_CEE_CS_CALLCONV_HASTHIS, 2, ELEMENT_TYPE_VAR, 0,
-                                        ELEMENT_TYPE_I4, ELEMENT_TYPE_BYREF, VALUE_TYPE(WORLD_PAIR)};
+    static const uint8_t signature[] = {
+        IMAGE_CEE_CS_CALLCONV_HASTHIS, 2, ELEMENT_TYPE_VAR, 0, ELEMENT_TYPE_I4, ELEMENT_TYPE_BYREF,
+        VALUE_TYPE(WORLD_PAIR)};
     struct names_method method = {.token = mdtMethodDef | 1, .module = world_scope().module};
     struct values_plan *plan;
 
@@ -264,7 +272,11 @@ static void targets_are_read_again_on_the_stack_only(void **state)
 
 static void running_out_of_memory_gives_no_plan(void **state)
 {
-    static const uint8_t signature[] = {0, 3, ELEMENT_TYPE_VOID, ELEMENT_TYPE_I4, VALUE_TYPE(WORLD_COLOR),
+    static const uint8_t signature[] = {0,
+                                        3,
+                                        ELEMENT_TYPE_VOID,
+                                        ELEMENT_TYPE_I4,
+                                        VALUE_TYPE(WORLD_COLOR),
                                         GENERIC(WORLD_NULLABLE, VALUE_TYPE(WORLD_PAIR))};
     struct names_method method = {.token = mdtMethodDef | 1, .module = world_scope().module};
     struct values_plan *plan = NULL;
@@ -292,9 +304,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(decimals_are_as_csharp_writes_them, setup, teardown),
         cmocka_unit_test_setup_teardown(enums_have_names, setup, teardown),
         cmocka_unit_test_setup_teardown(structs_are_their_fields, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_is_referred_to_is_read_if_it_is_there, setup, teardown),
-        cmocka_unit_test_setup_teardown(objects_found_in_unsure_memory_must_be_of_a_known_class, setup,
+        cmocka_unit_test_setup_teardown(what_is_referred_to_is_read_if_it_is_there, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(objects_found_in_unsure_memory_must_be_of_a_known_class,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(what_leads_to_itself_ends, setup, teardown),
         cmocka_unit_test_setup_teardown(what_has_no_room_is_cut, setup, teardown),
         cmocka_unit_test_setup_teardown(damaged_blobs_are_unknown, setup, teardown),

@@ -23,9 +23,23 @@ struct world_type {
 };
 
 enum {
-    WORLD_OBJECT = 1, WORLD_VALUE, WORLD_ENUM, WORLD_CANON, WORLD_STRING, WORLD_INT, WORLD_LONG,
-    WORLD_BOOL, WORLD_DECIMAL, WORLD_NULLABLE, WORLD_SPAN, WORLD_PAIR, WORLD_COLOR, WORLD_BITS,
-    WORLD_GEN, WORLD_NODE, WORLD_TYPES
+    WORLD_OBJECT = 1,
+    WORLD_VALUE,
+    WORLD_ENUM,
+    WORLD_CANON,
+    WORLD_STRING,
+    WORLD_INT,
+    WORLD_LONG,
+    WORLD_BOOL,
+    WORLD_DECIMAL,
+    WORLD_NULLABLE,
+    WORLD_SPAN,
+    WORLD_PAIR,
+    WORLD_COLOR,
+    WORLD_BITS,
+    WORLD_GEN,
+    WORLD_NODE,
+    WORLD_TYPES
 };
 
 static const struct world_type world_types[WORLD_TYPES] = {
@@ -73,7 +87,12 @@ static const struct world_field world_fields[] = {
     {WORLD_BITS, 0, LITERAL, u"AB", {6, ELEMENT_TYPE_VALUETYPE, WORLD_TOKEN(WORLD_BITS)}, 3},
     {WORLD_GEN, 0, 0, u"Value", {6, ELEMENT_TYPE_VAR, 0}, 0},
     {WORLD_GEN, 8, 0, u"N", {6, ELEMENT_TYPE_I4}, 0},
-    {WORLD_NODE, 0, 0, u"Next", {6, ELEMENT_TYPE_PTR, ELEMENT_TYPE_VALUETYPE, WORLD_TOKEN(WORLD_NODE)}, 0},
+    {WORLD_NODE,
+     0,
+     0,
+     u"Next",
+     {6, ELEMENT_TYPE_PTR, ELEMENT_TYPE_VALUETYPE, WORLD_TOKEN(WORLD_NODE)},
+     0},
     {WORLD_NODE, 8, 0, u"Pair", {6, ELEMENT_TYPE_VALUETYPE, WORLD_TOKEN(WORLD_PAIR)}, 0},
     {WORLD_NODE, 16, 0, u"Text", {6, ELEMENT_TYPE_STRING}, 0},
 };
@@ -273,7 +292,8 @@ static hresult world_layout(struct clr_info *self, uintptr_t id, struct clr_fiel
     *size = world_types[row].size;
     for (uint32_t i = 0; i < WORLD_FIELDS && *count < max; i++)
         if (world_fields[i].owner == row && !(world_fields[i].attributes & fdStatic))
-            offsets[(*count)++] = (struct clr_field_offset){mdtFieldDef | (i + 1), world_fields[i].offset};
+            offsets[(*count)++] =
+                (struct clr_field_offset){mdtFieldDef | (i + 1), world_fields[i].offset};
     return S_OK;
 }
 

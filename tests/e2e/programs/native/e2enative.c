@@ -74,7 +74,8 @@ int e2e_call_deep(callback call, int argument, int depth)
     volatile char room[64];
 
     room[0] = (char)depth;
-    return (depth > 0 ? e2e_call_deep(call, argument, depth - 1) : call(argument)) + (room[0] == (char)depth ? 0 : 1);
+    return (depth > 0 ? e2e_call_deep(call, argument, depth - 1) : call(argument)) +
+           (room[0] == (char)depth ? 0 : 1);
 }
 
 int e2e_call_wide(callback_wide call)
