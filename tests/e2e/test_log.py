@@ -219,11 +219,12 @@ def test_a_limited_log_keeps_its_newest_part(t):
     t.equal(r.status, 0, str(r))
     parts = [r.path, r.path + '.1']
     t.equal(r.paths, parts, 'parts')
+    allocs = 0
     for part in parts:
         t.true(os.path.getsize(part) <= limit + 65536, '%s: %d bytes' % (part, os.path.getsize(part)))
-        log = Log(part)  # each can be read alone
-        t.true(len(log.allocs) > 1000, '%d allocations' % len(log.allocs))
+        allocs += len(Log(part).allocs)  # each can be read alone; the newest may have just begun
         t.equal(tool('validate', part).status, 0, 'validate')
+    t.true(allocs > 1000, '%d allocations' % allocs)
     end = r.log.end
     t.true(end, 'no end')
     t.equal((end['seen'], end['lost']), (end['written'], 0), 'seen')
