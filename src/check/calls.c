@@ -20,16 +20,11 @@ static uintptr_t function_at(const struct check_config *config, uintptr_t ip)
                : 0;
 }
 
-static uintptr_t function_of(const struct stack_copied *frame)
-{
-    return *(const uintptr_t *)frame->method;
-}
-
 /* Of the oldest `count` frames of both, are the methods the same? */
 static bool same_older(const struct check_walk *walk, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (walk->frame[walk->count - 1 - i].function != function_of(&walk->shadow[i]))
+        if (walk->frame[walk->count - 1 - i].function != stack_copied_function(&walk->shadow[i]))
             return false;
     return true;
 }
@@ -42,11 +37,12 @@ static bool is_passed(const struct check_walk *walk, size_t depth)
 {
     size_t shorter = walk->count < depth ? walk->count : depth, older = 0, younger = 0;
 
-    while (older < shorter &&
-           walk->frame[walk->count - 1 - older].function == function_of(&walk->shadow[older]))
+    while (older < shorter && walk->frame[walk->count - 1 - older].function ==
+                                  stack_copied_function(&walk->shadow[older]))
         older++;
     while (younger < shorter - older &&
-           walk->frame[younger].function == function_of(&walk->shadow[depth - 1 - younger]))
+           walk->frame[younger].function ==
+               stack_copied_function(&walk->shadow[depth - 1 - younger]))
         younger++;
     return older + younger == shorter;
 }
@@ -63,7 +59,7 @@ static void mismatch(struct check_walk *walk, size_t depth, struct event_ring *r
     m->shadow = (uint32_t)depth;
     m->snapshot = (uint32_t)walk->count;
     for (size_t i = 0; i < depth; i++)
-        m->methods[i] = function_of(&walk->shadow[depth - 1 - i]);
+        m->methods[i] = stack_copied_function(&walk->shadow[depth - 1 - i]);
     for (size_t i = 0; i < walk->count; i++)
         m->methods[depth + i] = walk->frame[i].function;
     check_mismatch_finish(walk->check, m);
@@ -114,7 +110,8 @@ void check_call(struct check *check, struct check_thread **thread, struct stack 
     if (!config->hook_caller(walk->shadow[depth - 1].sp, &registers.value[NATIVE_IP],
                              &registers.value[NATIVE_SP], &registers.value[NATIVE_BP]) ||
         function_at(config, registers.value[NATIVE_IP]) !=
-            function_of(&walk->shadow[depth - 1])) { /* a seed elsewhere would lead anywhere */
+            stack_copied_function(
+                &walk->shadow[depth - 1])) { /* a seed elsewhere would lead anywhere */
         add_relaxed(&a->lost, 1);
         return;
     }

@@ -110,11 +110,6 @@ static enum agreement_call class_of(struct check_walk *walk, uintptr_t ip, uintp
                                                          : AGREEMENT_CALL_OTHER;
 }
 
-static uintptr_t function_of(const struct stack_copied *frame)
-{
-    return *(const uintptr_t *)frame->method;
-}
-
 /* `below`: how many shadow frames are older; that of a filter is never the oldest. */
 static enum agreement_fp class_of_fp(const struct check_frame *frame,
                                      const struct stack_copied *shadow, size_t below)
@@ -125,7 +120,8 @@ static enum agreement_fp class_of_fp(const struct check_frame *frame,
     if (shadow->ret == FRAME_RET_FILTER)
         do
             shadow--;
-        while (below-- > 1 && (shadow->sp < caller_sp || function_of(shadow) != frame->function));
+        while (below-- > 1 &&
+               (shadow->sp < caller_sp || stack_copied_function(shadow) != frame->function));
     if (caller_sp == shadow->sp)
         return AGREEMENT_FP_EQUAL;
     return frame->fp >= frame->sp && caller_sp < shadow->sp ? AGREEMENT_FP_REPLACED

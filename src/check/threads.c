@@ -108,12 +108,6 @@ static bool is_gone(struct check_threads *t, uintptr_t thread_id)
     return entry;
 }
 
-/* FunctionID of a shadow frame's method. */
-static uintptr_t function_of(uintptr_t method)
-{
-    return method ? *(const uintptr_t *)method : 0;
-}
-
 /* Do the walked frames from `skip` on equal the copied ones? */
 static bool equal_from(const struct check_threads *t, const struct check_walk *walk, size_t skip)
 {
@@ -121,7 +115,7 @@ static bool equal_from(const struct check_threads *t, const struct check_walk *w
         return false;
     for (size_t i = 0; i < t->copy.depth; i++)
         if (walk->frame[skip + i].function !=
-            function_of(t->copy.frames[t->copy.depth - 1 - i].method))
+            stack_copied_function(&t->copy.frames[t->copy.depth - 1 - i]))
             return false;
     return true;
 }
@@ -143,7 +137,7 @@ static void mismatch(struct check_threads *t, uint32_t os_thread, hresult result
     m->shadow = t->copy.depth;
     m->snapshot = (uint32_t)t->walked.count;
     for (uint32_t i = 0; i < m->shadow; i++)
-        m->methods[i] = function_of(t->copy.frames[m->shadow - 1 - i].method);
+        m->methods[i] = stack_copied_function(&t->copy.frames[m->shadow - 1 - i]);
     for (uint32_t i = 0; i < m->snapshot; i++)
         m->methods[m->shadow + i] = t->walked.frame[i].function;
     check_mismatch_finish(t->config.check, m);
@@ -157,7 +151,7 @@ static bool is_leaving(const struct check_threads *t)
     const struct check_frame *top = t->walked.frame;
 
     return t->walked.count == t->copy.depth + 1u && left->method &&
-           top->function == function_of(left->method) &&
+           top->function == stack_copied_function(left) &&
            top->fp + 2 * sizeof(uintptr_t) == left->sp && equal_from(t, &t->walked, 1) &&
            leaving_behind_hook(top->ip, left->method, top->function);
 }
@@ -171,7 +165,7 @@ static bool is_dispatching(const struct check_threads *t)
     if (!t->copy.dispatching)
         return false;
     for (size_t i = 0; i < common; i++)
-        if (t->walked.frame[walked - 1 - i].function != function_of(t->copy.frames[i].method))
+        if (t->walked.frame[walked - 1 - i].function != stack_copied_function(&t->copy.frames[i]))
             return false;
     return true;
 }
@@ -217,7 +211,7 @@ static bool is_entering(struct check_threads *t, uint32_t os_thread)
         return false;
     for (size_t i = 0; i < t->walked.count; i++)
         if (t->walked.frame[i].function !=
-            function_of(t->copy.frames[t->copy.depth - 2 - i].method))
+            stack_copied_function(&t->copy.frames[t->copy.depth - 2 - i]))
             return false;
     /* Where those do not tell, the method itself does: hooks of one for unmanaged callers come before it is let in. */
     if (!t->native || find_seed(t, os_thread, &registers) != NATIVE_FOUND)
@@ -225,7 +219,7 @@ static bool is_entering(struct check_threads *t, uint32_t os_thread)
     return registers.value[NATIVE_SP] < top->sp &&
            info->vtbl->get_function_from_ip(info, (const uint8_t *)registers.value[NATIVE_IP],
                                             &function) == S_OK &&
-           function == function_of(top->method);
+           function == stack_copied_function(top);
 }
 
 static void compare(struct check_threads *t, uint32_t os_thread, hresult result)

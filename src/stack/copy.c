@@ -1,5 +1,5 @@
 /*
- * Copies of all stacks, taken beside their running threads. A copy is exact when the word that every change of a stack
+ * Copies of stacks, taken beside their running threads. A copy is exact when the word that every change of a stack
  * ends with was the same before and after; else what can be proved of it is said: how many of its oldest frames cannot
  * have changed in between.
  */
@@ -9,6 +9,73 @@
 #include <urcu/urcu-bp.h>
 
 #define COPY_TRIES 16
+
+/* A look at a stack: its words before frames are copied. */
+struct look {
+    uint64_t state;
+    const struct stack_block *block;
+};
+
+/* In a read-side section, for as long as the block is read. */
+static struct look look_begin(const struct stack *s)
+{
+    uint64_t state =
+        load_acquire(&s->state); /* slots of that state; pairs with the release of its store */
+
+    return (struct look){state, load_acquire(&s->block)};
+}
+
+/* The block may be the one before or after the word; a smaller one cannot hold that many. */
+static void frames_copy(struct stack_copied *to, const struct look *look, uint32_t first,
+                        uint32_t count)
+{
+    for (uint32_t i = 0; i < count && first + i < look->block->capacity; i++) {
+        const struct frame *from = &look->block->frames[1 + first + i];
+
+        to[i].method = load_relaxed(&from->method);
+        to[i].sp = load_relaxed(&from->sp);
+        to[i].ret = load_relaxed(&from->ret);
+    }
+}
+
+/* Whether nothing changed since; *after: the state as it is now. */
+static bool look_holds(const struct stack *s, const struct look *look, uint64_t *after)
+{
+    fence_acquire(); /* slots before the second look; pairs with fence_release in stack_enter */
+    *after = load_acquire(&s->state);
+    return *after == look->state && load_acquire(&s->block) == look->block;
+}
+
+/* One try. In a read-side section. */
+static bool copy_once(const struct stack *s, struct stack_copy *out)
+{
+    struct look look = look_begin(s);
+    uint32_t depth = STATE_DEPTH(look.state);
+    uint64_t after;
+
+    out->depth = depth;
+    frames_copy(out->frames, &look, 0, depth < out->capacity ? depth : out->capacity);
+    out->left = (struct stack_copied){0, 0, 0};
+    if (depth < look.block->capacity)
+        frames_copy(&out->left, &look, depth, 1);
+    out->dispatching = load_relaxed(&s->dispatching);
+    return look_holds(s, &look, &after) && depth <= out->capacity;
+}
+
+int stack_copy_thread(uint32_t os_thread, struct stack_copy *out)
+{
+    const struct stack *s;
+
+    urcu_bp_read_lock(); /* keeps every listed stack and its block alive (I4) */
+    for (s = stack_registry(); s; s = load_acquire(&s->next))
+        if (s->os_thread == os_thread && !load_acquire(&s->gone))
+            break;
+    out->exact = false;
+    for (unsigned i = 0; s && i < COPY_TRIES && !out->exact; i++)
+        out->exact = copy_once(s, out);
+    urcu_bp_read_unlock(); /* s is dead from here on; out is ours */
+    return s ? 0 : -ESRCH;
+}
 
 /*
  * Frames from the root that were there all the time between two states, if only calls and returns lay between: the
@@ -25,33 +92,24 @@ static uint32_t untouched(uint64_t before, uint64_t after)
     return STATE_DEPTH(before) - (uint32_t)leaves;
 }
 
-/* One try: word, frames, word. In a read-side section. `room` is what frames[] takes. */
+/* One try. In a read-side section. `room` is what frames[] takes. */
 static void copy_try(const struct stack *s, struct stack_copied *frames, size_t room,
                      struct stack_copied_thread *out)
 {
-    uint64_t repairs = load_acquire(&s->repair_changes);
-    uint64_t before = load_acquire(&s->state), after; /* slots of that state */
-    const struct stack_block *block = load_acquire(&s->block);
-    uint32_t depth = STATE_DEPTH(before), skipped;
+    uint64_t repairs = load_acquire(&s->repair_changes), after;
+    struct look look = look_begin(s);
+    uint32_t depth = STATE_DEPTH(look.state);
 
     out->depth = depth;
     out->count = depth < room ? depth : (uint32_t)room;
-    skipped = depth - out->count;
-    for (uint32_t i = 0; i < out->count; i++) {
-        const struct frame *from = &block->frames[1 + skipped + i];
-
-        frames[i].method = load_relaxed(&from->method);
-        frames[i].sp = load_relaxed(&from->sp);
-        frames[i].ret = load_relaxed(&from->ret);
-    }
+    frames_copy(frames, &look, depth - out->count, out->count);
     out->dispatching = load_relaxed(&s->dispatching);
-    fence_acquire(); /* slots before the second look; pairs with fence_release in stack_enter */
-    after = load_acquire(&s->state);
-    out->exact = after == before && load_acquire(&s->block) == block;
+    out->exact = look_holds(s, &look, &after);
     if (out->exact)
         out->certain = depth;
     else /* a cut changes the word once for many frames: then nothing can be said */
-        out->certain = load_relaxed(&s->repair_changes) == repairs ? untouched(before, after) : 0;
+        out->certain =
+            load_relaxed(&s->repair_changes) == repairs ? untouched(look.state, after) : 0;
 }
 
 static void copy_thread(const struct stack *s, struct stack_copies *all,

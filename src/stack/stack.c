@@ -257,7 +257,7 @@ void stack_cut(struct stack *s, uint32_t depth, enum stack_repair why)
     if (config.cutting)
         config.cutting(s, depth, present);
     stack_count(s, why);
-    store_relaxed(&s->repair_changes, load_relaxed(&s->repair_changes) + 1);
+    stack_no_calls(s, 1);
     s->top -= present - depth;
     store_release(&s->state, state + STATE_CHANGE - (present - depth));
 }
@@ -310,7 +310,7 @@ static void stack_splice(struct stack *s, uint32_t from, uint32_t to, enum stack
     if (config.cutting)
         config.cutting(s, from, to);
     stack_count(s, why);
-    store_relaxed(&s->repair_changes, load_relaxed(&s->repair_changes) + 2);
+    stack_no_calls(s, 2);
     /* A reader must not take a moved frame for the one that was there: it sees a change before and one after. */
     store_release(&s->state, state + STATE_CHANGE);
     fence_release();
@@ -332,10 +332,9 @@ static void stack_splice(struct stack *s, uint32_t from, uint32_t to, enum stack
 static bool calls_itself(const struct stack *s, uint32_t index)
 {
     const struct frame *frame = stack_frame(s, index);
-    uintptr_t function = *(const uintptr_t *)load_relaxed(&frame->method);
+    uintptr_t function = stack_function(frame);
 
-    return config.function_at && index &&
-           *(const uintptr_t *)load_relaxed(&stack_frame(s, index - 1)->method) == function &&
+    return config.function_at && index && stack_function(stack_frame(s, index - 1)) == function &&
            config.function_at(config.context, load_relaxed(&frame->ret)) == function;
 }
 
@@ -479,8 +478,7 @@ void stack_inside(struct stack *s, uintptr_t method, uintptr_t sp)
     }
     stack_push(s, method, sp, ret);
     stack_count(s, STACK_IN_WRAPPER);
-    store_relaxed(&s->repair_changes,
-                  load_relaxed(&s->repair_changes) + 1); /* a change that is no call */
+    stack_no_calls(s, 1);
 }
 
 size_t stack_settle(struct stack *s, struct frame **top)
@@ -537,51 +535,6 @@ void stack_totals_read(struct stack_totals *out)
     urcu_bp_read_unlock();
     out->threads = load_relaxed(&attached);
     out->refused = load_relaxed(&refused);
-}
-
-#define COPY_TRIES 16
-
-static void frame_copy(struct stack_copied *to, const struct frame *from)
-{
-    to->method = load_relaxed(&from->method);
-    to->sp = load_relaxed(&from->sp);
-    to->ret = load_relaxed(&from->ret);
-}
-
-/* One try: word, frames, word. In a read-side section. */
-static bool copy_once(const struct stack *s, struct stack_copy *out)
-{
-    uint64_t before =
-        load_acquire(&s->state); /* slots of that state; pairs with the release of its store */
-    const struct stack_block *block = load_acquire(&s->block);
-    uint32_t depth = STATE_DEPTH(before);
-
-    /* The block may be the one before or after the word; a smaller one cannot hold that many. */
-    out->depth = depth;
-    for (uint32_t i = 0; i < depth && i < out->capacity && i < block->capacity; i++)
-        frame_copy(&out->frames[i], &block->frames[1 + i]);
-    out->left = (struct stack_copied){0, 0, 0};
-    if (depth < block->capacity)
-        frame_copy(&out->left, &block->frames[1 + depth]);
-    out->dispatching = load_relaxed(&s->dispatching);
-    fence_acquire(); /* slots before the second look; pairs with fence_release in stack_enter */
-    return load_relaxed(&s->state) == before && load_acquire(&s->block) == block &&
-           depth <= out->capacity;
-}
-
-int stack_copy_thread(uint32_t os_thread, struct stack_copy *out)
-{
-    struct stack *s;
-
-    urcu_bp_read_lock(); /* keeps every listed stack and its block alive (I4) */
-    for (s = load_acquire(&registry); s; s = load_acquire(&s->next))
-        if (s->os_thread == os_thread && !load_acquire(&s->gone))
-            break;
-    out->exact = false;
-    for (unsigned i = 0; s && i < COPY_TRIES && !out->exact; i++)
-        out->exact = copy_once(s, out);
-    urcu_bp_read_unlock(); /* s is dead from here on; out is ours */
-    return s ? 0 : -ESRCH;
 }
 
 double stack_measure(void (*pair)(uintptr_t method, uintptr_t sp), unsigned count)

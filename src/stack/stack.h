@@ -168,6 +168,12 @@ struct stack_copied {
     uintptr_t method, sp, ret;
 };
 
+/* FunctionID of a copied frame; 0 where there is none. */
+static inline uintptr_t stack_copied_function(const struct stack_copied *frame)
+{
+    return frame->method ? *(const uintptr_t *)frame->method : 0;
+}
+
 /* A copy of one thread's stack, in the caller's memory. */
 struct stack_copy {
     struct stack_copied *frames; /* the caller's array, oldest first */

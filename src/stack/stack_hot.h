@@ -143,6 +143,12 @@ static inline uintptr_t stack_function(const struct frame *frame)
     return *(const uintptr_t *)load_relaxed(&frame->method);
 }
 
+/* `changes` of the state just made, or about to be, are no calls. Owner only. */
+static inline void stack_no_calls(struct stack *s, uint64_t changes)
+{
+    store_relaxed(&s->repair_changes, load_relaxed(&s->repair_changes) + changes);
+}
+
 /*
  * Rules that a test build can switch off one at a time (SHADOWTRACE_WITHOUT names it), so that a test sees the
  * comparison find the difference. In the product this is the constant true.

@@ -15,11 +15,6 @@
 
 #include <string.h>
 
-static uintptr_t function_of(const struct frame *frame)
-{
-    return *(const uintptr_t *)load_relaxed(&frame->method);
-}
-
 /*
  * Index of the next frame of f below `from` (STACK_NONE: from the top on), or `from` when there is none. Some builds
  * report a method once more for each of its handlers that runs: told twice of the same, and nothing of f called it,
@@ -29,11 +24,11 @@ static uint32_t next_below(const struct stack *s, uintptr_t function, uint32_t f
 {
     uint32_t depth = stack_depth(s), i = from < depth ? from : depth;
 
-    if (from < depth && function_of(stack_frame(s, from)) == function &&
-        (from == 0 || function_of(stack_frame(s, from - 1)) != function) && RULE(RULE_DUPLICATE))
+    if (from < depth && stack_function(stack_frame(s, from)) == function &&
+        (from == 0 || stack_function(stack_frame(s, from - 1)) != function) && RULE(RULE_DUPLICATE))
         return from;
     while (i-- > 0)
-        if (function_of(stack_frame(s, i)) == function)
+        if (stack_function(stack_frame(s, i)) == function)
             return i;
     return from;
 }
@@ -164,8 +159,7 @@ void stack_search_filter_enter(uintptr_t function)
         return; /* not hooked, nothing to show */
     stack_push(s, load_relaxed(&stack_frame(s, at)->method),
                load_relaxed(&s->top[-1].sp) - sizeof(uintptr_t), FRAME_RET_FILTER);
-    store_relaxed(&s->repair_changes,
-                  load_relaxed(&s->repair_changes) + 1); /* a change that is no call */
+    stack_no_calls(s, 1);
 }
 
 void stack_search_filter_leave(void)
@@ -189,7 +183,7 @@ void stack_search_filter_leave(void)
                   STACK_FILTER); /* what an exception swallowed in the filter left behind */
     if (stack_depth(s) > depth) {
         s->top--; /* our own frame: not a repair, nor a call */
-        store_relaxed(&s->repair_changes, load_relaxed(&s->repair_changes) + 1);
+        stack_no_calls(s, 1);
         store_release(&s->state, load_relaxed(&s->state) + STATE_LEAVE);
     }
     restore(s);
@@ -234,7 +228,7 @@ void stack_unwind_function_leave(void)
         return;
     d = &s->dispatch;
     depth = stack_depth(s);
-    if (!depth || function_of(stack_frame(s, depth - 1)) != d->searched)
+    if (!depth || stack_function(stack_frame(s, depth - 1)) != d->searched)
         return;
     d->pending = depth - 1;
     d->guessed = true;
@@ -265,7 +259,7 @@ static void handler_enter(uintptr_t function, uintptr_t sp)
 
         depth = at == STACK_NONE ? depth : at + 1;
     }
-    passed = depth && function_of(stack_frame(s, depth - 1)) == function;
+    passed = depth && stack_function(stack_frame(s, depth - 1)) == function;
     stack_supersede(s, passed ? depth : depth + 1);
     stack_cut(s, depth, STACK_HANDLER_CUT);
     stack_normalise(s);
