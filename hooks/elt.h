@@ -2,7 +2,7 @@
  * hooks/elt.h - the ways in: what the runtime or jitted code calls on every enter, leave and tail call.
  *
  * ELT2 (elt2.c): plain C, called by the runtime's wrapper, which saves the registers. The caller's SP comes from the
- * frame-pointer chain; elt2_chain_holds() checks that chain once.
+ * frame-pointer chain; the first Enter checks that chain.
  * ELT3 (<cpu>/elt3.S): called straight from jitted code; what may be changed and what must be kept is the stub's own
  * promise, proved by tests/unit/hooks/test_preserve.c.
  *

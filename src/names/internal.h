@@ -123,16 +123,9 @@ void names_bodies_free(struct names_method *method); /* no reader left */
 
 void *names_record_at(const struct names_records *records, uint32_t id); /* NULL past the newest */
 
-/*
- * text_class, text_method - the text, freshly made.
- * Returns: UTF-8 of at most TEXT_MAX bytes, to be freed with memory_free; NULL when memory or metadata failed.
- * Threads: any that may read the module's metadata.
- */
-#define TEXT_MAX 4096
-struct signature_scope;
-char *text_class(const struct names_class *class);
-char *text_method(const struct names_method *method);
+#define TEXT_MAX 4096 /* bytes of a name, at the most */
 
+struct signature_scope;
 /* What the type variables in a method's code and signature stand for. */
 void text_scope(const struct names_method *method, struct signature_scope *out);
 

@@ -7,7 +7,7 @@
  * the module's metadata, of which a reference is kept. What can be unloaded (a collectible module, or an instantiation
  * over one) is named at once by the thread that met it, so the resolver never reads what may go away.
  *
- *                                | names_method_map names_class_get | names_*_find | *_text, names_site | resolver
+ *                                | names_method_map names_class_get | names_*_find | *_text, *_site_*   | resolver
  *   any of these at the same time | safe                            | safe         | safe               | safe
  */
 #ifndef SHADOWTRACE_NAMES_NAMES_H
@@ -183,17 +183,12 @@ const char *names_method_resolve(struct names *names, struct names_method *metho
 const char *names_class_resolve(struct names *names, struct names_class *class);
 
 /*
- * names_site - IL offset of the instruction that returns to `ip` inside `method` (NULL: caller not hooked).
- * Returns: the offset, >= 0, or one of enum names_site_kind.
+ * names_site_call, names_site_alloc - IL offset of the instruction that returns to `ip` inside `method` (NULL: caller
+ * not hooked), told who was called or what was made there (NULL: not known). The runtime's maps end at statements;
+ * where a statement calls more than once, that tells which instruction it was.
+ * Returns: the offset, >= 0, or one of enum names_site_kind: NAMES_SITE_UNMAPPED if nothing tells.
  * Threads: as names_method_resolve. Asks the runtime for code ranges and maps, once per body of native code; on a
  *          managed thread that may let a collection run: an ObjectID from before is worthless after it.
- */
-int32_t names_site(struct names *names, struct names_method *method, uintptr_t ip);
-
-/*
- * names_site_call, names_site_alloc - the same, told who was called or what was made there (NULL: not known). The
- * runtime's maps end at statements; where a statement calls more than once, that tells which instruction it was. If
- * nothing tells, it is where the statement begins.
  */
 int32_t names_site_call(struct names *names, struct names_method *method, uintptr_t ip,
                         struct names_method *callee);
@@ -201,7 +196,7 @@ int32_t names_site_alloc(struct names *names, struct names_method *method, uintp
                          struct names_class *made);
 
 enum names_site_kind {
-    NAMES_SITE_PENDING = -1, /* not resolved yet: never returned by names_site */
+    NAMES_SITE_PENDING = -1, /* not resolved yet: never returned by names_site_* */
     NAMES_SITE_NATIVE = -2,  /* returns into the runtime or other native code */
     NAMES_SITE_STUB =
         -3, /* jitted code without metadata, or a stub: outside of every known method */

@@ -587,20 +587,6 @@ void signature_append_parameters(struct buffer *out, const struct signature_scop
     put(out, c.bad ? "?)" : ")");
 }
 
-void signature_append_type(struct buffer *out, const struct signature_scope *scope,
-                           const uint8_t *blob, size_t size)
-{
-    unsigned steps = STEPS_MAX;
-    struct cursor c = {blob, blob ? blob + size : blob, scope, 0, &steps, false};
-    size_t from = out->size;
-
-    read_type(&c, out);
-    if (c.bad) {
-        cut_back(out, from);
-        put(out, "?");
-    }
-}
-
 bool signature_append_definition(struct buffer *out, const struct signature_scope *scope,
                                  uint32_t type)
 {

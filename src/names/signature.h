@@ -30,10 +30,6 @@ struct signature_scope {
 void signature_append_parameters(struct buffer *out, const struct signature_scope *scope,
                                  const uint8_t *blob, size_t size);
 
-/* One type, as in a TypeSpec. */
-void signature_append_type(struct buffer *out, const struct signature_scope *scope,
-                           const uint8_t *blob, size_t size);
-
 /*
  * signature_append_definition - mdTypeDef with the arguments of scope: "Ns.Outer<System.Int32>.Inner<T>".
  * Returns: whether the metadata knew the token; if not, out is as it was.

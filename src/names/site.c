@@ -418,11 +418,6 @@ static int32_t site(struct names *names, struct names_method *method, uintptr_t 
     return NAMES_SITE_OTHER;
 }
 
-int32_t names_site(struct names *names, struct names_method *method, uintptr_t ip)
-{
-    return site(names, method, ip, &(struct site_hint){NULL, NULL});
-}
-
 int32_t names_site_call(struct names *names, struct names_method *method, uintptr_t ip,
                         struct names_method *callee)
 {

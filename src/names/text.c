@@ -73,7 +73,7 @@ static char *finish(struct buffer *out)
     return buffer_take(out);
 }
 
-char *text_class(const struct names_class *class)
+static char *class_text(const struct names_class *class)
 {
     struct buffer out = BUFFER_INIT;
 
@@ -102,7 +102,7 @@ void text_scope(const struct names_method *method, struct signature_scope *out)
     }
 }
 
-char *text_method(const struct names_method *method)
+static char *method_text(const struct names_method *method)
 {
     struct buffer out = BUFFER_INIT, name = BUFFER_INIT;
     struct signature_scope scope;
@@ -152,7 +152,7 @@ const char *names_class_resolve(struct names *names, struct names_class *class)
     (void)names;
     if (text)
         return text;
-    return publish(&class->text, text_class(class), names_class_entry(class)->fallback);
+    return publish(&class->text, class_text(class), names_class_entry(class)->fallback);
 }
 
 const char *names_method_resolve(struct names *names, struct names_method *method)
@@ -162,7 +162,7 @@ const char *names_method_resolve(struct names *names, struct names_method *metho
     (void)names;
     if (text)
         return text;
-    return publish(&method->text, text_method(method), names_method_entry(method)->fallback);
+    return publish(&method->text, method_text(method), names_method_entry(method)->fallback);
 }
 
 const char *names_class_text(const struct names_class *class)

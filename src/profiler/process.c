@@ -60,6 +60,15 @@ static char *name_find(const struct process *p)
     return copy;
 }
 
+static void process_free(struct process *p)
+{
+    memory_free(p->executable);
+    memory_free(p->arguments);
+    memory_free(p->command);
+    memory_free(p->name);
+    memset(p, 0, sizeof(*p));
+}
+
 int process_read(struct process *p)
 {
     char path[PATH_MAX];
@@ -82,15 +91,6 @@ int process_read(struct process *p)
         return 0;
     process_free(p);
     return -ENOMEM;
-}
-
-void process_free(struct process *p)
-{
-    memory_free(p->executable);
-    memory_free(p->arguments);
-    memory_free(p->command);
-    memory_free(p->name);
-    memset(p, 0, sizeof(*p));
 }
 
 struct image_search {

@@ -13,9 +13,8 @@ struct process {
     char *arguments;  /* what command[] points into */
 };
 
-/* process_read - from /proc/self. Returns: 0 or -ENOMEM. Owns: p is the caller's. */
+/* process_read - from /proc/self. Returns: 0, or -ENOMEM and *p empty. Owns: p is the caller's, for the process's life. */
 int process_read(struct process *p);
-void process_free(struct process *p);
 
 /* process_image - the loaded image that holds `address`: [*low, *high). Returns: 0, or -ENOENT. */
 int process_image(const void *address, uintptr_t *low, uintptr_t *high);

@@ -190,7 +190,7 @@ static void a_return_address_belongs_to_the_call_before_it(void **state)
     assert_int_equal(call(0x50, FIRST), 33); /* the last byte of the statement at 32 */
     assert_int_equal(call(0x41, FIRST), 33); /* its first */
     assert_int_equal(call(0x51, 0), 64);
-    assert_int_equal(names_site(names, caller, CODE + 0x50), 33);
+    assert_int_equal(names_site_call(names, caller, CODE + 0x50, NULL), 33);
 }
 
 static void code_that_belongs_to_no_statement_says_so(void **state)
@@ -200,7 +200,7 @@ static void code_that_belongs_to_no_statement_says_so(void **state)
     assert_int_equal(call(0xA4, 0), NAMES_SITE_UNMAPPED); /* epilog */
     assert_int_equal(call(0x34, LAMBDA), NAMES_SITE_UNMAPPED);
     assert_int_equal(call(0xA9, LAMBDA), NAMES_SITE_UNMAPPED);
-    assert_int_equal(names_site(names, caller, 0), NAMES_SITE_NONE);
+    assert_int_equal(names_site_call(names, caller, 0, NULL), NAMES_SITE_NONE);
 }
 
 static void code_without_a_mapping_inside_a_statement_is_that_statements(void **state)
@@ -263,7 +263,8 @@ static void cold_code_counts_on_from_hot_code(void **state)
 {
     (void)state;
     assert_int_equal(names_site_call(names, caller, COLD + 0x10, method_of(GROW)), 130);
-    assert_int_equal(names_site(names, caller, COLD + 0x11), NAMES_SITE_STUB); /* past its end */
+    assert_int_equal(names_site_call(names, caller, COLD + 0x11, NULL),
+                     NAMES_SITE_STUB); /* past its end */
 }
 
 static void every_body_of_a_method_is_found_and_asked_for_once(void **state)
@@ -284,12 +285,13 @@ static void outside_of_the_method_it_says_where(void **state)
 
     (void)state;
     (void)data;
-    assert_int_equal(names_site(names, caller, OTHER_CODE + 4), NAMES_SITE_OTHER);
-    assert_int_equal(names_site(names, NULL, CODE + 0x50), NAMES_SITE_OTHER);
-    assert_int_equal(names_site(names, caller, DYNAMIC_CODE + 4), NAMES_SITE_DYNAMIC);
-    assert_int_equal(names_site(names, caller, STUB_CODE + 4), NAMES_SITE_STUB);
-    assert_int_equal(names_site(names, caller, (uintptr_t)heap + 8), NAMES_SITE_STUB);
-    assert_int_equal(names_site(names, caller, (uintptr_t)(void *)&printf + 1), NAMES_SITE_NATIVE);
+    assert_int_equal(names_site_call(names, caller, OTHER_CODE + 4, NULL), NAMES_SITE_OTHER);
+    assert_int_equal(names_site_call(names, NULL, CODE + 0x50, NULL), NAMES_SITE_OTHER);
+    assert_int_equal(names_site_call(names, caller, DYNAMIC_CODE + 4, NULL), NAMES_SITE_DYNAMIC);
+    assert_int_equal(names_site_call(names, caller, STUB_CODE + 4, NULL), NAMES_SITE_STUB);
+    assert_int_equal(names_site_call(names, caller, (uintptr_t)heap + 8, NULL), NAMES_SITE_STUB);
+    assert_int_equal(names_site_call(names, caller, (uintptr_t)(void *)&printf + 1, NULL),
+                     NAMES_SITE_NATIVE);
     free(heap);
 }
 
@@ -318,7 +320,7 @@ static void a_body_for_which_memory_ran_out_is_asked_for_again(void **state)
     (void)state;
     do {
         memory_fail_after(n++);
-        il = names_site(names, caller, CODE + 0x50);
+        il = names_site_call(names, caller, CODE + 0x50, NULL);
         memory_fail_after(-1);
         assert_true(il == 33 || il == NAMES_SITE_UNMAPPED);
     } while (il != 33);
