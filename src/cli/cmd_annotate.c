@@ -14,10 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN_PROBLEMS 5
-#define SYMBOL_DIRS    16
-#define LINES_MAX      (1u << 24) /* of a source file */
-#define CANDIDATES     5          /* files named when several have the name given */
+#define LINES_MAX  (1u << 24) /* of a source file */
+#define CANDIDATES 5          /* files named when several have the name given */
 
 struct amount {
     uint64_t allocs, bytes;
@@ -37,8 +35,7 @@ struct type_sum {
 struct annotate {
     enum reading_format format;
     struct report_filter filter;
-    const char *symbols[SYMBOL_DIRS];
-    size_t symbol_count;
+    struct reading_symbols symbols;
     const char *source, *file;
     uint64_t context;
     bool all;
@@ -75,10 +72,7 @@ static bool take(struct annotate *a, int option, const char *value)
     case OPT_FORMAT:
         return reading_format(value, &a->format);
     case OPT_SYMBOLS:
-        if (a->symbol_count == SYMBOL_DIRS)
-            return false;
-        a->symbols[a->symbol_count++] = value;
-        return true;
+        return reading_symbols_add(&a->symbols, value);
     case OPT_SOURCE:
         a->source = value;
         return true;
@@ -486,7 +480,7 @@ static int read_log(struct annotate *a, const char *log, struct report_problems 
         err = report_sites_finish(a->sites);
     if (err)
         return reading_failed(&cmd_annotate, log, report_sites_log(a->sites), err);
-    reading_problems(&cmd_annotate, problems, SHOWN_PROBLEMS);
+    reading_problems(&cmd_annotate, problems);
     return CLI_OK;
 }
 
@@ -495,8 +489,8 @@ static int show(struct annotate *a, FILE *out)
     struct source source = {NULL, NULL, 0, false};
     int err, status = CLI_OK;
 
-    if (source_lines_new(&cmd_annotate, report_sites_defs(a->sites), a->symbols, a->symbol_count,
-                         report_sites_log(a->sites)->header, &a->lines))
+    if (source_lines_new(&cmd_annotate, report_sites_defs(a->sites), a->symbols.dirs,
+                         a->symbols.count, report_sites_log(a->sites)->header, &a->lines))
         return out_of_memory();
     status = find_file(a);
     if (status)

@@ -5,8 +5,6 @@
 #include <getopt.h>
 #include <string.h>
 
-#define SHOWN_PROBLEMS 5
-
 enum { OPT_FORMAT = 256, OPT_JOBS, OPT_QUIET };
 
 struct compare_args {
@@ -49,7 +47,7 @@ static int read_one(struct report_checks *c, struct report_problems *problems, s
     if (err)
         status = reading_failed(&cmd_compare, path, &c->log, err);
     else
-        reading_problems(&cmd_compare, problems, SHOWN_PROBLEMS);
+        reading_problems(&cmd_compare, problems);
     return status;
 }
 

@@ -6,9 +6,6 @@
 #include <getopt.h>
 #include <string.h>
 
-#define SHOWN_PROBLEMS 5
-#define SYMBOL_DIRS    16
-
 /* One of the two logs. */
 struct side {
     struct report_problems problems;
@@ -23,8 +20,7 @@ struct diff_args {
     enum report_by by;
     uint64_t top, depth, min_bytes;
     bool top_given, no_lines, wide, exact;
-    const char *symbols[SYMBOL_DIRS];
-    size_t symbol_count;
+    struct reading_symbols symbols;
 };
 
 enum {
@@ -61,21 +57,11 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static bool by_word(const char *word, enum report_by *out)
-{
-    for (int by = REPORT_BY_SITE; by <= REPORT_BY_MODULE; by++)
-        if (strcmp(print_report_by((enum report_by)by), word) == 0) {
-            *out = (enum report_by)by;
-            return true;
-        }
-    return false;
-}
-
 static bool take(struct diff_args *a, int option, const char *value)
 {
     switch (option) {
     case OPT_BY:
-        return by_word(value, &a->by);
+        return print_report_by_name(value, &a->by) && a->by != REPORT_BY_LINE;
     case OPT_FORMAT:
         return reading_format(value, &a->format);
     case OPT_TOP:
@@ -92,10 +78,7 @@ static bool take(struct diff_args *a, int option, const char *value)
         a->filter.method = value;
         return true;
     case OPT_SYMBOLS:
-        if (a->symbol_count == SYMBOL_DIRS)
-            return false;
-        a->symbols[a->symbol_count++] = value;
-        return true;
+        return reading_symbols_add(&a->symbols, value);
     case OPT_JOBS:
         return reading_jobs(value, &a->reading);
     case OPT_NO_LINES:
@@ -135,10 +118,10 @@ static int read_side(const struct diff_args *a, const char *path, struct side *s
         err = report_sites_finish(side->sites);
     if (err)
         return reading_failed(&cmd_diff, path, report_sites_log(side->sites), err);
-    reading_problems(&cmd_diff, &side->problems, SHOWN_PROBLEMS);
+    reading_problems(&cmd_diff, &side->problems);
     if (!a->no_lines &&
-        source_lines_new(&cmd_diff, report_sites_defs(side->sites), a->symbols, a->symbol_count,
-                         report_sites_log(side->sites)->header, &side->lines))
+        source_lines_new(&cmd_diff, report_sites_defs(side->sites), a->symbols.dirs,
+                         a->symbols.count, report_sites_log(side->sites)->header, &side->lines))
         return no_memory();
     return CLI_OK;
 }

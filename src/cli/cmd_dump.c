@@ -8,7 +8,6 @@
 #include <getopt.h>
 #include <string.h>
 
-#define SYMBOL_DIRS 16
 #define MOST_FRAMES (1 << 20)
 
 enum { OPT_FORMAT = 256, OPT_FRAMES, OPT_THREAD, OPT_SYMBOLS, OPT_NO_LINES, OPT_ALL };
@@ -28,8 +27,7 @@ struct dump_args {
     long pid;
     enum reading_format format;
     uint64_t frames, thread; /* thread 0: all */
-    const char *symbols[SYMBOL_DIRS];
-    size_t symbol_count;
+    struct reading_symbols symbols;
     bool no_lines, all;
 };
 
@@ -43,10 +41,7 @@ static bool take(struct dump_args *a, int option, const char *value)
     case OPT_THREAD:
         return text_parse(value, INT32_MAX, &a->thread) && a->thread > 0;
     case OPT_SYMBOLS:
-        if (a->symbol_count == SYMBOL_DIRS)
-            return false;
-        a->symbols[a->symbol_count++] = value;
-        return true;
+        return reading_symbols_add(&a->symbols, value);
     case OPT_NO_LINES:
         a->no_lines = true;
         return true;
@@ -189,7 +184,7 @@ static void print_json(const struct dump_args *a, struct live_stacks *stacks, co
 
 static int dump(const struct dump_args *a, FILE *out)
 {
-    struct live_stacks *stacks = live_stacks_new(a->symbols, a->symbol_count, !a->no_lines);
+    struct live_stacks *stacks = live_stacks_new(a->symbols.dirs, a->symbols.count, !a->no_lines);
     struct client client;
     json_t *reply = NULL;
     int err = stacks ? client_open(&client, a->pid) : -ENOMEM;

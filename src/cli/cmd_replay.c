@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN_PROBLEMS 5
-#define LIMIT          10000
+#define LIMIT 10000
 
 struct replay_args {
     struct replay_filter filter;
@@ -314,7 +313,7 @@ static int replay(struct replay_args *a, const char *path, FILE *out)
         status = CLI_IO;
     }
     if (!err) {
-        reading_problems(&cmd_replay, &problems, SHOWN_PROBLEMS);
+        reading_problems(&cmd_replay, &problems);
         if (a->format == READING_TEXT)
             text(a, r, out);
         else if (json(r, &problems, out))

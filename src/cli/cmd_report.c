@@ -10,9 +10,6 @@
 #include <getopt.h>
 #include <string.h>
 
-#define SHOWN_PROBLEMS 5
-#define SYMBOL_DIRS    16
-
 struct report_args {
     enum reading_format format;
     struct print_report print;
@@ -21,8 +18,7 @@ struct report_args {
     bool folded, top_given, no_lines;
     const char *links;
     struct line_rows rows;
-    const char *symbols[SYMBOL_DIRS];
-    size_t symbol_count;
+    struct reading_symbols symbols;
 };
 
 enum {
@@ -69,25 +65,13 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static bool by_word(const char *word, enum report_by *out)
-{
-    const char *name;
-
-    for (int by = 0; (name = print_report_by((enum report_by)by)); by++)
-        if (strcmp(name, word) == 0) {
-            *out = (enum report_by)by;
-            return true;
-        }
-    return false;
-}
-
 static bool take(struct report_args *a, int option, const char *value)
 {
     uint64_t number;
 
     switch (option) {
     case OPT_BY:
-        return by_word(value, &a->print.by);
+        return print_report_by_name(value, &a->print.by);
     case OPT_FORMAT:
         a->folded = strcmp(value, "folded") == 0;
         return a->folded || reading_format(value, &a->format);
@@ -110,10 +94,7 @@ static bool take(struct report_args *a, int option, const char *value)
         a->filter.method = value;
         return true;
     case OPT_SYMBOLS:
-        if (a->symbol_count == SYMBOL_DIRS)
-            return false;
-        a->symbols[a->symbol_count++] = value;
-        return true;
+        return reading_symbols_add(&a->symbols, value);
     case OPT_FROM:
         a->print.from = value;
         return true;
@@ -192,7 +173,7 @@ static int look_up(struct report_args *a, struct report_sites *sites)
     int err = 0;
 
     if (!a->no_lines && !a->folded)
-        err = source_lines_new(&cmd_report, defs, a->symbols, a->symbol_count,
+        err = source_lines_new(&cmd_report, defs, a->symbols.dirs, a->symbols.count,
                                report_sites_log(sites)->header, &a->print.lines);
     line_rows_init(&a->rows, defs, a->print.lines);
     a->print.rows = &a->rows;
@@ -217,7 +198,7 @@ static int report(struct report_args *a, char **logs, FILE *out)
     status = read_all(a, sites, logs);
     if (status)
         goto out;
-    reading_problems(&cmd_report, &problems, SHOWN_PROBLEMS);
+    reading_problems(&cmd_report, &problems);
     if (look_up(a, sites)) {
         cli_complain(&cmd_report, "%s", strerror(ENOMEM));
         status = CLI_IO;

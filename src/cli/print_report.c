@@ -18,6 +18,18 @@ const char *print_report_by(enum report_by by)
     return (size_t)by < COUNT_OF(names) ? names[by] : NULL;
 }
 
+bool print_report_by_name(const char *name, enum report_by *out)
+{
+    const char *known;
+
+    for (int by = 0; (known = print_report_by((enum report_by)by)); by++)
+        if (strcmp(known, name) == 0) {
+            *out = (enum report_by)by;
+            return true;
+        }
+    return false;
+}
+
 /*
  * A row's stack, leaf first: its method, and where in it the next inner frame, or the allocation,
  * is.

@@ -8,9 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PATIENCE_NS 400000000u /* no progress bar for what is done sooner */
-#define REDRAW_NS   100000000u
-#define BAR         30 /* columns */
+#define PATIENCE_NS    400000000u /* no progress bar for what is done sooner */
+#define REDRAW_NS      100000000u
+#define BAR            30 /* columns */
+#define SHOWN_PROBLEMS 5
 
 bool reading_format(const char *word, enum reading_format *out)
 {
@@ -42,6 +43,14 @@ unsigned reading_threads(const struct reading_options *options)
         return options->jobs;
     count = sched_getaffinity(0, sizeof(mine), &mine) ? 1 : CPU_COUNT(&mine);
     return count > 8 ? 8 : (unsigned)count;
+}
+
+bool reading_symbols_add(struct reading_symbols *s, const char *dir)
+{
+    if (s->count == COUNT_OF(s->dirs))
+        return false;
+    s->dirs[s->count++] = dir;
+    return true;
 }
 
 void reading_progress_init(struct reading_progress *p, const struct reading_options *options)
@@ -100,10 +109,9 @@ int reading_failed(const struct cli_command *command, const char *path,
     return CLI_IO;
 }
 
-void reading_problems(const struct cli_command *command, const struct report_problems *problems,
-                      size_t most)
+void reading_problems(const struct cli_command *command, const struct report_problems *problems)
 {
-    size_t shown = problems->kept_count < most ? problems->kept_count : most;
+    size_t shown = problems->kept_count < SHOWN_PROBLEMS ? problems->kept_count : SHOWN_PROBLEMS;
 
     for (size_t i = 0; i < shown; i++) {
         const struct report_problem *p = &problems->kept[i];
@@ -145,19 +153,42 @@ json_t *reading_log_json(const struct report_log *log, const struct report_probl
                                               (json_int_t)p->place.offset, "text",
                                               reading_text_json(p->text)));
     }
-    json = json_pack("{s:o, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "file",
+    json = json_pack("{s:o, s:b, s:b, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "file",
                      reading_text_json(log->file ? log->file : "-"), "ended",
-                     (int)report_log_ended(log), "cut", (int)(log->cut > 0), "lines",
-                     (json_int_t)log->lines, "bytes", (json_int_t)log->bytes, "skipped",
-                     (json_int_t)log->skipped, "unknown_records", (json_int_t)log->unknown_records,
-                     "unknown_members", (json_int_t)log->unknown_members, "problem_count",
-                     (json_int_t)problems->count, "problems", list);
+                     (int)report_log_ended(log), "cut", (int)(log->cut > 0), "lost_others",
+                     report_log_lost_others(log), "lines", (json_int_t)log->lines, "bytes",
+                     (json_int_t)log->bytes, "skipped", (json_int_t)log->skipped, "unknown_records",
+                     (json_int_t)log->unknown_records, "unknown_members",
+                     (json_int_t)log->unknown_members, "problem_count", (json_int_t)problems->count,
+                     "problems", list);
     return json;
+}
+
+static void print_lost(const struct report_log *log, FILE *out)
+{
+    json_t *others = report_log_lost_others(log), *count;
+    const char *family, *before = "";
+    struct text_number n;
+
+    fputs(report_log_lost(log) || json_object_size(others) ? "Lost while recording: "
+                                                           : "No event was lost",
+          out);
+    if (report_log_lost(log)) {
+        fprintf(out, "alloc %s", text_count(&n, report_log_lost(log)));
+        before = ", ";
+    }
+    json_object_foreach(others, family, count)
+    {
+        fprintf(out, "%s%s %s", before, family,
+                text_count(&n, (uint64_t)json_integer_value(count)));
+        before = ", ";
+    }
+    fputs(".\n", out);
+    json_decref(others);
 }
 
 void reading_completeness(const struct report_log *log, FILE *out)
 {
-    uint64_t lost = report_log_lost(log);
     struct text_number n, m;
 
     if (report_log_ended(log))
@@ -166,8 +197,7 @@ void reading_completeness(const struct report_log *log, FILE *out)
         fputs("The log has no end: the program was killed or still runs, or the file is cut.\n"
               "This is what was recorded up to there. ",
               out);
-    fprintf(out, lost ? "Lost while recording: %s.\n" : "No event was lost.\n",
-            text_count(&n, lost));
+    print_lost(log, out);
     if (log->skipped)
         fprintf(out, "Damaged lines skipped: %s.\n", text_count(&n, log->skipped));
     if (log->unknown_records || log->unknown_members)

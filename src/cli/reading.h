@@ -31,6 +31,13 @@ struct reading_options {
 bool reading_jobs(const char *word, struct reading_options *out);
 unsigned reading_threads(const struct reading_options *options);
 
+/* Folders with symbols, each by its --symbols. */
+struct reading_symbols {
+    const char *dirs[16]; /* borrowed */
+    size_t count;
+};
+bool reading_symbols_add(struct reading_symbols *s, const char *dir); /* false: too many */
+
 /*
  * As struct report_consumer's progress: a bar on stderr, redrawn, if that is a terminal, the reading
  * takes a while, and the user did not ask for quiet.
@@ -54,8 +61,7 @@ int reading_failed(const struct cli_command *command, const char *path,
                    const struct report_log *log, int err);
 
 /* reading_problems - the first few on stderr, FILE:LINE: offset N: what; then how many more. */
-void reading_problems(const struct cli_command *command, const struct report_problems *problems,
-                      size_t most);
+void reading_problems(const struct cli_command *command, const struct report_problems *problems);
 
 /*
  * reading_text_json - text as JSON, also where it is no UTF-8 (a file's name): then what is not

@@ -164,27 +164,63 @@ static void append_text(struct buffer *b, const json_t *text)
         buffer_char(b, (unsigned char)*at < ' ' || *at == 0x7f ? '?' : *at);
 }
 
+/* "LOST of calls: 811 of 140370; of values: 3 of 5" */
+static void append_lost(struct buffer *b, const json_t *object)
+{
+    const json_t *values = json_object_get(object, "values");
+    const char *family, *before = "LOST of ";
+    bool known;
+    json_t *sums;
+
+    json_object_foreach(json_object_get(object, "events"), family, sums)
+    {
+        uint64_t lost = take_number(sums, "lost", &known);
+
+        if (lost) {
+            buffer_format(b, "%s%s: %llu of %llu", before, family, (unsigned long long)lost,
+                          (unsigned long long)take_number(sums, "seen", &known));
+            before = "; of ";
+        }
+    }
+    if (take_number(values, "lost", &known)) {
+        uint64_t lost = take_number(values, "lost", &known);
+
+        buffer_format(b, "%svalues: %llu of %llu", before, (unsigned long long)lost,
+                      (unsigned long long)(lost + take_number(values, "posted", &known)));
+        before = "; of ";
+    }
+    if (*before == ';')
+        buffer_char(b, '\n');
+}
+
 /* "--args Order.*: no method has such a name; near: Orders.Run()" */
-static char *take_unmatched(const json_t *object)
+static void append_unmatched(struct buffer *b, const json_t *object)
 {
     const json_t *array = json_object_get(object, "unmatched"), *row, *name;
-    struct buffer b = BUFFER_INIT;
     size_t i, n;
 
     json_array_foreach(array, i, row)
     {
-        buffer_text(&b, "--");
-        append_text(&b, json_object_get(row, "option"));
-        buffer_char(&b, ' ');
-        append_text(&b, json_object_get(row, "pattern"));
-        buffer_text(&b, ": no method that ran has such a name");
+        buffer_text(b, "--");
+        append_text(b, json_object_get(row, "option"));
+        buffer_char(b, ' ');
+        append_text(b, json_object_get(row, "pattern"));
+        buffer_text(b, ": no method that ran has such a name");
         json_array_foreach(json_object_get(row, "near"), n, name)
         {
-            buffer_text(&b, n ? ", " : "; near: ");
-            append_text(&b, name);
+            buffer_text(b, n ? ", " : "; near: ");
+            append_text(b, name);
         }
-        buffer_char(&b, '\n');
+        buffer_char(b, '\n');
     }
+}
+
+static char *take_notes(const json_t *object)
+{
+    struct buffer b = BUFFER_INIT;
+
+    append_lost(&b, object);
+    append_unmatched(&b, object);
     return b.data ? buffer_take(&b) : NULL;
 }
 
@@ -204,7 +240,7 @@ static void read_process(const char *path, long pid, struct record_process *p)
     p->reason = take_text(object, "reason");
     p->runtime = take_text(object, "runtime");
     p->unverified = json_is_true(json_object_get(object, "unverified"));
-    p->notes = take_unmatched(object);
+    p->notes = take_notes(object);
     p->uncontrolled = take_text(object, "uncontrolled");
     p->no_native = take_text(object, "no_native");
     p->seen = take_number(object, "seen", &p->counted);

@@ -22,7 +22,7 @@ struct record_process {
     long pid;
     enum record_state state;
     char *name, *log, *reason, *runtime;
-    char *notes;         /* lines, each ended by a newline: patterns that no method matched */
+    char *notes;         /* lines, each ended by a newline: other losses, patterns that no method matched */
     char *no_native;     /* why native frames could not be had although they were wanted */
     char *uncontrolled;  /* why it had no control socket although it was wanted */
     bool unverified;     /* on a version of the runtime that this one was not tested with */

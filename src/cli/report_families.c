@@ -8,8 +8,6 @@
 #include <getopt.h>
 #include <string.h>
 
-#define SHOWN_PROBLEMS 5
-
 enum { OPT_TOPIC = 256, OPT_FORMAT = OPT_TOPIC + 5, OPT_TOP, OPT_JOBS, OPT_QUIET };
 
 static const struct option options[] = {
@@ -82,7 +80,7 @@ static int report(const struct cli_command *command, const struct families_args 
     if (err) {
         status = reading_failed(command, path, &f.log, err);
     } else {
-        reading_problems(command, &problems, SHOWN_PROBLEMS);
+        reading_problems(command, &problems);
         if (a->format == READING_TEXT)
             print_families_text(&f, a->top, out);
         else if (print_families_json(&f, &problems, a->top, out))

@@ -8,8 +8,6 @@
 #include <getopt.h>
 #include <string.h>
 
-#define SHOWN_PROBLEMS 5
-
 enum { OPT_PROFILE = 256, OPT_FORMAT, OPT_TOP, OPT_SOURCE };
 
 static const struct option options[] = {
@@ -132,7 +130,7 @@ static int report(const struct cli_command *command, const struct profile_args *
     else
         status = read_all(command, &r, logs);
     if (status == CLI_OK)
-        reading_problems(command, &problems, SHOWN_PROBLEMS);
+        reading_problems(command, &problems);
     if (status == CLI_OK && !report_profile_any(&r.profile)) {
         cli_complain(command, "the log holds no samples of stacks; record with --profile HZ");
         status = CLI_IO;

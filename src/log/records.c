@@ -584,8 +584,11 @@ void log_status_write(const struct log *log, const char *state)
                  log->file.path, strerror(log->file.error));
         json_object_set_new(status, "reason", log_text(reason));
     }
-    if (status && !strcmp(state, "ended"))
+    if (status && !strcmp(state, "ended")) {
         json_object_set_new(status, "unmatched", log_values_unmatched());
+        json_object_set_new(status, "values", log_values_totals());
+        json_object_set_new(status, "events", log_families_json(log));
+    }
     status_emit(c->options->status, status);
 }
 

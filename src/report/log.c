@@ -17,6 +17,8 @@ void report_log_init(struct report_log *log)
 void report_log_fini(struct report_log *log)
 {
     json_decref(log->lost_by);
+    json_decref(log->lost_others);
+    json_decref(log->lost_families);
     json_decref(log->header);
     json_decref(log->end);
     report_log_init(log);
@@ -37,6 +39,34 @@ uint64_t report_log_lost(const struct report_log *log)
     return log->lost + lost_so_far(log);
 }
 
+/* Both NULL or objects of counts. */
+static int add_counts(json_t *to, json_t *counts)
+{
+    const char *family;
+    json_t *count;
+
+    json_object_foreach(counts, family, count)
+    {
+        json_int_t sum =
+            json_integer_value(json_object_get(to, family)) + json_integer_value(count);
+
+        if (sum && json_object_set_new(to, family, json_integer(sum)))
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+json_t *report_log_lost_others(const struct report_log *log)
+{
+    json_t *sum = json_object();
+
+    if (add_counts(sum, log->lost_others) || add_counts(sum, log->lost_families)) {
+        json_decref(sum);
+        return NULL;
+    }
+    return sum;
+}
+
 bool report_log_ended(const struct report_log *log)
 {
     return log->ends > 0 && log->ends >= log->headers && !log->cut;
@@ -50,13 +80,20 @@ static int keep(json_t **kept, const json_t *record)
 }
 
 /* Counts of a recording that has ended, or that another header follows, are final. */
-static void settle_lost(struct report_log *log, uint64_t at_least)
+static int settle_lost(struct report_log *log, uint64_t at_least)
 {
     uint64_t lost = lost_so_far(log);
+    json_t *others = report_log_lost_others(log);
 
+    if (!others)
+        return -ENOMEM;
     log->lost += lost > at_least ? lost : at_least;
     json_decref(log->lost_by);
-    log->lost_by = NULL;
+    json_decref(log->lost_others);
+    json_decref(log->lost_families);
+    log->lost_others = others;
+    log->lost_by = log->lost_families = NULL;
+    return 0;
 }
 
 static int on_header(struct report_log *log, const struct report_record *r)
@@ -77,7 +114,8 @@ static int on_header(struct report_log *log, const struct report_record *r)
         return -EPROTO;
     }
     if (report_recording_next(&log->recording, r->json)) {
-        settle_lost(log, 0);
+        if (settle_lost(log, 0))
+            return -ENOMEM;
         log->headers++;
     }
     return keep(&log->header, r->json);
@@ -96,12 +134,42 @@ static int on_lost(struct report_log *log, const struct report_record *r)
     return json_object_set_new(log->lost_by, reason, json_integer((json_int_t)count)) ? -ENOMEM : 0;
 }
 
+static int lost_of_family(struct report_log *log, const char *family, const json_t *said)
+{
+    uint64_t count = 0;
+
+    if (!family || report_member_count(said, "lost", &count))
+        return 0;
+    if (!log->lost_families && !(log->lost_families = json_object()))
+        return -ENOMEM;
+    return json_object_set_new(log->lost_families, family, json_integer((json_int_t)count))
+               ? -ENOMEM
+               : 0;
+}
+
+static int on_family_lost(struct report_log *log, const struct report_record *r)
+{
+    const char *family = NULL;
+
+    (void)report_member_text(r->json, "family", &family);
+    return lost_of_family(log, family, r->json);
+}
+
 static int on_end(struct report_log *log, const struct report_record *r)
 {
+    const char *family;
     uint64_t lost = 0;
+    json_t *said;
+    int err = lost_of_family(log, "values", json_object_get(r->json, "values"));
 
+    json_object_foreach(json_object_get(r->json, "events"), family, said)
+    {
+        if (!err)
+            err = lost_of_family(log, family, said);
+    }
     (void)report_member_count(r->json, "lost", &lost);
-    settle_lost(log, lost);
+    if (err || (err = settle_lost(log, lost)))
+        return err;
     log->ends++;
     return keep(&log->end, r->json);
 }
@@ -115,6 +183,8 @@ static int use(struct report_log *log, struct report_defs *defs,
         err = on_header(log, r);
     else if (r->kind == SST_KIND_LOST)
         err = on_lost(log, r);
+    else if (r->kind == SST_KIND_FAMILY_LOST)
+        err = on_family_lost(log, r);
     else if (r->kind == SST_KIND_END)
         err = on_end(log, r);
     if (err)

@@ -30,11 +30,13 @@ struct report_log {
     uint64_t unknown_records, unknown_members; /* of a later version */
     uint64_t headers, ends; /* recordings begun and ended: a log normally holds one */
     uint64_t cut;           /* logs that end within a line, or within compressed data */
-    uint64_t lost; /* events of ended recordings; report_log_lost has those of the others too */
+    uint64_t lost;          /* allocations, of ended recordings; see report_log_lost */
     struct report_recording recording;
-    json_t *lost_by;      /* of the recording being read: reason to cumulative count */
-    json_t *header, *end; /* the last ones */
-    char why[200];        /* after -EPROTO and -EBADMSG: what is wrong, without the file's name */
+    json_t *lost_by;       /* of the recording being read: reason to cumulative count */
+    json_t *lost_others;   /* of ended recordings, by family; see report_log_lost_others */
+    json_t *lost_families; /* of the recording being read: family to cumulative count */
+    json_t *header, *end;  /* the last ones */
+    char why[200];         /* after -EPROTO and -EBADMSG: what is wrong, without the file's name */
 };
 
 void report_log_init(struct report_log *log);
@@ -53,7 +55,14 @@ int report_log_read(const char *path, struct report_defs *defs,
 int report_log_read_lines(struct report_lines *lines, const char *file, struct report_defs *defs,
                           const struct report_consumer *consumer, struct report_log *log);
 
-uint64_t report_log_lost(const struct report_log *log); /* events that were seen but not written */
+uint64_t report_log_lost(const struct report_log *log); /* allocations seen but not written */
+
+/*
+ * report_log_lost_others - what else was seen but not written: family of events, or "values", to count.
+ * Returns: an object without those of which none was lost, to be released; NULL: no memory.
+ */
+json_t *report_log_lost_others(const struct report_log *log);
+
 bool report_log_ended(
     const struct report_log *log); /* every recording has its end record, nothing is cut */
 

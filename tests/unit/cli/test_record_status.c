@@ -214,6 +214,17 @@ static void the_summary_says_how_to_read_each_log(void **state)
     assert_says(json, line);
 }
 
+static void the_summary_tells_of_other_losses(void **state)
+{
+    (void)state;
+    put(1, "{\"executable\":\"/x/app\",\"state\":\"ended\",\"seen\":1,\"lost\":0,"
+           "\"values\":{\"posted\":5,\"lost\":3},\"events\":{\"calls\":{\"seen\":140370,"
+           "\"written\":139559,\"lost\":811},\"jit\":{\"seen\":2,\"written\":2,\"lost\":0}}}");
+    assert_string_equal(summary(false),
+                        "shadowtrace: app (pid 1): 1 allocation, none lost\n"
+                        "shadowtrace:     LOST of calls: 811 of 140370; of values: 3 of 8\n");
+}
+
 static void the_summary_says_that_a_runtime_is_not_verified(void **state)
 {
     (void)state;
@@ -289,6 +300,7 @@ int main(void)
         TEST(a_process_is_named_as_its_user_would),
         TEST(a_process_that_is_gone_records_no_more),
         TEST(the_summary_says_how_to_read_each_log),
+        TEST(the_summary_tells_of_other_losses),
         TEST(the_summary_says_that_a_runtime_is_not_verified),
         TEST(quiet_still_says_what_should_have_been_recorded),
         TEST(bytes_read_as_people_write_them),

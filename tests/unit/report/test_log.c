@@ -200,6 +200,35 @@ static void losses_are_the_last_of_each_reason_and_the_end_has_the_say(void **st
     assert_false(report_log_ended(&report)); /* the first of the two has no end */
 }
 
+static void losses_of_other_families_are_told_apart(void **state)
+{
+    json_t *others;
+
+    (void)state;
+    assert_int_equal(
+        read_text(HEADER
+                  "{\"kind\":\"family_lost\",\"t\":1,\"family\":\"calls\",\"seen\":9,\"written\":8,"
+                  "\"lost\":1,\"lost_by\":{}}\n"
+                  "{\"kind\":\"family_lost\",\"t\":2,\"family\":\"jit\",\"seen\":9,\"written\":7,"
+                  "\"lost\":2,\"lost_by\":{}}\n"),
+        0);
+    others = report_log_lost_others(&report);
+    assert_int_equal(json_integer_value(json_object_get(others, "calls")), 1);
+    assert_int_equal(json_integer_value(json_object_get(others, "jit")), 2);
+    json_decref(others);
+    assert_int_equal(
+        read_text(HEADER
+                  "{\"kind\":\"end\",\"t\":3,\"lost\":0,\"values\":{\"posted\":4,\"lost\":5},"
+                  "\"events\":{\"calls\":{\"lost\":10},\"gc\":{\"lost\":0}}}\n"),
+        0);
+    others = report_log_lost_others(&report); /* of both recordings */
+    assert_int_equal(json_object_size(others), 3);
+    assert_int_equal(json_integer_value(json_object_get(others, "calls")), 11);
+    assert_int_equal(json_integer_value(json_object_get(others, "values")), 5);
+    json_decref(others);
+    assert_int_equal(report_log_lost(&report), 0);
+}
+
 static void what_a_later_version_adds_is_counted(void **state)
 {
     (void)state;
@@ -236,6 +265,7 @@ int main(void)
         T(damaged_lines_are_noted_with_their_place),
         T(problems_beyond_the_limit_are_counted),
         T(losses_are_the_last_of_each_reason_and_the_end_has_the_say),
+        T(losses_of_other_families_are_told_apart),
         T(what_a_later_version_adds_is_counted),
         T(a_far_out_id_costs_little),
     };
