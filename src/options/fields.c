@@ -230,6 +230,7 @@ void options_init(struct options *o)
     memset(o, 0, sizeof(*o));
     for (size_t i = 0; i < options_field_count; i++)
         options_field_set(o, &options_fields[i], options_fields[i].standard);
+    o->check_bounded = true;
 }
 
 static void list_free(struct options_patterns *list)

@@ -346,6 +346,8 @@ char *options_write(const struct options *o)
     standard.capture = o->capture; /* the default of check depends on it */
     options_settle(&standard, false, unused, sizeof(unused));
     standard.capture = OPTIONS_CAPTURE_SHADOW;
+    if (standard.check_bounded && !o->check_bounded)
+        standard.check = o->check + 1; /* given: it is written whatever it is */
     buffer_format(&b, "{\"version\":%d", OPTIONS_VERSION);
     for (size_t i = 0; i < options_field_count; i++)
         if (!is_default(o, &options_fields[i], &standard))

@@ -147,12 +147,14 @@ static void defaults_are_left_out(void **state)
     static const struct {
         enum options_capture capture;
         uint32_t check;
+        bool given;
         const char *json;
     } cases[] = {
-        {OPTIONS_CAPTURE_SHADOW, 1000, "{\"version\":1}"},
-        {OPTIONS_CAPTURE_SHADOW, 0, "{\"version\":1,\"check\":0}"},
-        {OPTIONS_CAPTURE_SNAPSHOT, 0, "{\"version\":1,\"capture\":\"snapshot\"}"},
-        {OPTIONS_CAPTURE_BOTH, 1, "{\"version\":1,\"capture\":\"both\"}"},
+        {OPTIONS_CAPTURE_SHADOW, 1000, false, "{\"version\":1}"},
+        {OPTIONS_CAPTURE_SHADOW, 1000, true, "{\"version\":1,\"check\":1000}"},
+        {OPTIONS_CAPTURE_SHADOW, 0, true, "{\"version\":1,\"check\":0}"},
+        {OPTIONS_CAPTURE_SNAPSHOT, 0, false, "{\"version\":1,\"capture\":\"snapshot\"}"},
+        {OPTIONS_CAPTURE_BOTH, 1, false, "{\"version\":1,\"capture\":\"both\"}"},
     };
 
     (void)state;
@@ -163,11 +165,14 @@ static void defaults_are_left_out(void **state)
         options_init(&o);
         o.capture = cases[i].capture;
         o.check = cases[i].check;
+        o.check_bounded = !cases[i].given;
         json = options_write(&o);
         assert_string_equal(json, cases[i].json);
         options_fini(&o);
         assert_int_equal(options_read(json, &o, why, sizeof(why)), 0);
         assert_int_equal(o.check, cases[i].check);
+        if (cases[i].capture == OPTIONS_CAPTURE_SHADOW)
+            assert_int_equal(o.check_bounded, !cases[i].given);
         options_fini(&o);
         memory_free(json);
     }
