@@ -2,10 +2,10 @@
 
 #include "base/memory.h"
 #include "clr/com.h"
+#include "clr/scope.h"
 #include "clr/text.h"
 
 #include <shadowtrace/clr/constants.h>
-#include <shadowtrace/clr/guids.h>
 #include <shadowtrace/clr/metadata.h>
 
 #include <errno.h>
@@ -273,9 +273,7 @@ static int module_describe(struct names *names, uintptr_t module_id,
                            struct names_module_entry **out)
 {
     struct names_module_entry *m = memory_zalloc(1, sizeof(*m));
-    struct clr_info *info = names->config.info;
     struct module_facts facts = {0, 0};
-    struct clr_unknown *import = NULL;
     hresult hr;
 
     if (!m)
@@ -298,12 +296,9 @@ static int module_describe(struct names *names, uintptr_t module_id,
         return -ENOMEM;
     }
     m->record.corelib = strcmp(m->record.name, "System.Private.CoreLib") == 0;
-    hr = info->vtbl->get_module_metadata(info, module_id, ofRead, &clr_iid_metadata_import2,
-                                         &import);
+    hr = clr_scope_open(names->config.info, module_id, &m->record.import);
     if (hr < 0)
         names_failed(names, hr);
-    else
-        m->record.import = (struct clr_metadata *)(void *)import;
     describe_build(&m->record);
     find_types(m);
     *out = m;

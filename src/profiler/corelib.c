@@ -1,9 +1,9 @@
 #include "profiler/corelib.h"
 
 #include "clr/com.h"
+#include "clr/scope.h"
 
 #include <shadowtrace/clr/constants.h>
-#include <shadowtrace/clr/guids.h>
 #include <shadowtrace/clr/metadata.h>
 
 #include <string.h>
@@ -86,8 +86,7 @@ void corelib_loaded(struct corelib *c, struct clr_info *info, uintptr_t module_i
     uint32_t token;
 
     if (c->module_id ||
-        info->vtbl->get_module_metadata(info, module_id, ofRead, &clr_iid_metadata_import,
-                                        (struct clr_unknown **)(void *)&import) != S_OK)
+        clr_scope_open(info, module_id, &import) != S_OK)
         return;
     if (type_find(import, u"System.RuntimeTypeHandle")) {
         c->module_id = module_id;
