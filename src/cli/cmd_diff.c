@@ -135,10 +135,11 @@ static int print(const struct diff_args *a, char **logs, const struct side *side
         p.names[i] = logs[i];
         p.side[i] = (struct print_report){.sites = sides[i].sites,
                                           .problems = &sides[i].problems,
-                                          .lines = sides[i].lines,
-                                          .by = a->by,
-                                          .depth = a->depth,
-                                          .wide = a->wide};
+                                          .stack = {.defs = report_sites_defs(sides[i].sites),
+                                                    .lines = sides[i].lines,
+                                                    .depth = a->depth,
+                                                    .wide = a->wide},
+                                          .by = a->by};
     }
     if (a->format == READING_JSON)
         return print_diff_json(&p, out);

@@ -79,7 +79,7 @@ static bool take(struct report_args *a, int option, const char *value)
         a->top_given = true;
         return text_parse(value, UINT64_MAX, &a->print.top);
     case OPT_DEPTH:
-        return text_parse(value, UINT64_MAX, &a->print.depth);
+        return text_parse(value, UINT64_MAX, &a->print.stack.depth);
     case OPT_MIN_BYTES:
         return text_parse(value, UINT64_MAX, &a->print.min_bytes);
     case OPT_THREAD:
@@ -110,15 +110,15 @@ static bool take(struct report_args *a, int option, const char *value)
         a->no_lines = true;
         return true;
     case OPT_RAW:
-        a->print.raw = true;
+        a->print.stack.raw = true;
         return true;
     case OPT_LINKS:
         return text_links(value, &a->links);
     case OPT_URLS:
-        a->print.urls = true;
+        a->print.stack.urls = true;
         return true;
     default:
-        a->print.wide = true;
+        a->print.stack.wide = true;
         return true;
     }
 }
@@ -174,12 +174,12 @@ static int look_up(struct report_args *a, struct report_sites *sites)
 
     if (!a->no_lines && !a->folded)
         err = source_lines_new(&cmd_report, defs, a->symbols.dirs, a->symbols.count,
-                               report_sites_log(sites)->header, &a->print.lines);
-    line_rows_init(&a->rows, defs, a->print.lines);
+                               report_sites_log(sites)->header, &a->print.stack.lines);
+    line_rows_init(&a->rows, defs, a->print.stack.lines);
     a->print.rows = &a->rows;
     report_sites_lines(sites, line_rows_of, &a->rows);
     if (!err && a->print.by == REPORT_BY_SITE)
-        err = report_async_new(defs, &a->print.async);
+        err = report_async_new(defs, &a->print.stack.async);
     return err ? err : report_sites_finish(sites);
 }
 
@@ -204,8 +204,9 @@ static int report(struct report_args *a, char **logs, FILE *out)
         status = CLI_IO;
         goto out;
     }
-    a->print.links = a->format == READING_TEXT && text_links_wanted(a->links, out);
+    a->print.stack.links = a->format == READING_TEXT && text_links_wanted(a->links, out);
     a->print.sites = sites;
+    a->print.stack.defs = report_sites_defs(sites);
     a->print.problems = &problems;
     if (a->folded) {
         failed = print_folded(sites, a->print.min_bytes, out);
@@ -218,11 +219,11 @@ static int report(struct report_args *a, char **logs, FILE *out)
         cli_complain(&cmd_report, "%s", strerror(ENOMEM));
         status = CLI_IO;
     }
-    source_lines_missing(a->print.lines);
+    source_lines_missing(a->print.stack.lines);
 out:
-    report_async_free(a->print.async);
+    report_async_free(a->print.stack.async);
     line_rows_fini(&a->rows);
-    source_lines_free(a->print.lines);
+    source_lines_free(a->print.stack.lines);
     report_sites_free(sites);
     report_problems_fini(&problems);
     return status;
@@ -230,7 +231,7 @@ out:
 
 static int report_run(int argc, char **argv, FILE *out)
 {
-    struct report_args a = {.print = {.top = 20, .depth = 8}};
+    struct report_args a = {.print = {.top = 20, .stack.depth = 8}};
     int option;
 
     if (report_profile_asked(argc, argv))

@@ -126,10 +126,10 @@ static void print_change(const struct print_diff *p, const struct report_change 
             text_count(&before, side[0].bytes), columns->bytes, text_count(&after, side[1].bytes),
             columns->allocs, signed_count(&allocs, side[0].allocs, side[1].allocs));
     shown = shown_side(p, c, &row);
-    print_report_what(shown, &row, shown->wide ? SIZE_MAX : TEXT_WIDTH - used, out);
+    print_report_what(shown, &row, shown->stack.wide ? SIZE_MAX : TEXT_WIDTH - used, out);
     putc('\n', out);
     if (shown->by == REPORT_BY_SITE)
-        print_report_stack(shown, &row, out);
+        print_stack_text(&shown->stack, row.path, row.il, "      ", out);
 }
 
 void print_diff_text(const struct print_diff *p, FILE *out)

@@ -1,15 +1,10 @@
 #include "cli/print_report.h"
 
+#include "cli/print_json.h"
 #include "cli/reading.h"
 #include "cli/text.h"
 
-#include "base/buffer.h"
-#include "report/fold.h"
-
 #include <string.h>
-#include <unistd.h>
-
-#define NO_FRAME "(no managed frame)" /* the runtime itself allocated */
 
 const char *print_report_by(enum report_by by)
 {
@@ -30,198 +25,10 @@ bool print_report_by_name(const char *name, enum report_by *out)
     return false;
 }
 
-/*
- * A row's stack, leaf first: its method, and where in it the next inner frame, or the allocation,
- * is.
- */
-struct frame {
-    uint32_t path;
-    uint32_t method;
-    int32_t il;
-    enum sst_call call; /* why the frame has no il */
-    bool filter;
-};
-
-static bool first_frame(const struct report_defs *d, const struct report_row *row, struct frame *f)
-{
-    const struct report_path *path = report_path(d, row->path);
-
-    *f = (struct frame){row->path, path->method, row->il, SST_CALL_NONE, path->filter};
-    return row->path != REPORT_PATH_EMPTY;
-}
-
-static bool outer_frame(const struct report_defs *d, struct frame *f)
-{
-    const struct report_path *inner = report_path(d, f->path), *path;
-
-    if (f->path == REPORT_PATH_LOST || inner->parent == REPORT_PATH_EMPTY)
-        return false;
-    path = report_path(d, inner->parent);
-    *f = (struct frame){inner->parent, path->method, inner->il >= 0 ? inner->il : REPORT_NO_IL,
-                        report_path_call(inner), path->filter};
-    return true;
-}
-
-/* As written, in b, or as in the log. */
-static const char *method_name(const struct print_report *p, struct buffer *b, uint32_t method)
-{
-    const char *name = report_method(report_sites_defs(p->sites), method)->name;
-
-    return p->raw ? name : report_fold(b, name);
-}
-
-static const char *frame_name(const struct print_report *p, struct buffer *b, const struct frame *f)
-{
-    return f->path == REPORT_PATH_LOST ? "(callers not in the log)" : method_name(p, b, f->method);
-}
-
-/*
- * Calls each() for the callers of the innermost async method that was resumed on a stack, as far as the log can tell:
- * that one's, its caller's, and so on. What lies around it there was awaited by it, or resumes what comes to be ready.
- */
-#define ASYNC_CALLERS 32
-static void async_callers(const struct print_report *p, const struct report_row *row,
-                          void (*each)(const struct print_report *p, const struct frame *f,
-                                       void *context),
-                          void *context)
-{
-    const struct report_defs *d = report_sites_defs(p->sites);
-    struct report_caller caller;
-    uint32_t resumed = 0;
-    struct frame f;
-
-    if (!p->async || !first_frame(d, row, &f))
-        return;
-    while (!report_async_resumed(p->async, f.path))
-        if (!outer_frame(d, &f))
-            return;
-    resumed = f.method;
-    for (unsigned i = 0;
-         i < ASYNC_CALLERS && resumed && report_async_caller(p->async, resumed, &caller); i++) {
-        each(p, &(struct frame){UINT32_MAX, caller.method, caller.il, SST_CALL_NONE, false},
-             context);
-        resumed = caller.method;
-    }
-}
-
 /* Text. */
 
 static const char *const titles[] = {"call site", "type",   "allocating method",
                                      "thread",    "module", "line"};
-
-static const char *base_name(const char *path)
-{
-    const char *base = path;
-
-    for (; *path; path++)
-        if (*path == '/' || *path == '\\')
-            base = path + 1;
-    return base;
-}
-
-/* A link as terminals know it (OSC 8), if the file is there to be opened. Returns: whether one was begun. */
-static bool begin_link(const struct print_report *p, const struct source_line *line, FILE *out)
-{
-    static const char plain[] = "/._-~";
-
-    if (!p->links || line->file[0] != '/' || access(line->file, R_OK))
-        return false;
-    fputs("\033]8;;file://", out);
-    for (const unsigned char *c = (const unsigned char *)line->file; *c; c++)
-        if ((*c >= '0' && *c <= '9') || ((*c | 0x20) >= 'a' && (*c | 0x20) <= 'z') ||
-            strchr(plain, *c))
-            putc(*c, out);
-        else
-            fprintf(out, "%%%02X", *c);
-    fprintf(out, "#L%u\033\\", line->line);
-    return true;
-}
-
-#define WHERE_SIZE 160
-
-/* "File.cs:12" in `room` columns at most. */
-static void where_text(const struct print_report *p, const struct source_line *line,
-                       char text[WHERE_SIZE])
-{
-    snprintf(text, WHERE_SIZE, "%.100s:%u", p->wide ? line->file : base_name(line->file),
-             line->line);
-}
-
-static void print_where(const struct print_report *p, const struct source_line *line,
-                        const char *text, FILE *out)
-{
-    bool linked = begin_link(p, line, out);
-    char *url = p->urls ? source_line_url(p->lines, line) : NULL;
-
-    text_elide(out, text, WHERE_SIZE);
-    if (linked)
-        fputs("\033]8;;\033\\", out);
-    if (url) {
-        fputs(" <", out);
-        text_elide(out, url, SIZE_MAX);
-        putc('>', out);
-    }
-    memory_free(url);
-}
-
-static void print_frame(const struct print_report *p, const struct frame *f, const char *at,
-                        FILE *out)
-{
-    static const char *const calls[SST_CALL_COUNT] = {
-        [SST_CALL_NATIVE] = "  (through native code)",
-        [SST_CALL_DYNAMIC] = "  (through a dynamic method)",
-        [SST_CALL_UNHOOKED] = "  (through code without hooks)",
-    };
-    const char *filter = f->filter ? " [filter]" : "", *call = calls[f->call] ? calls[f->call] : "";
-    size_t room = p->wide ? SIZE_MAX : TEXT_WIDTH - strlen(at);
-    struct buffer name = BUFFER_INIT;
-    struct source_line line;
-    char where[WHERE_SIZE] = "";
-    bool known = source_line_of(p->lines, f->method, f->il, &line);
-
-    if (known)
-        where_text(p, &line, where);
-    else if (f->il >= 0)
-        snprintf(where, sizeof(where), " +IL_%04x", (unsigned)f->il);
-    if (!p->wide)
-        room -= text_columns(where) + strlen(filter) + strlen(call) + (known ? strlen(" in ") : 0);
-    fputs(at, out);
-    text_elide_method(out, frame_name(p, &name, f), room);
-    fprintf(out, "%s%s", filter, known ? " in " : where);
-    if (known)
-        print_where(p, &line, where, out);
-    fprintf(out, "%s\n", call);
-    buffer_free(&name);
-}
-
-static void print_caller(const struct print_report *p, const struct frame *f, void *out)
-{
-    print_frame(p, f, "      started by ", out);
-}
-
-void print_report_stack(const struct print_report *p, const struct report_row *row, FILE *out)
-{
-    const struct report_defs *d = report_sites_defs(p->sites);
-    struct text_number n;
-    struct frame f;
-    uint64_t left = 0;
-
-    if (!first_frame(d, row, &f)) {
-        fputs("      " NO_FRAME "\n", out);
-        return;
-    }
-    for (uint64_t i = 0;; i++) {
-        if (!p->depth || i < p->depth)
-            print_frame(p, &f, "      at ", out);
-        else
-            left++;
-        if (!outer_frame(d, &f))
-            break;
-    }
-    if (left)
-        fprintf(out, "      ... %s more\n", text_count(&n, left));
-    async_callers(p, row, print_caller, out);
-}
 
 /* "File.cs:12  Method  Type" */
 static void print_line(const struct print_report *p, const struct report_row *row, size_t room,
@@ -230,24 +37,24 @@ static void print_line(const struct print_report *p, const struct report_row *ro
     const struct line_row *at = line_rows_at(p->rows, row->line);
     const char *type = report_class(report_sites_defs(p->sites), row->class_number)->name;
     struct buffer name = BUFFER_INIT;
-    char where[WHERE_SIZE] = "(no source line)";
+    char where[PRINT_WHERE_SIZE] = "(no source line)";
     size_t half;
 
     if (at)
-        where_text(p, &at->line, where);
-    room = p->wide                          ? SIZE_MAX / 2
+        print_stack_where(&p->stack, &at->line, where);
+    room = p->stack.wide                    ? SIZE_MAX / 2
            : room > text_columns(where) + 4 ? room - text_columns(where) - 4
                                             : 8;
     half = text_columns(type) < room / 2 ? text_columns(type) : room / 2;
     if (at) {
-        print_where(p, &at->line, where, out);
+        print_stack_link(&p->stack, &at->line, where, out);
         fputs("  ", out);
-        text_elide_method(out, method_name(p, &name, at->method), room - half);
+        text_elide_method(out, print_stack_method(&p->stack, &name, at->method), room - half);
     } else {
         fputs(where, out);
     }
     fputs("  ", out);
-    text_elide(out, type, p->wide ? SIZE_MAX : half);
+    text_elide(out, type, p->stack.wide ? SIZE_MAX : half);
     buffer_free(&name);
 }
 
@@ -265,14 +72,16 @@ void print_report_what(const struct print_report *p, const struct report_row *ro
         text_elide(out, report_class(d, row->class_number)->name, room);
         break;
     case REPORT_BY_METHOD:
-        text_elide_method(out, row->path ? method_name(p, &name, row->method) : NO_FRAME, room);
+        text_elide_method(
+            out, row->path ? print_stack_method(&p->stack, &name, row->method) : PRINT_NO_FRAME,
+            room);
         buffer_free(&name);
         break;
     case REPORT_BY_LINE:
         print_line(p, row, room, out);
         break;
     case REPORT_BY_MODULE:
-        text_elide(out, row->path ? report_module(d, row->module)->name : NO_FRAME, room);
+        text_elide(out, row->path ? report_module(d, row->module)->name : PRINT_NO_FRAME, room);
         break;
     case REPORT_BY_THREAD:
         if (!row->thread) {
@@ -337,10 +146,10 @@ static void print_row(const struct print_report *p, const struct report_row *row
         print_calls(p, row, out);
         used += CALLS_WIDTH;
     }
-    print_report_what(p, row, p->wide ? SIZE_MAX : TEXT_WIDTH - used, out);
+    print_report_what(p, row, p->stack.wide ? SIZE_MAX : TEXT_WIDTH - used, out);
     putc('\n', out);
     if (p->by == REPORT_BY_SITE)
-        print_report_stack(p, row, out);
+        print_stack_text(&p->stack, row->path, row->il, "      ", out);
 }
 
 static void print_heaps(const struct print_report *p, FILE *out)
@@ -456,26 +265,6 @@ void print_report_text(const struct print_report *p, FILE *out)
 
 /* JSON, row by row: there may be more than memory should hold twice. */
 
-static void json_key(struct buffer *b, const char *key)
-{
-    if (b->size && b->data[b->size - 1] != '{')
-        buffer_char(b, ',');
-    buffer_json_string(b, key);
-    buffer_char(b, ':');
-}
-
-static void json_text(struct buffer *b, const char *key, const char *text)
-{
-    json_key(b, key);
-    buffer_json_string(b, text);
-}
-
-static void json_count(struct buffer *b, const char *key, uint64_t value)
-{
-    json_key(b, key);
-    buffer_unsigned(b, value);
-}
-
 static void json_amounts(struct buffer *b, const struct report_row *row)
 {
     json_count(b, "allocs", row->allocs);
@@ -489,117 +278,6 @@ static void json_amounts(struct buffer *b, const struct report_row *row)
     }
 }
 
-/* Before each element of an array but the first. */
-static void json_comma(struct buffer *b)
-{
-    if (b->data && b->data[b->size - 1] != '[')
-        buffer_char(b, ',');
-}
-
-static void json_frame_line(const struct print_report *p, const struct frame *f, struct buffer *b)
-{
-    struct source_line line;
-
-    json_comma(b);
-    if (!source_line_of(p->lines, f->method, f->il, &line)) {
-        buffer_text(b, "null");
-        return;
-    }
-    buffer_char(b, '{');
-    json_text(b, "file", line.file);
-    json_count(b, "line", line.line);
-    buffer_char(b, '}');
-}
-
-static bool has_lines(const struct print_report *p, const struct report_row *row)
-{
-    struct source_line line;
-    struct frame f;
-    bool more;
-
-    for (more = first_frame(report_sites_defs(p->sites), row, &f); more;
-         more = outer_frame(report_sites_defs(p->sites), &f))
-        if (source_line_of(p->lines, f.method, f.il, &line))
-            return true;
-    return false;
-}
-
-struct json_callers {
-    struct buffer *out, name;
-    bool any;
-};
-
-static void json_caller(const struct print_report *p, const struct frame *f, void *context)
-{
-    struct json_callers *c = context;
-    struct source_line line;
-
-    if (!c->any) {
-        json_key(c->out, "started_by");
-        buffer_char(c->out, '[');
-    }
-    c->any = true;
-    json_comma(c->out);
-    buffer_char(c->out, '{');
-    json_text(c->out, "method", method_name(p, &c->name, f->method));
-    if (source_line_of(p->lines, f->method, f->il, &line)) {
-        json_text(c->out, "file", line.file);
-        json_count(c->out, "line", line.line);
-    }
-    buffer_char(c->out, '}');
-}
-
-static void json_stack(const struct print_report *p, const struct report_row *row, struct buffer *b)
-{
-    const struct report_defs *d = report_sites_defs(p->sites);
-    struct json_callers callers = {b, BUFFER_INIT, false};
-    struct buffer name = BUFFER_INIT;
-    struct frame f;
-    bool more;
-
-    json_key(b, "stack");
-    buffer_char(b, '[');
-    for (more = first_frame(d, row, &f); more; more = outer_frame(d, &f)) {
-        json_comma(b);
-        buffer_json_string(b, frame_name(p, &name, &f));
-    }
-    buffer_free(&name);
-    buffer_char(b, ']');
-    json_key(b, "stack_il"); /* beside each frame where it is, null where that is not known */
-    buffer_char(b, '[');
-    for (more = first_frame(d, row, &f); more; more = outer_frame(d, &f)) {
-        json_comma(b);
-        if (f.il >= 0)
-            buffer_unsigned(b, (uint64_t)f.il);
-        else
-            buffer_text(b, "null");
-    }
-    buffer_char(b, ']');
-    if (has_lines(p, row)) {
-        json_key(b, "stack_lines");
-        buffer_char(b, '[');
-        for (more = first_frame(d, row, &f); more; more = outer_frame(d, &f))
-            json_frame_line(p, &f, b);
-        buffer_char(b, ']');
-    }
-    async_callers(p, row, json_caller, &callers);
-    if (callers.any)
-        buffer_char(b, ']');
-    buffer_free(&callers.name);
-}
-
-static void json_line(const struct print_report *p, const struct source_line *line,
-                      struct buffer *b)
-{
-    char *url = p->urls ? source_line_url(p->lines, line) : NULL;
-
-    json_text(b, "file", line->file);
-    json_count(b, "line", line->line);
-    if (url)
-        json_text(b, "url", url);
-    memory_free(url);
-}
-
 static void json_line_row(const struct print_report *p, const struct report_row *row,
                           struct buffer *b)
 {
@@ -609,9 +287,9 @@ static void json_line_row(const struct print_report *p, const struct report_row 
 
     json_text(b, "type", report_class(d, row->class_number)->name);
     if (at) {
-        json_text(b, "method", method_name(p, &name, at->method));
+        json_text(b, "method", print_stack_method(&p->stack, &name, at->method));
         json_text(b, "module", report_module(d, at->line.module)->name);
-        json_line(p, &at->line, b);
+        print_stack_line_json(&p->stack, &at->line, b);
     } else {
         json_key(b, "method");
         buffer_text(b, "null");
@@ -631,14 +309,14 @@ static void json_method(const struct print_report *p, const struct report_row *r
         buffer_text(b, "null");
         return;
     }
-    buffer_json_string(b, method_name(p, &name, row->method));
+    buffer_json_string(b, print_stack_method(&p->stack, &name, row->method));
     buffer_free(&name);
     if (row->module)
         json_text(b, "module", report_module(d, row->module)->name);
     if (row->il < 0)
         return;
-    if (source_line_of(p->lines, row->method, row->il, &line))
-        json_line(p, &line, b);
+    if (source_line_of(p->stack.lines, row->method, row->il, &line))
+        print_stack_line_json(&p->stack, &line, b);
     json_count(b, "il", (uint64_t)row->il);
 }
 
@@ -662,7 +340,7 @@ void print_report_what_json(const struct print_report *p, const struct report_ro
     case REPORT_BY_SITE:
         json_text(b, "type", report_class(d, row->class_number)->name);
         json_method(p, row, b);
-        json_stack(p, row, b);
+        print_stack_json(&p->stack, row->path, row->il, b);
         break;
     case REPORT_BY_TYPE:
         json_text(b, "type", report_class(d, row->class_number)->name);

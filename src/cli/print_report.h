@@ -5,9 +5,9 @@
 #define SHADOWTRACE_CLI_PRINT_REPORT_H
 
 #include "cli/line_rows.h"
+#include "cli/print_stack.h"
 
 #include "base/buffer.h"
-#include "report/async.h"
 #include "report/sites.h"
 
 #include <stdio.h>
@@ -15,18 +15,12 @@
 struct print_report {
     const struct report_sites *sites;
     const struct report_problems *problems;
-    struct source_lines *lines; /* NULL: no files and lines */
-    struct line_rows *rows;     /* what report_row.line numbers */
-    struct report_async *async; /* NULL: no callers of async methods */
+    struct print_stack stack; /* how paths and lines are shown; defs: the sites' */
+    struct line_rows *rows;   /* what report_row.line numbers */
     enum report_by by;
     uint64_t top;          /* rows; 0 all */
-    uint64_t depth;        /* frames of each stack in text; 0 all */
     uint64_t min_bytes;    /* rows below are not shown */
     const char *from, *to; /* marks the logs were cut at; NULL: not */
-    bool wide;             /* names in full */
-    bool raw;              /* names as in the log */
-    bool links;            /* files as links for a terminal */
-    bool urls;             /* addresses by Source Link */
     bool filtered;
 };
 
@@ -34,12 +28,11 @@ void print_report_text(const struct print_report *p, FILE *out);
 int print_report_json(const struct print_report *p, FILE *out); /* 0 or -ENOMEM */
 
 /*
- * Parts of them: what a row is of, in at most `room` columns; its stack, where p->by is
- * REPORT_BY_SITE; the same as members of a JSON object that is open in b.
+ * Parts of them: what a row is of, in at most `room` columns, then its stack, where p->by is REPORT_BY_SITE; the same
+ * as members of a JSON object that is open in b.
  */
 void print_report_what(const struct print_report *p, const struct report_row *row, size_t room,
                        FILE *out);
-void print_report_stack(const struct print_report *p, const struct report_row *row, FILE *out);
 void print_report_what_json(const struct print_report *p, const struct report_row *row,
                             struct buffer *b);
 

@@ -1,0 +1,50 @@
+/*
+ * cli/print_stack.h - call paths of a log with names as they were written, files and lines: as text for people, and
+ * as JSON. A path's stack is leaf first: each frame with the place in it where the next inner frame, or what the stack
+ * was taken for, is.
+ */
+#ifndef SHADOWTRACE_CLI_PRINT_STACK_H
+#define SHADOWTRACE_CLI_PRINT_STACK_H
+
+#include "cli/source_lines.h"
+
+#include "base/buffer.h"
+#include "report/async.h"
+
+#include <stdio.h>
+
+struct print_stack {
+    const struct report_defs *defs;
+    struct source_lines *lines; /* NULL: no files and lines */
+    struct report_async *async; /* NULL: no callers of async methods */
+    uint64_t depth;             /* frames of each stack in text; 0 all */
+    bool wide;                  /* names in full */
+    bool raw;                   /* names as in the log */
+    bool links;                 /* files as links for a terminal */
+    bool urls;                  /* addresses by Source Link */
+};
+
+/* path: number in defs; il: in its youngest frame, or REPORT_NO_IL. Each frame is a line that begins with `indent`. */
+void print_stack_text(const struct print_stack *p, uint32_t path, int32_t il, const char *indent,
+                      FILE *out);
+
+/* The same as members of a JSON object that is open in b: stack, stack_il, and where known stack_lines, started_by. */
+void print_stack_json(const struct print_stack *p, uint32_t path, int32_t il, struct buffer *b);
+
+/* The name of a method (number in defs): in b, or the log's. */
+const char *print_stack_method(const struct print_stack *p, struct buffer *b, uint32_t method);
+
+#define PRINT_NO_FRAME   "(no managed frame)" /* the runtime itself allocated */
+#define PRINT_WHERE_SIZE 160
+
+/* "File.cs:12"; then the same on `out` as a link, if asked for, and its address. */
+void print_stack_where(const struct print_stack *p, const struct source_line *line,
+                       char text[PRINT_WHERE_SIZE]);
+void print_stack_link(const struct print_stack *p, const struct source_line *line, const char *text,
+                      FILE *out);
+
+/* As members file, line and, if asked for, url. */
+void print_stack_line_json(const struct print_stack *p, const struct source_line *line,
+                           struct buffer *b);
+
+#endif
