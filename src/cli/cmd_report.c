@@ -306,11 +306,11 @@ const struct cli_command cmd_report = {
         "                    of a log with such events (record --events) instead: exceptions by "
         "throw site and by\n"
         "                    catcher; collections with what was allocated before each, and by "
-        "whom; "
-        "compilation\n"
-        "                    by method; stops by reason; calls, total and self time by method; "
-        "with "
-        "--format\n"
-        "                    text or json, --top N\n" READING_HELP,
+        "which\n"
+        "                    sites; compilation by method; stops by reason; calls, total and self "
+        "time by\n"
+        "                    method; with --format text or json, --top N, --depth N, --symbols "
+        "DIR,\n"
+        "                    --no-lines, --raw, --wide\n" READING_HELP,
     .run = report_run,
 };

@@ -4,15 +4,22 @@
 #ifndef SHADOWTRACE_CLI_PRINT_FAMILIES_H
 #define SHADOWTRACE_CLI_PRINT_FAMILIES_H
 
+#include "cli/print_stack.h"
+
 #include "report/families.h"
 
 #include <stdio.h>
 
-/* top: rows at most; 0 all. */
-void print_families_text(const struct families_report *f, uint64_t top, FILE *out);
+struct print_families {
+    const struct families_report *report;
+    const struct report_problems *problems;
+    struct print_stack stack; /* how stacks are shown; defs: the report's */
+    uint64_t top;             /* rows at most; 0 all */
+};
+
+void print_families_text(const struct print_families *p, FILE *out);
 
 /* Returns: whether memory ran out. */
-int print_families_json(const struct families_report *f, const struct report_problems *problems,
-                        uint64_t top, FILE *out);
+int print_families_json(const struct print_families *p, FILE *out);
 
 #endif

@@ -8,7 +8,21 @@
 #include <getopt.h>
 #include <string.h>
 
-enum { OPT_TOPIC = 256, OPT_FORMAT = OPT_TOPIC + 5, OPT_TOP, OPT_JOBS, OPT_QUIET };
+#define GC_DEPTH \
+    2 /* frames of sites beside collections; elsewhere stacks are as in other reports */
+
+enum {
+    OPT_TOPIC = 256,
+    OPT_FORMAT = OPT_TOPIC + 5,
+    OPT_TOP,
+    OPT_DEPTH,
+    OPT_SYMBOLS,
+    OPT_NO_LINES,
+    OPT_RAW,
+    OPT_WIDE,
+    OPT_JOBS,
+    OPT_QUIET,
+};
 
 static const struct option options[] = {
     {"exceptions", no_argument, NULL, OPT_TOPIC + FAMILIES_EXCEPTIONS},
@@ -18,6 +32,11 @@ static const struct option options[] = {
     {"calls", no_argument, NULL, OPT_TOPIC + FAMILIES_CALLS},
     {"format", required_argument, NULL, OPT_FORMAT},
     {"top", required_argument, NULL, OPT_TOP},
+    {"depth", required_argument, NULL, OPT_DEPTH},
+    {"symbols", required_argument, NULL, OPT_SYMBOLS},
+    {"no-lines", no_argument, NULL, OPT_NO_LINES},
+    {"raw", no_argument, NULL, OPT_RAW},
+    {"wide", no_argument, NULL, OPT_WIDE},
     {"jobs", required_argument, NULL, OPT_JOBS},
     {"quiet", no_argument, NULL, OPT_QUIET},
     {"help", no_argument, NULL, 'h'},
@@ -26,9 +45,10 @@ static const struct option options[] = {
 
 struct families_args {
     int topic; /* enum families_topic; -1: none yet */
-    bool several, top_given;
+    bool several, top_given, depth_given, no_lines;
     enum reading_format format;
-    uint64_t top;
+    struct print_families print;
+    struct reading_symbols symbols;
     struct reading_options reading;
 };
 
@@ -48,7 +68,21 @@ static bool take(struct families_args *a, int option, const char *value)
         return reading_format(value, &a->format);
     case OPT_TOP:
         a->top_given = true;
-        return text_parse(value, UINT64_MAX, &a->top);
+        return text_parse(value, UINT64_MAX, &a->print.top);
+    case OPT_DEPTH:
+        a->depth_given = true;
+        return text_parse(value, UINT64_MAX, &a->print.stack.depth);
+    case OPT_SYMBOLS:
+        return reading_symbols_add(&a->symbols, value);
+    case OPT_NO_LINES:
+        a->no_lines = true;
+        return true;
+    case OPT_RAW:
+        a->print.stack.raw = true;
+        return true;
+    case OPT_WIDE:
+        a->print.stack.wide = true;
+        return true;
     case OPT_JOBS:
         return reading_jobs(value, &a->reading);
     case OPT_QUIET:
@@ -61,15 +95,37 @@ static bool take(struct families_args *a, int option, const char *value)
     }
 }
 
-static int report(const struct cli_command *command, const struct families_args *a,
-                  const char *path, FILE *out)
+static int print(const struct cli_command *command, struct families_args *a,
+                 const struct families_report *f, FILE *out)
+{
+    int err = 0;
+
+    a->print.report = f;
+    a->print.stack.defs = &f->defs;
+    if (!a->no_lines)
+        err = source_lines_new(command, &f->defs, a->symbols.dirs, a->symbols.count, f->log.header,
+                               &a->print.stack.lines);
+    if (!err && a->format == READING_TEXT)
+        print_families_text(&a->print, out);
+    else if (!err && print_families_json(&a->print, out))
+        err = -ENOMEM;
+    source_lines_missing(a->print.stack.lines);
+    source_lines_free(a->print.stack.lines);
+    if (err)
+        cli_complain(command, "%s", strerror(-err));
+    return err ? CLI_IO : CLI_OK;
+}
+
+static int report(const struct cli_command *command, struct families_args *a, const char *path,
+                  FILE *out)
 {
     struct reading_progress progress;
     struct report_problems problems;
     struct families_report f;
-    int err, status = CLI_OK;
+    int err, status;
 
     report_problems_init(&problems);
+    a->print.problems = &problems;
     err = families_report_init(&f, (enum families_topic)a->topic, &problems);
     if (!err) {
         reading_progress_init(&progress, &a->reading);
@@ -81,10 +137,7 @@ static int report(const struct cli_command *command, const struct families_args 
         status = reading_failed(command, path, &f.log, err);
     } else {
         reading_problems(command, &problems);
-        if (a->format == READING_TEXT)
-            print_families_text(&f, a->top, out);
-        else if (print_families_json(&f, &problems, a->top, out))
-            status = CLI_IO;
+        status = print(command, a, &f, out);
     }
     families_report_fini(&f);
     report_problems_fini(&problems);
@@ -93,7 +146,7 @@ static int report(const struct cli_command *command, const struct families_args 
 
 int report_families_run(const struct cli_command *command, int argc, char **argv, FILE *out)
 {
-    struct families_args a = {.topic = -1, .top = 20};
+    struct families_args a = {.topic = -1, .print = {.top = 20, .stack.depth = 8}};
     int option, index = 0;
 
     optind = 0;
@@ -115,6 +168,8 @@ int report_families_run(const struct cli_command *command, int argc, char **argv
         return cli_usage_error(command,
                                optind == argc ? "a log is missing" : "one log at a time with this");
     if (a.format == READING_JSON && !a.top_given)
-        a.top = 0;
+        a.print.top = 0;
+    if (a.topic == FAMILIES_GC && !a.depth_given)
+        a.print.stack.depth = GC_DEPTH;
     return report(command, &a, argv[optind], out);
 }

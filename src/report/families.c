@@ -151,91 +151,13 @@ static int exceptions_record(struct families_report *f, const struct report_reco
     return r->kind == SST_KIND_EXCEPTION ? on_exception(f, r) : 0;
 }
 
-/* Collections: first all of them, then what was allocated before each. */
-
-static void sizes_in(const struct report_record *r, const char *key, uint64_t to[5])
-{
-    const json_t *sizes = json_object_get(r->json, key);
-
-    for (size_t i = 0; i < 5; i++)
-        to[i] = (uint64_t)json_integer_value(json_array_get(sizes, i));
-}
-
-static int on_gc(struct families_report *f, const struct report_record *r)
-{
-    struct families_collection *c, *collections;
-    const json_t *generation;
-    size_t i;
-
-    if (f->collection_count == f->collection_capacity) {
-        collections = array_grow(f->collections, &f->collection_capacity, sizeof(*collections));
-        if (!collections)
-            return -ENOMEM;
-        f->collections = collections;
-    }
-    c = &f->collections[f->collection_count++];
-    *c = (struct families_collection){.number = count_in(r, "gc"), .ns = count_in(r, "ns")};
-    c->t = count_in(r, "t");
-    c->t -= c->ns < c->t ? c->ns : c->t;
-    c->induced = strcmp(text_in(r, "reason"), "induced") == 0;
-    json_array_foreach(json_object_get(r->json, "generations"), i, generation) c->generations |=
-        1u << (json_integer_value(generation) & 7);
-    sizes_in(r, "before", c->before);
-    sizes_in(r, "after", c->after);
-    return 0;
-}
-
-/* The first collection that began after t; the count of them if none did. */
-static size_t collection_after(const struct families_report *f, uint64_t t)
-{
-    size_t low = 0, high = f->collection_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (f->collections[middle].t <= t)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static int on_alloc(struct families_report *f, const struct report_record *r)
-{
-    const struct report_alloc *a = &r->alloc;
-    size_t at = collection_after(f, a->t);
-    bool last = at == f->collection_count;
-    struct families_row *row;
-    uint32_t path = 0;
-    int err = a->stack ? report_defs_inline_path(&f->defs, a, &path)
-                       : report_defs_path(&f->defs, a->node, r->at, &path);
-
-    if (err)
-        return err;
-    *(last ? &f->bytes_after : &f->collections[at].bytes) += a->bytes;
-    *(last ? &f->allocs_after : &f->collections[at].allocs) += 1;
-    row = row_of(&f->table, (uint32_t)at, report_path(&f->defs, path)->method, NULL);
-    if (!row)
-        return -ENOMEM;
-    row->count++;
-    row->more[0] += a->bytes;
-    row->ns += a->bytes; /* what the table is sorted by */
-    return 0;
-}
+/* Collections. */
 
 static int gc_record(struct families_report *f, const struct report_record *r)
 {
     if (r->kind == SST_KIND_GC && !f->second)
-        return on_gc(f, r);
-    return r->kind == SST_KIND_ALLOC && f->second ? on_alloc(f, r) : 0;
-}
-
-static int by_start(const void *a, const void *b)
-{
-    const struct families_collection *x = a, *y = b;
-
-    return x->t < y->t ? -1 : x->t > y->t;
+        return collections_add(&f->collections, r);
+    return r->kind == SST_KIND_ALLOC && f->second ? collections_alloc(&f->collections, r) : 0;
 }
 
 /* Compilations and suspensions. */
@@ -318,6 +240,7 @@ int families_report_init(struct families_report *f, enum families_topic topic,
     f->topic = topic;
     f->record = records[topic];
     report_call_times_init(&f->calls, &f->defs);
+    collections_init(&f->collections, &f->defs);
     report_log_init(&f->log);
     return report_defs_init(&f->defs, problems);
 }
@@ -334,7 +257,7 @@ void families_report_fini(struct families_report *f)
 {
     table_fini(&f->table);
     table_fini(&f->catchers);
-    memory_free(f->collections);
+    collections_fini(&f->collections);
     memory_free(f->thrown);
     report_call_times_fini(&f->calls);
     report_defs_fini(&f->defs);
@@ -381,7 +304,6 @@ static int read_once(struct families_report *f, const char *path, struct report_
     return report_log_read(path, &f->defs, &consumer, log);
 }
 
-/* Collections are few, and must all be known before an allocation can be said to lie between two. */
 static int read_collections(struct families_report *f, const char *path)
 {
     struct report_problems *problems = f->defs.problems, again;
@@ -396,8 +318,7 @@ static int read_collections(struct families_report *f, const char *path)
     f->defs.problems = problems;
     report_problems_fini(&again);
     report_log_fini(&log);
-    if (f->collection_count)
-        qsort(f->collections, f->collection_count, sizeof(*f->collections), by_start);
+    collections_sort(&f->collections);
     f->second = true;
     return err;
 }
@@ -413,6 +334,7 @@ int families_report_read(struct families_report *f, const char *path,
         err = read_once(f, path, &f->log, progress, progress_context);
     if (!err)
         err = calls_finish(f);
+    collections_finish(&f->collections);
     sort(&f->table, f->topic == FAMILIES_EXCEPTIONS ? by_count : by_ns);
     sort(&f->catchers, by_count);
     return err;

@@ -7,6 +7,7 @@
 #define SHADOWTRACE_REPORT_FAMILIES_H
 
 #include "report/call_times.h"
+#include "report/collections.h"
 #include "report/log.h"
 
 enum families_topic {
@@ -33,32 +34,20 @@ struct families_table {
     struct index index; /* over the key */
 };
 
-/* A collection, in the order in which they began. */
-struct families_collection {
-    uint64_t number, t, ns; /* t: when it began */
-    bool induced;
-    uint32_t generations; /* bit mask */
-    uint64_t before[5], after[5];
-    uint64_t bytes, allocs; /* since the one before began */
-};
-
 struct families_report {
     enum families_topic topic;
     struct report_defs defs;
     struct report_log log;
     /*
      * exceptions: a class, b path of the throw; more: caught, native, swallowed, superseded; ns until the end
-     * gc:         a index of the collection that ended the interval, b method; count objects, more[0] bytes
      * jit:        a method, or name; more: first, tier1 or again, rejit, failed
      * suspend:    name; more[0]: ns until all had stopped
      * calls:      a method; ns in it and what it called, more[0]: ns in it alone, more[1]: unwound
      */
     struct families_table table;
     struct families_table catchers; /* exceptions: a class, b method */
-    struct families_collection *collections;
-    size_t collection_count, collection_capacity;
-    uint64_t bytes_after, allocs_after; /* since the last collection began */
-    uint64_t missing;                   /* calls that are not in the log */
+    struct collections collections; /* gc */
+    uint64_t missing;               /* calls that are not in the log */
     /* while reading */
     uint32_t *thrown; /* row + 1 by id of the exception */
     size_t thrown_capacity;

@@ -287,7 +287,7 @@ def test_reports_say_what_the_log_holds(t):
     def report(*topic):
         text = run([TOOL, 'report', *topic, r.path])
         t.equal(text.status, 0, text)
-        return json.loads(run([TOOL, 'report', *topic, '--format', 'json', '--quiet', r.path]).text)
+        return json.loads(run([TOOL, 'report', *topic, '--raw', '--format', 'json', '--quiet', r.path]).text)
 
     exceptions = report('--exceptions')
     own = [x for x in exceptions['rows'] if x['exception'] == 'Families.Known']
@@ -303,6 +303,11 @@ def test_reports_say_what_the_log_holds(t):
     t.equal(sum(x['reason'] == 'induced' for x in gc['rows']), known['induced'])
     t.equal(sum(x['bytes'] for x in gc['rows']) + gc['since']['bytes'], sum(a['bytes'] for a in log.allocs))
     t.equal(sum(x['allocs'] for x in gc['rows']) + gc['since']['allocs'], len(log.allocs))
+    shares = [x for row in gc['rows'] + [gc['since']] for x in row['by']]
+    t.true(all(x['type'] and len(x['stack']) == len(x['stack_il']) for x in shares), 'sites')
+    t.true(any(line for x in shares for line in x.get('stack_lines', [])), 'sites have lines')
+    t.equal([sorted(-x['bytes'] for x in row['by']) for row in gc['rows']], [[-x['bytes'] for x in row['by']] for row in gc['rows']])
+    t.true(all(sum(x['bytes'] for x in row['by']) == row['bytes'] for row in gc['rows'] if len(row['by']) < 10), 'all sites')
 
     jit = {x['method']: x for x in report('--jit')['rows']}
     t.equal(sum(x['compiled'] for x in jit.values()), sum('unloaded' not in j for j in of(log, 'jit')))
@@ -319,7 +324,7 @@ def test_reports_say_what_the_log_holds(t):
     t.equal(calls['Families.Program.Fib']['total_ns'], sum(c[4] for c in outermost), 'recursion counts once')
     t.equal(sum(x['self_ns'] for x in calls.values()), sum(c[4] for c in trace if c[1] == 0), 'each moment is somebody\'s')
 
-    timed = {plain(x['method']): x for x in report('--by', 'method', '--raw')['rows'] if x['method'] and 'calls' in x}
+    timed = {plain(x['method']): x for x in report('--by', 'method')['rows'] if x['method'] and 'calls' in x}
     t.true(timed.keys() <= calls.keys() and len(timed) > 2, 'methods that allocate and are traced: %s' % sorted(timed))
     for name, row in timed.items():
         for key in 'calls', 'total_ns', 'self_ns':
