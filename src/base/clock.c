@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #define CALIBRATE_NS \
-    500000ull /* first rate: over half a millisecond; clock_calibrate() refines it */
+    500000ull /* first rate: over half a millisecond at least; clock_calibrate() refines it */
 
 int clock_uses_tsc;
 
 static uint64_t first_ticks, first_ns; /* where the run began */
 static double rate = 1.0;              /* nanoseconds per tick, refined; the writer's */
-static double first_rate = 1.0;        /* the same as it was after clock_init */
+static double first_rate = 1.0;        /* the same as it was after clock_settle */
 static uint64_t base_ticks, base_ns;   /* the latest pair read; conversions start here */
 
 uint64_t clock_ns(void)
@@ -56,17 +56,11 @@ static void pair_read(uint64_t *ticks, uint64_t *ns)
 }
 #endif
 
-void clock_init(void)
+void clock_start(void)
 {
 #if defined(__x86_64__)
     if (kernel_uses_tsc()) {
-        uint64_t ticks, ns;
-
         pair_read(&first_ticks, &first_ns);
-        while (clock_ns() < first_ns + CALIBRATE_NS)
-            __builtin_ia32_pause();
-        pair_read(&ticks, &ns);
-        rate = first_rate = (double)(ns - first_ns) / (double)(ticks - first_ticks);
         base_ticks = first_ticks;
         base_ns = first_ns;
         clock_uses_tsc = 1;
@@ -74,6 +68,26 @@ void clock_init(void)
     }
 #endif
     first_ns = base_ns = first_ticks = base_ticks = clock_ns();
+}
+
+void clock_settle(void)
+{
+#if defined(__x86_64__)
+    uint64_t ticks, ns;
+
+    if (!clock_uses_tsc)
+        return;
+    while (clock_ns() < first_ns + CALIBRATE_NS)
+        __builtin_ia32_pause();
+    pair_read(&ticks, &ns);
+    rate = first_rate = (double)(ns - first_ns) / (double)(ticks - first_ticks);
+#endif
+}
+
+void clock_init(void)
+{
+    clock_start();
+    clock_settle();
 }
 
 void clock_calibrate(void)

@@ -105,8 +105,10 @@ static enum agreement_call class_of(struct check_walk *walk, uintptr_t ip, uintp
     if (code->row[at].function == function)
         return AGREEMENT_CALL_HANDLER;
     method = names_method_find(config->names, code->row[at].function);
-    return method && method->hidden                      ? AGREEMENT_CALL_HIDDEN
-           : method && !method->hooked && config->reduce ? AGREEMENT_CALL_UNHOOKED
+    if (method && method->hidden)
+        return AGREEMENT_CALL_HIDDEN;
+    /* What --only does not name has no record, as a rule. */
+    return config->reduce && !(method && method->hooked) ? AGREEMENT_CALL_UNHOOKED
                                                          : AGREEMENT_CALL_OTHER;
 }
 

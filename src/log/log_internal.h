@@ -100,6 +100,7 @@ struct log {
     pthread_t thread;
     bool started;
     _Atomic(bool) stopping, ended, abandoned; /* set by others, by the writer, by a forked child */
+    struct wake over;                         /* log_stop sleeps here until ended */
     uint64_t deadline_ns;                     /* once stopping: when to give up */
     uint64_t zero_ns;                         /* CLOCK_MONOTONIC at t = 0 */
     struct log_thread *threads;

@@ -443,6 +443,7 @@ static void *writer_main(void *context)
     }
     finish(log);
     store_release(&log->ended, true);
+    wake_up(&log->over);
     return NULL;
 }
 
@@ -503,16 +504,17 @@ int log_start(struct log *log)
 
 void log_stop(struct log *log, unsigned timeout_ms)
 {
-    const struct timespec step = {0, 1000000};
+    uint64_t now = clock_ns(), until;
 
     if (!log->started)
         return;
-    log->deadline_ns = clock_ns() + timeout_ms * 1000000ull;
+    log->deadline_ns = now + timeout_ms * 1000000ull;
+    until = log->deadline_ns + 200000000ull;
     store_release(&log->stopping, true);
     wake_up(&log->config.hub->writer);
     /* Not joined: a writer that hangs in write(2) on a dead file system must not hold up the program's end. */
-    while (!load_acquire(&log->ended) && clock_ns() < log->deadline_ns + 200000000ull)
-        nanosleep(&step, NULL);
+    for (; !load_acquire(&log->ended) && now < until; now = clock_ns())
+        wake_wait(&log->over, until - now);
 }
 
 void log_abandon(struct log *log)

@@ -91,6 +91,7 @@ struct names {
     pthread_t thread;
     bool started;
     struct wake wake;
+    unsigned long method_buckets, class_buckets; /* of the tables; the resolver's */
     _Atomic(bool) stopping;
     _Atomic(uint64_t) deadline;  /* clock_ns(), once stopping */
     _Atomic(uintptr_t) resolver; /* pthread_self(), once it runs */
@@ -115,6 +116,8 @@ static inline struct names_method_entry *names_method_entry(const struct names_m
     return (struct names_method_entry *)((uintptr_t)method -
                                          offsetof(struct names_method_entry, record));
 }
+
+void names_grow(struct names *names); /* larger tables for what was met meanwhile; the resolver */
 
 /* Counts a refusal of the runtime. */
 void names_failed(struct names *names, hresult hr);

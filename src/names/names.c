@@ -13,12 +13,13 @@
 #include <string.h>
 
 /*
- * Buckets, fixed: a table that grows by itself would start a thread. The C# compiler meets 20,000 functions and 3,000
- * classes; ten times that makes chains of some ten nodes. Making the tables takes time at start-up, 16 bytes a bucket.
+ * Buckets, 16 bytes each. Making many takes time at start-up, so there are few at first, and the resolver doubles them
+ * as records come: a table that grows by itself starts a thread, and so does one that is told to grow from more than
+ * LEAST_PARTITION. The C# compiler meets 20,000 functions and 3,000 classes.
  */
-#define METHOD_BUCKETS (1ul << 15)
-#define CLASS_BUCKETS  (1ul << 13)
-#define MODULE_BUCKETS (1ul << 9)
+#define FIRST_BUCKETS   (1ul << 8)
+#define LEAST_PARTITION (1ul << 12) /* of liburcu, per thread that it uses for growing */
+#define MOST_BUCKETS    (2 * LEAST_PARTITION)
 
 #define ARGS_SMALL 8  /* type arguments asked for without memory of their own */
 #define DEPTH_MAX  64 /* of type arguments in type arguments */
@@ -64,9 +65,27 @@ static void table_put(struct cds_lfht *table, struct names_entry *entry, uintptr
     urcu_bp_read_unlock();
 }
 
-static struct cds_lfht *table_new(unsigned long buckets)
+static struct cds_lfht *table_new(void)
 {
-    return cds_lfht_new_flavor(buckets, buckets, buckets, 0, &urcu_bp_flavor, NULL);
+    return cds_lfht_new_flavor(FIRST_BUCKETS, FIRST_BUCKETS, MOST_BUCKETS, 0, &urcu_bp_flavor,
+                               NULL);
+}
+
+static void table_grow(struct cds_lfht *table, unsigned long *buckets, uint32_t records)
+{
+    unsigned long wanted = *buckets;
+
+    while (wanted < MOST_BUCKETS && wanted < records)
+        wanted *= 2;
+    if (wanted != *buckets)
+        cds_lfht_resize(table, wanted);
+    *buckets = wanted;
+}
+
+void names_grow(struct names *names)
+{
+    table_grow(names->method_table, &names->method_buckets, load_relaxed(&names->methods.count));
+    table_grow(names->class_table, &names->class_buckets, load_relaxed(&names->classes.count));
 }
 
 /* ---- records by id ---- */
@@ -306,7 +325,7 @@ static int module_describe(struct names *names, uintptr_t module_id,
 }
 
 /* Modules loaded now; an id of an unloaded one is asked for anew. */
-static int module_get(struct names *names, uintptr_t module_id, struct names_module **out)
+int names_module_get(struct names *names, uintptr_t module_id, struct names_module **out)
 {
     struct names_entry *found = table_find(names->module_table, module_id);
     struct names_module_entry *m = NULL;
@@ -462,7 +481,7 @@ static int class_describe_definition(struct names *names, struct names_class *c,
             names_failed(names, hr);
         goto out;
     }
-    err = module_get(names, module_id, &c->module);
+    err = names_module_get(names, module_id, &c->module);
     if (err == -EINVAL)
         err = 0; /* then module stays NULL */
     if (!err)
@@ -645,8 +664,8 @@ void names_module_met(struct names *names, uintptr_t module_id)
 {
     struct names_module *module;
 
-    module_get(names, module_id,
-               &module); /* what cannot be had now is asked for again when it is needed */
+    names_module_get(names, module_id,
+                     &module); /* what cannot be had now is asked for again when it is needed */
 }
 
 /* ---- methods ---- */
@@ -727,7 +746,7 @@ static int method_describe(struct names *names, uintptr_t function_id,
         names_failed(names, hr);
         err = -EINVAL;
     }
-    if (!err && module_get(names, module_id, &m->module) == -ENOMEM)
+    if (!err && names_module_get(names, module_id, &m->module) == -ENOMEM)
         err = -ENOMEM;
     if (!err && class_id && class_get(names, class_id, 0, &m->owner) == -ENOMEM)
         err = -ENOMEM;
@@ -910,9 +929,10 @@ int names_new(const struct names_config *config, struct names **out)
         return -ENOMEM;
     names->config = *config;
     pthread_mutex_init(&names->making, NULL);
-    names->method_table = table_new(METHOD_BUCKETS);
-    names->class_table = table_new(CLASS_BUCKETS);
-    names->module_table = table_new(MODULE_BUCKETS);
+    names->method_table = table_new();
+    names->class_table = table_new();
+    names->module_table = table_new();
+    names->method_buckets = names->class_buckets = FIRST_BUCKETS;
     if (!names->method_table || !names->class_table || !names->module_table) {
         names_free(names);
         return -ENOMEM;

@@ -106,6 +106,8 @@ void names_free(struct names *names);
 int names_start(
     struct names *names); /* starts the resolver (all signals blocked, named); 0 or -errno */
 
+void names_hurry(struct names *names); /* the resolver's next round is now; threads: any */
+
 /*
  * names_stop - let the resolver finish what is open, for at most timeout_ms, then end it. Returns: whether it ended;
  * a resolver that hangs in the runtime is left alone. Records stay valid for the life of the process.
@@ -143,6 +145,12 @@ int names_class_of(struct names *names, uintptr_t class_id, uintptr_t object,
 
 /* The record of class_id if it was met and is still loaded, or NULL. Asks nobody. Threads: any. May run: in a hook. */
 struct names_class *names_class_find(struct names *names, uintptr_t class_id);
+
+/*
+ * names_module_get - the record of a ModuleID, made at the first call.
+ * Returns: 0, -ENOMEM, or -EINVAL as names_method_map. Threads: any. May run: as names_method_map.
+ */
+int names_module_get(struct names *names, uintptr_t module_id, struct names_module **out);
 
 /* names_module_met - a module was loaded: from ModuleLoadFinished, for folders that look for types by name. */
 void names_module_met(struct names *names, uintptr_t module_id);

@@ -50,6 +50,7 @@ static void *resolver_run(void *arg)
         bool stopping = load_acquire(&names->stopping); /* what was open by then is still done */
         bool worked = resolve_classes(names);
 
+        names_grow(names);
         if (names->config.poll && !expired(names))
             worked |= names->config.poll(names->config.context);
         if (stopping && (!worked || expired(names)))
@@ -77,6 +78,11 @@ int names_start(struct names *names)
         return -err;
     names->started = true;
     return 0;
+}
+
+void names_hurry(struct names *names)
+{
+    wake_up(&names->wake);
 }
 
 bool names_stop(struct names *names, unsigned timeout_ms)

@@ -85,8 +85,7 @@ void corelib_loaded(struct corelib *c, struct clr_info *info, uintptr_t module_i
     struct clr_metadata *import = NULL;
     uint32_t token;
 
-    if (c->module_id ||
-        clr_scope_open(info, module_id, &import) != S_OK)
+    if (c->module_id || clr_scope_open(info, module_id, &import) != S_OK)
         return;
     if (type_find(import, u"System.RuntimeTypeHandle")) {
         c->module_id = module_id;
@@ -100,12 +99,12 @@ void corelib_loaded(struct corelib *c, struct clr_info *info, uintptr_t module_i
     clr_release(import);
 }
 
-bool corelib_refuses(const struct corelib *c, const struct names_method *method)
+bool corelib_refuses(const struct corelib *c, uintptr_t module_id, uint32_t token)
 {
-    if (!method->module || method->module->module_id != c->module_id)
+    if (module_id != c->module_id)
         return false;
     for (uint32_t i = 0; i < c->count; i++)
-        if (c->tokens[i] == method->token)
+        if (c->tokens[i] == token)
             return true;
     return false;
 }

@@ -28,6 +28,6 @@ struct corelib {
 void corelib_loaded(struct corelib *corelib, struct clr_info *info, uintptr_t module_id);
 
 /* Must the precompiled code of this method be refused? */
-bool corelib_refuses(const struct corelib *corelib, const struct names_method *method);
+bool corelib_refuses(const struct corelib *corelib, uintptr_t module_id, uint32_t token);
 
 #endif

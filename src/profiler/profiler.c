@@ -89,11 +89,18 @@ static bool traces(struct profiler *p, struct names_method *method)
 static uintptr_t map_function(uintptr_t function_id, void *client_data, int32_t *hook)
 {
     struct profiler *p = client_data;
+    struct selection_definition definition;
     struct names_method *method;
 
     *hook = 0;
-    if (names_method_map(p->names, function_id, &method))
+    if (p->selection.keeps_precompiled &&
+        selection_define(&p->selection, function_id, &definition) &&
+        !selection_may_want(&p->selection, &definition)) {
+        selection_mapped();
         return function_id; /* never 0 */
+    }
+    if (names_method_map(p->names, function_id, &method))
+        return function_id;
     selection_mapped();
     if (selection_wants(&p->selection, method) || (method->hidden && !RULE(RULE_HIDDEN))) {
         if (p->values)
@@ -130,7 +137,10 @@ static bool resolver_poll(void *context)
     bool some = p->log && log_resolve(p->log);
 
     some |= selection_mend(&p->selection);
-    return stack_reclaim() || some;
+    some |= stack_reclaim();
+    if (load_relaxed(&p->hub.stopped))
+        wake_up(&p->hub.writer); /* the program waits for it, and it for classes of this round */
+    return some;
 }
 
 static uintptr_t function_at(void *context, uintptr_t ip)
@@ -627,7 +637,7 @@ hresult profiler_initialize(struct profiler *p, struct clr_unknown *info)
 
     if (atomic_exchange(&p->asked, true))
         return E_UNEXPECTED; /* a second time */
-    clock_init();
+    clock_start();
     if (process_read(&p->process))
         return CORPROF_E_PROFILER_CANCEL_ACTIVATION; /* out of memory before anything can be said */
     if (options_read(text ? text : "{\"version\":1}", &p->options, why, sizeof(why)))
@@ -648,6 +658,7 @@ hresult profiler_initialize(struct profiler *p, struct clr_unknown *info)
         return decline_result(p, "SetEventMask2", result);
     if (p->options.capture != OPTIONS_CAPTURE_SNAPSHOT && (result = hooks_set(p)) != S_OK)
         return decline_result(p, "setting the enter and leave hooks", result);
+    clock_settle(); /* what lies behind us has taken long enough, as a rule */
     if (pthread_atfork(NULL, NULL, after_fork_in_child) || log_start(p->log) ||
         names_start(p->names))
         return decline(p, "no thread could be started");
@@ -663,12 +674,16 @@ hresult profiler_initialize(struct profiler *p, struct clr_unknown *info)
 /* JITCachedFunctionSearchStarted. What is refused is compiled instead. */
 bool profiler_use_precompiled(struct profiler *p, uintptr_t function_id)
 {
+    struct selection_definition function;
     struct names_method *method;
 
-    if (names_method_map(p->names, function_id, &method))
+    if (!selection_define(&p->selection, function_id, &function))
         return true;
-    return !corelib_refuses(&p->corelib, method) &&
-           (!p->selection.keeps_precompiled || !selection_wants(&p->selection, method));
+    if (corelib_refuses(&p->corelib, function.module_id, function.token))
+        return false;
+    return !p->selection.keeps_precompiled || !selection_may_want(&p->selection, &function) ||
+           names_method_map(p->names, function_id, &method) ||
+           !selection_wants(&p->selection, method);
 }
 
 void profiler_shutdown(struct profiler *p)
@@ -683,6 +698,7 @@ void profiler_shutdown(struct profiler *p)
     store_relaxed(&p->hub.stopped, true);
     if (p->check_threads)
         check_threads_stop(p->check_threads, 200);
+    names_hurry(p->names);
     log_stop(p->log, STOP_MS);
     names_stop(p->names, 100);
 }

@@ -1,6 +1,7 @@
 #include "profiler/selection.h"
 
 #include "base/memory.h"
+#include "clr/text.h"
 
 #include <shadowtrace/clr/constants.h>
 #include <shadowtrace/clr/metadata.h>
@@ -8,7 +9,9 @@
 #include <string.h>
 #include <uchar.h>
 
-#define BATCH 64
+#define BATCH      64
+#define NESTED_MAX 64
+#define TYPE_NAME  256 /* characters of a name that are looked at */
 
 struct selection_missed {
     struct selection_missed *next;
@@ -28,6 +31,92 @@ void selection_init(struct selection *s, struct clr_info *info, struct names *na
     s->options = options;
     s->keeps_precompiled = options->only.count > 0;
     pthread_mutex_init(&s->lock, NULL);
+}
+
+/* Can a method's name match, if it begins with `type`, up to a backtick, and goes on with what cannot be told here? */
+static bool may_match(const struct options_patterns *patterns, const char *type)
+{
+    for (size_t i = 0; i < patterns->count; i++) {
+        const char *pattern = patterns->pattern[i], *name = type;
+
+        while (*name && *name != '`' && *pattern && *pattern == *name) {
+            pattern++;
+            name++;
+        }
+        if (!*name || *name == '`' || *pattern == '*' || *pattern == '?')
+            return true;
+    }
+    return false;
+}
+
+/* The outermost of the types that a type is nested in, which may be itself. */
+static uint32_t outermost(struct clr_metadata *import, uint32_t type)
+{
+    uint32_t outer;
+
+    for (unsigned depth = 0; depth < NESTED_MAX; depth++) {
+        if (import->vtbl->get_nested_class_props(import, type, &outer) != S_OK ||
+            !clr_token_row(outer))
+            break;
+        type = outer;
+    }
+    return type;
+}
+
+static bool type_ask(const struct selection *s, struct clr_metadata *import, uint32_t type)
+{
+    clr_wchar wide[TYPE_NAME];
+    char name[CLR_TEXT_UTF8_SIZE(TYPE_NAME)];
+    uint32_t length = 0;
+
+    if (import->vtbl->get_type_def_props(import, outermost(import, type), wide, TYPE_NAME, &length,
+                                         NULL, NULL) != S_OK ||
+        length < 2 || length > TYPE_NAME)
+        return true;                                     /* not to be told from here */
+    clr_text_utf8(name, sizeof(name), wide, length - 1); /* it counts the NUL */
+    return may_match(&s->options->only, name);
+}
+
+/* What was found once is kept: the module's number, the type's row and the answer in one word; 0: nothing. */
+static bool type_may_match(struct selection *s, const struct names_module *module, uint32_t type)
+{
+    uint64_t key = ((uint64_t)module->id << 24 | (type & 0xffffff)) << 1;
+    _Atomic(uint64_t) *at =
+        &s->types[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (SELECTION_TYPES - 1)];
+    uint64_t known = load_relaxed(at);
+
+    if ((known & ~UINT64_C(1)) != key) {
+        known = key | type_ask(s, module->import, type);
+        store_relaxed(at, known);
+    }
+    return known & 1;
+}
+
+bool selection_define(const struct selection *s, uintptr_t function_id,
+                      struct selection_definition *out)
+{
+    uintptr_t class_id;
+    uint32_t args;
+
+    return s->info->vtbl->get_function_info2(s->info, function_id, 0, &class_id, &out->module_id,
+                                             &out->token, 0, &args, NULL) == S_OK;
+}
+
+bool selection_may_want(struct selection *s, const struct selection_definition *function)
+{
+    struct names_module *module;
+    struct clr_metadata *import;
+    uint32_t type = 0;
+
+    if (!s->options->only.count)
+        return true;
+    if (names_module_get(s->names, function->module_id, &module) || !module->import)
+        return true;
+    import = module->import;
+    if (import->vtbl->get_method_props(import, function->token, &type, NULL, 0, NULL, NULL, NULL,
+                                       NULL, NULL, NULL) != S_OK)
+        return true;
+    return type_may_match(s, module, type);
 }
 
 bool selection_wants(struct selection *s, struct names_method *method)
@@ -90,12 +179,14 @@ void selection_mapped(void)
 void selection_compile_finished(struct selection *s, uintptr_t function_id)
 {
     bool missed = compiling == function_id;
+    struct selection_definition definition;
     struct names_method *method;
     struct selection_missed *entry;
 
     compiling = 0;
-    if (!missed || names_method_map(s->names, function_id, &method) || !method->module ||
-        !selection_wants(s, method))
+    if (!missed || !selection_define(s, function_id, &definition) ||
+        !selection_may_want(s, &definition) || names_method_map(s->names, function_id, &method) ||
+        !method->module || !selection_wants(s, method))
         return;
     entry = memory_zalloc(1, sizeof(*entry));
     if (!entry)

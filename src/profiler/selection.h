@@ -14,6 +14,8 @@
 
 #include <pthread.h>
 
+#define SELECTION_TYPES 4096 /* a power of two */
+
 struct selection {
     struct clr_info *info; /* borrowed, as is all below */
     struct names *names;
@@ -26,10 +28,27 @@ struct selection {
     unsigned loading;     /* modules being loaded */
     struct selection_missed *missed; /* compiled without hooks: to be compiled again */
     _Atomic(uint64_t) missed_count;
+    _Atomic(uint64_t) types[SELECTION_TYPES]; /* what is known of types; see type_may_match() */
 };
 
 void selection_init(struct selection *s, struct clr_info *info, struct names *names,
                     const struct options *options);
+
+/* Where a function is defined. */
+struct selection_definition {
+    uintptr_t module_id;
+    uint32_t token; /* mdMethodDef */
+};
+
+/* Returns false when the runtime does not say. Threads: any; mapper and callbacks. */
+bool selection_define(const struct selection *s, uintptr_t function_id,
+                      struct selection_definition *out);
+
+/*
+ * May this function be one to hook? The namespace and the name of its outermost type tell of most that --only does not
+ * name: without a record, or a text. Threads: any; mapper and callbacks.
+ */
+bool selection_may_want(struct selection *s, const struct selection_definition *function);
 
 /* Is this method to be hooked? Makes its name if a pattern asks. Threads: any; mapper and callbacks. */
 bool selection_wants(struct selection *s, struct names_method *method);

@@ -1,0 +1,24 @@
+"""--only: a few methods hooked, precompiled code of all else in use; nothing allocated is missed, nothing misplaced."""
+from harness import HOOKS, PROGRAM, each, needs
+from test_known import SEEDS, known_is_exact
+
+FRAMEWORKS = ('net10.0', 'net9.0', 'net8.0')
+
+
+@needs('KnownAllocs')
+@each('hooks', *HOOKS)
+@each('framework', *FRAMEWORKS)
+def test_counts_and_bytes_are_exact(t, hooks, framework):
+    """Also what the framework's precompiled code allocates for the program: each thread's bytes are the runtime's."""
+    known_is_exact(t, SEEDS[0], hooks, PROGRAM.command('KnownAllocs', framework), '--only', 'Known.*')
+
+
+@needs('Exceptions', 'Boundaries', 'Async', 'TailCalls', 'Tiers', 'Generics', 'Dynamic', 'Unload', 'Threads', 'Native', 'Faults')
+@each('hooks', *HOOKS)
+@each('framework', *FRAMEWORKS)
+@each('program', 'Exceptions', 'Boundaries', 'Async', 'TailCalls', 'Tiers', 'Generics', 'Dynamic', 'Unload', 'Threads',
+      'Native', 'Faults')
+def test_stacks_are_the_snapshots_own_methods(t, hooks, framework, program):
+    """Frames that are not hooked throw, catch, filter and unwind between those that are."""
+    r = t.record(PROGRAM.command(program, framework), '--only', 'Torture.*', hooks=hooks, check=1)
+    t.true(t.exact(r)['equal'] > 100, 'too few comparisons')

@@ -1,0 +1,150 @@
+#include "profiler/selection.h"
+
+#include "unit/names/fake_info.h"
+
+#include "base/memory.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { APP = 0x2000, LIST = 0x100, METHODS = 0x500 };
+
+static const struct fake_type types[] = {
+    {0x02000002, u"App.Program", 0},
+    {0x02000003, u"App.Outer`1", 0},
+    {0x02000004, u"Inner", 0x02000003},
+    {0x02000005, u"Global", 0},
+    {0x02000006, u"App.Pr\u00f6\u4e16", 0},
+    {0x02000007, u"", 0},
+    {0, NULL, 0},
+};
+static const struct fake_parameter parameters[] = {
+    {0x02000003, 0, u"T"}, {0x02000004, 0, u"T"}, {0, 0, NULL}};
+static const uint8_t nothing[] = {0, 0, 1};
+static const struct fake_blob blobs[] = {
+    {0x06000001, 0x02000002, u"Main", nothing, sizeof(nothing)},
+    {0x06000002, 0x02000003, u"Add", nothing, sizeof(nothing)},
+    {0x06000003, 0x02000004, u"Sum", nothing, sizeof(nothing)},
+    {0x06000004, 0x02000005, u".ctor", nothing, sizeof(nothing)},
+    {0x06000005, 0x02000006, u"Run", nothing, sizeof(nothing)},
+    {0x06000006, 0x02000007, u"Odd", nothing, sizeof(nothing)},
+    {0, 0, NULL, NULL, 0},
+};
+static struct fake_metadata metadata;
+static struct fake_module modules[] = {{APP, u"/app.dll", u"app", 0, &metadata},
+                                       {0, NULL, NULL, 0, NULL}};
+static struct fake_function functions[] = {{.id = METHODS, .module = APP, .token = 0x06000001},
+                                           {.id = METHODS + 1, .module = APP, .token = 0x06000002},
+                                           {.id = METHODS + 2, .module = APP, .token = 0x06000003},
+                                           {.id = METHODS + 3, .module = APP, .token = 0x06000004},
+                                           {.id = METHODS + 4, .module = APP, .token = 0x06000005},
+                                           {.id = METHODS + 5, .module = APP, .token = 0x06000006},
+                                           {.id = 0}};
+static struct fake_info info;
+static struct names *names;
+static struct options options;
+
+static int setup(void **state)
+{
+    const struct names_config config = {.info = &info.base, .info_version = 10};
+
+    (void)state;
+    metadata = (struct fake_metadata){
+        .base = {&fake_metadata_vtbl}, .types = types, .parameters = parameters, .blobs = blobs};
+    info =
+        (struct fake_info){.base = {&fake_info_vtbl}, .modules = modules, .functions = functions};
+    return names_new(&config, &names);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    names_free(names);
+    return 0;
+}
+
+/* What a selection by this one pattern says of a function: may it be wanted, and is it? */
+static void ask(char *pattern, uintptr_t function, bool *may, bool *wants)
+{
+    static struct selection s; /* large */
+    struct selection_definition definition;
+    struct names_method *method;
+
+    options.only.pattern = &pattern;
+    options.only.count = 1;
+    selection_init(&s, &info.base, names, &options);
+    assert_true(selection_define(&s, function, &definition));
+    *may = selection_may_want(&s, &definition);
+    assert_int_equal(*may, selection_may_want(&s, &definition)); /* as it is kept */
+    assert_int_equal(names_method_map(names, function, &method), 0);
+    *wants = selection_wants(&s, method);
+}
+
+/* Each beginning of its name with a star, the name with each of its characters as '?', and patterns of all kinds. */
+static void what_is_wanted_is_never_ruled_out_before(void **state)
+{
+    static const char *const more[] = {
+        "*", "?pp.*", "*Main*", "App.*.Inner.*", "*.ctor()", "App.Outer<T>.Inner.Sum()", "A*g*"};
+    bool may, wants;
+
+    (void)state;
+    for (uintptr_t f = METHODS; f < METHODS + 6; f++) {
+        struct names_method *method;
+        const char *name;
+        char pattern[128];
+
+        assert_int_equal(names_method_map(names, f, &method), 0);
+        name = names_method_resolve(names, method);
+        for (size_t i = 0; i <= strlen(name); i++) {
+            if (((unsigned char)name[i] & 0xc0) == 0x80)
+                continue; /* inside a character */
+            snprintf(pattern, sizeof(pattern), "%.*s*", (int)i, name);
+            ask(pattern, f, &may, &wants);
+            assert_true(wants);
+            assert_true(may);
+            snprintf(pattern, sizeof(pattern), "%.*s?*", (int)i, name);
+            ask(pattern, f, &may, &wants);
+            assert_true(may || !wants);
+        }
+        for (size_t i = 0; i < COUNT_OF(more); i++) {
+            snprintf(pattern, sizeof(pattern), "%s", more[i]);
+            ask(pattern, f, &may, &wants);
+            assert_true(may || !wants);
+        }
+    }
+}
+
+static void other_namespaces_are_ruled_out(void **state)
+{
+    static char *patterns[] = {"Other.*", "App.Progs*", "App.Outer.Outer*", "Globe*", "app.*"};
+    bool may, wants;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(patterns); i++) {
+        ask(patterns[i], METHODS, &may, &wants);
+        assert_false(may);
+        assert_false(wants);
+    }
+    ask(patterns[3], METHODS + 3, &may, &wants);
+    assert_false(may);
+    ask("App.Out*", METHODS + 2, &may, &wants); /* a nested type goes by its outermost */
+    assert_true(may);
+    ask("Inner*", METHODS + 2, &may, &wants);
+    assert_false(may);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_wanted_is_never_ruled_out_before),
+        cmocka_unit_test(other_namespaces_are_ruled_out),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
