@@ -7,8 +7,9 @@
  * (live/live.h), lines for the log are handed to the writer.
  *
  *     socket.c    the folder, the socket, who may connect      dump.c      copied stacks as JSON
- *     server.c    the thread: clients, buffers, deadlines      api.c       what the library exports
- *     request.c   one line in, one line out                    profile.c   --profile
+ *     server.c    the thread: clients, buffers, deadlines      frames.c    their frames
+ *     request.c   one line in, one line out                    api.c       what the library exports
+ *                                                              profile.c   --profile
  */
 #ifndef SHADOWTRACE_CONTROL_CONTROL_H
 #define SHADOWTRACE_CONTROL_CONTROL_H
@@ -27,6 +28,7 @@ struct control_config {
     void *context;
     /* Name of the thread with that gettid(). Returns whether it has one. */
     bool (*thread_name)(void *context, uint32_t os, char *text, size_t size);
+    uint32_t (*names_given)(void *context); /* changes whenever thread_name may say something else */
     /* 0 or -errno; what is given through a pointer is to be freed with memory_free. */
     int (*mark)(void *context, const char *text);
     int (*rotate)(void *context, char **older);

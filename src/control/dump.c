@@ -1,37 +1,44 @@
 /*
- * Stacks of all threads as JSON. They are copied in one read-side section; naming and formatting come after it.
+ * Stacks of all threads as JSON. They are copied in one read-side section; naming and formatting come after it. A
+ * client that asks again and again finds most threads where they were: of these one word is looked at, and the text
+ * made of them before is given again.
  */
 #include "control/internal.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "control/frames.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define FIRST_THREADS 64
 #define FIRST_FRAMES  4096
-#define TRIES         8 /* with more room each time: threads come while we ask for it */
-#define KNOWN         16384
-#define KNOWN_BITS    14
+#define TRIES         8          /* with more room each time: threads come while we ask for it */
+#define MOST_KEPT     (1u << 20) /* bytes of text */
 
-/* What an instruction was resolved to; of code that is never unloaded only. */
-struct known_call {
-    uintptr_t ip;
-    const struct names_method *method, *callee;
-    int32_t il;
+/* What was made of a thread's stack. */
+struct kept_thread {
+    char *text;
+    size_t size;
+    struct frames_methods methods;
+};
+
+/* The threads of a dump, seen[] and thread[] alike. */
+struct kept {
+    struct stack_seen *seen;
+    struct kept_thread *thread;
+    size_t count, capacity, bytes;
 };
 
 struct dump {
-    struct names *names;
+    struct frames *frames;
     struct stack_copies copies;
-    uint32_t *stamp; /* by method id: the dump that has defined it */
-    size_t stamps;
-    uint32_t round;
-    struct known_call *known;
+    struct kept kept;
+    struct dump_request as;  /* how they were asked for */
+    uint32_t names_given; /* as they had these names */
 };
 
 struct dump *dump_new(struct names *names)
@@ -40,23 +47,43 @@ struct dump *dump_new(struct names *names)
 
     if (!d)
         return NULL;
-    d->names = names;
-    d->known = memory_zalloc(KNOWN, sizeof(*d->known));
+    d->frames = frames_new(names);
     d->copies.frames = memory_alloc(FIRST_FRAMES * sizeof(*d->copies.frames));
     d->copies.threads = memory_alloc(FIRST_THREADS * sizeof(*d->copies.threads));
     d->copies.capacity = FIRST_FRAMES;
     d->copies.thread_capacity = FIRST_THREADS;
-    if (d->known && d->copies.frames && d->copies.threads)
+    if (d->frames && d->copies.frames && d->copies.threads)
         return d;
     dump_free(d);
     return NULL;
 }
 
+static void thread_free(struct kept_thread *t)
+{
+    memory_free(t->text);
+    memory_free(t->methods.method);
+    *t = (struct kept_thread){.text = NULL};
+}
+
+static void kept_free(struct kept *kept)
+{
+    for (size_t i = 0; i < kept->count; i++)
+        thread_free(&kept->thread[i]);
+    memory_free(kept->thread);
+    memory_free(kept->seen);
+    *kept = (struct kept){.count = 0};
+}
+
+void dump_forget(struct dump *d)
+{
+    kept_free(&d->kept);
+}
+
 void dump_free(struct dump *d)
 {
     if (d) {
-        memory_free(d->known);
-        memory_free(d->stamp);
+        kept_free(&d->kept);
+        frames_free(d->frames);
         memory_free(d->copies.frames);
         memory_free(d->copies.threads);
     }
@@ -99,59 +126,6 @@ static int copy(struct stack_copies *copies)
     return 0;
 }
 
-/* IL offset of the call at `ip` inside of method, or a NAMES_SITE_ value. Code that may be unloaded is not looked at. */
-static int32_t call_il(struct dump *d, struct names_method *method, uintptr_t ip,
-                       struct names_method *callee)
-{
-    uint64_t hash = (ip ^ (uintptr_t)callee >> 4) * UINT64_C(0x9e3779b97f4a7c15);
-    struct known_call *known = &d->known[hash >> (64 - KNOWN_BITS)];
-
-    if (!ip || ip == FRAME_RET_FILTER || method->collectible || callee->collectible)
-        return NAMES_SITE_NONE;
-    if (known->ip != ip || known->method != method || known->callee != callee)
-        *known =
-            (struct known_call){ip, method, callee, names_site_call(d->names, method, ip, callee)};
-    return known->il;
-}
-
-static const char *name_of(struct names *names, struct names_method *method)
-{
-    const char *text = names_method_text(method);
-
-    if (text || method->collectible) /* whoever met it names it at once; its metadata may be gone */
-        return text ? text : "?";
-    return names_method_resolve(names, method);
-}
-
-/* Frames of a thread, youngest first. d NULL: names instead of ids, no offsets. */
-static void put_frames(struct dump *d, struct names *names, const struct stack_copied *frames,
-                       uint32_t count, bool lines, struct buffer *out)
-{
-    for (uint32_t i = count; i-- > 0;) {
-        struct names_method *method = (struct names_method *)frames[i].method;
-        const struct stack_copied *above = i + 1 < count ? &frames[i + 1] : NULL;
-        int32_t il = NAMES_SITE_NONE;
-
-        if (i + 1 < count)
-            buffer_char(out, ',');
-        if (!d) {
-            buffer_json_string(out, name_of(names, method));
-            continue;
-        }
-        if (lines && above)
-            il = call_il(d, method, above->ret, (struct names_method *)above->method);
-        buffer_char(out, '[');
-        buffer_unsigned(out, method->id);
-        if (il >= 0) {
-            buffer_char(out, ',');
-            buffer_unsigned(out, (uint64_t)il);
-        } else if (frames[i].ret == FRAME_RET_FILTER) {
-            buffer_text(out, ",\"filter\"");
-        }
-        buffer_char(out, ']');
-    }
-}
-
 static void put_name(const struct control_config *config, uint32_t os, struct buffer *out)
 {
     char name[512];
@@ -162,75 +136,123 @@ static void put_name(const struct control_config *config, uint32_t os, struct bu
     buffer_json_string(out, name);
 }
 
-static void put_thread(struct dump *d, const struct control_config *config,
-                       const struct stack_copied_thread *t, bool lines, struct buffer *out)
+static void put_thread(const struct control_config *config, const struct stack_copied_thread *t,
+                       struct dump *d, struct frames_methods *methods, struct buffer *out)
 {
-    buffer_format(out, "{\"os\":%u", t->os_thread);
+    buffer_text(out, "{\"os\":");
+    buffer_unsigned(out, t->os_thread);
     put_name(config, t->os_thread, out);
-    buffer_format(out, ",\"depth\":%u,\"exact\":%s,\"tries\":%u", t->depth,
-                  t->exact ? "true" : "false", t->tries);
-    if (!t->exact)
-        buffer_format(out, ",\"certain\":%u", t->certain);
+    buffer_text(out, ",\"depth\":");
+    buffer_unsigned(out, t->depth);
+    buffer_text(out, t->exact ? ",\"exact\":true,\"tries\":" : ",\"exact\":false,\"tries\":");
+    buffer_unsigned(out, t->tries);
+    if (!t->exact) {
+        buffer_text(out, ",\"certain\":");
+        buffer_unsigned(out, t->certain);
+    }
     if (t->dispatching)
         buffer_text(out, ",\"dispatching\":true");
     buffer_text(out, ",\"frames\":[");
-    put_frames(d, d->names, d->copies.frames + t->first, t->count, lines, out);
+    frames_put(d->frames, d->copies.frames + t->first, t->count, d->as.lines, methods, out);
     buffer_text(out, "]}");
 }
 
-/* Whether this dump has not defined the method yet; notes that it has. Without memory it comes twice. */
-static bool is_new(struct dump *d, uint32_t id)
+/* What out has from `from` on, for the next dump. Without memory it is made again then. */
+static bool keep_text(struct kept_thread *to, const struct buffer *out, size_t from)
 {
-    if (id >= d->stamps) {
-        size_t stamps = (size_t)id + id / 2 + 1024;
-        uint32_t *stamp = memory_realloc(d->stamp, stamps * sizeof(*stamp));
+    size_t size = out->size - from;
+    char *text = out->failed ? NULL : memory_realloc(to->text, size);
 
-        if (!stamp)
-            return true;
-        memset(stamp + d->stamps, 0, (stamps - d->stamps) * sizeof(*stamp));
-        d->stamp = stamp;
-        d->stamps = stamps;
-    }
-    if (d->stamp[id] == d->round)
+    if (!text)
         return false;
-    d->stamp[id] = d->round;
+    memcpy(text, out->data + from, size);
+    to->text = text;
+    to->size = size;
     return true;
 }
 
-static void put_method(struct dump *d, struct names_method *method, struct buffer *out)
+/* One thread of a dump: as it was given before, or anew. `to` is what becomes of it, `before` what was (NULL: none). */
+static struct stack_seen take_thread(struct dump *d, const struct control_config *config,
+                                     const struct stack_copied_thread *t,
+                                     struct kept_thread *before, struct kept_thread *to,
+                                     struct buffer *out)
 {
-    buffer_format(out, "{\"id\":%u,\"name\":", method->id);
-    buffer_json_string(out, name_of(d->names, method));
-    if (method->module) {
-        buffer_format(out, ",\"token\":%u,\"module\":", method->token);
-        buffer_json_string(out, method->module->name);
-        if (*method->module->path) {
-            buffer_text(out, ",\"path\":");
-            buffer_json_string(out, method->module->path);
-        }
+    struct stack_seen seen = {t->number, t->state, t->dispatching};
+    size_t from = out->size;
+
+    if (before) {
+        *to = *before;
+        *before = (struct kept_thread){.text = NULL};
     }
-    buffer_char(out, '}');
+    if (t->unchanged) {
+        buffer_append(out, to->text, to->size);
+        return seen;
+    }
+    to->methods.count = 0;
+    put_thread(config, t, d, &to->methods, out);
+    /* Not what was seen only at a second try: it would be said again of a stack that has stood still since. */
+    if (!t->exact || t->tries > 1 || !keep_text(to, out, from))
+        seen.state = STACK_SEEN_NEVER;
+    return seen;
 }
 
-static void put_methods(struct dump *d, struct buffer *out)
+static int kept_reserve(struct kept *kept, size_t count)
 {
-    const char *separator = "";
+    kept->seen = memory_alloc((count + 1) * sizeof(*kept->seen));
+    kept->thread = memory_zalloc(count + 1, sizeof(*kept->thread));
+    if (kept->seen && kept->thread)
+        return 0;
+    memory_free(kept->seen);
+    memory_free(kept->thread);
+    *kept = (struct kept){.count = 0};
+    return -ENOMEM;
+}
 
-    d->round++;
-    for (size_t i = 0; i < d->copies.count; i++) {
-        const struct stack_copied_thread *t = &d->copies.threads[i];
+static int put_threads(struct dump *d, const struct control_config *config, struct buffer *out)
+{
+    struct kept now = {.count = 0};
+    size_t bytes = 0;
 
-        for (uint32_t k = 0; k < t->count; k++) {
-            struct names_method *method =
-                (struct names_method *)d->copies.frames[t->first + k].method;
+    if (kept_reserve(&now, d->copies.count))
+        return -ENOMEM;
+    for (; now.count < d->copies.count; now.count++) {
+        const struct stack_copied_thread *t = &d->copies.threads[now.count];
+        struct kept_thread *to = &now.thread[now.count],
+                           *before = t->earlier == SIZE_MAX ? NULL : &d->kept.thread[t->earlier];
 
-            if (!is_new(d, method->id))
-                continue;
-            buffer_text(out, separator);
-            put_method(d, method, out);
-            separator = ",";
-        }
+        if (now.count)
+            buffer_char(out, ',');
+        now.seen[now.count] = take_thread(d, config, t, before, to, out);
     }
+    buffer_text(out, "],\"methods\":[");
+    frames_begin(d->frames);
+    for (size_t i = 0; i < now.count; i++) {
+        frames_define(d->frames, &now.thread[i].methods, out);
+        bytes += now.thread[i].size;
+        if (bytes <= MOST_KEPT)
+            continue;
+        thread_free(&now.thread[i]);
+        now.seen[i].state = STACK_SEEN_NEVER;
+    }
+    kept_free(&d->kept);
+    d->kept = now;
+    return 0;
+}
+
+/* What was kept is of use only to one who asks the same, and while threads are called the same. */
+static void prepare(struct dump *d, const struct control_config *config,
+                    const struct dump_request *request)
+{
+    uint32_t names_given = config->names_given(config->context);
+
+    if (d->as.most != request->most || d->as.lines != request->lines ||
+        d->names_given != names_given)
+        kept_free(&d->kept);
+    d->as = *request;
+    d->names_given = names_given;
+    d->copies.most = request->most;
+    d->copies.seen = d->kept.seen;
+    d->copies.seen_count = d->kept.count;
 }
 
 int dump_all(struct dump *d, const struct control_config *config,
@@ -239,7 +261,7 @@ int dump_all(struct dump *d, const struct control_config *config,
     uint64_t before, after;
     int err;
 
-    d->copies.most = request->most;
+    prepare(d, config, request);
     before = clock_ns();
     err = copy(&d->copies);
     after = clock_ns();
@@ -248,15 +270,19 @@ int dump_all(struct dump *d, const struct control_config *config,
     buffer_format(out, ",\"t\":%llu,\"copy_ns\":%llu,\"threads\":[",
                   (unsigned long long)(after - config->zero_ns),
                   (unsigned long long)(after - before));
-    for (size_t i = 0; i < d->copies.count; i++) {
+    err = put_threads(d, config, out);
+    buffer_char(out, ']');
+    return out->failed ? -ENOMEM : err;
+}
+
+static void put_names(struct names *names, const struct stack_copied *frames, uint32_t count,
+                      struct buffer *out)
+{
+    for (uint32_t i = count; i-- > 0;) {
+        buffer_json_string(out, frames_name(names, (struct names_method *)frames[i].method));
         if (i)
             buffer_char(out, ',');
-        put_thread(d, config, &d->copies.threads[i], request->lines, out);
     }
-    buffer_text(out, "],\"methods\":[");
-    put_methods(d, out);
-    buffer_char(out, ']');
-    return out->failed ? -ENOMEM : 0;
 }
 
 int dump_self(const struct control_config *config, struct buffer *out)
@@ -281,7 +307,7 @@ int dump_self(const struct control_config *config, struct buffer *out)
     buffer_format(out, "{\"os\":%u", os);
     put_name(config, os, out);
     buffer_format(out, ",\"depth\":%u,\"stack\":[", copy.depth);
-    put_frames(NULL, config->names, copy.frames, copy.depth, false, out);
+    put_names(config->names, copy.frames, copy.depth, out);
     buffer_text(out, "]}");
     memory_free(copy.frames);
     return out->failed ? -ENOMEM : 0;

@@ -46,6 +46,7 @@ struct dump_request {
 };
 struct dump *dump_new(struct names *names); /* NULL: no memory */
 void dump_free(struct dump *dump);
+void dump_forget(struct dump *dump); /* give back what is kept for whoever asks again */
 
 /*
  * dump_all - all threads, as JSON members (each with a comma before it). dump_self - the calling thread, as an object.

@@ -23,6 +23,7 @@
 #define IDLE_NS      600000000000ull /* a client that asks nothing */
 #define POLL_MS      1000
 #define SEND_PIECE   262144u
+#define MOST_KEPT    131072u /* bytes: a larger reply's memory is given back */
 
 struct control_client {
     int fd;
@@ -40,6 +41,8 @@ static void client_close(struct control *c, size_t index)
     buffer_free(&client->in);
     buffer_free(&client->out);
     *client = c->client[--c->clients];
+    if (!c->clients)
+        dump_forget(c->dump);
 }
 
 static void client_wait(struct control_client *client)
@@ -65,7 +68,10 @@ static bool client_send(struct control_client *client)
     if (client->last)
         return false;
     client->sent = 0;
-    buffer_free(&client->out); /* a large one is not kept for a small one */
+    if (client->out.capacity > MOST_KEPT)
+        buffer_free(&client->out);
+    else
+        buffer_clear(&client->out);
     client_wait(client);
     return true;
 }

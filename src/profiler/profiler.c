@@ -302,6 +302,13 @@ static bool thread_name(void *context, uint32_t os, char *text, size_t size)
     return thread_names_find(&p->thread_names, os, text, size);
 }
 
+static uint32_t names_given(void *context)
+{
+    struct profiler *p = context;
+
+    return load_relaxed(&p->thread_names.given);
+}
+
 static int mark(void *context, const char *text)
 {
     struct profiler *p = context;
@@ -431,6 +438,7 @@ static void control_begin(struct profiler *p)
                                     .shadow = p->options.capture != OPTIONS_CAPTURE_SNAPSHOT,
                                     .context = p,
                                     .thread_name = thread_name,
+                                    .names_given = names_given,
                                     .mark = mark,
                                     .rotate = rotate,
                                     .sites = sites,

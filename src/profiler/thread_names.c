@@ -45,6 +45,7 @@ struct event_name *thread_names_assigned(struct thread_names *names, uintptr_t t
     thread = entry(names, thread_id);
     if (thread) {
         thread->os = os;
+        add_relaxed(&names->given, 1);
         event = payload(thread);
     }
     pthread_mutex_unlock(&names->lock);
@@ -62,6 +63,7 @@ struct event_name *thread_names_given(struct thread_names *names, uintptr_t thre
     if (thread) {
         memory_free(thread->name);
         thread->name = memory_strdup(name);
+        add_relaxed(&names->given, 1);
         event = payload(thread);
     }
     pthread_mutex_unlock(&names->lock);

@@ -11,6 +11,7 @@
 
 struct thread_names {
     pthread_mutex_t lock; /* guards the list; held for list work only */
+    _Atomic(uint32_t) given; /* counts what changes an answer of thread_names_find() */
     struct thread_name {
         struct thread_name *next;
         uintptr_t thread_id;
@@ -21,7 +22,7 @@ struct thread_names {
 
 #define THREAD_NAMES_INIT \
     { \
-        PTHREAD_MUTEX_INITIALIZER, NULL \
+        PTHREAD_MUTEX_INITIALIZER, 0, NULL \
     }
 
 /*

@@ -41,9 +41,12 @@ static void frames_copy(struct stack_copied *to, const struct look *look, uint32
 /* Whether nothing changed since; *after: the state as it is now. */
 static bool look_holds(const struct stack *s, const struct look *look, uint64_t *after)
 {
+    bool splicing;
+
     fence_acquire(); /* slots before the second look; pairs with fence_release in stack_enter */
+    splicing = load_acquire(&s->splicing); /* before the state that ends it */
     *after = load_acquire(&s->state);
-    return *after == look->state && load_acquire(&s->block) == look->block;
+    return !splicing && *after == look->state && load_acquire(&s->block) == look->block;
 }
 
 /* One try. In a read-side section. */
@@ -105,6 +108,7 @@ static void copy_try(const struct stack *s, struct stack_copied *frames, size_t 
     frames_copy(frames, &look, depth - out->count, out->count);
     out->dispatching = load_relaxed(&s->dispatching);
     out->exact = look_holds(s, &look, &after);
+    out->state = look.state;
     if (out->exact)
         out->certain = depth;
     else /* a cut changes the word once for many frames: then nothing can be said */
@@ -112,14 +116,43 @@ static void copy_try(const struct stack *s, struct stack_copied *frames, size_t 
             load_relaxed(&s->repair_changes) == repairs ? untouched(look.state, after) : 0;
 }
 
-static void copy_thread(const struct stack *s, struct stack_copies *all,
+/*
+ * Which of seen[from ..] is of this stack; seen_count: none. Stacks keep their order in the registry, so that looking
+ * on from the one found last finds all, and only those that have come since are looked for in vain.
+ */
+static size_t find_seen(const struct stack *s, const struct stack_copies *all, size_t from)
+{
+    while (from < all->seen_count && all->seen[from].number != s->number)
+        from++;
+    return from;
+}
+
+/* Whether it is as it was when it was seen; then that is its copy. In a read-side section. */
+static bool is_unchanged(const struct stack *s, const struct stack_seen *seen,
+                         struct stack_copied_thread *out)
+{
+    out->state = load_acquire(&s->state);
+    out->dispatching = load_relaxed(&s->dispatching);
+    if (out->state != seen->state || out->dispatching != seen->dispatching)
+        return false;
+    out->depth = out->certain = STATE_DEPTH(out->state);
+    out->tries = 1;
+    return out->exact = out->unchanged = true;
+}
+
+static void copy_thread(const struct stack *s, struct stack_copies *all, size_t earlier,
                         struct stack_copied_thread *out)
 {
     size_t room = all->capacity - all->used;
 
     if (room > all->most)
         room = all->most;
-    *out = (struct stack_copied_thread){.os_thread = s->os_thread, .first = all->used};
+    *out = (struct stack_copied_thread){.number = s->number,
+                                        .os_thread = s->os_thread,
+                                        .first = all->used,
+                                        .earlier = earlier < all->seen_count ? earlier : SIZE_MAX};
+    if (earlier < all->seen_count && is_unchanged(s, &all->seen[earlier], out))
+        return;
     while (out->tries < COPY_TRIES && !out->exact) {
         copy_try(s, all->frames + all->used, room, out);
         out->tries++;
@@ -130,13 +163,24 @@ static void copy_thread(const struct stack *s, struct stack_copies *all,
 
 int stack_copy_all(struct stack_copies *out)
 {
+    uint64_t newest = 0; /* of those seen; a stack above it has come since */
+    size_t next = 0;
+
+    for (size_t i = 0; i < out->seen_count; i++)
+        newest = out->seen[i].number > newest ? out->seen[i].number : newest;
     out->count = out->used = out->threads_wanted = out->frames_wanted = 0;
     urcu_bp_read_lock(); /* keeps every listed stack and its block alive (I4) */
     for (const struct stack *s = stack_registry(); s; s = load_acquire(&s->next)) {
+        size_t earlier = out->seen_count;
+
         if (load_acquire(&s->gone))
             continue;
+        if (s->number <= newest)
+            earlier = find_seen(s, out, next);
+        if (earlier < out->seen_count)
+            next = earlier + 1;
         if (out->threads_wanted++ < out->thread_capacity)
-            copy_thread(s, out, &out->threads[out->count++]);
+            copy_thread(s, out, earlier, &out->threads[out->count++]);
         else
             out->frames_wanted += out->most < stack_depth(s) ? out->most : stack_depth(s);
     }

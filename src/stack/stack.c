@@ -148,12 +148,12 @@ static struct stack *stack_attach(void)
         add_relaxed(&refused, 1);
         return NULL;
     }
+    s->number = add_relaxed(&attached, 1) + 1;
     head = load_relaxed(&registry);
     do
         store_relaxed(&s->next, head);
     while (!cas_acq_rel(&registry, &head,
                         s)); /* all of s before anyone finds it; pairs with registry walks */
-    add_relaxed(&attached, 1);
     word_take(s);
     stack_self = s;
     return s;
@@ -311,8 +311,12 @@ static void stack_splice(struct stack *s, uint32_t from, uint32_t to, enum stack
         config.cutting(s, from, to);
     stack_count(s, why);
     stack_no_calls(s, 2);
-    /* A reader must not take a moved frame for the one that was there: it sees a change before and one after. */
-    store_release(&s->state, state + STATE_CHANGE);
+    /*
+     * A reader must not take a moved frame for the one that was there: it sees a change before and one after, and
+     * while neither comes, for the thread may be off its processor here, that frames are on the move.
+     */
+    store_relaxed(&s->splicing, true);
+    store_release(&s->state, state + STATE_CHANGE); /* pairs with look_holds(), as all below */
     fence_release();
     for (uint32_t i = 0; i < live; i++) {
         struct frame *to_frame = stack_frame(s, from + i);
@@ -326,6 +330,7 @@ static void stack_splice(struct stack *s, uint32_t from, uint32_t to, enum stack
     }
     s->top -= to - from;
     store_release(&s->state, state + 2 * STATE_CHANGE - (to - from));
+    store_release(&s->splicing, false);
 }
 
 /* Whether the frame was called by the one below it, of the same method: code without metadata may lie between. */

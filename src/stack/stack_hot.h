@@ -66,7 +66,9 @@ struct stack {
         next;                  /* registry; written by pushers and stack_reclaim */
     _Atomic(bool) gone;        /* release, the owner's last store */
     _Atomic(bool) dispatching; /* an exception is on its way, or a filter runs; for readers */
+    _Atomic(bool) splicing;    /* frames are on the move: no state in which a copy could be exact */
     uint32_t os_thread;
+    uint64_t number;        /* no other stack has it, not even one of a later thread at this place */
     _Atomic(uint32_t) word; /* stack_word(); written by the owner once, else by stack_word_set() */
     void *data, *values;
     void *calls; /* owner only: of the call trace (src/families/calls.h); NULL: none yet */
