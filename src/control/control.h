@@ -28,7 +28,8 @@ struct control_config {
     void *context;
     /* Name of the thread with that gettid(). Returns whether it has one. */
     bool (*thread_name)(void *context, uint32_t os, char *text, size_t size);
-    uint32_t (*names_given)(void *context); /* changes whenever thread_name may say something else */
+    uint32_t (*names_given)(
+        void *context); /* changes whenever thread_name may say something else */
     /* 0 or -errno; what is given through a pointer is to be freed with memory_free. */
     int (*mark)(void *context, const char *text);
     int (*rotate)(void *context, char **older);

@@ -37,8 +37,8 @@ struct dump {
     struct frames *frames;
     struct stack_copies copies;
     struct kept kept;
-    struct dump_request as;  /* how they were asked for */
-    uint32_t names_given; /* as they had these names */
+    struct dump_request as; /* how they were asked for */
+    uint32_t names_given;   /* as they had these names */
 };
 
 struct dump *dump_new(struct names *names)

@@ -10,7 +10,7 @@
 #include <pthread.h>
 
 struct thread_names {
-    pthread_mutex_t lock; /* guards the list; held for list work only */
+    pthread_mutex_t lock;    /* guards the list; held for list work only */
     _Atomic(uint32_t) given; /* counts what changes an answer of thread_names_find() */
     struct thread_name {
         struct thread_name *next;

@@ -12,6 +12,7 @@
 
 /* A look at a stack: its words before frames are copied. */
 struct look {
+    uint32_t jumps_ended;
     uint64_t state;
     const struct stack_block *block;
 };
@@ -19,10 +20,12 @@ struct look {
 /* In a read-side section, for as long as the block is read. */
 static struct look look_begin(const struct stack *s)
 {
+    uint32_t jumps =
+        load_acquire(&s->jumps_ended); /* before the state; pairs with stack_jump_end() */
     uint64_t state =
         load_acquire(&s->state); /* slots of that state; pairs with the release of its store */
 
-    return (struct look){state, load_acquire(&s->block)};
+    return (struct look){jumps, state, load_acquire(&s->block)};
 }
 
 /* The block may be the one before or after the word; a smaller one cannot hold that many. */
@@ -38,15 +41,23 @@ static void frames_copy(struct stack_copied *to, const struct look *look, uint32
     }
 }
 
-/* Whether nothing changed since; *after: the state as it is now. */
-static bool look_holds(const struct stack *s, const struct look *look, uint64_t *after)
-{
-    bool splicing;
+/* A second look. */
+struct look_after {
+    uint64_t state;
+    bool jumped; /* more than calls and returns may lie between, or frames were on the move */
+    bool holds;  /* nothing has changed in between */
+};
 
-    fence_acquire(); /* slots before the second look; pairs with fence_release in stack_enter */
-    splicing = load_acquire(&s->splicing); /* before the state that ends it */
-    *after = load_acquire(&s->state);
-    return !splicing && *after == look->state && load_acquire(&s->block) == look->block;
+static struct look_after look_again(const struct stack *s, const struct look *look)
+{
+    struct look_after after;
+
+    fence_acquire(); /* slots before the second look; pairs with the fences of stack_enter and jumps */
+    after.state = load_acquire(&s->state);
+    after.jumped = load_relaxed(&s->jumps_begun) != look->jumps_ended; /* up to that state (I6) */
+    after.holds =
+        !after.jumped && after.state == look->state && load_acquire(&s->block) == look->block;
+    return after;
 }
 
 /* One try. In a read-side section. */
@@ -54,7 +65,6 @@ static bool copy_once(const struct stack *s, struct stack_copy *out)
 {
     struct look look = look_begin(s);
     uint32_t depth = STATE_DEPTH(look.state);
-    uint64_t after;
 
     out->depth = depth;
     frames_copy(out->frames, &look, 0, depth < out->capacity ? depth : out->capacity);
@@ -62,7 +72,7 @@ static bool copy_once(const struct stack *s, struct stack_copy *out)
     if (depth < look.block->capacity)
         frames_copy(&out->left, &look, depth, 1);
     out->dispatching = load_relaxed(&s->dispatching);
-    return look_holds(s, &look, &after) && depth <= out->capacity;
+    return look_again(s, &look).holds && depth <= out->capacity;
 }
 
 int stack_copy_thread(uint32_t os_thread, struct stack_copy *out)
@@ -99,21 +109,21 @@ static uint32_t untouched(uint64_t before, uint64_t after)
 static void copy_try(const struct stack *s, struct stack_copied *frames, size_t room,
                      struct stack_copied_thread *out)
 {
-    uint64_t repairs = load_acquire(&s->repair_changes), after;
     struct look look = look_begin(s);
+    struct look_after after;
     uint32_t depth = STATE_DEPTH(look.state);
 
     out->depth = depth;
     out->count = depth < room ? depth : (uint32_t)room;
     frames_copy(frames, &look, depth - out->count, out->count);
     out->dispatching = load_relaxed(&s->dispatching);
-    out->exact = look_holds(s, &look, &after);
+    after = look_again(s, &look);
+    out->exact = after.holds;
     out->state = look.state;
     if (out->exact)
         out->certain = depth;
-    else /* a cut changes the word once for many frames: then nothing can be said */
-        out->certain =
-            load_relaxed(&s->repair_changes) == repairs ? untouched(look.state, after) : 0;
+    else /* a jump changes the word once for many frames: then nothing can be said */
+        out->certain = after.jumped ? 0 : untouched(look.state, after.state);
 }
 
 /*

@@ -259,7 +259,9 @@ void stack_cut(struct stack *s, uint32_t depth, enum stack_repair why)
     stack_count(s, why);
     stack_no_calls(s, 1);
     s->top -= present - depth;
+    stack_jump_begin(s);
     store_release(&s->state, state + STATE_CHANGE - (present - depth));
+    stack_jump_end(s);
 }
 
 /* A larger block with the same frames. Returns whether there is room for one more. */
@@ -310,14 +312,8 @@ static void stack_splice(struct stack *s, uint32_t from, uint32_t to, enum stack
     if (config.cutting)
         config.cutting(s, from, to);
     stack_count(s, why);
-    stack_no_calls(s, 2);
-    /*
-     * A reader must not take a moved frame for the one that was there: it sees a change before and one after, and
-     * while neither comes, for the thread may be off its processor here, that frames are on the move.
-     */
-    store_relaxed(&s->splicing, true);
-    store_release(&s->state, state + STATE_CHANGE); /* pairs with look_holds(), as all below */
-    fence_release();
+    stack_no_calls(s, 1);
+    stack_jump_begin(s);
     for (uint32_t i = 0; i < live; i++) {
         struct frame *to_frame = stack_frame(s, from + i);
         const struct frame *from_frame = stack_frame(s, to + i);
@@ -329,8 +325,8 @@ static void stack_splice(struct stack *s, uint32_t from, uint32_t to, enum stack
         to_frame->flags = from_frame->flags;
     }
     s->top -= to - from;
-    store_release(&s->state, state + 2 * STATE_CHANGE - (to - from));
-    store_release(&s->splicing, false);
+    store_release(&s->state, state + STATE_CHANGE - (to - from));
+    stack_jump_end(s);
 }
 
 /* Whether the frame was called by the one below it, of the same method: code without metadata may lie between. */

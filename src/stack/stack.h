@@ -196,7 +196,8 @@ int stack_copy_thread(uint32_t os_thread, struct stack_copy *out);
 
 /* What is kept of an earlier copy of a stack, so that it is not copied again for as long as nothing has changed. */
 struct stack_seen {
-    uint64_t number, state; /* of struct stack_copied_thread; STACK_SEEN_NEVER: copy it in any case */
+    uint64_t number,
+        state; /* of struct stack_copied_thread; STACK_SEEN_NEVER: copy it in any case */
     bool dispatching;
 };
 #define STACK_SEEN_NEVER UINT64_MAX
@@ -204,8 +205,8 @@ struct stack_seen {
 /* One thread in a copy of all. Its frames are frames[first .. first + count), oldest first. */
 struct stack_copied_thread {
     uint64_t number, state; /* of its stack: no two have the same; which moment the copy is of */
-    size_t earlier; /* which of seen[] is of this stack; SIZE_MAX: none */
-    bool unchanged; /* it is exactly as it was then: no frame was copied, count is 0 */
+    size_t earlier;         /* which of seen[] is of this stack; SIZE_MAX: none */
+    bool unchanged;         /* it is exactly as it was then: no frame was copied, count is 0 */
     uint32_t os_thread;
     uint32_t depth; /* how deep its stack was; the oldest depth - count frames are left out */
     uint32_t count;
@@ -224,8 +225,8 @@ struct stack_copies {
     uint32_t most; /* frames of one thread: of a deeper stack the youngest are copied */
     const struct stack_seen *seen; /* of the threads of an earlier copy, in its order */
     size_t seen_count;
-    size_t count;  /* threads copied */
-    size_t used;   /* frames copied */
+    size_t count;                         /* threads copied */
+    size_t used;                          /* frames copied */
     size_t threads_wanted, frames_wanted; /* what all would have taken */
 };
 

@@ -52,6 +52,9 @@ struct stack_save {
  * I4  a replaced block and a detached stack are freed one grace period later, by stack_reclaim, never sooner.
  * I5  while the dispatch is searching or has something pending, and while a save is open that is no filter's, limit
  *     is lowered. pending and reach at or above depth are stale: those frames were left, the dispatch is over.
+ * I6  a jump is a change by more than the top frame. It is counted before its first store (slots, state) and again after
+ *     its last. Where all that had ended before a look are all that had begun after it, no jump touched what lies
+ *     between: neither the slots nor, of two states, the way from one to the other.
  */
 struct stack {
     /* the hot line */
@@ -66,9 +69,9 @@ struct stack {
         next;                  /* registry; written by pushers and stack_reclaim */
     _Atomic(bool) gone;        /* release, the owner's last store */
     _Atomic(bool) dispatching; /* an exception is on its way, or a filter runs; for readers */
-    _Atomic(bool) splicing;    /* frames are on the move: no state in which a copy could be exact */
     uint32_t os_thread;
-    uint64_t number;        /* no other stack has it, not even one of a later thread at this place */
+    _Atomic(uint32_t) jumps_begun, jumps_ended; /* I6 */
+    uint64_t number; /* no other stack has it, not even one of a later thread at this place */
     _Atomic(uint32_t) word; /* stack_word(); written by the owner once, else by stack_word_set() */
     void *data, *values;
     void *calls; /* owner only: of the call trace (src/families/calls.h); NULL: none yet */
@@ -149,6 +152,18 @@ static inline uintptr_t stack_function(const struct frame *frame)
 static inline void stack_no_calls(struct stack *s, uint64_t changes)
 {
     store_relaxed(&s->repair_changes, load_relaxed(&s->repair_changes) + changes);
+}
+
+/* Around the stores of a jump (I6). Owner only. */
+static inline void stack_jump_begin(struct stack *s)
+{
+    store_relaxed(&s->jumps_begun, load_relaxed(&s->jumps_begun) + 1);
+    fence_release(); /* before the stores; pairs with the fence in look_again() */
+}
+
+static inline void stack_jump_end(struct stack *s)
+{
+    store_release(&s->jumps_ended, load_relaxed(&s->jumps_begun)); /* pairs with look_begin() */
 }
 
 /*

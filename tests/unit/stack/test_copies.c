@@ -1,9 +1,11 @@
 /*
  * Copies of all stacks, taken while their threads call, return, throw, grow and end at full speed. The calls are such
- * that every stack the program can have is known: level n is always method n % METHODS at its own place. A copy that
- * says it is exact has to be one of these; of another, the frames that it calls certain.
+ * that every stack the program can have is known: level n is always method n % METHODS at its own place. Above some
+ * level the frames may be of a handler, which was called in place of those that it found. A copy that says it is exact
+ * has to be one of these; of another, the frames that it calls certain.
  *
- * COPIES and SECONDS in the environment set the length of the long test, THREADS the number of threads.
+ * COPIES and SECONDS in the environment set the length of the long test, THREADS the number of threads. These have the
+ * lowest priority: they take all that is left of the processors, and the reader gets its share.
  */
 #include "stack/stack_hot.h"
 
@@ -18,6 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 #include <urcu/urcu-bp.h>
@@ -30,7 +34,9 @@
 #define STRIDE      2u
 #define FRAMES      (64u * 2u * MOST_LEVELS)
 #define THREADS     64u
-#define ENDED       100u /* threads, at least, where they end */
+#define ENDED       100u      /* threads, at least, where they end */
+#define PLAIN       0x500000u /* return addresses: plus the level */
+#define HANDLER     0x900000u
 
 static const uintptr_t methods[METHODS] = {100, 101, 102, 103, 104, 105, 106, 107};
 
@@ -40,13 +46,14 @@ struct machine {
 
 struct fleet {
     _Atomic(bool) over;
-    _Atomic(uint64_t) calls, thrown, ended;
+    _Atomic(unsigned) started;
+    _Atomic(uint64_t) calls, thrown, spliced, ended;
     unsigned threads;
     bool churn; /* threads end, and grow their stacks */
 };
 
 struct tally {
-    uint64_t copies, threads, exact, torn, uncertain, failed;
+    uint64_t copies, threads, exact, unchanged, torn, uncertain, failed;
 };
 
 static uint64_t setting(const char *name, uint64_t standard)
@@ -69,10 +76,43 @@ static unsigned next_random(uint64_t *state)
     return (unsigned)(*state >> 33);
 }
 
+static void enter_from(struct machine *m, unsigned level, unsigned kind)
+{
+    m->words[(MOST_LEVELS + 1 - level) * STRIDE - 1] = kind + level; /* the return address */
+    stack_enter((uintptr_t)&methods[level % METHODS], sp_of(m, level));
+}
+
 static void enter(struct machine *m, unsigned level)
 {
-    m->words[(MOST_LEVELS + 1 - level) * STRIDE - 1] = 0x5000 + level; /* the return address */
-    stack_enter((uintptr_t)&methods[level % METHODS], sp_of(m, level));
+    enter_from(m, level, PLAIN);
+}
+
+static void leave(const struct machine *m, unsigned level)
+{
+    stack_leave((uintptr_t)&methods[level % METHODS], sp_of(m, level));
+}
+
+/*
+ * The three frames above `level` are thrown out of, the handler in their place is not reported: its frames come over
+ * theirs until somebody looks. Then they move down.
+ */
+static void handle_unseen(struct fleet *fleet, struct machine *m, unsigned level)
+{
+    struct frame *top;
+
+    for (unsigned i = 1; i <= 3; i++)
+        enter(m, level + i);
+    stack_exception_thrown();
+    stack_search_function_enter(methods[(level + 3) % METHODS]);
+    stack_search_catcher_found();
+    for (unsigned i = 3; i >= 1; i--)
+        stack_unwind_function_enter(methods[(level + i) % METHODS]);
+    for (unsigned i = 1; i <= 20; i++)
+        enter_from(m, level + i, HANDLER);
+    if (stack_settle(stack_current(), &top) == level + 20)
+        add_relaxed(&fleet->spliced, 1);
+    for (unsigned i = 20; i >= 1; i--)
+        leave(m, level + i);
 }
 
 /* From `from` calls deep to a random depth and back, by returns or by an exception caught half way. */
@@ -92,7 +132,9 @@ static unsigned step(struct fleet *fleet, struct machine *m, unsigned level, uns
         add_relaxed(&fleet->thrown, 1);
     }
     for (; level > to; level--)
-        stack_leave((uintptr_t)&methods[level % METHODS], sp_of(m, level));
+        leave(m, level);
+    if (level + 20 <= most && next_random(random) % 4 == 0)
+        handle_unseen(fleet, m, level);
     add_relaxed(&fleet->calls, start > to ? start - to : to - start);
     return level;
 }
@@ -104,10 +146,14 @@ static void *run(void *context)
     uint64_t random = clock_ns() | 1;
     unsigned level = 0, steps = 0;
 
+    setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 19);
+    if (m)
+        enter(m, ++level);
+    add_relaxed(&fleet->started, 1);
     while (m && !load_relaxed(&fleet->over) && !(fleet->churn && steps++ > 200))
         level = step(fleet, m, level, fleet->churn ? MOST_LEVELS : LEVELS, &random);
     for (; m && level > 0; level--)
-        stack_leave((uintptr_t)&methods[level % METHODS], sp_of(m, level));
+        leave(m, level);
     memory_free(m);
     return NULL;
 }
@@ -139,13 +185,25 @@ static void *reclaim(void *context)
     return NULL;
 }
 
-static bool possible(const struct stack_copied *frame, uint32_t count)
+/* Levels 1, 2, ... by plain calls, then perhaps a handler's from some level on. */
+static bool possible(const struct stack_copied *frame, uint32_t count, bool dispatching)
 {
-    for (uint32_t i = 0; i < count; i++)
-        if (frame[i].method != (uintptr_t)&methods[(i + 1) % METHODS] ||
-            frame[i].ret != 0x5000 + i + 1 ||
-            (i && frame[i].sp != frame[i - 1].sp - STRIDE * sizeof(uintptr_t)))
+    uintptr_t level = 0, kind = PLAIN;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uintptr_t ret = frame[i].ret, own = ret < HANDLER ? PLAIN : HANDLER;
+
+        /* Over frames that the dispatch has yet to take away; else in the place of what was there. */
+        if (own == HANDLER && kind == PLAIN && (dispatching || ret == HANDLER + level + 1))
+            level = ret - HANDLER - 1;
+        if (own < kind || ret != own + level + 1 ||
+            frame[i].method != (uintptr_t)&methods[ret % METHODS] ||
+            (i && frame[i].sp - frame[i - 1].sp != (uintptr_t)0 - STRIDE * sizeof(uintptr_t) &&
+             own == kind))
             return false;
+        kind = own;
+        level++;
+    }
     return true;
 }
 
@@ -157,10 +215,31 @@ static void judge(const struct stack_copies *copies, struct tally *tally)
 
         tally->threads++;
         tally->exact += t->exact;
-        if (t->exact && !possible(copies->frames + t->first, t->depth))
+        tally->unchanged += t->unchanged;
+        if (t->unchanged)
+            continue; /* nothing was copied */
+        if (t->exact && !possible(copies->frames + t->first, t->depth, t->dispatching))
             tally->torn++;
-        if (!t->exact && !possible(copies->frames + t->first, t->certain))
+        if (!t->exact && !possible(copies->frames + t->first, t->certain, true))
             tally->uncertain++;
+    }
+}
+
+/* Two copies of the same stack in the same state have the same frames. */
+static void judge_twice(const struct stack_copies *first, const struct stack_copies *second,
+                        struct tally *tally)
+{
+    for (size_t i = 0; i < second->count; i++) {
+        const struct stack_copied_thread *t = &second->threads[i],
+                                         *u = t->earlier == SIZE_MAX ? NULL
+                                                                     : &first->threads[t->earlier];
+
+        if (u && u->exact && t->exact && u->state == t->state && !t->unchanged &&
+            (u->depth != t->depth || memcmp(first->frames + u->first, second->frames + t->first,
+                                            t->depth * sizeof(*first->frames)) != 0))
+            tally->torn++;
+        if (u && t->unchanged && (!u->exact || u->state != t->state || u->depth != t->depth))
+            tally->torn++;
     }
 }
 
@@ -185,40 +264,70 @@ static void copies_free(struct stack_copies *copies)
     memory_free(copies);
 }
 
+/* What is known of a copy. anew: it is to be copied again although nothing has changed. */
+static size_t see(const struct stack_copies *copies, bool anew, struct stack_seen *seen)
+{
+    for (size_t i = 0; i < copies->count; i++) {
+        const struct stack_copied_thread *t = &copies->threads[i];
+
+        seen[i] = (struct stack_seen){t->number, t->exact && !anew ? t->state : STACK_SEEN_NEVER,
+                                      t->dispatching};
+    }
+    return copies->count;
+}
+
+/* All stacks, and then those that have changed since; every other time all of them again. */
+static void copy_twice(struct stack_copies *first, struct stack_copies *second, struct tally *tally)
+{
+    struct stack_seen seen[4 * THREADS];
+
+    tally->failed += stack_copy_all(first) != 0;
+    judge(first, tally);
+    second->seen_count = see(first, tally->copies % 4 == 1, seen);
+    second->seen = seen;
+    tally->failed += stack_copy_all(second) != 0;
+    judge(second, tally);
+    judge_twice(first, second, tally);
+}
+
 static void watch(struct fleet *fleet, uint64_t count, struct tally *tally)
 {
     pthread_t threads[THREADS], reclaimer;
-    struct stack_copies *copies = copies_new();
+    struct stack_copies *first = copies_new(), *second = copies_new();
+    const struct timespec step = {0, 1000000};
     uint64_t until = clock_ns() + setting("SECONDS", 20) * 1000000000ull;
 
     for (unsigned i = 0; i < fleet->threads; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, fleet->churn ? spawn : run, fleet), 0);
     assert_int_equal(pthread_create(&reclaimer, NULL, reclaim, fleet), 0);
-    while ((tally->copies < count || (fleet->churn && load_relaxed(&fleet->ended) < ENDED)) &&
-           clock_ns() < until) {
-        if (stack_copy_all(copies))
-            tally->failed++;
-        judge(copies, tally);
-    }
+    while (load_relaxed(&fleet->started) < fleet->threads && clock_ns() < until)
+        nanosleep(&step, NULL);
+    while ((tally->copies < count || !load_relaxed(&fleet->spliced) ||
+            (fleet->churn && load_relaxed(&fleet->ended) < ENDED)) &&
+           clock_ns() < until)
+        copy_twice(first, second, tally);
     store_relaxed(&fleet->over, true);
     for (unsigned i = 0; i < fleet->threads; i++)
         pthread_join(threads[i], NULL);
     pthread_join(reclaimer, NULL);
     while (stack_reclaim())
         ;
-    copies_free(copies);
+    copies_free(first);
+    copies_free(second);
 }
 
 static void report(const char *what, const struct fleet *fleet, const struct tally *t)
 {
-    print_message(
-        "%s: %llu copies of all threads, %llu stacks, %.3f %% exact, %llu torn; %llu calls, "
-        "%llu exceptions, %llu threads ended\n",
-        what, (unsigned long long)t->copies, (unsigned long long)t->threads,
-        t->threads ? 100.0 * (double)t->exact / (double)t->threads : 0, (unsigned long long)t->torn,
-        (unsigned long long)load_relaxed(&fleet->calls),
-        (unsigned long long)load_relaxed(&fleet->thrown),
-        (unsigned long long)load_relaxed(&fleet->ended));
+    print_message("%s: %llu copies of all threads, %llu stacks, %.3f %% exact (%llu unchanged), "
+                  "%llu torn; %llu calls, "
+                  "%llu exceptions, %llu moves of frames, %llu threads ended\n",
+                  what, (unsigned long long)t->copies, (unsigned long long)t->threads,
+                  t->threads ? 100.0 * (double)t->exact / (double)t->threads : 0,
+                  (unsigned long long)t->unchanged, (unsigned long long)t->torn,
+                  (unsigned long long)load_relaxed(&fleet->calls),
+                  (unsigned long long)load_relaxed(&fleet->thrown),
+                  (unsigned long long)load_relaxed(&fleet->spliced),
+                  (unsigned long long)load_relaxed(&fleet->ended));
 }
 
 static void no_copy_of_threads_at_full_speed_is_torn(void **state)
@@ -232,7 +341,8 @@ static void no_copy_of_threads_at_full_speed_is_torn(void **state)
     assert_int_equal(tally.torn, 0);
     assert_int_equal(tally.uncertain, 0);
     assert_int_equal(tally.failed, 0);
-    assert_true(tally.exact > 0 && load_relaxed(&fleet.thrown) > 0);
+    assert_true(tally.exact > 0 && tally.unchanged > 0);
+    assert_true(load_relaxed(&fleet.thrown) > 0 && load_relaxed(&fleet.spliced) > 0);
 }
 
 static void no_copy_is_torn_while_threads_end_and_stacks_grow(void **state)
@@ -253,7 +363,8 @@ static void a_copy_without_room_says_what_it_needs(void **state)
     struct machine *m = memory_zalloc(1, sizeof(*m));
     struct stack_copied frames[8];
     struct stack_copied_thread threads[1];
-    struct stack_copies copies = {frames, 8, threads, 1, 100, 0, 0, 0, 0};
+    struct stack_copies copies = {
+        .frames = frames, .capacity = 8, .threads = threads, .thread_capacity = 1, .most = 100};
 
     (void)state;
     assert_non_null(m);
@@ -267,7 +378,73 @@ static void a_copy_without_room_says_what_it_needs(void **state)
     assert_int_equal(stack_copy_all(&copies), 0);
     assert_int_equal(threads[0].depth, 20);
     for (unsigned level = 20; level > 0; level--)
-        stack_leave((uintptr_t)&methods[level % METHODS], sp_of(m, level));
+        leave(m, level);
+    memory_free(m);
+}
+
+/* Copies the only stack there is, told what was seen of it. */
+static struct stack_copied_thread copy_only(struct stack_seen *seen, struct stack_copied *frames)
+{
+    struct stack_copied_thread thread = {.number = 0};
+    struct stack_copies copies = {.frames = frames,
+                                  .capacity = 8,
+                                  .threads = &thread,
+                                  .thread_capacity = 1,
+                                  .most = 100,
+                                  .seen = seen,
+                                  .seen_count = 1};
+
+    assert_int_equal(stack_copy_all(&copies), 0);
+    assert_int_equal(copies.count, 1);
+    *seen = (struct stack_seen){thread.number, thread.state, thread.dispatching};
+    return thread;
+}
+
+static void a_stack_that_has_not_changed_is_not_copied(void **state)
+{
+    struct machine *m = memory_zalloc(1, sizeof(*m));
+    struct stack_seen seen = {0, STACK_SEEN_NEVER, false};
+    struct stack_copied_thread t;
+    struct stack_copied frames[8];
+
+    (void)state;
+    assert_non_null(m);
+    enter(m, 1);
+    enter(m, 2);
+    t = copy_only(&seen, frames);
+    assert_true(!t.unchanged && t.exact && t.count == 2 && t.earlier == SIZE_MAX);
+    t = copy_only(&seen, frames);
+    assert_true(t.unchanged && t.exact && t.count == 0 && t.depth == 2 && t.earlier == 0);
+    leave(m, 2);
+    enter_from(m, 2, HANDLER); /* as deep as before, and another call */
+    t = copy_only(&seen, frames);
+    assert_true(!t.unchanged && t.count == 2 && t.earlier == 0 && frames[1].ret == HANDLER + 2);
+    seen.number++; /* of a later thread, in every other way the same */
+    t = copy_only(&seen, frames);
+    assert_true(!t.unchanged && t.count == 2 && t.earlier == SIZE_MAX);
+    stack_exception_thrown();
+    t = copy_only(&seen, frames);
+    assert_true(!t.unchanged && t.dispatching);
+    stack_search_catcher_found();
+    leave(m, 2);
+    leave(m, 1);
+    memory_free(m);
+}
+
+static void no_copy_is_exact_while_frames_are_on_the_move(void **state)
+{
+    struct machine *m = memory_zalloc(1, sizeof(*m));
+    struct stack_seen seen = {0, STACK_SEEN_NEVER, false};
+    struct stack_copied frames[8];
+
+    (void)state;
+    assert_non_null(m);
+    enter(m, 1);
+    stack_jump_begin(stack_current());
+    assert_false(copy_only(&seen, frames).exact);
+    stack_jump_end(stack_current());
+    assert_true(copy_only(&seen, frames).exact);
+    leave(m, 1);
     memory_free(m);
 }
 
@@ -332,7 +509,7 @@ static void nothing_is_given_back_while_a_reader_may_look(void **state)
     store_release(&reader.reclaimed, true);
     pthread_join(thread, NULL);
     for (unsigned level = MOST_LEVELS; level > 0; level--)
-        stack_leave((uintptr_t)&methods[level % METHODS], sp_of(m, level));
+        leave(m, level);
     memory_free(m);
     assert_true(reader.there_while_reading);
 }
@@ -350,6 +527,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_copy_without_room_says_what_it_needs),
+        cmocka_unit_test(a_stack_that_has_not_changed_is_not_copied),
+        cmocka_unit_test(no_copy_is_exact_while_frames_are_on_the_move),
         cmocka_unit_test(a_word_reaches_every_thread),
         cmocka_unit_test(nothing_is_given_back_while_a_reader_may_look),
         cmocka_unit_test(no_copy_of_threads_at_full_speed_is_torn),
