@@ -1,5 +1,5 @@
 /*
- * report/schema.h - JSON Schema (draft 2020-12), as much of it as log_schema.json uses: type,
+ * report/schema.h - JSON Schema (draft 2020-12), as much of it as ours use: type,
  * const, enum, required, properties, additionalProperties, items, minItems, maxItems, minimum,
  * maximum, multipleOf, minLength, pattern (as a POSIX extended expression), oneOf, anyOf, not, and
  * $ref to the document's own $defs. A schema that uses anything else is refused, so that nothing

@@ -23,7 +23,7 @@ class Client:
     def send(self, data):
         self.socket.sendall(data)
 
-    def line(self):
+    def text(self):
         parts = [self.pending]
         while b'\n' not in parts[-1]:
             part = self.socket.recv(1 << 20)
@@ -31,7 +31,10 @@ class Client:
                 raise EOFError('the connection has ended after %r' % b''.join(parts)[-200:])
             parts.append(part)
         line, self.pending = b''.join(parts).split(b'\n', 1)
-        return json.loads(line)
+        return line
+
+    def line(self):
+        return json.loads(self.text())
 
     def ask(self, command, **members):
         self.send(json.dumps(dict(members, command=command)).encode() + b'\n')

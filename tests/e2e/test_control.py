@@ -174,6 +174,35 @@ def test_every_event_belongs_to_one_configuration(t, hooks):
     t.note('10,000 changes, %d and %d events' % (kinds[True], kinds[False]))
 
 
+@needs('Ticker')
+@each('hooks', *HOOKS)
+def test_replies_are_as_the_schema_says(t, hooks):
+    """Every kind of request and refusal on a living process, judged by the project's own checker."""
+    program = os.path.join(harness.BUILD, 'unit', 'control', 'test_replies')
+    made = harness.run(['nice', 'make', '-s', '-C', harness.ROOT, 'BUILD=' + harness.BUILD, program], timeout=600)
+    t.equal(made.status, 0, 'building\n%s' % made)
+    ticker = Living(t, PROGRAM.command('Ticker') + ['--seconds', '60', '--threads', '3'], '--check', '0', '--hooks', hooks)
+    ticker.wait()
+    client, lines, offsets = ticker.client(), [], 0
+    for command, members in (('sites', {}), ('status', {}), ('dump', {}), ('dump', {'frames': 2}), ('dump', {'lines': False}),
+                             ('mark', {'text': 'here'}), ('set', {'only': ['*Make*'], 'sample': 64}), ('status', {}),
+                             ('set', {'only': [], 'sample': 0}), ('rotate', {}), ('sites', {}), ('sites', {'most': 0})) * 3:
+        reply = client.ask(command, **members)
+        t.true(reply['ok'], '%s: %s' % (command, reply))
+        lines += [[command + '_reply', reply], ['request', dict(members, command=command)]]
+        offsets += sum(len(f) > 1 for thread in reply['threads'] for f in thread['frames']) if command == 'dump' else 0
+        time.sleep(0.05)
+    t.true(offsets > 0, 'no IL offset in any dump')
+    for command, members in (('dump', {'frames': -1}), ('mark', {}), ('nonsense', {}), ('status', {'version': 2})):
+        lines.append(['error', client.ask(command, **members)])
+    path = t.path('replies')
+    with open(path, 'w', encoding='utf-8') as file:
+        file.writelines(json.dumps(line) + '\n' for line in lines)
+    judged = harness.run([program, path], cwd=harness.ROOT)
+    t.true(judged.status == 0 and '%d lines' % len(lines) in judged.text + judged.errors, judged)
+    ticker.end()
+
+
 # ---- profiles
 
 @needs('WebServer')
@@ -392,37 +421,55 @@ def ask_for_stacks(client, number):
     client.send(b'{"command":"dump","lines":false,"frames":%d}\n' % (2048 - number // 2 % 2))
 
 
+class Towers:
+    """Judges dumps. What is said of a thread in the very same words as the time before has been judged already."""
+
+    def __init__(self):
+        self.dumps = self.stacks = self.exact = self.deepest = self.threads = 0
+        self.copies, self.letters, self.judged = [], {}, {}
+
+    def take(self, line):
+        head, methods = line.split(b'],"methods":', 1)
+        for method in json.loads(methods[:-1]):
+            self.letters[method['id']] = letter(method['name'])
+        head, *threads = head.split(b'{"os":')
+        self.copies.append(int(head.split(b'"copy_ns":')[1].split(b',')[0]))
+        judged = {text: self.judged[text] if text in self.judged else self.judge(text) for text in threads}
+        self.dumps += 1
+        self.threads = len(threads)
+        self.stacks += len(threads)
+        self.exact += sum(judged[text] for text in threads)
+        self.judged = judged
+
+    def judge(self, text):
+        """Whether the copy is exact."""
+        thread = json.loads(b'{"os":' + text.rstrip(b','))
+        sure = ''.join([self.letters[f[0]] for f in reversed(thread['frames'])][:thread.get('certain')])
+        self.deepest = max(self.deepest, thread['depth'])
+        if not possible(sure):
+            raise AssertionError('a stack that the program cannot have: %r %s' % (
+                {k: v for k, v in thread.items() if k != 'frames'}, sure))
+        return thread['exact']
+
+
 def look_at_towers(t, count, seconds, hooks):
     towers = Living(t, PROGRAM.command('Towers'), '--check', '0', '--min-size', '1G', '--hooks', hooks, stdin=subprocess.PIPE)
     towers.wait()
-    client = towers.client()
+    client, seen = towers.client(), Towers()
     all_climb(client)
     until = time.monotonic() + seconds
-    dumps = stacks = exact = deepest = 0
-    copies, letters = [], {}
     ask_for_stacks(client, 0)
-    while dumps < count and time.monotonic() < until:
-        dumps += 1
-        ask_for_stacks(client, dumps)  # the next one is made while this one is looked at
-        dump = client.line()
-        for method in dump['methods']:
-            letters[method['id']] = letter(method['name'])
-        copies.append(dump['copy_ns'])
-        for thread in dump['threads']:
-            sure = ''.join([letters[f[0]] for f in reversed(thread['frames'])][:thread.get('certain')])
-            stacks += 1
-            exact += thread['exact']
-            deepest = max(deepest, thread['depth'])
-            if not possible(sure):
-                raise AssertionError('a stack that the program cannot have: %r %s' % (
-                    {k: v for k, v in thread.items() if k != 'frames'}, sure))
-    t.true(len(dump['threads']) >= 64, 'threads: %d' % len(dump['threads']))
-    t.true(deepest > 100, 'deepest %d' % deepest)
+    while seen.dumps < count and time.monotonic() < until:
+        ask_for_stacks(client, seen.dumps + 1)  # the next one is made while this one is looked at
+        seen.take(client.text())
+    t.true(seen.threads >= 64, 'threads: %d' % seen.threads)
+    t.true(seen.deepest > 100, 'deepest %d' % seen.deepest)
     t.equal(towers.end(), 143, 'exit status')
-    copies.sort()
+    seen.copies.sort()
     t.note('%d dumps, %d stacks, %.3f %% exact, none torn; a copy of all: median %d us, worst %d us' % (
-        dumps, stacks, 100.0 * exact / stacks, copies[len(copies) // 2] // 1000, copies[-1] // 1000))
-    return dumps
+        seen.dumps, seen.stacks, 100.0 * seen.exact / seen.stacks, seen.copies[len(seen.copies) // 2] // 1000,
+        seen.copies[-1] // 1000))
+    return seen.dumps
 
 
 @needs('Towers')
