@@ -179,6 +179,8 @@ static void append_lost(struct buffer *b, const json_t *object)
         if (lost) {
             buffer_format(b, "%s%s: %llu of %llu", before, family, (unsigned long long)lost,
                           (unsigned long long)take_number(sums, "seen", &known));
+            if (!strcmp(family, "calls"))
+                buffer_text(b, " (a larger --call-buffer keeps more)");
             before = "; of ";
         }
     }

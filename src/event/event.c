@@ -10,6 +10,8 @@
 
 #define WAIT_LIMIT_NS 200000000ull /* for space, per event */
 #define WAIT_STEP_NS  100000
+#define WINDOW_LEAST \
+    16384 /* slots of one of several windows, at the least: what a core's cache holds */
 
 const char *event_lost_name(enum event_lost reason)
 {
@@ -29,18 +31,62 @@ void event_hub_add(struct event_hub *hub, struct event_ring *ring)
     while (!cas_acq_rel(&hub->fresh, &head, ring)); /* pairs with event_hub_adopt */
 }
 
-int event_ring_new(struct event_hub *hub, struct event_ring **out)
+/* Slots of the next ring: as many as its share of the memory holds. */
+static size_t slots_allowed(struct event_hub *hub)
 {
-    size_t mapped = sizeof(struct event_ring) + hub->slots * sizeof(struct event);
+    int64_t left = load_relaxed(&hub->bytes_left);
+    uint64_t share = left > 0 ? (uint64_t)left / 4 : 0;
+    size_t slots = hub->slots;
+
+    if (share > hub->bytes_most)
+        share = hub->bytes_most;
+    while (2 * slots * sizeof(struct event) <= share)
+        slots *= 2;
+    return slots;
+}
+
+static void windows_init(struct event_ring *ring, size_t slots)
+{
+    size_t windows = slots > ring->hub->slots ? slots / WINDOW_LEAST : 1;
+
+    if (windows > EVENT_WINDOWS)
+        windows = EVENT_WINDOWS;
+    if (windows < 1)
+        windows = 1;
+    ring->windows = (uint32_t)windows;
+    ring->room = windows > 1 ? slots - slots / windows : slots;
+    ring->free = UINT64_MAX >> (EVENT_WINDOWS - windows);
+    ring->window_mask = slots / windows - 1;
+    ring->window_bits = (uint32_t)__builtin_ctzll(slots / windows);
+}
+
+static struct event_ring *map(struct event_hub *hub, size_t slots)
+{
+    size_t mapped = sizeof(struct event_ring) + slots * sizeof(struct event);
     struct event_ring *ring = memory_pages_map(mapped);
 
-    *out = NULL;
     if (!ring)
-        return -ENOMEM;
+        return NULL;
     ring->slots = (struct event *)(void *)(ring + 1);
-    ring->mask = hub->slots - 1;
+    ring->now = ring->slots;
     ring->mapped = mapped;
     ring->hub = hub;
+    windows_init(ring, slots);
+    if (slots > hub->slots)
+        add_relaxed(&hub->bytes_left, -(int64_t)mapped);
+    return ring;
+}
+
+int event_ring_new(struct event_hub *hub, struct event_ring **out)
+{
+    size_t slots = slots_allowed(hub);
+    struct event_ring *ring = map(hub, slots);
+
+    *out = NULL;
+    if (!ring && slots > hub->slots)
+        ring = map(hub, hub->slots);
+    if (!ring)
+        return -ENOMEM;
     ring->os = (uint32_t)syscall(SYS_gettid);
     ring->thread = add_relaxed(&hub->threads, 1) + 1;
     event_hub_add(hub, ring);
@@ -55,6 +101,8 @@ void event_ring_close(struct event_ring *ring)
 
 void event_ring_free(struct event_ring *ring)
 {
+    if (ring->mapped > sizeof(*ring) + ring->hub->slots * sizeof(struct event))
+        add_relaxed(&ring->hub->bytes_left, (int64_t)ring->mapped);
     memory_pages_unmap(ring, ring->mapped);
 }
 
@@ -74,11 +122,11 @@ struct event_ring *event_hub_adopt(struct event_hub *hub)
 
 static bool has_space(struct event_ring *ring, uint64_t head)
 {
-    if (LIKELY(head - ring->tail_seen <= ring->mask))
+    if (LIKELY(head - ring->tail_seen < ring->room))
         return true;
     ring->tail_seen = load_acquire(
         &ring->tail); /* slots read before they are written again; pairs with the writer */
-    return head - ring->tail_seen <= ring->mask;
+    return head - ring->tail_seen < ring->room;
 }
 
 /* Wait for the writer. A writer that has not moved since it was last waited for in vain is not waited for again. */
@@ -110,10 +158,10 @@ void event_lose(struct event_ring *ring, enum event_lost reason)
 
 static int put(struct event_ring *ring, uint64_t head, const struct event *event)
 {
-    ring->slots[head & ring->mask] = *event;
+    *event_next(ring, head) = *event;
     store_release(&ring->head, head + 1); /* slot before head; pairs with the writer's acquire */
-    if (UNLIKELY((head & (ring->mask >> 2)) == 0))
-        wake_up(&ring->hub->writer); /* each quarter: a system call only if it sleeps */
+    if (UNLIKELY((head & (ring->window_mask >> 2)) == 0))
+        wake_up(&ring->hub->writer); /* each quarter of a window: a system call only if it sleeps */
     return 0;
 }
 

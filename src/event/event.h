@@ -2,6 +2,9 @@
  * event/event.h - fixed-size records that leave the traced threads, each through its own single-producer ring, and
  * the count of what did not fit. The writer (src/log/) is the one consumer.
  *
+ * A large ring is made of windows, and the producer goes on in the lowest one that is free, so that no more memory is
+ * touched than events ever waited: slot of event i is i % W of window place[i / W % EVENT_WINDOWS].
+ *
  * Life of a ring: the thread makes it at its first event and pushes it onto the hub; the writer adopts it, drains it,
  * and frees it once the thread closed it and it is empty.
  */
@@ -22,8 +25,8 @@ enum event_kind {
     EVENT_THREAD_NAME, /* payload: struct event_name */
     EVENT_FAMILY,      /* payload: struct event_family */
     EVENT_TRANSITION,  /* subject: struct names_method * or 0; bytes: enum event_transition */
-    EVENT_CALL,        /* subject: struct names_method * of an enter, else 0; bytes: event_call */
-    EVENT_VALUES,      /* payload: struct values_record */
+    EVENT_CALL,   /* subject: struct names_method * of an enter, else 0; bytes: event_call_pack */
+    EVENT_VALUES, /* payload: struct values_record */
     EVENT_VALUES_OF, /* subject: id of the values of the youngest frame that the event of the same ticks, which comes
                           next, is in; no payload */
     EVENT_SAMPLE, /* subject: OS thread and PROFILE_EVENT_ bits; node; site: depth. See profile.h */
@@ -50,6 +53,8 @@ enum event_call {
                            ones of the log's go on */
     EVENT_CALL_MISSING, /* subject: as many calls, each with all inside of it, had no room in the ring */
 };
+
+#define EVENT_WINDOWS 64 /* of a ring, at the most */
 
 #define EVENT_FAMILIES 11 /* enum options_family, which this level does not know */
 
@@ -80,6 +85,20 @@ static inline enum event_heap event_heap(const struct event *e)
 static inline enum event_kind event_kind(const struct event *e)
 {
     return (enum event_kind)(e->bytes_kind & 0xff);
+}
+
+/* Bytes of an EVENT_CALL: what it tells, and of an enter the method's log id, so that the reader need not look there. */
+static inline uint64_t event_call_pack(enum event_call what, uint32_t method)
+{
+    return (uint64_t)method << 8 | what;
+}
+static inline enum event_call event_call_what(const struct event *e)
+{
+    return (enum event_call)(event_bytes(e) & 0xff);
+}
+static inline uint32_t event_call_method(const struct event *e)
+{
+    return (uint32_t)(event_bytes(e) >> 8);
 }
 
 /* --native: one native frame of a snapshot. */
@@ -156,7 +175,10 @@ struct event_hub {
     _Atomic(uint32_t) threads; /* log ids given out */
     _Atomic(bool) stopped;     /* no more events are taken */
     bool drop;                 /* --full drop: never wait for space */
-    uint32_t slots;            /* of each ring; a power of two */
+    uint32_t slots;            /* of each ring at the least; a power of two */
+    uint64_t bytes_most;       /* of a ring that is larger; 0: none is */
+    _Atomic(int64_t)
+        bytes_left; /* for larger rings, all together: each takes a quarter of it at the most */
 };
 
 struct event_ring {
@@ -164,6 +186,9 @@ struct event_ring {
     _Alignas(CACHE_LINE) _Atomic(uint64_t) head; /* slots written so far */
     uint64_t tail_seen;     /* tail as last read: saves touching the consumer's line */
     uint64_t stuck_at;      /* 1 + tail when the last wait was in vain; 0: none was */
+    struct event *now;      /* the window that head is in */
+    uint64_t free;          /* bit mask of windows */
+    uint64_t kept;          /* i / W of the oldest window that is not free */
     _Atomic(uint64_t) seen; /* allocations met by this thread, recorded or lost */
     _Atomic(uint64_t) lost[EVENT_LOST_REASONS];
     _Atomic(uint64_t) calls_seen, calls_lost; /* calls that were to be traced; without room */
@@ -175,13 +200,49 @@ struct event_ring {
     void *families; /* the producer's: what src/families/ knows of this thread */
     /* fixed */
     _Alignas(CACHE_LINE) struct event *slots;
-    uint64_t mask;
+    uint64_t room; /* events that may wait: all slots, but for a window if there are several */
+    uint64_t window_mask;         /* W - 1 */
+    uint32_t window_bits;         /* W is 1 << that */
+    uint32_t windows;             /* 1: the ring is used round and round */
+    uint8_t place[EVENT_WINDOWS]; /* the producer's; published with the head that follows */
     struct event_hub *hub;
     uint32_t thread;      /* log id: 1, 2, ... */
     uint32_t os;          /* gettid() */
     _Atomic(bool) closed; /* release, after the thread's last event */
     size_t mapped;
 };
+
+/* Where event i lies, until the tail has passed it. Threads: the consumer. */
+static inline struct event *event_at(const struct event_ring *ring, uint64_t i)
+{
+    uint8_t place = ring->place[(i >> ring->window_bits) % EVENT_WINDOWS];
+
+    return ring->slots + ((uint64_t)place << ring->window_bits) + (i & ring->window_mask);
+}
+
+/* Head enters a window, and there is room: one is free. */
+static inline void event_window(struct event_ring *ring, uint64_t head)
+{
+    unsigned place;
+
+    if (ring->windows == 1)
+        return;
+    ring->tail_seen = load_acquire(&ring->tail); /* slots read before they are written again */
+    for (; ring->kept < ring->tail_seen >> ring->window_bits; ring->kept++)
+        ring->free |= UINT64_C(1) << ring->place[ring->kept % EVENT_WINDOWS];
+    place = (unsigned)__builtin_ctzll(ring->free);
+    ring->free &= ring->free - 1;
+    ring->place[(head >> ring->window_bits) % EVENT_WINDOWS] = (uint8_t)place;
+    ring->now = ring->slots + ((uint64_t)place << ring->window_bits);
+}
+
+/* Where the next event goes, which there is room for. Threads: the producer. May run: in hooks, calls nothing. */
+static inline struct event *event_next(struct event_ring *ring, uint64_t head)
+{
+    if (UNLIKELY(!(head & ring->window_mask)))
+        event_window(ring, head);
+    return ring->now + (head & ring->window_mask);
+}
 
 /*
  * event_ring_new - the calling thread's ring. Returns: 0 or -ENOMEM. Owns: the hub; the thread ends its use with

@@ -19,18 +19,18 @@ static inline bool calls_room(struct event_ring *ring, uint64_t slots)
 {
     uint64_t head = load_relaxed(&ring->head);
 
-    if (LIKELY(ring->mask + 1 - (head - ring->tail_seen) >= slots))
+    if (LIKELY(head - ring->tail_seen + slots <= ring->room))
         return true;
     ring->tail_seen = load_acquire(&ring->tail); /* slots read before they are written again */
-    return ring->mask + 1 - (head - ring->tail_seen) >= slots;
+    return head - ring->tail_seen + slots <= ring->room;
 }
 
 static inline void calls_put(struct calls_thread *t, uint64_t ticks, uint64_t subject,
-                             enum event_call what, uint32_t values)
+                             uint64_t what, uint32_t values)
 {
     struct event_ring *ring = t->ring;
     uint64_t head = load_relaxed(&ring->head);
-    struct event *slot = &ring->slots[head & ring->mask];
+    struct event *slot = event_next(ring, head);
 
     slot->ticks = ticks;
     slot->subject = subject;
@@ -47,8 +47,8 @@ static inline void calls_count(_Atomic(uint64_t) *counter)
 }
 
 /* Returns whether the log has the call now. */
-static inline bool calls_post_enter(struct calls_thread *t, uintptr_t method, uint64_t ticks,
-                                    uint32_t values)
+static inline bool calls_post_enter(struct calls_thread *t, const struct names_method *method,
+                                    uint64_t ticks, uint32_t values)
 {
     calls_count(&t->ring->calls_seen);
     if (UNLIKELY(!calls_room(t->ring, t->posted + 3ull))) {
@@ -60,7 +60,7 @@ static inline bool calls_post_enter(struct calls_thread *t, uintptr_t method, ui
         calls_put(t, ticks, t->missing, EVENT_CALL_MISSING, 0);
         t->missing = 0;
     }
-    calls_put(t, ticks, method, EVENT_CALL_ENTER, values);
+    calls_put(t, ticks, (uintptr_t)method, event_call_pack(EVENT_CALL_ENTER, method->id), values);
     t->posted++;
     return true;
 }
@@ -76,7 +76,8 @@ static inline void calls_post_held(struct stack *s, struct calls_thread *t, stru
         if (!(first->flags & FRAME_HELD))
             continue;
         first->flags &= ~FRAME_HELD;
-        if (calls_post_enter(t, load_relaxed(&first->method), t->entered[first - frames], 0))
+        if (calls_post_enter(t, (const struct names_method *)load_relaxed(&first->method),
+                             t->entered[first - frames], 0))
             first->flags |= FRAME_TRACED;
         else if (first != last)
             t->open--;
@@ -100,7 +101,7 @@ static inline void calls_entered(struct stack *s, struct calls_thread *t, struct
         t->entered[depth] = clock_ticks();
         frame->flags |= FRAME_HELD;
         t->open++;
-    } else if (calls_post_enter(t, (uintptr_t)method, clock_ticks(), values)) {
+    } else if (calls_post_enter(t, method, clock_ticks(), values)) {
         frame->flags |= FRAME_TRACED;
         t->open++;
     }

@@ -23,7 +23,7 @@
 
 /* One thread's own; hangs on its log_thread. */
 struct log_calls {
-    struct buffer events; /* "1,250,0,31": pairs of code and nanoseconds since the one before */
+    struct buffer events; /* ",1,250,0,31": pairs of code and nanoseconds since the one before */
     struct buffer
         at_start; /* calls open when the batch began, "method,t,..."; often empty: not said */
     bool says_open;
@@ -39,34 +39,62 @@ struct log_calls {
     uint32_t count, capacity;
 };
 
-static char *put_number(char *at, int64_t value)
-{
-    uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
-    char digits[20];
-    size_t count = 0;
+/* Three digits, and above them how many zeros they begin with that a number does not. */
+#define DIGITS_1(a, b, c) \
+    ('0' + (a)) | ('0' + (b)) << 8 | ('0' + (c)) << 16 | ((a) ? 0 : (b) ? 1 : 2) << 24
+#define DIGITS_10(a, b) \
+    DIGITS_1(a, b, 0), DIGITS_1(a, b, 1), DIGITS_1(a, b, 2), DIGITS_1(a, b, 3), DIGITS_1(a, b, 4), \
+        DIGITS_1(a, b, 5), DIGITS_1(a, b, 6), DIGITS_1(a, b, 7), DIGITS_1(a, b, 8), \
+        DIGITS_1(a, b, 9)
+#define DIGITS_100(a) \
+    DIGITS_10(a, 0), DIGITS_10(a, 1), DIGITS_10(a, 2), DIGITS_10(a, 3), DIGITS_10(a, 4), \
+        DIGITS_10(a, 5), DIGITS_10(a, 6), DIGITS_10(a, 7), DIGITS_10(a, 8), DIGITS_10(a, 9)
 
-    if (value < 0)
-        *at++ = '-';
-    do
-        digits[count++] = (char)('0' + rest % 10);
-    while (rest /= 10);
-    while (count)
-        *at++ = digits[--count];
-    return at;
+static const uint32_t digits[1000] = {
+    DIGITS_100(0), DIGITS_100(1), DIGITS_100(2), DIGITS_100(3), DIGITS_100(4),
+    DIGITS_100(5), DIGITS_100(6), DIGITS_100(7), DIGITS_100(8), DIGITS_100(9),
+};
+
+/* A number below 1000, without a branch on its length. Writes a byte or three more than it takes. */
+static inline char *put_small(char *at, uint64_t value)
+{
+    unsigned skip = digits[value] >> 24;
+    uint32_t text = digits[value] >> 8 * skip;
+
+    memcpy(at, &text, sizeof(text));
+    return at + 3 - skip;
 }
 
-static void put(struct log_calls *c, int64_t code, int64_t number)
+static inline char *put_unsigned(char *at, uint64_t value)
 {
-    char *start = buffer_reserve(&c->events, EVENT_BYTES), *at = start;
+    if (LIKELY(value < 1000))
+        return put_small(at, value);
+    at = put_unsigned(at, value / 1000);
+    memcpy(at, &digits[value % 1000], sizeof(*digits));
+    return at + 3;
+}
 
-    if (!start)
+static inline char *put_number(char *at, int64_t value)
+{
+    if (LIKELY(value >= 0))
+        return put_unsigned(at, (uint64_t)value);
+    *at++ = '-';
+    return put_unsigned(at, -(uint64_t)value);
+}
+
+static inline void put(struct log_calls *c, int64_t code, int64_t number)
+{
+    struct buffer *b = &c->events;
+    char *at = LIKELY(b->capacity - b->size > EVENT_BYTES) ? b->data + b->size
+                                                           : buffer_reserve(b, EVENT_BYTES);
+
+    if (!at)
         return;
-    if (c->events.size)
-        *at++ = ',';
+    *at++ = ',';
     at = put_number(at, code);
     *at++ = ',';
     at = put_number(at, number);
-    c->events.size += (size_t)(at - start);
+    b->size = (size_t)(at - b->data);
 }
 
 static void list_open(struct log_calls *c)
@@ -92,7 +120,7 @@ static void begin(struct log_thread *thread, uint64_t ns)
         list_open(c);
 }
 
-static int open_push(struct log_calls *c, uint32_t method, uint64_t t)
+static inline int open_push(struct log_calls *c, uint32_t method, uint64_t t)
 {
     if (c->count == c->capacity) {
         uint32_t capacity = c->capacity ? 2 * c->capacity : 256;
@@ -107,68 +135,89 @@ static int open_push(struct log_calls *c, uint32_t method, uint64_t t)
     return 0;
 }
 
-/* One event into the batch. */
-static int take(struct log *log, struct log_calls *c, const struct event *event, uint64_t ns)
+/* The youngest call ends, or the one below so many younger ones. */
+static inline void take_end(struct log *log, struct log_calls *c, enum event_call what,
+                            uint64_t subject, int64_t step)
 {
-    enum event_call what = (enum event_call)event_bytes(event);
+    uint32_t younger = subject < c->count ? (uint32_t)subject : 0;
+
+    put(c,
+        what == EVENT_CALL_LEAVE  ? SST_CALL_LEFT
+        : what == EVENT_CALL_TAIL ? SST_CALL_TAIL
+        : younger                 ? SST_CALL_UNWOUND_BELOW + 1 - (int64_t)younger
+                                  : SST_CALL_UNWOUND,
+        step);
+    if (UNLIKELY(younger))
+        memmove(&c->open[c->count - 1 - younger], &c->open[c->count - younger],
+                younger * sizeof(*c->open));
+    c->count--;
+    log->calls.left += what == EVENT_CALL_LEAVE;
+    log->calls.tail_calls += what == EVENT_CALL_TAIL;
+    log->calls.unwound += what == EVENT_CALL_UNWOUND;
+}
+
+/* One event into the batch. */
+static inline int take(struct log *log, struct log_calls *c, const struct event *event, uint64_t ns)
+{
+    enum event_call what = event_call_what(event);
     int64_t step = (int64_t)(ns - c->last);
 
-    for (; c->count > event->node; c->count--, log->calls.ends_missing++)
+    for (; UNLIKELY(c->count > event->node); c->count--, log->calls.ends_missing++)
         put(c, SST_CALL_END_MISSING, 0);
-    if (what == EVENT_CALL_MISSING) {
+    if (UNLIKELY(what == EVENT_CALL_MISSING)) {
         put(c, SST_CALL_MISSING, (int64_t)event->subject);
         log->calls.missing += event->subject;
         return 0;
     }
     if (what == EVENT_CALL_ENTER) {
-        uint32_t method = ((const struct names_method *)event->subject)->id;
+        uint32_t method = event_call_method(event);
 
-        if (open_push(c, method, ns))
+        if (UNLIKELY(open_push(c, method, ns)))
             return -ENOMEM;
         put(c, method, step);
         c->entered++;
         log->calls.entered++;
     } else if (c->count) {
-        uint32_t younger = event->subject < c->count ? (uint32_t)event->subject : 0;
-
-        put(c,
-            what == EVENT_CALL_LEAVE  ? SST_CALL_LEFT
-            : what == EVENT_CALL_TAIL ? SST_CALL_TAIL
-            : younger                 ? SST_CALL_UNWOUND_BELOW + 1 - (int64_t)younger
-                                      : SST_CALL_UNWOUND,
-            step);
-        memmove(&c->open[c->count - 1 - younger], &c->open[c->count - younger],
-                younger * sizeof(*c->open));
-        c->count--;
-        log->calls.left += what == EVENT_CALL_LEAVE;
-        log->calls.tail_calls += what == EVENT_CALL_TAIL;
-        log->calls.unwound += what == EVENT_CALL_UNWOUND;
+        take_end(log, c, what, event->subject, step);
     }
-    if (event->site)
+    if (UNLIKELY(event->site))
         put(c, SST_CALL_VALUES, event->site);
     c->last = ns;
     return 0;
 }
 
-int log_write_call(struct log *log, struct log_thread *thread, const struct event *event)
+static int define(struct log *log, const struct event *event)
 {
-    uint64_t ns = clock_ticks_to_ns(event->ticks);
-    struct log_calls *c = thread->calls;
-    int err = 0;
+    if (event_call_what(event) != EVENT_CALL_ENTER ||
+        log_ids_has(&log->methods, event_call_method(event)))
+        return 0;
+    return log_define_method(log, (const struct names_method *)event->subject);
+}
 
-    if (event_bytes(event) == EVENT_CALL_ENTER)
-        err = log_define_method(log, (const struct names_method *)event->subject);
-    if (!err && !c)
-        c = thread->calls = memory_zalloc(1, sizeof(*c));
-    if (err || !c)
-        return err ? err : -ENOMEM;
-    ns = ns > log->zero_ns ? ns - log->zero_ns : 0;
-    if (!c->events.size)
-        begin(thread, ns);
-    err = take(log, c, event, ns);
-    if (c->events.size >= BATCH_BYTES)
-        log_calls_flush(log, thread);
-    return err;
+size_t log_write_calls(struct log *log, struct log_thread *thread, const struct event *events,
+                       size_t count, int *err)
+{
+    struct log_calls *c = thread->calls;
+    size_t done;
+
+    if (!c && !(c = thread->calls = memory_zalloc(1, sizeof(*c))))
+        return *err = -ENOMEM, 0;
+    for (done = 0; done < count && event_kind(&events[done]) == EVENT_CALL; done++) {
+        uint64_t ns = clock_ticks_to_ns(events[done].ticks);
+
+        *err = define(log, &events[done]);
+        if (*err)
+            break;
+        ns = ns > log->zero_ns ? ns - log->zero_ns : 0;
+        if (!c->events.size)
+            begin(thread, ns);
+        *err = take(log, c, &events[done], ns);
+        if (*err)
+            break;
+        if (UNLIKELY(c->events.size >= BATCH_BYTES))
+            log_calls_flush(log, thread);
+    }
+    return done;
 }
 
 static void put_head(struct buffer *b, const struct log_thread *thread, const struct log_calls *c)
@@ -198,7 +247,7 @@ void log_calls_flush(struct log *log, struct log_thread *thread)
     if (!full) {
         put_head(b, thread, c);
         buffer_text(b, ",\"e\":[");
-        buffer_append(b, c->events.data, c->events.size);
+        buffer_append(b, c->events.data + 1, c->events.size - 1);
         buffer_text(b, "]}\n");
     }
     failed = full || b->failed || c->events.failed;

@@ -17,11 +17,6 @@ void log_ids_free(struct log_ids *ids)
     *ids = (struct log_ids){0};
 }
 
-static bool ids_has(const struct log_ids *ids, uint32_t id)
-{
-    return id < ids->capacity && ids->seen[id];
-}
-
 static int ids_add(struct log_ids *ids, uint32_t id)
 {
     if (id >= ids->capacity) {
@@ -46,7 +41,7 @@ static int define_module(struct log *log, const struct names_module *module)
     json_t *line;
     int err;
 
-    if (!module || ids_has(&log->modules, module->id))
+    if (!module || log_ids_has(&log->modules, module->id))
         return 0;
     line = json_pack("{s:s, s:I, s:o, s:o}", "kind", "module", "id", (json_int_t)module->id, "name",
                      log_text(module->name), "path", log_text(module->path));
@@ -81,7 +76,7 @@ int log_define_class(struct log *log, const struct names_class *class)
     const char *name;
     int err;
 
-    if (ids_has(&log->classes, class->id))
+    if (log_ids_has(&log->classes, class->id))
         return 0;
     name = names_class_text(class);
     if (!name)
@@ -95,7 +90,7 @@ int log_define_method(struct log *log, const struct names_method *method)
     const char *name;
     int err;
 
-    if (ids_has(&log->methods, method->id))
+    if (log_ids_has(&log->methods, method->id))
         return 0;
     name = names_method_text(method);
     if (!name)

@@ -160,6 +160,10 @@ int log_define_class(struct log *log, const struct names_class *class);
 int log_define_method(struct log *log, const struct names_method *method);
 int log_define_node(struct log *log, uint32_t id);
 int log_define_thread(struct log *log, struct log_thread *thread, const uint64_t *end);
+static inline bool log_ids_has(const struct log_ids *ids, uint32_t id)
+{
+    return id < ids->capacity && ids->seen[id];
+}
 void log_ids_clear(struct log_ids *ids); /* nothing was written: a new part begins */
 void log_ids_free(struct log_ids *ids);
 
@@ -219,8 +223,13 @@ void log_watch_free(struct log_watch *watch);
 /* writer.c: the next part begins; 0 or -errno, then the present one goes on */
 int log_next_part(struct log *log, bool keep);
 
-/* calls.c: the call trace. As families.c; a batch is written when something asks for it. */
-int log_write_call(struct log *log, struct log_thread *thread, const struct event *event);
+/*
+ * calls.c: the call trace. A batch is written when something asks for it.
+ * log_write_calls - events of calls, up to the first of another kind. Returns: how many were taken; *err is 0, or why
+ *                   the next one was not, as families.c.
+ */
+size_t log_write_calls(struct log *log, struct log_thread *thread, const struct event *events,
+                       size_t count, int *err);
 void log_calls_flush(struct log *log, struct log_thread *thread); /* before another line of it */
 void log_calls_flush_old(struct log *log, uint64_t now);
 void log_calls_flush_all(struct log *log);

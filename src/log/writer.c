@@ -143,7 +143,7 @@ static int handle(struct log *log, struct log_thread *thread, const struct event
         thread->values_ticks = event->ticks;
         break;
     case EVENT_CALL:
-        err = log_write_call(log, thread, event);
+        log_write_calls(log, thread, event, 1, &err);
         break;
     }
     if (err == -EAGAIN)
@@ -179,6 +179,22 @@ static int wait_push(struct log *log, struct log_thread *thread, const struct ev
     return 0;
 }
 
+/* Calls from the tail on, many at once. Returns how many were taken. */
+static uint64_t drain_calls(struct log *log, struct log_thread *thread, uint64_t tail,
+                            uint64_t head)
+{
+    struct event_ring *ring = thread->ring;
+    const struct event *event = event_at(ring, tail);
+    uint64_t count = ring->window_mask + 1 - (tail & ring->window_mask);
+    int err;
+
+    if (thread->count || event_kind(event) != EVENT_CALL)
+        return 0;
+    if (count > head - tail)
+        count = head - tail;
+    return log_write_calls(log, thread, event, count < BATCH ? count : BATCH, &err);
+}
+
 /* Returns whether anything moved. */
 static bool drain(struct log *log, struct log_thread *thread)
 {
@@ -205,8 +221,13 @@ static bool drain(struct log *log, struct log_thread *thread)
     if (!thread->count)
         thread->first = 0;
     for (; tail != head && tail - from < BATCH; tail++) {
-        const struct event *event = &ring->slots[tail & ring->mask];
+        const struct event *event = event_at(ring, tail);
+        uint64_t calls = drain_calls(log, thread, tail, head);
 
+        if (calls) {
+            tail += calls - 1;
+            continue;
+        }
         if (!thread->count && handle(log, thread, event) == 0)
             continue;
         if (log->waiting >= WAITING_LIMIT || wait_push(log, thread, event))

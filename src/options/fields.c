@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define CHECK_DEFAULT 1000
+#define CALL_BUFFER   (UINT64_C(1) << 30)
 #define NUMBER_MAX    ((UINT64_C(1) << 53) - 1) /* what every JSON reader keeps exactly */
 
 static const char *const hooks_words[] = {"auto", "elt2", "elt3", NULL};
@@ -61,6 +62,7 @@ const struct options_field options_fields[] = {
     LIST(calls),
     COUNT(max_depth, 0),
     COUNT(min_duration, 0),
+    {"call_buffer", OPTIONS_KIND_BYTES, AT(call_buffer), NULL, CALL_BUFFER, NUMBER_MAX},
     COUNT(check, CHECK_DEFAULT),
     COUNT(check_calls, 0),
     COUNT(check_threads, 0),
@@ -283,9 +285,10 @@ int options_settle(struct options *o, bool check_given, char *why, size_t why_si
                 "a stack; "
                 "leave one of them out";
     else if (!options_records(o, OPTIONS_CALLS) &&
-             (o->calls.count || o->max_depth || o->min_duration))
-        wrong = "calls, max_depth and min_duration choose among traced calls, and calls are not "
-                "traced; add --events calls";
+             (o->calls.count || o->max_depth || o->min_duration || o->call_buffer != CALL_BUFFER))
+        wrong =
+            "calls, max_depth, min_duration and call_buffer are for traced calls, and calls are "
+            "not traced; add --events calls";
     else if (options_records(o, OPTIONS_CALLS) && o->capture == OPTIONS_CAPTURE_SNAPSHOT)
         wrong = "events and capture contradict each other: \"snapshot\" sets no hooks that could "
                 "tell of calls; leave calls or capture out";

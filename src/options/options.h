@@ -54,6 +54,7 @@ struct options {
     uint32_t events;              /* --events LIST: 1 << enum options_family; default alloc */
     uint32_t max_depth;           /* --max-depth N: of calls that are traced; 0 any */
     uint32_t min_duration;        /* --min-duration NS: of calls that are traced; 0 any */
+    uint64_t call_buffer; /* --call-buffer BYTES: for traced calls on their way to the log */
     uint32_t
         check; /* --check N: compare every N-th allocation of a thread; 0 off; default 1000, with capture both 1, snapshot 0 */
     bool

@@ -20,7 +20,8 @@
 #include <string.h>
 
 #define RING_SLOTS       16384
-#define RING_SLOTS_CALLS 65536 /* of threads whose calls are traced: a few milliseconds of them */
+#define RING_SLOTS_CALLS 65536 /* of threads whose calls are traced, at the least */
+#define CALL_BUFFER_PART 16    /* of --call-buffer, for one thread */
 #define LOWEST_MAJOR     8
 #define HIGHEST_MAJOR    10     /* what this build's tests have run on */
 #define MAX_SITES        262144 /* instructions that allocate; further ones have no offset in the log */
@@ -530,6 +531,10 @@ static int wire(struct profiler *p, char *why)
                                        .context = p};
 
     p->hub.slots = traced ? RING_SLOTS_CALLS : RING_SLOTS;
+    if (traced) {
+        store_relaxed(&p->hub.bytes_left, (int64_t)p->options.call_buffer);
+        p->hub.bytes_most = p->options.call_buffer / CALL_BUFFER_PART;
+    }
     p->hub.drop = p->options.full == OPTIONS_FULL_DROP;
     snprintf(why, WHY_SIZE, "out of memory");
     /* The image of the runtime holds the vtable of its own object; in a single-file program that is the program. */

@@ -51,7 +51,7 @@ static uint64_t take(struct event_ring *ring, uint64_t limit, uint64_t *next, ui
     for (; tail != head && tail - from < limit; tail++, ++*next) {
         const struct event expected = event_of(*next);
 
-        if (!same(&ring->slots[tail & ring->mask], &expected))
+        if (!same(event_at(ring, tail), &expected))
             ++*wrong;
     }
     store_release(&ring->tail, tail);
@@ -65,6 +65,30 @@ static struct event_ring *ring_new(struct event_hub *hub)
     assert_int_equal(event_ring_new(hub, &ring), 0);
     assert_ptr_equal(event_hub_adopt(hub), ring);
     return ring;
+}
+
+static void larger_rings_share_what_memory_there_is_for_them(void **state)
+{
+    enum { SLOT = sizeof(struct event) };
+    struct event_hub hub = {.slots = 4, .bytes_most = 64 * SLOT, .bytes_left = 400 * SLOT};
+    struct event_ring *rings[8];
+    uint64_t slots = 0;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rings); i++) {
+        rings[i] = ring_new(&hub);
+        if (i)
+            assert_true(rings[i]->room <= rings[i - 1]->room);
+        slots += rings[i]->room;
+    }
+    assert_int_equal(rings[0]->room, 64);
+    assert_in_range(slots, 64 + 4, 400);
+    for (size_t i = 0; i < COUNT_OF(rings); i++)
+        event_ring_free(rings[i]);
+    assert_true(load_relaxed(&hub.bytes_left) == 400 * SLOT);
+    rings[0] = ring_new(&hub);
+    assert_int_equal(rings[0]->room, 64);
+    event_ring_free(rings[0]);
 }
 
 static void packing_keeps_size_heap_and_kind(void **state)
@@ -324,6 +348,40 @@ static void nothing_is_torn_or_reordered_between_two_threads(void **state)
     assert_int_equal(race.waited_in_vain, 0);
 }
 
+static void windows_are_used_again(void **state)
+{
+    enum { SLOTS = 65536 };
+    const uint64_t bytes = SLOTS * sizeof(struct event);
+    struct race race = {.hub = {.slots = 4, .bytes_most = bytes, .bytes_left = (int64_t)bytes * 4},
+                        .events = 2000000};
+    struct event_hub hub = {
+        .slots = 4, .drop = true, .bytes_most = bytes, .bytes_left = (int64_t)bytes * 4};
+    struct event_ring *ring = ring_new(&hub);
+    const struct event *high = ring->slots;
+    uint64_t next = 0, wrong = 0;
+
+    (void)state;
+    for (uint64_t i = 0; i < 20 * SLOTS;
+         i++) { /* the consumer is 100 events behind, or a whole window */
+        const struct event event = event_of(i);
+
+        assert_int_equal(event_post(ring, &event), 0);
+        if (event_at(ring, i) > high)
+            high = event_at(ring, i);
+        if (i >= 100)
+            take(ring, 1, &next, &wrong);
+    }
+    assert_int_equal(wrong, 0);
+    assert_true(high < ring->slots + SLOTS / 2); /* two windows of four */
+    take(ring, UINT64_MAX, &next, &wrong);
+    for (uint64_t i = 20 * SLOTS; !event_post(ring, &(struct event){.ticks = 1}); i++)
+        assert_true(i - 20 * SLOTS < ring->room);
+    assert_int_equal(load_relaxed(&ring->head) - load_relaxed(&ring->tail), ring->room);
+    event_ring_free(ring);
+    run_race(&race);
+    assert_int_equal(race.waited_in_vain, 0);
+}
+
 static void what_is_dropped_is_refused_and_nothing_else_is_missing(void **state)
 {
     struct race race = {.hub = {.slots = 64, .drop = true}, .events = 500000};
@@ -391,9 +449,11 @@ int main(void)
         cmocka_unit_test(losses_are_counted_by_reason),
         cmocka_unit_test(rings_are_adopted_oldest_first),
         cmocka_unit_test(a_ring_without_memory_is_none),
+        cmocka_unit_test(larger_rings_share_what_memory_there_is_for_them),
         cmocka_unit_test(a_freed_ring_gives_its_pages_back),
         cmocka_unit_test(a_full_ring_waits_while_a_consumer_drains),
         cmocka_unit_test(nothing_is_torn_or_reordered_between_two_threads),
+        cmocka_unit_test(windows_are_used_again),
         cmocka_unit_test(what_is_dropped_is_refused_and_nothing_else_is_missing),
         cmocka_unit_test(rings_made_by_many_threads_are_all_adopted),
     };

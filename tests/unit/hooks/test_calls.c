@@ -84,7 +84,7 @@ static struct event next(void)
     struct event event;
 
     assert_true(tail < load_relaxed(&ring->head));
-    event = ring->slots[tail & ring->mask];
+    event = *event_at(ring, tail);
     store_relaxed(&ring->tail, tail + 1);
     assert_int_equal(event_kind(&event), EVENT_CALL);
     return event;
@@ -94,7 +94,9 @@ static void expect(enum event_call what, uint64_t subject, uint32_t open)
 {
     struct event event = next();
 
-    assert_int_equal(event_bytes(&event), what);
+    assert_int_equal(event_call_what(&event), what);
+    assert_int_equal(event_call_method(&event),
+                     what == EVENT_CALL_ENTER ? ((const struct names_method *)subject)->id : 0);
     assert_true(event.subject == subject);
     assert_int_equal(event.node, open);
 }

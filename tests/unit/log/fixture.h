@@ -101,7 +101,7 @@ static inline void payload_free(const struct event *event)
 static inline void ring_dispose(struct event_ring *ring)
 {
     for (uint64_t at = load_relaxed(&ring->tail); at != load_acquire(&ring->head); at++)
-        payload_free(&ring->slots[at & ring->mask]);
+        payload_free(event_at(ring, at));
     event_ring_free(ring);
 }
 

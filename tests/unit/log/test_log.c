@@ -585,7 +585,7 @@ static void event_waits(enum wait what)
     assert_false(file_has("\"bytes\":16"));
     assert_false(file_has("\"bytes\":24")); /* later ones of the same thread wait behind it */
     for (unsigned i = 0; i < 2000; i++) {   /* more than the ring holds: it goes on draining */
-        while (load_acquire(&w->ring->head) - load_acquire(&w->ring->tail) > w->ring->mask)
+        while (load_acquire(&w->ring->head) - load_acquire(&w->ring->tail) >= w->ring->room)
             usleep(1000);
         allocate(w, known, NULL, 40);
     }
@@ -1110,7 +1110,7 @@ static void record_parts(unsigned events)
     start(w);
     for (unsigned i = 0; i < events; i++) {
         while (w->ring &&
-               load_acquire(&w->ring->head) - load_acquire(&w->ring->tail) > w->ring->mask)
+               load_acquire(&w->ring->head) - load_acquire(&w->ring->tail) >= w->ring->room)
             usleep(500);
         allocate(w, classes[i % 2], nodes[i / 3 % 2], 8 * i);
     }
