@@ -42,12 +42,6 @@ enum {
     OP_RETHROW = 0xFE1A,
 };
 
-struct instruction {
-    uint32_t at;
-    uint32_t opcode;
-    uint32_t token; /* operand of 4 bytes, if it has one */
-};
-
 static uint32_t read_u32(const uint8_t *p)
 {
     return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
@@ -107,14 +101,14 @@ static uint32_t operand_size(uint32_t opcode)
 }
 
 /* Decodes the instruction at *at and moves on. Returns: false at the end of the code, or when it is damaged. */
-static bool next_instruction(const struct il_code *il, uint32_t *at, struct instruction *out)
+static bool next_instruction(const struct il_code *il, uint32_t *at, struct il_instruction *out)
 {
     uint64_t end = *at;
     uint32_t size;
 
     if (*at >= il->size)
         return false;
-    *out = (struct instruction){*at, il->code[end++], 0};
+    *out = (struct il_instruction){*at, il->code[end++], 0};
     if (out->opcode == OP_PREFIX) {
         if (end >= il->size)
             return false;
@@ -177,35 +171,22 @@ static bool makes_object(uint32_t opcode)
 
 /* ---- what an operand names ---- */
 
-/* What a method token says: bare name, declaring type, signature. */
-struct member {
-    struct buffer name;
-    uint32_t token, owner; /* mdMethodDef or mdMemberRef; a type, or 0 */
-    const uint8_t *blob;
-    uint32_t size;
-};
-
-static void member_of(const struct signature_scope *scope, uint32_t token, struct member *out)
-{
-    const struct clr_metadata_vtbl *v = scope->import->vtbl;
-
-    *out = (struct member){.name = BUFFER_INIT, .token = token};
-    if (clr_token_type(token) == mdtMethodSpec &&
-        v->get_method_spec_props(scope->import, token, &out->token, &out->blob, &out->size) < 0)
-        return;
-    if (!signature_append_member_name(&out->name, scope->import, out->token, &out->owner,
-                                      &out->blob, &out->size) ||
-        clr_token_type(out->owner) == mdtMethodDef) /* a vararg call names its own method */
-        out->owner = 0;
-}
-
 /* The parts of a method's text: "Ns.Type<T>" "." "Name" "<U>" "(...)". */
 struct parts {
     const char *text, *name, *parameters;
     size_t owner_size, name_size;
-    uint32_t hash;                        /* of the name; set by whoever looks for it in a memo */
-    uint64_t owner_hash, parameters_hash; /* 0: not made yet */
+    uint64_t name_hash, owner_hash, parameters_hash; /* the latter two 0: not made yet */
 };
+
+/* Of a text, and long enough to stand for it; 0: of an empty one, which is like no other. FNV-1a. */
+static uint64_t hash_of(const char *text, size_t size)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ (uint8_t)text[i]) * UINT64_C(1099511628211);
+    return size ? hash | 1 : 0;
+}
 
 /* Where the bracket that closes right before `end` was opened; `end` if none does, or none was. */
 static const char *opened(const char *text, const char *end)
@@ -244,12 +225,136 @@ static struct parts parts_of(const char *text)
     if (inner > p.name) /* else the name itself begins with a bracket and ends with it */
         end = inner;
     p.name_size = (size_t)(end - p.name);
+    p.name_hash = hash_of(p.name, p.name_size);
     return p;
 }
 
-static bool text_is(const struct buffer *b, const char *text, size_t size)
+#define MEMO_ENTRIES 16384 /* a power of two */
+
+/* What an operand names: a member, or a type. */
+struct operand {
+    const struct clr_metadata *import; /* kept for good: never another one's address */
+    const uint8_t *blob; /* signature of a member, which lives as long as the module */
+    uint32_t size;
+    uint32_t token;      /* as the instruction has it */
+    uint32_t member;     /* mdMethodDef or mdMemberRef; 0: a type */
+    uint32_t owner;      /* the type, or the one that declares the member; 0: none */
+    uint64_t name, tail; /* hashes of the member's name, and of what follows its last '.' */
+    uint64_t owner_text, parameters; /* hashes of their texts; 0: not made yet, or not to be kept */
+};
+
+struct il_memo {
+    struct operand entry[MEMO_ENTRIES];
+};
+
+struct il_memo *il_memo_new(void)
 {
-    return b->size == size && size && memcmp(b->data, text, size) == 0;
+    return memory_zalloc(1, sizeof(struct il_memo));
+}
+
+/* What all instructions of a body are compared with. */
+struct search {
+    const struct names_method *method;
+    const struct il_pieces *pieces;
+    const struct il_target *target;
+    struct signature_scope scope;
+    struct parts callee;
+    const char *made; /* text of the new object's class */
+    size_t made_size;
+    bool names;            /* there is a text to compare with, and metadata to do it */
+    struct operand unkept; /* room for an operand, without a memo */
+};
+
+static bool is_member(uint32_t token)
+{
+    return clr_token_type(token) == mdtMethodDef || clr_token_type(token) == mdtMemberRef ||
+           clr_token_type(token) == mdtMethodSpec;
+}
+
+static void member_of(struct clr_metadata *import, struct operand *out)
+{
+    struct buffer name = BUFFER_INIT;
+    const char *dot;
+
+    out->member = out->token;
+    if (clr_token_type(out->token) == mdtMethodSpec &&
+        import->vtbl->get_method_spec_props(import, out->token, &out->member, &out->blob,
+                                            &out->size) < 0)
+        return;
+    if (!signature_append_member_name(&name, import, out->member, &out->owner, &out->blob,
+                                      &out->size) ||
+        clr_token_type(out->owner) == mdtMethodDef) /* a vararg call names its own method */
+        out->owner = 0;
+    /* An explicit implementation carries its interface in the name: "IFoo<T>.Do". */
+    dot = name.size > 1 ? strrchr(name.data + 1, '.') : NULL;
+    out->name = hash_of(name.data, name.size);
+    out->tail = dot ? hash_of(dot + 1, strlen(dot + 1)) : 0;
+    buffer_free(&name);
+}
+
+static struct operand *operand_of(struct search *search, uint32_t token)
+{
+    struct clr_metadata *import = search->scope.import;
+    struct operand *operand = &search->unkept;
+
+    if (search->target->memo) {
+        uint64_t hash = ((uintptr_t)import ^ token) * UINT64_C(0x9e3779b97f4a7c15);
+
+        operand = &search->target->memo->entry[hash >> 32 & (MEMO_ENTRIES - 1)];
+        if (operand->import == import && operand->token == token)
+            return operand;
+    }
+    *operand = (struct operand){.import = import, .token = token, .owner = token};
+    if (is_member(token))
+        member_of(import, operand);
+    if (is_member(token) && !operand->name) /* memory ran out, or the metadata is damaged */
+        operand->import = NULL;
+    return operand;
+}
+
+static uint64_t owner_text(struct search *search, struct operand *operand)
+{
+    struct buffer text = BUFFER_INIT;
+    uint64_t hash = operand->owner_text;
+
+    bool varies;
+
+    if (hash || !operand->owner)
+        return hash;
+    varies = signature_append_token(&text, &search->scope, operand->owner);
+    hash = text.failed ? 0 : hash_of(text.data, text.size);
+    if (!varies)
+        operand->owner_text = hash;
+    buffer_free(&text);
+    return hash;
+}
+
+static bool owner_is(struct search *search, struct operand *operand)
+{
+    struct parts *callee = &search->callee;
+    uint64_t owner = owner_text(search, operand);
+
+    if (!callee->owner_hash)
+        callee->owner_hash = hash_of(callee->text, callee->owner_size);
+    return owner && owner == callee->owner_hash;
+}
+
+static bool parameters_are(struct search *search, struct operand *operand)
+{
+    struct signature_scope own = {.import = search->scope.import};
+    struct parts *callee = &search->callee;
+    struct buffer text = BUFFER_INIT;
+
+    if (!operand->parameters) {
+        own.type = clr_token_type(operand->owner) == mdtTypeDef ? operand->owner : 0;
+        own.method = clr_token_type(operand->member) == mdtMethodDef ? operand->member : 0;
+        signature_append_parameters(&text, &own, operand->blob, operand->size);
+        operand->parameters = text.failed ? 0 : hash_of(text.data, text.size);
+        buffer_free(&text);
+    }
+    if (!callee->parameters_hash)
+        callee->parameters_hash = hash_of(callee->parameters, strlen(callee->parameters));
+    return operand->parameters && operand->parameters == callee->parameters_hash;
 }
 
 /*
@@ -280,10 +385,16 @@ static bool is_variable(const char *from, const char *end)
            !memchr(from, '<', (size_t)(end - from)) && !memchr(from, '[', (size_t)(end - from));
 }
 
-/* Whether a call of a generic method hands on the arguments that its text has; shared code goes by parameters. */
-static bool same_arguments(const struct signature_scope *scope, uint32_t token,
-                           const struct parts *callee)
+static bool text_is(const struct buffer *b, const char *text, size_t size)
 {
+    return b->size == size && size && memcmp(b->data, text, size) == 0;
+}
+
+/* Whether a call of a generic method hands on the arguments that its text has; shared code goes by parameters. */
+static bool same_arguments(const struct search *search, uint32_t token)
+{
+    const struct signature_scope *scope = &search->scope;
+    const struct parts *callee = &search->callee;
     const char *text = callee->name + callee->name_size;
     size_t size = (size_t)(callee->parameters - text);
     const uint8_t *blob = NULL;
@@ -302,135 +413,20 @@ static bool same_arguments(const struct signature_scope *scope, uint32_t token,
     return same;
 }
 
-/* FNV-1a. */
-static uint32_t hash_of(const char *text, size_t size)
+static unsigned fit_call(struct search *search, const struct il_instruction *in, bool owners)
 {
-    uint32_t hash = 2166136261u;
-
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ (uint8_t)text[i]) * 16777619u;
-    return hash;
-}
-
-#define MEMO_ENTRIES 8192 /* a power of two */
-
-struct il_memo {
-    struct memo_entry {
-        const struct clr_metadata *import; /* kept for good: never another one's address */
-        uint32_t token;
-        uint32_t name, tail;        /* hashes of the name, and of what follows its last '.' */
-        uint64_t owner, parameters; /* hashes of their texts; 0: not made yet */
-    } entry[MEMO_ENTRIES];
-};
-
-struct il_memo *il_memo_new(void)
-{
-    return memory_zalloc(1, sizeof(struct il_memo));
-}
-
-static struct memo_entry *memo_at(struct il_memo *memo, const struct signature_scope *scope,
-                                  uint32_t token)
-{
-    uint64_t hash = ((uintptr_t)scope->import ^ token) * UINT64_C(0x9e3779b97f4a7c15);
-
-    return &memo->entry[hash >> 32 & (MEMO_ENTRIES - 1)];
-}
-
-/* Whether the token is known to have another name. */
-static bool memo_rules_out(struct il_memo *memo, const struct signature_scope *scope,
-                           uint32_t token, uint32_t name)
-{
-    const struct memo_entry *entry = memo_at(memo, scope, token);
-
-    return entry->import == scope->import && entry->token == token && entry->name != name &&
-           entry->tail != name;
-}
-
-/* As hash_of, and long enough to stand for the text; 0: an empty one, which is like no other. */
-static uint64_t long_hash(const char *text, size_t size)
-{
-    uint64_t hash = UINT64_C(14695981039346656037);
-
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ (uint8_t)text[i]) * UINT64_C(1099511628211);
-    return size ? hash | 1 : 0;
-}
-
-static bool owner_is(const struct signature_scope *scope, const struct member *m,
-                     struct parts *callee, struct memo_entry *entry)
-{
-    struct buffer text = BUFFER_INIT;
-    uint64_t made = entry->owner;
-
-    if (!m->owner)
-        return false;
-    if (!made) {
-        signature_append_token(&text, scope, m->owner);
-        made = text.failed ? 0 : long_hash(text.data, text.size);
-        if (clr_token_type(m->owner) != mdtTypeSpec) /* that may name parameters of the caller */
-            entry->owner = made;
-        buffer_free(&text);
-    }
-    if (!callee->owner_hash)
-        callee->owner_hash = long_hash(callee->text, callee->owner_size);
-    return made && made == callee->owner_hash;
-}
-
-static bool parameters_are(const struct signature_scope *scope, const struct member *m,
-                           struct parts *callee, struct memo_entry *entry)
-{
-    struct signature_scope own = {.import = scope->import};
-    struct buffer text = BUFFER_INIT;
-
-    if (!entry->parameters) {
-        own.type = clr_token_type(m->owner) == mdtTypeDef ? m->owner : 0;
-        own.method = clr_token_type(m->token) == mdtMethodDef ? m->token : 0;
-        signature_append_parameters(&text, &own, m->blob, m->size);
-        entry->parameters = text.failed ? 0 : long_hash(text.data, text.size);
-        buffer_free(&text);
-    }
-    if (!callee->parameters_hash)
-        callee->parameters_hash = long_hash(callee->parameters, strlen(callee->parameters));
-    return entry->parameters && entry->parameters == callee->parameters_hash;
-}
-
-static unsigned fit_call(const struct signature_scope *scope, const struct instruction *in,
-                         struct parts *callee, bool owners, struct il_memo *memo)
-{
-    struct memo_entry unkept = {.token = 0},
-                      *entry = memo ? memo_at(memo, scope, in->token) : &unkept;
-    struct member m;
-    const char *dot;
-    unsigned fit = 0;
-    bool named;
+    uint64_t name = search->callee.name_hash;
+    struct operand *operand;
+    unsigned fit;
 
     if (in->opcode != OP_CALL && in->opcode != OP_CALLVIRT && in->opcode != OP_NEWOBJ)
         return 0;
-    if (memo && !owners && memo_rules_out(memo, scope, in->token, callee->hash))
-        return 0;
-    member_of(scope, in->token, &m);
-    /* An explicit implementation carries its interface in the name: "IFoo<T>.Do". */
-    dot = m.name.size > 1 ? strrchr(m.name.data + 1, '.') : NULL;
-    if (!m.name.size)
-        entry = &unkept;
-    else if (entry->import != scope->import || entry->token != in->token)
-        *entry = (struct memo_entry){scope->import,
-                                     in->token,
-                                     hash_of(m.name.data, m.name.size),
-                                     dot ? hash_of(dot + 1, strlen(dot + 1)) : 0,
-                                     0,
-                                     0};
-    named = text_is(&m.name, callee->name, callee->name_size) ||
-            (dot && strlen(dot + 1) == callee->name_size &&
-             memcmp(dot + 1, callee->name, callee->name_size) == 0);
-    if (named) {
-        fit = owner_is(scope, &m, callee, entry) ? FIT_NAME_OWNER : FIT_NAME;
-        fit += parameters_are(scope, &m, callee, entry) ? FIT_PARAMETERS : 0u;
-        fit += same_arguments(scope, in->token, callee) ? FIT_ARGUMENTS : 0u;
-    } else if (owners && owner_is(scope, &m, callee, entry)) {
-        fit = FIT_OWNER;
-    }
-    buffer_free(&m.name);
+    operand = operand_of(search, in->token);
+    if (!name || (operand->name != name && operand->tail != name))
+        return owners && owner_is(search, operand) ? FIT_OWNER : 0;
+    fit = owner_is(search, operand) ? FIT_NAME_OWNER : FIT_NAME;
+    fit += parameters_are(search, operand) ? FIT_PARAMETERS : 0u;
+    fit += same_arguments(search, in->token) ? FIT_ARGUMENTS : 0u;
     return fit;
 }
 
@@ -509,44 +505,60 @@ static unsigned fit_definition(const struct signature_scope *scope, uint32_t opc
     return opcode == OP_BOX ? FIT_BOX : FIT_ALL;
 }
 
-/* The same for making an object. Shared code names a type by its parameters: then the definition has to do. */
-static unsigned fit_class(const struct signature_scope *scope, const struct instruction *in,
-                          const struct names_class *made, const char *text)
+/* The type that an instruction names is the very one, by its text. */
+static bool makes_it(struct search *search, uint32_t opcode, struct operand *operand)
 {
-    struct buffer type = BUFFER_INIT;
-    uint32_t token = in->token;
-    struct member m;
+    size_t size = search->made_size, array = opcode == OP_NEWARR ? 2 : 0;
+
+    return size > array && memcmp(search->made + size - array, "[]", array) == 0 &&
+           owner_text(search, operand) == hash_of(search->made, size - array);
+}
+
+/* How well a type that only shared code can name so fits, by its parameters. */
+static unsigned fit_type_spec(struct search *search, uint32_t opcode, uint32_t type)
+{
+    const struct names_class *made = search->target->made;
+    struct buffer text = BUFFER_INIT;
     unsigned fit = 0;
 
+    signature_append_token(&text, &search->scope, type);
+    if (opcode == OP_NEWARR)
+        buffer_text(&text, "[]");
+    if (text.data && !(opcode == OP_BOX && is_variable(text.data, text.data + text.size)))
+        fit = fit_type(text.data, text.data + text.size, search->made,
+                       search->made + search->made_size, 0);
+    buffer_free(&text);
+    return opcode == OP_NEWARR && made->rank != 1 ? 0 : fit;
+}
+
+/* The same for making an object. Shared code names a type by its parameters: then the definition has to do. */
+static unsigned fit_class(struct search *search, const struct il_instruction *in)
+{
+    const struct names_class *made = search->target->made;
+    struct operand *operand;
+
     if (in->opcode == OP_LDSTR || in->opcode == OP_LDTOKEN) /* made when first asked for */
-        return strcmp(text, in->opcode == OP_LDSTR ? "System.String" : "System.RuntimeType") == 0
+        return strcmp(search->made,
+                      in->opcode == OP_LDSTR ? "System.String" : "System.RuntimeType") == 0
                    ? FIT_NAME
                    : 0;
     if (!makes_object(in->opcode))
         return 0;
-    if (in->opcode == OP_NEWOBJ) {
-        if (strcmp(text, "System.String") ==
-            0) /* made by a method that stands for the constructor */
-            return 0;
-        member_of(scope, in->token, &m);
-        token = m.owner;
-        buffer_free(&m.name);
+    /* A string is made by a method that stands for the constructor. */
+    if (in->opcode == OP_NEWOBJ && strcmp(search->made, "System.String") == 0)
+        return 0;
+    operand = operand_of(search, in->token);
+    if (clr_token_type(operand->owner) == mdtTypeDef && made->module && made->module->import)
+        return fit_definition(&search->scope, in->opcode, operand->owner, made);
+    if (makes_it(search, in->opcode, operand)) {
+        if (in->opcode != OP_BOX) /* what is boxed, newobj only builds */
+            return FIT_ALL;
+        /* Code shared by reference types has nothing to box. */
+        return is_variable(search->made, search->made + search->made_size) ? 0 : FIT_BOX;
     }
-    if (clr_token_type(token) == mdtTypeDef && made->module && made->module->import)
-        return fit_definition(scope, in->opcode, token, made);
-    signature_append_token(&type, scope, token);
-    if (in->opcode == OP_NEWARR)
-        buffer_text(&type, "[]");
-    if (text_is(&type, text, strlen(text)))
-        fit = in->opcode == OP_BOX ? FIT_BOX : FIT_ALL; /* what is boxed, newobj only builds */
-    else if (type.data && *text && clr_token_type(token) == mdtTypeSpec)
-        fit = fit_type(type.data, type.data + type.size, text, text + strlen(text), 0);
-    if (fit && fit < FIT_ALL && in->opcode == OP_NEWARR && made->rank != 1)
-        fit = 0;
-    if (in->opcode == OP_BOX && type.data && is_variable(type.data, type.data + type.size))
-        fit = 0; /* code shared by reference types: nothing to box */
-    buffer_free(&type);
-    return fit;
+    return clr_token_type(operand->owner) == mdtTypeSpec
+               ? fit_type_spec(search, in->opcode, operand->owner)
+               : 0;
 }
 
 /* Helpers of CoreLib that stand for an opcode, by the beginning of their names. */
@@ -573,7 +585,7 @@ static bool fits_helper(uint32_t opcode, const struct parts *callee)
 /* ---- choice ---- */
 
 /* Whether the operand is the definition of the very method, which then fits in all respects. */
-static bool is_definition(const struct names_method *method, const struct instruction *in,
+static bool is_definition(const struct names_method *method, const struct il_instruction *in,
                           const struct names_method *callee)
 {
     return callee && clr_token_type(in->token) == mdtMethodDef && in->token == callee->token &&
@@ -582,16 +594,30 @@ static bool is_definition(const struct names_method *method, const struct instru
            (in->opcode == OP_CALL || in->opcode == OP_CALLVIRT || in->opcode == OP_NEWOBJ);
 }
 
-static unsigned fit_of(const struct signature_scope *scope, const struct instruction *in,
-                       struct parts *callee, const struct names_class *made, bool owners,
-                       struct il_memo *memo)
+static unsigned fit_of(struct search *search, const struct il_instruction *in, bool owners)
 {
-    const char *text = made ? load_acquire(&made->text) : NULL;
+    const struct il_target *target = search->target;
 
-    if (callee)
-        return fits_helper(in->opcode, callee) ? FIT_ALL
-                                               : fit_call(scope, in, callee, owners, memo);
-    return text ? fit_class(scope, in, made, text) : 0;
+    if (is_definition(search->method, in, target->record))
+        return FIT_ALL;
+    if (!target->callee)
+        return fit_class(search, in);
+    return fits_helper(in->opcode, &search->callee) ? FIT_ALL : fit_call(search, in, owners);
+}
+
+static void search_init(struct search *search, const struct names_method *method,
+                        const struct il_pieces *pieces, const struct il_target *target)
+{
+    *search = (struct search){.method = method, .pieces = pieces, .target = target};
+    if (!method->module || !method->module->import)
+        return;
+    text_scope(method, &search->scope);
+    if (target->callee)
+        search->callee = parts_of(target->callee);
+    else if (target->made)
+        search->made = load_acquire(&target->made->text);
+    search->made_size = search->made ? strlen(search->made) : 0;
+    search->names = target->callee || search->made_size;
 }
 
 /* The best fit in [from, to), how many fit as well as it, and the one of these at the place of the target's rank. */
@@ -610,33 +636,32 @@ static void best_add(struct best *best, uint32_t at, unsigned fit, const struct 
     }
 }
 
+/* Instructions that may call or make something. */
+struct reach {
+    const struct il_instruction *first;
+    uint32_t count;
+};
+
+static struct reach reach_of(const struct il_pieces *pieces, uint32_t index)
+{
+    uint32_t first = pieces->piece[index].first;
+    uint32_t end = index + 1 < pieces->count ? pieces->piece[index + 1].first : pieces->reaches;
+
+    return (struct reach){pieces->reach + first, end - first};
+}
+
 /* An instruction whose operand names the target, more or less. */
 struct fit {
     uint32_t at;
     unsigned fit;
 };
 
-/* All in [from, to), appended to a buffer of struct fit. Comparing names is what the search costs. */
-static void fits_in(struct buffer *out, const struct names_method *method, const struct il_code *il,
-                    uint32_t from, uint32_t to, const struct il_target *target, bool owners)
+/* All that fit, appended to a buffer of struct fit. Comparing names is what the search costs. */
+static void fits_in(struct buffer *out, struct search *search, struct reach from, bool owners)
 {
-    struct signature_scope scope;
-    struct instruction in;
-    struct parts parts = {0};
+    for (uint32_t i = 0; search->names && i < from.count; i++) {
+        struct fit found = {from.first[i].at, fit_of(search, &from.first[i], owners)};
 
-    if (!method->module || !method->module->import || (!target->callee && !target->made))
-        return;
-    text_scope(method, &scope);
-    if (target->callee) {
-        parts = parts_of(target->callee);
-        parts.hash = hash_of(parts.name, parts.name_size);
-    }
-    while (from < to && next_instruction(il, &from, &in)) {
-        struct fit found = {in.at, FIT_ALL};
-
-        if (!is_definition(method, &in, target->record))
-            found.fit = fit_of(&scope, &in, target->callee ? &parts : NULL, target->made, owners,
-                               target->memo);
         if (found.fit)
             buffer_append(out, &found, sizeof(found));
     }
@@ -658,11 +683,6 @@ static uint32_t piece_of(const struct il_pieces *pieces, uint32_t at)
     return low;
 }
 
-static uint32_t piece_end(const struct il_pieces *pieces, uint32_t index)
-{
-    return index + 1 < pieces->count ? pieces->piece[index + 1].at : UINT32_MAX;
-}
-
 static uint32_t statement_of(const struct il_pieces *pieces, uint32_t index)
 {
     while (index && !pieces->piece[index].statement)
@@ -679,15 +699,18 @@ static uint32_t statement_of(const struct il_pieces *pieces, uint32_t index)
 enum { NEAR_LEADS, NEAR_FOLLOWS, NEAR_MAPPED, NEAR_BESIDE, NEAR_ANY, NEAR_SETS };
 
 struct near {
-    const struct il_pieces *pieces;
-    uint32_t own;   /* the entry's piece; pieces->count: none, the code before all entries */
-    uint8_t *level; /* the first set that each piece is in */
-    uint32_t *open; /* pieces still to be followed: each at most once, and the first */
+    struct search *search;
+    uint32_t own; /* the entry's piece; pieces->count: none, the code before all entries */
+    uint32_t
+        first; /* first ... own are NEAR_LEADS, and mostly suffice; the rest is found when it is asked for */
+    uint8_t *level; /* the first set that each piece is in; NULL: not asked for yet */
     struct near_fits {
         uint32_t first, count;
         bool known;
     } * piece_fits;     /* where the fits of each piece lie, once it has been searched */
     struct buffer fits; /* of struct fit */
+    struct best leads;  /* of NEAR_LEADS, once `led` */
+    bool led, failed;   /* failed: no memory */
 };
 
 static bool leads_on(const struct il_piece *piece)
@@ -695,23 +718,23 @@ static bool leads_on(const struct il_piece *piece)
     return !piece->mapped && !piece->splits && !piece->ends && piece->jump == IL_NOWHERE;
 }
 
-/* The piece's own set: from *first to *last. */
-static void leading(const struct il_pieces *pieces, uint32_t own, uint32_t *first, uint32_t *last)
+/* Where the piece's own set begins. */
+static uint32_t leading(const struct il_pieces *pieces, uint32_t own)
 {
-    *first = *last = own;
-    while (*first && !pieces->piece[*first].joins && leads_on(&pieces->piece[*first - 1]))
-        --*first;
+    while (own && !pieces->piece[own].joins && leads_on(&pieces->piece[own - 1]))
+        own--;
+    return own;
 }
 
-/* Follows control from a piece through those without entry. */
-static void follow(struct near *near, uint32_t from)
+/* Follows control from a piece through those without entry. open: room for each piece at most once, and the first. */
+static void follow(struct near *near, uint32_t *open, uint32_t from)
 {
-    const struct il_pieces *pieces = near->pieces;
-    uint32_t open = 0;
+    const struct il_pieces *pieces = near->search->pieces;
+    uint32_t count = 0;
 
-    near->open[open++] = from;
-    while (open) {
-        const struct il_piece *piece = &pieces->piece[near->open[--open]];
+    open[count++] = from;
+    while (count) {
+        const struct il_piece *piece = &pieces->piece[open[--count]];
         uint32_t next[2] = {pieces->count, pieces->count};
 
         if (!piece->ends)
@@ -723,7 +746,7 @@ static void follow(struct near *near, uint32_t from)
                 near->level[next[i]] <= NEAR_FOLLOWS)
                 continue;
             near->level[next[i]] = NEAR_FOLLOWS;
-            near->open[open++] = next[i];
+            open[count++] = next[i];
         }
     }
 }
@@ -731,7 +754,7 @@ static void follow(struct near *near, uint32_t from)
 /* The other pieces of the same statement. */
 static void statement(struct near *near, uint32_t own)
 {
-    const struct il_pieces *pieces = near->pieces;
+    const struct il_pieces *pieces = near->search->pieces;
     uint32_t i = statement_of(pieces, own);
 
     do
@@ -742,7 +765,7 @@ static void statement(struct near *near, uint32_t own)
 
 static void beside(struct near *near)
 {
-    const struct il_pieces *pieces = near->pieces;
+    const struct il_pieces *pieces = near->search->pieces;
     uint32_t own = near->own < pieces->count ? near->own : 0;
 
     for (uint32_t i = own; i && !pieces->piece[i - 1].mapped; i--)
@@ -754,53 +777,85 @@ static void beside(struct near *near)
             near->level[i] = NEAR_BESIDE;
 }
 
+static void near_init(struct near *near, struct search *search, uint32_t own)
+{
+    bool piece = own < search->pieces->count;
+
+    *near = (struct near){.search = search,
+                          .own = own,
+                          .first = piece ? leading(search->pieces, own) : own,
+                          .fits = BUFFER_INIT};
+}
+
 static void near_fini(struct near *near)
 {
     memory_free(near->level);
-    memory_free(near->open);
     memory_free(near->piece_fits);
     buffer_free(&near->fits);
 }
 
-static bool near_init(struct near *near, const struct il_pieces *pieces, uint32_t own)
+static void levels(struct near *near, uint32_t *open)
 {
-    uint32_t first, last;
+    const struct il_pieces *pieces = near->search->pieces;
+    uint32_t own = near->own, first = near->first;
 
-    *near = (struct near){pieces,
-                          own,
-                          memory_alloc(pieces->count),
-                          memory_alloc((pieces->count + 1) * sizeof(*near->open)),
-                          memory_zalloc(pieces->count, sizeof(*near->piece_fits)),
-                          BUFFER_INIT};
-    if (!near->level || !near->open || !near->piece_fits) {
-        near_fini(near);
-        return false;
-    }
     for (uint32_t i = 0; i < pieces->count; i++)
         near->level[i] = pieces->piece[i].mapped ? NEAR_SETS : NEAR_ANY;
     if (own < pieces->count) {
-        leading(pieces, own, &first, &last);
-        memset(near->level + first, NEAR_LEADS, last - first + 1);
-        follow(near, own);
+        memset(near->level + first, NEAR_LEADS, own - first + 1);
+        follow(near, open, own);
         if (first && !pieces->piece[first].joins && pieces->piece[first - 1].mapped &&
             !pieces->piece[first - 1].ends)
             near->level[first - 1] = NEAR_MAPPED;
         statement(near, own);
     } else if (!pieces->piece[0].mapped) {
         near->level[0] = NEAR_FOLLOWS;
-        follow(near, 0);
+        follow(near, open, 0);
     }
     beside(near);
-    return true;
+}
+
+/* Finds out which sets all pieces are in. Returns: whether that is known. */
+static bool widen(struct near *near)
+{
+    uint32_t count = near->search->pieces->count, *open;
+
+    if (near->level || near->failed)
+        return !near->failed;
+    open = memory_alloc((count + 1) * sizeof(*open));
+    near->level = memory_alloc(count);
+    near->piece_fits = memory_zalloc(count, sizeof(*near->piece_fits));
+    near->failed = !open || !near->level || !near->piece_fits;
+    if (!near->failed)
+        levels(near, open);
+    memory_free(open);
+    return !near->failed;
+}
+
+static struct best best_leading(struct near *near)
+{
+    const struct il_pieces *pieces = near->search->pieces;
+
+    for (uint32_t i = near->first; !near->led && i <= near->own && i < pieces->count; i++) {
+        struct reach from = reach_of(pieces, i);
+
+        for (uint32_t k = 0; near->search->names && k < from.count; k++)
+            best_add(&near->leads, from.first[k].at, fit_of(near->search, &from.first[k], false),
+                     near->search->target);
+    }
+    near->led = true;
+    return near->leads;
 }
 
 /* The best of the pieces that are in a set. A piece is searched once, however many sets ask. */
-static struct best best_of(const struct names_method *method, const struct il_code *il,
-                           struct near *near, unsigned set, const struct il_target *target)
+static struct best best_of(struct near *near, unsigned set)
 {
+    const struct il_pieces *pieces = near->search->pieces;
     struct best best = {.fit = 0};
 
-    for (uint32_t i = 0; i < near->pieces->count; i++) {
+    if (set == NEAR_LEADS)
+        return best_leading(near);
+    for (uint32_t i = 0; widen(near) && i < pieces->count; i++) {
         struct near_fits *of = &near->piece_fits[i];
         const struct fit *fit;
 
@@ -808,14 +863,13 @@ static struct best best_of(const struct names_method *method, const struct il_co
             continue;
         if (!of->known) {
             of->first = (uint32_t)(near->fits.size / sizeof(*fit));
-            fits_in(&near->fits, method, il, near->pieces->piece[i].at, piece_end(near->pieces, i),
-                    target, false);
+            fits_in(&near->fits, near->search, reach_of(pieces, i), false);
             of->count = (uint32_t)(near->fits.size / sizeof(*fit)) - of->first;
             of->known = true;
         }
         fit = (const struct fit *)(const void *)near->fits.data + of->first;
         for (uint32_t k = 0; k < of->count; k++)
-            best_add(&best, fit[k].at, fit[k].fit, target);
+            best_add(&best, fit[k].at, fit[k].fit, near->search->target);
     }
     return best;
 }
@@ -831,121 +885,116 @@ static int32_t chosen(const struct best *best, const struct il_target *target)
 }
 
 /* Whether the call's operand says nothing of whom it calls: through a pointer, or a delegate. */
-static bool calls_unnamed(const struct names_method *method, const struct il_code *il, uint32_t at)
+static bool calls_unnamed(struct search *search, const struct il_instruction *in)
 {
     static const char invoke[] = "Invoke";
-    struct signature_scope scope;
-    struct instruction in;
-    struct member m;
-    bool is;
 
-    if (!next_instruction(il, &at, &in) || in.opcode == OP_CALLI)
-        return in.opcode == OP_CALLI;
-    if (in.opcode != OP_CALLVIRT || !method->module || !method->module->import)
-        return false;
-    text_scope(method, &scope);
-    member_of(&scope, in.token, &m);
-    is = text_is(&m.name, invoke, sizeof(invoke) - 1);
-    buffer_free(&m.name);
-    return is;
+    if (in->opcode == OP_CALLI || in->opcode != OP_CALLVIRT || !search->scope.import)
+        return in->opcode == OP_CALLI;
+    return operand_of(search, in->token)->name == hash_of(invoke, sizeof(invoke) - 1);
 }
 
 /* What may lead to a target that no operand names. */
 struct ways {
     uint32_t all, calls;
-    uint32_t call, any; /* the first of each */
-    uint32_t statement; /* all are in this one; IL_NOWHERE if not */
+    const struct il_instruction *call, *any; /* the first of each */
+    uint32_t statement;                      /* all are in this one; IL_NOWHERE if not */
 };
 
-static struct ways ways_in(const struct il_code *il, const struct near *near, unsigned set)
+static void ways_add(struct ways *w, struct reach from, uint32_t statement, bool leads)
 {
-    const struct il_pieces *pieces = near->pieces;
+    for (uint32_t i = 0; i < from.count; i++) {
+        const struct il_instruction *in = &from.first[i];
+
+        if (in->opcode == OP_NEWOBJ && !leads)
+            continue; /* a constructor that is inlined and makes, or calls: not from afar */
+        if (!w->all++)
+            w->any = in;
+        w->statement = w->all == 1 || statement == w->statement ? statement : IL_NOWHERE;
+        if (is_call(in->opcode) && !w->calls++)
+            w->call = in;
+    }
+}
+
+static struct ways ways_in(struct near *near, unsigned set)
+{
+    const struct il_pieces *pieces = near->search->pieces;
     struct ways w = {.statement = IL_NOWHERE};
 
-    for (uint32_t i = 0; i < pieces->count; i++) {
-        uint32_t at = pieces->piece[i].at, end = piece_end(pieces, i), statement;
-        struct instruction in;
-
-        while (near->level[i] <= set && at < end && next_instruction(il, &at, &in)) {
-            if (!is_call(in.opcode) && !may_call_helper(in.opcode))
-                continue;
-            if (in.opcode == OP_NEWOBJ && near->level[i] > NEAR_LEADS)
-                continue; /* a constructor that is inlined and makes, or calls: not from afar */
-            statement = statement_of(pieces, i);
-            if (!w.all++)
-                w.any = in.at;
-            w.statement = w.all == 1 || statement == w.statement ? statement : IL_NOWHERE;
-            if (is_call(in.opcode) && !w.calls++)
-                w.call = in.at;
-        }
+    if (set == NEAR_LEADS) {
+        for (uint32_t i = near->first; i <= near->own && i < pieces->count; i++)
+            ways_add(&w, reach_of(pieces, i), statement_of(pieces, i), true);
+        return w;
     }
+    for (uint32_t i = 0; widen(near) && i < pieces->count; i++)
+        if (near->level[i] <= set && reach_of(pieces, i).count)
+            ways_add(&w, reach_of(pieces, i), statement_of(pieces, i),
+                     near->level[i] <= NEAR_LEADS);
     return w;
 }
 
-/* The only call among the likeliest pieces, if it says nothing of whom it calls. */
-static bool unnamed_call(const struct names_method *method, const struct il_code *il,
-                         const struct near *near, uint32_t *at)
+/* The only call among the likeliest pieces, if it says nothing of whom it calls; else NULL. */
+static const struct il_instruction *unnamed_call(struct near *near)
 {
-    struct ways w = ways_in(il, near, NEAR_LEADS);
+    struct ways w = ways_in(near, NEAR_LEADS);
 
-    *at = w.call;
-    return w.calls == 1 && calls_unnamed(method, il, w.call);
+    return w.calls == 1 && calls_unnamed(near->search, w.call) ? w.call : NULL;
 }
 
-static bool boxes(const struct il_code *il, const struct near *near, unsigned set)
+static bool boxes(struct near *near, unsigned set)
 {
-    for (uint32_t i = 0; i < near->pieces->count; i++) {
-        uint32_t at = near->pieces->piece[i].at, end = piece_end(near->pieces, i);
-        struct instruction in;
+    const struct il_pieces *pieces = near->search->pieces;
 
-        while (near->level[i] <= set && at < end && next_instruction(il, &at, &in))
-            if (in.opcode == OP_BOX)
+    for (uint32_t i = 0; widen(near) && i < pieces->count; i++) {
+        struct reach from = reach_of(pieces, i);
+
+        for (uint32_t k = 0; near->level[i] <= set && k < from.count; k++)
+            if (from.first[k].opcode == OP_BOX)
                 return true;
     }
     return false;
 }
 
 /* Where nothing near can call, the map is wrong: the code of an unrolled loop goes on under the entry before it. */
-static int32_t only_one(const struct names_method *method, const struct il_code *il,
-                        struct near *near, const struct il_target *target)
+static int32_t only_one(struct near *near)
 {
-    struct best best = best_of(method, il, near, NEAR_SETS, target);
-    bool exact = best.fit == FIT_BOX || (best.fit >= FIT_ALL && target->callee) ||
-                 (best.fit == FIT_ALL && !boxes(il, near, NEAR_SETS));
+    struct best best = best_of(near, NEAR_SETS);
+    bool exact = best.fit == FIT_BOX || (best.fit >= FIT_ALL && near->search->target->callee) ||
+                 (best.fit == FIT_ALL && !boxes(near, NEAR_SETS));
 
     return exact && best.count == 1 ? (int32_t)best.at : IL_UNKNOWN;
 }
 
 /* No operand names the target: the calls that may lead to it by another name, or are inlined there. */
-static int32_t by_way_of(const struct names_method *method, const struct il_code *il,
-                         struct near *near, const struct il_target *target)
+static int32_t by_way_of(struct near *near)
 {
-    struct ways w = ways_in(il, near, NEAR_FOLLOWS);
+    const struct il_target *target = near->search->target;
+    const struct il_pieces *pieces = near->search->pieces;
+    struct ways w = ways_in(near, NEAR_FOLLOWS);
     struct best elsewhere;
 
-    if (w.calls == 1 && calls_unnamed(method, il, w.call))
-        return (int32_t)w.call;
-    elsewhere = best_of(method, il, near, NEAR_ANY, target);
+    if (w.calls == 1 && calls_unnamed(near->search, w.call))
+        return (int32_t)w.call->at;
+    elsewhere = best_of(near, NEAR_ANY);
     if (elsewhere.fit >= FIT_NAME) /* moved away; or reached by way of a call here: who knows */
         return w.all ? IL_UNKNOWN : chosen(&elsewhere, target);
     if (!w.all)
-        return only_one(method, il, near, target);
+        return only_one(near);
     if (w.all == 1)
-        return (int32_t)w.any;
+        return (int32_t)w.any->at;
     if ((target->callee || target->made) && w.calls == 1)
-        return (int32_t)w.call;
-    if (near->own < near->pieces->count && w.all &&
-        w.statement == statement_of(near->pieces, near->own))
-        return (int32_t)near->pieces->piece[near->own].at;
+        return (int32_t)w.call->at;
+    if (near->own < pieces->count && w.statement == statement_of(pieces, near->own))
+        return (int32_t)pieces->piece[near->own].at;
     return IL_UNKNOWN;
 }
 
 /* The likeliest pieces that have as many instructions that fit as there are equal calls. */
-static int32_t named(const struct names_method *method, const struct il_code *il, struct near *near,
-                     const struct il_target *target, bool *any)
+static int32_t named(struct near *near, bool *any)
 {
+    const struct il_target *target = near->search->target;
     uint32_t wanted = target->rank.count ? target->rank.count : 1;
-    struct best best = best_of(method, il, near, NEAR_LEADS, target);
+    struct best best = best_of(near, NEAR_LEADS);
     unsigned fit;
 
     /*
@@ -955,13 +1004,13 @@ static int32_t named(const struct names_method *method, const struct il_code *il
     *any = best.fit >= FIT_NAME && best.count >= wanted &&
            (target->callee
                 ? best.fit != FIT_NAME_OWNER
-                : best.fit == FIT_BOX || (best.fit == FIT_ALL && !boxes(il, near, NEAR_BESIDE)));
+                : best.fit == FIT_BOX || (best.fit == FIT_ALL && !boxes(near, NEAR_BESIDE)));
     if (*any)
         return chosen(&best, target);
-    fit = best_of(method, il, near, NEAR_BESIDE, target).fit;
+    fit = best_of(near, NEAR_BESIDE).fit;
     *any = fit >= FIT_NAME;
     for (unsigned set = 0; *any && set < NEAR_ANY; set++) {
-        best = best_of(method, il, near, set, target);
+        best = best_of(near, set);
         if (best.fit >= FIT_NAME && best.count >= wanted &&
             (best.fit == fit || (target->callee && best.fit != FIT_NAME_OWNER)))
             return chosen(&best, target);
@@ -970,89 +1019,95 @@ static int32_t named(const struct names_method *method, const struct il_code *il
     return *any && best.count == 1 ? (int32_t)best.at : IL_UNKNOWN;
 }
 
-static int32_t find(const struct names_method *method, const struct il_code *il, struct near *near,
-                    const struct il_target *target)
+static int32_t find(struct near *near)
 {
+    const struct il_instruction *call;
     int32_t found;
-    uint32_t at;
     bool any;
 
-    if (target->callee && best_of(method, il, near, NEAR_LEADS, target).fit < FIT_NAME &&
-        unnamed_call(method, il, near, &at))
-        return best_of(method, il, near, NEAR_FOLLOWS, target).fit < FIT_NAME ? (int32_t)at
-                                                                              : IL_UNKNOWN;
-    found = named(method, il, near, target, &any);
-    return any ? found : by_way_of(method, il, near, target);
+    if (near->search->target->callee && best_of(near, NEAR_LEADS).fit < FIT_NAME &&
+        (call = unnamed_call(near)))
+        return best_of(near, NEAR_FOLLOWS).fit < FIT_NAME ? (int32_t)call->at : IL_UNKNOWN;
+    found = named(near, &any);
+    return any ? found : by_way_of(near);
 }
 
-int32_t il_find(const struct names_method *method, const struct il_code *il,
-                const struct il_pieces *pieces, uint32_t from, const struct il_target *target)
+/* find() or another look around a piece, IL_UNKNOWN if memory runs out. */
+static int32_t look(const struct names_method *method, const struct il_pieces *pieces, uint32_t own,
+                    const struct il_target *target, int32_t (*how)(struct near *near))
 {
-    uint32_t own = piece_of(pieces, from);
-    int32_t found = IL_UNKNOWN;
+    struct search search;
     struct near near;
+    int32_t found;
 
-    if (pieces->piece[own].at == from && near_init(&near, pieces, own)) {
-        found = find(method, il, &near, target);
-        near_fini(&near);
-    }
-    return found;
-}
-
-int32_t il_find_first(const struct names_method *method, const struct il_code *il,
-                      const struct il_pieces *pieces, const struct il_target *target)
-{
-    int32_t found = IL_UNKNOWN;
-    struct near near;
-
-    if (pieces->piece[0].mapped)
-        return il_search(method, il, pieces, 0, target);
-    if (near_init(&near, pieces, pieces->count)) {
-        found = find(method, il, &near, target);
-        near_fini(&near);
-    }
-    return found;
-}
-
-int32_t il_find_lost(const struct names_method *method, const struct il_code *il,
-                     const struct il_pieces *pieces, const struct il_target *target)
-{
-    int32_t found = IL_UNKNOWN;
-    struct best best;
-    struct near near;
-
-    if (!near_init(&near, pieces, pieces->count))
-        return IL_UNKNOWN;
-    best = best_of(method, il, &near, NEAR_ANY, target);
-    if (best.fit >= FIT_NAME)
-        found = chosen(&best, target);
+    search_init(&search, method, pieces, target);
+    near_init(&near, &search, own);
+    found = how(&near);
+    if (near.failed)
+        found = IL_UNKNOWN;
     near_fini(&near);
     return found;
 }
 
-int32_t il_search(const struct names_method *method, const struct il_code *il,
-                  const struct il_pieces *pieces, uint32_t from, const struct il_target *target)
+int32_t il_find(const struct names_method *method, const struct il_pieces *pieces, uint32_t from,
+                const struct il_target *target)
 {
-    struct best best = {.fit = 0};
-    struct buffer fits = BUFFER_INIT;
-    int32_t found = IL_UNKNOWN;
-    struct near near;
-    bool any = false;
+    uint32_t own = piece_of(pieces, from);
 
-    if (near_init(&near, pieces, from == IL_NOWHERE ? pieces->count : piece_of(pieces, from))) {
-        found = named(method, il, &near, target, &any);
-        near_fini(&near);
-    }
-    if (any)
-        return found;
-    fits_in(&fits, method, il, 0, il->size, target, true);
+    return pieces->piece[own].at == from ? look(method, pieces, own, target, find) : IL_UNKNOWN;
+}
+
+int32_t il_find_first(const struct names_method *method, const struct il_pieces *pieces,
+                      const struct il_target *target)
+{
+    if (pieces->piece[0].mapped)
+        return il_search(method, pieces, 0, target);
+    return look(method, pieces, pieces->count, target, find);
+}
+
+static int32_t find_lost(struct near *near)
+{
+    struct best best = best_of(near, NEAR_ANY);
+
+    return best.fit >= FIT_NAME ? chosen(&best, near->search->target) : IL_UNKNOWN;
+}
+
+int32_t il_find_lost(const struct names_method *method, const struct il_pieces *pieces,
+                     const struct il_target *target)
+{
+    return look(method, pieces, pieces->count, target, find_lost);
+}
+
+/* The only one in the whole method. */
+static int32_t only_fit(struct search *search)
+{
+    const struct il_pieces *pieces = search->pieces;
+    struct buffer fits = BUFFER_INIT;
+    struct best best = {.fit = 0};
+
+    fits_in(&fits, search, (struct reach){pieces->reach, pieces->reaches}, true);
     for (size_t i = 0; i < fits.size / sizeof(struct fit); i++) {
         const struct fit *fit = (const struct fit *)(const void *)fits.data + i;
 
-        best_add(&best, fit->at, fit->fit, target);
+        best_add(&best, fit->at, fit->fit, search->target);
     }
     buffer_free(&fits);
     return best.count == 1 ? (int32_t)best.at : IL_UNKNOWN;
+}
+
+static int32_t search_all(struct near *near)
+{
+    bool any;
+    int32_t found = named(near, &any);
+
+    return any ? found : only_fit(near->search);
+}
+
+int32_t il_search(const struct names_method *method, const struct il_pieces *pieces, uint32_t from,
+                  const struct il_target *target)
+{
+    return look(method, pieces, from == IL_NOWHERE ? pieces->count : piece_of(pieces, from), target,
+                search_all);
 }
 
 /* ---- pieces ---- */
@@ -1112,7 +1167,7 @@ static int effect_of(uint32_t opcode)
     return 0;
 }
 
-static int effect_of_call(const struct names_method *method, const struct instruction *in,
+static int effect_of_call(const struct names_method *method, const struct il_instruction *in,
                           bool *returns)
 {
     struct clr_metadata *import = method->module ? method->module->import : NULL;
@@ -1166,7 +1221,7 @@ static void reach(const struct il_code *il, uint16_t *known, int64_t target, int
 }
 
 /* Returns: the target of a branch other than a switch, else -1. */
-static int64_t reach_all(const struct il_code *il, const struct instruction *in, uint32_t next,
+static int64_t reach_all(const struct il_code *il, const struct il_instruction *in, uint32_t next,
                          uint16_t *known, int depth)
 {
     int64_t target = -1;
@@ -1187,8 +1242,8 @@ static int64_t reach_all(const struct il_code *il, const struct instruction *in,
 }
 
 /* Also whether the JIT begins something new behind it: after a call that returns nothing, be it a constructor. */
-static int depth_after(const struct names_method *method, const struct instruction *in, int depth,
-                       bool *breaks)
+static int depth_after(const struct names_method *method, const struct il_instruction *in,
+                       int depth, bool *breaks)
 {
     bool returns = true;
 
@@ -1197,34 +1252,51 @@ static int depth_after(const struct names_method *method, const struct instructi
     return depth < 0 ? 0 : depth; /* a handler begins with the exception on the stack */
 }
 
-/* Walks the code once; for depths branches back need no look: the stack is empty there, or known from before. */
-static uint32_t walk(const struct names_method *method, const struct il_code *il, uint16_t *known,
-                     struct il_piece *pieces)
+static struct il_piece *last_piece(const struct buffer *pieces)
 {
-    struct il_piece *piece = pieces;
+    return (struct il_piece *)(void *)(pieces->data + pieces->size) - 1;
+}
+
+/* Walks the code once; for depths branches back need no look: the stack is empty there, or known from before. */
+static void walk(const struct names_method *method, const struct il_code *il, uint16_t *known,
+                 struct buffer *pieces, struct buffer *reach)
+{
     uint32_t next = 0;
     bool ended = true, breaks = false, prefixed = false;
     int depth = 0;
-    struct instruction in;
+    struct il_instruction in;
 
     while (next_instruction(il, &next, &in)) {
         int64_t target;
 
         if (ended)
             depth = known[in.at] >= AT_DEPTH ? known[in.at] / AT_DEPTH - 1 : 0;
-        if (!in.at || (!depth && !prefixed) || breaks || (known[in.at] & AT_MAPPED))
-            *piece++ = (struct il_piece){in.at, IL_NOWHERE, !depth, known[in.at] & AT_MAPPED,
-                                         false, false,      false};
-        else if (ended || piece[-1].jump != IL_NOWHERE)
-            piece[-1].splits = true;
+        if (!in.at || (!depth && !prefixed) || breaks || (known[in.at] & AT_MAPPED)) {
+            const struct il_piece piece = {.at = in.at,
+                                           .first = (uint32_t)(reach->size / sizeof(in)),
+                                           .statement = !depth,
+                                           .mapped = known[in.at] & AT_MAPPED};
+
+            buffer_append(pieces, &piece, sizeof(piece));
+        } else if (ended || last_piece(pieces)->jump != IL_NOWHERE) {
+            last_piece(pieces)->splits = true;
+        }
+        if (is_call(in.opcode) || may_call_helper(in.opcode))
+            buffer_append(reach, &in, sizeof(in));
+        if (pieces->failed || reach->failed)
+            return;
         depth = depth_after(method, &in, depth, &breaks);
         target = reach_all(il, &in, next, known, depth);
         ended = ends_flow(in.opcode);
         prefixed = is_prefix(in.opcode);
-        piece[-1].ends = ended;
-        piece[-1].jump = target >= 0 ? (uint32_t)target : IL_NOWHERE;
+        last_piece(pieces)->ends = ended;
+        last_piece(pieces)->jump = target >= 0 ? (uint32_t)target : IL_NOWHERE;
     }
-    return (uint32_t)(piece - pieces);
+    if (!pieces->size)
+        buffer_append(
+            pieces,
+            &(struct il_piece){.jump = IL_NOWHERE, .statement = true, .joins = true, .ends = true},
+            sizeof(struct il_piece));
 }
 
 /* Now that all branches are known: where they come to. */
@@ -1244,28 +1316,44 @@ static void mark_joins(const struct il_code *il, const uint16_t *known, struct i
     }
 }
 
+/* The content of a buffer, without the room that is left. */
+static void *fitted(struct buffer *b)
+{
+    void *smaller = b->size ? memory_realloc(b->data, b->size) : NULL;
+
+    return smaller ? smaller : b->data;
+}
+
 int il_pieces_new(const struct names_method *method, const struct il_code *il,
                   const uint32_t *mapped, uint32_t mapped_count, struct il_pieces *out)
 {
     uint16_t *known = memory_zalloc(il->size + 1, sizeof(*known));
-    struct il_piece *smaller;
+    struct buffer pieces = BUFFER_INIT, reach = BUFFER_INIT;
 
-    *out = (struct il_pieces){memory_alloc((il->size + 1) * sizeof(*out->piece)), 0};
-    if (!known || !out->piece) {
-        memory_free(known);
-        memory_free(out->piece);
-        out->piece = NULL;
-        return -ENOMEM;
-    }
-    for (uint32_t i = 0; i < mapped_count; i++)
+    *out = (struct il_pieces){0};
+    for (uint32_t i = 0; known && i < mapped_count; i++)
         if (mapped[i] < il->size)
             known[mapped[i]] |= AT_MAPPED;
-    out->count = walk(method, il, known, out->piece);
-    if (!out->count)
-        out->piece[out->count++] = (struct il_piece){0, IL_NOWHERE, true, false, true, false, true};
+    if (known)
+        walk(method, il, known, &pieces, &reach);
+    if (!known || pieces.failed || reach.failed) {
+        memory_free(known);
+        buffer_free(&pieces);
+        buffer_free(&reach);
+        return -ENOMEM;
+    }
+    out->count = (uint32_t)(pieces.size / sizeof(*out->piece));
+    out->piece = fitted(&pieces);
+    out->reaches = (uint32_t)(reach.size / sizeof(*out->reach));
+    out->reach = fitted(&reach);
     mark_joins(il, known, out);
     memory_free(known);
-    smaller = memory_realloc(out->piece, out->count * sizeof(*out->piece));
-    out->piece = smaller ? smaller : out->piece;
     return 0;
+}
+
+void il_pieces_free(struct il_pieces *pieces)
+{
+    memory_free(pieces->piece);
+    memory_free(pieces->reach);
+    *pieces = (struct il_pieces){0};
 }

@@ -18,7 +18,7 @@ struct il_code {
 /* il_parse - finds the code in a body as metadata stores it. Returns: false for a damaged one. */
 bool il_parse(const uint8_t *body, size_t size, struct il_code *out);
 
-/* What the names of tokens are not, so that most need not be asked for again. One thread's own; memory_free ends it. */
+/* What operands name, so that the metadata is asked once. One thread's own; memory_free ends it. */
 struct il_memo;
 struct il_memo *il_memo_new(void); /* NULL: no memory */
 
@@ -39,28 +39,38 @@ struct il_target {
 struct il_piece {
     uint32_t at;
     uint32_t jump;  /* where a branch at its end goes, if it does; else IL_NOWHERE */
-    bool statement; /* the stack is empty here */
-    bool mapped;
-    bool joins;  /* a branch comes here */
-    bool splits; /* a branch comes to, or goes from, its inside */
-    bool ends;   /* does not run on into the next */
+    uint32_t first; /* of il_pieces.reach: the first that is in this piece, or in one behind it */
+    bool statement : 1; /* the stack is empty here */
+    bool mapped : 1;
+    bool joins : 1;  /* a branch comes here */
+    bool splits : 1; /* a branch comes to, or goes from, its inside */
+    bool ends : 1;   /* does not run on into the next */
 };
 
 #define IL_NOWHERE UINT32_MAX
 
+struct il_instruction {
+    uint32_t at;
+    uint32_t opcode; /* with its prefix byte, if it has one, above */
+    uint32_t token;  /* operand of 4 bytes, if it has one */
+};
+
 struct il_pieces {
-    struct il_piece *piece; /* by rising offset */
-    uint32_t count;
+    struct il_piece *piece; /* by rising offset; one at least */
+    struct il_instruction
+        *reach; /* those that call, or may call a helper, or make an object; by rising offset */
+    uint32_t count, reaches;
 };
 
 /*
  * il_pieces_new - the pieces of a method's IL. mapped: offsets that the map has entries for, in any order; one that is
  * no instruction's is passed over.
- * Returns: 0 and pieces that the caller frees with memory_free(out->piece); -ENOMEM.
+ * Returns: 0 and pieces for il_pieces_free(); -ENOMEM, and none.
  * Threads: as il_find.
  */
 int il_pieces_new(const struct names_method *method, const struct il_code *il,
                   const uint32_t *mapped, uint32_t mapped_count, struct il_pieces *out);
+void il_pieces_free(struct il_pieces *pieces);
 
 enum { IL_UNKNOWN = -1 };
 
@@ -71,23 +81,23 @@ enum { IL_UNKNOWN = -1 };
  *          by way of it. `from` if all that can call is in that piece, but nothing tells which it was. Else IL_UNKNOWN.
  * Threads: any that may read the metadata of method.
  */
-int32_t il_find(const struct names_method *method, const struct il_code *il,
-                const struct il_pieces *pieces, uint32_t from, const struct il_target *target);
+int32_t il_find(const struct names_method *method, const struct il_pieces *pieces, uint32_t from,
+                const struct il_target *target);
 
 /* il_find_first - the same for native code before the map's first entry, the prolog. */
-int32_t il_find_first(const struct names_method *method, const struct il_code *il,
-                      const struct il_pieces *pieces, const struct il_target *target);
+int32_t il_find_first(const struct names_method *method, const struct il_pieces *pieces,
+                      const struct il_target *target);
 
 /* il_find_lost - for code behind an epilog, where the JIT puts blocks that it moved away: operands that name the target. */
-int32_t il_find_lost(const struct names_method *method, const struct il_code *il,
-                     const struct il_pieces *pieces, const struct il_target *target);
+int32_t il_find_lost(const struct names_method *method, const struct il_pieces *pieces,
+                     const struct il_target *target);
 
 /*
  * il_search - the same when the map has no entry: `from` is that of the native code before, IL_NOWHERE behind an epilog. The instruction there whose
  * operand names the target, or the only one in the whole method that does, or that calls another method of the
  * target's type; else IL_UNKNOWN.
  */
-int32_t il_search(const struct names_method *method, const struct il_code *il,
-                  const struct il_pieces *pieces, uint32_t from, const struct il_target *target);
+int32_t il_search(const struct names_method *method, const struct il_pieces *pieces, uint32_t from,
+                  const struct il_target *target);
 
 #endif

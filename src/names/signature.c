@@ -14,13 +14,19 @@
 #define STEPS_MAX  20000
 #define NAME_UNITS 512 /* read without memory of its own; a longer name takes a second call */
 
+/* What blobs that refer to each other have in common. */
+struct reading {
+    unsigned steps; /* left */
+    bool variables; /* a type variable was met */
+};
+
 /* Reading one blob, and those of the TypeSpecs it refers to. */
 struct cursor {
     const uint8_t *at, *end;
     const struct signature_scope *scope;
     unsigned depth;
-    unsigned *steps; /* left, for all blobs together */
-    bool bad;        /* damaged: what was appended since is to be given up */
+    struct reading *all;
+    bool bad; /* damaged: what was appended since is to be given up */
 };
 
 static void read_type(struct cursor *c, struct buffer *out);
@@ -296,7 +302,7 @@ static void put_token(struct cursor *c, struct buffer *out, uint32_t token, stru
         known = put_reference(out, import, token, args, 0);
     } else if (clr_token_type(token) == mdtTypeSpec && clr_token_row(token) &&
                import->vtbl->get_type_spec_from_token(import, token, &blob, &size) >= 0 && blob) {
-        struct cursor inner = {blob, blob + size, c->scope, c->depth, c->steps, false};
+        struct cursor inner = {blob, blob + size, c->scope, c->depth, c->all, false};
 
         read_type(&inner, out);
         c->bad |= inner.bad;
@@ -503,6 +509,7 @@ static void read_compound(struct cursor *c, struct buffer *out, uint32_t kind)
     case ELEMENT_TYPE_MVAR: {
         uint32_t index = read_number(c);
 
+        c->all->variables = true;
         if (!c->bad)
             put_argument(out, c->scope,
                          kind == ELEMENT_TYPE_VAR ? mdtTypeDef | clr_token_row(c->scope->type)
@@ -560,11 +567,11 @@ static void read_type(struct cursor *c, struct buffer *out)
     };
     uint32_t kind = read_byte(c);
 
-    if (c->depth >= DEPTH_MAX || *c->steps == 0)
+    if (c->depth >= DEPTH_MAX || c->all->steps == 0)
         c->bad = true;
     if (c->bad)
         return;
-    --*c->steps;
+    c->all->steps--;
     if (kind < COUNT_OF(simple) && simple[kind]) {
         put(out, simple[kind]);
         return;
@@ -579,8 +586,8 @@ static void read_type(struct cursor *c, struct buffer *out)
 void signature_append_parameters(struct buffer *out, const struct signature_scope *scope,
                                  const uint8_t *blob, size_t size)
 {
-    unsigned steps = STEPS_MAX;
-    struct cursor c = {blob, blob ? blob + size : blob, scope, 0, &steps, false};
+    struct reading all = {.steps = STEPS_MAX};
+    struct cursor c = {blob, blob ? blob + size : blob, scope, 0, &all, false};
 
     put(out, "(");
     read_method(&c, out, false);
@@ -631,8 +638,8 @@ static uint32_t read_arguments(struct cursor *c)
 void signature_append_arguments(struct buffer *out, const struct signature_scope *scope,
                                 const uint8_t *blob, size_t size)
 {
-    unsigned steps = STEPS_MAX;
-    struct cursor c = {blob, blob ? blob + size : blob, scope, 0, &steps, false};
+    struct reading all = {.steps = STEPS_MAX};
+    struct cursor c = {blob, blob ? blob + size : blob, scope, 0, &all, false};
     uint32_t count = read_arguments(&c);
 
     for (uint32_t i = 0; i < count && !c.bad && !full(out); i++) {
@@ -644,8 +651,8 @@ void signature_append_arguments(struct buffer *out, const struct signature_scope
 
 bool signature_first_is_reference(const uint8_t *blob, size_t size)
 {
-    unsigned steps = STEPS_MAX;
-    struct cursor c = {blob, blob ? blob + size : blob, NULL, 0, &steps, false};
+    struct reading all = {.steps = STEPS_MAX};
+    struct cursor c = {blob, blob ? blob + size : blob, NULL, 0, &all, false};
     uint32_t type = read_arguments(&c) ? read_byte(&c) : 0;
 
     if (type == ELEMENT_TYPE_GENERICINST)
@@ -676,14 +683,14 @@ static bool method_blob(struct clr_metadata *import, uint32_t token, const uint8
 
 bool signature_shape_of(struct clr_metadata *import, uint32_t token, struct signature_shape *out)
 {
-    unsigned steps = STEPS_MAX;
+    struct reading all = {.steps = STEPS_MAX};
     const uint8_t *blob = NULL;
     struct cursor c;
     uint32_t size = 0, convention;
 
     if (!method_blob(import, token, &blob, &size) || !blob)
         return false;
-    c = (struct cursor){blob, blob + size, NULL, 0, &steps, false};
+    c = (struct cursor){blob, blob + size, NULL, 0, &all, false};
     convention = read_byte(&c);
     if (convention & IMAGE_CEE_CS_CALLCONV_GENERIC)
         read_number(&c);
@@ -699,10 +706,10 @@ bool signature_shape_of(struct clr_metadata *import, uint32_t token, struct sign
     return !c.bad && out->parameters < UINT16_MAX;
 }
 
-void signature_append_token(struct buffer *out, const struct signature_scope *scope, uint32_t type)
+bool signature_append_token(struct buffer *out, const struct signature_scope *scope, uint32_t type)
 {
-    unsigned steps = STEPS_MAX;
-    struct cursor c = {NULL, NULL, scope, 0, &steps, false};
+    struct reading all = {.steps = STEPS_MAX};
+    struct cursor c = {NULL, NULL, scope, 0, &all, false};
     size_t from = out->size;
 
     put_token(&c, out, type, NULL);
@@ -710,4 +717,5 @@ void signature_append_token(struct buffer *out, const struct signature_scope *sc
         cut_back(out, from);
         put(out, "?");
     }
+    return all.variables;
 }

@@ -45,8 +45,11 @@ void signature_append_arguments(struct buffer *out, const struct signature_scope
                                 const uint8_t *blob, size_t size);
 bool signature_first_is_reference(const uint8_t *blob, size_t size);
 
-/* A type by its token (mdTypeDef, mdTypeRef, mdTypeSpec), as an instruction names it. */
-void signature_append_token(struct buffer *out, const struct signature_scope *scope, uint32_t type);
+/*
+ * signature_append_token - a type by its token (mdTypeDef, mdTypeRef, mdTypeSpec), as an instruction names it.
+ * Returns: whether it speaks of type variables, which another scope says other things of.
+ */
+bool signature_append_token(struct buffer *out, const struct signature_scope *scope, uint32_t type);
 
 /*
  * signature_append_member_name - the bare name of a mdMethodDef or mdMemberRef.

@@ -16,7 +16,9 @@
 #include <unistd.h>
 
 #define NAME_UNITS 32
-#define CODE_MAX   65536 /* bytes of one piece of IL that are read; more is hardly one statement */
+#define MAP_SMALL \
+    128 /* entries of a map that are asked for at once: the runtime is slow to find it */
+#define CODE_MAX 65536 /* bytes of one piece of IL that are read; more is hardly one statement */
 
 static bool body_offset(const struct names_body *body, uintptr_t ip, uint32_t *offset)
 {
@@ -71,18 +73,29 @@ static uintptr_t body_address(const struct names_body *body, uint32_t offset, si
     return 0;
 }
 
-/*
- * Reads the code around a call, as far as it belongs to the same piece of IL. Through the kernel: code may have been
- * unloaded by now.
- */
-static struct native_rank rank_of(const struct names_body *body,
+/* native_rank() of code that may have been unloaded by now: read through the kernel. */
+static struct native_rank rank_safely(uintptr_t address, size_t size, size_t ret, bool by_argument)
+{
+    struct native_rank rank = {0, 0, false};
+    uint8_t small[512], *code = small;
+
+    if (size > sizeof(small))
+        code = memory_alloc(size);
+    if (code && process_vm_readv(getpid(), &(struct iovec){code, size}, 1,
+                                 &(struct iovec){(void *)address, size}, 1, 0) == (ssize_t)size)
+        rank = native_rank(code, size, ret, by_argument);
+    if (code != small)
+        memory_free(code);
+    return rank;
+}
+
+/* Reads the code around a call, as far as it belongs to the same piece of IL. */
+static struct native_rank rank_of(const struct names_method *method, const struct names_body *body,
                                   const struct clr_debug_il_to_native_map *entry, uint32_t offset,
                                   const struct site_hint *hint)
 {
     const struct clr_debug_il_to_native_map *first = entry, *last = entry, *e;
-    struct native_rank rank = {0, 0, false};
-    uint8_t small[512], *code = small;
-    size_t size, left;
+    size_t size, left, ret;
     uintptr_t address;
 
     for (e = entry;
@@ -98,35 +111,28 @@ static struct native_rank rank_of(const struct names_body *body,
     if (size > left)
         size = left;
     if (!address || !size || size > CODE_MAX)
-        return rank;
-    if (size > sizeof(small))
-        code = memory_alloc(size);
-    if (code && process_vm_readv(getpid(), &(struct iovec){code, size}, 1,
-                                 &(struct iovec){(void *)address, size}, 1, 0) == (ssize_t)size)
-        rank = native_rank(code, size, offset + 1 - first->native_start_offset, hint->made);
-    if (code != small)
-        memory_free(code);
-    return rank;
+        return (struct native_rank){0, 0, false};
+    ret = offset + 1 - first->native_start_offset;
+    if (names_method_entry(method)->recheck)
+        return rank_safely(address, size, ret, hint->made);
+    return native_rank((const uint8_t *)address, size, ret, hint->made);
 }
 
-typedef int32_t il_finder(const struct names_method *method, const struct il_code *il,
-                          const struct il_pieces *pieces, uint32_t from,
-                          const struct il_target *target);
+typedef int32_t il_finder(const struct names_method *method, const struct il_pieces *pieces,
+                          uint32_t from, const struct il_target *target);
 
-static int32_t before_all(const struct names_method *method, const struct il_code *il,
-                          const struct il_pieces *pieces, uint32_t from,
-                          const struct il_target *target)
+static int32_t before_all(const struct names_method *method, const struct il_pieces *pieces,
+                          uint32_t from, const struct il_target *target)
 {
     (void)from;
-    return il_find_first(method, il, pieces, target);
+    return il_find_first(method, pieces, target);
 }
 
-static int32_t behind_epilog(const struct names_method *method, const struct il_code *il,
-                             const struct il_pieces *pieces, uint32_t from,
-                             const struct il_target *target)
+static int32_t behind_epilog(const struct names_method *method, const struct il_pieces *pieces,
+                             uint32_t from, const struct il_target *target)
 {
     (void)from;
-    return il_find_lost(method, il, pieces, target);
+    return il_find_lost(method, pieces, target);
 }
 
 /* Finds the instruction at `from` or near. Without IL there is but what the map says. */
@@ -135,16 +141,15 @@ static int32_t instruction(struct names *names, struct names_method *method,
                            const struct site_hint *hint, struct native_rank rank, il_finder *finder)
 {
     struct il_target target;
-    struct il_code il;
 
-    if (!body->pieces.piece || !il_of(names, method, &il))
+    if (!body->pieces.count)
         return finder == il_find ? (int32_t)from : IL_UNKNOWN;
     target.callee = hint->callee ? names_method_resolve(names, hint->callee) : NULL;
     target.record = hint->callee;
     target.made = hint->made;
     target.memo = load_relaxed(&names->resolver) == (uintptr_t)pthread_self() ? names->memo : NULL;
     target.rank = rank;
-    return finder(method, &il, &body->pieces, from, &target);
+    return finder(method, &body->pieces, from, &target);
 }
 
 /*
@@ -187,7 +192,8 @@ static int32_t body_il(struct names *names, struct names_method *method,
         from = entry->il_offset;
     else if (entry->il_offset == EPILOG)
         from = IL_NOWHERE;
-    il = instruction(names, method, body, from, hint, rank_of(body, entry, offset, hint), finder);
+    il = instruction(names, method, body, from, hint, rank_of(method, body, entry, offset, hint),
+                     finder);
     return il >= 0 ? il : NAMES_SITE_UNMAPPED;
 }
 
@@ -204,7 +210,7 @@ static void body_free(struct names_body *body)
     if (body) {
         memory_free(body->range);
         memory_free(body->map);
-        memory_free(body->pieces.piece);
+        il_pieces_free(&body->pieces);
     }
     memory_free(body);
 }
@@ -233,14 +239,20 @@ static bool body_current(const struct names *names, const struct names_method *m
 static hresult ask_ranges(struct names *names, struct names_body *body)
 {
     struct clr_info *info = names->config.info;
-    uint32_t count = 0, max;
-    hresult hr = info->vtbl->get_code_info4(info, body->start, 0, &count, NULL);
+    struct clr_code_info small[2];
+    uint32_t count = 0, max = COUNT_OF(small);
+    hresult hr = info->vtbl->get_code_info4(info, body->start, max, &count, small);
 
     if (hr < 0 || !count)
         return hr < 0 ? hr : E_FAIL;
-    body->range = memory_zalloc(count, sizeof(*body->range));
+    body->range = memory_alloc(count * sizeof(*body->range));
     if (!body->range)
         return E_OUTOFMEMORY;
+    if (count <= max) {
+        memcpy(body->range, small, count * sizeof(*small));
+        body->ranges = count;
+        return hr;
+    }
     max = count;
     hr = info->vtbl->get_code_info4(info, body->start, max, &count, body->range);
     body->ranges = count < max ? count : max;
@@ -250,18 +262,23 @@ static hresult ask_ranges(struct names *names, struct names_body *body)
 static hresult ask_map(struct names *names, struct names_body *body)
 {
     struct clr_info *info = names->config.info;
-    uint32_t count = 0, max;
-    hresult hr = info->vtbl->get_il_to_native_mapping3(info, body->start, 0, &count, NULL);
+    struct clr_debug_il_to_native_map small[MAP_SMALL];
+    uint32_t count = 0, max = COUNT_OF(small);
+    hresult hr = info->vtbl->get_il_to_native_mapping3(info, body->start, max, &count, small);
 
     if (hr < 0 || !count)
         return hr;
-    body->map = memory_zalloc(count, sizeof(*body->map));
+    body->map = memory_alloc(count * sizeof(*body->map));
     if (!body->map)
         return E_OUTOFMEMORY;
-    max = count;
-    hr = info->vtbl->get_il_to_native_mapping3(info, body->start, max, &count, body->map);
-    if (hr < 0)
-        return hr;
+    if (count <= max) {
+        memcpy(body->map, small, count * sizeof(*small));
+    } else {
+        max = count;
+        hr = info->vtbl->get_il_to_native_mapping3(info, body->start, max, &count, body->map);
+        if (hr < 0)
+            return hr;
+    }
     body->entries = count < max ? count : max;
     qsort(body->map, body->entries, sizeof(*body->map), by_native_start);
     return hr;

@@ -79,8 +79,8 @@ static int32_t find(const uint8_t *code, uint32_t size, const uint32_t *mapped, 
     int32_t found;
 
     assert_int_equal(il_pieces_new(caller, &il, mapped, count, &pieces), 0);
-    found = il_find(caller, &il, &pieces, from, target);
-    memory_free(pieces.piece);
+    found = il_find(caller, &pieces, from, target);
+    il_pieces_free(&pieces);
     return found;
 }
 
@@ -108,8 +108,8 @@ static void type_arguments_may_differ_from_those_in_the_code(void **state)
 
         store_relaxed(&made.record.text, other[i]);
         assert_int_equal(il_pieces_new(caller, &il, mapped, 2, &pieces), 0);
-        assert_int_equal(il_find_lost(caller, &il, &pieces, &target), IL_UNKNOWN);
-        memory_free(pieces.piece);
+        assert_int_equal(il_find_lost(caller, &pieces, &target), IL_UNKNOWN);
+        il_pieces_free(&pieces);
     }
 }
 
@@ -218,12 +218,11 @@ static void damaged_il_is_not_read_past(void **state)
                 assert_int_equal(
                     il_pieces_new(caller, &il, (const uint32_t[]){0, 2, 900}, 3, &pieces), 0);
                 for (uint32_t from = 0; from < il.size + 2; from++)
-                    assert_in_range(il_find(caller, &il, &pieces, from, &target) + 1, 0, il.size);
-                assert_in_range(il_find_first(caller, &il, &pieces, &target) + 1, 0, il.size);
-                assert_in_range(il_find_lost(caller, &il, &pieces, &target) + 1, 0, il.size);
-                assert_in_range(il_search(caller, &il, &pieces, IL_NOWHERE, &target) + 1, 0,
-                                il.size);
-                memory_free(pieces.piece);
+                    assert_in_range(il_find(caller, &pieces, from, &target) + 1, 0, il.size);
+                assert_in_range(il_find_first(caller, &pieces, &target) + 1, 0, il.size);
+                assert_in_range(il_find_lost(caller, &pieces, &target) + 1, 0, il.size);
+                assert_in_range(il_search(caller, &pieces, IL_NOWHERE, &target) + 1, 0, il.size);
+                il_pieces_free(&pieces);
             }
             free(copy);
         }
@@ -306,11 +305,11 @@ static void without_memory_nothing_is_found_and_nothing_leaks(void **state)
     assert_int_equal(il_pieces_new(caller, &il, NULL, 0, &pieces), 0);
     for (long n = 0; n < 100 && found == IL_UNKNOWN; n++) {
         memory_fail_after(n);
-        found = il_find(caller, &il, &pieces, 0, &target);
+        found = il_find(caller, &pieces, 0, &target);
         memory_fail_after(-1);
     }
     assert_int_equal(found, 5);
-    memory_free(pieces.piece);
+    il_pieces_free(&pieces);
 }
 
 int main(void)

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 
@@ -22,7 +23,8 @@ enum {
     OSR = 0x300000,
     OTHER_CODE = 0x400000,
     DYNAMIC_CODE = 0x500000,
-    STUB_CODE = 0x600000
+    STUB_CODE = 0x600000,
+    END_OF_CODE = 0x700000
 };
 
 static const struct fake_type types[] = {
@@ -174,6 +176,16 @@ static int teardown(void **state)
     return load_relaxed(&metadata.references_held) ? -1 : 0;
 }
 
+/* Code that cannot go is read where it lies: nothing in it calls. */
+static int map_code(void **state)
+{
+    void *code = mmap((void *)CODE, END_OF_CODE - CODE, PROT_READ,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+    (void)state;
+    return code == (void *)CODE ? 0 : -1;
+}
+
 static int32_t call(uintptr_t offset, uintptr_t callee)
 {
     return names_site_call(names, caller, CODE + offset, callee ? method_of(callee) : NULL);
@@ -250,12 +262,12 @@ static void code_that_may_have_been_unloaded_is_asked_for_again(void **state)
     functions[0].class = 0; /* as of shared code on .NET 8 and 9 */
     setup(NULL);
     assert_int_equal(call(0x50, FIRST), 33);
-    assert_int_equal(load_relaxed(&info.maps), 4);
+    assert_int_equal(load_relaxed(&info.maps), 2);
     assert_int_equal(call(0x50, FIRST), 33);
-    assert_int_equal(load_relaxed(&info.maps), 4);
+    assert_int_equal(load_relaxed(&info.maps), 2);
     names_module_unloaded(names, 0x9999);
     assert_int_equal(call(0x50, FIRST), 33);
-    assert_int_equal(load_relaxed(&info.maps), 8);
+    assert_int_equal(load_relaxed(&info.maps), 4);
     functions[0] = old;
 }
 
@@ -272,10 +284,10 @@ static void every_body_of_a_method_is_found_and_asked_for_once(void **state)
     (void)state;
     assert_int_equal(names_site_alloc(names, caller, OSR + 0x10, class_of(WIDGET)), 70);
     assert_int_equal(call(0x50, FIRST), 33);
-    assert_int_equal(load_relaxed(&info.maps), 4); /* count and content of two */
+    assert_int_equal(load_relaxed(&info.maps), 2);
     for (int i = 0; i < 10; i++)
         call(0x50, FIRST);
-    assert_int_equal(load_relaxed(&info.maps), 4);
+    assert_int_equal(load_relaxed(&info.maps), 2);
 }
 
 static void outside_of_the_method_it_says_where(void **state)
@@ -350,5 +362,5 @@ int main(void)
                                         teardown),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, map_code, NULL);
 }
