@@ -213,7 +213,7 @@ static struct tree_node *context_of(struct alloc *a, struct frame *top, size_t d
         struct frame *frame = &top[-(ptrdiff_t)fresh--];
 
         node = tree_child(a->config.tree, node, load_relaxed(&frame->method), call_of(a, frame));
-        frame->node = node->id;
+        frame->node = tree_id(a->config.tree, node);
     }
     return node;
 }
@@ -238,7 +238,7 @@ uint32_t alloc_node(struct alloc *a)
     struct frame *top;
     size_t depth = s ? stack_look(s, &top) : 0;
 
-    return depth ? context_of(a, top, depth)->id : 0;
+    return depth ? tree_id(a->config.tree, context_of(a, top, depth)) : 0;
 }
 
 /* While a filter runs the method has a second frame, on top of those that the exception passes: its own lies below. */
@@ -265,7 +265,9 @@ static uint32_t site_of(struct alloc *a, struct alloc_thread *t, uintptr_t metho
     if (!ip)
         return 0;
     if (UNLIKELY(t->site[at].ip != ip || t->site[at].method != method)) {
-        t->site[at].id = tree_site(a->config.sites, method, ip, (uintptr_t) class)->id;
+        struct tree_node *site = tree_site(a->config.sites, method, ip, (uintptr_t) class);
+
+        t->site[at].id = tree_id(a->config.sites, site);
         t->site[at].ip = ip;
         t->site[at].method = method;
     }
@@ -415,14 +417,14 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
         ip = a->config.options->no_lines ? 0 : allocating_instruction(a, top, depth);
         event.site = site_of(a, t, load_relaxed(&top[-1].method), ip, class);
     }
-    event.node = node->id;
+    event.node = tree_id(a->config.tree, node);
     if (UNLIKELY(a->config.values != NULL))
         post_values(a, s, t, event.ticks);
     if (UNLIKELY(event_post(t->ring, &event)))
         event_lose(t->ring, EVENT_LOST_RING_FULL);
     if (UNLIKELY(wanted || a->config.captured)) {
         struct alloc_capture capture = {
-            s, top, depth, captured - event.ticks, event.ticks, class->id, node->id, t->ring, ip};
+            s, top, depth, captured - event.ticks, event.ticks, class->id, event.node, t->ring, ip};
 
         if (wanted)
             compare(a, t, &capture);

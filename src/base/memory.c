@@ -51,17 +51,35 @@ void memory_free(void *block)
     free(block);
 }
 
-void *memory_pages_map(size_t size)
+static void *map(size_t size, int protection)
 {
     int saved = errno;
     void *pages;
 
     if (must_fail())
         return NULL;
-    pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                 -1, 0);
+    pages = mmap(NULL, size, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     errno = saved;
     return pages == MAP_FAILED ? NULL : pages;
+}
+
+void *memory_pages_map(size_t size)
+{
+    return map(size, PROT_READ | PROT_WRITE);
+}
+
+void *memory_pages_reserve(size_t size)
+{
+    return map(size, PROT_NONE);
+}
+
+bool memory_pages_use(void *pages, size_t size)
+{
+    int saved = errno;
+    bool given = !must_fail() && mprotect(pages, size, PROT_READ | PROT_WRITE) == 0;
+
+    errno = saved;
+    return given;
 }
 
 void memory_pages_unmap(void *pages, size_t size)

@@ -5,6 +5,7 @@
 #ifndef SHADOWTRACE_BASE_MEMORY_H
 #define SHADOWTRACE_BASE_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* As malloc, calloc, realloc, strdup: NULL when out of memory; released with memory_free. Threads: any. */
@@ -23,6 +24,13 @@ void memory_free(void *block);
  */
 void *memory_pages_map(size_t size);
 void memory_pages_unmap(void *pages, size_t size);
+
+/*
+ * memory_pages_reserve - address space that no memory stands behind; memory_pages_use gives pages of it theirs, zeroed.
+ * Giving it twice changes nothing. Returns: the space or NULL; whether there is memory. Otherwise as memory_pages_map.
+ */
+void *memory_pages_reserve(size_t size);
+bool memory_pages_use(void *pages, size_t size);
 
 /*
  * memory_fail_after - for tests: let `count` more allocations of this seam succeed, then fail every one;

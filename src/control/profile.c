@@ -43,7 +43,7 @@ static void post(struct sampler *s, enum profile_source source, uint64_t ticks, 
     struct profile_counts *counts = &s->config.profile->source[source];
     struct event event = {.ticks = ticks,
                           .subject = os_thread | bits,
-                          .node = node->id,
+                          .node = tree_id(s->config.tree, node),
                           .site = depth,
                           .bytes_kind = event_pack(0, EVENT_HEAP_NORMAL, EVENT_SAMPLE)};
 

@@ -102,7 +102,7 @@ int log_define_method(struct log *log, const struct names_method *method)
 static bool node_ready(const struct tree_node *node)
 {
     return load_acquire(&node->state) == TREE_LIVE && load_acquire(&node->il) != TREE_IL_PENDING &&
-           names_method_text((const struct names_method *)node->method);
+           names_method_text((const struct names_method *)tree_method(node));
 }
 
 static int path_push(struct log *log, size_t at, struct tree_node *node)
@@ -132,7 +132,7 @@ int log_define_node(struct log *log, uint32_t id)
     if (node->written == log->generation)
         return 0;
     /* Ready is asked of the youngest first: the resolver comes to it last. */
-    for (; node->parent && node->written != log->generation; node = node->parent) {
+    for (; node->up && node->written != log->generation; node = tree_parent(node)) {
         if (!node_ready(node))
             return -EAGAIN;
         err = path_push(log, count++, node);
@@ -141,7 +141,7 @@ int log_define_node(struct log *log, uint32_t id)
     }
     while (count-- > 0) {
         node = log->path[count];
-        err = log_define_method(log, (const struct names_method *)node->method);
+        err = log_define_method(log, (const struct names_method *)tree_method(node));
         if (err)
             return err;
         err = log_format_node(log, node);

@@ -77,9 +77,9 @@ static void put_stack(struct buffer *b, const struct tree_node *node)
     const char *separator = "";
 
     buffer_text(b, ",\"stack\":[");
-    for (; node->parent; node = node->parent) {
+    for (; node->up; node = tree_parent(node)) {
         buffer_text(b, separator);
-        buffer_json_string(b, names_method_text((const struct names_method *)node->method));
+        buffer_json_string(b, names_method_text((const struct names_method *)tree_method(node)));
         separator = ",";
     }
     buffer_char(b, ']');
@@ -156,11 +156,11 @@ int log_format_node(struct log *log, const struct tree_node *node)
         return -ENOMEM;
     }
     at = PUT(at, "{\"kind\":\"node\",\"id\":");
-    at = put_number(at, node->id);
+    at = put_number(at, tree_id(log->config.tree, node));
     at = PUT(at, ",\"parent\":");
-    at = put_number(at, node->parent->id);
+    at = put_number(at, tree_id(log->config.tree, tree_parent(node)));
     at = PUT(at, ",\"method\":");
-    at = put_number(at, ((const struct names_method *)node->method)->id);
+    at = put_number(at, ((const struct names_method *)tree_method(node))->id);
     if (il >= 0) {
         at = PUT(at, ",\"il\":");
         at = put_number(at, (uint64_t)il);
@@ -168,7 +168,7 @@ int log_format_node(struct log *log, const struct tree_node *node)
     b->size += (size_t)(at - line);
     if (call)
         buffer_format(b, ",\"call\":\"%s\"", call);
-    if (node->ip == FRAME_RET_FILTER)
+    if (tree_ip(node) == FRAME_RET_FILTER)
         buffer_text(b, ",\"filter\":true");
     return line_end(b, mark);
 }

@@ -49,7 +49,7 @@ void log_values_put(struct buffer *b, struct log_thread *thread, const struct tr
     const char *separator = ",\"args\":[";
     uint32_t frames = 0;
 
-    for (; node->parent; node = node->parent)
+    for (; node->up; node = tree_parent(node))
         frames++;
     live_pop(thread, thread->values);
     for (size_t i = thread->live_count; i-- > 0;) {

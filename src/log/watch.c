@@ -133,10 +133,10 @@ static void put_row(struct log *log, struct buffer *b, const struct watch_row *r
     if (il >= 0)
         buffer_format(b, ",\"il\":%d", il);
     buffer_text(b, ",\"stack\":[");
-    for (; node && node->parent && frames < MOST_FRAMES; node = node->parent) {
+    for (; node && node->up && frames < MOST_FRAMES; node = tree_parent(node)) {
         if (frames++)
             buffer_char(b, ',');
-        buffer_json_string(b, names_method_text((const struct names_method *)node->method));
+        buffer_json_string(b, names_method_text((const struct names_method *)tree_method(node)));
     }
     buffer_text(b, "]}");
 }

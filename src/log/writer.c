@@ -545,26 +545,26 @@ void log_abandon(struct log *log)
 
 static bool has_ip(const struct tree_node *node)
 {
-    return node->ip && node->ip != FRAME_RET_FILTER;
+    return tree_ip(node) && tree_ip(node) != FRAME_RET_FILTER;
 }
 
 void log_resolve_node(struct names *names, struct tree_node *node)
 {
-    struct names_method *method = (struct names_method *)node->method;
+    struct names_method *method = (struct names_method *)tree_method(node);
     struct names_method *inside =
-        (struct names_method *)node->parent->method; /* NULL under the root */
+        (struct names_method *)tree_method(tree_parent(node)); /* NULL under the root */
     int32_t il = NAMES_SITE_NONE;
 
     names_method_resolve(names, method);
     if (has_ip(node))
-        il = names_site_call(names, inside, node->ip, method);
+        il = names_site_call(names, inside, tree_ip(node), method);
     store_release(&node->il, il); /* after the method's text; pairs with the writer's acquire */
 }
 
 void log_resolve_site(struct names *names, struct tree_node *site)
 {
-    int32_t il = names_site_alloc(names, (struct names_method *)site->method, site->ip,
-                                  (struct names_class *)load_relaxed(&site->hint));
+    int32_t il = names_site_alloc(names, (struct names_method *)tree_method(site), tree_ip(site),
+                                  (struct names_class *)tree_hint(site));
 
     store_release(&site->il, il);
 }
@@ -572,18 +572,18 @@ void log_resolve_site(struct names *names, struct tree_node *site)
 /* log_resolve_node, remembering instructions. A node of code that can be unloaded was resolved when it was made. */
 static void resolve_known(struct log *log, struct tree_node *node)
 {
-    const struct names_method *inside = (const struct names_method *)node->parent->method;
-    uint64_t hash = node->ip * UINT64_C(0x9e3779b97f4a7c15);
+    const struct names_method *inside = (const struct names_method *)tree_method(tree_parent(node));
+    uint64_t hash = tree_ip(node) * UINT64_C(0x9e3779b97f4a7c15);
     struct log_known_ip *known = log->known ? &log->known[hash >> (64 - LOG_KNOWN_BITS)] : NULL;
 
-    if (known && has_ip(node) && known->ip == node->ip && known->method == inside) {
-        names_method_resolve(log->config.names, (struct names_method *)node->method);
+    if (known && has_ip(node) && known->ip == tree_ip(node) && known->method == inside) {
+        names_method_resolve(log->config.names, (struct names_method *)tree_method(node));
         store_release(&node->il, known->il);
         return;
     }
     log_resolve_node(log->config.names, node);
     if (known)
-        *known = (struct log_known_ip){node->ip, inside, load_relaxed(&node->il)};
+        *known = (struct log_known_ip){tree_ip(node), inside, load_relaxed(&node->il)};
 }
 
 /* The next node of a tree that is open, passing those that are done; NULL: none, or one that is still being made. */
@@ -596,7 +596,7 @@ static struct tree_node *next_open(struct tree *tree, uint32_t *cursor)
 
         if (state == TREE_RESERVED)
             return NULL;
-        if (state == TREE_LIVE && node->parent && load_relaxed(&node->il) == TREE_IL_PENDING)
+        if (state == TREE_LIVE && node->up && load_relaxed(&node->il) == TREE_IL_PENDING)
             return node;
     }
     return NULL;

@@ -117,8 +117,8 @@ static uintptr_t map_function(uintptr_t function_id, void *client_data, int32_t 
 static void node_created(void *context, struct tree_node *node)
 {
     struct profiler *p = context;
-    const struct names_method *method = (const struct names_method *)node->method;
-    const struct names_method *parent = (const struct names_method *)node->parent->method;
+    const struct names_method *method = (const struct names_method *)tree_method(node);
+    const struct names_method *parent = (const struct names_method *)tree_method(tree_parent(node));
 
     if (method->collectible || (parent && parent->collectible))
         log_resolve_node(p->names, node);
@@ -128,7 +128,7 @@ static void site_created(void *context, struct tree_node *site)
 {
     struct profiler *p = context;
 
-    if (((const struct names_method *)site->method)->collectible)
+    if (((const struct names_method *)tree_method(site))->collectible)
         log_resolve_site(p->names, site);
 }
 

@@ -266,10 +266,11 @@ static inline void allocate_on(struct event_ring *ring, const struct names_class
                                const struct tree_node *node, const struct tree_node *site,
                                uint64_t bytes, enum event_heap heap)
 {
+    const struct world *w = container_of(ring->hub, struct world, hub);
     const struct event event = {.ticks = clock_ticks(),
                                 .subject = (uintptr_t) class,
-                                .node = node ? node->id : 0,
-                                .site = site ? site->id : 0,
+                                .node = node ? tree_id(w->tree, node) : 0,
+                                .site = site ? tree_id(w->sites, site) : 0,
                                 .bytes_kind = event_pack(bytes, heap, EVENT_ALLOC)};
 
     store_relaxed(&ring->seen, load_relaxed(&ring->seen) + 1);

@@ -88,7 +88,7 @@ static void an_allocation_is_one_line_with_its_context(void **state)
     assert_int_equal(number(line, "thread"), 1);
     assert_int_equal(number(line, "class"), class->id);
     assert_int_equal(number(line, "bytes"), 24);
-    assert_int_equal(number(line, "node"), leaf->id);
+    assert_int_equal(number(line, "node"), tree_id(w->tree, leaf));
     assert_int_equal(number(line, "il"), 5);
     assert_null(json_object_get(line, "heap"));
     assert_null(json_object_get(line, "weight"));
@@ -104,13 +104,13 @@ static void an_allocation_is_one_line_with_its_context(void **state)
     assert_string_equal(json_string_value(json_object_get(line, "heap")), "frozen");
 
     line = nth(lines, "node", 0);
-    assert_int_equal(number(line, "id"), root->id);
+    assert_int_equal(number(line, "id"), tree_id(w->tree, root));
     assert_int_equal(number(line, "parent"), 0);
     assert_int_equal(number(line, "method"), main_method->id);
     assert_null(json_object_get(line, "il"));
     assert_string_equal(json_string_value(json_object_get(line, "call")), "native");
     line = nth(lines, "node", 1);
-    assert_int_equal(number(line, "parent"), root->id);
+    assert_int_equal(number(line, "parent"), tree_id(w->tree, root));
     assert_int_equal(number(line, "il"), 17);
     line = nth(lines, "method", 0);
     assert_string_equal(json_string_value(json_object_get(line, "name")),

@@ -61,7 +61,7 @@ static void allocations_of_one_site_are_one_line(void **state)
     lines = log_read(w);
     assert_int_equal(count_of(lines, "site"), 1);
     line = nth(lines, "site", 0);
-    assert_int_equal(number(line, "node"), node->id);
+    assert_int_equal(number(line, "node"), tree_id(w->tree, node));
     assert_int_equal(number(line, "il"), 9);
     assert_int_equal(number(line, "class"), class->id);
     assert_int_equal(number(line, "thread"), 1);

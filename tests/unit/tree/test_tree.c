@@ -53,9 +53,9 @@ static void a_new_tree_has_its_root(void **state)
     assert_int_equal(tree_count(tree), 1);
     assert_ptr_equal(tree_node_by_id(tree, 0), root);
     assert_null(tree_node_by_id(tree, 1));
-    assert_int_equal(root->id, 0);
-    assert_null(root->parent);
-    assert_true(root->method == 0);
+    assert_int_equal(tree_id(tree, root), 0);
+    assert_null(tree_parent(root));
+    assert_true(tree_method(root) == 0);
     assert_int_equal(load_relaxed(&root->state), TREE_LIVE);
 }
 
@@ -68,11 +68,11 @@ static void the_same_key_gives_the_same_node(void **state)
     for (unsigned i = 0; i < 10; i++) {
         assert_ptr_equal(child(tree_root(tree), 0x10, 0x100), a);
         assert_ptr_equal(child(a, 0x20, 0x200), b);
-        child(tree_root(tree), 0x30 + i, 0x100); /* past the guess */
+        child(tree_root(tree), 0x30 + i, 0x100); /* past the first */
     }
-    assert_ptr_equal(b->parent, a);
-    assert_true(b->method == 0x20);
-    assert_true(b->ip == 0x200);
+    assert_ptr_equal(tree_parent(b), a);
+    assert_true(tree_method(b) == 0x20);
+    assert_true(tree_ip(b) == 0x200);
     assert_int_equal(load_acquire(&b->il), TREE_IL_PENDING);
     assert_int_equal(load_acquire(&b->state), TREE_LIVE);
 }
@@ -92,6 +92,23 @@ static void each_part_of_the_key_tells_nodes_apart(void **state)
     assert_int_equal(tree_count(tree), 6);
 }
 
+/* More than its own list takes; and below each a node with the same key. */
+static void a_child_is_found_again_among_any_number(void **state)
+{
+    struct tree_node *of[1000], *below[COUNT_OF(of)];
+
+    (void)state;
+    for (size_t count = 1; count <= COUNT_OF(of); count++) {
+        of[count - 1] = child(tree_root(tree), 0x10 + count, 0x7fff12345678);
+        below[count - 1] = child(of[count - 1], 0x10, 0x7fff12345678 + (count << 30));
+        for (size_t i = 0; i < count; i += 1 + i / 8) {
+            assert_ptr_equal(child(tree_root(tree), 0x10 + i + 1, 0x7fff12345678), of[i]);
+            assert_ptr_equal(child(of[i], 0x10, 0x7fff12345678 + ((i + 1) << 30)), below[i]);
+        }
+    }
+    assert_int_equal(tree_count(tree), 1 + 2 * COUNT_OF(of));
+}
+
 static void a_site_is_found_again_and_keeps_its_first_hint(void **state)
 {
     struct tree_node *site = tree_site(tree, 0x10, 0x108, 0x77),
@@ -102,14 +119,14 @@ static void a_site_is_found_again_and_keeps_its_first_hint(void **state)
     assert_ptr_not_equal(site, tree_root(tree));
     assert_ptr_not_equal(site, other);
     assert_ptr_not_equal(site, elsewhere);
-    assert_ptr_equal(site->parent, tree_root(tree));
-    assert_true(site->method == 0x10);
-    assert_true(site->ip == 0x108);
+    assert_ptr_equal(tree_parent(site), tree_root(tree));
+    assert_true(tree_method(site) == 0x10);
+    assert_true(tree_ip(site) == 0x108);
     for (unsigned i = 0; i < 3; i++) {
         assert_ptr_equal(tree_site(tree, 0x10, 0x108, 0x88), site);
         assert_ptr_equal(tree_site(tree, 0x10, 0x110, 0x88), other);
     }
-    assert_true(load_relaxed(&site->hint) == 0x77);
+    assert_true(tree_hint(site) == 0x77);
     assert_int_equal(tree_count(tree), 4);
 }
 
@@ -121,7 +138,7 @@ static void without_room_a_site_is_the_root_and_counted(void **state)
     teardown(NULL);
     assert_int_equal(make(2, NULL, NULL), 0);
     site = tree_site(tree, 0x10, 0x108, 1);
-    assert_int_equal(site->id, 1);
+    assert_int_equal(tree_id(tree, site), 1);
     assert_ptr_equal(tree_site(tree, 0x10, 0x110, 1), tree_root(tree));
     assert_ptr_equal(tree_site(tree, 0x10, 0x108, 1), site);
     assert_int_equal(tree_refused(tree), 1);
@@ -135,14 +152,14 @@ static void many_keys_give_dense_ids(void **state)
     (void)state;
     for (uint32_t i = 1; i < count; i++) {
         node = child(i % 50 ? node : tree_root(tree), i, i * 16);
-        assert_int_equal(node->id, i);
+        assert_int_equal(tree_id(tree, node), i);
     }
     assert_int_equal(tree_count(tree), count);
     for (uint32_t i = 1; i < count; i++) {
         node = tree_node_by_id(tree, i);
-        assert_int_equal(node->id, i);
+        assert_int_equal(tree_id(tree, node), i);
         assert_int_equal(load_acquire(&node->state), TREE_LIVE);
-        assert_ptr_equal(child(node->parent, i, i * 16), node);
+        assert_ptr_equal(child(tree_parent(node), i, i * 16), node);
     }
     assert_null(tree_node_by_id(tree, count));
     assert_null(tree_node_by_id(tree, UINT32_MAX));
@@ -200,7 +217,7 @@ static void without_memory_the_parent_is_given_and_counted(void **state)
     assert_int_equal(tree_refused(tree), 2);
     memory_fail_after(-1);
     assert_ptr_not_equal(child(last, 1, 1), last);
-    assert_ptr_equal(child(last, 1, 1)->parent, last);
+    assert_ptr_equal(tree_parent(child(last, 1, 1)), last);
     assert_int_equal(tree_refused(tree), 2);
 }
 
@@ -231,8 +248,8 @@ static void note_created(void *context, struct tree_node *node)
 
     ++*count;
     assert_int_equal(load_relaxed(&node->state), TREE_RESERVED); /* nobody else finds it yet */
-    assert_true(node->method != 0);
-    assert_non_null(node->parent);
+    assert_true(tree_method(node) != 0);
+    assert_non_null(tree_parent(node));
     store_release(&node->il, 77);
 }
 
@@ -276,7 +293,8 @@ static void *insert(void *context)
         method = 1 + (random >> 8) % 16;
         ip = 1 + (random >> 16) % 4;
         found = tree_child(tree, node, method, ip);
-        if (found != node && (found->parent != node || found->method != method || found->ip != ip))
+        if (found != node &&
+            (tree_parent(found) != node || tree_method(found) != method || tree_ip(found) != ip))
             bad++;
         if (random % 16 == 1)
             tree_site(tree, method, ip + 16, random);
@@ -289,11 +307,11 @@ static int by_key(const void *x, const void *y)
 {
     const struct tree_node *a = *(struct tree_node *const *)x, *b = *(struct tree_node *const *)y;
 
-    if (a->parent != b->parent)
-        return a->parent < b->parent ? -1 : 1;
-    if (a->method != b->method)
-        return a->method < b->method ? -1 : 1;
-    return (a->ip > b->ip) - (a->ip < b->ip);
+    if (tree_parent(a) != tree_parent(b))
+        return tree_parent(a) < tree_parent(b) ? -1 : 1;
+    if (tree_method(a) != tree_method(b))
+        return tree_method(a) < tree_method(b) ? -1 : 1;
+    return (tree_ip(a) > tree_ip(b)) - (tree_ip(a) < tree_ip(b));
 }
 
 static void threads_at_once_make_no_node_twice(uint32_t max_nodes)
@@ -325,7 +343,8 @@ static void threads_at_once_make_no_node_twice(uint32_t max_nodes)
     qsort(live, used, sizeof(struct tree_node *), by_key);
     for (uint32_t i = 1; i < used; i++)
         if (by_key(&live[i - 1], &live[i]) == 0)
-            fail_msg("ids %u and %u have the same key", live[i - 1]->id, live[i]->id);
+            fail_msg("ids %u and %u have the same key", tree_id(tree, live[i - 1]),
+                     tree_id(tree, live[i]));
     assert_true(used > 1000);
     test_free(live);
 }
@@ -355,6 +374,7 @@ int main(void)
         TEST(a_new_tree_has_its_root),
         TEST(the_same_key_gives_the_same_node),
         TEST(each_part_of_the_key_tells_nodes_apart),
+        TEST(a_child_is_found_again_among_any_number),
         TEST(a_site_is_found_again_and_keeps_its_first_hint),
         TEST(without_room_a_site_is_the_root_and_counted),
         TEST(many_keys_give_dense_ids),
