@@ -155,7 +155,9 @@ char *buffer_take(struct buffer *b)
     if (!b->failed && !b->data)
         buffer_append(b, "", 0);
     if (!b->failed) {
-        text = b->data;
+        text = memory_realloc(b->data, b->size + 1); /* no more than it needs: it may live long */
+        if (!text)
+            text = b->data;
         b->data = NULL;
     }
     buffer_free(b);

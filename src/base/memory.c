@@ -68,6 +68,20 @@ void *memory_pages_map(size_t size)
     return map(size, PROT_READ | PROT_WRITE);
 }
 
+void *memory_pages_grow(void *pages, size_t size, size_t larger)
+{
+    int saved = errno;
+    void *grown;
+
+    if (!pages)
+        return memory_pages_map(larger);
+    if (must_fail())
+        return NULL;
+    grown = mremap(pages, size, larger, MREMAP_MAYMOVE);
+    errno = saved;
+    return grown == MAP_FAILED ? NULL : grown;
+}
+
 void *memory_pages_reserve(size_t size)
 {
     return map(size, PROT_NONE);

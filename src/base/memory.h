@@ -26,6 +26,12 @@ void *memory_pages_map(size_t size);
 void memory_pages_unmap(void *pages, size_t size);
 
 /*
+ * memory_pages_grow - more of them, with what the first `size` bytes hold; they may have moved. pages NULL, size 0: new.
+ * Returns: the pages, to be unmapped with `larger`; NULL: there is no memory, and nothing has changed.
+ */
+void *memory_pages_grow(void *pages, size_t size, size_t larger);
+
+/*
  * memory_pages_reserve - address space that no memory stands behind; memory_pages_use gives pages of it theirs, zeroed.
  * Giving it twice changes nothing. Returns: the space or NULL; whether there is memory. Otherwise as memory_pages_map.
  */

@@ -18,6 +18,13 @@ struct log_ids {
     size_t capacity;
 };
 
+/* waiting.c: a queue of events. */
+struct log_waiting {
+    struct log_waiting_block *oldest, *youngest; /* NULL when it is empty */
+    size_t first;                                /* index of the oldest event in its block */
+    size_t count;
+};
+
 /* What the writer knows of one traced thread; hangs on its ring. */
 struct log_thread {
     struct event_ring *ring;
@@ -33,9 +40,7 @@ struct log_thread {
         *live; /* --stacks inline: arguments of frames, oldest first, as far as the log has come */
     size_t live_count, live_capacity;
     uint64_t sample; /* bytes per sampled event, as of its latest EVENT_SAMPLE_RATE; 0: all */
-    /* events taken from the ring that wait for a definition: waiting[first .. first + count) */
-    struct event *waiting;
-    size_t first, count, capacity;
+    struct log_waiting waiting; /* events taken from the ring that wait for a definition */
 };
 
 /* Of the file: file.c. */
@@ -127,6 +132,8 @@ struct log {
     struct log_known_ip
         *known; /* the resolver's: what it found out last, by instruction; KNOWN_IPS entries */
     struct log_sites *sites; /* --log sites */
+    struct log_waiting_block *spare;
+    unsigned spares;
 };
 
 /* --log sites: what one thread allocated at one place. */
@@ -209,6 +216,12 @@ json_t *log_values_unmatched(void); /* patterns that no method matched; empty: n
 int log_write_sample(struct log *log, const struct event *event, uint64_t t);
 void log_write_profile(struct log *log, uint64_t t); /* where sampling has gone on */
 json_t *log_histogram(const struct agreement_histogram *h);
+
+/* waiting.c: log->waiting counts what is in all queues */
+int log_waiting_push(struct log *log, struct log_waiting *queue, const struct event *event);
+const struct event *log_waiting_oldest(const struct log_waiting *queue); /* NULL: none waits */
+void log_waiting_pop(struct log *log, struct log_waiting *queue);
+void log_waiting_free(struct log_waiting_block *blocks); /* log->spare */
 
 /* message.c */
 void log_messages_take(struct log *log); /* all that wait, oldest first */

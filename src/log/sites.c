@@ -13,9 +13,19 @@
 
 #define FIRST_SLOTS 4096 /* a power of two */
 
+/* What one thread allocated at one place; 40 bytes, for there may be hundreds of thousands. */
+struct row {
+    uint64_t class_heap; /* the class, an address of user space : 48, enum event_heap : 16 */
+    uint32_t node, site, thread;
+    uint32_t allocs; /* what would not fit begins a row of its own */
+    uint64_t bytes;
+    double more; /* bytes that they stand for beyond their own: --sample */
+};
+
 struct sites_table {
-    struct log_site *row; /* in the order in which they were met */
-    uint32_t *slot;       /* open addressing: 1 + index of a row, 0 free */
+    struct row
+        *row; /* in the order in which they were met; pages, room for three quarters of the slots */
+    uint32_t *slot; /* open addressing: 1 + index of a row, 0 free; pages */
     size_t rows, slots;
 };
 
@@ -24,19 +34,33 @@ struct log_sites {
     size_t done; /* rows of `closing` that are written, or went back */
 };
 
-/* Room for three quarters of the slots; none is taken. */
-static int table_init(struct sites_table *table, size_t slots)
+static size_t row_bytes(size_t slots)
 {
-    *table = (struct sites_table){.slots = slots};
-    table->row = memory_alloc(slots / 4 * 3 * sizeof(*table->row));
-    table->slot = memory_zalloc(slots, sizeof(*table->slot));
-    return table->row && table->slot ? 0 : -ENOMEM;
+    return slots / 4 * 3 * sizeof(struct row);
+}
+
+/* Room for that many slots, none of them taken, beside the rows there are. */
+static int table_room(struct sites_table *table, size_t slots)
+{
+    uint32_t *slot = memory_pages_map(slots * sizeof(*slot));
+    struct row *row =
+        slot ? memory_pages_grow(table->row, row_bytes(table->slots), row_bytes(slots)) : NULL;
+
+    if (!row) {
+        memory_pages_unmap(slot, slots * sizeof(*slot));
+        return -ENOMEM;
+    }
+    memory_pages_unmap(table->slot, table->slots * sizeof(*slot));
+    table->row = row;
+    table->slot = slot;
+    table->slots = slots;
+    return 0;
 }
 
 static void table_fini(struct sites_table *table)
 {
-    memory_free(table->row);
-    memory_free(table->slot);
+    memory_pages_unmap(table->row, row_bytes(table->slots));
+    memory_pages_unmap(table->slot, table->slots * sizeof(*table->slot));
 }
 
 static void table_clear(struct sites_table *table)
@@ -52,7 +76,7 @@ int log_sites_new(struct log_sites **out)
     *out = sites;
     if (!sites)
         return -ENOMEM;
-    return table_init(&sites->open, FIRST_SLOTS) || table_init(&sites->closing, FIRST_SLOTS)
+    return table_room(&sites->open, FIRST_SLOTS) || table_room(&sites->closing, FIRST_SLOTS)
                ? -ENOMEM
                : 0;
 }
@@ -66,18 +90,19 @@ void log_sites_free(struct log_sites *sites)
     memory_free(sites);
 }
 
-static uint32_t *slot_of(struct sites_table *table, const struct log_site *key)
+static uint32_t *slot_of(struct sites_table *table, const struct row *key)
 {
-    uint64_t h = ((uintptr_t)key->class ^ (uint64_t)key->node << 20 ^ (uint64_t)key->site << 40 ^
-                  key->thread ^ (uint64_t)key->heap << 60) *
-                 UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t h =
+        (key->class_heap ^ (uint64_t)key->node << 20 ^ (uint64_t)key->site << 40 ^ key->thread) *
+        UINT64_C(0x9e3779b97f4a7c15);
     size_t at = (size_t)(h >> 32) & (table->slots - 1);
 
     for (; table->slot[at]; at = (at + 1) & (table->slots - 1)) {
-        const struct log_site *row = &table->row[table->slot[at] - 1];
+        const struct row *row = &table->row[table->slot[at] - 1];
 
-        if (row->class == key->class && row->node == key->node && row->site == key->site &&
-            row->thread == key->thread && row->heap == key->heap)
+        if (row->class_heap == key->class_heap && row->node == key->node &&
+            row->site == key->site && row->thread == key->thread &&
+            row->allocs <= UINT32_MAX - key->allocs)
             break;
     }
     return &table->slot[at];
@@ -85,63 +110,67 @@ static uint32_t *slot_of(struct sites_table *table, const struct log_site *key)
 
 static int table_grow(struct sites_table *table)
 {
-    size_t slots = table->slots * 2;
-    uint32_t *slot = memory_zalloc(slots, sizeof(*slot));
-    struct log_site *row = slot ? memory_realloc(table->row, slots / 4 * 3 * sizeof(*row)) : NULL;
-
-    if (!row) {
-        memory_free(slot);
+    if (table_room(table, table->slots * 2))
         return -ENOMEM;
-    }
-    memory_free(table->slot);
-    table->slot = slot;
-    table->row = row;
-    table->slots = slots;
     for (size_t i = 0; i < table->rows; i++)
-        *slot_of(table, &row[i]) = (uint32_t)i + 1;
+        *slot_of(table, &table->row[i]) = (uint32_t)i + 1;
     return 0;
 }
 
-static int table_add(struct sites_table *table, const struct log_site *site)
+static int table_add(struct sites_table *table, const struct row *add)
 {
-    struct log_site *row;
+    struct row *row;
     uint32_t *slot;
 
     if (table->rows == table->slots / 4 * 3 && table_grow(table))
         return -ENOMEM;
-    slot = slot_of(table, site);
+    slot = slot_of(table, add);
     if (!*slot) {
-        table->row[table->rows++] = *site;
+        table->row[table->rows++] = *add;
         *slot = (uint32_t)table->rows;
         return 0;
     }
     row = &table->row[*slot - 1];
-    row->allocs += site->allocs;
-    row->bytes += site->bytes;
-    row->weight += site->weight;
+    row->allocs += add->allocs;
+    row->bytes += add->bytes;
+    row->more += add->more;
     return 0;
 }
 
 int log_sites_add(struct log *log, const struct log_thread *thread, const struct event *event)
 {
-    const struct log_site site = {
-        .class = (const struct names_class *)event->subject,
+    const struct row row = {
+        .class_heap = event->subject | (uint64_t)event_heap(event) << 48,
         .node = event->node,
         .site = event->site,
         .thread = thread->ring->thread,
-        .heap = event_heap(event),
         .allocs = 1,
         .bytes = event_bytes(event),
-        .weight = log_weight(thread, event),
+        .more = thread->sample ? log_weight(thread, event) - (double)event_bytes(event) : 0,
     };
 
-    return table_add(&log->sites->open, &site);
+    return table_add(&log->sites->open, &row);
 }
 
-static void lose(struct log *log, const struct log_site *site, enum event_lost reason)
+/* A row as it is written. */
+static struct log_site site_of(const struct row *row)
 {
-    log->written -= site->allocs;
-    log->lost_here[reason] += site->allocs;
+    return (struct log_site){
+        .class = (const struct names_class *)(row->class_heap & ((UINT64_C(1) << 48) - 1)),
+        .node = row->node,
+        .site = row->site,
+        .thread = row->thread,
+        .heap = (enum event_heap)(row->class_heap >> 48),
+        .allocs = row->allocs,
+        .bytes = row->bytes,
+        .weight = (double)row->bytes + row->more,
+    };
+}
+
+static void lose(struct log *log, const struct row *row, enum event_lost reason)
+{
+    log->written -= row->allocs;
+    log->lost_here[reason] += row->allocs;
 }
 
 /* Returns 0, -EAGAIN while something it speaks of has no name, -ENOMEM. */
@@ -166,13 +195,14 @@ bool log_sites_write(struct log *log, size_t limit)
 
     /* When the file takes nothing, counts go on growing in memory and are written once it does. */
     for (; sites->done < sites->closing.rows && limit && !log_file_full(log); limit--) {
-        const struct log_site *site = &sites->closing.row[sites->done++];
-        int err = write_row(log, site);
+        const struct row *row = &sites->closing.row[sites->done++];
+        const struct log_site site = site_of(row);
+        int err = write_row(log, &site);
 
         if (err == -EAGAIN)
-            err = table_add(&sites->open, site);
+            err = table_add(&sites->open, row);
         if (err)
-            lose(log, site, EVENT_LOST_NO_MEMORY);
+            lose(log, row, EVENT_LOST_NO_MEMORY);
     }
     return sites->done == sites->closing.rows;
 }

@@ -156,29 +156,6 @@ static int handle(struct log *log, struct log_thread *thread, const struct event
     return 0;
 }
 
-/* Keep an event until what it needs is named. */
-static int wait_push(struct log *log, struct log_thread *thread, const struct event *event)
-{
-    if (thread->first + thread->count == thread->capacity) {
-        if (thread->first > thread->capacity / 2) {
-            memmove(thread->waiting, thread->waiting + thread->first,
-                    thread->count * sizeof(*event));
-            thread->first = 0;
-        } else {
-            size_t capacity = thread->capacity ? 2 * thread->capacity : 1024;
-            struct event *waiting = memory_realloc(thread->waiting, capacity * sizeof(*event));
-
-            if (!waiting)
-                return -ENOMEM;
-            thread->waiting = waiting;
-            thread->capacity = capacity;
-        }
-    }
-    thread->waiting[thread->first + thread->count++] = *event;
-    log->waiting++;
-    return 0;
-}
-
 /* Calls from the tail on, many at once. Returns how many were taken. */
 static uint64_t drain_calls(struct log *log, struct log_thread *thread, uint64_t tail,
                             uint64_t head)
@@ -188,7 +165,7 @@ static uint64_t drain_calls(struct log *log, struct log_thread *thread, uint64_t
     uint64_t count = ring->window_mask + 1 - (tail & ring->window_mask);
     int err;
 
-    if (thread->count || event_kind(event) != EVENT_CALL)
+    if (thread->waiting.count || event_kind(event) != EVENT_CALL)
         return 0;
     if (count > head - tail)
         count = head - tail;
@@ -210,16 +187,12 @@ static bool drain(struct log *log, struct log_thread *thread)
         return false; /* memory is out: next round again */
     thread->defined = true;
     /* Not all at once: their ring waits meanwhile. What comes after them is put behind them. */
-    for (unsigned i = 0;
-         i < BATCH && thread->count && handle(log, thread, &thread->waiting[thread->first]) == 0;
+    for (unsigned i = 0; i < BATCH && thread->waiting.count &&
+                         handle(log, thread, log_waiting_oldest(&thread->waiting)) == 0;
          i++) {
-        thread->first++;
-        thread->count--;
-        log->waiting--;
+        log_waiting_pop(log, &thread->waiting);
         moved = true;
     }
-    if (!thread->count)
-        thread->first = 0;
     for (; tail != head && tail - from < BATCH; tail++) {
         const struct event *event = event_at(ring, tail);
         uint64_t calls = drain_calls(log, thread, tail, head);
@@ -228,9 +201,9 @@ static bool drain(struct log *log, struct log_thread *thread)
             tail += calls - 1;
             continue;
         }
-        if (!thread->count && handle(log, thread, event) == 0)
+        if (!thread->waiting.count && handle(log, thread, event) == 0)
             continue;
-        if (log->waiting >= WAITING_LIMIT || wait_push(log, thread, event))
+        if (log->waiting >= WAITING_LIMIT || log_waiting_push(log, &thread->waiting, event))
             break; /* it stays in the ring; a full ring makes its thread wait, then count */
     }
     store_release(&ring->tail, tail); /* slots read before they are written again */
@@ -262,7 +235,6 @@ static void adopt(struct log *log)
 
 static void thread_free(struct log_thread *thread)
 {
-    memory_free(thread->waiting);
     log_values_free(thread);
     memory_free(thread->name);
     memory_free(thread);
@@ -274,7 +246,7 @@ static void retire(struct log *log)
     for (struct log_thread **link = &log->threads, *thread; (thread = *link);) {
         struct event_ring *ring = thread->ring;
 
-        if (thread->count || !load_acquire(&ring->closed) ||
+        if (thread->waiting.count || !load_acquire(&ring->closed) ||
             load_acquire(&ring->head) != load_relaxed(&ring->tail)) {
             link = &thread->next;
             continue;
@@ -296,7 +268,8 @@ static void retire(struct log *log)
 static bool empty(const struct log *log)
 {
     for (const struct log_thread *thread = log->threads; thread; thread = thread->next)
-        if (thread->count || load_acquire(&thread->ring->head) != load_relaxed(&thread->ring->tail))
+        if (thread->waiting.count ||
+            load_acquire(&thread->ring->head) != load_relaxed(&thread->ring->tail))
             return false;
     return true;
 }

@@ -122,9 +122,12 @@ static inline void log_dispose(struct world *w)
     while (log->threads) {
         struct log_thread *next = log->threads->next;
 
-        for (size_t i = 0; i < log->threads->count; i++)
-            payload_free(&log->threads->waiting[log->threads->first + i]);
-        memory_free(log->threads->waiting);
+        const struct event *event;
+
+        while ((event = log_waiting_oldest(&log->threads->waiting))) {
+            payload_free(event);
+            log_waiting_pop(log, &log->threads->waiting);
+        }
         memory_free(log->threads->name);
         if (log->threads->ring == w->ring)
             w->ring = NULL;
@@ -143,6 +146,7 @@ static inline void log_dispose(struct world *w)
     log_ids_free(&log->classes);
     log_ids_free(&log->methods);
     log_sites_free(log->sites);
+    log_waiting_free(log->spare);
     memory_pages_unmap(log->known, LOG_KNOWN_IPS * sizeof(*log->known));
     memory_free(log);
 }
