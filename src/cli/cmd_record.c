@@ -69,7 +69,8 @@ static int run_command(struct cli_recording *r, char **argv, const char *path, c
 {
     struct record_environment environment;
     struct record_progress progress;
-    struct record_child child = {.path = path, .argv = argv, .environment = &environment};
+    struct record_child child = {
+        .path = path, .argv = argv, .environment = &environment, .library = library};
     char folder[PATH_MAX];
     int err, status = record_status_create(folder, why);
 

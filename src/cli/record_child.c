@@ -2,6 +2,7 @@
 
 #include "base/atomics.h"
 #include "cli/record_elf.h"
+#include "cli/record_library.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -151,21 +152,95 @@ static int refuse_exec(const char *path, int err, struct record_why *why)
                          strerror(err));
 }
 
-/* What the child wrote before it gave up, or 0 if the pipe closed because it became COMMAND. */
-static int read_error(int fd)
+/*
+ * What the child says on the pipe, which closes when it becomes COMMAND: that the library loaded, or what is wrong with
+ * it; then an errno, if there is nothing to execute.
+ */
+enum { SAYS_LOADED = 'L', SAYS_WRONG = 'W' };
+
+struct report {
+    char loaded; /* SAYS_*; 0: it ended while it loaded the library */
+    int err;
+    char wrong[1024];
+};
+
+static void report_write(int fd, const void *data, size_t size)
 {
-    int err = 0;
+    while (write(fd, data, size) < 0 && errno == EINTR) /* less than PIPE_BUF: all or nothing */
+        ;
+}
+
+/* Until the other end is closed. */
+static size_t read_all(int fd, char *data, size_t size)
+{
+    size_t used = 0;
     ssize_t got;
 
-    do
-        got = read(fd, &err, sizeof(err));
-    while (got < 0 && errno == EINTR);
-    return got == (ssize_t)sizeof(err) ? err : 0;
+    while (used < size) {
+        got = read(fd, data + used, size - used);
+        if (got > 0)
+            used += (size_t)got;
+        else if (got == 0 || errno != EINTR)
+            break;
+    }
+    return used;
+}
+
+static void report_read(int fd, struct report *report)
+{
+    memset(report, 0, sizeof(*report));
+    if (read_all(fd, &report->loaded, 1) != 1)
+        return;
+    if (report->loaded == SAYS_WRONG)
+        read_all(fd, report->wrong, sizeof(report->wrong) - 1);
+    else if (read_all(fd, (char *)&report->err, sizeof(report->err)) != sizeof(report->err))
+        report->err = 0;
+}
+
+/* In the child. */
+static _Noreturn void become(const struct record_child *c, const struct signals *s, int fd)
+{
+    const char *wrong = c->library ? record_library_try(c->library) : NULL;
+    const char said = wrong ? SAYS_WRONG : SAYS_LOADED;
+    int err;
+
+    report_write(fd, &said, 1);
+    if (wrong) {
+        report_write(fd, wrong, strnlen(wrong, sizeof(((struct report *)0)->wrong) - 1));
+        _exit(CLI_IO);
+    }
+    execute(c, s);
+    err = errno;
+    report_write(fd, &err, sizeof(err));
+    _exit(RECORD_NOT_EXECUTABLE);
+}
+
+static void reap(pid_t child, int *status)
+{
+    while (waitpid(child, status, 0) < 0 && errno == EINTR)
+        ;
+}
+
+/* What became of the child: it runs, and is waited for, or it said why it does not. */
+static int follow(const struct record_child *c, pid_t child, const struct report *report,
+                  const struct signals *signals, int *status, struct record_why *why)
+{
+    int ended = 0;
+
+    if (report->loaded == SAYS_LOADED && !report->err) {
+        *status = wait_for(child, c, signals);
+        return 0;
+    }
+    reap(child, &ended);
+    if (report->loaded == SAYS_LOADED)
+        return refuse_exec(c->path, report->err, why);
+    return record_library_refuse(c->library, report->wrong, ended, why);
 }
 
 int record_child_run(const struct record_child *c, int *status, struct record_why *why)
 {
     struct signals signals;
+    struct report report;
     int fds[2], err;
     pid_t child;
 
@@ -173,24 +248,16 @@ int record_child_run(const struct record_child *c, int *status, struct record_wh
         return record_refuse(why, CLI_IO, "no pipe: %s", strerror(errno));
     signals_take(&signals);
     child = fork();
-    if (child == 0) {
-        execute(c, &signals);
-        err = errno;
-        _exit(write(fds[1], &err, sizeof(err)) < 0 ? RECORD_NOT_FOUND : RECORD_NOT_EXECUTABLE);
-    }
-    err = child < 0 ? errno : 0;
+    if (child == 0)
+        become(c, &signals, fds[1]);
+    err = errno;
     close(fds[1]);
     if (child > 0)
-        err = read_error(fds[0]);
+        report_read(fds[0], &report);
     close(fds[0]);
-    if (child > 0 && err)
-        while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-            ;
-    else if (child > 0)
-        *status = wait_for(child, c, &signals);
+    err = child < 0 ? record_refuse(why, CLI_IO, "no process: %s", strerror(err))
+                    : follow(c, child, &report, &signals, status, why);
     signals_drop(&signals);
     signals_give_back(&signals);
-    if (child < 0)
-        return record_refuse(why, CLI_IO, "no process: %s", strerror(err));
-    return err ? refuse_exec(c->path, err, why) : 0;
+    return err;
 }

@@ -5,8 +5,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -55,74 +53,36 @@ int record_library(char path[PATH_MAX], struct record_why *why)
     return record_library_find(self, getenv(RECORD_LIBRARY_VARIABLE), path, why);
 }
 
-/* In the child: the pipe says what is wrong, nothing on it that all is well. */
-static void load_and_tell(const char *path, int fd)
-{
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    const char *wrong = NULL;
-
-    if (!library)
-        wrong = dlerror();
-    else if (!dlsym(library, ENTRY))
-        wrong = "it has no " ENTRY ", so it is not this library";
-    if (wrong && write(fd, wrong, strlen(wrong)) < 0)
-        _exit(1);
-    _exit(0);
-}
-
-/* Until the other end is closed. */
-static void read_all(int fd, char *text, size_t size)
-{
-    size_t used = 0;
-    ssize_t got;
-
-    while (used < size - 1) {
-        got = read(fd, text + used, size - 1 - used);
-        if (got > 0)
-            used += (size_t)got;
-        else if (got == 0 || errno != EINTR)
-            break;
-    }
-    text[used] = '\0';
-}
-
 int record_library_check(const char *path, struct record_why *why)
 {
-    char wrong[1024];
-    const char *text = wrong;
-    size_t length = strlen(path);
-    int fds[2], status = 0;
-    pid_t child;
-
     if (access(path, R_OK))
         return record_refuse(why, CLI_IO, "%s cannot be read: %s", path, strerror(errno));
-    if (pipe2(fds, O_CLOEXEC))
-        return record_refuse(why, CLI_IO, "no pipe: %s", strerror(errno));
-    child = fork();
-    if (child == 0) {
-        close(fds[0]);
-        load_and_tell(path, fds[1]);
-    }
-    close(fds[1]);
-    if (child < 0) {
-        close(fds[0]);
-        return record_refuse(why, CLI_IO, "no process: %s", strerror(errno));
-    }
-    read_all(fds[0], wrong, sizeof(wrong));
-    close(fds[0]);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    if (!strncmp(text, path, length) && !strncmp(text + length, ": ", 2))
-        text += length + 2; /* dlerror names the file first; so do we */
-    if (*text)
-        return record_refuse(why, CLI_IO, "%s cannot be loaded: %s", path, text);
+    return CLI_OK;
+}
+
+const char *record_library_try(const char *path)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    size_t length = strlen(path);
+    const char *wrong;
+
+    if (library)
+        return dlsym(library, ENTRY) ? NULL : "it has no " ENTRY ", so it is not this library";
+    wrong = dlerror();
+    if (!strncmp(wrong, path, length) && !strncmp(wrong + length, ": ", 2))
+        wrong += length + 2; /* dlerror names the file first; so do we */
+    return wrong;
+}
+
+int record_library_refuse(const char *path, const char *wrong, int status, struct record_why *why)
+{
+    if (*wrong)
+        return record_refuse(why, CLI_IO, "%s cannot be loaded: %s", path, wrong);
     if (WIFSIGNALED(status))
         return record_refuse(
             why, CLI_IO, "%s cannot be loaded: a process that tried was killed by signal %d (%s)",
             path, WTERMSIG(status), strsignal(WTERMSIG(status)));
-    if (status)
-        return record_refuse(why, CLI_IO,
-                             "%s cannot be loaded: a process that tried ended with status %d", path,
-                             WEXITSTATUS(status));
-    return CLI_OK;
+    return record_refuse(why, CLI_IO,
+                         "%s cannot be loaded: a process that tried ended with status %d", path,
+                         WEXITSTATUS(status));
 }
