@@ -395,6 +395,17 @@ static void compare(struct alloc *a, struct alloc_thread *t, const struct alloc_
     t->check_after = end + (end - start) * CHECK_REST;
 }
 
+static void count_seen(struct event_ring *ring)
+{
+    store_relaxed(&ring->seen, load_relaxed(&ring->seen) + 1);
+}
+
+static void lose(struct event_ring *ring, enum event_lost reason)
+{
+    count_seen(ring);
+    event_lose(ring, reason);
+}
+
 static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uintptr_t object,
                    struct names_class *class, uint64_t bytes)
 {
@@ -443,7 +454,7 @@ static void record_if_wanted(struct alloc *a, struct stack *s, struct alloc_thre
         return;
     if (t->live.sample && !sampled(t, bytes))
         return;
-    store_relaxed(&t->ring->seen, load_relaxed(&t->ring->seen) + 1);
+    count_seen(t->ring);
     record(a, s, t, object, class, bytes);
 }
 
@@ -465,16 +476,13 @@ void alloc_record(struct alloc *a, uintptr_t object, uintptr_t class_id)
     }
     lets = live_lets(a, t, s);
     if (UNLIKELY(lets != LIVE_YES)) {
-        if (lets == LIVE_NO)
-            return;
-        store_relaxed(&t->ring->seen, load_relaxed(&t->ring->seen) + 1);
-        event_lose(t->ring, EVENT_LOST_RING_FULL);
+        if (lets != LIVE_NO)
+            lose(t->ring, EVENT_LOST_RING_FULL);
         return;
     }
     class = class_of(a, t, class_id, object);
     if (UNLIKELY(!class)) {
-        store_relaxed(&t->ring->seen, load_relaxed(&t->ring->seen) + 1);
-        event_lose(t->ring, EVENT_LOST_NO_CLASS);
+        lose(t->ring, EVENT_LOST_NO_CLASS);
         return;
     }
     record_if_wanted(a, s, t, object, class);

@@ -71,7 +71,8 @@ static int runtime_check(struct profiler *p, char *why)
         return -1;
     }
     p->unverified = major > HIGHEST_MAJOR;
-    p->spares_unmanaged_callers = p->options.hooks == OPTIONS_HOOKS_ELT2 && major < 10;
+    p->before_10 = major < 10;
+    p->spares_unmanaged_callers = p->options.hooks == OPTIONS_HOOKS_ELT2 && p->before_10;
     return 0;
 }
 
@@ -180,7 +181,7 @@ static bool thrower_left(void *context, uintptr_t sp)
 
 void profiler_complete_stack(struct profiler *p)
 {
-    struct stack *s = p->elt2 ? stack_peek() : NULL;
+    struct stack *s = p->elt2 && p->before_10 ? stack_peek() : NULL;
     struct names_method *method;
     struct elt2_wrapped wrapped;
 

@@ -35,6 +35,7 @@ struct profiler {
     int info_version;
     char runtime[64];
     bool unverified;
+    bool before_10; /* .NET 8 or 9 */
     bool elt2;
     bool values;                   /* --args or --returns */
     bool spares_unmanaged_callers; /* selection.h */
@@ -64,7 +65,10 @@ extern const struct clr_callback_vtbl profiler_vtbl;
 const struct clr_callback_vtbl *profiler_vtbl_idle(void);
 
 hresult profiler_initialize(struct profiler *p, struct clr_unknown *info);
-/* In a callback that shows or changes the stack: the frame that a hook has not told of yet, or told of too early. */
+/*
+ * In a callback that shows or changes the stack: the frame that a hook has not told of yet, or told of too early. That
+ * is so where an abort is thrown inside the runtime's wrapper of ELT2 hooks: on .NET 8 and 9.
+ */
 void profiler_complete_stack(struct profiler *p);
 bool profiler_use_precompiled(struct profiler *p, uintptr_t function_id);
 void profiler_shutdown(struct profiler *p);
