@@ -4,10 +4,10 @@
 usage: tests/bench/bench.py BUILD [--quick | --full] [--rounds N] [--only PROGRAM]... [--modes MODE,...] [--show]
 
 Every round runs every mode of a program once, in random order. Writes BUILD/bench.json (all samples) and BUILD/bench.svg,
-prints a table for each program and then what issue 5 asks for with the figure reached. CPU time is user and system time
+prints a table for each program, one of the event families, and then what issue 5 asks for with the figure reached. CPU time is user and system time
 of the process, our own threads included; `ns/op` is a call (fib), an allocation (tree, depth) or a request (kestrel), by the
-CPU time of the program's own thread, or of the server. Without options it ends in about 25 minutes on two cores; --quick in
-about 3; --full takes nine rounds of everything, more than an hour. --show prints what the last run found.
+CPU time of the program's own thread, or of the server. Without options it ends in less than 25 minutes on two cores; --quick
+in about 5; --full takes nine rounds of everything, more than an hour. --show prints what the last run found.
 """
 import argparse
 import json
@@ -17,6 +17,7 @@ import subprocess
 import sys
 import time
 
+import families
 import must
 import picture
 import reading
@@ -26,9 +27,10 @@ from runs import MODE, MODES, Bench, Missing, Program, machine
 
 ALL = [mode.key for mode in MODES if mode.key != 'only-record']
 FIB = ['plain', 'elt3', 'elt2', 'events3', 'events2']
-TREE = ['plain', 'alloc', 'elt3', 'elt3a', 'events3', 'sites3', 'events3-0', 'sites3-0', 'snapshot']
-COMPILER = ['plain', 'elt3', 'elt3a', 'events3', 'sites3', 'snapshot']
+TREE = ['plain', 'alloc', 'elt3', 'elt3a', 'events3', 'sites3', 'events3-0', 'sites3-0', 'zstd3', 'snapshot']
+COMPILER = ['plain', 'elt3', 'elt3a', 'events3', 'sites3', 'zstd3', 'snapshot']
 SERVER = ['plain', 'elt3', 'elt2', 'sites3', 'events3', 'only', 'snapshot']
+SERVER_REST = ['jit', 'alloc', 'sites2', 'events2', 'trace']
 # What a run may fail with: it is said, and the others go on.
 FAILURES = (OSError, ValueError, KeyError, IndexError, subprocess.SubprocessError)
 # A nursery of 64 MB in all modes: collections, which walk deep stacks, would hide what is measured.
@@ -74,8 +76,8 @@ def programs(quick):
                  '-nologo', '-noconfig', '-nostdlib', '-out:{out}/small-cs.dll'),
         compiler('fsc', 'F# compiler, a small file', 'FSharp/fsc.dll', 'small.fs', 'FSharp.Compiler.*', '--nologo',
                  '--noframework', '--targetprofile:netcore', '-o:{out}/small-fs.dll', '--simpleresolution', '-r:{sdk}/FSharp/FSharp.Core.dll'),
-        Program('kestrel', 'Kestrel, small JSON', 'request', own('Kestrel'), 9, SERVER,
-                [mode for mode in ALL if mode != 'zstd3'], primary='op_cpu', env=TIERING),
+        Program('kestrel', 'Kestrel, small JSON', 'request', own('Kestrel'), 9, SERVER, SERVER_REST, primary='op_cpu',
+                env=TIERING),
         Program('kestrel-work', 'Kestrel, 50 objects more and a throw in 10', 'request',
                 own('Kestrel', '--allocate', '50', '--throw', '10'), 2, ['plain', 'elt3', 'sites3', 'events3', 'only'], [],
                 primary='op_cpu', env=TIERING),
@@ -144,11 +146,11 @@ def save(result, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('build')
-    parser.add_argument('--quick', action='store_true', help='one round, about 3 minutes')
+    parser.add_argument('--quick', action='store_true', help='one round, about 5 minutes')
     parser.add_argument('--full', action='store_true', help='nine rounds of everything')
     parser.add_argument('--rounds', type=int, help='rounds of each program')
     parser.add_argument('--only', action='append', metavar='PROGRAM', default=[],
-                        help='fib1, tree20, fsc, kestrel, ..., sampling, report; others keep their earlier samples')
+                        help='fib1, tree20, fsc, kestrel, ..., families, sampling, report; others keep their earlier samples')
     parser.add_argument('--modes', metavar='MODE,...', help=', '.join(mode.key for mode in MODES))
     parser.add_argument('--show', action='store_true', help='print what the last run found')
     arguments = parser.parse_args()
@@ -156,11 +158,11 @@ def main():
     arguments.modes = arguments.modes.split(',') if arguments.modes else list(MODE)
     unknown = [key for key in arguments.modes if key not in MODE]
     table = programs(arguments.quick)
-    known = [program.key for program in table] + ['sampling', 'report']
+    known = [program.key for program in table] + ['families', 'sampling', 'report']
     unknown += [key for key in arguments.only if key not in known]
     if unknown:
         parser.error('unknown: %s; programs are %s' % (', '.join(unknown), ', '.join(known)))
-    chosen = arguments.only or [key for key in known if not (arguments.quick and key in ('kestrel-work', 'sampling'))]
+    chosen = arguments.only or [key for key in known if not (arguments.quick and key == 'kestrel-work')]
     json_path = os.path.join(arguments.build, 'bench.json')
     try:
         bench = Bench(arguments.build, arguments.quick)
@@ -174,7 +176,7 @@ def main():
     except Missing as problem:
         print('bench: %s' % problem, file=sys.stderr)
         return 3
-    if not any(result.get(key) for key in ('samples', 'report', 'sampling')):
+    if not any(result.get(key) for key in ('samples', 'report', 'sampling', 'families')):
         print('bench: nothing was measured yet', file=sys.stderr)
         return 3
     show.tables(table, result)
@@ -208,8 +210,11 @@ def run(bench, table, chosen, arguments, result, json_path):
     if 'report' in chosen:
         result['report'] = part('report', reading.measure, bench, 2_000_000 if arguments.quick else 20_000_000, say)
         save(result, json_path)
+    if 'families' in chosen:
+        result['families'] = part('families', families.measure, bench, 1 if arguments.quick else 3, say)
+        save(result, json_path)
     if 'sampling' in chosen:
-        result['sampling'] = part('sampling', sampling.measure, bench, 50, say)
+        result['sampling'] = part('sampling', sampling.measure, bench, 10 if arguments.quick else 50, say)
         save(result, json_path)
 
 

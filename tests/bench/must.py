@@ -1,6 +1,19 @@
 """Issue 5's `Must show`, line by line, with the figure reached."""
-from runs import median
-from show import number, ratio, values
+from runs import MODE, median
+from show import difference, number, quartiles, ratio, values
+
+
+def interval(found, scale=1.0):
+    """Of what ratio() and difference() give: their interval, or how few rounds there were."""
+    _, low, high, rounds = found
+    if rounds < 3:
+        return '(%d round%s)' % (rounds, 's' if rounds > 1 else '')
+    return '[%s, %s]' % (number(low * scale), number(high * scale))
+
+
+def spread(result, program, mode, metric, scale=1.0):
+    found = values(result, program, mode, metric)
+    return '(1 round)' if len(found) < 2 else 'quartiles %s to %s' % tuple(number(value * scale) for value in quartiles(found))
 
 
 class Lines:
@@ -21,8 +34,7 @@ class Lines:
             self.none(what)
             return
         holds = [value[0] <= limit for _, value in found]
-        text = ', '.join('%s %.3f %s' % (name, value[0], '[%.3f, %.3f]' % value[1:3] if value[3] > 2 else
-                                         '(%d round%s)' % (value[3], 's' if value[3] > 1 else '')) for name, value in found)
+        text = ', '.join('%s %.3f %s' % (name, value[0], interval(value)) for name, value in found)
         if all(holds):
             verdict = 'ok'
         elif any(holds):
@@ -60,12 +72,13 @@ def trees(result, lines):
             ours, floor, hooks = (mid(result, key, which, 'op_cpu') for which in (mode, 'alloc', 'elt3a'))
             if ours is None or floor is None:
                 continue
-            above[key] = ours - floor
+            found = difference(result, key, 'op_cpu', mode, 'alloc')
+            above[key] = found[0]
             snapshot = mid(result, key, 'snapshot', 'op_cpu')
             wall, wall_floor = (mid(result, key, which, 'op_wall') for which in (mode, 'alloc'))
             lines.add('%s, %s: ns above ObjectAllocated only' % (key, name), 'ok' if above[key] <= 60 else 'not reached',
-                      '%.0f, at most 60; above empty hooks and ObjectAllocated %s; by the wall clock %.0f%s' % (
-                          above[key], '%.0f' % (ours - hooks) if hooks else '?', wall - wall_floor,
+                      '%.0f %s, at most 60; above empty hooks and ObjectAllocated %s; by the wall clock %.0f%s' % (
+                          above[key], interval(found), '%.0f' % (ours - hooks) if hooks else '?', wall - wall_floor,
                           '; snapshot %s' % number(snapshot - floor) if snapshot else ''))
         if len(above) == 2:
             shallow, deep = above['tree20'], above['tree1000']
@@ -82,12 +95,15 @@ def compiler(result, lines):
                 beside(result, 'fsc', 'wall', [('elt3a', 'hooks with ObjectAllocated'), ('jit', 'without hooks')], 'elt3'))
     lines.ratio(result, 'F# compiler, events: ours / snapshot', 'fsc', both, 'events3', 'snapshot', 0.40)
     lines.ratio(result, 'F# compiler, sites: ours / empty ELT3', 'fsc', both, 'sites3', 'elt3', 1.2)
-    ours = max((mid(result, 'fsc', mode, 'rss') or 0 for mode in ('events3', 'sites3')))
-    if ours and mid(result, 'fsc', 'elt3', 'rss'):
-        above = {mode: (ours - (mid(result, 'fsc', mode, 'rss') or 0)) / 2 ** 20 for mode in ('elt3', 'elt3a', 'plain')}
-        lines.add('F# compiler: MB above empty ELT3', 'ok' if above['elt3'] <= 64 else 'not reached',
-                  '%.0f, at most 64; above empty ELT3 with ObjectAllocated %.0f, above no profiler %.0f' % (
-                      above['elt3'], above['elt3a'], above['plain']))
+    above = {mode: difference(result, 'fsc', 'rss', mode, 'elt3') for mode in ('events3', 'sites3')}
+    above = {mode: found for mode, found in above.items() if found}
+    if above:
+        most = max(above, key=lambda mode: above[mode][0])
+        megabytes = above[most][0] / 2 ** 20
+        others = [(base, difference(result, 'fsc', 'rss', most, base)) for base in ('elt3a', 'plain')]
+        lines.add('F# compiler: MB above empty ELT3', 'ok' if megabytes <= 64 else 'not reached',
+                  '%.0f %s, at most 64%s' % (megabytes, interval(above[most], 1 / 2 ** 20), ''.join(
+                      '; above %s %.0f' % (MODE[base].label, found[0] / 2 ** 20) for base, found in others if found)))
     else:
         lines.none('F# compiler: MB above empty ELT3')
 
@@ -98,7 +114,7 @@ def server(result, lines):
         more = beside(result, 'kestrel', 'op_cpu', [('elt3', 'empty ELT3'), ('elt2', 'empty ELT2'), ('snapshot', 'snapshot')]
                       ) if mode == 'sites3' else ''
         lines.ratio(result, 'Kestrel, %s: CPU a request / unprofiled' % name, 'kestrel', [('op_cpu', 'CPU')], mode, 'plain',
-                    limit, ' (%d rounds)%s' % (rounds, more))
+                    limit, '; %d rounds%s%s' % (rounds, '' if rounds >= 9 else ', fewer than 9: says little', more))
 
 
 def logs(result, lines):
@@ -108,7 +124,7 @@ def logs(result, lines):
             ('tree20', 'events3-0', '--check 0'), ('tree20', 'zstd3', '--compress'),
             ('tree20x2', 'events3-0', '2 threads, --check 0'), ('tree20', 'sites3', 'counted, --log sites'))]
         lines.add('log: million events a second', 'ok' if speed >= 3e6 else 'not reached',
-                  '%.2f, at least 3; beside it %s' % (speed / 1e6, ', '.join(
+                  '%.2f, %s, at least 3; beside it %s' % (speed / 1e6, spread(result, 'tree20', 'events3', 'events_s', 1e-6), ', '.join(
                       '%s %.2f' % (label, value / 1e6) for value, label in others if value)))
     else:
         lines.none('log: million events a second')
@@ -149,7 +165,7 @@ def show(result):
     found = result.get('report')
     if found:
         lines.add('report: million events a second', 'ok' if found['events_s'] >= 2e6 else 'not reached',
-                  '%.2f, at least 2 (%s events, CPU %.1f s)' % (found['events_s'] / 1e6, number(found['events']), found['cpu']))
+                  '%.2f (one reading), at least 2 (%s events, CPU %.1f s)' % (found['events_s'] / 1e6, number(found['events']), found['cpu']))
         lines.add('report: MB of memory', 'ok' if found['rss'] <= 200 * 2 ** 20 else 'not reached',
                   '%.0f, at most 200' % (found['rss'] / 2 ** 20))
     else:

@@ -239,7 +239,7 @@ class Bench:
 
     def load_server(self, process, sample):
         """Requests to the server, its CPU time meanwhile. Returns the CPU time of wrk."""
-        warm, measure = (2, 1) if self.quick else (4, 3)
+        warm, measure = (2, 1) if self.quick else (3, 3)
         url = process.wait_for(r'listening (http://127\.0\.0\.1:\d+)', 30)
         if not url:
             sample['error'] = 'the server did not start: ' + process.output()[-300:]

@@ -1,6 +1,7 @@
 """Tables for the terminal, and the statistics under them."""
 import random
 
+import families
 from runs import MODE, MODES, median
 
 
@@ -27,6 +28,17 @@ def ratio(result, program, metric, mode, base):
     tries = sorted(median(chance.choices(above, k=len(above))) / median(chance.choices(below, k=len(below)))
                    for _ in range(1000))
     return median(above) / median(below), tries[25], tries[974], min(len(above), len(below))
+
+
+def difference(result, program, metric, mode, base):
+    """The same of the difference of medians."""
+    above, below = values(result, program, mode, metric), values(result, program, base, metric)
+    if not above or not below:
+        return None
+    chance = random.Random(5)
+    tries = sorted(median(chance.choices(above, k=len(above))) - median(chance.choices(below, k=len(below)))
+                   for _ in range(1000))
+    return median(above) - median(below), tries[25], tries[974], min(len(above), len(below))
 
 
 def number(value):
@@ -108,6 +120,9 @@ def tables(programs, result):
                        [row(result, program, mode) for mode in modes]))
         if program.key == 'depth':
             print(depths(result))
+    if result.get('families'):
+        print('\nEvent families: a Kestrel server that answers a fixed number of requests')
+        print(table_of(families.HEADS, families.rows(result['families'])))
     if 'trace' in result.get('missing', {}):
         print('\ndotnet-trace: not measured: %s' % result['missing']['trace'])
     else:
