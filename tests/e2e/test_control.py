@@ -475,7 +475,7 @@ def look_at_towers(t, count, seconds, hooks):
 @needs('Towers')
 @each('hooks', *HOOKS)
 def test_no_dump_of_64_threads_at_full_speed_is_torn(t, hooks):
-    count = int(os.environ.get('SHADOWTRACE_DUMPS', '300'))
+    count = int(os.environ.get('SHADOWTRACE_DUMPS', '3000'))
     t.true(look_at_towers(t, count, 60 + count / 20, hooks) >= min(count, 100), 'too few dumps')
 
 
