@@ -158,7 +158,7 @@ static void draw(struct shown *s, struct screen *screen)
         draw_rows(s, screen, rows);
     snprintf(line, sizeof(line), s->typing ? "filter: %s_" : "%s%s", s->typing ? s->top.filter : "",
              s->paused ? "PAUSED  1 sites  2 types  3 threads  s sort  / filter  p go on  enter  q"
-                       : "1 sites  2 types  3 threads  s sort  / filter  p pause  enter stack  q");
+                       : "1 sites  2 types  3 threads  s sort  / filter  p pause  enter more  q");
     screen_put(screen, rows - 1, line, true);
     screen_show(screen);
 }
@@ -190,6 +190,29 @@ static void move_by(struct shown *s, int by)
         *at = s->top.rows ? s->top.rows - 1 : 0;
 }
 
+/* To what is behind a row. */
+static void open_row(struct shown *s)
+{
+    if (!s->top.rows || s->drilled)
+        return;
+    if (s->top.view == TOP_TYPES) {
+        top_open_type(&s->top, s->selected);
+        s->selected = 0;
+    } else {
+        s->drilled = true;
+        s->scroll = 0;
+    }
+}
+
+static void go_back(struct shown *s)
+{
+    if (!s->drilled && s->top.type) {
+        top_close_type(&s->top);
+        s->selected = 0;
+    }
+    s->drilled = false;
+}
+
 /* Returns whether to go on. */
 static bool obey(struct shown *s, int key)
 {
@@ -199,6 +222,7 @@ static bool obey(struct shown *s, int key)
     case '1':
     case '2':
     case '3':
+        top_close_type(&s->top);
         s->top.view = (enum top_view)(key - '1');
         s->selected = 0;
         s->drilled = false;
@@ -216,12 +240,11 @@ static bool obey(struct shown *s, int key)
     case '\n':
     case '\r':
     case SCREEN_RIGHT:
-        s->drilled = s->top.rows > 0 && s->top.view != TOP_TYPES;
-        s->scroll = 0;
+        open_row(s);
         break;
     case 27:
     case SCREEN_LEFT:
-        s->drilled = false;
+        go_back(s);
         break;
     case SCREEN_DOWN:
     case 'j':
@@ -339,9 +362,10 @@ const struct cli_command cmd_top = {
         "\n"
         "Keys: 1 2 3 the views; s sort by bytes/s, objects/s, bytes; / filter; p or space pause; "
         "arrows, page keys;\n"
-        "enter or right the stack behind a row, escape or left back; q ends. Works in any size of "
-        "window and without\n"
-        "colour. Counting call sites costs the traced threads nothing; it ends 10 s after `top` "
-        "does.\n",
+        "enter or right what is behind a row (the call sites of a type, the stack of a site or "
+        "thread), escape or left\n"
+        "back; q ends. Works in any size of window and without colour. Counting call sites costs "
+        "the traced threads\n"
+        "nothing; it ends 10 s after `top` does.\n",
     .run = top_run,
 };

@@ -34,6 +34,7 @@ static void rows_free(struct top *t)
 void top_fini(struct top *t)
 {
     rows_free(t);
+    memory_free(t->type);
     live_stacks_free(t->stacks);
     json_decref(t->status);
     json_decref(t->sites);
@@ -162,6 +163,8 @@ static int arrange_sites(struct top *t)
 
     json_array_foreach(json_object_get(t->sites, "rows"), i, site)
     {
+        if (t->type && strcmp(t->type, text(site, "type")) != 0)
+            continue;
         method = json_string_value(json_array_get(json_object_get(site, "stack"), 0));
         row = row_add(t, join(text(site, "type"), "  ", method ? method : "(no managed frame)"));
         if (!row)
@@ -257,6 +260,24 @@ int top_arrange(struct top *t)
     return err;
 }
 
+void top_open_type(struct top *t, size_t row)
+{
+    char *type = memory_strdup(t->row[row].text);
+
+    if (!type)
+        return;
+    t->type = type;
+    t->view = TOP_SITES;
+}
+
+void top_close_type(struct top *t)
+{
+    if (t->type)
+        t->view = TOP_TYPES;
+    memory_free(t->type);
+    t->type = NULL;
+}
+
 /* ---- text ---- */
 
 void top_title(const struct top *t, char *to, size_t size)
@@ -265,10 +286,11 @@ void top_title(const struct top *t, char *to, size_t size)
     static const char *const orders[] = {"bytes/s", "objects/s", "bytes"};
     struct text_number events;
 
-    snprintf(to, size, "%s (pid %.0f, .NET %s) %s; %s events; %s by %s%s%s",
+    snprintf(to, size, "%s (pid %.0f, .NET %s) %s; %s events; %s%s%s by %s%s%s",
              text(t->status, "name"), number(t->status, "pid"), text(t->status, "runtime"),
              json_is_true(json_object_get(t->status, "paused")) ? "paused" : "recording",
              text_count(&events, (uint64_t)number(t->status, "written")), views[t->view],
+             t->type ? " of " : "", t->type ? t->type : "",
              t->view == TOP_THREADS ? "depth" : orders[t->order], *t->filter ? "; with " : "",
              t->filter);
 }

@@ -30,6 +30,7 @@ struct top {
     enum top_view view;
     enum top_order order;
     char filter[80]; /* only rows that contain it; "" all */
+    char *type;      /* of the call sites only those of this type; NULL: all */
     /* the last replies */
     json_t *status, *sites, *dump;
     json_t *before; /* key of a site: [bytes, allocs] as of the look before */
@@ -48,6 +49,10 @@ int top_look(struct top *t, struct client *client);
 
 /* top_arrange - rows of the view, filtered and sorted, from the last replies. Returns: 0 or -ENOMEM. */
 int top_arrange(struct top *t);
+
+/* top_open_type - from a row of the types to its call sites. top_close_type - and back, if that is where they are from. */
+void top_open_type(struct top *t, size_t row);
+void top_close_type(struct top *t);
 
 /* The line above the rows, and what the columns are; into text. */
 void top_title(const struct top *t, char *text, size_t size);

@@ -254,20 +254,32 @@ class Screen:
         self.rows, self.columns = rows, columns
         self.cells = [[' '] * columns for _ in range(rows)]
         self.row = self.column = 0
+        self.first, self.last = 0, rows - 1  # what scrolls
+
+    def scroll(self, start, end):
+        """The line at start goes, an empty one comes at end."""
+        del self.cells[start]
+        self.cells.insert(end, [' '] * self.columns)
 
     def feed(self, text):
         at = 0
         while at < len(text):
-            match = re.compile(r'\x1b\[([?0-9;]*)([A-Za-z])|\x1b[()].|\x1b[=>78]|[\x00\x07\x0e\x0f]').match(text, at)
+            match = re.compile(r'\x1b\[([?0-9;]*)([A-Za-z])|\x1b[()].|\x1b[=>78M]|[\x00\x07\x0e\x0f]').match(text, at)
             if match:
                 at = match.end()
-                if match.group(2):
+                if match.group() == '\x1bM' and self.row == self.first:
+                    self.scroll(self.last, self.first)
+                elif match.group() == '\x1bM':
+                    self.row -= 1
+                elif match.group(2):
                     self.control(match.group(2), [int(n) for n in match.group(1).strip('?').split(';') if n])
                 continue
             c = text[at]
             at += 1
             if c == '\r':
                 self.column = 0
+            elif c == '\n' and self.row == self.last:
+                self.scroll(self.first, self.last)
             elif c == '\n':
                 self.row = min(self.row + 1, self.rows - 1)
             elif c == '\b':
@@ -281,6 +293,9 @@ class Screen:
         first = n[0] if n else 1
         if letter == 'H':
             self.row, self.column = (n + [1, 1])[0] - 1, (n + [1, 1])[1] - 1 if len(n) > 1 else 0
+        elif letter == 'r':
+            self.first, self.last = (n[0] - 1, n[1] - 1) if len(n) == 2 else (0, self.rows - 1)
+            self.row = self.column = 0
         elif letter in 'ABCD':
             self.row += {'A': -first, 'B': first}.get(letter, 0)
             self.column += {'C': first, 'D': -first}.get(letter, 0)
@@ -353,6 +368,16 @@ def test_top_on_a_terminal(t, **window):
         top.until(lambda s: 'at Ticker.Program.Make' in s)
         top.press('1p2')
         top.until(lambda s: 'types by' in s and 'PAUSED' not in s)
+        top.press('/\x7f\x7f\r')
+        top.until(lambda s: re.search('^.{31}  Ticker.Tick$', s, re.M))
+        top.press('\r')
+        top.until(lambda s: 'ker.Tick by' in s and 'Program.Make' in s)
+        top.press('\r')
+        top.until(lambda s: 'at Ticker.Program.Make' in s)
+        top.press('\x1b')
+        top.until(lambda s: 'at Ticker.Program.Make' not in s)
+        top.press('\x1b')
+        top.until(lambda s: 'types by' in s)
         top.press('/' + '\x7f' * 30 + '\r3')
         top.until(lambda s: 'threads by depth' in s and 'Ticker.Program.' in s or 'System.Threading.Thread' in s)
     else:
