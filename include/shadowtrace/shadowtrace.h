@@ -29,6 +29,8 @@ int sst_resume(void);
  * sst_dump - the calling thread's stack, as {"os":…,"name":…,"depth":…,"stack":["Leaf(…)", …]} in UTF-8.
  * Returns: its length in bytes without the final NUL; of that as much as fits is in buffer, always with a NUL unless
  *          size is 0. Call it with size 0 to learn the length.
+ * Names only: which instruction of a method is under way the runtime tells threads of the tracer, not the program's. The
+ * control socket answers from such a thread: `shadowtrace dump PID` has IL offsets and lines.
  */
 long sst_dump(char *buffer, size_t size);
 

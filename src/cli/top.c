@@ -226,7 +226,9 @@ static int compare_rows(const void *a, const void *b, void *context)
 {
     const struct top *t = context;
     const struct top_row *x = a, *y = b;
-    double left = worth(x, t->order), right = worth(y, t->order);
+    /* threads have nothing but their depth */
+    enum top_order order = t->view == TOP_THREADS ? TOP_BY_TOTAL : t->order;
+    double left = worth(x, order), right = worth(y, order);
 
     if (left != right)
         return left < right ? 1 : -1;

@@ -379,7 +379,9 @@ def test_top_on_a_terminal(t, **window):
         top.press('\x1b')
         top.until(lambda s: 'types by' in s)
         top.press('/' + '\x7f' * 30 + '\r3')
-        top.until(lambda s: 'threads by depth' in s and 'Ticker.Program.' in s or 'System.Threading.Thread' in s)
+        top.until(lambda s: 'threads by depth' in s and ('Ticker.Program.' in s or 'Threading.Thread' in s))
+        depths = [int(n) for n in re.findall(r'^ +(\d+) +\d+ ', top.screen.text, re.M)]
+        t.true(len(depths) > 2 and depths == sorted(depths, reverse=True), 'threads by depth: %s' % depths)
     else:
         top.press('2')
         top.until(lambda s: 'bytes/s' in s)
