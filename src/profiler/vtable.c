@@ -316,6 +316,7 @@ static hresult on_garbage_collection_started(struct clr_callback *self, int32_t 
                                              const int32_t *generation_collected, int32_t reason)
 {
     alloc_heap_changed(profiler_of(self)->alloc);
+    values_collection_started();
     families_gc_started(profiler_of(self)->families, generations, generation_collected, reason);
     return S_OK;
 }
@@ -323,6 +324,7 @@ static hresult on_garbage_collection_started(struct clr_callback *self, int32_t 
 static hresult on_garbage_collection_finished(struct clr_callback *self)
 {
     alloc_heap_changed(profiler_of(self)->alloc);
+    values_collection_finished();
     families_gc_finished(profiler_of(self)->families);
     return S_OK;
 }

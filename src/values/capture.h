@@ -38,7 +38,7 @@ enum capture_tag {
     CAPTURE_REF,
     CAPTURE_POINTER,
     CAPTURE_SPAN,
-    CAPTURE_MOVED, /* the target of a by-ref, outside the thread's stack: nobody says where it is now */
+    CAPTURE_MOVED, /* the target of a by-ref, outside the thread's stack, after a collection: nobody says where it is now */
 };
 
 /* How objects lie in memory, and how much of them is wanted. */
@@ -70,8 +70,8 @@ void capture_arguments(struct capture *c, const struct values_plan *plan,
 
 /*
  * By-refs that the method writes through (parameters that are `back`): where they lead to when it is entered, 0: not
- * known; and what is there when it ends. Only the thread's own stack, low to high, is read: a collection may have
- * moved everything else.
+ * known; and what is there when it ends. Only what lies from low to high is read: after a collection the thread's own
+ * stack, for everything else may have been moved.
  */
 #define CAPTURE_TARGETS 8 /* of one call; what further ones lead to is cut */
 void capture_where(const struct values_plan *plan,

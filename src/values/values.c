@@ -27,6 +27,7 @@ struct live {
     const struct values_plan *plan;
     bool out;    /* its by-refs are read once more when it ends */
     uint32_t id; /* 0: none was posted */
+    uint64_t collections; /* self.collections when the method was entered */
     uintptr_t where[CAPTURE_TARGETS];
 };
 
@@ -61,6 +62,7 @@ static struct {
     struct capture_rules rules;
     _Atomic(uint32_t) ids;
     _Atomic(uint64_t) posted, lost;
+    _Atomic(uint64_t) collections; /* begun : 32, under way : 32 */
     _Atomic(bool) *matched; /* by pattern: those of --args, then those of --returns */
     _Atomic(struct exact *) exact[EXACT_HASH];
     _Atomic(struct unfinished *) unfinished;
@@ -268,6 +270,27 @@ uint32_t values_live(struct stack *s)
     return 0;
 }
 
+/* ---- collections ---- */
+
+#define COLLECTION_BEGUN (UINT64_C(1) << 32)
+
+void values_collection_started(void)
+{
+    add_relaxed(&self.collections, COLLECTION_BEGUN + 1);
+}
+
+void values_collection_finished(void)
+{
+    if ((uint32_t)load_relaxed(&self.collections))
+        add_relaxed(&self.collections, -UINT64_C(1));
+}
+
+/* Is the heap still as it was? A concurrent collection that was under way may have freed something since. */
+static bool heap_untouched(uint64_t collections)
+{
+    return !(uint32_t)collections && load_relaxed(&self.collections) == collections;
+}
+
 /* ---- in the hooks ---- */
 
 /* Returns the id, 0 when it was lost. */
@@ -322,6 +345,7 @@ static void enter(struct values_thread *t, struct stack *s, const struct live *f
     if (frame->plan->args && arguments) {
         capture_arguments(&c, frame->plan, arguments);
         capture_where(frame->plan, arguments, t->live[t->count].where);
+        t->live[t->count].collections = load_relaxed(&self.collections);
         t->live[t->count].id = post(t, &head, &c);
     }
     t->count++;
@@ -363,7 +387,9 @@ static uint32_t leave(struct values_thread *t, struct stack *s, const struct liv
     else if (head.returns)
         capture_tag(&c, CAPTURE_UNREADABLE);
     head.out_at = c.size;
-    if (head.out)
+    if (head.out && heap_untouched(frame->collections))
+        capture_targets(&c, frame->plan, frame->where, 0, UINTPTR_MAX);
+    else if (head.out)
         capture_targets(&c, frame->plan, frame->where, frame->sp, t->stack_end);
     return post(t, &head, &c);
 }

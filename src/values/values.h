@@ -9,8 +9,8 @@
  * Memory that a managed reference leads to is read directly: the thread is in cooperative mode, nothing moves. What a
  * by-ref, a pointer or a span leads to may be anything: it is read with process_vm_readv on ourselves, a system call,
  * which fails instead of faulting; an object found there counts only if its type is one that was met before.
- * When the method ends, what its by-refs led to is read again where they lead to the thread's own stack: what lies in
- * the heap may have been moved meanwhile.
+ * When the method ends, what its by-refs led to is read again. If a collection began meanwhile, only where they lead to
+ * the thread's own stack: what lies in the heap may have been moved.
  *
  *                               | values_method | values_class | values_enter, _leave, _live | values_append
  *   any of these at the same time | safe        | safe         | each thread its own         | safe
@@ -79,6 +79,13 @@ uint32_t values_leave(uintptr_t method, uintptr_t sp,
  * May run: in ELT2 Enter, with the hook's frame info.
  */
 uintptr_t values_exact(uintptr_t method, uintptr_t frame_info);
+
+/*
+ * From GarbageCollectionStarted, before anything moves, and -Finished. Hooks see it: a thread in one is in cooperative
+ * mode, and was stopped before.
+ */
+void values_collection_started(void);
+void values_collection_finished(void);
 
 /* Id of the record of the calling thread's youngest live frame that has one; 0: none has. Threads: the owner. */
 uint32_t values_live(struct stack *stack);

@@ -133,6 +133,16 @@ def by_reference():
     out.append('    %sstatic void %s(ref int a) { Say.In("%s", "a", Say.Ref(Say.Of(a))); a++; GC.Collect(); '
                'Say.Back("%s", "a", Say.Moved); }' % (NO_INLINE, m, full, full))
     calls.append('%s(ref new[] { 1, 2 }[1]);' % m)
+    # In the heap: read where they were as long as nothing is collected.
+    for type_, given, back in [('int', 'ref new[] { 1, 2 }[1]', 'a++'), ('string', 'ref new[] { "s", null }[0]', 'a = "t"'),
+                               ('Wide', 'ref (new Wide[3])[2]', 'a = new Wide { A = 7, C = "w" }'),
+                               ('int', 'ref new Item().N', 'a = 9'), ('Item', 'ref kept', 'a = new Item()')]:
+        m = name()
+        full = 'Values.Signatures.' + m
+        out.append('    %sstatic void %s(ref %s a) { int n = GC.CollectionCount(0); Say.In("%s", "a", Say.Ref(Say.Of(a))); '
+                   '%s; Say.Back("%s", "a", GC.CollectionCount(0) == n ? Say.Of(a) : Say.Moved); }' % (
+                       NO_INLINE, m, type_, full, back, full))
+        calls.append('%s(%s);' % (m, given))
     m = name()
     out.append('    %sstatic ref int %s(int[] a) { Say.In("Values.Signatures.%s", "a", Say.Of(a)); Say.Out("Values.Signatures.%s", '
                'Say.Ref(Say.Of(a[1]))); return ref a[1]; }' % (NO_INLINE, m, m, m))
@@ -286,6 +296,7 @@ class Recursive
 '''
 
 MORE = '''
+    static Item kept;
     static void Nothing() { }
     [MethodImpl(MethodImplOptions.NoInlining)]
     static int Many(params int[] n) { Say.In("Values.Signatures.Many", "n", Say.Of(n)); int r = n.Length; Say.Out("Values.Signatures.Many", Say.Of(r)); return r; }
