@@ -2,7 +2,7 @@
 import collections
 import json
 
-from harness import HOOKS, PROGRAM, each, needs, one_line, run, TOOL
+from harness import ENVIRONMENT, HOOKS, PROGRAM, each, needs, one_line, run, TOOL
 from logfile import plain
 
 ALL_BUT_CALLS = 'alloc,threads,modules,classes,jit,exceptions,gc,suspend,transitions,finalizers'
@@ -144,6 +144,30 @@ def test_stacks_stay_exact_with_all_families(t, program, hooks):
     found = ends(r.log)
     t.true(found and all(len(e) == 1 for e in found.values()), 'each exception has one end')
     t.equal(sum(e['event'] == 'caught' and 'id' not in e for e in of(r.log, 'exception')), 0, 'caught, and not thrown')
+
+
+@needs('WebServer')
+@each('hooks', *HOOKS)
+def test_a_server_under_load_with_all_families(t, hooks):
+    """Collections too, by a small budget; nothing is lost, halves are paired, stacks stay exact."""
+    r = t.record(PROGRAM.command('WebServer') + ['--scale', '2'], '--events', 'all', '--call-buffer', '4G', hooks=hooks,
+                 check=1, env={**ENVIRONMENT, 'DOTNET_GCgen0size': '20000', 'DOTNET_GCgen0MaxBudget': '20000'}, timeout=600)
+    t.exact(r)
+    log = r.log
+    sums(t, log)
+    trace = Calls(t, log)
+    t.equal((trace.missing, trace.sums['ends_missing'], log.end['events']['calls']['lost']), (0, 0, 0), 'calls')
+    collections_ = of(log, 'gc')
+    t.true(len(collections_) >= 3, 'only %d collections' % len(collections_))
+    t.equal(sorted(g['gc'] for g in collections_), list(range(1, len(collections_) + 1)), 'each begins and ends once')
+    stops = of(log, 'suspend', reason='gc')
+    t.true(len(stops) >= len(collections_), '%d suspensions for %d collections' % (len(stops), len(collections_)))
+    t.true(all('stop_ns' in s for s in of(log, 'suspend') if 'aborted' not in s), 'none stood still')
+    t.equal([j for j in of(log, 'jit') if 'ns' not in j and 'unloaded' not in j], [], 'compilations without a beginning')
+    found = ends(log)
+    t.equal(sorted(i for i, e in found.items() if len(e) != 1), [], 'each exception has one end')
+    t.note('%d collections, %d suspensions, %d compilations, %d exceptions, %d calls' % (
+        len(collections_), len(of(log, 'suspend')), len(of(log, 'jit')), len(found), trace.sums['entered']))
 
 
 class Calls:
