@@ -516,10 +516,11 @@ int log_write_end(struct log *log, uint64_t t)
         (json_int_t)(log->file.bytes + log->file.buffer.size));
     if (line && log->file.part > 1) /* the sums are of the whole recording */
         json_object_set_new(line, "part", json_integer(log->file.part));
-    if (line && log->config.options->args.count + log->config.options->returns.count) {
+    if (line && log->config.options->args.count + log->config.options->returns.count)
         json_object_set_new(line, "values", log_values_totals());
+    if (line && log->config.options->args.count + log->config.options->returns.count +
+                    log->config.options->calls.count)
         json_object_set_new(line, "unmatched", log_values_unmatched());
-    }
     if (line && log->config.agreement)
         json_object_set_new(line, "snapshots", snapshots_json(log->config.agreement));
     families = line ? log_families_json(log) : NULL;

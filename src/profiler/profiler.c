@@ -84,7 +84,7 @@ static bool traces(struct profiler *p, struct names_method *method)
     if (!options_records(&p->options, OPTIONS_CALLS))
         return false;
     name = names_method_resolve(p->names, method); /* its event may come before the resolver does */
-    return !p->options.calls.count || options_match(&p->options.calls, name);
+    return !p->options.calls.count || values_calls(name);
 }
 
 /* FunctionIDMapper2, on the compiling thread: our record becomes the client id of the hooks. */
@@ -559,12 +559,10 @@ static int wire(struct profiler *p, char *why)
     alloc.sites = log.sites = p->sites;
     if (check_new(&check, &p->check) || alloc_new(&alloc, &p->alloc))
         return -1;
-    if (traced)
-        calls_start(&p->options, family_ring, p);
     if (p->options.events != 1u << OPTIONS_ALLOC && families_new(&families, &p->families))
         return -1;
     snprintf(why, WHY_SIZE, "the runtime does not say how strings lie in memory");
-    if ((p->values || p->options.exact_generics) && values_start(&values))
+    if ((p->values || p->options.exact_generics || p->options.calls.count) && values_start(&values))
         return -1;
     snprintf(why, WHY_SIZE, "out of memory");
     if (live_start(&live) || control_prepare(p))
@@ -673,6 +671,8 @@ hresult profiler_initialize(struct profiler *p, struct clr_unknown *info)
     if (p->options.capture != OPTIONS_CAPTURE_SNAPSHOT && (result = hooks_set(p)) != S_OK)
         return decline_result(p, "setting the enter and leave hooks", result);
     clock_settle(); /* what lies behind us has taken long enough, as a rule */
+    if (options_records(&p->options, OPTIONS_CALLS))
+        calls_start(&p->options, family_ring, p);
     if (pthread_atfork(NULL, NULL, after_fork_in_child) || log_start(p->log) ||
         names_start(p->names))
         return decline(p, "no thread could be started");

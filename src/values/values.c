@@ -25,8 +25,8 @@
 struct live {
     uintptr_t sp, method;
     const struct values_plan *plan;
-    bool out;    /* its by-refs are read once more when it ends */
-    uint32_t id; /* 0: none was posted */
+    bool out;             /* its by-refs are read once more when it ends */
+    uint32_t id;          /* 0: none was posted */
     uint64_t collections; /* self.collections when the method was entered */
     uintptr_t where[CAPTURE_TARGETS];
 };
@@ -63,7 +63,7 @@ static struct {
     _Atomic(uint32_t) ids;
     _Atomic(uint64_t) posted, lost;
     _Atomic(uint64_t) collections; /* begun : 32, under way : 32 */
-    _Atomic(bool) *matched; /* by pattern: those of --args, then those of --returns */
+    _Atomic(bool) *matched;        /* by pattern: those of --args, of --returns, then of --calls */
     _Atomic(struct exact *) exact[EXACT_HASH];
     _Atomic(struct unfinished *) unfinished;
 } self;
@@ -91,7 +91,8 @@ int values_start(const struct values_config *config)
     self.rules.class_find = class_find;
     self.rules.layout = layout;
     self.rules.context = config->names;
-    self.matched = memory_zalloc(config->options->args.count + config->options->returns.count + 1,
+    self.matched = memory_zalloc(config->options->args.count + config->options->returns.count +
+                                     config->options->calls.count + 1,
                                  sizeof(*self.matched));
     if (!self.matched)
         return -ENOMEM;
@@ -133,6 +134,14 @@ void values_method(struct names_method *method)
     plan = values_plan_new(&self.types, method, args, returns, VALUES_LOAD);
     if (plan && !cas_acq_rel(&method->plan, &none, (void *)plan))
         values_plan_free(plan); /* another thread was faster */
+}
+
+bool values_calls(const char *name)
+{
+    const struct options *options = self.config.options;
+
+    return match(&options->calls, self.matched + options->args.count + options->returns.count,
+                 name);
 }
 
 static bool is_known(const struct values_type *type)
@@ -595,21 +604,26 @@ static void find_near(const char *pattern, const char *near[3])
     }
 }
 
-const char *values_unmatched(size_t index, bool *returns, const char *near[3])
+const char *values_unmatched(size_t index, const char **option, const char *near[3])
 {
     const struct options *options = self.config.options;
-    size_t args = options ? options->args.count : 0,
-           all = args + (options ? options->returns.count : 0);
+    const _Atomic(bool) *matched = self.matched;
 
-    for (size_t i = 0; i < all; i++) {
-        const char *pattern =
-            i < args ? options->args.pattern[i] : options->returns.pattern[i - args];
+    if (!options)
+        return NULL;
+    const struct {
+        const char *option;
+        const struct options_patterns *patterns;
+    } lists[] = {
+        {"args", &options->args}, {"returns", &options->returns}, {"calls", &options->calls}};
 
-        if (load_relaxed(&self.matched[i]) || index--)
-            continue;
-        *returns = i >= args;
-        find_near(pattern, near);
-        return pattern;
-    }
+    for (size_t i = 0; i < COUNT_OF(lists); i++)
+        for (size_t p = 0; p < lists[i].patterns->count; p++, matched++) {
+            if (load_relaxed(matched) || index--)
+                continue;
+            *option = lists[i].option;
+            find_near(lists[i].patterns->pattern[p], near);
+            return lists[i].patterns->pattern[p];
+        }
     return NULL;
 }

@@ -231,7 +231,10 @@ def test_filters_of_calls(t):
     log = t.record(command, '--events', 'calls', '--calls', 'Families.*', '--min-duration', '15000000').log
     calls = Calls(t, log).calls
     t.equal(sum(c[2] == 'Families.Program.Slow' for c in calls), 3)
-    t.true(all(c[4] >= 15e6 for c in calls), 'shorter ones')
+    t.equal([c for c in calls if c[4] < 15e6], [], 'shorter ones')
+    r = t.record(command, '--events', 'calls', '--calls', 'Familes.Program.Fib*', '--calls', 'Families.*')
+    t.true('--calls Familes.Program.Fib*: no method that ran has such a name; near: Families.Program.Fib' in r.errors, r.errors)
+    t.equal([(row['option'], row['pattern']) for row in r.log.end['unmatched']], [('calls', 'Familes.Program.Fib*')])
     t.true(('Families.Program.RunCalls', 1) in {(c[2], c[1]) for c in calls}, 'their caller')
 
 
