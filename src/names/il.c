@@ -178,14 +178,26 @@ struct parts {
     uint64_t name_hash, owner_hash, parameters_hash; /* the latter two 0: not made yet */
 };
 
-/* Of a text, and long enough to stand for it; 0: of an empty one, which is like no other. FNV-1a. */
+static uint64_t mixed(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 32;
+}
+
+/* Of a text, and long enough to stand for it; 0: of an empty one, which is like no other. */
 static uint64_t hash_of(const char *text, size_t size)
 {
-    uint64_t hash = UINT64_C(14695981039346656037);
+    uint64_t hash = size, word = 0;
+    size_t at = 0;
 
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ (uint8_t)text[i]) * UINT64_C(1099511628211);
-    return size ? hash | 1 : 0;
+    for (; size - at >= sizeof(word); at += sizeof(word)) {
+        memcpy(&word, text + at, sizeof(word));
+        hash = mixed(hash, word);
+    }
+    word = 0;
+    if (at < size)
+        memcpy(&word, text + at, size - at);
+    return size ? mixed(hash, word) | 1 : 0;
 }
 
 /* Where the bracket that closes right before `end` was opened; `end` if none does, or none was. */
@@ -945,7 +957,7 @@ static bool boxes(struct near *near, unsigned set)
 {
     const struct il_pieces *pieces = near->search->pieces;
 
-    for (uint32_t i = 0; widen(near) && i < pieces->count; i++) {
+    for (uint32_t i = 0; pieces->boxes && widen(near) && i < pieces->count; i++) {
         struct reach from = reach_of(pieces, i);
 
         for (uint32_t k = 0; near->level[i] <= set && k < from.count; k++)
@@ -1346,6 +1358,8 @@ int il_pieces_new(const struct names_method *method, const struct il_code *il,
     out->piece = fitted(&pieces);
     out->reaches = (uint32_t)(reach.size / sizeof(*out->reach));
     out->reach = fitted(&reach);
+    for (uint32_t i = 0; i < out->reaches; i++)
+        out->boxes |= out->reach[i].opcode == OP_BOX;
     mark_joins(il, known, out);
     memory_free(known);
     return 0;

@@ -60,6 +60,7 @@ struct il_pieces {
     struct il_instruction
         *reach; /* those that call, or may call a helper, or make an object; by rising offset */
     uint32_t count, reaches;
+    bool boxes; /* any of them does */
 };
 
 /*
