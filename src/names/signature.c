@@ -3,6 +3,7 @@
 #include "names/internal.h"
 
 #include "base/memory.h"
+#include "clr/blob.h"
 #include "clr/text.h"
 
 #include <shadowtrace/clr/constants.h>
@@ -22,11 +23,10 @@ struct reading {
 
 /* Reading one blob, and those of the TypeSpecs it refers to. */
 struct cursor {
-    const uint8_t *at, *end;
+    struct clr_blob blob; /* bad: what was appended since is to be given up */
     const struct signature_scope *scope;
     unsigned depth;
     struct reading *all;
-    bool bad; /* damaged: what was appended since is to be given up */
 };
 
 static void read_type(struct cursor *c, struct buffer *out);
@@ -191,7 +191,7 @@ static void put_arguments(struct buffer *out, struct arguments *args, uint32_t u
             put(out, ", ");
         if (args->blob) {
             read_type(args->blob, out);
-            if (args->blob->bad)
+            if (args->blob->blob.bad)
                 return;
         } else {
             put_argument(out, args->scope, args->scope->type, args->taken);
@@ -302,86 +302,47 @@ static void put_token(struct cursor *c, struct buffer *out, uint32_t token, stru
         known = put_reference(out, import, token, args, 0);
     } else if (clr_token_type(token) == mdtTypeSpec && clr_token_row(token) &&
                import->vtbl->get_type_spec_from_token(import, token, &blob, &size) >= 0 && blob) {
-        struct cursor inner = {blob, blob + size, c->scope, c->depth, c->all, false};
+        struct cursor inner = {clr_blob_of(blob, size), c->scope, c->depth, c->all};
 
         read_type(&inner, out);
-        c->bad |= inner.bad;
+        c->blob.bad |= inner.blob.bad;
         known = true;
     }
     if (!known)
         put(out, "?");
-    if (args && !c->bad)
+    if (args && !c->blob.bad)
         put_arguments(out, args, args->count); /* those that no name laid claim to */
 }
 
 /* ---- blobs ---- */
 
-static uint8_t read_byte(struct cursor *c)
-{
-    if (c->at >= c->end) {
-        c->bad = true;
-        return 0;
-    }
-    return *c->at++;
-}
-
-/* ECMA-335 II.23.2: an unsigned integer of 1, 2 or 4 bytes, most significant first. */
-static uint32_t read_number(struct cursor *c)
-{
-    uint32_t first = read_byte(c), value;
-
-    if (first < 0x80)
-        return first;
-    if (first < 0xC0)
-        return (first & 0x3F) << 8 | read_byte(c);
-    if (first >= 0xE0) {
-        c->bad = true;
-        return 0;
-    }
-    value = (first & 0x1F) << 24;
-    value |= (uint32_t)read_byte(c) << 16;
-    value |= (uint32_t)read_byte(c) << 8;
-    return value | read_byte(c);
-}
-
-static uint32_t read_token(struct cursor *c)
-{
-    static const uint32_t tables[] = {mdtTypeDef, mdtTypeRef, mdtTypeSpec};
-    uint32_t coded = read_number(c);
-
-    if ((coded & 3) == 3) {
-        c->bad = true;
-        return 0;
-    }
-    return tables[coded & 3] | coded >> 2;
-}
-
 /* The runtime's own signatures hold addresses of types; of no use here. */
 static void skip_address(struct cursor *c)
 {
-    if (c->end - c->at < (ptrdiff_t)sizeof(void *)) {
-        c->bad = true;
+    if (c->blob.end - c->blob.at < (ptrdiff_t)sizeof(void *)) {
+        c->blob.bad = true;
         return;
     }
-    c->at += sizeof(void *);
+    c->blob.at += sizeof(void *);
 }
 
 static void read_generic_instance(struct cursor *c, struct buffer *out)
 {
-    uint32_t kind = read_byte(c);
+    uint32_t kind = clr_blob_byte(&c->blob);
     struct arguments args = {0, 0, c, NULL};
     uint32_t token = 0;
 
     if (kind == ELEMENT_TYPE_INTERNAL)
         skip_address(c);
     else if (kind == ELEMENT_TYPE_CLASS || kind == ELEMENT_TYPE_VALUETYPE)
-        token = read_token(c);
+        token = clr_blob_token(&c->blob);
     else
-        c->bad = true;
-    args.count = read_number(c);
-    if (args.count == 0 || args.count > (size_t)(c->end - c->at)) /* each takes a byte at least */
-        c->bad = true;
-    if (!c->bad)
+        c->blob.bad = true;
+    args.count = clr_blob_number(&c->blob);
+    if (args.count == 0 ||
+        args.count > (size_t)(c->blob.end - c->blob.at)) /* each takes a byte at least */
+        c->blob.bad = true;
+    if (!c->blob.bad)
         put_token(c, out, token, &args);
 }
 
@@ -392,17 +353,17 @@ static void read_array(struct cursor *c, struct buffer *out)
     uint32_t rank, numbers;
 
     read_type(c, out);
-    rank = read_number(c);
+    rank = clr_blob_number(&c->blob);
     for (int part = 0; part < 2; part++) { /* sizes, then lower bounds */
-        numbers = read_number(c);
+        numbers = clr_blob_number(&c->blob);
         if (numbers > rank)
-            c->bad = true;
-        while (!c->bad && numbers--)
-            read_number(c);
+            c->blob.bad = true;
+        while (!c->blob.bad && numbers--)
+            clr_blob_number(&c->blob);
     }
     if (rank == 0 || rank > 32)
-        c->bad = true;
-    if (c->bad)
+        c->blob.bad = true;
+    if (c->blob.bad)
         return;
     put(out, rank == 1 ? "[*" : "[");
     while (--rank)
@@ -416,39 +377,41 @@ static void read_array(struct cursor *c, struct buffer *out)
  */
 static void read_method(struct cursor *c, struct buffer *out, bool with_return)
 {
-    uint32_t convention = read_byte(c), kind = convention & IMAGE_CEE_CS_CALLCONV_MASK, count;
+    uint32_t convention = clr_blob_byte(&c->blob), kind = convention & IMAGE_CEE_CS_CALLCONV_MASK,
+             count;
     struct buffer result = BUFFER_INIT;
     const char *separator = "";
 
     if (kind > IMAGE_CEE_CS_CALLCONV_VARARG && kind != IMAGE_CEE_CS_CALLCONV_UNMANAGED &&
         kind != IMAGE_CEE_CS_CALLCONV_NATIVEVARARG)
-        c->bad = true; /* of a field, a property, ... */
+        c->blob.bad = true; /* of a field, a property, ... */
     if (convention & IMAGE_CEE_CS_CALLCONV_GENERIC)
-        read_number(c);
-    count = read_number(c);
-    if (!c->bad)
+        clr_blob_number(&c->blob);
+    count = clr_blob_number(&c->blob);
+    if (!c->blob.bad)
         read_type(c, &result);
-    for (uint32_t i = 0; i < count && !c->bad; i++) {
+    for (uint32_t i = 0; i < count && !c->blob.bad; i++) {
         size_t from;
 
         put(out, separator);
         separator = ", ";
-        if (c->at < c->end && *c->at == ELEMENT_TYPE_SENTINEL) { /* fixed arguments end here */
-            c->at++;
+        if (c->blob.at < c->blob.end &&
+            *c->blob.at == ELEMENT_TYPE_SENTINEL) { /* fixed arguments end here */
+            c->blob.at++;
             kind = IMAGE_CEE_CS_CALLCONV_DEFAULT;
             put(out, "__arglist, ");
         }
         from = out->size;
         read_type(c, out);
-        if (c->bad)
+        if (c->blob.bad)
             cut_back(out, from);
     }
-    if (!c->bad && kind == IMAGE_CEE_CS_CALLCONV_VARARG) {
+    if (!c->blob.bad && kind == IMAGE_CEE_CS_CALLCONV_VARARG) {
         put(out, separator);
         put(out, "__arglist");
         separator = ", ";
     }
-    if (!c->bad && with_return) {
+    if (!c->blob.bad && with_return) {
         put(out, separator);
         put(out, result.data ? result.data : "?");
     }
@@ -467,7 +430,7 @@ static void read_function_pointer(struct cursor *c, struct buffer *out)
         [IMAGE_CEE_CS_CALLCONV_UNMANAGED] = " unmanaged",
     };
     const char *convention =
-        c->at < c->end ? conventions[*c->at & IMAGE_CEE_CS_CALLCONV_MASK] : NULL;
+        c->blob.at < c->blob.end ? conventions[*c->blob.at & IMAGE_CEE_CS_CALLCONV_MASK] : NULL;
 
     put(out, "delegate*");
     put(out, convention ? convention : "");
@@ -496,9 +459,9 @@ static void read_compound(struct cursor *c, struct buffer *out, uint32_t kind)
         break;
     case ELEMENT_TYPE_CLASS:
     case ELEMENT_TYPE_VALUETYPE: {
-        uint32_t token = read_token(c);
+        uint32_t token = clr_blob_token(&c->blob);
 
-        if (!c->bad)
+        if (!c->blob.bad)
             put_token(c, out, token, NULL);
         break;
     }
@@ -507,10 +470,10 @@ static void read_compound(struct cursor *c, struct buffer *out, uint32_t kind)
         break;
     case ELEMENT_TYPE_VAR:
     case ELEMENT_TYPE_MVAR: {
-        uint32_t index = read_number(c);
+        uint32_t index = clr_blob_number(&c->blob);
 
         c->all->variables = true;
-        if (!c->bad)
+        if (!c->blob.bad)
             put_argument(out, c->scope,
                          kind == ELEMENT_TYPE_VAR ? mdtTypeDef | clr_token_row(c->scope->type)
                                                   : mdtMethodDef | clr_token_row(c->scope->method),
@@ -522,11 +485,11 @@ static void read_compound(struct cursor *c, struct buffer *out, uint32_t kind)
         break;
     case ELEMENT_TYPE_CMOD_REQD: /* modreq and modopt say nothing a name needs */
     case ELEMENT_TYPE_CMOD_OPT:
-        read_token(c);
+        clr_blob_token(&c->blob);
         read_type(c, out);
         break;
     case ELEMENT_TYPE_CMOD_INTERNAL:
-        read_byte(c);
+        clr_blob_byte(&c->blob);
         skip_address(c);
         read_type(c, out);
         break;
@@ -539,7 +502,7 @@ static void read_compound(struct cursor *c, struct buffer *out, uint32_t kind)
         read_type(c, out);
         break;
     default:
-        c->bad = true;
+        c->blob.bad = true;
     }
 }
 
@@ -565,11 +528,11 @@ static void read_type(struct cursor *c, struct buffer *out)
         [ELEMENT_TYPE_U] = "System.UIntPtr",
         [ELEMENT_TYPE_OBJECT] = "System.Object",
     };
-    uint32_t kind = read_byte(c);
+    uint32_t kind = clr_blob_byte(&c->blob);
 
     if (c->depth >= DEPTH_MAX || c->all->steps == 0)
-        c->bad = true;
-    if (c->bad)
+        c->blob.bad = true;
+    if (c->blob.bad)
         return;
     c->all->steps--;
     if (kind < COUNT_OF(simple) && simple[kind]) {
@@ -587,11 +550,11 @@ void signature_append_parameters(struct buffer *out, const struct signature_scop
                                  const uint8_t *blob, size_t size)
 {
     struct reading all = {.steps = STEPS_MAX};
-    struct cursor c = {blob, blob ? blob + size : blob, scope, 0, &all, false};
+    struct cursor c = {clr_blob_of(blob, size), scope, 0, &all};
 
     put(out, "(");
     read_method(&c, out, false);
-    put(out, c.bad ? "?)" : ")");
+    put(out, c.blob.bad ? "?)" : ")");
 }
 
 bool signature_append_definition(struct buffer *out, const struct signature_scope *scope,
@@ -632,17 +595,18 @@ bool signature_append_member_name(struct buffer *out, struct clr_metadata *impor
 
 static uint32_t read_arguments(struct cursor *c)
 {
-    return read_byte(c) == IMAGE_CEE_CS_CALLCONV_GENERICINST ? read_number(c) : 0;
+    return clr_blob_byte(&c->blob) == IMAGE_CEE_CS_CALLCONV_GENERICINST ? clr_blob_number(&c->blob)
+                                                                        : 0;
 }
 
 void signature_append_arguments(struct buffer *out, const struct signature_scope *scope,
                                 const uint8_t *blob, size_t size)
 {
     struct reading all = {.steps = STEPS_MAX};
-    struct cursor c = {blob, blob ? blob + size : blob, scope, 0, &all, false};
+    struct cursor c = {clr_blob_of(blob, size), scope, 0, &all};
     uint32_t count = read_arguments(&c);
 
-    for (uint32_t i = 0; i < count && !c.bad && !full(out); i++) {
+    for (uint32_t i = 0; i < count && !c.blob.bad && !full(out); i++) {
         put(out, i ? ", " : "<");
         read_type(&c, out);
     }
@@ -652,11 +616,11 @@ void signature_append_arguments(struct buffer *out, const struct signature_scope
 bool signature_first_is_reference(const uint8_t *blob, size_t size)
 {
     struct reading all = {.steps = STEPS_MAX};
-    struct cursor c = {blob, blob ? blob + size : blob, NULL, 0, &all, false};
-    uint32_t type = read_arguments(&c) ? read_byte(&c) : 0;
+    struct cursor c = {clr_blob_of(blob, size), NULL, 0, &all};
+    uint32_t type = read_arguments(&c) ? clr_blob_byte(&c.blob) : 0;
 
     if (type == ELEMENT_TYPE_GENERICINST)
-        type = read_byte(&c);
+        type = clr_blob_byte(&c.blob);
     return type == ELEMENT_TYPE_CLASS || type == ELEMENT_TYPE_STRING ||
            type == ELEMENT_TYPE_OBJECT || type == ELEMENT_TYPE_SZARRAY ||
            type == ELEMENT_TYPE_ARRAY || type == ELEMENT_TYPE_VAR || type == ELEMENT_TYPE_MVAR;
@@ -690,30 +654,30 @@ bool signature_shape_of(struct clr_metadata *import, uint32_t token, struct sign
 
     if (!method_blob(import, token, &blob, &size) || !blob)
         return false;
-    c = (struct cursor){blob, blob + size, NULL, 0, &all, false};
-    convention = read_byte(&c);
+    c = (struct cursor){clr_blob_of(blob, size), NULL, 0, &all};
+    convention = clr_blob_byte(&c.blob);
     if (convention & IMAGE_CEE_CS_CALLCONV_GENERIC)
-        read_number(&c);
-    out->parameters = read_number(&c);
-    while (!c.bad && c.at < c.end &&
-           (*c.at == ELEMENT_TYPE_CMOD_REQD || *c.at == ELEMENT_TYPE_CMOD_OPT)) {
-        c.at++;
-        read_token(&c);
+        clr_blob_number(&c.blob);
+    out->parameters = clr_blob_number(&c.blob);
+    while (!c.blob.bad && c.blob.at < c.blob.end &&
+           (*c.blob.at == ELEMENT_TYPE_CMOD_REQD || *c.blob.at == ELEMENT_TYPE_CMOD_OPT)) {
+        c.blob.at++;
+        clr_blob_token(&c.blob);
     }
     out->has_this = (convention & IMAGE_CEE_CS_CALLCONV_HASTHIS) &&
                     !(convention & IMAGE_CEE_CS_CALLCONV_EXPLICITTHIS);
-    out->returns = read_byte(&c) != ELEMENT_TYPE_VOID;
-    return !c.bad && out->parameters < UINT16_MAX;
+    out->returns = clr_blob_byte(&c.blob) != ELEMENT_TYPE_VOID;
+    return !c.blob.bad && out->parameters < UINT16_MAX;
 }
 
 bool signature_append_token(struct buffer *out, const struct signature_scope *scope, uint32_t type)
 {
     struct reading all = {.steps = STEPS_MAX};
-    struct cursor c = {NULL, NULL, scope, 0, &all, false};
+    struct cursor c = {clr_blob_of(NULL, 0), scope, 0, &all};
     size_t from = out->size;
 
     put_token(&c, out, type, NULL);
-    if (c.bad) {
+    if (c.blob.bad) {
         cut_back(out, from);
         put(out, "?");
     }

@@ -2,6 +2,7 @@
 #include "values/plan.h"
 
 #include "base/memory.h"
+#include "clr/blob.h"
 #include "clr/text.h"
 
 #include <shadowtrace/clr/constants.h>
@@ -556,47 +557,8 @@ static const struct values_type *read_token_type(struct reading *r,
 
 /* ---- blobs ---- */
 
-struct cursor {
-    const uint8_t *at, *end;
-    bool bad;
-};
-
-static uint8_t read_byte(struct cursor *c)
-{
-    if (c->at >= c->end) {
-        c->bad = true;
-        return 0;
-    }
-    return *c->at++;
-}
-
-/* ECMA-335 II.23.2. */
-static uint32_t read_number(struct cursor *c)
-{
-    uint32_t first = read_byte(c), value;
-
-    if (first < 0x80)
-        return first;
-    if (first < 0xC0)
-        return (first & 0x3F) << 8 | read_byte(c);
-    c->bad |= first >= 0xE0;
-    value = (first & 0x1F) << 24;
-    value |= (uint32_t)read_byte(c) << 16;
-    value |= (uint32_t)read_byte(c) << 8;
-    return value | read_byte(c);
-}
-
-static uint32_t read_token(struct cursor *c)
-{
-    static const uint32_t tables[] = {mdtTypeDef, mdtTypeRef, mdtTypeSpec};
-    uint32_t coded = read_number(c);
-
-    c->bad |= (coded & 3) == 3;
-    return c->bad ? 0 : tables[coded & 3] | coded >> 2;
-}
-
 static const struct values_type *read_next(struct reading *r, const struct values_scope *scope,
-                                           struct cursor *c)
+                                           struct clr_blob *c)
 {
     const struct values_type *type = read_type(r, scope, &c->at, c->end);
 
@@ -604,7 +566,7 @@ static const struct values_type *read_next(struct reading *r, const struct value
     return type ? type : &values_unknown;
 }
 
-static void pass(struct reading *r, const struct values_scope *scope, struct cursor *c)
+static void pass(struct reading *r, const struct values_scope *scope, struct clr_blob *c)
 {
     r->passing++;
     read_next(r, scope, c);
@@ -623,15 +585,15 @@ static const struct values_type *indirect(struct reading *r, enum values_kind ki
 }
 
 static const struct values_type *read_generic(struct reading *r, const struct values_scope *scope,
-                                              struct cursor *c)
+                                              struct clr_blob *c)
 {
     const struct values_type *arg[ARGS_MAX];
-    uint32_t kind = read_byte(c), token, count;
+    uint32_t kind = clr_blob_byte(c), token, count;
 
     if (kind != ELEMENT_TYPE_CLASS && kind != ELEMENT_TYPE_VALUETYPE)
         c->bad = true;
-    token = read_token(c);
-    count = read_number(c);
+    token = clr_blob_token(c);
+    count = clr_blob_number(c);
     if (!count || count > ARGS_MAX)
         c->bad = true;
     r->passing += kind == ELEMENT_TYPE_CLASS;
@@ -643,22 +605,22 @@ static const struct values_type *read_generic(struct reading *r, const struct va
     return kind == ELEMENT_TYPE_CLASS ? reference(r) : read_token_type(r, scope, token, arg, count);
 }
 
-static void skip_array(struct reading *r, const struct values_scope *scope, struct cursor *c)
+static void skip_array(struct reading *r, const struct values_scope *scope, struct clr_blob *c)
 {
     pass(r, scope, c);
-    read_number(c);
+    clr_blob_number(c);
     for (int part = 0; part < 2; part++) /* sizes, then lower bounds */
-        for (uint32_t numbers = read_number(c); numbers && !c->bad; numbers--)
-            read_number(c);
+        for (uint32_t numbers = clr_blob_number(c); numbers && !c->bad; numbers--)
+            clr_blob_number(c);
 }
 
-static void skip_function(struct reading *r, const struct values_scope *scope, struct cursor *c)
+static void skip_function(struct reading *r, const struct values_scope *scope, struct clr_blob *c)
 {
-    uint32_t convention = read_byte(c), count;
+    uint32_t convention = clr_blob_byte(c), count;
 
     if (convention & IMAGE_CEE_CS_CALLCONV_GENERIC)
-        read_number(c);
-    count = read_number(c);
+        clr_blob_number(c);
+    count = clr_blob_number(c);
     pass(r, scope, c);
     while (count-- && !c->bad)
         pass(r, scope, c);
@@ -671,7 +633,7 @@ static const struct values_type *variable(const struct values_type *const *arg, 
 }
 
 static const struct values_type *read_kind(struct reading *r, const struct values_scope *scope,
-                                           struct cursor *c, uint8_t kind)
+                                           struct clr_blob *c, uint8_t kind)
 {
     switch (kind) {
     case ELEMENT_TYPE_VOID:
@@ -680,7 +642,7 @@ static const struct values_type *read_kind(struct reading *r, const struct value
     case ELEMENT_TYPE_OBJECT:
         return reference(r);
     case ELEMENT_TYPE_CLASS:
-        read_token(c);
+        clr_blob_token(c);
         return reference(r);
     case ELEMENT_TYPE_SZARRAY:
         pass(r, scope, c);
@@ -689,13 +651,13 @@ static const struct values_type *read_kind(struct reading *r, const struct value
         skip_array(r, scope, c);
         return reference(r);
     case ELEMENT_TYPE_VALUETYPE:
-        return read_token_type(r, scope, read_token(c), NULL, 0);
+        return read_token_type(r, scope, clr_blob_token(c), NULL, 0);
     case ELEMENT_TYPE_GENERICINST:
         return read_generic(r, scope, c);
     case ELEMENT_TYPE_VAR:
-        return variable(scope->type_arg, scope->type_args, read_number(c));
+        return variable(scope->type_arg, scope->type_args, clr_blob_number(c));
     case ELEMENT_TYPE_MVAR:
-        return variable(scope->method_arg, scope->method_args, read_number(c));
+        return variable(scope->method_arg, scope->method_args, clr_blob_number(c));
     case ELEMENT_TYPE_BYREF:
         return indirect(r, VALUES_BYREF, read_next(r, scope, c));
     case ELEMENT_TYPE_PTR:
@@ -705,7 +667,7 @@ static const struct values_type *read_kind(struct reading *r, const struct value
         return indirect(r, VALUES_POINTER, &nothing);
     case ELEMENT_TYPE_CMOD_REQD:
     case ELEMENT_TYPE_CMOD_OPT:
-        read_token(c);
+        clr_blob_token(c);
         return read_next(r, scope, c);
     case ELEMENT_TYPE_PINNED:
     case ELEMENT_TYPE_SENTINEL:
@@ -719,9 +681,9 @@ static const struct values_type *read_kind(struct reading *r, const struct value
 static const struct values_type *read_type(struct reading *r, const struct values_scope *scope,
                                            const uint8_t **at, const uint8_t *end)
 {
-    struct cursor c = {*at, end, false};
+    struct clr_blob c = {*at, end, false};
     const struct values_type *type = &values_unknown;
-    uint8_t kind = read_byte(&c);
+    uint8_t kind = clr_blob_byte(&c);
 
     if (r->depth >= DEPTH_MAX || !r->steps) {
         r->cut = true;
