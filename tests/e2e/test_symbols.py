@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 
-from harness import BUILD, PROGRAMS, PROGRAM, SDK_FRAMEWORK, TOOL
+from harness import BUILD, PROGRAMS, PROGRAM, SDK_FRAMEWORK, TOOL, needs
 
 SOURCE = os.path.join(PROGRAMS, 'Lines', 'Program.cs')
 SYMBOLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'symbols')
@@ -75,6 +75,24 @@ def test_symbols_that_cannot_be_used(t):
     os.remove(dll)
     os.remove(pdb)
     expect('assembly gone', 'its file is gone')
+
+
+@needs('Native')
+def test_callers_that_are_no_frames(t):
+    """Who started an async method stands under its stacks once it was resumed; a frame that calls through native code says so."""
+    r = recorded(t, os.path.join(t.folder, 'app'))
+    status, out, err = run('report', '--depth', '0', '--top', '0', r.path)
+    t.equal((status, err), (0, ''))
+    with open(SOURCE, encoding='utf-8') as file:
+        source = file.read().splitlines()
+    line = next(n for n, text in enumerate(source, 1) if 'Asynchronous.Run().GetAwaiter()' in text)
+    stacks = out.split('(no managed frame)')[0].split('  at Lines.Asynchronous.Run ')
+    t.equal(any('ExecutionContextCallback' in stack and 'in Program.cs:%d\n' % line in stack.split('started by ')[-1]
+                for stack in stacks[1:] if 'started by ' in stack), True, 'started by line %d' % line)
+    native = t.record(PROGRAM.command('Native'))
+    status, out, err = run('report', '--depth', '0', '--top', '0', native.path)
+    t.equal((native.status, status, err), (0, 0, ''), native)
+    t.equal('  at Torture.Program.ReverseThrows()  (through native code)\n' in out, True, 'through native code')
 
 
 def test_lines_in_reports(t):
