@@ -1077,6 +1077,19 @@ int32_t il_find_first(const struct names_method *method, const struct il_pieces 
     return look(method, pieces, pieces->count, target, find);
 }
 
+static int32_t find_sole(struct near *near)
+{
+    struct best best = best_of(near, NEAR_LEADS);
+
+    return best.fit >= FIT_NAME ? (int32_t)best.at : IL_UNKNOWN;
+}
+
+int32_t il_find_sole(const struct names_method *method, const struct il_pieces *pieces,
+                     const struct il_target *target)
+{
+    return look(method, pieces, 0, target, find_sole);
+}
+
 static int32_t find_lost(struct near *near)
 {
     struct best best = best_of(near, NEAR_ANY);
@@ -1363,6 +1376,28 @@ int il_pieces_new(const struct names_method *method, const struct il_code *il,
     mark_joins(il, known, out);
     memory_free(known);
     return 0;
+}
+
+bool il_pieces_sole(const struct il_code *il, struct il_pieces *out)
+{
+    struct il_instruction in, sole = {0};
+    uint32_t next = 0, reaches = 0;
+
+    *out = (struct il_pieces){0};
+    while (reaches <= 1 && next_instruction(il, &next, &in))
+        if ((is_call(in.opcode) || may_call_helper(in.opcode)) && !reaches++)
+            sole = in;
+    if (reaches != 1 || next < il->size)
+        return false;
+    *out = (struct il_pieces){memory_alloc(sizeof(*out->piece)), memory_alloc(sizeof(sole)), 1, 1,
+                              sole.opcode == OP_BOX};
+    if (!out->piece || !out->reach) {
+        il_pieces_free(out);
+        return false;
+    }
+    *out->piece = (struct il_piece){.jump = IL_NOWHERE, .statement = true, .ends = true};
+    *out->reach = sole;
+    return true;
 }
 
 void il_pieces_free(struct il_pieces *pieces)

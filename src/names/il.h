@@ -73,6 +73,12 @@ int il_pieces_new(const struct names_method *method, const struct il_code *il,
                   const uint32_t *mapped, uint32_t mapped_count, struct il_pieces *out);
 void il_pieces_free(struct il_pieces *pieces);
 
+/*
+ * il_pieces_sole - one piece, of a body in which one instruction only can reach anything: needs no map.
+ * Returns: whether it is such a body, and there is memory; if not, out is empty.
+ */
+bool il_pieces_sole(const struct il_code *il, struct il_pieces *out);
+
 enum { IL_UNKNOWN = -1 };
 
 /*
@@ -84,6 +90,10 @@ enum { IL_UNKNOWN = -1 };
  */
 int32_t il_find(const struct names_method *method, const struct il_pieces *pieces, uint32_t from,
                 const struct il_target *target);
+
+/* il_find_sole - the one instruction of il_pieces_sole(), if its operand names the target; else IL_UNKNOWN. */
+int32_t il_find_sole(const struct names_method *method, const struct il_pieces *pieces,
+                     const struct il_target *target);
 
 /* il_find_first - the same for native code before the map's first entry, the prolog. */
 int32_t il_find_first(const struct names_method *method, const struct il_pieces *pieces,

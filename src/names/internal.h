@@ -61,6 +61,7 @@ struct names_body {
     struct clr_code_info *range;
     struct clr_debug_il_to_native_map *map; /* by native_start_offset */
     struct il_pieces pieces;                /* none: without IL */
+    bool sole;                              /* without map, which one instruction does not need */
 };
 
 /*

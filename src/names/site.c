@@ -135,6 +135,20 @@ static int32_t behind_epilog(const struct names_method *method, const struct il_
     return il_find_lost(method, pieces, target);
 }
 
+static struct il_target target_of(struct names *names, const struct site_hint *hint,
+                                  struct native_rank rank)
+{
+    bool resolver = load_relaxed(&names->resolver) == (uintptr_t)pthread_self();
+
+    return (struct il_target){
+        .callee = hint->callee ? names_method_resolve(names, hint->callee) : NULL,
+        .record = hint->callee,
+        .made = hint->made,
+        .memo = resolver ? names->memo : NULL,
+        .rank = rank,
+    };
+}
+
 /* Finds the instruction at `from` or near. Without IL there is but what the map says. */
 static int32_t instruction(struct names *names, struct names_method *method,
                            const struct names_body *body, uint32_t from,
@@ -144,11 +158,7 @@ static int32_t instruction(struct names *names, struct names_method *method,
 
     if (!body->pieces.count)
         return finder == il_find ? (int32_t)from : IL_UNKNOWN;
-    target.callee = hint->callee ? names_method_resolve(names, hint->callee) : NULL;
-    target.record = hint->callee;
-    target.made = hint->made;
-    target.memo = load_relaxed(&names->resolver) == (uintptr_t)pthread_self() ? names->memo : NULL;
-    target.rank = rank;
+    target = target_of(names, hint, rank);
     return finder(method, &body->pieces, from, &target);
 }
 
@@ -160,8 +170,9 @@ static int32_t instruction(struct names *names, struct names_method *method,
  * names what was called is believed: for the statement before, or when it is the only one in the method. The prolog
  * ends where the first entry begins: that need not be the first statement's.
  */
-static int32_t body_il(struct names *names, struct names_method *method,
-                       const struct names_body *body, uint32_t offset, const struct site_hint *hint)
+static int32_t mapped_il(struct names *names, struct names_method *method,
+                         const struct names_body *body, uint32_t offset,
+                         const struct site_hint *hint)
 {
     const struct clr_debug_il_to_native_map *end = body->map + body->entries, *entry = NULL, *next,
                                             *e;
@@ -304,9 +315,19 @@ static bool ask_pieces(struct names *names, struct names_method *method, struct 
     return !err;
 }
 
-/* One body; without a map if there is none to be had, so that it is not asked for again and again. */
+static bool is_sole(struct names *names, struct names_method *method, struct names_body *body)
+{
+    struct il_code il;
+
+    return body->sole = il_of(names, method, &il) && il_pieces_sole(&il, &body->pieces);
+}
+
+/*
+ * One body; without a map if there is none to be had, so that it is not asked for again and again, or if only one
+ * instruction is to be found and it need not be whole: the runtime takes the longer for a map the more it was asked for.
+ */
 static struct names_body *body_ask(struct names *names, struct names_method *method,
-                                   uintptr_t start, uint32_t epoch)
+                                   uintptr_t start, uint32_t epoch, bool whole)
 {
     struct names_body *body = memory_zalloc(1, sizeof(*body));
     hresult hr;
@@ -317,6 +338,8 @@ static struct names_body *body_ask(struct names *names, struct names_method *met
     body->epoch = epoch;
     hr = ask_ranges(names, body);
     if (hr >= 0) {
+        if (!whole && is_sole(names, method, body))
+            return body;
         hr = ask_map(names, body);
         if (hr >= 0)
             hr = ask_pieces(names, method, body) ? hr : E_OUTOFMEMORY;
@@ -332,6 +355,14 @@ static struct names_body *body_ask(struct names *names, struct names_method *met
     return NULL;
 }
 
+static void body_add(struct names_method *method, struct names_body *body)
+{
+    body->next = load_relaxed(&method->bodies);
+    while (!cas_acq_rel(&method->bodies, &body->next, body))
+        ;
+}
+
+/* Of several that begin at the same place the newest, which is whole. */
 static const struct names_body *body_find(const struct names *names, struct names_method *method,
                                           uintptr_t ip, uint32_t *offset)
 {
@@ -376,15 +407,33 @@ static void bodies_add(struct names *names, struct names_method *method, uintptr
 
         if (body_known(names, method, start[i]))
             continue;
-        body = body_ask(names, method, start[i], epoch);
-        if (!body)
-            continue;
-        body->next = load_relaxed(&method->bodies);
-        while (!cas_acq_rel(&method->bodies, &body->next, body))
-            ;
+        body = body_ask(names, method, start[i], epoch, false);
+        if (body)
+            body_add(method, body);
     }
     if (start != small)
         memory_free(start);
+}
+
+static int32_t body_il(struct names *names, struct names_method *method,
+                       const struct names_body *body, uint32_t offset, const struct site_hint *hint)
+{
+    const struct native_rank any = {0, 0, false};
+    struct il_target target;
+    struct names_body *whole;
+    int32_t il;
+
+    if (!body->sole)
+        return mapped_il(names, method, body, offset, hint);
+    target = target_of(names, hint, any);
+    il = il_find_sole(method, &body->pieces, &target);
+    if (il >= 0)
+        return il;
+    whole = body_ask(names, method, body->start, body->epoch, true);
+    if (!whole)
+        return NAMES_SITE_UNMAPPED;
+    body_add(method, whole);
+    return mapped_il(names, method, whole, offset, hint);
 }
 
 static enum names_site_kind kind_of_dynamic(struct names *names, uintptr_t function)

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 enum { APP = 0x2000, PROGRAM = 0x100, STRING, LIST, WIDGET, WIDGETS };
-enum { MAIN = 0x500, FIRST, SECOND, LAMBDA, GROW, DYNAMIC, STUB, UNHOOKED };
+enum { MAIN = 0x500, FIRST, SECOND, LAMBDA, GROW, DYNAMIC, STUB, UNHOOKED, SOLE };
 enum {
     CODE = 0x100000,
     COLD = 0x200000,
@@ -24,7 +24,8 @@ enum {
     OTHER_CODE = 0x400000,
     DYNAMIC_CODE = 0x500000,
     STUB_CODE = 0x600000,
-    END_OF_CODE = 0x700000
+    SOLE_CODE = 0x700000,
+    END_OF_CODE = 0x800000
 };
 
 static const struct fake_type types[] = {
@@ -90,6 +91,10 @@ static const struct clr_debug_il_to_native_map main_map[] = {
 static const struct clr_debug_il_to_native_map osr_map[] = {
     {PROLOG, 0, 8}, {64, 8, 0x18}, {192, 0x18, 0x20}};
 
+/* nop; First; ret: one instruction only that calls */
+static const uint8_t sole_body[] = {7 << 2 | CorILMethod_TinyFormat, 0, CALL(2), 0x2A};
+static const struct clr_debug_il_to_native_map sole_map[] = {{PROLOG, 0, 8}, {0, 8, 0x20}};
+
 static struct fake_module modules[] = {
     {APP, u"/app/App.dll", u"App", 1, &metadata},
     {0, NULL, NULL, 0, NULL},
@@ -115,6 +120,13 @@ static struct fake_function functions[] = {
     {.id = LAMBDA, .class = PROGRAM, .module = APP, .token = 0x06000006},
     {.id = GROW, .class = LIST, .module = APP, .token = 0x06000007},
     {.id = UNHOOKED, .class = PROGRAM, .module = APP, .token = 0x06000003},
+    {.id = SOLE,
+     .class = PROGRAM,
+     .module = APP,
+     .token = 0x06000003,
+     .code = {SOLE_CODE},
+     .il = sole_body,
+     .il_size = sizeof(sole_body)},
     {.id = DYNAMIC, .dynamic = true, .name = u"MyDynamicMethod"},
     {.id = STUB, .dynamic = true, .name = u"IL_STUB_PInvoke"},
     {.id = 0},
@@ -122,6 +134,7 @@ static struct fake_function functions[] = {
 static struct fake_code codes[] = {
     {CODE, MAIN, {{CODE, 0xB0}, {COLD, 0x10}}, 2, main_map, COUNT_OF(main_map)},
     {OSR, MAIN, {{OSR, 0x20}}, 1, osr_map, COUNT_OF(osr_map)},
+    {SOLE_CODE, SOLE, {{SOLE_CODE, 0x20}}, 1, sole_map, COUNT_OF(sole_map)},
     {OTHER_CODE, UNHOOKED, {{OTHER_CODE, 0x20}}, 1, NULL, 0},
     {DYNAMIC_CODE, DYNAMIC, {{DYNAMIC_CODE, 0x20}}, 1, NULL, 0},
     {STUB_CODE, STUB, {{STUB_CODE, 0x20}}, 1, NULL, 0},
@@ -290,6 +303,20 @@ static void every_body_of_a_method_is_found_and_asked_for_once(void **state)
     assert_int_equal(load_relaxed(&info.maps), 2);
 }
 
+static void the_only_instruction_that_calls_needs_no_map(void **state)
+{
+    struct names_method *sole = method_of(SOLE);
+
+    (void)state;
+    assert_int_equal(names_site_call(names, sole, SOLE_CODE + 0x10, method_of(FIRST)), 1);
+    assert_int_equal(load_relaxed(&info.maps), 0);
+    /* What no operand names is looked for by the map, and so is all that follows. */
+    assert_int_equal(names_site_call(names, sole, SOLE_CODE + 0x10, method_of(LAMBDA)), 1);
+    assert_int_equal(names_site_call(names, sole, SOLE_CODE + 4, NULL), NAMES_SITE_UNMAPPED);
+    assert_int_equal(names_site_call(names, sole, SOLE_CODE + 0x10, method_of(FIRST)), 1);
+    assert_int_equal(load_relaxed(&info.maps), 1);
+}
+
 static void outside_of_the_method_it_says_where(void **state)
 {
     static const char data[] = "not code";
@@ -354,6 +381,8 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(cold_code_counts_on_from_hot_code, setup, teardown),
         cmocka_unit_test_setup_teardown(every_body_of_a_method_is_found_and_asked_for_once, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(the_only_instruction_that_calls_needs_no_map, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(outside_of_the_method_it_says_where, setup, teardown),
         cmocka_unit_test_setup_teardown(without_a_map_or_il_there_is_less_but_no_crash, setup,
