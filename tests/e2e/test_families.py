@@ -134,6 +134,22 @@ def test_each_on_its_own(t, family):
               'transitions': 'transition', 'finalizers': 'finalizer'}.get(family, family)})
 
 
+@needs('Tiers')
+def test_tiers_are_told_apart(t):
+    def tiers(tiered):
+        log = t.record(PROGRAM.command('Tiers'), '--events', 'jit', env={**ENVIRONMENT, 'DOTNET_TieredCompilation': tiered}).log
+        found = collections.defaultdict(set)
+        for j in of(log, 'jit'):
+            if 'method' in j:
+                found[plain(log.methods[j['method']]['name'])].add(j['tier'])
+        return found
+
+    found = tiers('1')
+    for method, tier in (('Osr', 'again'), ('OsrCatches', 'again'), ('NestedLoops', 'again'), ('Hot', 'tier1'), ('Waiting', 'tier1')):
+        t.equal(found['Torture.Program.' + method], {'first', tier}, method)
+    t.equal(set().union(*tiers('0').values()), {'first'}, 'code is made once')
+
+
 @needs('Exceptions', 'Boundaries')
 @each('program', 'Exceptions', 'Boundaries')
 @each('hooks', *HOOKS)
