@@ -80,7 +80,8 @@ struct values_types {
     struct names_module *corelib;       /* NULL: not met yet */
     _Atomic(struct values_type *) made; /* newest first */
     _Atomic(struct values_type *) kept[VALUES_BUCKETS];
-    _Atomic(struct values_type *) simple[VALUES_SIMPLE]; /* by element */
+    _Atomic(struct values_type *) simple[VALUES_SIMPLE];         /* by element */
+    _Atomic(struct values_instance *) instances[VALUES_BUCKETS]; /* for VALUES_QUIET */
 };
 
 /* What type variables stand for. */
@@ -90,7 +91,10 @@ struct values_scope {
     uint32_t type_args, method_args;
 };
 
-/* Whether types may be loaded, and a collection may run: in a hook they may not; what is not loaded then is unknown. */
+/*
+ * Whether types may be loaded, and a collection may run: in a hook they may not. What was not read before with
+ * VALUES_LOAD is unknown then.
+ */
 enum values_mode { VALUES_LOAD, VALUES_QUIET };
 
 /*

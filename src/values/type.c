@@ -54,10 +54,33 @@ static struct values_type *type_new(struct reading *r, enum values_kind kind, ui
     return type;
 }
 
+/* A generic type that was loaded, by what it is made of: the runtime finds it by loading only. */
+struct values_instance {
+    struct values_instance *next;
+    const struct names_module *module;
+    uint32_t token, args;
+    uintptr_t class_id, arg[];
+};
+
+static void instances_free(struct values_types *types)
+{
+    for (size_t i = 0; i < COUNT_OF(types->instances); i++) {
+        struct values_instance *instance = exchange_acq_rel(&types->instances[i], NULL);
+
+        while (instance) {
+            struct values_instance *next = instance->next;
+
+            memory_free(instance);
+            instance = next;
+        }
+    }
+}
+
 void values_types_free(struct values_types *types)
 {
     struct values_type *type = exchange_acq_rel(&types->made, NULL);
 
+    instances_free(types);
     while (type) {
         struct values_type *next = type->next;
 
@@ -489,6 +512,50 @@ static enum family family_of(const struct names_module *module, uint32_t token,
                                                                          : FAMILY_CLASS;
 }
 
+static _Atomic(struct values_instance *) *instances_of(struct values_types *types, uint32_t token,
+                                                       const uintptr_t *arg, uint32_t args)
+{
+    uint64_t hash = token;
+
+    for (uint32_t i = 0; i < args; i++)
+        hash = (hash ^ arg[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    return &types->instances[hash >> 32 & (VALUES_BUCKETS - 1)];
+}
+
+static uintptr_t instance_find(struct values_types *types, const struct names_module *module,
+                               uint32_t token, const uintptr_t *arg, uint32_t args)
+{
+    const struct values_instance *at = load_acquire(instances_of(types, token, arg, args));
+
+    for (; at; at = at->next)
+        if (at->module == module && at->token == token && at->args == args &&
+            !memcmp(at->arg, arg, args * sizeof(*arg)))
+            return at->class_id;
+    return 0;
+}
+
+/* For hooks that come to it later. Without memory they do not find it. */
+static void instance_add(struct values_types *types, const struct names_module *module,
+                         uint32_t token, const struct values_type *const *arg, uint32_t args,
+                         uintptr_t class_id)
+{
+    struct values_instance *instance;
+    _Atomic(struct values_instance *) *bucket;
+    uintptr_t ids[ARGS_MAX];
+
+    for (uint32_t i = 0; i < args; i++)
+        if (!(ids[i] = arg[i]->class_id))
+            return;
+    if (instance_find(types, module, token, ids, args) ||
+        !(instance = memory_alloc(sizeof(*instance) + args * sizeof(*ids))))
+        return;
+    bucket = instances_of(types, token, ids, args);
+    *instance = (struct values_instance){load_relaxed(bucket), module, token, args, class_id};
+    memcpy(instance->arg, ids, args * sizeof(*ids));
+    while (!cas_acq_rel(bucket, &instance->next, instance))
+        ;
+}
+
 /* ClassID of a definition with its arguments; 0: one of them is not known, or it cannot be loaded here. */
 static uintptr_t load_class(struct reading *r, const struct names_module *module, uint32_t token,
                             const struct values_type *const *arg, uint32_t args)
@@ -501,8 +568,9 @@ static uintptr_t load_class(struct reading *r, const struct names_module *module
         if (!(ids[i] = arg[i]->class_id))
             return 0;
     if (r->mode == VALUES_QUIET) {
-        r->cut = true;
-        return 0;
+        class_id = args ? instance_find(r->types, module, token, ids, args) : 0;
+        r->cut |= !class_id;
+        return class_id;
     }
     if (args)
         hr = info->vtbl->get_class_from_token_and_type_args(info, module->module_id, token, args,
@@ -533,10 +601,12 @@ static const struct values_type *read_definition(struct reading *r, struct names
     if (!class_id)
         class_id = load_class(r, module, token, arg, args);
     known = class_id ? kept_type(r->types, class_id) : NULL;
-    if (known)
-        return known;
-    return family == FAMILY_ENUM ? read_enum(r, module, token, class_id)
-                                 : read_struct(r, &scope, class_id, name);
+    if (!known)
+        known = family == FAMILY_ENUM ? read_enum(r, module, token, class_id)
+                                      : read_struct(r, &scope, class_id, name);
+    if (known && known->kept && args && r->mode == VALUES_LOAD)
+        instance_add(r->types, module, token, arg, args, class_id);
+    return known;
 }
 
 static const struct values_type *read_token_type(struct reading *r,

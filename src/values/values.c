@@ -20,6 +20,7 @@
 #define LIVE_MAX   4096 /* live frames of a thread that have one; further ones have none */
 #define EXACT_ARGS 16
 #define EXACT_HASH 4096
+#define OWNER_HASH 1024
 
 /* A live frame with a record. */
 struct live {
@@ -47,6 +48,19 @@ struct unfinished {
     const struct values_plan *shared;
 };
 
+/* A method of a shared type: what the variables stand for, each instantiation tells. */
+struct open_method {
+    struct open_method *next;
+    const struct names_method *method;
+    uint32_t owner; /* mdTypeDef */
+};
+
+/* A generic type of which there are objects. */
+struct met_class {
+    struct met_class *next;
+    struct names_class *class;
+};
+
 /* An instantiation that was met. */
 struct exact {
     struct exact *next;
@@ -66,6 +80,9 @@ static struct {
     _Atomic(bool) *matched;        /* by pattern: those of --args, of --returns, then of --calls */
     _Atomic(struct exact *) exact[EXACT_HASH];
     _Atomic(struct unfinished *) unfinished;
+    /* By their type. Each is put there before the other list is looked at: two who come at once meet. */
+    _Atomic(struct open_method *) open[OWNER_HASH];
+    _Atomic(struct met_class *) met[OWNER_HASH];
 } self;
 
 static struct names_class *class_find(void *context, uintptr_t class_id)
@@ -120,6 +137,60 @@ static bool match(const struct options_patterns *patterns, _Atomic(bool) *matche
     return any;
 }
 
+static size_t owner_bucket(const struct names_module *module, uint32_t owner)
+{
+    return (owner * UINT32_C(0x9e3779b9) >> 16 ^ module->id) % OWNER_HASH;
+}
+
+/* The types that the method deals in for this class: its Enter hook may not load them. */
+static void load_types(const struct open_method *open, struct names_class *class)
+{
+    const struct names_method *method = open->method;
+    const struct names_method one = {.token = method->token,
+                                     .module = method->module,
+                                     .owner = class,
+                                     .args = method->args,
+                                     .arg = method->arg};
+
+    if (class->module == method->module && class->token == open->owner)
+        values_plan_free(values_plan_new(&self.types, &one, true, true, VALUES_LOAD));
+}
+
+static void add_open(const struct names_method *method)
+{
+    struct clr_metadata *import = method->module->import;
+    struct open_method *open = memory_zalloc(1, sizeof(*open));
+    size_t at;
+
+    if (!open)
+        return;
+    open->method = method;
+    import->vtbl->get_method_props(import, method->token, &open->owner, NULL, 0, NULL, NULL, NULL,
+                                   NULL, NULL, NULL);
+    at = owner_bucket(method->module, open->owner);
+    open->next = load_relaxed(&self.open[at]);
+    while (!cas_acq_rel(&self.open[at], &open->next, open))
+        ;
+    fence_full();
+    for (struct met_class *met = load_acquire(&self.met[at]); met; met = met->next)
+        load_types(open, met->class);
+}
+
+static void add_met(struct names_class *class)
+{
+    struct met_class *met = memory_alloc(sizeof(*met));
+    size_t at = owner_bucket(class->module, class->token);
+
+    if (!met)
+        return;
+    *met = (struct met_class){load_relaxed(&self.met[at]), class};
+    while (!cas_acq_rel(&self.met[at], &met->next, met))
+        ;
+    fence_full();
+    for (const struct open_method *open = load_acquire(&self.open[at]); open; open = open->next)
+        load_types(open, class);
+}
+
 void values_method(struct names_method *method)
 {
     const struct options *options = self.config.options;
@@ -134,6 +205,8 @@ void values_method(struct names_method *method)
     plan = values_plan_new(&self.types, method, args, returns, VALUES_LOAD);
     if (plan && !cas_acq_rel(&method->plan, &none, (void *)plan))
         values_plan_free(plan); /* another thread was faster */
+    else if (plan && plan->open && !method->collectible)
+        add_open(method);
 }
 
 bool values_calls(const char *name)
@@ -193,6 +266,8 @@ void values_class(struct names_class *class)
 
         if (type)
             store_release(&class->layout, (const void *)type);
+        if (class->args && class->module && !class->collectible)
+            add_met(class);
     }
 }
 
