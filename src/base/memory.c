@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#define POOL_CHUNK 262144 /* bytes */
+
 static _Atomic(long) fail_after = -1;
 
 static int must_fail(void)
@@ -103,4 +105,59 @@ void memory_pages_unmap(void *pages, size_t size)
     if (pages)
         munmap(pages, size);
     errno = saved;
+}
+
+struct memory_pool_chunk {
+    struct memory_pool_chunk *older;
+    size_t size;          /* bytes, this header included */
+    _Atomic(size_t) used; /* the same; may go beyond */
+    size_t padding;
+};
+
+static struct memory_pool_chunk *chunk_new(struct memory_pool_chunk *older, size_t bytes)
+{
+    size_t size = sizeof(*older) + bytes > POOL_CHUNK ? sizeof(*older) + bytes : POOL_CHUNK;
+    struct memory_pool_chunk *chunk = memory_pages_map(size);
+
+    if (!chunk)
+        return NULL;
+    chunk->older = older;
+    chunk->size = size;
+    store_relaxed(&chunk->used, sizeof(*chunk));
+    return chunk;
+}
+
+void *memory_pool_zalloc(struct memory_pool *pool, size_t count, size_t size)
+{
+    size_t bytes = (count * size + 15) & ~(size_t)15;
+    struct memory_pool_chunk *chunk = load_acquire(&pool->newest);
+
+    if (must_fail())
+        return NULL;
+    for (;;) {
+        size_t at = chunk ? add_relaxed(&chunk->used, bytes) : 0;
+        struct memory_pool_chunk *made;
+
+        if (chunk && at + bytes <= chunk->size)
+            return (char *)chunk + at;
+        made = chunk_new(chunk, bytes);
+        if (!made)
+            return NULL;
+        if (cas_acq_rel(&pool->newest, &chunk, made)) /* pairs with the load above */
+            chunk = made;
+        else
+            memory_pages_unmap(made, made->size);
+    }
+}
+
+void memory_pool_free(struct memory_pool *pool)
+{
+    struct memory_pool_chunk *chunk = exchange_acq_rel(&pool->newest, NULL);
+
+    while (chunk) {
+        struct memory_pool_chunk *older = chunk->older;
+
+        memory_pages_unmap(chunk, chunk->size);
+        chunk = older;
+    }
 }

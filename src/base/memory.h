@@ -5,6 +5,8 @@
 #ifndef SHADOWTRACE_BASE_MEMORY_H
 #define SHADOWTRACE_BASE_MEMORY_H
 
+#include "base/atomics.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -37,6 +39,18 @@ void *memory_pages_grow(void *pages, size_t size, size_t larger);
  */
 void *memory_pages_reserve(size_t size);
 bool memory_pages_use(void *pages, size_t size);
+
+/*
+ * Small blocks that live as long as their pool, in pages of its own: among the temporary blocks of the traced program's
+ * threads they would keep its heap from shrinking again.
+ * memory_pool_zalloc: zeroed, aligned to 16 bytes; NULL when out of memory. Threads: any, lock-free.
+ * memory_pool_free:   all of them, once nobody uses any. A pool begins as all zeros.
+ */
+struct memory_pool {
+    _Atomic(struct memory_pool_chunk *) newest;
+};
+void *memory_pool_zalloc(struct memory_pool *pool, size_t count, size_t size);
+void memory_pool_free(struct memory_pool *pool);
 
 /*
  * memory_fail_after - for tests: let `count` more allocations of this seam succeed, then fail every one;

@@ -9,6 +9,7 @@
 #include "names/names.h"
 
 #include "base/buffer.h"
+#include "base/memory.h"
 #include "base/wake.h"
 
 #include <pthread.h>
@@ -81,6 +82,7 @@ struct names {
     struct names_config config;
     pthread_mutex_t
         making; /* guards every change of tables and records; the runtime is never called under it */
+    struct memory_pool pool; /* of methods, classes, their arguments and the tables of records */
     struct cds_lfht *method_table, *class_table, *module_table;
     struct names_records methods, classes, modules;
     struct names_module *newest; /* making */

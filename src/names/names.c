@@ -114,7 +114,7 @@ void *names_record_at(const struct names_records *records, uint32_t id)
 }
 
 /* Makes room for the next record. Returns its id, 0 when there is no memory. Caller holds names->making. */
-static uint32_t records_reserve(struct names_records *records)
+static uint32_t records_reserve(struct names_records *records, struct memory_pool *pool)
 {
     uint32_t at, id = load_relaxed(&records->count) + 1;
     unsigned k = place_of(id, &at);
@@ -122,7 +122,7 @@ static uint32_t records_reserve(struct names_records *records)
     if (k >= NAMES_CHUNKS)
         return 0;
     if (!load_relaxed(&records->chunk[k])) {
-        _Atomic(void *) *chunk = memory_zalloc((size_t)NAMES_CHUNK << k, sizeof(*chunk));
+        _Atomic(void *) *chunk = memory_pool_zalloc(pool, (size_t)NAMES_CHUNK << k, sizeof(*chunk));
 
         if (!chunk)
             return 0;
@@ -339,7 +339,7 @@ int names_module_get(struct names *names, uintptr_t module_id, struct names_modu
         found =
             table_find(names->module_table, module_id); /* another thread may have been faster */
         if (!found) {
-            m->record.id = records_reserve(&names->modules);
+            m->record.id = records_reserve(&names->modules, &names->pool);
             if (m->record.id) {
                 m->record.next = names->newest;
                 names->newest = &m->record;
@@ -393,14 +393,12 @@ static int args_get(struct names *names, const struct arg_ids *ids, unsigned dep
     *out = NULL;
     if (!ids->count)
         return 0;
-    arg = memory_zalloc(ids->count, sizeof(struct names_class *));
+    arg = memory_pool_zalloc(&names->pool, ids->count, sizeof(struct names_class *));
     if (!arg)
         return -ENOMEM;
     for (uint32_t i = 0; i < ids->count; i++) {
-        if (ids->id[i] && class_get(names, ids->id[i], depth + 1, &arg[i]) == -ENOMEM) {
-            memory_free(arg);
+        if (ids->id[i] && class_get(names, ids->id[i], depth + 1, &arg[i]) == -ENOMEM)
             return -ENOMEM;
-        }
     }
     *out = arg;
     return 0;
@@ -447,14 +445,11 @@ static bool class_gone(const struct names_class *class)
 
 /* ---- classes ---- */
 
+/* The record itself, and its arguments, are the pool's. */
 static void class_free(struct names_class_entry *c)
 {
-    if (c) {
-        memory_free(c->record.arg);
-        if (load_relaxed(&c->record.text) != c->fallback)
-            memory_free((void *)(uintptr_t)load_relaxed(&c->record.text));
-    }
-    memory_free(c);
+    if (c && load_relaxed(&c->record.text) != c->fallback)
+        memory_free((void *)(uintptr_t)load_relaxed(&c->record.text));
 }
 
 /* A type that is no array, by definition and arguments. */
@@ -519,7 +514,7 @@ static int class_describe(struct names *names, uintptr_t class_id, uintptr_t obj
                           struct names_class_entry **out)
 {
     struct clr_info *info = names->config.info;
-    struct names_class_entry *entry = memory_zalloc(1, sizeof(*entry));
+    struct names_class_entry *entry = memory_pool_zalloc(&names->pool, 1, sizeof(*entry));
     struct names_class *c;
     uintptr_t element = 0;
     int err = 0;
@@ -575,7 +570,7 @@ static struct names_class *class_publish(struct names *names, struct names_class
         store_relaxed(&c->epoch, epoch);
     } else {
         c = NULL;
-        mine->record.id = records_reserve(&names->classes);
+        mine->record.id = records_reserve(&names->classes, &names->pool);
         if (mine->record.id) {
             c = &mine->record;
             table_put(names->class_table, &mine->entry, c->class_id);
@@ -670,14 +665,11 @@ void names_module_met(struct names *names, uintptr_t module_id)
 
 /* ---- methods ---- */
 
+/* As class_free. */
 static void method_free(struct names_method_entry *m)
 {
-    if (m) {
-        memory_free(m->record.arg);
-        if (load_relaxed(&m->record.text) != m->fallback)
-            memory_free((void *)(uintptr_t)load_relaxed(&m->record.text));
-    }
-    memory_free(m);
+    if (m && load_relaxed(&m->record.text) != m->fallback)
+        memory_free((void *)(uintptr_t)load_relaxed(&m->record.text));
 }
 
 /* Whether the snapshot hides the method, and the hooks must leave it alone: its type is one of three. */
@@ -723,7 +715,7 @@ static bool method_shared(const struct names_method *m)
 static int method_describe(struct names *names, uintptr_t function_id,
                            struct names_method_entry **out)
 {
-    struct names_method_entry *entry = memory_zalloc(1, sizeof(*entry));
+    struct names_method_entry *entry = memory_pool_zalloc(&names->pool, 1, sizeof(*entry));
     struct clr_info *info = names->config.info;
     struct arg_ids ids = {0, NULL, {0}};
     uintptr_t class_id = 0, module_id = 0;
@@ -791,7 +783,7 @@ static struct names_method *method_publish(struct names *names, struct names_met
     m = found ? &container_of(found, struct names_method_entry, entry)->record : NULL;
     if (!m || !method_same(m, &mine->record)) {
         m = NULL;
-        mine->record.id = records_reserve(&names->methods);
+        mine->record.id = records_reserve(&names->methods, &names->pool);
         if (mine->record.id) {
             m = &mine->record;
             table_put(names->method_table, &mine->entry, m->function_id);
@@ -840,7 +832,7 @@ int names_method_map(struct names *names, uintptr_t function_id, struct names_me
 int names_method_exact(struct names *names, const struct names_method *shared, uintptr_t class_id,
                        const uintptr_t *args, uint32_t count, struct names_method **out)
 {
-    struct names_method_entry *entry = memory_zalloc(1, sizeof(*entry));
+    struct names_method_entry *entry = memory_pool_zalloc(&names->pool, 1, sizeof(*entry));
     struct names_method *m;
     int err = 0;
 
@@ -854,7 +846,7 @@ int names_method_exact(struct names *names, const struct names_method *shared, u
     m->hooked = shared->hooked;
     m->owner = shared->owner;
     m->args = count;
-    m->arg = count ? memory_zalloc(count, sizeof(struct names_class *)) : NULL;
+    m->arg = count ? memory_pool_zalloc(&names->pool, count, sizeof(struct names_class *)) : NULL;
     if (count && !m->arg)
         err = -ENOMEM;
     if (!err && class_id)
@@ -870,7 +862,7 @@ int names_method_exact(struct names *names, const struct names_method *shared, u
     (void)snprintf(entry->fallback, sizeof(entry->fallback), "?method 0x%08x", (unsigned)m->token);
     names_method_resolve(names, m);
     pthread_mutex_lock(&names->making);
-    m->id = records_reserve(&names->methods);
+    m->id = records_reserve(&names->methods, &names->pool);
     if (m->id)
         records_add(&names->methods, m->id, m);
     pthread_mutex_unlock(&names->making);
@@ -945,8 +937,6 @@ static void records_free(struct names_records *records, void (*record_free)(void
 {
     for (uint32_t id = 1; id <= load_relaxed(&records->count); id++)
         record_free(names_record_at(records, id));
-    for (size_t k = 0; k < NAMES_CHUNKS; k++)
-        memory_free(load_relaxed(&records->chunk[k]));
 }
 
 static void method_record_free(void *record)
@@ -975,6 +965,7 @@ void names_free(struct names *names)
     records_free(&names->methods, method_record_free);
     records_free(&names->classes, class_record_free);
     records_free(&names->modules, module_record_free);
+    memory_pool_free(&names->pool);
     memory_free(names->memo);
     pthread_mutex_destroy(&names->making);
     memory_free(names);

@@ -1,0 +1,139 @@
+/* Pages that grow, and pools: nothing is handed out twice, whoever asks. */
+#include "base/memory.h"
+
+#include "base/atomics.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define THREADS 4
+#define BLOCKS  20000u
+
+static struct memory_pool pool;
+
+static int setup(void **state)
+{
+    (void)state;
+    pool = (struct memory_pool){0};
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    memory_fail_after(-1);
+    memory_pool_free(&pool);
+    return 0;
+}
+
+static size_t size_of(unsigned i)
+{
+    return i % 1000 == 7 ? 300000 : 1 + i % 200; /* some are larger than what is mapped at a time */
+}
+
+/* Blocks of one thread, each filled with its mark. */
+static void *fill(void *mark)
+{
+    uintptr_t bad = 0;
+    unsigned char **block = calloc(BLOCKS, sizeof(*block));
+
+    for (unsigned i = 0; i < BLOCKS; i++) {
+        block[i] = memory_pool_zalloc(&pool, 1, size_of(i));
+        bad += !block[i] || (uintptr_t)block[i] % 16 != 0 || block[i][0] != 0 ||
+               block[i][size_of(i) - 1] != 0;
+        if (block[i])
+            memset(block[i], (int)(uintptr_t)mark, size_of(i));
+    }
+    for (unsigned i = 0; i < BLOCKS; i++)
+        bad += !block[i] || block[i][0] != (uintptr_t)mark ||
+               block[i][size_of(i) - 1] != (uintptr_t)mark;
+    free(block);
+    return (void *)bad;
+}
+
+static void threads_at_once_share_no_block(void **state)
+{
+    pthread_t threads[THREADS];
+
+    (void)state;
+    for (uintptr_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, fill, (void *)(i + 1)), 0);
+    for (unsigned i = 0; i < THREADS; i++) {
+        void *bad;
+
+        pthread_join(threads[i], &bad);
+        assert_null(bad);
+    }
+}
+
+static void a_pool_without_memory_gives_nothing_and_goes_on(void **state)
+{
+    char *first;
+
+    (void)state;
+    memory_fail_after(0);
+    assert_null(memory_pool_zalloc(&pool, 1, 8));
+    memory_fail_after(1); /* the block, but no page */
+    assert_null(memory_pool_zalloc(&pool, 1, 8));
+    memory_fail_after(-1);
+    first = memory_pool_zalloc(&pool, 3, 8);
+    assert_non_null(first);
+    assert_ptr_equal(memory_pool_zalloc(&pool, 1, 8), first + 32);
+}
+
+static void pages_that_grow_keep_what_they_hold(void **state)
+{
+    size_t size = 4096;
+    char *pages = memory_pages_grow(NULL, 0, size);
+
+    (void)state;
+    assert_non_null(pages);
+    for (unsigned round = 0; round < 8; round++, size *= 2) {
+        memset(pages, 'a' + (int)round, size);
+        memory_fail_after(0);
+        assert_null(memory_pages_grow(pages, size, 2 * size));
+        memory_fail_after(-1);
+        pages = memory_pages_grow(pages, size, 2 * size);
+        assert_non_null(pages);
+        assert_int_equal(pages[0], 'a' + round);
+        assert_int_equal(pages[size - 1], 'a' + round);
+        assert_int_equal(pages[2 * size - 1], 0);
+    }
+    memory_pages_unmap(pages, size);
+}
+
+static void reserved_space_is_used_piece_by_piece(void **state)
+{
+    size_t size = (size_t)1 << 30;
+    char *space = memory_pages_reserve(size);
+
+    (void)state;
+    assert_non_null(space);
+    assert_true(memory_pages_use(space, 8192));
+    space[8191] = 1;
+    assert_true(memory_pages_use(space, 8192));
+    assert_int_equal(space[8191], 1);
+    memory_fail_after(0);
+    assert_false(memory_pages_use(space + 8192, 4096));
+    memory_fail_after(-1);
+    memory_pages_unmap(space, size);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(threads_at_once_share_no_block),
+        TEST(a_pool_without_memory_gives_nothing_and_goes_on),
+        TEST(pages_that_grow_keep_what_they_hold),
+        TEST(reserved_space_is_used_piece_by_piece),
+    };
+
+    return cmocka_run_group_tests_name("base/memory", tests, NULL, NULL);
+}
