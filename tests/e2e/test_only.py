@@ -1,5 +1,5 @@
 """--only: a few methods hooked, precompiled code of all else in use; nothing allocated is missed, nothing misplaced."""
-from harness import HOOKS, PROGRAM, each, needs
+from harness import ENVIRONMENT, HOOKS, PROGRAM, each, needs
 from test_known import SEEDS, known_is_exact
 
 FRAMEWORKS = ('net10.0', 'net9.0', 'net8.0')
@@ -22,3 +22,19 @@ def test_stacks_are_the_snapshots_own_methods(t, hooks, framework, program):
     """Frames that are not hooked throw, catch, filter and unwind between those that are."""
     r = t.record(PROGRAM.command(program, framework), '--only', 'Torture.*', hooks=hooks, check=1)
     t.true(t.exact(r)['equal'] > 100, 'too few comparisons')
+
+
+@needs('KnownAllocs')
+@each('framework', *FRAMEWORKS)
+def test_names_are_those_of_the_runtimes_own_metadata(t, framework):
+    """Where hot reload may change modules the runtime is asked for its metadata: the same names as by our own importer."""
+    command = PROGRAM.command('KnownAllocs', framework) + ['--seed', '3', '--threads', '2']
+    found = []
+    for environment in ENVIRONMENT, dict(ENVIRONMENT, DOTNET_MODIFIABLE_ASSEMBLIES='debug'):
+        log = t.record(command, '--check', '0', env=environment).log
+        t.true(log.end and not log.end['lost'], 'the log has no end, or something is lost')
+        names = {d['name'] for defined in (log.methods, log.classes) for d in defined.values()}
+        t.true(not [n for n in names if n.startswith('?')], 'without a name: %s' % [n for n in names if n.startswith('?')])
+        found.append({n for n in names if n.startswith('Known.')})
+    t.true(len(found[0]) > 100, 'too few names')
+    t.equal(found[1], found[0], 'names')
