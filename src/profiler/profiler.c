@@ -98,12 +98,12 @@ static uintptr_t map_function(uintptr_t function_id, void *client_data, int32_t 
     if (p->selection.keeps_precompiled &&
         selection_define(&p->selection, function_id, &definition) &&
         !selection_may_want(&p->selection, &definition)) {
-        selection_mapped();
+        selection_mapped(&p->selection);
         return function_id; /* never 0 */
     }
     if (names_method_map(p->names, function_id, &method))
         return function_id;
-    selection_mapped();
+    selection_mapped(&p->selection);
     if (selection_wants(&p->selection, method) || (method->hidden && !RULE(RULE_HIDDEN))) {
         if (p->values)
             values_method(method);

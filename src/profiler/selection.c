@@ -19,8 +19,11 @@ struct selection_missed {
     uint32_t token;
 };
 
-/* The function being compiled on this thread for which the mapper was not asked yet; 0: none. */
+/* The function being compiled on this thread for which the mapper was not asked yet; 0: none. Two of its low bits: */
 static _Thread_local uintptr_t compiling;
+#define COUNTED   ((uintptr_t)1) /* in selection.wanted */
+#define SUSPENDED ((uintptr_t)2) /* not, while this thread loads a module */
+#define FUNCTION  (~(COUNTED | SUSPENDED))
 
 void selection_init(struct selection *s, struct clr_info *info, struct names *names,
                     const struct options *options)
@@ -30,6 +33,7 @@ void selection_init(struct selection *s, struct clr_info *info, struct names *na
     s->names = names;
     s->options = options;
     s->keeps_precompiled = options->only.count > 0;
+    s->up = true;
     pthread_mutex_init(&s->lock, NULL);
 }
 
@@ -132,63 +136,99 @@ bool selection_wants(struct selection *s, struct names_method *method)
     return (!only->count || options_match(only, name)) && !options_match(exclude, name);
 }
 
-/* Under the lock. */
-static void flag_set(struct selection *s, bool up)
+/* Under the lock, after a change of what it depends on. */
+static void flag_update(struct selection *s)
 {
     struct clr_info *info = s->info;
+    bool up = !s->loading || s->wanted;
     uint32_t low, high;
 
-    if (info->vtbl->get_event_mask2(info, &low, &high) != S_OK)
+    if (up == s->up || info->vtbl->get_event_mask2(info, &low, &high) != S_OK)
         return;
     low &= ~(uint32_t)COR_PRF_MONITOR_ENTERLEAVE;
     if (up)
         low |= COR_PRF_MONITOR_ENTERLEAVE;
-    info->vtbl->set_event_mask2(info, low, high);
+    if (info->vtbl->set_event_mask2(info, low, high) == S_OK)
+        s->up = up;
+}
+
+/* A change of the two counts, which belongs to these bits of this thread's. */
+static void counts_change(struct selection *s, int loading, int wanted, uintptr_t clear,
+                          uintptr_t set)
+{
+    pthread_mutex_lock(&s->lock);
+    if (loading > 0 || s->loading) /* else the end of a load that began before us */
+        s->loading += (unsigned)loading;
+    s->wanted += (unsigned)wanted;
+    flag_update(s);
+    pthread_mutex_unlock(&s->lock);
+    compiling = (compiling & ~clear) | set;
 }
 
 void selection_load_started(struct selection *s)
 {
     if (!s->keeps_precompiled)
         return;
-    pthread_mutex_lock(&s->lock);
-    if (s->loading++ == 0)
-        flag_set(s, false);
-    pthread_mutex_unlock(&s->lock);
+    if (compiling & COUNTED) /* what it compiles goes on when the module is there */
+        counts_change(s, 1, -1, COUNTED, SUSPENDED);
+    else
+        counts_change(s, 1, 0, 0, 0);
 }
 
 void selection_load_finished(struct selection *s)
 {
     if (!s->keeps_precompiled)
         return;
-    pthread_mutex_lock(&s->lock);
-    if (s->loading && --s->loading == 0)
-        flag_set(s, true);
-    pthread_mutex_unlock(&s->lock);
+    if (compiling & SUSPENDED)
+        counts_change(s, -1, 1, SUSPENDED, COUNTED);
+    else
+        counts_change(s, -1, 0, 0, 0);
 }
 
-void selection_compile_started(uintptr_t function_id)
+/* The record of a function that is to be hooked, NULL for any other. */
+static struct names_method *wanted_method(struct selection *s, uintptr_t function_id)
 {
-    compiling = function_id;
+    struct selection_definition definition;
+    struct names_method *method;
+
+    if (!selection_define(s, function_id, &definition) || !selection_may_want(s, &definition) ||
+        names_method_map(s->names, function_id, &method) || !method->module ||
+        !selection_wants(s, method))
+        return NULL;
+    return method;
 }
 
-void selection_mapped(void)
+static void compile_ended(struct selection *s)
 {
+    if (compiling & COUNTED)
+        counts_change(s, 0, -1, COUNTED, 0);
     compiling = 0;
+}
+
+void selection_compile_started(struct selection *s, uintptr_t function_id)
+{
+    compile_ended(s); /* another one, which had to wait for this one */
+    if (!s->keeps_precompiled)
+        return;
+    compiling = function_id;
+    if (wanted_method(s, function_id))
+        counts_change(s, 0, 1, 0, COUNTED);
+}
+
+void selection_mapped(struct selection *s)
+{
+    compile_ended(s);
 }
 
 void selection_compile_finished(struct selection *s, uintptr_t function_id)
 {
-    bool missed = compiling == function_id;
-    struct selection_definition definition;
-    struct names_method *method;
+    bool missed = (compiling & FUNCTION) == function_id;
     struct selection_missed *entry;
+    struct names_method *method;
 
-    compiling = 0;
-    if (!missed || !selection_define(s, function_id, &definition) ||
-        !selection_may_want(s, &definition) || names_method_map(s->names, function_id, &method) ||
-        !method->module || !selection_wants(s, method))
-        return;
-    entry = memory_zalloc(1, sizeof(*entry));
+    compile_ended(s);
+    method = missed ? wanted_method(s, function_id) : NULL;
+    entry = method ? memory_zalloc(1, sizeof(*entry)) : NULL;
     if (!entry)
         return;
     entry->module_id = method->module->module_id;
@@ -206,8 +246,7 @@ bool selection_mend(struct selection *s)
     uint32_t tokens[BATCH], count = 0;
 
     pthread_mutex_lock(&s->lock);
-    while (s->missed && !s->loading &&
-           count < BATCH) { /* not while the flag is down: it would be missed again */
+    while (s->missed && count < BATCH) {
         struct selection_missed *entry = s->missed;
 
         modules[count] = entry->module_id;

@@ -3,8 +3,10 @@
  *
  * COR_PRF_MONITOR_ENTERLEAVE makes the runtime reject a module's precompiled code when the module is loaded. With
  * --only the flag is down while any module is being loaded, and up otherwise. Precompiled code of a wanted method is
- * refused one by one (JITCachedFunctionSearchStarted), so that it is compiled, and hooked by the mapper. A wanted
- * method that was compiled while the flag was down has no hooks: it is counted, and compiled again by the resolver.
+ * refused one by one (JITCachedFunctionSearchStarted), so that it is compiled, and hooked by the mapper. While one of
+ * them is being compiled the flag is up, from the start to the mapper's call: a module that another thread loads then
+ * may lose its precompiled code, which costs time; a method without hooks would make stacks wrong. Should one be compiled
+ * without hooks all the same, it is counted, and compiled again by the resolver.
  */
 #ifndef SHADOWTRACE_PROFILER_SELECTION_H
 #define SHADOWTRACE_PROFILER_SELECTION_H
@@ -26,6 +28,8 @@ struct selection {
     bool spares_unmanaged_callers;
     pthread_mutex_t lock; /* guards what follows; held for list work and for changing the flag */
     unsigned loading;     /* modules being loaded */
+    unsigned wanted;      /* methods to be hooked for which the mapper is to be called yet */
+    bool up;              /* the flag */
     struct selection_missed *missed; /* compiled without hooks: to be compiled again */
     _Atomic(uint64_t) missed_count;
     _Atomic(uint64_t) types[SELECTION_TYPES]; /* what is known of types; see type_may_match() */
@@ -57,8 +61,8 @@ void selection_load_started(struct selection *s);
 void selection_load_finished(struct selection *s);
 
 /* Around a compilation, on its thread: notes whether the mapper was asked in between. */
-void selection_compile_started(uintptr_t function_id);
-void selection_mapped(void);
+void selection_compile_started(struct selection *s, uintptr_t function_id);
+void selection_mapped(struct selection *s);
 void selection_compile_finished(struct selection *s, uintptr_t function_id);
 
 /* Have missed methods compiled again. Returns: whether there were any. Threads: the resolver. */

@@ -121,7 +121,7 @@ static hresult on_module_load_finished(struct clr_callback *self, uintptr_t modu
 static hresult on_jit_compilation_started(struct clr_callback *self, uintptr_t function_id,
                                           int32_t is_safe_to_block)
 {
-    selection_compile_started(function_id);
+    selection_compile_started(&profiler_of(self)->selection, function_id);
     families_jit_started(profiler_of(self)->families, function_id);
     return S_OK;
 }
@@ -137,6 +137,7 @@ static hresult on_jit_compilation_finished(struct clr_callback *self, uintptr_t 
 static hresult on_rejit_compilation_started(struct clr_callback *self, uintptr_t function_id,
                                             uintptr_t rejit_id, int32_t is_safe_to_block)
 {
+    selection_compile_started(&profiler_of(self)->selection, function_id);
     families_jit_started(profiler_of(self)->families, function_id);
     return S_OK;
 }
@@ -145,6 +146,7 @@ static hresult on_rejit_compilation_finished(struct clr_callback *self, uintptr_
                                              uintptr_t rejit_id, hresult status,
                                              int32_t is_safe_to_block)
 {
+    selection_compile_finished(&profiler_of(self)->selection, function_id);
     families_rejit_finished(profiler_of(self)->families, function_id, rejit_id, status);
     return S_OK;
 }

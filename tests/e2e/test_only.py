@@ -38,3 +38,18 @@ def test_names_are_those_of_the_runtimes_own_metadata(t, framework):
         found.append({n for n in names if n.startswith('Known.')})
     t.true(len(found[0]) > 100, 'too few names')
     t.equal(found[1], found[0], 'names')
+
+
+@needs('Loading')
+@each('hooks', *HOOKS)
+@each('framework', *FRAMEWORKS)
+def test_methods_compiled_while_modules_are_loaded_are_hooked(t, hooks, framework):
+    """One thread compiles 240 methods for the first time while another loads modules all the time."""
+    r = t.record(PROGRAM.command('Loading', framework), '--only', 'Loading.*', hooks=hooks, check=1)
+    t.true(t.exact(r)['equal'] > 500, 'too few comparisons')
+    log = r.log
+    t.equal(log.end['hooks']['missed'], 0, 'compiled without hooks')
+    calls = [m for m, d in log.methods.items() if '.First<' in d['name'] or '.Second<' in d['name']]
+    deepest = max(sum(m in calls for m in log.stack(a['node'])) for a in log.allocs)
+    t.equal(deepest, 41, 'frames of the deepest recursion')
+    t.true(len(calls) >= 200, 'only %d of the methods are in the log' % len(calls))
