@@ -90,6 +90,28 @@ def test_instantiations_are_what_the_methods_say_themselves(t, framework, build)
     t.note('%d stacks of %d instantiations' % (sum(printed.values()), len({n for s in printed for n in s})))
 
 
+def test_what_has_no_end_is_cut(t):
+    """Huge texts and arrays, rings, chains, objects whose constructor still runs."""
+    r = t.record(command('Values', SDK_FRAMEWORK, 'release') + ['bounds'], '--args', 'Values.*', check=1)
+    t.exact(r)
+    t.equal(r.log.end['values']['lost'], 0, 'values lost')
+    with open(r.path, 'rb') as file:
+        longest = max(len(line) for line in file if line.startswith(b'{"kind":"values"'))
+    t.true(longest < 100_000, 'a line of %d bytes' % longest)
+    found = {name: values[-1] for (name, way), values in traced(r.log).items() if way == 'in'}
+    huge = found['Values.Bounds.Huge']
+    t.equal((huge['text']['length'], huge['text']['text']), (20_000_000, 'y' * 100))
+    t.equal((huge['numbers']['length'], huge['numbers']['items']), (10_000_000, [0] * 10))
+    t.equal((huge['texts']['length'], huge['texts']['items'][0]['length']), (100_000, 100_000))
+    cyclic = json.dumps(found['Values.Bounds.Cyclic'])
+    t.true('"cut": true' in cyclic and len(cyclic) < 100_000, cyclic[:300])
+    t.true('"cut": true' in json.dumps(found['Values.Bounds.Deep']), found['Values.Bounds.Deep'])
+    t.equal(found['Values.Begun..ctor'], {'this': {'type': 'Values.Whole'}})
+    t.equal(found['Values.Whole.Seen'], {'this': {'type': 'Values.Whole'}, 'self': {'type': 'Values.Whole'},
+                                         'pair': {'Item1': {'type': 'Values.Whole'}, 'Item2': 1}})
+    t.equal(found['Values.Bounds.Refer'], {'pair': {'ref': {'X': 0, 'Y': 0}}})
+
+
 @needs('Generics')
 def test_a_pattern_that_matches_nothing_names_what_is_near(t):
     r = t.record(PROGRAM.command('Generics'), '--args', 'Torture.Prgram.Main(*', '--returns', '*SharedMethod*',
