@@ -217,7 +217,10 @@ int client_ask(struct client *c, json_t *request, json_t **reply)
     else if (err == -ETIMEDOUT)
         refuse(c, err, "process %ld does not answer; is it stopped?", c->pid);
     else if (err == -ECONNRESET || err == -EPIPE)
-        refuse(c, err, "process %ld has ended", c->pid);
+        refuse(c, err,
+               kill((pid_t)c->pid, 0) ? "process %ld has ended"
+                                      : "process %ld has closed the connection; is it ending?",
+               c->pid);
     else
         refuse(c, err, "process %ld: %s", c->pid, strerror(-err));
     buffer_free(&line);

@@ -30,7 +30,7 @@ struct kept_thread {
 struct kept {
     struct stack_seen *seen;
     struct kept_thread *thread;
-    size_t count, capacity, bytes;
+    size_t count;
 };
 
 struct dump {
@@ -171,6 +171,12 @@ static bool keep_text(struct kept_thread *to, const struct buffer *out, size_t f
     return true;
 }
 
+/* Whether it may be said again of a stack that stands still: all of it fitted, and no second try was needed. */
+static bool is_good_for_more(const struct stack_copied_thread *t, uint32_t most)
+{
+    return t->exact && t->tries == 1 && t->count == (t->depth < most ? t->depth : most);
+}
+
 /* One thread of a dump: as it was given before, or anew. `to` is what becomes of it, `before` what was (NULL: none). */
 static struct stack_seen take_thread(struct dump *d, const struct control_config *config,
                                      const struct stack_copied_thread *t,
@@ -190,8 +196,7 @@ static struct stack_seen take_thread(struct dump *d, const struct control_config
     }
     to->methods.count = 0;
     put_thread(config, t, d, &to->methods, out);
-    /* Not what was seen only at a second try: it would be said again of a stack that has stood still since. */
-    if (!t->exact || t->tries > 1 || !keep_text(to, out, from))
+    if (!is_good_for_more(t, d->as.most) || !keep_text(to, out, from))
         seen.state = STACK_SEEN_NEVER;
     return seen;
 }

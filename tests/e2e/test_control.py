@@ -1,4 +1,5 @@
 """The control socket and the commands that speak to it: list, dump, ctl; what they refuse, and that the program goes on."""
+import contextlib
 import fcntl
 import json
 import os
@@ -12,6 +13,7 @@ import struct
 import subprocess
 import tempfile
 import termios
+import threading
 import time
 
 import harness
@@ -506,19 +508,26 @@ def test_no_dump_of_64_threads_at_full_speed_is_torn(t, hooks):
     t.true(look_at_towers(t, count, 60 + count / 20, hooks) >= min(count, 100), 'too few dumps')
 
 
-def cpu_ns(pid):
-    """Of all threads of a process, ours in it included."""
-    total = 0
-    for task in os.listdir('/proc/%d/task' % pid):
-        with open('/proc/%d/task/%s/schedstat' % (pid, task), encoding='ascii') as file:
-            total += int(file.read().split()[0])
-    return total
+class Cpu:
+    """CPU time of a process, ns: of all its threads, ours in it included; and of the one that answers."""
+
+    def __init__(self, pid):
+        self.all = self.ours = 0
+        for task in os.listdir('/proc/%d/task' % pid):
+            with open('/proc/%d/task/%s/schedstat' % (pid, task), encoding='ascii') as file:
+                spent = int(file.read().split()[0])
+            with open('/proc/%d/task/%s/comm' % (pid, task), encoding='ascii') as file:
+                self.ours += spent if file.read() == 'shadowtrace-ctl\n' else 0
+            self.all += spent
 
 
 @harness.heavy
 @needs('Towers')
 def test_work_per_cpu_second_while_being_dumped_100_times_a_second(t):
-    """In turn: a slot with dumps, one without, in one process. A figure, not an assertion: the machine is shared."""
+    """
+    In turn: a quarter of a second with dumps, one without, in one process. Work is calls made, CPU that of all threads of the
+    process. A figure, not an assertion: the machine is shared.
+    """
     towers = Living(t, PROGRAM.command('Towers') + ['--depth', '50'], '--check', '0', '--min-size', '1G',
                     stdin=subprocess.PIPE)
     pid = towers.wait()
@@ -528,27 +537,34 @@ def test_work_per_cpu_second_while_being_dumped_100_times_a_second(t):
     def work():
         towers.process.stdin.write(b'\n')
         towers.process.stdin.flush()
-        return int(out.readline()), cpu_ns(pid)
+        return int(out.readline()), Cpu(pid)
 
     t.equal(out.readline(), b'ready\n', 'first line')
     time.sleep(3)  # until its code is compiled
-    done, spent, dumps = {True: 0, False: 0}, {True: 0, False: 0}, 0
-    for slot in range(int(os.environ.get('SHADOWTRACE_SLOTS', '6'))):
-        dumping = slot % 4 in (1, 2)  # on, off and back: drifts cancel
-        first, end = work(), time.monotonic() + 1
+    done, spent, ours, dumps, fours = {True: 0, False: 0}, {True: 0, False: 0}, 0, 0, []
+    for slot in range(4 * int(os.environ.get('SHADOWTRACE_SLOTS', '6'))):
+        dumping = slot % 4 in (1, 2)  # off, on, on, off: drifts cancel
+        first, end = work(), time.monotonic() + 0.25
         next_dump = time.monotonic()
         while time.monotonic() < end:
             if dumping:
-                client.ask('dump')
+                client.send(b'{"command":"dump"}\n')
+                client.text()
                 dumps += 1
             next_dump += 0.01
             time.sleep(max(0, next_dump - time.monotonic()))
         last = work()
         done[dumping] += last[0] - first[0]
-        spent[dumping] += last[1] - first[1]
+        spent[dumping] += last[1].all - first[1].all
+        ours += last[1].ours - first[1].ours if dumping else 0
+        fours.append((last[0] - first[0]) / (last[1].all - first[1].all))
     ratio = done[True] / spent[True] / (done[False] / spent[False])
+    by_four = sorted((fours[i + 1] + fours[i + 2]) / (fours[i] + fours[i + 3]) for i in range(0, len(fours), 4))
     t.true(dumps > 10 and ratio > 0.5, 'ratio %.3f' % ratio)
-    t.note('work per CPU second, dumped / not: %.4f (%d dumps)' % (ratio, dumps))
+    t.note('work per CPU second, dumped / not: %.4f (of four slots: median %.4f, half within %.4f to %.4f); %d dumps, '
+           'answering took %.1f us each, %.2f %% of the CPU' % (
+               ratio, by_four[len(by_four) // 2], by_four[len(by_four) // 4], by_four[len(by_four) * 3 // 4], dumps,
+               ours / dumps / 1000, 100 * ours / spent[True]))
     towers.end()
 
 
@@ -601,6 +617,33 @@ def test_processes_that_cannot_be_looked_into(t):
         other = t.start(['setpriv', '--reuid', '65534', '--clear-groups', 'sleep', '60'])
         time.sleep(0.3)
         one_line(tool('dump', str(other.pid)), 3, 'belongs to')
+
+
+def test_what_does_not_speak_as_we_do_is_refused(t):
+    """This process has a socket in the folder, too; it speaks another version, something else, or not at all."""
+    os.makedirs(folder(), 0o700, exist_ok=True)
+    path = os.path.join(folder(), '%d.sock' % os.getpid())
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
+        listener.listen(1)
+        listener.settimeout(20)
+        try:
+            for reply, word in ((b'{"ok":true,"version":2,"threads":[]}\n', 'does not speak as this shadowtrace'),
+                                (b'{"ok":false,"version":2,"error":"use version 2"}\n', 'use version 2'),
+                                (b'HTTP/1.1 400 Bad Request\n', 'does not speak'), (b'', 'closed the connection')):
+                def serve(reply=reply):
+                    client = listener.accept()[0]
+                    client.recv(1000)
+                    client.sendall(reply)
+                    client.close()
+                thread = threading.Thread(target=serve)
+                thread.start()
+                one_line(tool('dump', str(os.getpid())), 3, word)
+                thread.join()
+        finally:
+            os.unlink(path)
 
 
 @needs('Ticker')
