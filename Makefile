@@ -3,7 +3,7 @@
 #   make            the library and the command
 #   make demo       install what is missing, record a real program, show its call sites
 #   make check      install what is missing, run every test
-#   make bench      what each way of capturing costs: 25 minutes; BENCH_QUICK=1: 4; BENCH_ONLY="fsc kestrel": those
+#   make bench      what each way of capturing costs: 25 minutes; BENCH_QUICK=1: 5; BENCH_ONLY="fsc kestrel": those
 #   make lint       clang-format and clang-tidy
 #   make install    PREFIX=/usr/local DESTDIR=
 #

@@ -4,10 +4,11 @@
 usage: tests/bench/bench.py BUILD [--quick | --full] [--rounds N] [--only PROGRAM]... [--modes MODE,...] [--show]
 
 Every round runs every mode of a program once, in random order. Writes BUILD/bench.json (all samples) and BUILD/bench.svg,
-prints a table for each program, one of the event families, and then what issue 5 asks for with the figure reached. CPU time is user and system time
-of the process, our own threads included; `ns/op` is a call (fib), an allocation (tree, depth) or a request (kestrel), by the
-CPU time of the program's own thread, or of the server. Without options it ends in less than 25 minutes on two cores; --quick
-in about 5; --full takes nine rounds of everything, more than an hour. --show prints what the last run found.
+prints a table for each program, one of the event families, and then what issue 5 asks for with the figure reached. CPU
+time is user and system time of the process, our own threads included; `ns/op` is a call (fib), an allocation (tree, depth)
+or a request (kestrel), by the CPU time of the program's own thread, or of the server. Without options it ends in less than
+25 minutes on two cores; --quick in about 5; --full takes nine rounds of everything, more than an hour. --show prints what
+the last run found. The README shows tests/bench/bench.svg, a copy of one made on a quiet machine.
 """
 import argparse
 import json
