@@ -203,11 +203,17 @@ static void append_unmatched(struct buffer *b, const json_t *object)
 
     json_array_foreach(array, i, row)
     {
+        const char *option = json_string_value(json_object_get(row, "option"));
+
+        if (!option)
+            continue;
         buffer_text(b, "--");
         append_text(b, json_object_get(row, "option"));
         buffer_char(b, ' ');
         append_text(b, json_object_get(row, "pattern"));
-        buffer_text(b, ": no method that ran has such a name");
+        buffer_format(b, ": %s has such a name",
+                      !strcmp(option, "types") ? "no type of an object that was made"
+                                               : "no method that ran");
         json_array_foreach(json_object_get(row, "near"), n, name)
         {
             buffer_text(b, n ? ", " : "; near: ");

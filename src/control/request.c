@@ -146,7 +146,7 @@ static void put_text(struct buffer *out, const char *text)
 
 static void put_live(struct buffer *out)
 {
-    struct options_patterns only = {NULL, 0};
+    struct options_patterns only = {NULL, 0, NULL};
     struct live_settings live;
 
     live_read(&live);
@@ -203,7 +203,7 @@ static void run_mark(const struct request *r)
 
 static int take_only(const json_t *json, struct options_patterns *only)
 {
-    *only = (struct options_patterns){NULL, 0};
+    *only = (struct options_patterns){NULL, 0, NULL};
     if (!json_array_size(json))
         return 0;
     only->pattern = memory_zalloc(json_array_size(json), sizeof(*only->pattern));

@@ -21,12 +21,12 @@ void live_only_free(struct options_patterns *only)
     for (size_t i = 0; i < only->count; i++)
         memory_free(only->pattern[i]);
     memory_free(only->pattern);
-    *only = (struct options_patterns){NULL, 0};
+    *only = (struct options_patterns){NULL, 0, NULL};
 }
 
 static int patterns_copy(const struct options_patterns *from, struct options_patterns *to)
 {
-    *to = (struct options_patterns){NULL, 0};
+    *to = (struct options_patterns){NULL, 0, NULL};
     if (!from->count)
         return 0;
     to->pattern = memory_zalloc(from->count, sizeof(*to->pattern));

@@ -211,7 +211,8 @@ void log_values_put(struct buffer *b, struct log_thread *thread,
                     const struct tree_node *node); /* "args" of an alloc line with its stack */
 void log_values_free(struct log_thread *thread);
 json_t *log_values_totals(void);
-json_t *log_values_unmatched(void); /* patterns that no method matched; empty: none */
+/* unmatched.c: patterns of --only, --types, --args and the like that nothing matched: option, pattern, near names */
+json_t *log_unmatched(const struct log *log);
 /* profile.c: 0, -EAGAIN while the stack has no names yet, -ENOMEM */
 int log_write_sample(struct log *log, const struct event *event, uint64_t t);
 void log_write_profile(struct log *log, uint64_t t); /* where sampling has gone on */

@@ -518,9 +518,8 @@ int log_write_end(struct log *log, uint64_t t)
         json_object_set_new(line, "part", json_integer(log->file.part));
     if (line && log->config.options->args.count + log->config.options->returns.count)
         json_object_set_new(line, "values", log_values_totals());
-    if (line && log->config.options->args.count + log->config.options->returns.count +
-                    log->config.options->calls.count)
-        json_object_set_new(line, "unmatched", log_values_unmatched());
+    if (line && options_choose(log->config.options))
+        json_object_set_new(line, "unmatched", log_unmatched(log));
     if (line && log->config.agreement)
         json_object_set_new(line, "snapshots", snapshots_json(log->config.agreement));
     families = line ? log_families_json(log) : NULL;
@@ -586,7 +585,7 @@ void log_status_write(const struct log *log, const char *state)
         json_object_set_new(status, "reason", log_text(reason));
     }
     if (status && !strcmp(state, "ended")) {
-        json_object_set_new(status, "unmatched", log_values_unmatched());
+        json_object_set_new(status, "unmatched", log_unmatched(log));
         json_object_set_new(status, "values", log_values_totals());
         json_object_set_new(status, "events", log_families_json(log));
     }

@@ -114,19 +114,3 @@ json_t *log_values_totals(void)
     values_totals(&posted, &lost);
     return json_pack("{s:I, s:I}", "posted", (json_int_t)posted, "lost", (json_int_t)lost);
 }
-
-json_t *log_values_unmatched(void)
-{
-    json_t *array = json_array();
-    const char *pattern, *option, *near[3];
-
-    for (size_t i = 0; array && (pattern = values_unmatched(i, &option, near)); i++) {
-        json_t *names = json_array();
-
-        for (size_t n = 0; n < 3 && near[n]; n++)
-            json_array_append_new(names, log_text(near[n]));
-        json_array_append_new(array, json_pack("{s:s, s:o, s:o}", "option", option, "pattern",
-                                               log_text(pattern), "near", names));
-    }
-    return array;
-}

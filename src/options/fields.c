@@ -197,11 +197,17 @@ int options_field_word(const struct options_field *f, const char *text)
 static int list_append(struct options_patterns *list, char *text)
 {
     char **grown = memory_realloc(list->pattern, (list->count + 1) * sizeof(*grown));
+    _Atomic(bool) *met;
 
     if (!grown)
         return -ENOMEM;
-    grown[list->count++] = text;
     list->pattern = grown;
+    met = memory_realloc(list->met, (list->count + 1) * sizeof(*met));
+    if (!met)
+        return -ENOMEM;
+    list->met = met;
+    store_relaxed(&met[list->count], false);
+    grown[list->count++] = text;
     return 0;
 }
 
@@ -240,6 +246,7 @@ static void list_free(struct options_patterns *list)
     for (size_t i = 0; i < list->count; i++)
         memory_free(list->pattern[i]);
     memory_free(list->pattern);
+    memory_free(list->met);
 }
 
 void options_fini(struct options *o)
@@ -277,6 +284,9 @@ int options_settle(struct options *o, bool check_given, char *why, size_t why_si
         wrong = "check and capture contradict each other: \"snapshot\" keeps no shadow stack to "
                 "compare with; "
                 "use capture both, or leave check out";
+    else if (o->capture == OPTIONS_CAPTURE_SNAPSHOT && (o->only.count || o->exclude.count))
+        wrong = "only or exclude and capture contradict each other: \"snapshot\" sets no hooks to "
+                "choose; leave only and exclude, or capture out";
     else if (o->native && !o->check && o->capture != OPTIONS_CAPTURE_SNAPSHOT)
         wrong = "native and check contradict each other: native frames are those of snapshots, and "
                 "check 0 takes none; leave one of them out";

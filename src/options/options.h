@@ -5,6 +5,7 @@
 #ifndef SHADOWTRACE_OPTIONS_OPTIONS_H
 #define SHADOWTRACE_OPTIONS_OPTIONS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,6 +43,7 @@ enum options_family {
 struct options_patterns {
     char **pattern;
     size_t count;
+    _Atomic(bool) *met; /* by pattern: whether a name matched it so far; NULL: nobody asks */
 };
 
 /* Every text is valid UTF-8 and not empty; every number is below 2^53. */
@@ -91,6 +93,13 @@ static inline bool options_records(const struct options *o, enum options_family 
 }
 const char *options_family_name(enum options_family family);
 
+/* Is there a pattern that methods or types are to match? */
+static inline bool options_choose(const struct options *o)
+{
+    return o->only.count || o->exclude.count || o->types.count || o->args.count ||
+           o->returns.count || o->calls.count;
+}
+
 void options_init(struct options *o); /* the defaults */
 void options_fini(struct options *o);
 
@@ -108,7 +117,7 @@ int options_read(const char *json, struct options *o, char *why, size_t why_size
 /* options_write - the same as JSON text, to be freed with memory_free; NULL when out of memory. Defaults are left out. */
 char *options_write(const struct options *o);
 
-bool options_match(const struct options_patterns *patterns,
-                   const char *name); /* empty list: false */
+/* An empty list: false. Notes in `met` which patterns match. Threads: any. */
+bool options_match(const struct options_patterns *patterns, const char *name);
 
 #endif

@@ -1,5 +1,7 @@
 #include "options/options_fields.h"
 
+#include "base/atomics.h"
+
 #include <string.h>
 
 size_t options_utf8_length(const char *text)
@@ -75,10 +77,16 @@ static bool match_one(const char *pattern, const char *name)
 
 bool options_match(const struct options_patterns *patterns, const char *name)
 {
-    for (size_t i = 0; i < patterns->count; i++)
-        if (match_one(patterns->pattern[i], name))
-            return true;
-    return false;
+    bool any = false;
+
+    for (size_t i = 0; i < patterns->count; i++) {
+        if (!match_one(patterns->pattern[i], name))
+            continue;
+        any = true;
+        if (patterns->met)
+            store_relaxed(&patterns->met[i], true);
+    }
+    return any;
 }
 
 #define NEAR_LENGTH 40 /* longer names are never near */

@@ -84,7 +84,7 @@ static bool traces(struct profiler *p, struct names_method *method)
     if (!options_records(&p->options, OPTIONS_CALLS))
         return false;
     name = names_method_resolve(p->names, method); /* its event may come before the resolver does */
-    return !p->options.calls.count || values_calls(name);
+    return !p->options.calls.count || options_match(&p->options.calls, name);
 }
 
 /* FunctionIDMapper2, on the compiling thread: our record becomes the client id of the hooks. */

@@ -77,7 +77,6 @@ static struct {
     _Atomic(uint32_t) ids;
     _Atomic(uint64_t) posted, lost;
     _Atomic(uint64_t) collections; /* begun : 32, under way : 32 */
-    _Atomic(bool) *matched;        /* by pattern: those of --args, of --returns, then of --calls */
     _Atomic(struct exact *) exact[EXACT_HASH];
     _Atomic(struct unfinished *) unfinished;
     /* By their type. Each is put there before the other list is looked at: two who come at once meet. */
@@ -108,11 +107,6 @@ int values_start(const struct values_config *config)
     self.rules.class_find = class_find;
     self.rules.layout = layout;
     self.rules.context = config->names;
-    self.matched = memory_zalloc(config->options->args.count + config->options->returns.count +
-                                     config->options->calls.count + 1,
-                                 sizeof(*self.matched));
-    if (!self.matched)
-        return -ENOMEM;
     return info->vtbl->get_string_layout2(info, &self.rules.string_length,
                                           &self.rules.string_text) == S_OK
                ? 0
@@ -120,22 +114,6 @@ int values_start(const struct values_config *config)
 }
 
 /* ---- what is watched ---- */
-
-/* All patterns are tried: each is to hear whether it matched. */
-static bool match(const struct options_patterns *patterns, _Atomic(bool) *matched, const char *name)
-{
-    bool any = false;
-
-    for (size_t i = 0; i < patterns->count; i++) {
-        struct options_patterns one = {&patterns->pattern[i], 1};
-
-        if (options_match(&one, name)) {
-            store_relaxed(&matched[i], true);
-            any = true;
-        }
-    }
-    return any;
-}
 
 static size_t owner_bucket(const struct names_module *module, uint32_t owner)
 {
@@ -195,8 +173,8 @@ void values_method(struct names_method *method)
 {
     const struct options *options = self.config.options;
     const char *name = names_method_resolve(self.config.names, method);
-    bool args = match(&options->args, self.matched, name),
-         returns = match(&options->returns, self.matched + options->args.count, name);
+    bool args = options_match(&options->args, name),
+         returns = options_match(&options->returns, name);
     struct values_plan *plan;
     void *none = NULL;
 
@@ -207,14 +185,6 @@ void values_method(struct names_method *method)
         values_plan_free(plan); /* another thread was faster */
     else if (plan && plan->open && !method->collectible)
         add_open(method);
-}
-
-bool values_calls(const char *name)
-{
-    const struct options *options = self.config.options;
-
-    return match(&options->calls, self.matched + options->args.count + options->returns.count,
-                 name);
 }
 
 static bool is_known(const struct values_type *type)
@@ -605,100 +575,4 @@ void values_totals(uint64_t *posted, uint64_t *lost)
 {
     *posted = load_relaxed(&self.posted);
     *lost = load_relaxed(&self.lost);
-}
-
-/* The longest part of a pattern without wildcards. */
-static const char *literal_of(const char *pattern, size_t *length)
-{
-    const char *best = pattern;
-
-    *length = 0;
-    for (const char *at = pattern; *at; at += *at != '\0') {
-        size_t run = strcspn(at, "*?");
-
-        if (run > *length) {
-            best = at;
-            *length = run;
-        }
-        at += run;
-        if (!*at)
-            break;
-    }
-    return best;
-}
-
-/* Ignoring case. */
-static bool contains(const char *text, const char *part, size_t length)
-{
-    for (; *text; text++)
-        if (!strncasecmp(text, part, length))
-            return true;
-    return false;
-}
-
-/* The name of a method alone: "Get" of "Ns.Cache<T>.Get<U>(U)". */
-static void bare_name(const char *text, char *name, size_t size)
-{
-    size_t end = strcspn(text, "("), start, depth = 0;
-
-    while (end && text[end - 1] == '>') { /* type arguments of its own */
-        do {
-            end--;
-            depth += text[end] == '>';
-            depth -= text[end] == '<';
-        } while (end && depth);
-    }
-    for (start = end; start && text[start - 1] != '.'; start--)
-        ;
-    snprintf(name, size, "%.*s", (int)(end - start), text + start);
-}
-
-static void find_near(const char *pattern, const char *near[3])
-{
-    char wanted[128], name[128];
-    const char *const list[] = {name, NULL};
-    const struct names_method *method;
-    size_t length, found = 0;
-    const char *literal = literal_of(pattern, &length);
-
-    bare_name(pattern, wanted, sizeof(wanted));
-    near[0] = near[1] = near[2] = NULL;
-    for (int pass = 0; pass < 3 && !found; pass++) {
-        for (uint32_t id = 1; found < 3 && (method = names_method_by_id(self.config.names, id));
-             id++) {
-            const char *text = names_method_text(method);
-
-            if (!text)
-                continue;
-            bare_name(text, name, sizeof(name));
-            if (pass == 0   ? length >= 3 && contains(text, literal, length)
-                : pass == 1 ? !strcmp(wanted, name)
-                            : options_near(wanted, list) != NULL)
-                near[found++] = text;
-        }
-    }
-}
-
-const char *values_unmatched(size_t index, const char **option, const char *near[3])
-{
-    const struct options *options = self.config.options;
-    const _Atomic(bool) *matched = self.matched;
-
-    if (!options)
-        return NULL;
-    const struct {
-        const char *option;
-        const struct options_patterns *patterns;
-    } lists[] = {
-        {"args", &options->args}, {"returns", &options->returns}, {"calls", &options->calls}};
-
-    for (size_t i = 0; i < COUNT_OF(lists); i++)
-        for (size_t p = 0; p < lists[i].patterns->count; p++, matched++) {
-            if (load_relaxed(matched) || index--)
-                continue;
-            *option = lists[i].option;
-            find_near(lists[i].patterns->pattern[p], near);
-            return lists[i].patterns->pattern[p];
-        }
-    return NULL;
 }

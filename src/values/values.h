@@ -62,9 +62,6 @@ int values_start(const struct values_config *config);
 void values_method(struct names_method *method);
 void values_class(struct names_class *class);
 
-/* Does a pattern of --calls name it? From the mapper; remembered for values_unmatched. */
-bool values_calls(const char *name);
-
 /*
  * values_enter - after the frame was pushed; values_leave - before it is popped. `method` and `sp` are the frame's,
  * the rest is the hook's own.
@@ -106,12 +103,5 @@ int values_append_out(struct buffer *out,
 
 /* How many records were posted, and how many had no room. Threads: any. */
 void values_totals(uint64_t *posted, uint64_t *lost);
-
-/*
- * values_unmatched - the index-th pattern of --args, --returns and --calls that no method matched.
- * Returns: the pattern, NULL past the last; *option says of which. Names alike go to near[3], NULL where there
- *          are fewer; they live as long as the process. Threads: any.
- */
-const char *values_unmatched(size_t index, const char **option, const char *near[3]);
 
 #endif

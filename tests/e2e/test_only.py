@@ -40,6 +40,18 @@ def test_names_are_those_of_the_runtimes_own_metadata(t, framework):
     t.equal(found[1], found[0], 'names')
 
 
+@needs('KnownAllocs')
+def test_patterns_that_match_nothing_are_named(t):
+    r = t.record(PROGRAM.command('KnownAllocs'), '--only', 'Known.Place', '--only', 'Known.*', '--exclude', '*.Nothing*',
+                 '--types', 'Known.Cel', '--types', 'Known.Cell')
+    row = {(x['option'], x['pattern']): x['near'] for x in r.log.end['unmatched']}
+    t.equal(sorted(row), [('exclude', '*.Nothing*'), ('only', 'Known.Place'), ('types', 'Known.Cel')])
+    t.true(all(name.startswith('Known.Places.') for name in row['only', 'Known.Place']) and row['only', 'Known.Place'], row)
+    t.true('Known.Cell' in row['types', 'Known.Cel'], row)
+    t.true('--only Known.Place: no method that ran has such a name; near: Known.Places.' in r.errors, r.errors)
+    t.true('--types Known.Cel: no type of an object that was made has such a name; near: ' in r.errors, r.errors)
+
+
 @needs('Loading')
 @each('hooks', *HOOKS)
 @each('framework', *FRAMEWORKS)

@@ -13,7 +13,7 @@ static bool match(const char *pattern, const char *name)
 {
     char copy[200];
     char *list[] = {copy};
-    struct options_patterns patterns = {list, 1};
+    struct options_patterns patterns = {list, 1, NULL};
 
     strcpy(copy, pattern);
     return options_match(&patterns, name);
@@ -73,9 +73,13 @@ static void a_list_matches_when_one_of_it_does(void **state)
 {
     char one[] = "A.*", two[] = "B.*";
     char *list[] = {one, two};
-    struct options_patterns patterns = {list, 2}, none = {NULL, 0};
+    _Atomic(bool) met[] = {false, false};
+    struct options_patterns patterns = {list, 2, met}, none = {NULL, 0, NULL};
 
     (void)state;
+    assert_true(options_match(&patterns, "A.x"));
+    assert_true(met[0]);
+    assert_false(met[1]);
     assert_true(options_match(&patterns, "A.x"));
     assert_true(options_match(&patterns, "B.x"));
     assert_false(options_match(&patterns, "C.x"));
