@@ -94,12 +94,14 @@ bool elt_caller(bool elt2, uintptr_t caller_sp, struct elt_caller *out);
 
 /*
  * elt2_wrapped - the method in whose wrapper the calling thread is, above the youngest known frame (SP `below`).
- * .NET 8 and 9 throw a thread's abort inside the wrapper (HelperMethodFrame::Push and Pop call HandleThreadAbort): before
- * the Enter hook was called, or after the Leave hook was, while the method is on the stack.
+ * .NET 8 and 9 throw a thread's abort inside the wrapper, before and after it calls the hook (HelperMethodFrame::Push and
+ * Pop call HandleThreadAbort), while the method is on the stack.
  * Returns: whether there is one. May run: in callbacks. Threads: any.
  */
 struct elt2_wrapped {
-    uintptr_t ip, sp; /* in the method, behind the call of the hook; its caller's SP */
+    uintptr_t ip,
+        sp; /* in the method, behind the call of the hook; its caller's SP, as far as rbp tells */
+    bool leaving; /* the wrapper of a Leave or a Tailcall */
 };
 bool elt2_wrapped(uintptr_t below, struct elt2_wrapped *out);
 

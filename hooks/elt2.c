@@ -93,12 +93,13 @@ void hook_tailcall2(uintptr_t function_id, uintptr_t client_data, uintptr_t fram
 
 #define WALKED 64 /* frames between a callback and the wrapper, at the most */
 
-static bool is_wrapper(uintptr_t address)
+/* Which wrapper returns to this address; WRAPPERS: none. */
+static enum wrapper wrapper_at(uintptr_t address)
 {
     for (unsigned i = 0; i < WRAPPERS; i++)
         if (address == load_relaxed(&returns[i]))
-            return true;
-    return false;
+            return (enum wrapper)i;
+    return WRAPPERS;
 }
 
 bool elt2_wrapped(uintptr_t below, struct elt2_wrapped *out)
@@ -109,13 +110,17 @@ bool elt2_wrapped(uintptr_t below, struct elt2_wrapped *out)
         return false; /* without a known frame nothing bounds the walk */
     for (unsigned i = 0; i < WALKED; i++) {
         uintptr_t next = frame[0];
+        enum wrapper which;
 
         if (next <= (uintptr_t)frame || next >= below - 2 * sizeof(uintptr_t) ||
             next % sizeof(uintptr_t))
             return false; /* the chain must rise, and end at the youngest frame that is known */
         /* Above the wrapper's frame lies its PROFILE_PLATFORM_SPECIFIC_DATA: function, rbp, probe's SP, ip. */
-        if (is_wrapper(frame[1]) && frame[3] == next) {
-            *out = (struct elt2_wrapped){.ip = frame[5], .sp = next + 2 * sizeof(uintptr_t)};
+        which = wrapper_at(frame[1]);
+        if (which < WRAPPERS && frame[3] == next) {
+            *out = (struct elt2_wrapped){.ip = frame[5],
+                                         .sp = next + 2 * sizeof(uintptr_t),
+                                         .leaving = which != WRAPPER_ENTER};
             return true;
         }
         frame = (const uintptr_t *)next;

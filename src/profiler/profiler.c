@@ -189,7 +189,7 @@ void profiler_complete_stack(struct profiler *p)
         return;
     method = names_method_find(p->names, function_at(p, wrapped.ip));
     if (method && method->hooked)
-        stack_inside(s, (uintptr_t)method, wrapped.sp);
+        stack_inside(s, (uintptr_t)method, wrapped.sp, wrapped.leaving);
 }
 
 static void stack_detached(void *context, struct stack *stack)

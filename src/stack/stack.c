@@ -463,19 +463,20 @@ uintptr_t stack_top_sp(const struct stack *s)
     return load_relaxed(&s->top[-1].sp);
 }
 
-void stack_inside(struct stack *s, uintptr_t method, uintptr_t sp)
+void stack_inside(struct stack *s, uintptr_t method, uintptr_t sp, bool leaving)
 {
     const struct frame *left = s->top; /* as Leave found it, if nothing was entered since */
-    uintptr_t low = sp, ret;
+    uintptr_t ret;
 
     if (stack_top_sp(s) <= sp || !RULE(RULE_IN_WRAPPER))
         return;
     ret = ((const uintptr_t *)sp)[-1];
-    /* In a body entered by on-stack replacement sp is too low; see stack_leave_low. */
-    if (s->top < s->end && load_relaxed(&left->method) == method &&
-        load_relaxed(&left->sp) >= low && load_relaxed(&left->sp) < stack_top_sp(s)) {
+    if (leaving && s->top < s->end && load_relaxed(&left->method) == method &&
+        load_relaxed(&left->sp) >= sp && load_relaxed(&left->sp) < stack_top_sp(s)) {
         sp = load_relaxed(&left->sp);
         ret = load_relaxed(&left->ret);
+    } else if (leaving && stack_function(s->top - 1) == *(const uintptr_t *)method) {
+        return; /* its Leave hook is yet to be called */
     }
     stack_push(s, method, sp, ret);
     stack_count(s, STACK_IN_WRAPPER);

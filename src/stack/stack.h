@@ -114,11 +114,12 @@ void stack_word_set(uint32_t value);
 uint32_t stack_word(const struct stack *stack);
 
 /*
- * stack_inside - the calling thread is inside `method`, called at caller's SP `sp`: its frame is pushed, if it is not the
- * top, as it was if it has just been left. For what happens within the code around a hook.
+ * stack_inside - the calling thread is inside the code around a hook that `method`, called at caller's SP `sp`, has
+ * called: its frame is pushed, if it is not the top. leaving: a Leave's; then the frame is as it was if it has just been
+ * left, and `sp` is too low in a body entered by on-stack replacement (see stack_leave_low), which no Enter knows.
  * Threads: the owner. May run: in callbacks.
  */
-void stack_inside(struct stack *stack, uintptr_t method, uintptr_t sp);
+void stack_inside(struct stack *stack, uintptr_t method, uintptr_t sp, bool leaving);
 
 /* SP of the youngest frame's caller; UINTPTR_MAX when there is none. Owner only. */
 uintptr_t stack_top_sp(const struct stack *stack);

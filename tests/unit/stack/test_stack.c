@@ -1060,13 +1060,13 @@ static void a_frame_left_too_early_comes_back_as_it_was(void **state)
     (void)state;
     calls("AB");
     leave('B', 2);
-    stack_inside(stack_self, id('B'),
-                 sp_of(2) - 16); /* a body entered by on-stack replacement: a little low */
+    stack_inside(stack_self, id('B'), sp_of(2) - 16,
+                 true); /* a body entered by on-stack replacement: a little low */
     expect("AB");
     assert_true(stack_top_sp(stack_self) == sp_of(2));
     assert_true(load_relaxed(&stack_self->top[-1].ret) == FROM_JITTED + 2);
     expect_only(STACK_IN_WRAPPER, 1);
-    stack_inside(stack_self, id('B'), sp_of(2)); /* it is there */
+    stack_inside(stack_self, id('B'), sp_of(2), true); /* it is there */
     expect("AB");
     expect_only(STACK_IN_WRAPPER, 1);
 }
@@ -1076,10 +1076,32 @@ static void a_frame_that_no_hook_told_of_yet_is_pushed(void **state)
     (void)state;
     calls("A");
     machine[(LEVELS + 1 - 2) * STRIDE - 1] = FROM_JITTED + 2;
-    stack_inside(stack_self, id('B'), sp_of(2));
+    stack_inside(stack_self, id('B'), sp_of(2), false);
     expect("AB");
     assert_true(load_relaxed(&stack_self->top[-1].ret) == FROM_JITTED + 2);
     expect_only(STACK_IN_WRAPPER, 1);
+}
+
+/* B was last called from the body of A that on-stack replacement has taken out of use, a little higher. */
+static void a_frame_that_is_entered_is_not_the_one_last_left(void **state)
+{
+    (void)state;
+    calls("AB");
+    leave('B', 2);
+    ((uintptr_t *)sp_of(2))[-3] = FROM_JITTED + 7;
+    stack_inside(stack_self, id('B'), sp_of(2) - 16, false);
+    expect_only(STACK_IN_WRAPPER, 1);
+    assert_true(stack_top_sp(stack_self) == sp_of(2) - 16);
+    assert_true(load_relaxed(&stack_self->top[-1].ret) == FROM_JITTED + 7);
+}
+
+static void a_frame_whose_leave_is_yet_to_come_is_there(void **state)
+{
+    (void)state;
+    calls("AB");
+    stack_inside(stack_self, id('B'), sp_of(2) - 16, true); /* replaced on the stack */
+    expect("AB");
+    expect_no_repair();
 }
 
 static void an_exception_that_goes_past_another_ends_it(void **state)
@@ -1539,6 +1561,8 @@ int main(void)
         TEST(a_silent_second_pass_is_seen_at_the_next_allocation),
         TEST(a_frame_left_too_early_comes_back_as_it_was),
         TEST(a_frame_that_no_hook_told_of_yet_is_pushed),
+        TEST(a_frame_that_is_entered_is_not_the_one_last_left),
+        TEST(a_frame_whose_leave_is_yet_to_come_is_there),
         TEST(what_is_left_open_inside_a_filter_ends_with_it),
         TEST(events_on_a_thread_without_a_stack_make_none),
         TEST(an_empty_stack_takes_every_event),
