@@ -4,7 +4,7 @@
 usage: tests/bench/bench.py BUILD [--quick | --full] [--rounds N] [--only PROGRAM]... [--modes MODE,...] [--show]
 
 Every round runs every mode of a program once, in random order. Writes BUILD/bench.json (all samples) and BUILD/bench.svg,
-prints a table for each program, one of the event families, and then what issue 5 asks for with the figure reached. CPU
+prints a table for each program, one of the event families, and then what must be shown with the figure reached. CPU
 time is user and system time of the process, our own threads included; `ns/op` is a call (fib), an allocation (tree, depth)
 or a request (kestrel), by the CPU time of the program's own thread, or of the server. Without options it ends in less than
 25 minutes on two cores; --quick in about 5; --full takes nine rounds of everything, more than an hour. --show prints what
@@ -26,10 +26,11 @@ import sampling
 import show
 from runs import MODE, MODES, Bench, Missing, Program, machine
 
-ALL = [mode.key for mode in MODES if mode.key != 'only-record']
+NO_LINES = ['nolines3', 'nolines-sites3']
+ALL = [mode.key for mode in MODES if mode.key not in ['only-record', *NO_LINES]]
 FIB = ['plain', 'elt3', 'elt2', 'events3', 'events2']
 TREE = ['plain', 'alloc', 'elt3', 'elt3a', 'events3', 'sites3', 'events3-0', 'sites3-0', 'zstd3', 'snapshot']
-COMPILER = ['plain', 'elt3', 'elt3a', 'events3', 'sites3', 'zstd3', 'snapshot']
+COMPILER = ['plain', 'elt3', 'elt3a', 'events3', 'sites3', 'zstd3', 'snapshot', *NO_LINES]
 SERVER = ['plain', 'elt3', 'elt2', 'sites3', 'events3', 'only', 'snapshot']
 SERVER_REST = ['jit', 'alloc', 'sites2', 'events2', 'trace']
 # What a run may fail with: it is said, and the others go on.

@@ -95,6 +95,8 @@ def compiler(result, lines):
                 beside(result, 'fsc', 'wall', [('elt3a', 'hooks with ObjectAllocated'), ('jit', 'without hooks')], 'elt3'))
     lines.ratio(result, 'F# compiler, events: ours / snapshot', 'fsc', both, 'events3', 'snapshot', 0.40)
     lines.ratio(result, 'F# compiler, sites: ours / empty ELT3', 'fsc', both, 'sites3', 'elt3', 1.2)
+    for name, mode, base in (('events', 'events3', 'nolines3'), ('sites', 'sites3', 'nolines-sites3')):
+        lines.ratio(result, 'F# compiler, %s: call instructions and lines / --no-lines' % name, 'fsc', both, mode, base, 1.1)
     above = {mode: difference(result, 'fsc', 'rss', mode, 'elt3') for mode in ('events3', 'sites3')}
     above = {mode: found for mode, found in above.items() if found}
     if above:
