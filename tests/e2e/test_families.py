@@ -174,7 +174,7 @@ def test_a_server_under_load_with_all_families(t, hooks):
     trace = Calls(t, log)
     t.equal((trace.missing, trace.sums['ends_missing'], log.end['events']['calls']['lost']), (0, 0, 0), 'calls')
     collections_ = of(log, 'gc')
-    t.true(len(collections_) >= 3, 'only %d collections' % len(collections_))
+    t.true(collections_, 'no collection')
     t.equal(sorted(g['gc'] for g in collections_), list(range(1, len(collections_) + 1)), 'each begins and ends once')
     stops = of(log, 'suspend', reason='gc')
     t.true(len(stops) >= len(collections_), '%d suspensions for %d collections' % (len(stops), len(collections_)))
