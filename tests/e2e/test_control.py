@@ -589,7 +589,7 @@ def test_without_the_grace_period_readers_meet_what_was_given_back(t):
     made = harness.run(['nice', 'make', '-s', '-C', harness.ROOT, 'NEGATIVE=1',
                         'BUILD=' + os.path.join(harness.BUILD, 'negative'), program], timeout=600)
     t.equal(made.status, 0, 'building\n%s' % made)
-    short = dict(ENVIRONMENT, COPIES='10', SECONDS='1')
+    short = dict(ENVIRONMENT, COPIES='10', SECONDS='10')
     t.equal(harness.run([program], env=short).status, 0, 'with it')
     without = harness.run([program], env=dict(short, SHADOWTRACE_WITHOUT='grace_period'))
     t.true(without.status != 0 and 'FAILED  ] nothing_is_given_back' in without.text + without.errors, without)

@@ -304,13 +304,14 @@ static void watch(struct fleet *fleet, uint64_t count, struct tally *tally)
     pthread_t threads[THREADS], reclaimer;
     struct stack_copies *first = copies_new(), *second = copies_new();
     const struct timespec step = {0, 1000000};
-    uint64_t until = clock_ns() + setting("SECONDS", 20) * 1000000000ull;
+    uint64_t until;
 
     for (unsigned i = 0; i < fleet->threads; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, fleet->churn ? spawn : run, fleet), 0);
     assert_int_equal(pthread_create(&reclaimer, NULL, reclaim, fleet), 0);
-    while (load_relaxed(&fleet->started) < fleet->threads && clock_ns() < until)
+    while (load_relaxed(&fleet->started) < fleet->threads)
         nanosleep(&step, NULL);
+    until = clock_ns() + setting("SECONDS", 20) * 1000000000ull;
     while ((tally->copies < count || !load_relaxed(&fleet->spliced) ||
             (fleet->churn && load_relaxed(&fleet->ended) < ENDED)) &&
            clock_ns() < until)
