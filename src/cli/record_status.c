@@ -164,34 +164,32 @@ static void append_text(struct buffer *b, const json_t *text)
         buffer_char(b, (unsigned char)*at < ' ' || *at == 0x7f ? '?' : *at);
 }
 
-/* "LOST of calls: 811 of 140370; of values: 3 of 5" */
+static void append_lost_of(struct buffer *b, const char *what, uint64_t lost, uint64_t seen)
+{
+    if (lost)
+        buffer_format(b, "%s%s: %llu of %llu", b->size ? "; of " : "LOST of ", what,
+                      (unsigned long long)lost, (unsigned long long)seen);
+}
+
+/* "LOST of calls: 811 of 140370; of values: 3 of 5": a line of its own, the first. */
 static void append_lost(struct buffer *b, const json_t *object)
 {
     const json_t *values = json_object_get(object, "values");
-    const char *family, *before = "LOST of ";
+    const char *family;
+    uint64_t lost;
     bool known;
     json_t *sums;
 
     json_object_foreach(json_object_get(object, "events"), family, sums)
     {
-        uint64_t lost = take_number(sums, "lost", &known);
-
-        if (lost) {
-            buffer_format(b, "%s%s: %llu of %llu", before, family, (unsigned long long)lost,
-                          (unsigned long long)take_number(sums, "seen", &known));
-            if (!strcmp(family, "calls"))
-                buffer_text(b, " (a larger --call-buffer keeps more)");
-            before = "; of ";
-        }
+        lost = take_number(sums, "lost", &known);
+        append_lost_of(b, family, lost, take_number(sums, "seen", &known));
+        if (lost && !strcmp(family, "calls"))
+            buffer_text(b, " (a larger --call-buffer keeps more)");
     }
-    if (take_number(values, "lost", &known)) {
-        uint64_t lost = take_number(values, "lost", &known);
-
-        buffer_format(b, "%svalues: %llu of %llu", before, (unsigned long long)lost,
-                      (unsigned long long)(lost + take_number(values, "posted", &known)));
-        before = "; of ";
-    }
-    if (*before == ';')
+    lost = take_number(values, "lost", &known);
+    append_lost_of(b, "values", lost, lost + take_number(values, "posted", &known));
+    if (b->size)
         buffer_char(b, '\n');
 }
 

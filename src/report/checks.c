@@ -3,20 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static uint64_t count_of(const json_t *object, const char *key)
-{
-    uint64_t value = 0;
-
-    (void)report_member_count(object, key, &value);
-    return value;
-}
-
 /* to[key] += more; both are objects of counts, made as needed. */
 static int tally_add(json_t **to, const char *key, uint64_t more)
 {
     if (!*to && !(*to = json_object()))
         return -ENOMEM;
-    more += count_of(*to, key);
+    more += report_count_in(*to, key);
     if (more > SST_INTEGER_MAX)
         more = SST_INTEGER_MAX;
     return json_object_set_new(*to, key, json_integer((json_int_t)more)) ? -ENOMEM : 0;
@@ -33,7 +25,7 @@ static int tally_add_all(json_t **to, const json_t *from)
     json_object_foreach(counts, key, count)
     {
         if (!err)
-            err = tally_add(to, key, count_of(counts, key));
+            err = tally_add(to, key, report_count_in(counts, key));
     }
     json_decref(counts);
     return err;
@@ -49,7 +41,7 @@ static int tally_later(json_t **to, const json_t *from)
 
     json_object_foreach(counts, key, count)
     {
-        uint64_t had = count_of(*to, key), now = count_of(counts, key);
+        uint64_t had = report_count_in(*to, key), now = report_count_in(counts, key);
 
         if (!err && now >= had)
             err = tally_add(to, key, now - had);
@@ -122,9 +114,9 @@ static int depths_add(struct report_checks *c, const json_t *rows)
 
     json_array_foreach(rows, i, row)
     {
-        struct report_depth more = {count_of(row, "from"), count_of(row, "to"),
-                                    count_of(row, "count"), count_of(row, "shadow_ns"),
-                                    count_of(row, "snapshot_ns")};
+        struct report_depth more = {
+            report_count_in(row, "from"), report_count_in(row, "to"), report_count_in(row, "count"),
+            report_count_in(row, "shadow_ns"), report_count_in(row, "snapshot_ns")};
 
         for (at = 0; at < c->depth_count; at++)
             if (c->depths[at].from == more.from && c->depths[at].to == more.to)
@@ -161,7 +153,8 @@ static int settle_counts(struct report_checks *c)
     const json_t *end = json_object_get(c->end, "snapshots");
     const json_t *last = end ? end : c->check;
     const json_t *causes = json_object_get(last, "mismatched_by");
-    uint64_t mismatched = count_of(last, "mismatched"), compared = count_of(last, "compared");
+    uint64_t mismatched = report_count_in(last, "mismatched"),
+             compared = report_count_in(last, "compared");
     int err = 0;
 
     if (!causes)
@@ -175,9 +168,10 @@ static int settle_counts(struct report_checks *c)
     c->any |= last != NULL || c->mismatch_records > 0;
     c->mismatched += mismatched;
     c->compared += compared;
-    c->equal += count_of(last, "equal");
-    c->refused += count_of(last, "refused");
-    c->taken += count_of(last, "taken") > compared ? count_of(last, "taken") : compared;
+    c->equal += report_count_in(last, "equal");
+    c->refused += report_count_in(last, "refused");
+    c->taken +=
+        report_count_in(last, "taken") > compared ? report_count_in(last, "taken") : compared;
     err = tally_add_all(&c->refused_by, json_object_get(last, "refused_by"));
     if (!err)
         err = tally_add_all(&c->mismatched_by, causes);
@@ -203,7 +197,7 @@ static int sum_into(json_t *to, const json_t *from)
         else if (json_is_object(value) && json_is_object(had))
             err = sum_into(had, value);
         else if (json_is_integer(value))
-            err = tally_add(&to, key, count_of(counts, key));
+            err = tally_add(&to, key, report_count_in(counts, key));
     }
     json_decref(counts);
     return err;
@@ -232,26 +226,26 @@ static void settle_instructions(struct report_checks *c)
 {
     const json_t *counts = json_object_get(c->check, "instructions");
 
-    c->calls += count_of(counts, "calls");
-    c->calls_equal += count_of(counts, "calls_equal");
-    c->calls_native += count_of(counts, "calls_native");
-    c->sites += count_of(counts, "sites");
-    c->sites_equal += count_of(counts, "sites_equal");
-    c->sites_unknown += count_of(counts, "sites_unknown");
+    c->calls += report_count_in(counts, "calls");
+    c->calls_equal += report_count_in(counts, "calls_equal");
+    c->calls_native += report_count_in(counts, "calls_native");
+    c->sites += report_count_in(counts, "sites");
+    c->sites_equal += report_count_in(counts, "sites_equal");
+    c->sites_unknown += report_count_in(counts, "sites_unknown");
 }
 
 static void settle_threads(struct report_checks *c)
 {
     const json_t *counts = json_object_get(c->check, "threads");
 
-    c->stops += count_of(counts, "stops");
-    c->walked += count_of(counts, "walked");
-    c->walked_equal += count_of(counts, "equal");
-    c->walked_leaving += count_of(counts, "leaving") + count_of(counts, "entering");
-    c->walked_dispatching += count_of(counts, "dispatching");
-    c->walked_mismatched += count_of(counts, "mismatched");
-    c->walked_refused +=
-        count_of(counts, "refused") + count_of(counts, "unready") + count_of(counts, "unwinding");
+    c->stops += report_count_in(counts, "stops");
+    c->walked += report_count_in(counts, "walked");
+    c->walked_equal += report_count_in(counts, "equal");
+    c->walked_leaving += report_count_in(counts, "leaving") + report_count_in(counts, "entering");
+    c->walked_dispatching += report_count_in(counts, "dispatching");
+    c->walked_mismatched += report_count_in(counts, "mismatched");
+    c->walked_refused += report_count_in(counts, "refused") + report_count_in(counts, "unready") +
+                         report_count_in(counts, "unwinding");
 }
 
 static int settle(struct report_checks *c)
@@ -282,7 +276,7 @@ static int settle(struct report_checks *c)
         err = tally_add_all(&c->repairs, c->counts);
     if (hooks) {
         c->has_hooks = true;
-        c->hook_calls += count_of(hooks, "calls");
+        c->hook_calls += report_count_in(hooks, "calls");
         if (!report_member_number(hooks, "ns_per_pair", &ns) && ns > 0)
             c->hook_ns_per_pair = ns;
     }
@@ -340,9 +334,10 @@ static struct report_thread_checks *thread_of(struct report_checks *c, uint32_t 
 /* Cumulative, and of one recording: every recording numbers its threads anew. */
 static int on_check_thread(struct report_checks *c, const struct report_record *r)
 {
-    struct report_thread_checks now = {count_of(r->json, "compared"), count_of(r->json, "equal"),
-                                       count_of(r->json, "refused"), count_of(r->json, "shadow_ns"),
-                                       count_of(r->json, "snapshot_ns")};
+    struct report_thread_checks now = {
+        report_count_in(r->json, "compared"), report_count_in(r->json, "equal"),
+        report_count_in(r->json, "refused"), report_count_in(r->json, "shadow_ns"),
+        report_count_in(r->json, "snapshot_ns")};
     struct report_thread_checks *kept;
     uint32_t id = 0, number = 0;
     int err;
@@ -450,7 +445,7 @@ static int on_mismatch(struct report_checks *c, const struct report_record *r)
     snprintf(e->cause, sizeof(e->cause), "%s", cause);
     snprintf(e->refused, sizeof(e->refused), "%s", refused);
     names_of(json_object_get(r->json, "repairs"), e->repairs, sizeof(e->repairs));
-    e->first = count_of(r->json, "first");
+    e->first = report_count_in(r->json, "first");
     e->at = r->at;
     err = where(c, r, e);
     if (err)

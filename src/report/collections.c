@@ -15,14 +15,6 @@ void collections_fini(struct collections *c)
     index_free(&c->index);
 }
 
-static uint64_t count_in(const struct report_record *r, const char *key)
-{
-    uint64_t value = 0;
-
-    (void)report_member_count(r->json, key, &value);
-    return value;
-}
-
 static void sizes_in(const struct report_record *r, const char *key, uint64_t to[COLLECTION_HEAPS])
 {
     const json_t *sizes = json_object_get(r->json, key);
@@ -45,8 +37,9 @@ int collections_add(struct collections *c, const struct report_record *r)
         c->all = all;
     }
     added = &c->all[c->count++];
-    *added = (struct collection){
-        .number = count_in(r, "gc"), .t = count_in(r, "t"), .ns = count_in(r, "ns")};
+    *added = (struct collection){.number = report_count_in(r->json, "gc"),
+                                 .t = report_count_in(r->json, "t"),
+                                 .ns = report_count_in(r->json, "ns")};
     added->t -= added->ns < added->t ? added->ns : added->t;
     (void)report_member_text(r->json, "reason", &reason);
     added->induced = strcmp(reason, "induced") == 0;

@@ -61,14 +61,6 @@ static void add_time(struct families_row *row, uint64_t ns)
         row->max = ns;
 }
 
-static uint64_t count_in(const struct report_record *r, const char *key)
-{
-    uint64_t value = 0;
-
-    (void)report_member_count(r->json, key, &value);
-    return value;
-}
-
 static const char *text_in(const struct report_record *r, const char *key)
 {
     const char *text = "";
@@ -120,7 +112,7 @@ static int on_exception(struct families_report *f, const struct report_record *r
 {
     static const char *const ends[] = {"caught", "native", "swallowed", "superseded"};
     const char *event = text_in(r, "event");
-    uint64_t id = count_in(r, "id"), ns = count_in(r, "ns");
+    uint64_t id = report_count_in(r->json, "id"), ns = report_count_in(r->json, "ns");
     struct families_row *row = NULL, *catcher;
     uint32_t method;
     int err;
@@ -182,7 +174,7 @@ static int jit_record(struct families_report *f, const struct report_record *r)
     row->more[1] += strcmp(tier, "tier1") == 0 || strcmp(tier, "again") == 0;
     row->more[2] += strcmp(tier, "rejit") == 0;
     row->more[3] += json_object_get(r->json, "status") != NULL;
-    add_time(row, count_in(r, "ns"));
+    add_time(row, report_count_in(r->json, "ns"));
     return 0;
 }
 
@@ -196,9 +188,9 @@ static int suspend_record(struct families_report *f, const struct report_record 
     if (!row)
         return -ENOMEM;
     row->count++;
-    row->more[0] += count_in(r, "stop_ns");
+    row->more[0] += report_count_in(r->json, "stop_ns");
     row->more[1] += json_object_get(r->json, "aborted") != NULL;
-    add_time(row, count_in(r, "ns"));
+    add_time(row, report_count_in(r->json, "ns"));
     return 0;
 }
 

@@ -158,7 +158,6 @@ static int on_family_lost(struct report_log *log, const struct report_record *r)
 static int on_end(struct report_log *log, const struct report_record *r)
 {
     const char *family;
-    uint64_t lost = 0;
     json_t *said;
     int err = lost_of_family(log, "values", json_object_get(r->json, "values"));
 
@@ -167,8 +166,7 @@ static int on_end(struct report_log *log, const struct report_record *r)
         if (!err)
             err = lost_of_family(log, family, said);
     }
-    (void)report_member_count(r->json, "lost", &lost);
-    if (err || (err = settle_lost(log, lost)))
+    if (err || (err = settle_lost(log, report_count_in(r->json, "lost"))))
         return err;
     log->ends++;
     return keep(&log->end, r->json);

@@ -97,21 +97,13 @@ static void at_time(struct validator *v, uint32_t id, uint64_t t, struct report_
 
 /* Records. By here the schema holds: members are there, of their type. */
 
-static uint64_t count_in(const json_t *object, const char *key)
-{
-    uint64_t value = 0;
-
-    (void)report_member_count(object, key, &value);
-    return value;
-}
-
 static uint64_t sum_of(const json_t *counts)
 {
     json_t *object = (json_t *)(uintptr_t)counts, *count; /* jansson's iterator takes no const */
     const char *key;
     uint64_t sum = 0;
 
-    json_object_foreach(object, key, count) sum += count_in(counts, key);
+    json_object_foreach(object, key, count) sum += report_count_in(counts, key);
     return sum;
 }
 
@@ -135,7 +127,7 @@ static int on_thread(struct validator *v, const struct report_record *r)
     int err;
 
     (void)report_member_id(r->json, "id", 1, &id);
-    err = define(v, &v->threads, "thread", id, count_in(r->json, "os"), r->at);
+    err = define(v, &v->threads, "thread", id, report_count_in(r->json, "os"), r->at);
     if (err)
         return err;
     if (v->threads.capacity > v->thread_capacity) {
@@ -215,9 +207,9 @@ static void expect_images(struct validator *v, const struct report_record *r)
 
     json_array_foreach(runs, i, run)
     {
-        if (count_in(run, "at") > stack)
+        if (report_count_in(run, "at") > stack)
             report_problem(v->problems, r->at, "native: at %" PRIu64 ", but there are %zu frames",
-                           count_in(run, "at"), stack);
+                           report_count_in(run, "at"), stack);
         json_array_foreach(json_object_get(run, "frames"), k, frame)
         {
             expect_image(v, frame, r->at);
@@ -240,7 +232,7 @@ static void on_stack(struct validator *v, const struct report_record *r)
     uint32_t thread = 0, class_id = 0;
 
     (void)report_member_id(r->json, "thread", 1, &thread);
-    at_time(v, thread, count_in(r->json, "t"), r->at);
+    at_time(v, thread, report_count_in(r->json, "t"), r->at);
     if (!report_member_id(r->json, "class", 1, &class_id))
         expect(v, &v->classes, "class", class_id, r->at);
     expect_methods(v, r, "stack");
@@ -264,10 +256,10 @@ static void on_mismatch(struct validator *v, const struct report_record *r)
         first++;
     if (first == a && first == b)
         report_problem(v->problems, r->at, "mismatch: both stacks are the same");
-    else if (first != count_in(r->json, "first"))
+    else if (first != report_count_in(r->json, "first"))
         report_problem(v->problems, r->at,
                        "mismatch: first is %" PRIu64 ", but the stacks first differ at %zu",
-                       count_in(r->json, "first"), first);
+                       report_count_in(r->json, "first"), first);
 }
 
 /*
@@ -281,7 +273,7 @@ static void check_counts(struct validator *v, const struct report_record *r, con
     uint64_t now[COUNTS];
 
     for (int i = 0; i < COUNTS; i++) {
-        now[i] = count_in(counts, count_keys[i]);
+        now[i] = report_count_in(counts, count_keys[i]);
         if (now[i] < v->counts[i])
             report_problem(v->problems, r->at, "%s: %s falls from %" PRIu64 " to %" PRIu64,
                            report_kind_name(r->kind), count_keys[i], v->counts[i], now[i]);
@@ -306,19 +298,19 @@ static void on_check_thread(struct validator *v, const struct report_record *r)
 
     if (!report_member_id(r->json, "thread", 1, &thread))
         expect(v, &v->threads, "thread", thread, r->at);
-    if (count_in(r->json, "equal") > count_in(r->json, "compared"))
+    if (report_count_in(r->json, "equal") > report_count_in(r->json, "compared"))
         report_problem(v->problems, r->at, "check_thread: equal is more than compared");
 }
 
 static int on_count(struct validator *v, json_t **counts, const struct report_record *r)
 {
     const char *reason = "";
-    uint64_t count = count_in(r->json, "count");
+    uint64_t count = report_count_in(r->json, "count");
 
     (void)report_member_text(r->json, "reason", &reason);
     if (!*counts && !(*counts = json_object()))
         return -ENOMEM;
-    if (count < count_in(*counts, reason))
+    if (count < report_count_in(*counts, reason))
         report_problem(v->problems, r->at, "%s: the count of %s falls", report_kind_name(r->kind),
                        reason);
     return json_object_set_new(*counts, reason, json_integer((json_int_t)count)) ? -ENOMEM : 0;
@@ -327,7 +319,7 @@ static int on_count(struct validator *v, json_t **counts, const struct report_re
 static void total(struct validator *v, const struct report_record *r, const char *key,
                   uint64_t found, const char *where)
 {
-    uint64_t said = count_in(r->json, key);
+    uint64_t said = report_count_in(r->json, key);
 
     if (said != found)
         report_problem(v->problems, r->at, "end: %s is %" PRIu64 ", but %" PRIu64 " %s", key, said,
@@ -344,7 +336,7 @@ static void final_counts(struct validator *v, const struct report_record *r, con
 
     json_object_foreach(object, reason, count)
     {
-        if (count_in(said, reason) < count_in(logged, reason))
+        if (report_count_in(said, reason) < report_count_in(logged, reason))
             report_problem(v->problems, r->at, "end: %s says less of %s than the log before", key,
                            reason);
     }
@@ -357,7 +349,7 @@ static void on_family(struct validator *v, const struct report_record *r)
 
     v->families[r->kind]++;
     (void)report_member_id(r->json, "thread", 1, &id);
-    at_time(v, id, count_in(r->json, "t"), r->at);
+    at_time(v, id, report_count_in(r->json, "t"), r->at);
     if (!report_member_id(r->json, "node", 1, &id))
         expect(v, &v->nodes, "node", id, r->at);
     if (!report_member_id(r->json, "class", 1, &id))
@@ -406,19 +398,19 @@ static void on_calls(struct validator *v, const struct report_record *r)
 static void end_calls(struct validator *v, const struct report_record *r)
 {
     const json_t *said = json_object_get(r->json, "calls");
-    uint64_t ended = count_in(said, "left") + count_in(said, "tail_calls") +
-                     count_in(said, "unwound") + count_in(said, "ends_missing");
+    uint64_t ended = report_count_in(said, "left") + report_count_in(said, "tail_calls") +
+                     report_count_in(said, "unwound") + report_count_in(said, "ends_missing");
 
     if (!said)
         return;
-    if (count_in(said, "entered") != ended + count_in(said, "open"))
+    if (report_count_in(said, "entered") != ended + report_count_in(said, "open"))
         report_problem(v->problems, r->at, "end: the sums of calls do not add up");
     if (!json_object_get(r->json, "part") &&
-        (count_in(said, "entered") != v->entered || ended != v->calls_ended))
+        (report_count_in(said, "entered") != v->entered || ended != v->calls_ended))
         report_problem(v->problems, r->at,
                        "end: %" PRIu64 " calls and %" PRIu64 " ends, but %" PRIu64 " and %" PRIu64
                        " are in the log",
-                       count_in(said, "entered"), ended, v->entered, v->calls_ended);
+                       report_count_in(said, "entered"), ended, v->entered, v->calls_ended);
 }
 
 /* What the end says of the families. Lines of the log are of one kind for each family. */
@@ -438,9 +430,9 @@ static void end_families(struct validator *v, const struct report_record *r)
 
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         const json_t *said = json_object_get(events, kinds[i].family);
-        uint64_t written = count_in(said, "written"), lost = count_in(said, "lost");
+        uint64_t written = report_count_in(said, "written"), lost = report_count_in(said, "lost");
 
-        if (count_in(said, "seen") != written + lost ||
+        if (report_count_in(said, "seen") != written + lost ||
             sum_of(json_object_get(said, "lost_by")) != lost)
             report_problem(v->problems, r->at, "end: the sums of %s do not add up",
                            kinds[i].family);
@@ -454,24 +446,24 @@ static void end_families(struct validator *v, const struct report_record *r)
 static void end_snapshots(struct validator *v, const struct report_record *r, const json_t *s)
 {
     const json_t *by = json_object_get(s, "mismatched_by"), *refused_by;
-    uint64_t with_frames = count_in(by, "refused_with_frames");
+    uint64_t with_frames = report_count_in(by, "refused_with_frames");
 
     check_counts(v, r, s, 0);
-    if (by && sum_of(by) != count_in(s, "mismatched"))
+    if (by && sum_of(by) != report_count_in(s, "mismatched"))
         report_problem(v->problems, r->at, "end: mismatched_by does not add up to mismatched");
     refused_by = json_object_get(s, "refused_by");
-    if (refused_by && sum_of(refused_by) != count_in(s, "refused") + with_frames)
+    if (refused_by && sum_of(refused_by) != report_count_in(s, "refused") + with_frames)
         report_problem(v->problems, r->at, "end: refused_by does not add up to the refusals");
-    if (v->mismatches > count_in(s, "mismatched"))
+    if (v->mismatches > report_count_in(s, "mismatched"))
         report_problem(v->problems, r->at, "end: more mismatch records than mismatches");
 }
 
 static void on_end(struct validator *v, const struct report_record *r)
 {
     const json_t *snapshots = json_object_get(r->json, "snapshots");
-    uint64_t lost = count_in(r->json, "lost"), nodes = 0, threads = 0;
+    uint64_t lost = report_count_in(r->json, "lost"), nodes = 0, threads = 0;
 
-    total(v, r, "seen", count_in(r->json, "written") + lost, "were written or lost");
+    total(v, r, "seen", report_count_in(r->json, "written") + lost, "were written or lost");
     total(v, r, "lost", sum_of(json_object_get(r->json, "lost_by")), "are the sum of lost_by");
     if (!json_object_get(r->json,
                          "part")) { /* else the sums are of all parts, and this is the last */
