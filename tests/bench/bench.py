@@ -19,6 +19,7 @@ import sys
 import time
 
 import families
+import instructions
 import must
 import picture
 import reading
@@ -152,7 +153,7 @@ def main():
     parser.add_argument('--full', action='store_true', help='nine rounds of everything')
     parser.add_argument('--rounds', type=int, help='rounds of each program')
     parser.add_argument('--only', action='append', metavar='PROGRAM', default=[],
-                        help='fib1, tree20, fsc, kestrel, ..., families, sampling, report; others keep their earlier samples')
+                        help='fib1, tree20, fsc, kestrel, ..., families, instructions, sampling, report; others keep their earlier samples')
     parser.add_argument('--modes', metavar='MODE,...', help=', '.join(mode.key for mode in MODES))
     parser.add_argument('--show', action='store_true', help='print what the last run found')
     arguments = parser.parse_args()
@@ -160,7 +161,7 @@ def main():
     arguments.modes = arguments.modes.split(',') if arguments.modes else list(MODE)
     unknown = [key for key in arguments.modes if key not in MODE]
     table = programs(arguments.quick)
-    known = [program.key for program in table] + ['families', 'sampling', 'report']
+    known = [program.key for program in table] + ['families', 'instructions', 'sampling', 'report']
     unknown += [key for key in arguments.only if key not in known]
     if unknown:
         parser.error('unknown: %s; programs are %s' % (', '.join(unknown), ', '.join(known)))
@@ -178,7 +179,7 @@ def main():
     except Missing as problem:
         print('bench: %s' % problem, file=sys.stderr)
         return 3
-    if not any(result.get(key) for key in ('samples', 'report', 'sampling', 'families')):
+    if not any(result.get(key) for key in ('samples', 'report', 'sampling', 'families', 'instructions')):
         print('bench: nothing was measured yet', file=sys.stderr)
         return 3
     show.tables(table, result)
@@ -196,7 +197,7 @@ def run(bench, table, chosen, arguments, result, json_path):
         bench.want_trace(say)
     else:
         bench.trace_why = 'left out'
-    no_wrk = bench.want_wrk(say) if any(key.startswith('kestrel') for key in chosen) else None
+    no_wrk = bench.want_package('wrk', say) if any(key.startswith('kestrel') for key in chosen) else None
     result.update(machine=machine(), library=bench.fingerprint, quick=arguments.quick,
                   when=time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime()), missing={})
     if not bench.trace_tool:
@@ -214,6 +215,10 @@ def run(bench, table, chosen, arguments, result, json_path):
         save(result, json_path)
     if 'families' in chosen:
         result['families'] = part('families', families.measure, bench, 1 if arguments.quick else 3, say)
+        save(result, json_path)
+    if 'instructions' in chosen:
+        names = instructions.USUAL + (instructions.LONG_RUNS if arguments.full else [])
+        result['instructions'] = part('instructions', instructions.measure, bench, ['fib'] if arguments.quick else names, say)
         save(result, json_path)
     if 'sampling' in chosen:
         result['sampling'] = part('sampling', sampling.measure, bench, 10 if arguments.quick else 50, say)

@@ -43,6 +43,7 @@ MODES = [
     Mode('sites2-0', 'ours, ELT2, sites, --check 0', 'ours', '--hooks', 'elt2', '--log', 'sites', '--check', '0'),
     Mode('events2-0', 'ours, ELT2, events, --check 0', 'ours', '--hooks', 'elt2', '--log', 'events', '--check', '0'),
     Mode('only', 'ours, --only own assembly', 'ours', '--only', 'OWN'),
+    Mode('only-sites', 'ours, --only own assembly, sites', 'ours', '--only', 'OWN', '--log', 'sites'),
     Mode('only-record', 'the same by `record`', 'record', '--only', 'OWN'),
     Mode('snapshot', 'snapshot at each allocation', 'ours', '--capture', 'snapshot'),
     Mode('trace', 'dotnet-trace gc-verbose (samples)', 'trace'),
@@ -136,14 +137,15 @@ class Bench:
         self.trace_tool = path
 
     @staticmethod
-    def want_wrk(say):
-        """Why wrk cannot be had, or None."""
-        if shutil.which('wrk'):
+    def want_package(name, say):
+        """Why a Debian package with a command of the same name cannot be had, or None."""
+        if shutil.which(name):
             return None
-        say('installing wrk')
+        say('installing ' + name)
         sudo = [] if os.geteuid() == 0 else ['sudo', '-n']
-        text = output_of(*sudo, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', 'install', '-y', '-qq', 'wrk')
-        return None if shutil.which('wrk') else 'wrk is missing and could not be installed: ' + ' '.join(text.split())[-200:]
+        text = output_of(*sudo, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', 'install', '-y', '-qq', name)
+        return None if shutil.which(name) else '%s is missing and could not be installed: %s' % (
+            name, ' '.join(text.split())[-200:])
 
     # ---- one run
 

@@ -2,6 +2,7 @@
 import random
 
 import families
+import instructions
 from runs import MODE, MODES, median
 
 
@@ -123,6 +124,8 @@ def tables(programs, result):
     if result.get('families'):
         print('\nEvent families: a Kestrel server that answers a fixed number of requests')
         print(table_of(families.HEADS, families.rows(result['families'])))
+    for title, heads, lines in instructions.tables(result.get('instructions') or {}):
+        print('\n%s\n%s' % (title, table_of(heads, lines)))
     if 'trace' in result.get('missing', {}):
         print('\ndotnet-trace: not measured: %s' % result['missing']['trace'])
     else:
