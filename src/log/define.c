@@ -36,39 +36,59 @@ static int ids_add(struct log_ids *ids, uint32_t id)
     return 0;
 }
 
+/* A member whose value may be of whatever bytes. */
+static void put_text(struct buffer *b, const char *member, const char *text)
+{
+    struct buffer valid = BUFFER_INIT;
+
+    buffer_utf8(&valid, text ? text : "");
+    buffer_text(b, member);
+    buffer_json_string(b, valid.data ? valid.data : "");
+    b->failed |= valid.failed;
+    buffer_free(&valid);
+}
+
+static void put_number(struct buffer *b, const char *member, uint64_t value)
+{
+    buffer_text(b, member);
+    buffer_unsigned(b, value);
+}
+
 static int define_module(struct log *log, const struct names_module *module)
 {
-    json_t *line;
+    struct buffer *b = &log->file.buffer;
+    size_t mark = b->size;
     int err;
 
     if (!module || log_ids_has(&log->modules, module->id))
         return 0;
-    line = json_pack("{s:s, s:I, s:o, s:o}", "kind", "module", "id", (json_int_t)module->id, "name",
-                     log_text(module->name), "path", log_text(module->path));
-    if (line && *module->mvid && json_object_set_new(line, "mvid", json_string(module->mvid))) {
-        json_decref(line);
-        line = NULL;
-    }
-    err = log_emit(log, line);
+    put_number(b, "{\"kind\":\"module\",\"id\":", module->id);
+    put_text(b, ",\"name\":", module->name);
+    put_text(b, ",\"path\":", module->path);
+    if (*module->mvid)
+        put_text(b, ",\"mvid\":", module->mvid);
+    err = log_line_end(b, mark);
     return err ? err : ids_add(&log->modules, module->id);
 }
 
 /* A class or a method: what both have. */
-static int define_named(struct log *log, const char *kind, uint32_t id, const char *name,
+static int define_named(struct log *log, const char *beginning, uint32_t id, const char *name,
                         const struct names_module *module, uint32_t token)
 {
-    json_t *line;
+    struct buffer *b = &log->file.buffer;
     int err = define_module(log, module);
+    size_t mark = b->size;
 
     if (err)
         return err;
-    line = json_pack("{s:s, s:I, s:s}", "kind", kind, "id", (json_int_t)id, "name", name);
-    if (line && ((module && json_object_set_new(line, "module", json_integer(module->id))) ||
-                 (token && json_object_set_new(line, "token", json_integer(token))))) {
-        json_decref(line);
-        line = NULL;
-    }
-    return log_emit(log, line);
+    put_number(b, beginning, id);
+    buffer_text(b, ",\"name\":");
+    buffer_json_string(b, name);
+    if (module)
+        put_number(b, ",\"module\":", module->id);
+    if (token)
+        put_number(b, ",\"token\":", token);
+    return log_line_end(b, mark);
 }
 
 int log_define_class(struct log *log, const struct names_class *class)
@@ -81,7 +101,8 @@ int log_define_class(struct log *log, const struct names_class *class)
     name = names_class_text(class);
     if (!name)
         return -EAGAIN;
-    err = define_named(log, "class", class->id, name, class->module, class->token);
+    err = define_named(log, "{\"kind\":\"class\",\"id\":", class->id, name, class->module,
+                       class->token);
     return err ? err : ids_add(&log->classes, class->id);
 }
 
@@ -95,7 +116,8 @@ int log_define_method(struct log *log, const struct names_method *method)
     name = names_method_text(method);
     if (!name)
         return -EAGAIN;
-    err = define_named(log, "method", method->id, name, method->module, method->token);
+    err = define_named(log, "{\"kind\":\"method\",\"id\":", method->id, name, method->module,
+                       method->token);
     return err ? err : ids_add(&log->methods, method->id);
 }
 
@@ -154,13 +176,14 @@ int log_define_node(struct log *log, uint32_t id)
 
 int log_define_thread(struct log *log, struct log_thread *thread, const uint64_t *end)
 {
-    json_t *line = json_pack("{s:s, s:I, s:I}", "kind", "thread", "id",
-                             (json_int_t)thread->ring->thread, "os", (json_int_t)thread->ring->os);
+    struct buffer *b = &log->file.buffer;
+    size_t mark = b->size;
 
-    if (line && ((thread->name && json_object_set_new(line, "name", log_text(thread->name))) ||
-                 (end && json_object_set_new(line, "end", json_integer((json_int_t)*end))))) {
-        json_decref(line);
-        line = NULL;
-    }
-    return log_emit(log, line);
+    put_number(b, "{\"kind\":\"thread\",\"id\":", thread->ring->thread);
+    put_number(b, ",\"os\":", thread->ring->os);
+    if (thread->name)
+        put_text(b, ",\"name\":", thread->name);
+    if (end)
+        put_number(b, ",\"end\":", *end);
+    return log_line_end(b, mark);
 }

@@ -132,8 +132,7 @@ void log_format_alloc(struct log *log, struct log_thread *thread, const struct e
     buffer_append(b, "}\n", 2);
 }
 
-/* No half lines: one that memory ran out for is taken back to where it began. */
-static int line_end(struct buffer *b, size_t mark)
+int log_line_end(struct buffer *b, size_t mark)
 {
     buffer_append(b, "}\n", 2);
     if (!b->failed)
@@ -170,7 +169,7 @@ int log_format_node(struct log *log, const struct tree_node *node)
         buffer_format(b, ",\"call\":\"%s\"", call);
     if (tree_ip(node) == FRAME_RET_FILTER)
         buffer_text(b, ",\"filter\":true");
-    return line_end(b, mark);
+    return log_line_end(b, mark);
 }
 
 int log_format_site(struct log *log, const struct log_site *site)
@@ -204,5 +203,5 @@ int log_format_site(struct log *log, const struct log_site *site)
         buffer_format(b, ",\"heap\":\"%s\"", heap);
     if (site->weight > (double)site->bytes) /* else each stands for itself */
         buffer_format(b, ",\"weight\":%.17g", site->weight);
-    return line_end(b, mark);
+    return log_line_end(b, mark);
 }

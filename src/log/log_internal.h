@@ -161,6 +161,8 @@ void log_format_alloc(struct log *log, struct log_thread *thread, const struct e
                       uint64_t t);
 int log_format_node(struct log *log, const struct tree_node *node); /* 0 or -ENOMEM */
 int log_format_site(struct log *log, const struct log_site *site);  /* the same */
+/* Ends a line that began at mark; no half lines: one that memory ran out for is taken back. 0 or -ENOMEM. */
+int log_line_end(struct buffer *b, size_t mark);
 
 /* define.c: definitions; 0, -EAGAIN while somebody has yet to name it, -ENOMEM */
 int log_define_class(struct log *log, const struct names_class *class);
