@@ -40,10 +40,11 @@ static size_t text_encode(uint32_t c, char bytes[4])
 
 size_t clr_text_utf8(char *out, size_t size, const clr_wchar *in, size_t length)
 {
-    size_t needed = 0;
-    size_t written = 0;
-    size_t at = 0;
+    size_t at = 0, written, needed;
 
+    for (; at < length && at + 1 < size && in[at] - 1u < 0x7F; at++) /* most of them are ASCII */
+        out[at] = (char)in[at];
+    written = needed = at;
     while (at < length) {
         char bytes[4];
         size_t n = text_encode(text_next(in, length, &at), bytes);

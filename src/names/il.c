@@ -271,9 +271,15 @@ struct search {
     const struct il_target *target;
     struct signature_scope scope;
     struct parts callee;
-    const char *made; /* text of the new object's class */
+    uint32_t definition;    /* token that can mean the callee only; or 0 */
+    const uint32_t *helper; /* two opcodes that the callee stands for; 0 is none */
+    const char *made;       /* text of the new object's class */
     size_t made_size;
-    bool names;            /* there is a text to compare with, and metadata to do it */
+    uint64_t made_hash, element_hash; /* of that text, and of what "[]" follows; 0: none */
+    bool makes_string;
+    bool names;  /* there is a text to compare with, and metadata to do it */
+    bool ranked; /* `rank` is known */
+    struct native_rank rank;
     struct operand unkept; /* room for an operand, without a memo */
 };
 
@@ -425,14 +431,21 @@ static bool same_arguments(const struct search *search, uint32_t token)
     return same;
 }
 
+static bool calls_by_token(uint32_t opcode)
+{
+    return opcode == OP_CALL || opcode == OP_CALLVIRT || opcode == OP_NEWOBJ;
+}
+
 static unsigned fit_call(struct search *search, const struct il_instruction *in, bool owners)
 {
     uint64_t name = search->callee.name_hash;
     struct operand *operand;
     unsigned fit;
 
-    if (in->opcode != OP_CALL && in->opcode != OP_CALLVIRT && in->opcode != OP_NEWOBJ)
+    if (!calls_by_token(in->opcode))
         return 0;
+    if (search->definition && in->token == search->definition)
+        return FIT_ALL;
     operand = operand_of(search, in->token);
     if (!name || (operand->name != name && operand->tail != name))
         return owners && owner_is(search, operand) ? FIT_OWNER : 0;
@@ -520,10 +533,9 @@ static unsigned fit_definition(const struct signature_scope *scope, uint32_t opc
 /* The type that an instruction names is the very one, by its text. */
 static bool makes_it(struct search *search, uint32_t opcode, struct operand *operand)
 {
-    size_t size = search->made_size, array = opcode == OP_NEWARR ? 2 : 0;
+    uint64_t wanted = opcode == OP_NEWARR ? search->element_hash : search->made_hash;
 
-    return size > array && memcmp(search->made + size - array, "[]", array) == 0 &&
-           owner_text(search, operand) == hash_of(search->made, size - array);
+    return wanted && owner_text(search, operand) == wanted;
 }
 
 /* How well a type that only shared code can name so fits, by its parameters. */
@@ -549,15 +561,14 @@ static unsigned fit_class(struct search *search, const struct il_instruction *in
     const struct names_class *made = search->target->made;
     struct operand *operand;
 
-    if (in->opcode == OP_LDSTR || in->opcode == OP_LDTOKEN) /* made when first asked for */
-        return strcmp(search->made,
-                      in->opcode == OP_LDSTR ? "System.String" : "System.RuntimeType") == 0
-                   ? FIT_NAME
-                   : 0;
+    if (in->opcode == OP_LDSTR) /* made when first asked for, as the next */
+        return search->makes_string ? FIT_NAME : 0;
+    if (in->opcode == OP_LDTOKEN)
+        return strcmp(search->made, "System.RuntimeType") == 0 ? FIT_NAME : 0;
     if (!makes_object(in->opcode))
         return 0;
     /* A string is made by a method that stands for the constructor. */
-    if (in->opcode == OP_NEWOBJ && strcmp(search->made, "System.String") == 0)
+    if (in->opcode == OP_NEWOBJ && search->makes_string)
         return 0;
     operand = operand_of(search, in->token);
     if (clr_token_type(operand->owner) == mdtTypeDef && made->module && made->module->import)
@@ -573,9 +584,10 @@ static unsigned fit_class(struct search *search, const struct il_instruction *in
                : 0;
 }
 
-/* Helpers of CoreLib that stand for an opcode, by the beginning of their names. */
-static bool fits_helper(uint32_t opcode, const struct parts *callee)
+/* Helpers of CoreLib that stand for opcodes, by the beginning of their names. Returns: two opcodes, 0 for none. */
+static const uint32_t *helper_of(const struct parts *callee)
 {
+    static const uint32_t none[2] = {0, 0};
     static const char type[] = "System.Runtime.CompilerServices.CastHelpers";
     static const struct {
         const char *name;
@@ -587,34 +599,43 @@ static bool fits_helper(uint32_t opcode, const struct parts *callee)
     };
 
     if (callee->owner_size != sizeof(type) - 1 || memcmp(callee->text, type, sizeof(type) - 1) != 0)
-        return false;
+        return none;
     for (size_t i = 0; i < COUNT_OF(helpers); i++)
         if (strncmp(callee->name, helpers[i].name, strlen(helpers[i].name)) == 0)
-            return opcode == helpers[i].opcode[0] || opcode == helpers[i].opcode[1];
-    return false;
+            return helpers[i].opcode;
+    return none;
 }
 
 /* ---- choice ---- */
 
-/* Whether the operand is the definition of the very method, which then fits in all respects. */
-static bool is_definition(const struct names_method *method, const struct il_instruction *in,
-                          const struct names_method *callee)
+/* A token that names the very method, which then fits in all respects; 0: there is none. */
+static uint32_t definition_of(const struct names_method *method, const struct names_method *callee)
 {
-    return callee && clr_token_type(in->token) == mdtMethodDef && in->token == callee->token &&
-           method->module == callee->module && !callee->args && callee->owner &&
-           !callee->owner->args &&
-           (in->opcode == OP_CALL || in->opcode == OP_CALLVIRT || in->opcode == OP_NEWOBJ);
+    bool plain = callee && method->module == callee->module && !callee->args && callee->owner &&
+                 !callee->owner->args;
+
+    return plain && clr_token_type(callee->token) == mdtMethodDef ? callee->token : 0;
 }
 
 static unsigned fit_of(struct search *search, const struct il_instruction *in, bool owners)
 {
-    const struct il_target *target = search->target;
-
-    if (is_definition(search->method, in, target->record))
-        return FIT_ALL;
-    if (!target->callee)
+    if (!search->target->callee)
         return fit_class(search, in);
-    return fits_helper(in->opcode, &search->callee) ? FIT_ALL : fit_call(search, in, owners);
+    if (in->opcode == search->helper[0] || in->opcode == search->helper[1])
+        return FIT_ALL;
+    return fit_call(search, in, owners);
+}
+
+static void search_made(struct search *search, const char *made)
+{
+    size_t size = strlen(made);
+
+    search->made = made;
+    search->made_size = size;
+    search->made_hash = hash_of(made, size);
+    if (size > 2 && memcmp(made + size - 2, "[]", 2) == 0)
+        search->element_hash = hash_of(made, size - 2);
+    search->makes_string = strcmp(made, "System.String") == 0;
 }
 
 static void search_init(struct search *search, const struct names_method *method,
@@ -624,28 +645,39 @@ static void search_init(struct search *search, const struct names_method *method
     if (!method->module || !method->module->import)
         return;
     text_scope(method, &search->scope);
-    if (target->callee)
+    if (target->callee) {
         search->callee = parts_of(target->callee);
-    else if (target->made)
-        search->made = load_acquire(&target->made->text);
-    search->made_size = search->made ? strlen(search->made) : 0;
+        search->helper = helper_of(&search->callee);
+        search->definition = definition_of(method, target->record);
+    } else if (target->made && load_acquire(&target->made->text)) {
+        search_made(search, load_acquire(&target->made->text));
+    }
     search->names = target->callee || search->made_size;
 }
 
-/* The best fit in [from, to), how many fit as well as it, and the one of these at the place of the target's rank. */
+/* The call's place among equal ones. */
+static const struct native_rank *rank_of(struct search *search)
+{
+    struct il_rank *rank = search->target->rank;
+
+    if (!search->ranked && rank)
+        search->rank = rank->read(rank);
+    search->ranked = true;
+    return &search->rank;
+}
+
+/* Of those that fit the first of the best, how many fit as well as it, and how many there are. */
 struct best {
-    uint32_t at, nth;
-    unsigned fit, count;
+    uint32_t at;
+    unsigned fit, count, all;
 };
 
-static void best_add(struct best *best, uint32_t at, unsigned fit, const struct il_target *target)
+static void best_add(struct best *best, uint32_t at, unsigned fit)
 {
-    if (fit > best->fit) {
-        *best = (struct best){at, at, fit, 1};
-    } else if (fit && fit == best->fit) {
-        if (best->count++ == target->rank.place)
-            best->nth = at;
-    }
+    if (fit > best->fit)
+        *best = (struct best){at, fit, 1, best->all + 1};
+    else if (fit)
+        *best = (struct best){best->at, best->fit, best->count + (fit == best->fit), best->all + 1};
 }
 
 /* Instructions that may call or make something. */
@@ -852,48 +884,73 @@ static struct best best_leading(struct near *near)
         struct reach from = reach_of(pieces, i);
 
         for (uint32_t k = 0; near->search->names && k < from.count; k++)
-            best_add(&near->leads, from.first[k].at, fit_of(near->search, &from.first[k], false),
-                     near->search->target);
+            best_add(&near->leads, from.first[k].at, fit_of(near->search, &from.first[k], false));
     }
     near->led = true;
     return near->leads;
 }
 
-/* The best of the pieces that are in a set. A piece is searched once, however many sets ask. */
+/* What fits in a piece. It is searched once, however many sets ask. */
+static const struct fit *piece_fits(struct near *near, uint32_t piece, uint32_t *count)
+{
+    struct near_fits *of = &near->piece_fits[piece];
+
+    if (!of->known) {
+        of->first = (uint32_t)(near->fits.size / sizeof(struct fit));
+        fits_in(&near->fits, near->search, reach_of(near->search->pieces, piece), false);
+        of->count = (uint32_t)(near->fits.size / sizeof(struct fit)) - of->first;
+        of->known = true;
+    }
+    *count = of->count;
+    return (const struct fit *)(const void *)near->fits.data + of->first;
+}
+
+/* The best of the pieces that are in a set. */
 static struct best best_of(struct near *near, unsigned set)
 {
-    const struct il_pieces *pieces = near->search->pieces;
+    uint32_t pieces = near->search->pieces->count, count;
     struct best best = {.fit = 0};
 
     if (set == NEAR_LEADS)
         return best_leading(near);
-    for (uint32_t i = 0; widen(near) && i < pieces->count; i++) {
-        struct near_fits *of = &near->piece_fits[i];
-        const struct fit *fit;
+    if (!widen(near))
+        return best;
+    for (uint32_t i = 0; i < pieces; i++) {
+        const struct fit *fit = near->level[i] > set ? NULL : piece_fits(near, i, &count);
 
-        if (near->level[i] > set)
-            continue;
-        if (!of->known) {
-            of->first = (uint32_t)(near->fits.size / sizeof(*fit));
-            fits_in(&near->fits, near->search, reach_of(pieces, i), false);
-            of->count = (uint32_t)(near->fits.size / sizeof(*fit)) - of->first;
-            of->known = true;
-        }
-        fit = (const struct fit *)(const void *)near->fits.data + of->first;
-        for (uint32_t k = 0; k < of->count; k++)
-            best_add(&best, fit[k].at, fit[k].fit, near->search->target);
+        for (uint32_t k = 0; fit && k < count; k++)
+            best_add(&best, fit[k].at, fit[k].fit);
     }
     return best;
 }
 
-/* The one that fits best: of several the one whose place among them is the call's among equal calls. */
-static int32_t chosen(const struct best *best, const struct il_target *target)
+/* Of those in a set that fit so well the one at a place among them. */
+static int32_t nth_of(struct near *near, unsigned set, unsigned wanted, uint32_t place)
 {
-    const struct native_rank *rank = &target->rank;
+    uint32_t pieces = near->search->pieces->count, count;
+
+    if (!widen(near))
+        return IL_UNKNOWN;
+    for (uint32_t i = 0; i < pieces; i++) {
+        const struct fit *fit = near->level[i] > set ? NULL : piece_fits(near, i, &count);
+
+        for (uint32_t k = 0; fit && k < count; k++)
+            if (fit[k].fit == wanted && !place--)
+                return (int32_t)fit[k].at;
+    }
+    return IL_UNKNOWN;
+}
+
+/* The one that fits best: of several the one whose place among them is the call's among equal calls. */
+static int32_t chosen(struct near *near, unsigned set, const struct best *best)
+{
+    const struct native_rank *rank = rank_of(near->search);
 
     if (best->count == 1 && rank->count <= 1)
         return (int32_t)best->at;
-    return rank->ordered && best->count == rank->count ? (int32_t)best->nth : IL_UNKNOWN;
+    if (!rank->ordered || best->count != rank->count)
+        return IL_UNKNOWN;
+    return nth_of(near, set, best->fit, rank->place);
 }
 
 /* Whether the call's operand says nothing of whom it calls: through a pointer, or a delegate. */
@@ -938,7 +995,9 @@ static struct ways ways_in(struct near *near, unsigned set)
             ways_add(&w, reach_of(pieces, i), statement_of(pieces, i), true);
         return w;
     }
-    for (uint32_t i = 0; widen(near) && i < pieces->count; i++)
+    if (!widen(near))
+        return w;
+    for (uint32_t i = 0; i < pieces->count; i++)
         if (near->level[i] <= set && reach_of(pieces, i).count)
             ways_add(&w, reach_of(pieces, i), statement_of(pieces, i),
                      near->level[i] <= NEAR_LEADS);
@@ -957,7 +1016,9 @@ static bool boxes(struct near *near, unsigned set)
 {
     const struct il_pieces *pieces = near->search->pieces;
 
-    for (uint32_t i = 0; pieces->boxes && widen(near) && i < pieces->count; i++) {
+    if (!pieces->boxes || !widen(near))
+        return false;
+    for (uint32_t i = 0; i < pieces->count; i++) {
         struct reach from = reach_of(pieces, i);
 
         for (uint32_t k = 0; near->level[i] <= set && k < from.count; k++)
@@ -989,7 +1050,7 @@ static int32_t by_way_of(struct near *near)
         return (int32_t)w.call->at;
     elsewhere = best_of(near, NEAR_ANY);
     if (elsewhere.fit >= FIT_NAME) /* moved away; or reached by way of a call here: who knows */
-        return w.all ? IL_UNKNOWN : chosen(&elsewhere, target);
+        return w.all ? IL_UNKNOWN : chosen(near, NEAR_ANY, &elsewhere);
     if (!w.all)
         return only_one(near);
     if (w.all == 1)
@@ -1005,30 +1066,33 @@ static int32_t by_way_of(struct near *near)
 static int32_t named(struct near *near, bool *any)
 {
     const struct il_target *target = near->search->target;
-    uint32_t wanted = target->rank.count ? target->rank.count : 1;
-    struct best best = best_of(near, NEAR_LEADS);
-    unsigned fit;
+    struct best best = best_of(near, NEAR_BESIDE);
+    unsigned fit = best.fit;
+    uint32_t wanted;
 
+    *any = fit >= FIT_NAME;
+    if (!*any || best.all == 1) /* one: whatever its rank */
+        return *any ? (int32_t)best.at : IL_UNKNOWN;
+    wanted = rank_of(near->search)->count;
+    wanted = wanted ? wanted : 1;
+    best = best_of(near, NEAR_LEADS);
     /*
      * A callee may have another owner where it is called: the nearer counts more, but not an overload. Better than an
      * instruction that makes the very type fits one that boxes it.
      */
-    *any = best.fit >= FIT_NAME && best.count >= wanted &&
-           (target->callee
-                ? best.fit != FIT_NAME_OWNER
-                : best.fit == FIT_BOX || (best.fit == FIT_ALL && !boxes(near, NEAR_BESIDE)));
-    if (*any)
-        return chosen(&best, target);
-    fit = best_of(near, NEAR_BESIDE).fit;
-    *any = fit >= FIT_NAME;
-    for (unsigned set = 0; *any && set < NEAR_ANY; set++) {
+    if (best.fit >= FIT_NAME && best.count >= wanted &&
+        (target->callee
+             ? best.fit != FIT_NAME_OWNER
+             : best.fit == FIT_BOX || (best.fit == FIT_ALL && !boxes(near, NEAR_BESIDE))))
+        return chosen(near, NEAR_LEADS, &best);
+    for (unsigned set = 0; set < NEAR_ANY; set++) {
         best = best_of(near, set);
         if (best.fit >= FIT_NAME && best.count >= wanted &&
             (best.fit == fit || (target->callee && best.fit != FIT_NAME_OWNER)))
-            return chosen(&best, target);
+            return chosen(near, set, &best);
     }
     /* More equal calls than instructions: copies of the only one. */
-    return *any && best.count == 1 ? (int32_t)best.at : IL_UNKNOWN;
+    return best.count == 1 ? (int32_t)best.at : IL_UNKNOWN;
 }
 
 static int32_t find(struct near *near)
@@ -1094,7 +1158,7 @@ static int32_t find_lost(struct near *near)
 {
     struct best best = best_of(near, NEAR_ANY);
 
-    return best.fit >= FIT_NAME ? chosen(&best, near->search->target) : IL_UNKNOWN;
+    return best.fit >= FIT_NAME ? chosen(near, NEAR_ANY, &best) : IL_UNKNOWN;
 }
 
 int32_t il_find_lost(const struct names_method *method, const struct il_pieces *pieces,
@@ -1114,7 +1178,7 @@ static int32_t only_fit(struct search *search)
     for (size_t i = 0; i < fits.size / sizeof(struct fit); i++) {
         const struct fit *fit = (const struct fit *)(const void *)fits.data + i;
 
-        best_add(&best, fit->at, fit->fit, search->target);
+        best_add(&best, fit->at, fit->fit);
     }
     buffer_free(&fits);
     return best.count == 1 ? (int32_t)best.at : IL_UNKNOWN;

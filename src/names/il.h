@@ -22,13 +22,21 @@ bool il_parse(const uint8_t *body, size_t size, struct il_code *out);
 struct il_memo;
 struct il_memo *il_memo_new(void); /* NULL: no memory */
 
+/*
+ * The place among equal calls in the code that the map gives to the piece. Reading code takes longer than the rest
+ * together: it is done at most once, and not where any place would lead to the same instruction.
+ */
+struct il_rank {
+    struct native_rank (*read)(struct il_rank *rank);
+};
+
 /* What was called or made; NULL: not known. */
 struct il_target {
     const char *callee;                /* text of a method */
     const struct names_method *record; /* the callee's, or NULL: then its text has to do */
     const struct names_class *made;    /* class of a new object, its text resolved */
     struct il_memo *memo;              /* the calling thread's, or NULL */
-    struct native_rank rank; /* among equal calls in the code that the map gives to the piece */
+    struct il_rank *rank;              /* NULL: not known */
 };
 
 /*

@@ -89,12 +89,24 @@ static struct native_rank rank_safely(uintptr_t address, size_t size, size_t ret
     return rank;
 }
 
+/* Where a call's place among equal ones is to be read. */
+struct code_rank {
+    struct il_rank rank;
+    const struct names_method *method;
+    const struct names_body *body;
+    const struct clr_debug_il_to_native_map
+        *entry; /* of the call, or of what its code belongs to */
+    uint32_t offset;
+    bool made; /* it makes an object */
+};
+
 /* Reads the code around a call, as far as it belongs to the same piece of IL. */
-static struct native_rank rank_of(const struct names_method *method, const struct names_body *body,
-                                  const struct clr_debug_il_to_native_map *entry, uint32_t offset,
-                                  const struct site_hint *hint)
+static struct native_rank read_rank(struct il_rank *rank)
 {
-    const struct clr_debug_il_to_native_map *first = entry, *last = entry, *e;
+    const struct code_rank *in = container_of(rank, struct code_rank, rank);
+    const struct names_body *body = in->body;
+    const struct clr_debug_il_to_native_map *entry = in->entry, *first = entry, *last = entry, *e;
+    uint32_t offset = in->offset;
     size_t size, left, ret;
     uintptr_t address;
 
@@ -113,9 +125,9 @@ static struct native_rank rank_of(const struct names_method *method, const struc
     if (!address || !size || size > CODE_MAX)
         return (struct native_rank){0, 0, false};
     ret = offset + 1 - first->native_start_offset;
-    if (names_method_entry(method)->recheck)
-        return rank_safely(address, size, ret, hint->made);
-    return native_rank((const uint8_t *)address, size, ret, hint->made);
+    if (names_method_entry(in->method)->recheck)
+        return rank_safely(address, size, ret, in->made);
+    return native_rank((const uint8_t *)address, size, ret, in->made);
 }
 
 typedef int32_t il_finder(const struct names_method *method, const struct il_pieces *pieces,
@@ -136,7 +148,7 @@ static int32_t behind_epilog(const struct names_method *method, const struct il_
 }
 
 static struct il_target target_of(struct names *names, const struct site_hint *hint,
-                                  struct native_rank rank)
+                                  struct il_rank *rank)
 {
     bool resolver = load_relaxed(&names->resolver) == (uintptr_t)pthread_self();
 
@@ -152,7 +164,7 @@ static struct il_target target_of(struct names *names, const struct site_hint *h
 /* Finds the instruction at `from` or near. Without IL there is but what the map says. */
 static int32_t instruction(struct names *names, struct names_method *method,
                            const struct names_body *body, uint32_t from,
-                           const struct site_hint *hint, struct native_rank rank, il_finder *finder)
+                           const struct site_hint *hint, struct il_rank *rank, il_finder *finder)
 {
     struct il_target target;
 
@@ -177,6 +189,7 @@ static int32_t mapped_il(struct names *names, struct names_method *method,
     const struct clr_debug_il_to_native_map *end = body->map + body->entries, *entry = NULL, *next,
                                             *e;
     il_finder *finder = il_find;
+    struct code_rank rank;
     uint32_t from = 0;
     int32_t il;
 
@@ -203,8 +216,8 @@ static int32_t mapped_il(struct names *names, struct names_method *method,
         from = entry->il_offset;
     else if (entry->il_offset == EPILOG)
         from = IL_NOWHERE;
-    il = instruction(names, method, body, from, hint, rank_of(method, body, entry, offset, hint),
-                     finder);
+    rank = (struct code_rank){{read_rank}, method, body, entry, offset, hint->made};
+    il = instruction(names, method, body, from, hint, &rank.rank, finder);
     return il >= 0 ? il : NAMES_SITE_UNMAPPED;
 }
 
@@ -418,14 +431,13 @@ static void bodies_add(struct names *names, struct names_method *method, uintptr
 static int32_t body_il(struct names *names, struct names_method *method,
                        const struct names_body *body, uint32_t offset, const struct site_hint *hint)
 {
-    const struct native_rank any = {0, 0, false};
     struct il_target target;
     struct names_body *whole;
     int32_t il;
 
     if (!body->sole)
         return mapped_il(names, method, body, offset, hint);
-    target = target_of(names, hint, any);
+    target = target_of(names, hint, NULL);
     il = il_find_sole(method, &body->pieces, &target);
     if (il >= 0)
         return il;

@@ -113,6 +113,16 @@ static void type_arguments_may_differ_from_those_in_the_code(void **state)
     }
 }
 
+struct known_rank {
+    struct il_rank base;
+    struct native_rank value;
+};
+
+static struct native_rank read_known(struct il_rank *rank)
+{
+    return container_of(rank, struct known_rank, base)->value;
+}
+
 /* The evaluation stack stays in use between the two: one statement. */
 static void equal_calls_of_a_statement_are_told_apart_by_their_order(void **state)
 {
@@ -120,17 +130,39 @@ static void equal_calls_of_a_statement_are_told_apart_by_their_order(void **stat
     static struct names_class_entry made;
     const uint32_t mapped[] = {0};
     struct il_target target = {.made = &made.record};
+    struct known_rank known = {{read_known}, {.place = 0, .count = 2, .ordered = true}};
 
     (void)state;
     store_relaxed(&made.record.text, "App.Widget[]");
     made.record.rank = 1;
     assert_int_equal(find(code, sizeof(code), mapped, 1, 0, &target), IL_UNKNOWN);
-    target.rank = (struct native_rank){.place = 0, .count = 2, .ordered = true};
+    target.rank = &known.base;
     assert_int_equal(find(code, sizeof(code), mapped, 1, 0, &target), 1);
-    target.rank.place = 1;
+    known.value.place = 1;
     assert_int_equal(find(code, sizeof(code), mapped, 1, 0, &target), 7);
-    target.rank.ordered = false;
+    known.value.ordered = false;
     assert_int_equal(find(code, sizeof(code), mapped, 1, 0, &target), IL_UNKNOWN);
+}
+
+static struct native_rank read_never(struct il_rank *rank)
+{
+    (void)rank;
+    fail_msg("the code was read");
+    return (struct native_rank){0, 0, false};
+}
+
+static void code_is_not_read_where_one_instruction_only_names_the_target(void **state)
+{
+    static const uint8_t code[] = {0x17, NEWARR(3), POP, RET};
+    static struct names_class_entry made;
+    const uint32_t mapped[] = {0};
+    struct il_rank never = {read_never};
+    struct il_target target = {.made = &made.record, .rank = &never};
+
+    (void)state;
+    store_relaxed(&made.record.text, "App.Widget[]");
+    made.record.rank = 1;
+    assert_int_equal(find(code, sizeof(code), mapped, 1, 0, &target), 1);
 }
 
 /* The result of the first statement is computed where the second one uses it: the first has no entry. */
@@ -317,6 +349,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(type_arguments_may_differ_from_those_in_the_code),
+        TEST(code_is_not_read_where_one_instruction_only_names_the_target),
         TEST(equal_calls_of_a_statement_are_told_apart_by_their_order),
         TEST(a_statement_without_entry_is_looked_for_where_it_leads_to),
         TEST(where_nothing_can_call_the_only_instruction_that_fits_is_meant),
