@@ -1201,59 +1201,55 @@ int32_t il_search(const struct names_method *method, const struct il_pieces *pie
 
 /* ---- pieces ---- */
 
-/* What an instruction does to the depth of the stack, other than by its operand; rows in order. */
+/* What an instruction does to the depth of the stack, other than by its operand. */
 static int effect_of(uint32_t opcode)
 {
-    static const struct {
-        uint16_t first, last;
-        int8_t effect;
-    } effects[] = {
-        {0x02, 0x09, 1},      /* ldarg, ldloc */
-        {0x0A, 0x0D, -1},     /* stloc */
-        {0x0E, 0x0F, 1},      /* ldarg.s, ldarga.s */
-        {0x10, 0x10, -1},     /* starg.s */
-        {0x11, 0x12, 1},      /* ldloc.s, ldloca.s */
-        {0x13, 0x13, -1},     /* stloc.s */
-        {0x14, 0x25, 1},      /* constants, dup */
-        {0x26, 0x26, -1},     /* pop */
-        {0x2C, 0x2D, -1},     /* brfalse.s, brtrue.s */
-        {0x2E, 0x37, -2},     /* beq.s to blt.un.s */
-        {0x39, 0x3A, -1},     /* brfalse, brtrue */
-        {0x3B, 0x44, -2},     /* beq to blt.un */
-        {0x45, 0x45, -1},     /* switch */
-        {0x51, 0x57, -2},     /* stind */
-        {0x58, 0x64, -1},     /* add to shr.un */
-        {0x70, 0x70, -2},     /* cpobj */
-        {0x72, 0x72, 1},      /* ldstr */
-        {0x7A, 0x7A, -1},     /* throw */
-        {0x7D, 0x7D, -2},     /* stfld */
-        {0x7E, 0x7F, 1},      /* ldsfld, ldsflda */
-        {0x80, 0x80, -1},     /* stsfld */
-        {0x81, 0x81, -2},     /* stobj */
-        {0x8F, 0x9A, -1},     /* ldelema, ldelem */
-        {0x9B, 0xA2, -3},     /* stelem */
-        {0xA3, 0xA3, -1},     /* ldelem */
-        {0xA4, 0xA4, -3},     /* stelem */
-        {0xD0, 0xD0, 1},      /* ldtoken */
-        {0xD6, 0xDB, -1},     /* add.ovf to sub.ovf.un */
-        {0xDF, 0xDF, -2},     /* stind.i */
-        {0xFE00, 0xFE00, 1},  /* arglist */
-        {0xFE01, 0xFE05, -1}, /* comparisons */
-        {0xFE06, 0xFE06, 1},  /* ldftn */
-        {0xFE09, 0xFE0A, 1},  /* ldarg, ldarga */
-        {0xFE0B, 0xFE0B, -1}, /* starg */
-        {0xFE0C, 0xFE0D, 1},  /* ldloc, ldloca */
-        {0xFE0E, 0xFE0E, -1}, /* stloc */
-        {0xFE11, 0xFE11, -1}, /* endfilter */
-        {0xFE15, 0xFE15, -1}, /* initobj */
-        {0xFE17, 0xFE18, -3}, /* cpblk, initblk */
-        {0xFE1C, 0xFE1C, 1},  /* sizeof */
+    static const int8_t plain[256] = {
+        [0x02 ... 0x09] = 1,  /* ldarg, ldloc */
+        [0x0A ... 0x0D] = -1, /* stloc */
+        [0x0E ... 0x0F] = 1,  /* ldarg.s, ldarga.s */
+        [0x10] = -1,          /* starg.s */
+        [0x11 ... 0x12] = 1,  /* ldloc.s, ldloca.s */
+        [0x13] = -1,          /* stloc.s */
+        [0x14 ... 0x25] = 1,  /* constants, dup */
+        [0x26] = -1,          /* pop */
+        [0x2C ... 0x2D] = -1, /* brfalse.s, brtrue.s */
+        [0x2E ... 0x37] = -2, /* beq.s to blt.un.s */
+        [0x39 ... 0x3A] = -1, /* brfalse, brtrue */
+        [0x3B ... 0x44] = -2, /* beq to blt.un */
+        [0x45] = -1,          /* switch */
+        [0x51 ... 0x57] = -2, /* stind */
+        [0x58 ... 0x64] = -1, /* add to shr.un */
+        [0x70] = -2,          /* cpobj */
+        [0x72] = 1,           /* ldstr */
+        [0x7A] = -1,          /* throw */
+        [0x7D] = -2,          /* stfld */
+        [0x7E ... 0x7F] = 1,  /* ldsfld, ldsflda */
+        [0x80] = -1,          /* stsfld */
+        [0x81] = -2,          /* stobj */
+        [0x8F ... 0x9A] = -1, /* ldelema, ldelem */
+        [0x9B ... 0xA2] = -3, /* stelem */
+        [0xA3] = -1,          /* ldelem */
+        [0xA4] = -3,          /* stelem */
+        [0xD0] = 1,           /* ldtoken */
+        [0xD6 ... 0xDB] = -1, /* add.ovf to sub.ovf.un */
+        [0xDF] = -2,          /* stind.i */
+    };
+    static const int8_t prefixed[256] = {
+        [0x00] = 1,           /* arglist */
+        [0x01 ... 0x05] = -1, /* comparisons */
+        [0x06] = 1,           /* ldftn */
+        [0x09 ... 0x0A] = 1,  /* ldarg, ldarga */
+        [0x0B] = -1,          /* starg */
+        [0x0C ... 0x0D] = 1,  /* ldloc, ldloca */
+        [0x0E] = -1,          /* stloc */
+        [0x11] = -1,          /* endfilter */
+        [0x15] = -1,          /* initobj */
+        [0x17 ... 0x18] = -3, /* cpblk, initblk */
+        [0x1C] = 1,           /* sizeof */
     };
 
-    for (size_t i = 0; i < COUNT_OF(effects) && opcode >= effects[i].first; i++)
-        if (opcode <= effects[i].last)
-            return effects[i].effect;
-    return 0;
+    return opcode >> 8 ? prefixed[opcode & 0xff] : plain[opcode];
 }
 
 static int effect_of_call(const struct names_method *method, const struct il_instruction *in,

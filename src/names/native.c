@@ -36,10 +36,19 @@ static void skip(struct instruction *in, size_t bytes)
 
 static bool is_prefix(uint8_t byte)
 {
-    static const uint8_t prefixes[] = {0x26, 0x2E, 0x36, 0x3E, 0x64, 0x65,
-                                       0x66, 0x67, 0xF0, 0xF2, 0xF3};
-
-    return memchr(prefixes, byte, sizeof(prefixes)) != NULL;
+    switch (byte) {
+    case 0x26:
+    case 0x2E:
+    case 0x36:
+    case 0x3E:
+    case 0x64 ... 0x67:
+    case 0xF0:
+    case 0xF2:
+    case 0xF3:
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* Prefixes and opcode. */
