@@ -265,9 +265,7 @@ static uint32_t site_of(struct alloc *a, struct alloc_thread *t, uintptr_t metho
     if (!ip)
         return 0;
     if (UNLIKELY(t->site[at].ip != ip || t->site[at].method != method)) {
-        struct tree_node *site = tree_site(a->config.sites, method, ip, (uintptr_t) class);
-
-        t->site[at].id = tree_id(a->config.sites, site);
+        t->site[at].id = tree_site_alloc(a->config.sites, method, ip, (uintptr_t) class);
         t->site[at].ip = ip;
         t->site[at].method = method;
     }

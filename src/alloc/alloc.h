@@ -30,7 +30,8 @@ struct alloc_config {
     struct clr_info *info; /* borrowed, as are the rest */
     int info_version;
     struct names *names;
-    struct tree *tree, *sites;
+    struct tree *tree;
+    struct tree_sites *sites;
     struct event_hub *hub;
     const struct options *options;
     /* Compare this capture with a snapshot; *state is the thread's own, NULL at first. NULL function: never. */

@@ -121,10 +121,10 @@ int log_define_method(struct log *log, const struct names_method *method)
     return err ? err : ids_add(&log->methods, method->id);
 }
 
-static bool node_ready(const struct tree_node *node)
+static bool call_ready(const struct tree_site *call)
 {
-    return load_acquire(&node->state) == TREE_LIVE && load_acquire(&node->il) != TREE_IL_PENDING &&
-           names_method_text((const struct names_method *)tree_method(node));
+    return tree_site_il(call) != TREE_IL_PENDING &&
+           names_method_text((const struct names_method *)call->target);
 }
 
 static int path_push(struct log *log, size_t at, struct tree_node *node)
@@ -151,11 +151,11 @@ int log_define_node(struct log *log, uint32_t id)
 
     if (!node)
         return -EAGAIN;
-    if (node->written == log->generation)
+    if (tree_mark(node) == log->generation)
         return 0;
     /* Ready is asked of the youngest first: the resolver comes to it last. */
-    for (; node->up && node->written != log->generation; node = tree_parent(node)) {
-        if (!node_ready(node))
+    for (; node->up && tree_mark(node) != log->generation; node = tree_parent(node)) {
+        if (!call_ready(tree_call(log->config.tree, node)))
             return -EAGAIN;
         err = path_push(log, count++, node);
         if (err)
@@ -163,13 +163,14 @@ int log_define_node(struct log *log, uint32_t id)
     }
     while (count-- > 0) {
         node = log->path[count];
-        err = log_define_method(log, (const struct names_method *)tree_method(node));
+        err = log_define_method(log,
+                                (const struct names_method *)tree_method(log->config.tree, node));
         if (err)
             return err;
         err = log_format_node(log, node);
         if (err)
             return err;
-        node->written = log->generation;
+        tree_mark_set(node, log->generation);
     }
     return 0;
 }

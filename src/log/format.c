@@ -65,21 +65,20 @@ double log_weight(const struct log_thread *thread, const struct event *event)
 
 int32_t log_site_il(const struct log *log, uint32_t site)
 {
-    const struct tree_node *node = site ? tree_node_by_id(log->config.sites, site) : NULL;
-
-    if (!node)
-        return NAMES_SITE_NONE;
-    return load_acquire(&node->state) == TREE_LIVE ? load_acquire(&node->il) : NAMES_SITE_PENDING;
+    return site ? tree_site_il(tree_site_at(log->config.sites, site)) : NAMES_SITE_NONE;
 }
 
-static void put_stack(struct buffer *b, const struct tree_node *node)
+static void put_stack(struct log *log, const struct tree_node *node)
 {
+    const struct tree *tree = log->config.tree;
+    struct buffer *b = &log->file.buffer;
     const char *separator = "";
 
     buffer_text(b, ",\"stack\":[");
     for (; node->up; node = tree_parent(node)) {
         buffer_text(b, separator);
-        buffer_json_string(b, names_method_text((const struct names_method *)tree_method(node)));
+        buffer_json_string(b,
+                           names_method_text((const struct names_method *)tree_method(tree, node)));
         separator = ",";
     }
     buffer_char(b, ']');
@@ -125,7 +124,7 @@ void log_format_alloc(struct log *log, struct log_thread *thread, const struct e
     if (whole) {
         buffer_text(b, ",\"type\":");
         buffer_json_string(b, names_class_text(class));
-        put_stack(b, tree_node_by_id(log->config.tree, event->node));
+        put_stack(log, tree_node_by_id(log->config.tree, event->node));
         if (thread->values && thread->values_ticks == event->ticks)
             log_values_put(b, thread, tree_node_by_id(log->config.tree, event->node));
     }
@@ -146,8 +145,9 @@ int log_format_node(struct log *log, const struct tree_node *node)
 {
     struct buffer *b = &log->file.buffer;
     size_t mark = b->size;
-    int32_t il = load_relaxed(&node->il);
-    const char *call = site_name(il);
+    const struct tree_site *call = tree_call(log->config.tree, node);
+    int32_t il = load_relaxed(&call->il);
+    const char *kind = site_name(il);
     char *line = buffer_reserve(b, ALLOC_LINE), *at = line;
 
     if (!line) {
@@ -159,15 +159,15 @@ int log_format_node(struct log *log, const struct tree_node *node)
     at = PUT(at, ",\"parent\":");
     at = put_number(at, tree_id(log->config.tree, tree_parent(node)));
     at = PUT(at, ",\"method\":");
-    at = put_number(at, ((const struct names_method *)tree_method(node))->id);
+    at = put_number(at, ((const struct names_method *)call->target)->id);
     if (il >= 0) {
         at = PUT(at, ",\"il\":");
         at = put_number(at, (uint64_t)il);
     }
     b->size += (size_t)(at - line);
-    if (call)
-        buffer_format(b, ",\"call\":\"%s\"", call);
-    if (tree_ip(node) == FRAME_RET_FILTER)
+    if (kind)
+        buffer_format(b, ",\"call\":\"%s\"", kind);
+    if (call->ip == FRAME_RET_FILTER)
         buffer_text(b, ",\"filter\":true");
     return log_line_end(b, mark);
 }

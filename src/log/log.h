@@ -23,7 +23,8 @@ struct log;
 struct log_config {
     const struct options *options; /* borrowed, as is all below */
     struct names *names;
-    struct tree *tree, *sites;
+    struct tree *tree;
+    struct tree_sites *sites;
     struct event_hub *hub;
     const struct agreement *agreement; /* NULL: nothing is compared */
     const char *runtime;               /* "10.0.12" */
@@ -66,9 +67,9 @@ void log_abandon(struct log *log);
  */
 bool log_resolve(struct log *log);
 
-/* The same for one node or site, at once: code that may be unloaded. Threads: any, in a callback. */
-void log_resolve_node(struct names *names, struct tree_node *node);
-void log_resolve_site(struct names *names, struct tree_node *site);
+/* The same for one site, at once: code that may be unloaded. Threads: any, in a callback. */
+void log_resolve_call(struct names *names, struct tree_site *call);
+void log_resolve_alloc(struct names *names, struct tree_site *alloc);
 
 /*
  * What others have written: lines beside those of the rings, in the order in which they are handed over.

@@ -60,15 +60,6 @@ struct log_file {
     char *older; /* what the part before is called now; NULL: there was none */
 };
 
-/* Many nodes share an instruction: they differ further down the stack. Of code that is never unloaded only. */
-#define LOG_KNOWN_BITS 17
-#define LOG_KNOWN_IPS  ((size_t)1 << LOG_KNOWN_BITS)
-struct log_known_ip {
-    uintptr_t ip;
-    const struct names_method *method; /* that the instruction is in */
-    int32_t il;
-};
-
 /* Of the call trace: entered = left + tail_calls + unwound + ends_missing + those open. */
 struct log_call_sums {
     uint64_t entered, left, tail_calls, unwound, ends_missing;
@@ -112,7 +103,7 @@ struct log {
     struct log_ids modules, classes, methods;
     struct log_images images;
     bool headless;           /* this part has no header yet: memory ran out */
-    uint8_t generation;      /* node->written of a node that this part of the log has; 1 to 255 */
+    uint8_t generation;      /* mark of a node that this part of the log has; 1 to 255 */
     struct tree_node **path; /* scratch: nodes to be defined, leaf first */
     size_t path_capacity;
     uint64_t written, lost_here[EVENT_LOST_REASONS], bytes, waiting;
@@ -127,10 +118,8 @@ struct log {
     uint64_t next_report_ns;
     uint64_t reported_ticks[PROFILE_SOURCES];
     double ns_per_pair;
-    uint32_t resolved,
-        sites_resolved; /* the resolver's: nodes, and sites, below this id are done */
-    struct log_known_ip
-        *known; /* the resolver's: what it found out last, by instruction; KNOWN_IPS entries */
+    uint32_t calls_resolved,
+        allocs_resolved; /* the resolver's: sites of the tree's calls, and of allocations, below are done */
     struct log_sites *sites; /* --log sites */
     struct log_waiting_block *spare;
     unsigned spares;

@@ -136,7 +136,8 @@ static void put_row(struct log *log, struct buffer *b, const struct watch_row *r
     for (; node && node->up && frames < MOST_FRAMES; node = tree_parent(node)) {
         if (frames++)
             buffer_char(b, ',');
-        buffer_json_string(b, names_method_text((const struct names_method *)tree_method(node)));
+        buffer_json_string(
+            b, names_method_text((const struct names_method *)tree_method(log->config.tree, node)));
     }
     buffer_text(b, "]}");
 }

@@ -302,7 +302,6 @@ static void flush(struct log *log, uint64_t now)
 /* The next part has to define everything anew. */
 int log_next_part(struct log *log, bool keep)
 {
-    struct tree_node *node;
     int err;
 
     if (log->sites && !log_sites_flush(log))
@@ -320,8 +319,7 @@ int log_next_part(struct log *log, bool keep)
         thread->defined = false;
     if (++log->generation == 0) {
         log->generation = 1;
-        for (uint32_t id = 0; (node = tree_node_by_id(log->config.tree, id)); id++)
-            node->written = 0;
+        tree_marks_clear(log->config.tree);
     }
     log->headless = log_write_header(log) != 0;
     return 0;
@@ -453,8 +451,6 @@ int log_open(const struct log_config *config, struct log **out, char *why, size_
     log->config = *config;
     log->zero_ns = clock_ns();
     log->generation = 1;
-    log->known = memory_pages_map(LOG_KNOWN_IPS *
-                                  sizeof(*log->known)); /* without it resolving is only slower */
     err = log_file_open(log, why, why_size);
     if (err)
         goto failed;
@@ -478,7 +474,6 @@ failed:
     log_sites_free(log->sites);
     log_file_free(log);
     memory_free(log->file.path);
-    memory_pages_unmap(log->known, LOG_KNOWN_IPS * sizeof(*log->known));
     memory_free(log);
     return err;
 }
@@ -516,82 +511,59 @@ void log_abandon(struct log *log)
     store_relaxed(&log->abandoned, true);
 }
 
-static bool has_ip(const struct tree_node *node)
+void log_resolve_call(struct names *names, struct tree_site *call)
 {
-    return tree_ip(node) && tree_ip(node) != FRAME_RET_FILTER;
-}
-
-void log_resolve_node(struct names *names, struct tree_node *node)
-{
-    struct names_method *method = (struct names_method *)tree_method(node);
-    struct names_method *inside =
-        (struct names_method *)tree_method(tree_parent(node)); /* NULL under the root */
+    struct names_method *method = (struct names_method *)call->target,
+                        *inside = (struct names_method *)call->method;
     int32_t il = NAMES_SITE_NONE;
 
     names_method_resolve(names, method);
-    if (has_ip(node))
-        il = names_site_call(names, inside, tree_ip(node), method);
-    store_release(&node->il, il); /* after the method's text; pairs with the writer's acquire */
+    if (call->ip && call->ip != FRAME_RET_FILTER)
+        il = names_site_call(names, inside, call->ip, method);
+    store_release(&call->il, il); /* after the method's text; pairs with the writer's acquire */
 }
 
-void log_resolve_site(struct names *names, struct tree_node *site)
+void log_resolve_alloc(struct names *names, struct tree_site *alloc)
 {
-    int32_t il = names_site_alloc(names, (struct names_method *)tree_method(site), tree_ip(site),
-                                  (struct names_class *)tree_hint(site));
+    int32_t il = names_site_alloc(names, (struct names_method *)alloc->method, alloc->ip,
+                                  (struct names_class *)alloc->target);
 
-    store_release(&site->il, il);
+    store_release(&alloc->il, il);
 }
 
-/* log_resolve_node, remembering instructions. A node of code that can be unloaded was resolved when it was made. */
-static void resolve_known(struct log *log, struct tree_node *node)
+/* The next site that is open, passing those that are done; NULL: none, or one that is still being made. */
+static struct tree_site *next_open(const struct tree_sites *sites, uint32_t *cursor)
 {
-    const struct names_method *inside = (const struct names_method *)tree_method(tree_parent(node));
-    uint64_t hash = tree_ip(node) * UINT64_C(0x9e3779b97f4a7c15);
-    struct log_known_ip *known = log->known ? &log->known[hash >> (64 - LOG_KNOWN_BITS)] : NULL;
+    struct tree_site *site;
 
-    if (known && has_ip(node) && known->ip == tree_ip(node) && known->method == inside) {
-        names_method_resolve(log->config.names, (struct names_method *)tree_method(node));
-        store_release(&node->il, known->il);
-        return;
-    }
-    log_resolve_node(log->config.names, node);
-    if (known)
-        *known = (struct log_known_ip){tree_ip(node), inside, load_relaxed(&node->il)};
-}
-
-/* The next node of a tree that is open, passing those that are done; NULL: none, or one that is still being made. */
-static struct tree_node *next_open(struct tree *tree, uint32_t *cursor)
-{
-    struct tree_node *node;
-
-    for (; (node = tree_node_by_id(tree, *cursor)); ++*cursor) {
-        unsigned state = load_acquire(&node->state);
+    for (; (site = tree_site_by_id(sites, *cursor)); ++*cursor) {
+        unsigned state = load_acquire(&site->state);
 
         if (state == TREE_RESERVED)
             return NULL;
-        if (state == TREE_LIVE && node->up && load_relaxed(&node->il) == TREE_IL_PENDING)
-            return node;
+        if (state == TREE_LIVE && load_relaxed(&site->il) == TREE_IL_PENDING)
+            return site;
     }
     return NULL;
 }
 
 bool log_resolve(struct log *log)
 {
-    struct tree_node *node, *site;
+    struct tree_site *alloc, *call;
     bool some = false;
 
-    /* Sites are few: those met meanwhile go first, so that no event waits for one long. */
+    /* Allocating ones are fewer: those met meanwhile go first, so that no event waits for one long. */
     do {
-        while ((site = next_open(log->config.sites, &log->sites_resolved))) {
-            log_resolve_site(log->config.names, site);
+        while ((alloc = next_open(log->config.sites, &log->allocs_resolved))) {
+            log_resolve_alloc(log->config.names, alloc);
             some = true;
         }
-        node = next_open(log->config.tree, &log->resolved);
-        if (node) {
-            resolve_known(log, node);
+        call = next_open(log->config.tree->calls, &log->calls_resolved);
+        if (call) {
+            log_resolve_call(log->config.names, call);
             some = true;
         }
-    } while (node);
+    } while (call);
     if (some)
         wake_up(&log->config.hub->writer);
     return some;

@@ -114,23 +114,29 @@ static uintptr_t map_function(uintptr_t function_id, void *client_data, int32_t 
     return (uintptr_t)method;
 }
 
-/* Code that may be unloaded before the resolver comes to it is resolved at once. */
-static void node_created(void *context, struct tree_node *node)
+static bool unloads(uintptr_t caller, uintptr_t called)
 {
-    struct profiler *p = context;
-    const struct names_method *method = (const struct names_method *)tree_method(node);
-    const struct names_method *parent = (const struct names_method *)tree_method(tree_parent(node));
+    const struct names_method *inside = (const struct names_method *)caller,
+                              *method = (const struct names_method *)called;
 
-    if (method->collectible || (parent && parent->collectible))
-        log_resolve_node(p->names, node);
+    return method->collectible || (inside && inside->collectible);
 }
 
-static void site_created(void *context, struct tree_node *site)
+/* Code that may be unloaded before the resolver comes to it is resolved at once. */
+static void call_created(void *context, struct tree_site *call)
 {
     struct profiler *p = context;
 
-    if (((const struct names_method *)tree_method(site))->collectible)
-        log_resolve_site(p->names, site);
+    if (unloads(call->method, call->target))
+        log_resolve_call(p->names, call);
+}
+
+static void alloc_created(void *context, struct tree_site *alloc)
+{
+    struct profiler *p = context;
+
+    if (((const struct names_method *)alloc->method)->collectible)
+        log_resolve_alloc(p->names, alloc);
 }
 
 static bool resolver_poll(void *context)
@@ -463,8 +469,8 @@ static int wire(struct profiler *p, char *why)
     bool snapshots = p->options.capture == OPTIONS_CAPTURE_SNAPSHOT;
     bool compares = p->options.check && !snapshots;
     struct names_config names = {p->info, p->info_version, resolver_poll, p};
-    struct tree_config tree = {p->options.max_nodes, node_created, p},
-                       sites = {MAX_SITES, site_created, p};
+    struct tree_config tree = {p->options.max_nodes, call_created, p, unloads};
+    struct tree_sites_config allocs = {MAX_SITES, alloc_created, p};
     bool traced = options_records(&p->options, OPTIONS_CALLS);
     struct stack_config stack = {.cutting = traced ? calls_cutting : NULL,
                                  .detached = stack_detached,
@@ -550,7 +556,8 @@ static int wire(struct profiler *p, char *why)
         snprintf(why, WHY_SIZE, "no thread-specific key is left in this process");
         return -1;
     }
-    if (names_new(&names, &p->names) || tree_new(&tree, &p->tree) || tree_new(&sites, &p->sites))
+    if (names_new(&names, &p->names) || tree_new(&tree, &p->tree) ||
+        tree_sites_new(&allocs, &p->sites))
         return -1;
     selection_init(&p->selection, p->info, p->names, &p->options);
     p->selection.spares_unmanaged_callers = p->spares_unmanaged_callers;

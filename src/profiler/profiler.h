@@ -40,7 +40,8 @@ struct profiler {
     bool values;                   /* --args or --returns */
     bool spares_unmanaged_callers; /* selection.h */
     struct names *names;
-    struct tree *tree, *sites;
+    struct tree *tree;
+    struct tree_sites *sites;
     struct event_hub hub;
     struct agreement agreement;
     struct check *check;

@@ -38,7 +38,8 @@ struct world {
     char folder[64], path[96], why[400];
     struct options options;
     struct names *names;
-    struct tree *tree, *sites;
+    struct tree *tree;
+    struct tree_sites *sites;
     struct event_hub hub;
     struct agreement agreement;
     _Atomic(uint64_t) missed;
@@ -68,6 +69,7 @@ static inline void world_init(struct world *w)
 {
     const struct names_config names = {0};
     const struct tree_config tree = {.max_nodes = 100000};
+    const struct tree_sites_config sites = {.max_sites = 100000};
 
     memset(w, 0, sizeof(*w));
     strcpy(w->folder, "/tmp/shadowtrace-test-XXXXXX");
@@ -77,7 +79,7 @@ static inline void world_init(struct world *w)
     w->options.output = memory_strdup(w->path);
     assert_int_equal(names_new(&names, &w->names), 0);
     assert_int_equal(tree_new(&tree, &w->tree), 0);
-    assert_int_equal(tree_new(&tree, &w->sites), 0);
+    assert_int_equal(tree_sites_new(&sites, &w->sites), 0);
     w->hub.slots = 1024;
     w->config = (struct log_config){.names = w->names,
                                     .tree = w->tree,
@@ -147,7 +149,6 @@ static inline void log_dispose(struct world *w)
     log_ids_free(&log->methods);
     log_sites_free(log->sites);
     log_waiting_free(log->spare);
-    memory_pages_unmap(log->known, LOG_KNOWN_IPS * sizeof(*log->known));
     memory_free(log);
 }
 
@@ -172,7 +173,6 @@ static inline void folder_remove(const char *folder)
 static inline void world_again(struct world *w)
 {
     struct event_ring *ring;
-    struct tree_node *node;
 
     memory_fail_after(-1);
     if (w->log && w->log->started && !load_acquire(&w->log->stopping))
@@ -195,8 +195,7 @@ static inline void world_again(struct world *w)
         store_relaxed(&w->hub.lost[i], 0);
     store_relaxed(&w->hub.threads, 0);
     store_relaxed(&w->hub.stopped, false);
-    for (uint32_t id = 0; (node = tree_node_by_id(w->tree, id)); id++)
-        node->written = 0;
+    tree_marks_clear(w->tree);
     unlink(w->path);
 }
 
@@ -204,7 +203,7 @@ static inline void world_fini(struct world *w)
 {
     world_again(w);
     tree_free(w->tree);
-    tree_free(w->sites);
+    tree_sites_free(w->sites);
     names_free(w->names);
     options_fini(&w->options);
     folder_remove(w->folder);
@@ -244,15 +243,15 @@ static inline struct tree_node *node_new(struct world *w, struct tree_node *pare
 {
     struct tree_node *node = node_open(w, parent, method, il >= 0 ? 0x1000 + (uintptr_t)il : 0x10);
 
-    store_release(&node->il, il);
+    store_release(&tree_call(w->tree, node)->il, il);
     return node;
 }
 
-static inline struct tree_node *site_new(struct world *w, struct names_method *method, int32_t il)
+static inline uint32_t site_new(struct world *w, struct names_method *method, int32_t il)
 {
-    struct tree_node *site = tree_site(w->sites, (uintptr_t)method, 0x1000 + (uintptr_t)il, 0);
+    uint32_t site = tree_site_alloc(w->sites, (uintptr_t)method, 0x1000 + (uintptr_t)il, 0);
 
-    store_release(&site->il, il);
+    store_release(&tree_site_at(w->sites, site)->il, il);
     return site;
 }
 
@@ -267,14 +266,14 @@ static inline struct event_ring *ring_new(struct world *w)
 }
 
 static inline void allocate_on(struct event_ring *ring, const struct names_class *class,
-                               const struct tree_node *node, const struct tree_node *site,
-                               uint64_t bytes, enum event_heap heap)
+                               const struct tree_node *node, uint32_t site, uint64_t bytes,
+                               enum event_heap heap)
 {
     const struct world *w = container_of(ring->hub, struct world, hub);
     const struct event event = {.ticks = clock_ticks(),
                                 .subject = (uintptr_t) class,
                                 .node = node ? tree_id(w->tree, node) : 0,
-                                .site = site ? tree_id(w->sites, site) : 0,
+                                .site = site,
                                 .bytes_kind = event_pack(bytes, heap, EVENT_ALLOC)};
 
     store_relaxed(&ring->seen, load_relaxed(&ring->seen) + 1);
@@ -287,7 +286,7 @@ static inline void allocate(struct world *w, const struct names_class *class,
 {
     if (!w->ring)
         w->ring = ring_new(w);
-    allocate_on(w->ring, class, node, NULL, bytes, EVENT_HEAP_NORMAL);
+    allocate_on(w->ring, class, node, 0, bytes, EVENT_HEAP_NORMAL);
 }
 
 static inline void start(struct world *w)

@@ -77,8 +77,8 @@ static void an_allocation_is_one_line_with_its_context(void **state)
     (void)state;
     w->ring = ring_new(w);
     allocate_on(w->ring, class, leaf, site_new(w, run, 5), 24, EVENT_HEAP_NORMAL);
-    allocate_on(w->ring, class, leaf, NULL, 85024, EVENT_HEAP_LARGE);
-    allocate_on(w->ring, class, NULL, NULL, 32, EVENT_HEAP_PINNED);
+    allocate_on(w->ring, class, leaf, 0, 85024, EVENT_HEAP_LARGE);
+    allocate_on(w->ring, class, NULL, 0, 32, EVENT_HEAP_PINNED);
     allocate_on(w->ring, class, root, site_new(w, main_method, 0), 40, EVENT_HEAP_FROZEN);
     start(w);
     stop(w);
@@ -132,7 +132,7 @@ static void a_filter_frame_is_marked_in_its_node(void **state)
     json_t *lines;
 
     (void)state;
-    store_release(&node->il, NAMES_SITE_NONE);
+    store_release(&tree_call(w->tree, node)->il, NAMES_SITE_NONE);
     allocate(w, class_new(w, "C"), node, 24);
     start(w);
     stop(w);
@@ -160,7 +160,7 @@ static void definitions_come_before_their_first_use_and_once(void **state)
 
         node = node_new(w, i % 40 ? node : NULL,
                         i % 2 ? &w->methods[0] : method_new(w, "Some.Method()"), (int32_t)(i % 7));
-        allocate_on(rings[i % THREADS], class, node, NULL, 24, EVENT_HEAP_NORMAL);
+        allocate_on(rings[i % THREADS], class, node, 0, 24, EVENT_HEAP_NORMAL);
     }
     start(w);
     stop(w);
@@ -276,7 +276,7 @@ static void a_threads_end_and_name_are_written(void **state)
     named->os = ring->os;
     strcpy(named->text, name);
     assert_int_equal(event_post(ring, &event), 0);
-    allocate_on(ring, class, NULL, NULL, 24, EVENT_HEAP_NORMAL);
+    allocate_on(ring, class, NULL, 0, 24, EVENT_HEAP_NORMAL);
     event_ring_close(ring);
     start(w);
     stop(w);
@@ -565,20 +565,21 @@ static void event_waits(enum wait what)
     struct names_class *late = class_new(w, what == WAIT_CLASS ? NULL : "Late"),
                        *known = class_new(w, "Known");
     struct names_method *method = method_new(w, what == WAIT_METHOD ? NULL : "A.Late()");
-    struct tree_node *node = node_open(w, NULL, method, 0x10),
-                     *site = tree_site(w->sites, (uintptr_t)method, 0x20, 0);
+    uint32_t site = tree_site_alloc(w->sites, (uintptr_t)method, 0x20, 0);
+    struct tree_node *node = node_open(w, NULL, method, 0x10);
+    struct tree_site *call = tree_call(w->tree, node), *alloc = tree_site_at(w->sites, site);
     struct event_ring *other = ring_new(w);
     json_t *lines;
 
     w->ring = ring_new(w);
     if (what != WAIT_INSTRUCTION)
-        store_release(&node->il, 7);
+        store_release(&call->il, 7);
     if (what != WAIT_SITE)
-        store_release(&site->il, 8);
+        store_release(&alloc->il, 8);
     allocate(w, known, NULL, 8);
     allocate_on(w->ring, late, node, site, 16, EVENT_HEAP_NORMAL); /* this one */
     allocate(w, known, NULL, 24);
-    allocate_on(other, known, NULL, NULL, 32, EVENT_HEAP_NORMAL);
+    allocate_on(other, known, NULL, 0, 32, EVENT_HEAP_NORMAL);
     start(w);
     wait_until_file_has("\"bytes\":32"); /* others go on */
     wait_until_file_has("\"bytes\":8");
@@ -594,9 +595,9 @@ static void event_waits(enum wait what)
     if (what == WAIT_METHOD)
         store_release(&method->text, "A.Late()");
     if (what == WAIT_INSTRUCTION)
-        store_release(&node->il, 7);
+        store_release(&call->il, 7);
     if (what == WAIT_SITE)
-        store_release(&site->il, 8);
+        store_release(&alloc->il, 8);
     stop(w);
     lines = log_read(w);
     expect_definitions_first(lines, true);
@@ -1286,13 +1287,14 @@ static bool run_out_of_memory(long n)
 {
     struct names_class *class = &w->classes[0], *other = &w->classes[1];
     struct names_method *a = &w->methods[0], *b = &w->methods[1];
-    struct tree_node *node = node_new(w, node_new(w, NULL, a, 1), b, 2), *site = site_new(w, b, 3);
+    struct tree_node *node = node_new(w, node_new(w, NULL, a, 1), b, 2);
+    uint32_t site = site_new(w, b, 3);
     struct event_ring *ended = ring_new(w);
     bool opened;
     int err;
 
     w->ring = ring_new(w);
-    allocate_on(ended, class, node, NULL, 24, EVENT_HEAP_NORMAL);
+    allocate_on(ended, class, node, 0, 24, EVENT_HEAP_NORMAL);
     event_ring_close(ended);
     for (unsigned i = 0; i < 20; i++)
         allocate_on(w->ring, i % 2 ? class : other, node, site, 8 * i, EVENT_HEAP_LARGE);

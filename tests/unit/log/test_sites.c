@@ -49,7 +49,8 @@ static void allocations_of_one_site_are_one_line(void **state)
 {
     struct names_class *class = class_new(w, "C");
     struct names_method *method = method_new(w, "A()");
-    struct tree_node *node = node_new(w, NULL, method, 1), *site = site_new(w, method, 9);
+    struct tree_node *node = node_new(w, NULL, method, 1);
+    uint32_t site = site_new(w, method, 9);
     json_t *lines, *line;
 
     (void)state;
@@ -78,8 +79,8 @@ static void each_part_of_a_site_tells_it_apart(void **state)
 {
     struct names_class *class = class_new(w, "C"), *other = class_new(w, "D");
     struct names_method *method = method_new(w, "A()");
-    struct tree_node *node = node_new(w, NULL, method, 1), *deeper = node_new(w, node, method, 2),
-                     *site = site_new(w, method, 9), *later = site_new(w, method, 12);
+    struct tree_node *node = node_new(w, NULL, method, 1), *deeper = node_new(w, node, method, 2);
+    uint32_t site = site_new(w, method, 9), later = site_new(w, method, 12);
     struct event_ring *first = ring_new(w), *second = ring_new(w);
     json_t *lines;
 
@@ -89,11 +90,11 @@ static void each_part_of_a_site_tells_it_apart(void **state)
         allocate_on(first, other, node, site, 24, EVENT_HEAP_NORMAL);
         allocate_on(first, class, deeper, site, 24, EVENT_HEAP_NORMAL);
         allocate_on(first, class, node, later, 24, EVENT_HEAP_NORMAL);
-        allocate_on(first, class, node, NULL, 24, EVENT_HEAP_NORMAL);
+        allocate_on(first, class, node, 0, 24, EVENT_HEAP_NORMAL);
         allocate_on(first, class, node, site, 24, EVENT_HEAP_LARGE);
         allocate_on(first, class, node, site, 24, EVENT_HEAP_PINNED);
         allocate_on(first, class, node, site, 24, EVENT_HEAP_FROZEN);
-        allocate_on(first, class, NULL, NULL, 24, EVENT_HEAP_NORMAL);
+        allocate_on(first, class, NULL, 0, 24, EVENT_HEAP_NORMAL);
         allocate_on(second, class, node, site, 24, EVENT_HEAP_NORMAL);
     }
     start(w);
@@ -232,7 +233,7 @@ static void each_part_of_a_log_of_limited_size_defines_what_it_uses(void **state
         struct event_ring *ended = ring_new(w);
 
         for (unsigned i = 0; i < 10; i++) {
-            struct tree_node *site = site_new(w, method, (int32_t)i);
+            uint32_t site = site_new(w, method, (int32_t)i);
 
             allocate_on(w->ring, class, node, site, 24, EVENT_HEAP_NORMAL);
             allocate_on(ended, class, node, site, 24, EVENT_HEAP_NORMAL);

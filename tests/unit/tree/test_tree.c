@@ -17,7 +17,7 @@
 
 static struct tree *tree;
 
-static int make(uint32_t max_nodes, void (*created)(void *, struct tree_node *), void *context)
+static int make(uint32_t max_nodes, void (*created)(void *, struct tree_site *), void *context)
 {
     const struct tree_config config = {
         .max_nodes = max_nodes, .created = created, .context = context};
@@ -55,8 +55,8 @@ static void a_new_tree_has_its_root(void **state)
     assert_null(tree_node_by_id(tree, 1));
     assert_int_equal(tree_id(tree, root), 0);
     assert_null(tree_parent(root));
-    assert_true(tree_method(root) == 0);
-    assert_int_equal(load_relaxed(&root->state), TREE_LIVE);
+    assert_true(tree_method(tree, root) == 0);
+    assert_int_equal(tree_mark(root), 0);
 }
 
 static void the_same_key_gives_the_same_node(void **state)
@@ -71,10 +71,10 @@ static void the_same_key_gives_the_same_node(void **state)
         child(tree_root(tree), 0x30 + i, 0x100); /* past the first */
     }
     assert_ptr_equal(tree_parent(b), a);
-    assert_true(tree_method(b) == 0x20);
-    assert_true(tree_ip(b) == 0x200);
-    assert_int_equal(load_acquire(&b->il), TREE_IL_PENDING);
-    assert_int_equal(load_acquire(&b->state), TREE_LIVE);
+    assert_true(tree_method(tree, b) == 0x20);
+    assert_true(tree_call(tree, b)->ip == 0x200);
+    assert_true(tree_call(tree, b)->method == 0x10);
+    assert_int_equal(tree_site_il(tree_call(tree, b)), TREE_IL_PENDING);
 }
 
 static void each_part_of_the_key_tells_nodes_apart(void **state)
@@ -109,39 +109,62 @@ static void a_child_is_found_again_among_any_number(void **state)
     assert_int_equal(tree_count(tree), 1 + 2 * COUNT_OF(of));
 }
 
-static void a_site_is_found_again_and_keeps_its_first_hint(void **state)
+static void nodes_share_the_same_call_from_the_same_method(void **state)
 {
-    struct tree_node *site = tree_site(tree, 0x10, 0x108, 0x77),
-                     *other = tree_site(tree, 0x10, 0x110, 0x77),
-                     *elsewhere = tree_site(tree, 0x20, 0x108, 0x77);
+    struct tree_node *a = child(tree_root(tree), 0x10, 0x100), *b = child(a, 0x20, 0x200),
+                     *c = child(tree_root(tree), 0x10, 0x108), *d = child(c, 0x20, 0x200),
+                     *e = child(tree_root(tree), 0x11, 0x108), *f = child(e, 0x20, 0x200);
 
     (void)state;
-    assert_ptr_not_equal(site, tree_root(tree));
-    assert_ptr_not_equal(site, other);
-    assert_ptr_not_equal(site, elsewhere);
-    assert_ptr_equal(tree_parent(site), tree_root(tree));
-    assert_true(tree_method(site) == 0x10);
-    assert_true(tree_ip(site) == 0x108);
-    for (unsigned i = 0; i < 3; i++) {
-        assert_ptr_equal(tree_site(tree, 0x10, 0x108, 0x88), site);
-        assert_ptr_equal(tree_site(tree, 0x10, 0x110, 0x88), other);
-    }
-    assert_true(tree_hint(site) == 0x77);
-    assert_int_equal(tree_count(tree), 4);
+    assert_ptr_not_equal(b, d);
+    assert_ptr_equal(tree_call(tree, b), tree_call(tree, d));
+    assert_ptr_not_equal(tree_call(tree, b), tree_call(tree, f)); /* another caller */
+    assert_ptr_not_equal(tree_call(tree, b), tree_call(tree, child(c, 0x20, 0x208)));
+    assert_ptr_not_equal(tree_call(tree, b), tree_call(tree, child(c, 0x30, 0x200)));
+    store_release(&tree_call(tree, b)->il, 77);
+    assert_int_equal(tree_site_il(tree_call(tree, d)), 77);
 }
 
-static void without_room_a_site_is_the_root_and_counted(void **state)
+static bool unloads(uintptr_t method, uintptr_t target)
 {
-    struct tree_node *site;
+    return method == 0x10 || target == 0x10;
+}
+
+static void calls_of_code_that_may_be_unloaded_are_not_shared(void **state)
+{
+    const struct tree_config config = {.max_nodes = 1000, .unloads = unloads};
+    struct tree_node *a, *b, *c, *d;
 
     (void)state;
     teardown(NULL);
-    assert_int_equal(make(2, NULL, NULL), 0);
-    site = tree_site(tree, 0x10, 0x108, 1);
-    assert_int_equal(tree_id(tree, site), 1);
-    assert_ptr_equal(tree_site(tree, 0x10, 0x110, 1), tree_root(tree));
-    assert_ptr_equal(tree_site(tree, 0x10, 0x108, 1), site);
-    assert_int_equal(tree_refused(tree), 1);
+    assert_int_equal(tree_new(&config, &tree), 0);
+    a = child(tree_root(tree), 0x20, 0x100);
+    b = child(tree_root(tree), 0x20, 0x108);
+    c = child(a, 0x10, 0x200);
+    d = child(b, 0x10, 0x200);
+    assert_ptr_not_equal(tree_call(tree, c), tree_call(tree, d));
+    assert_ptr_not_equal(tree_call(tree, child(c, 0x30, 0x300)),
+                         tree_call(tree, child(d, 0x30, 0x300)));
+    assert_ptr_equal(tree_call(tree, child(a, 0x30, 0x300)),
+                     tree_call(tree, child(b, 0x30, 0x300)));
+    assert_ptr_equal(child(b, 0x10, 0x200), d);
+}
+
+static void the_writers_mark_changes_nothing_else(void **state)
+{
+    struct tree_node *a = child(tree_root(tree), 0x10, 0x100), *b = child(a, 0x20, 0x200);
+
+    (void)state;
+    tree_mark_set(a, 255);
+    tree_mark_set(b, 7);
+    assert_int_equal(tree_mark(a), 255);
+    assert_int_equal(tree_mark(b), 7);
+    assert_ptr_equal(child(tree_root(tree), 0x10, 0x100), a);
+    assert_ptr_equal(child(a, 0x20, 0x200), b);
+    tree_marks_clear(tree);
+    assert_int_equal(tree_mark(a), 0);
+    assert_int_equal(tree_mark(b), 0);
+    assert_ptr_equal(child(a, 0x20, 0x200), b);
 }
 
 static void many_keys_give_dense_ids(void **state)
@@ -158,7 +181,6 @@ static void many_keys_give_dense_ids(void **state)
     for (uint32_t i = 1; i < count; i++) {
         node = tree_node_by_id(tree, i);
         assert_int_equal(tree_id(tree, node), i);
-        assert_int_equal(load_acquire(&node->state), TREE_LIVE);
         assert_ptr_equal(child(tree_parent(node), i, i * 16), node);
     }
     assert_null(tree_node_by_id(tree, count));
@@ -196,7 +218,7 @@ static void a_tree_without_memory_is_none(void **state)
         err = make(1000, NULL, NULL);
         memory_fail_after(-1);
         if (!err) {
-            assert_true(fail > 2); /* the tree, its buckets, its first nodes */
+            assert_true(fail > 7); /* the tree and its calls: each has buckets, and first things */
             return;
         }
         assert_int_equal(err, -ENOMEM);
@@ -221,9 +243,11 @@ static void without_memory_the_parent_is_given_and_counted(void **state)
     assert_int_equal(tree_refused(tree), 2);
 }
 
-/* The resolver walks the ids in order and waits at one that is still being made. */
-static void no_id_stays_reserved_once_memory_is_back(void **state)
+/* The resolver walks the calls in order and waits at one that is still being made. */
+static void no_call_stays_reserved_once_memory_is_back(void **state)
 {
+    struct tree_site *call;
+
     (void)state;
     for (uint32_t i = 1; i < CHUNK_NODES; i++)
         child(tree_root(tree), i, 1);
@@ -233,27 +257,22 @@ static void no_id_stays_reserved_once_memory_is_back(void **state)
     memory_fail_after(-1);
     for (uint32_t i = 0; i < 3; i++)
         child(tree_root(tree), CHUNK_NODES + i, 1);
-    for (uint32_t i = 0; i < tree_count(tree); i++) {
-        const struct tree_node *node = tree_node_by_id(tree, i);
-
-        assert_non_null(node);
-        if (load_acquire(&node->state) == TREE_RESERVED)
-            fail_msg("id %u of %u", i, tree_count(tree));
-    }
+    for (uint32_t id = 0; (call = tree_site_by_id(tree->calls, id)); id++)
+        if (load_acquire(&call->state) == TREE_RESERVED)
+            fail_msg("call %u", id);
 }
 
-static void note_created(void *context, struct tree_node *node)
+static void note_created(void *context, struct tree_site *call)
 {
     unsigned *count = context;
 
     ++*count;
-    assert_int_equal(load_relaxed(&node->state), TREE_RESERVED); /* nobody else finds it yet */
-    assert_true(tree_method(node) != 0);
-    assert_non_null(tree_parent(node));
-    store_release(&node->il, 77);
+    assert_int_equal(load_relaxed(&call->state), TREE_RESERVED); /* nobody else finds it yet */
+    assert_true(call->target != 0);
+    store_release(&call->il, 77);
 }
 
-static void a_new_node_is_shown_to_the_folder_above(void **state)
+static void a_new_call_is_shown_to_the_folder_above(void **state)
 {
     unsigned created = 0;
     struct tree_node *a;
@@ -264,8 +283,9 @@ static void a_new_node_is_shown_to_the_folder_above(void **state)
     a = child(tree_root(tree), 0x10, 1);
     child(tree_root(tree), 0x10, 1);
     assert_int_equal(created, 1);
-    assert_int_equal(load_acquire(&a->il), 77);
-    tree_site(tree, 0x10, 5, 0);
+    assert_int_equal(tree_site_il(tree_call(tree, a)), 77);
+    child(a, 0x10, 1); /* another method calls it */
+    child(child(a, 0x10, 1), 0x10, 1);
     assert_int_equal(created, 2);
 }
 
@@ -293,11 +313,9 @@ static void *insert(void *context)
         method = 1 + (random >> 8) % 16;
         ip = 1 + (random >> 16) % 4;
         found = tree_child(tree, node, method, ip);
-        if (found != node &&
-            (tree_parent(found) != node || tree_method(found) != method || tree_ip(found) != ip))
+        if (found != node && (tree_parent(found) != node || tree_method(tree, found) != method ||
+                              tree_call(tree, found)->ip != ip))
             bad++;
-        if (random % 16 == 1)
-            tree_site(tree, method, ip + 16, random);
         node = found;
     }
     return (void *)bad;
@@ -309,9 +327,7 @@ static int by_key(const void *x, const void *y)
 
     if (tree_parent(a) != tree_parent(b))
         return tree_parent(a) < tree_parent(b) ? -1 : 1;
-    if (tree_method(a) != tree_method(b))
-        return tree_method(a) < tree_method(b) ? -1 : 1;
-    return (tree_ip(a) > tree_ip(b)) - (tree_ip(a) < tree_ip(b));
+    return (tree_call(tree, a) > tree_call(tree, b)) - (tree_call(tree, a) < tree_call(tree, b));
 }
 
 static void threads_at_once_make_no_node_twice(uint32_t max_nodes)
@@ -336,8 +352,7 @@ static void threads_at_once_make_no_node_twice(uint32_t max_nodes)
         struct tree_node *node = tree_node_by_id(tree, i);
 
         assert_non_null(node);
-        assert_int_not_equal(load_acquire(&node->state), TREE_RESERVED);
-        if (load_acquire(&node->state) == TREE_LIVE)
+        if (node->up)
             live[used++] = node;
     }
     qsort(live, used, sizeof(struct tree_node *), by_key);
@@ -375,14 +390,15 @@ int main(void)
         TEST(the_same_key_gives_the_same_node),
         TEST(each_part_of_the_key_tells_nodes_apart),
         TEST(a_child_is_found_again_among_any_number),
-        TEST(a_site_is_found_again_and_keeps_its_first_hint),
-        TEST(without_room_a_site_is_the_root_and_counted),
+        TEST(nodes_share_the_same_call_from_the_same_method),
+        TEST(calls_of_code_that_may_be_unloaded_are_not_shared),
+        TEST(the_writers_mark_changes_nothing_else),
         TEST(many_keys_give_dense_ids),
         TEST(past_max_nodes_the_parent_is_given_and_counted),
         TEST(a_tree_without_memory_is_none),
         TEST(without_memory_the_parent_is_given_and_counted),
-        TEST(no_id_stays_reserved_once_memory_is_back),
-        TEST(a_new_node_is_shown_to_the_folder_above),
+        TEST(no_call_stays_reserved_once_memory_is_back),
+        TEST(a_new_call_is_shown_to_the_folder_above),
         TEST(threads_with_room_make_no_node_twice),
         TEST(threads_without_room_make_no_node_twice),
     };

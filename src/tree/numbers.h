@@ -1,0 +1,50 @@
+/*
+ * tree/numbers.h - things that are numbered 0, 1, 2, ..., lie in one array in this order and stay for good. Address
+ * space for all is reserved at the start; pages come as they are needed.
+ */
+#ifndef SHADOWTRACE_TREE_NUMBERS_H
+#define SHADOWTRACE_TREE_NUMBERS_H
+
+#include "base/atomics.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct tree_numbers {
+    char *array;             /* zeroed */
+    size_t size;             /* bytes of a thing */
+    uint32_t most;           /* numbers there may be */
+    _Atomic(uint32_t) count; /* given out */
+    _Atomic(uint32_t) ready; /* whose things have memory; at least count */
+    _Atomic(uint64_t) refused;
+};
+
+/* From all zeros. 0 or -ENOMEM; tree_numbers_fini() in both cases. */
+int tree_numbers_init(struct tree_numbers *numbers, size_t size, uint32_t most);
+void tree_numbers_fini(struct tree_numbers *numbers);
+
+/*
+ * tree_numbers_next - the next number, and memory for its thing.
+ * Returns: false when there are `most`, or no memory; counted. Threads: any, lock-free.
+ */
+bool tree_numbers_next(struct tree_numbers *numbers, uint32_t *number);
+
+/* Buckets of a chained hash over so many things: a power of two of them, zeroed. */
+struct tree_buckets {
+    _Atomic(uint32_t) *first; /* number of the youngest thing of a chain, 0 none */
+    unsigned bits;
+};
+int tree_buckets_init(struct tree_buckets *buckets, uint32_t things); /* as above */
+void tree_buckets_fini(struct tree_buckets *buckets);
+
+static inline _Atomic(uint32_t) *tree_bucket(const struct tree_buckets *buckets, uint64_t a,
+                                             uint64_t b, uint64_t c)
+{
+    uint64_t h = a * UINT64_C(0x9e3779b97f4a7c15);
+
+    h = (h ^ (h >> 29) ^ b) * UINT64_C(0xbf58476d1ce4e5b9);
+    h = (h ^ (h >> 32) ^ c) * UINT64_C(0x94d049bb133111eb);
+    return &buckets->first[h >> (64 - buckets->bits)];
+}
+
+#endif

@@ -1,0 +1,117 @@
+#include "tree/sites.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+
+/*
+ * A chained hash that only grows: a site is pushed onto its chain by compare-and-swap and never leaves, so look-ups need
+ * no protection. Progress: look-up wait-free but for the length of the chain; insertion lock-free.
+ */
+
+_Static_assert(sizeof(struct tree_site) == 40,
+               "the tree looks at one for each node that it passes");
+
+int tree_sites_new(const struct tree_sites_config *config, struct tree_sites **out)
+{
+    struct tree_sites *sites = memory_zalloc(1, sizeof(*sites));
+    uint32_t none;
+
+    *out = NULL;
+    if (!sites)
+        return -ENOMEM;
+    sites->config = *config;
+    if (tree_numbers_init(&sites->numbers, sizeof(struct tree_site), config->max_sites) ||
+        tree_buckets_init(&sites->buckets, config->max_sites) ||
+        !tree_numbers_next(&sites->numbers, &none)) {
+        tree_sites_free(sites);
+        return -ENOMEM;
+    }
+    store_relaxed(&tree_site_at(sites, none)->state, TREE_HOLE);
+    *out = sites;
+    return 0;
+}
+
+void tree_sites_free(struct tree_sites *sites)
+{
+    if (!sites)
+        return;
+    tree_numbers_fini(&sites->numbers);
+    tree_buckets_fini(&sites->buckets);
+    memory_free(sites);
+}
+
+/* What has to be the same; an allocation's target need not be. */
+struct key {
+    uintptr_t method, ip, target;
+    uint32_t under;
+    bool any_target;
+};
+
+static uint32_t chain_find(const struct tree_sites *sites, uint32_t at, const struct key *key)
+{
+    const struct tree_site *site;
+
+    for (; at; at = site->next) {
+        site = tree_site_at(sites, at);
+        if (site->ip == key->ip && site->method == key->method && site->under == key->under &&
+            (key->any_target || site->target == key->target))
+            return at;
+    }
+    return 0;
+}
+
+static uint32_t make(struct tree_sites *sites, const struct key *key)
+{
+    struct tree_site *site;
+    uint32_t id;
+
+    if (!tree_numbers_next(&sites->numbers, &id))
+        return 0;
+    site = tree_site_at(sites, id);
+    site->method = key->method;
+    site->ip = key->ip;
+    site->target = key->target;
+    site->under = key->under;
+    store_relaxed(&site->il, TREE_IL_PENDING);
+    if (sites->config.created)
+        sites->config.created(sites->config.context, site);
+    return id;
+}
+
+static uint32_t find_or_make(struct tree_sites *sites, const struct key *key)
+{
+    _Atomic(uint32_t) *first = tree_bucket(&sites->buckets, key->method, key->ip,
+                                           key->any_target ? key->under : key->target ^ key->under);
+    uint32_t head = load_acquire(first); /* pairs with the release that pushes */
+    uint32_t made = 0, found;
+
+    while (!(found = chain_find(sites, head, key))) {
+        if (!made && !(made = make(sites, key)))
+            return 0;
+        tree_site_at(sites, made)->next = head;
+        if (cas_acq_rel(first, &head, made)) {
+            store_release(&tree_site_at(sites, made)->state, TREE_LIVE);
+            return made;
+        }
+    }
+    if (made)
+        store_release(&tree_site_at(sites, made)->state, TREE_HOLE);
+    return found;
+}
+
+uint32_t tree_site_call(struct tree_sites *sites, uintptr_t method, uintptr_t ip, uintptr_t target,
+                        uint32_t under)
+{
+    return find_or_make(sites, &(struct key){method, ip, target, under, false});
+}
+
+uint32_t tree_site_alloc(struct tree_sites *sites, uintptr_t method, uintptr_t ip, uintptr_t class)
+{
+    return find_or_make(sites, &(struct key){method, ip, class, 0, true});
+}
+
+struct tree_site *tree_site_by_id(const struct tree_sites *sites, uint32_t id)
+{
+    return id < load_acquire(&sites->numbers.count) ? tree_site_at(sites, id) : NULL;
+}

@@ -1,0 +1,73 @@
+/*
+ * tree/sites.h - instructions that call or allocate, each told by its return address: what is known of one is kept
+ * once, however many stacks it is in. Sites are made once, numbered from 1 on, and never freed or moved.
+ *
+ * A method and a target are opaque words here.
+ */
+#ifndef SHADOWTRACE_TREE_SITES_H
+#define SHADOWTRACE_TREE_SITES_H
+
+#include "tree/numbers.h"
+
+#define TREE_IL_PENDING \
+    (-1) /* nobody has resolved the instruction yet; other values are the resolver's */
+
+enum tree_state {
+    TREE_RESERVED, /* the id is given out, the site is being made */
+    TREE_LIVE,     /* it is found (release: the fields below are set) */
+    TREE_HOLE,     /* another thread made the same first: this id is never used */
+};
+
+struct tree_site {
+    uintptr_t method;       /* that the instruction is in; 0: none of those known */
+    uintptr_t ip;           /* return address; 0: not known */
+    uintptr_t target;       /* a call's: the method called; an allocation's: the class met first */
+    _Atomic(int32_t) il;    /* TREE_IL_PENDING until resolved (release) */
+    uint32_t next;          /* on its chain, see sites.c; fixed once published; 0 ends it */
+    uint32_t under;         /* 0; or a call that only the children of one node share: 1 + its id */
+    _Atomic(uint8_t) state; /* enum tree_state */
+};
+
+struct tree_sites_config {
+    uint32_t max_sites;
+    /* A new site, on the thread that made it, before any other thread can find it; may be NULL. */
+    void (*created)(void *context, struct tree_site *site);
+    void *context;
+};
+
+/* Fields are sites.c's own; here for the inline functions. */
+struct tree_sites {
+    struct tree_sites_config config;
+    struct tree_numbers numbers;
+    struct tree_buckets buckets;
+};
+
+int tree_sites_new(const struct tree_sites_config *config,
+                   struct tree_sites **out); /* or -ENOMEM */
+void tree_sites_free(struct tree_sites *sites);
+
+/*
+ * tree_site_call - the id of the instruction of `method` before `ip` that calls `target`; tree_site_alloc - of the one
+ * that allocates: `class` is kept as its target if it is new. Made if it is new.
+ * Returns: the id; 0 when max_sites is reached or memory runs out, counted. Threads: any, lock-free.
+ */
+uint32_t tree_site_call(struct tree_sites *sites, uintptr_t method, uintptr_t ip, uintptr_t target,
+                        uint32_t under);
+uint32_t tree_site_alloc(struct tree_sites *sites, uintptr_t method, uintptr_t ip, uintptr_t class);
+
+/* The site with that id, of any state. */
+static inline struct tree_site *tree_site_at(const struct tree_sites *sites, uint32_t id)
+{
+    return (struct tree_site *)(void *)sites->numbers.array + id;
+}
+
+/* The same, or NULL past the newest id. */
+struct tree_site *tree_site_by_id(const struct tree_sites *sites, uint32_t id);
+
+/* IL offset as resolved; TREE_IL_PENDING too while the site is being made. */
+static inline int32_t tree_site_il(const struct tree_site *site)
+{
+    return load_acquire(&site->state) == TREE_LIVE ? load_acquire(&site->il) : TREE_IL_PENDING;
+}
+
+#endif
