@@ -1,28 +1,25 @@
 #include "base/buffer.h"
 
+#include "base/decimal.h"
 #include "base/memory.h"
 
 #include <stdio.h>
 #include <string.h>
 
-char *buffer_reserve(struct buffer *b, size_t more)
+char *buffer_grow(struct buffer *b, size_t more)
 {
-    size_t need = b->size + more + 1;
+    size_t need = b->size + more + 1, capacity = b->capacity ? b->capacity : 64;
+    char *data;
 
-    if (need > b->capacity) {
-        size_t capacity = b->capacity ? b->capacity : 64;
-        char *data;
-
-        while (capacity < need)
-            capacity *= 2;
-        data = memory_realloc(b->data, capacity);
-        if (!data) {
-            b->failed = 1;
-            return NULL;
-        }
-        b->data = data;
-        b->capacity = capacity;
+    while (capacity < need)
+        capacity *= 2;
+    data = memory_realloc(b->data, capacity);
+    if (!data) {
+        b->failed = 1;
+        return NULL;
     }
+    b->data = data;
+    b->capacity = capacity;
     return b->data + b->size;
 }
 
@@ -49,14 +46,12 @@ void buffer_char(struct buffer *b, char c)
 
 void buffer_unsigned(struct buffer *b, uint64_t value)
 {
-    char digits[20];
-    size_t at = sizeof(digits);
+    char *to = buffer_reserve(b, DECIMAL_ROOM);
 
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value);
-    buffer_append(b, digits + at, sizeof(digits) - at);
+    if (!to)
+        return;
+    b->size = (size_t)(decimal_put(to, value) - b->data);
+    b->data[b->size] = '\0';
 }
 
 void buffer_format(struct buffer *b, const char *format, ...)

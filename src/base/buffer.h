@@ -34,9 +34,19 @@ void buffer_utf8(struct buffer *b, const char *text);
 /* JSON string with its quotes; `text` must be valid UTF-8. Escapes quote, backslash and control characters. */
 void buffer_json_string(struct buffer *b, const char *text);
 
-/* buffer_reserve - room for `more` bytes after the present ones. Returns where they go, NULL when memory ran out;
- * what was written there counts once the caller adds it to size. */
-char *buffer_reserve(struct buffer *b, size_t more);
+/*
+ * buffer_reserve - room for `more` bytes after the present ones. Returns where they go, NULL when memory ran out; what
+ * was written there counts once the caller adds it to size.
+ */
+static inline char *buffer_reserve(struct buffer *b, size_t more);
+char *buffer_grow(struct buffer *b, size_t more); /* its other half: there was no room */
+
+static inline char *buffer_reserve(struct buffer *b, size_t more)
+{
+    if (__builtin_expect(b->size + more < b->capacity, 1))
+        return b->data + b->size;
+    return buffer_grow(b, more);
+}
 
 void buffer_clear(struct buffer *b); /* empty and unmarked; keeps the memory */
 void buffer_free(struct buffer *b);

@@ -1,5 +1,7 @@
 #include "log/log_internal.h"
 
+#include "base/decimal.h"
+
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -9,48 +11,25 @@
 /* Appends a literal; at must have room. */
 #define PUT(at, literal) (memcpy((at), (literal), sizeof(literal) - 1), (at) + sizeof(literal) - 1)
 
-static char *put_number(char *at, uint64_t value)
-{
-    static const char pairs[] =
-        "00010203040506070809101112131415161718192021222324252627282930313233343536"
-        "37383940414243444546474849505152535455565758596061626364656667686970717273"
-        "7475767778798081828384858687888990919293949596979899";
-    char digits[20], *first = digits + sizeof(digits);
-    size_t count;
+static const char *const heap_members[] = {"", ",\"heap\":\"large\"", ",\"heap\":\"pinned\"",
+                                           ",\"heap\":\"frozen\""};
 
-    for (; value >= 100; value /= 100) {
-        first -= 2;
-        memcpy(first, &pairs[value % 100 * 2], 2);
-    }
-    if (value >= 10) {
-        first -= 2;
-        memcpy(first, &pairs[value * 2], 2);
-    } else {
-        *--first = (char)('0' + value);
-    }
-    count = (size_t)(digits + sizeof(digits) - first);
-    memcpy(at, first, count);
-    return at + count;
-}
-
-static const char *const heap_names[] = {NULL, "large", "pinned", "frozen"};
-
-/* Why a call instruction has no IL offset. */
-static const char *site_name(int32_t il)
+/* Why a call instruction has no IL offset: the member that says so. */
+static const char *call_member(int32_t il)
 {
     switch (il) {
     case NAMES_SITE_NATIVE:
-        return "native";
+        return ",\"call\":\"native\"";
     case NAMES_SITE_STUB:
-        return "stub";
+        return ",\"call\":\"stub\"";
     case NAMES_SITE_DYNAMIC:
-        return "dynamic";
+        return ",\"call\":\"dynamic\"";
     case NAMES_SITE_OTHER:
-        return "unhooked";
+        return ",\"call\":\"unhooked\"";
     case NAMES_SITE_UNMAPPED:
-        return "unmapped";
+        return ",\"call\":\"unmapped\"";
     default:
-        return NULL;
+        return "";
     }
 }
 
@@ -61,11 +40,6 @@ double log_weight(const struct log_thread *thread, const struct event *event)
     if (!thread->sample)
         return bytes;
     return bytes > 0 ? bytes / -expm1(-bytes / rate) : rate;
-}
-
-int32_t log_site_il(const struct log *log, uint32_t site)
-{
-    return site ? tree_site_il(tree_site_at(log->config.sites, site)) : NAMES_SITE_NONE;
 }
 
 static void put_stack(struct log *log, const struct tree_node *node)
@@ -84,50 +58,63 @@ static void put_stack(struct log *log, const struct tree_node *node)
     buffer_char(b, ']');
 }
 
+/* What only some recordings have; a line that none of it is on is finished without coming here. */
+static void put_rest(struct log *log, struct log_thread *thread, const struct event *event)
+{
+    struct buffer *b = &log->file.buffer;
+
+    buffer_text(b, heap_members[event_heap(event)]);
+    if (thread->sample)
+        buffer_format(b, ",\"weight\":%.17g", log_weight(thread, event));
+    if (log->config.options->stacks == OPTIONS_STACKS_INLINE) {
+        struct tree_node *node = tree_node_by_id(log->config.tree, event->node);
+
+        buffer_text(b, ",\"type\":");
+        buffer_json_string(b, names_class_text((const struct names_class *)event->subject));
+        put_stack(log, node);
+        if (thread->values && thread->values_ticks == event->ticks)
+            log_values_put(b, thread, node);
+    }
+}
+
 void log_format_alloc(struct log *log, struct log_thread *thread, const struct event *event,
-                      uint64_t t)
+                      uint64_t t, int32_t il)
 {
     struct buffer *b = &log->file.buffer;
     const struct names_class *class = (const struct names_class *)event->subject;
-    const char *heap = heap_names[event_heap(event)];
-    int32_t il = log_site_il(log, event->site);
     bool whole = log->config.options->stacks == OPTIONS_STACKS_INLINE;
     char *line = buffer_reserve(b, ALLOC_LINE), *at = line;
 
     if (!line)
         return;
     at = PUT(at, "{\"kind\":\"alloc\",\"t\":");
-    at = put_number(at, t);
+    at = decimal_put(at, t);
     at = PUT(at, ",\"thread\":");
-    at = put_number(at, thread->ring->thread);
+    at = decimal_put(at, thread->ring->thread);
     at = PUT(at, ",\"class\":");
-    at = put_number(at, class->id);
+    at = decimal_put(at, class->id);
     at = PUT(at, ",\"bytes\":");
-    at = put_number(at, event_bytes(event));
+    at = decimal_put(at, event_bytes(event));
     if (!whole) {
         at = PUT(at, ",\"node\":");
-        at = put_number(at, event->node);
+        at = decimal_put(at, event->node);
     }
     if (il >= 0) {
         at = PUT(at, ",\"il\":");
-        at = put_number(at, (uint64_t)il);
+        at = decimal_put(at, (uint64_t)il);
     }
     if (thread->values && thread->values_ticks == event->ticks) {
         at = PUT(at, ",\"values\":");
-        at = put_number(at, thread->values);
+        at = decimal_put(at, thread->values);
+    }
+    if (LIKELY(!whole && !thread->sample && event_heap(event) == EVENT_HEAP_NORMAL)) {
+        at = PUT(at, "}\n");
+        *at = '\0';
+        b->size += (size_t)(at - line);
+        return;
     }
     b->size += (size_t)(at - line);
-    if (heap)
-        buffer_format(b, ",\"heap\":\"%s\"", heap);
-    if (thread->sample)
-        buffer_format(b, ",\"weight\":%.17g", log_weight(thread, event));
-    if (whole) {
-        buffer_text(b, ",\"type\":");
-        buffer_json_string(b, names_class_text(class));
-        put_stack(log, tree_node_by_id(log->config.tree, event->node));
-        if (thread->values && thread->values_ticks == event->ticks)
-            log_values_put(b, thread, tree_node_by_id(log->config.tree, event->node));
-    }
+    put_rest(log, thread, event);
     buffer_append(b, "}\n", 2);
 }
 
@@ -147,7 +134,6 @@ int log_format_node(struct log *log, const struct tree_node *node)
     size_t mark = b->size;
     const struct tree_site *call = tree_call(log->config.tree, node);
     int32_t il = load_relaxed(&call->il);
-    const char *kind = site_name(il);
     char *line = buffer_reserve(b, ALLOC_LINE), *at = line;
 
     if (!line) {
@@ -155,18 +141,17 @@ int log_format_node(struct log *log, const struct tree_node *node)
         return -ENOMEM;
     }
     at = PUT(at, "{\"kind\":\"node\",\"id\":");
-    at = put_number(at, tree_id(log->config.tree, node));
+    at = decimal_put(at, tree_id(log->config.tree, node));
     at = PUT(at, ",\"parent\":");
-    at = put_number(at, tree_id(log->config.tree, tree_parent(node)));
+    at = decimal_put(at, tree_id(log->config.tree, tree_parent(node)));
     at = PUT(at, ",\"method\":");
-    at = put_number(at, ((const struct names_method *)call->target)->id);
+    at = decimal_put(at, ((const struct names_method *)call->target)->id);
     if (il >= 0) {
         at = PUT(at, ",\"il\":");
-        at = put_number(at, (uint64_t)il);
+        at = decimal_put(at, (uint64_t)il);
     }
     b->size += (size_t)(at - line);
-    if (kind)
-        buffer_format(b, ",\"call\":\"%s\"", kind);
+    buffer_text(b, call_member(il));
     if (call->ip == FRAME_RET_FILTER)
         buffer_text(b, ",\"filter\":true");
     return log_line_end(b, mark);
@@ -176,7 +161,6 @@ int log_format_site(struct log *log, const struct log_site *site)
 {
     struct buffer *b = &log->file.buffer;
     size_t mark = b->size;
-    const char *heap = heap_names[site->heap];
     int32_t il = log_site_il(log, site->site);
     char *line = buffer_reserve(b, ALLOC_LINE), *at = line;
 
@@ -185,22 +169,21 @@ int log_format_site(struct log *log, const struct log_site *site)
         return -ENOMEM;
     }
     at = PUT(at, "{\"kind\":\"site\",\"node\":");
-    at = put_number(at, site->node);
+    at = decimal_put(at, site->node);
     if (il >= 0) {
         at = PUT(at, ",\"il\":");
-        at = put_number(at, (uint64_t)il);
+        at = decimal_put(at, (uint64_t)il);
     }
     at = PUT(at, ",\"class\":");
-    at = put_number(at, site->class->id);
+    at = decimal_put(at, site->class->id);
     at = PUT(at, ",\"thread\":");
-    at = put_number(at, site->thread);
+    at = decimal_put(at, site->thread);
     at = PUT(at, ",\"allocs\":");
-    at = put_number(at, site->allocs);
+    at = decimal_put(at, site->allocs);
     at = PUT(at, ",\"bytes\":");
-    at = put_number(at, site->bytes);
+    at = decimal_put(at, site->bytes);
     b->size += (size_t)(at - line);
-    if (heap)
-        buffer_format(b, ",\"heap\":\"%s\"", heap);
+    buffer_text(b, heap_members[site->heap]);
     if (site->weight > (double)site->bytes) /* else each stands for itself */
         buffer_format(b, ",\"weight\":%.17g", site->weight);
     return log_line_end(b, mark);

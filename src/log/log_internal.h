@@ -147,7 +147,7 @@ void log_file_free(
 
 /* format.c: event lines, formatted in place */
 void log_format_alloc(struct log *log, struct log_thread *thread, const struct event *event,
-                      uint64_t t);
+                      uint64_t t, int32_t il);
 int log_format_node(struct log *log, const struct tree_node *node); /* 0 or -ENOMEM */
 int log_format_site(struct log *log, const struct log_site *site);  /* the same */
 /* Ends a line that began at mark; no half lines: one that memory ran out for is taken back. 0 or -ENOMEM. */
@@ -161,6 +161,12 @@ int log_define_thread(struct log *log, struct log_thread *thread, const uint64_t
 static inline bool log_ids_has(const struct log_ids *ids, uint32_t id)
 {
     return id < ids->capacity && ids->seen[id];
+}
+static inline bool log_node_defined(const struct log *log, uint32_t id)
+{
+    const struct tree_node *node = tree_node_by_id(log->config.tree, id);
+
+    return node && tree_mark(node) == log->generation;
 }
 void log_ids_clear(struct log_ids *ids); /* nothing was written: a new part begins */
 void log_ids_free(struct log_ids *ids);
@@ -255,6 +261,9 @@ void log_sites_drop(struct log *log);  /* at the end: what is left is lost, and 
 /* The weight of an allocation: bytes that it stands for; its own if its thread does not sample. */
 double log_weight(const struct log_thread *thread, const struct event *event);
 /* IL offset of the allocation itself, or a NAMES_SITE_ value; NAMES_SITE_PENDING until it is resolved. */
-int32_t log_site_il(const struct log *log, uint32_t site);
+static inline int32_t log_site_il(const struct log *log, uint32_t site)
+{
+    return site ? tree_site_il(tree_site_at(log->config.sites, site)) : NAMES_SITE_NONE;
+}
 
 #endif

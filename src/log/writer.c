@@ -38,15 +38,24 @@ static uint64_t event_t(struct log *log, struct log_thread *thread, const struct
     return ns;
 }
 
+/* Class and node of an allocation; nearly always they are there. */
+static int define_for(struct log *log, const struct event *event)
+{
+    const struct names_class *class = (const struct names_class *)event->subject;
+    int err = LIKELY(log_ids_has(&log->classes, class->id)) ? 0 : log_define_class(log, class);
+
+    return err || LIKELY(log_node_defined(log, event->node)) ? err
+                                                             : log_define_node(log, event->node);
+}
+
 static int write_alloc(struct log *log, struct log_thread *thread, const struct event *event)
 {
     struct buffer *b = &log->file.buffer;
     size_t mark;
-    int err = log_define_class(log, (const struct names_class *)event->subject);
+    int32_t il = log_site_il(log, event->site);
+    int err = define_for(log, event);
 
-    if (!err)
-        err = log_define_node(log, event->node);
-    if (!err && log_site_il(log, event->site) == NAMES_SITE_PENDING)
+    if (!err && il == NAMES_SITE_PENDING)
         err = -EAGAIN;
     if (err)
         return err;
@@ -55,7 +64,7 @@ static int write_alloc(struct log *log, struct log_thread *thread, const struct 
         return 0;
     }
     mark = b->size;
-    log_format_alloc(log, thread, event, event_t(log, thread, event));
+    log_format_alloc(log, thread, event, event_t(log, thread, event), il);
     if (b->failed) {
         b->size = mark;
         b->failed = 0;
@@ -94,26 +103,26 @@ static int write_name(struct log *log, const struct event_name *name)
     return log_define_thread(log, thread, NULL);
 }
 
+/* Kinds whose subject is a block of ours. */
+#define KIND(kind) (1u << (kind))
+#define PAYLOADS \
+    (KIND(EVENT_MISMATCH) | KIND(EVENT_SNAPSHOT) | KIND(EVENT_THREAD_NAME) | KIND(EVENT_FAMILY) | \
+     KIND(EVENT_VALUES))
+
 static bool has_payload(const struct event *event)
 {
-    enum event_kind kind = event_kind(event);
-
-    return kind != EVENT_ALLOC && kind != EVENT_TRANSITION && kind != EVENT_CALL &&
-           kind != EVENT_VALUES_OF && kind != EVENT_SAMPLE_RATE && kind != EVENT_SAMPLE;
+    return KIND(event_kind(event)) & PAYLOADS;
 }
 
-/* One event. Returns 0 when it is done with, or -EAGAIN when it has to wait. */
-static int handle(struct log *log, struct log_thread *thread, const struct event *event)
+/* Any but an allocation. Returns 0 when it is done with, or -EAGAIN when it has to wait. */
+static int handle_other(struct log *log, struct log_thread *thread, const struct event *event)
 {
     void *payload = has_payload(event) ? (void *)event->subject : NULL;
     int err = 0;
 
-    if (event_kind(event) != EVENT_CALL && thread->calls)
-        log_calls_flush(log, thread);
     switch (event_kind(event)) {
     case EVENT_ALLOC:
-        err = log->sites ? count_alloc(log, thread, event) : write_alloc(log, thread, event);
-        break;
+        break; /* see handle() */
     case EVENT_MISMATCH:
         err = log_write_mismatch(log, thread, payload, event_t(log, thread, event));
         break;
@@ -148,11 +157,25 @@ static int handle(struct log *log, struct log_thread *thread, const struct event
     }
     if (err == -EAGAIN)
         return err;
-    if (err && event_kind(event) == EVENT_ALLOC)
-        log->lost_here[EVENT_LOST_NO_MEMORY]++;
-    else if (err && log_family_of(event) != OPTIONS_ALLOC)
+    if (err && log_family_of(event) != OPTIONS_ALLOC)
         log->family_lost[log_family_of(event)][EVENT_LOST_NO_MEMORY]++;
     memory_free(payload);
+    return 0;
+}
+
+/* One event. Returns as handle_other. */
+static int handle(struct log *log, struct log_thread *thread, const struct event *event)
+{
+    int err;
+
+    if (UNLIKELY(thread->calls != NULL) && event_kind(event) != EVENT_CALL)
+        log_calls_flush(log, thread);
+    if (UNLIKELY(event_kind(event) != EVENT_ALLOC))
+        return handle_other(log, thread, event);
+    err = log->sites ? count_alloc(log, thread, event) : write_alloc(log, thread, event);
+    if (LIKELY(!err) || err == -EAGAIN)
+        return err;
+    log->lost_here[EVENT_LOST_NO_MEMORY]++;
     return 0;
 }
 

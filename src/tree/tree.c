@@ -129,21 +129,11 @@ struct tree_node *tree_child_slow(struct tree *tree, struct tree_node *parent, u
     return found;
 }
 
-struct tree_node *tree_node_by_id(struct tree *tree, uint32_t id)
-{
-    return id < tree_count(tree) ? &tree->nodes[id] : NULL;
-}
-
 void tree_marks_clear(struct tree *tree)
 {
     for (uint32_t id = 0; id < tree_count(tree); id++)
         atomic_fetch_and_explicit(&tree->nodes[id].call_mark, (1u << TREE_CALL_BITS) - 1,
                                   memory_order_relaxed); /* a node may be in the making */
-}
-
-uint32_t tree_count(const struct tree *tree)
-{
-    return load_acquire(&tree->numbers.count);
 }
 
 uint64_t tree_refused(const struct tree *tree)

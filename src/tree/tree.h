@@ -99,8 +99,9 @@ struct tree_node *tree_child_slow(struct tree *tree, struct tree_node *parent, u
                                   uintptr_t ip); /* its other half */
 
 /* The node with that id, or NULL past the newest id. */
-struct tree_node *tree_node_by_id(struct tree *tree, uint32_t id);
-uint32_t tree_count(const struct tree *tree);   /* ids given out so far, the root's included */
+static inline struct tree_node *tree_node_by_id(struct tree *tree, uint32_t id);
+static inline uint32_t tree_count(
+    const struct tree *tree);                   /* ids given out so far, the root's included */
 uint64_t tree_refused(const struct tree *tree); /* look-ups answered with the parent instead */
 
 static inline bool tree_is_call(const struct tree *tree, const struct tree_node *node,
@@ -119,6 +120,16 @@ static inline struct tree_node *tree_child(struct tree *tree, struct tree_node *
     if (LIKELY(down && tree_is_call(tree, parent + down, method, ip)))
         return parent + down;
     return tree_child_slow(tree, parent, method, ip);
+}
+
+static inline uint32_t tree_count(const struct tree *tree)
+{
+    return load_acquire(&tree->numbers.count);
+}
+
+static inline struct tree_node *tree_node_by_id(struct tree *tree, uint32_t id)
+{
+    return id < tree_count(tree) ? &tree->nodes[id] : NULL;
 }
 
 #endif
