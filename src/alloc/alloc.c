@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "live/live.h"
+#include "stack/stack_hot.h"
 
 #include <shadowtrace/clr/constants.h>
 
@@ -20,7 +21,9 @@ enum { VERDICT_NONE, VERDICT_WANTED, VERDICT_UNWANTED };
 struct alloc {
     struct alloc_config config;
     _Atomic(uint64_t) heap_epoch;
-    bool by_type; /* --types given */
+    const _Atomic(uint32_t) *names_epoch; /* names_epoch() */
+    bool by_type;                         /* --types given */
+    bool lines;                           /* call instructions are wanted */
     struct site_table sites;
 };
 
@@ -28,7 +31,7 @@ struct alloc {
 struct alloc_thread {
     struct event_ring *ring;
     uint64_t heap_epoch;             /* in which the range below was seen */
-    uintptr_t young_low, young_high; /* generation 0: what lies here is on the normal heap */
+    uintptr_t young_low, young_size; /* generation 0: what lies here is on the normal heap */
     uint32_t names_epoch;            /* in which the cache below was filled */
     uint32_t until_check;            /* allocations to the next comparison */
     uint64_t check_after;            /* ticks: not before, if check_bounded */
@@ -55,6 +58,8 @@ int alloc_new(const struct alloc_config *config, struct alloc **out)
     if (!a)
         return -ENOMEM;
     a->config = *config;
+    a->names_epoch = names_epoch_word(config->names);
+    a->lines = !config->options->no_lines;
     a->by_type = config->options->types.count > 0;
     store_relaxed(&a->heap_epoch, 1);
     a->sites.native_low = config->native_low;
@@ -96,9 +101,7 @@ static struct alloc_thread *thread_new(struct alloc *a, void **data)
 
 static struct alloc_thread *thread_of(struct alloc *a, struct stack *s)
 {
-    void **data = stack_data(s);
-
-    return LIKELY(*data) ? *data : thread_new(a, data);
+    return LIKELY(s->data) ? s->data : thread_new(a, &s->data);
 }
 
 struct event_ring *alloc_ring(struct alloc *a)
@@ -111,48 +114,58 @@ struct event_ring *alloc_ring(struct alloc *a)
 
 void alloc_thread_ended(struct alloc *a, struct stack *s)
 {
-    void **data = stack_data(s);
-    struct alloc_thread *t = *data;
+    struct alloc_thread *t = s->data;
 
     if (!t)
         return;
-    *data = NULL;
+    s->data = NULL;
     if (t->state)
         a->config.state_free(a->config.context, t->state);
     event_ring_close(t->ring);
     memory_pages_unmap(t, sizeof(*t));
 }
 
-static struct names_class *class_of(struct alloc *a, struct alloc_thread *t, uintptr_t id,
-                                    uintptr_t object)
+static unsigned cache_at(uintptr_t id)
 {
-    unsigned at = (unsigned)(id >> 3 ^ id >> 11) & (CLASS_CACHE - 1);
+    return (unsigned)(id >> 3 ^ id >> 11) & (CLASS_CACHE - 1);
+}
+
+static __attribute__((noinline)) struct names_class *
+class_find(struct alloc *a, struct alloc_thread *t, uintptr_t id, uintptr_t object)
+{
+    unsigned at = cache_at(id);
     uint32_t epoch = names_epoch(a->config.names);
 
-    if (UNLIKELY(t->names_epoch !=
-                 epoch)) { /* something was unloaded: an id may mean another class now */
+    if (t->names_epoch != epoch) { /* something was unloaded: an id may mean another class now */
         for (unsigned i = 0; i < CLASS_CACHE; i++)
             t->cache[i].id = 0;
         t->names_epoch = epoch;
     }
-    if (UNLIKELY(t->cache[at].id != id)) {
-        if (names_class_of(a->config.names, id, object, &t->cache[at].class)) {
-            t->cache[at].id = 0;
-            return NULL;
-        }
-        t->cache[at].id = id;
+    if (names_class_of(a->config.names, id, object, &t->cache[at].class)) {
+        t->cache[at].id = 0;
+        return NULL;
     }
+    t->cache[at].id = id;
     return t->cache[at].class;
 }
 
-static uint64_t size_of(struct alloc *a, struct names_class *class, uintptr_t object)
+static inline struct names_class *class_of(struct alloc *a, struct alloc_thread *t, uintptr_t id,
+                                           uintptr_t object)
+{
+    unsigned at = cache_at(id);
+
+    if (LIKELY(t->cache[at].id == id && t->names_epoch == load_acquire(a->names_epoch)))
+        return t->cache[at].class;
+    return class_find(a, t, id, object);
+}
+
+static __attribute__((noinline)) uint64_t size_ask(struct alloc *a, struct names_class *class,
+                                                   uintptr_t object)
 {
     struct clr_info *info = a->config.info;
-    uint64_t bytes = load_relaxed(&class->fixed_bytes);
+    uint64_t bytes;
     size_t size = 0;
 
-    if (LIKELY(bytes))
-        return bytes;
     if (info->vtbl->get_object_size2(info, object, &size) != S_OK)
         return 0;
     bytes = (size + 7) & ~(uint64_t)7; /* objects are aligned to 8 bytes */
@@ -161,19 +174,21 @@ static uint64_t size_of(struct alloc *a, struct names_class *class, uintptr_t ob
     return bytes;
 }
 
-/*
- * Which heap. Nearly every object is young, in the one range that the thread allocates from: that range is remembered
- * until a collection starts or ends. A young range never turns into another heap without one.
- */
-static enum event_heap heap_of(struct alloc *a, struct alloc_thread *t, uintptr_t object)
+static inline uint64_t size_of(struct alloc *a, struct names_class *class, uintptr_t object)
+{
+    uint64_t bytes = load_relaxed(&class->fixed_bytes);
+
+    return LIKELY(bytes) ? bytes : size_ask(a, class, object);
+}
+
+static __attribute__((noinline)) enum event_heap heap_ask(struct alloc *a, struct alloc_thread *t,
+                                                          uintptr_t object)
 {
     struct clr_info *info = a->config.info;
     uint64_t epoch = load_relaxed(&a->heap_epoch);
     struct clr_gc_generation_range range = {0};
     int32_t frozen = 0;
 
-    if (LIKELY(object - t->young_low < t->young_high - t->young_low && t->heap_epoch == epoch))
-        return EVENT_HEAP_NORMAL;
     if (a->config.info_version >= 10 &&
         info->vtbl->is_frozen_object(info, object, &frozen) == S_OK && frozen)
         return EVENT_HEAP_FROZEN;
@@ -185,10 +200,22 @@ static enum event_heap heap_of(struct alloc *a, struct alloc_thread *t, uintptr_
         return EVENT_HEAP_PINNED;
     if (range.generation == COR_PRF_GC_GEN_0) {
         t->young_low = range.range_start;
-        t->young_high = range.range_start + range.range_length_reserved;
+        t->young_size = range.range_length_reserved;
         t->heap_epoch = epoch;
     }
     return EVENT_HEAP_NORMAL;
+}
+
+/*
+ * Which heap. Nearly every object is young, in the one range that the thread allocates from: that range is remembered
+ * until a collection starts or ends. A young range never turns into another heap without one.
+ */
+static enum event_heap heap_of(struct alloc *a, struct alloc_thread *t, uintptr_t object)
+{
+    if (LIKELY(object - t->young_low < t->young_size &&
+               t->heap_epoch == load_relaxed(&a->heap_epoch)))
+        return EVENT_HEAP_NORMAL;
+    return heap_ask(a, t, object);
 }
 
 /* What tells the call apart from others of the same method: its return address, if lines are wanted. */
@@ -196,24 +223,23 @@ static uintptr_t call_of(const struct alloc *a, const struct frame *frame)
 {
     uintptr_t ret = load_relaxed(&frame->ret);
 
-    return a->config.options->no_lines && ret != FRAME_RET_FILTER ? 0 : ret;
+    return LIKELY(a->lines) || ret == FRAME_RET_FILTER ? ret : 0;
 }
 
 /* The context node of the thread's stack, kept on each frame once known. */
 static struct tree_node *context_of(struct alloc *a, struct frame *top, size_t depth)
 {
-    struct tree_node *node;
-    size_t fresh = 0;
+    struct tree *tree = a->config.tree;
+    struct tree_node *node = tree_root(tree);
+    struct frame *frame = top, *oldest = top - depth;
 
-    while (fresh < depth && !top[-1 - (ptrdiff_t)fresh].node)
-        fresh++;
-    node = fresh < depth ? tree_node_by_id(a->config.tree, top[-1 - (ptrdiff_t)fresh].node)
-                         : tree_root(a->config.tree);
-    while (fresh > 0) {
-        struct frame *frame = &top[-(ptrdiff_t)fresh--];
-
-        node = tree_child(a->config.tree, node, load_relaxed(&frame->method), call_of(a, frame));
-        frame->node = tree_id(a->config.tree, node);
+    while (frame > oldest && !frame[-1].node)
+        frame--;
+    if (frame > oldest)
+        node = tree_node_by_id(tree, frame[-1].node);
+    for (; frame < top; frame++) {
+        node = tree_child(tree, node, load_relaxed(&frame->method), call_of(a, frame));
+        frame->node = tree_id(tree, node);
     }
     return node;
 }
@@ -227,7 +253,7 @@ void **alloc_state(struct alloc *a, struct stack *s)
 
 struct event_ring *alloc_ring_of(struct stack *s)
 {
-    struct alloc_thread *t = *stack_data(s);
+    struct alloc_thread *t = s->data;
 
     return t ? t->ring : NULL;
 }
@@ -350,7 +376,7 @@ static enum live_answer wanted_method(struct alloc *a, struct alloc_thread *t, s
 static int live_lets(struct alloc *a, struct alloc_thread *t, struct stack *s)
 {
     enum live_answer answer = LIVE_CHANGED;
-    bool stale = t->live.number != stack_word(s);
+    bool stale = t->live.number != load_acquire(&s->word);
 
     while (answer == LIVE_CHANGED) {
         if (UNLIKELY(stale) && live_follow(t))
@@ -404,6 +430,16 @@ static void lose(struct event_ring *ring, enum event_lost reason)
     event_lose(ring, reason);
 }
 
+/* The event of this capture was posted. */
+static __attribute__((noinline)) void posted(struct alloc *a, struct alloc_thread *t, bool wanted,
+                                             const struct alloc_capture *capture)
+{
+    if (wanted)
+        compare(a, t, capture);
+    if (a->config.captured)
+        a->config.captured(a->config.context, &t->state, capture);
+}
+
 static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uintptr_t object,
                    struct names_class *class, uint64_t bytes)
 {
@@ -417,13 +453,13 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
 
     /* First, while the object is where it is: naming code that can be unloaded may let a collection run. */
     event.bytes_kind = event_pack(bytes, heap_of(a, t, object), EVENT_ALLOC);
-    depth = stack_settle(s, &top);
+    depth = stack_settle_hot(s, &top);
     node = a->config.capture ? a->config.capture(a->config.context, &t->state)
                              : context_of(a, top, depth);
     if (UNLIKELY(wanted))
         captured = clock_ticks();
     if (depth && !a->config.capture) {
-        ip = a->config.options->no_lines ? 0 : allocating_instruction(a, top, depth);
+        ip = a->lines ? allocating_instruction(a, top, depth) : 0;
         event.site = site_of(a, t, load_relaxed(&top[-1].method), ip, class);
     }
     event.node = tree_id(a->config.tree, node);
@@ -435,10 +471,7 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
         struct alloc_capture capture = {
             s, top, depth, captured - event.ticks, event.ticks, class->id, event.node, t->ring, ip};
 
-        if (wanted)
-            compare(a, t, &capture);
-        if (a->config.captured)
-            a->config.captured(a->config.context, &t->state, &capture);
+        posted(a, t, wanted, &capture);
     }
 }
 
@@ -458,7 +491,7 @@ static void record_if_wanted(struct alloc *a, struct stack *s, struct alloc_thre
 
 void alloc_record(struct alloc *a, uintptr_t object, uintptr_t class_id)
 {
-    struct stack *s = stack_current();
+    struct stack *s = stack_current_hot();
     struct alloc_thread *t;
     struct names_class *class;
     int lets;

@@ -1,7 +1,6 @@
 #include "alloc/site.h"
 
 #define LESSONS 256 /* snapshots at the most: a helper that cannot be learned is given up */
-#define FRAMES  64  /* of the runtime between the callback and the method, at the most */
 
 static bool native(const struct site_table *table, uintptr_t address)
 {
@@ -57,30 +56,22 @@ uintptr_t site_find(struct site_table *table, uintptr_t caller_sp, bool in_filte
                     site_teacher *teacher, void *context)
 {
     const uintptr_t *frame = __builtin_frame_address(0), *inner = NULL;
-    uintptr_t target = caller_sp - 2 * sizeof(uintptr_t), ip = 0;
+    uintptr_t target = caller_sp - 2 * sizeof(uintptr_t), next = frame[0], ip = 0;
 
     /* Frames of the live stack only: the chain must rise. */
-    for (unsigned i = 0; i < FRAMES; i++) {
-        uintptr_t next = frame[0];
-
-        if (next > target &&
-            !in_filter) { /* past the method without meeting its frame: replaced on the stack, its own lies below */
-            frame = inner;
-            next = target;
-        }
-        if (next == target) {
-            uintptr_t limit = frame ? frame[0] : 0;
-
-            if (frame)
-                ip = native(table, frame[1]) ? through_helper(table, frame, limit, teacher, context)
-                                             : frame[1];
-            break;
-        }
-        if (next > target || next <= (uintptr_t)frame || next % sizeof(uintptr_t))
-            break;
+    while (next < target && next > (uintptr_t)frame && next % sizeof(uintptr_t) == 0) {
         inner = frame;
         frame = (const uintptr_t *)next;
+        next = frame[0];
     }
+    if (UNLIKELY(next > target && !in_filter)) {
+        /* past the method without meeting its frame: replaced on the stack, its own lies below */
+        frame = inner;
+        next = target;
+    }
+    if (LIKELY(next == target && frame))
+        ip = native(table, frame[1]) ? through_helper(table, frame, frame[0], teacher, context)
+                                     : frame[1];
     if (!ip)
         add_relaxed(&table->unknown, 1);
     return ip;

@@ -120,17 +120,8 @@ struct event_ring *event_hub_adopt(struct event_hub *hub)
     return oldest;
 }
 
-static bool has_space(struct event_ring *ring, uint64_t head)
-{
-    if (LIKELY(head - ring->tail_seen < ring->room))
-        return true;
-    ring->tail_seen = load_acquire(
-        &ring->tail); /* slots read before they are written again; pairs with the writer */
-    return head - ring->tail_seen < ring->room;
-}
-
 /* Wait for the writer. A writer that has not moved since it was last waited for in vain is not waited for again. */
-static bool wait_for_space(struct event_ring *ring, uint64_t head)
+bool event_wait(struct event_ring *ring, uint64_t head)
 {
     const struct timespec step = {0, WAIT_STEP_NS};
     uint64_t until;
@@ -142,7 +133,7 @@ static bool wait_for_space(struct event_ring *ring, uint64_t head)
     do {
         wake_up(&ring->hub->writer);
         nanosleep(&step, NULL);
-        if (has_space(ring, head)) {
+        if (event_has_space(ring, head)) {
             ring->stuck_at = 0;
             return true;
         }
@@ -154,29 +145,4 @@ static bool wait_for_space(struct event_ring *ring, uint64_t head)
 void event_lose(struct event_ring *ring, enum event_lost reason)
 {
     store_relaxed(&ring->lost[reason], load_relaxed(&ring->lost[reason]) + 1);
-}
-
-static int put(struct event_ring *ring, uint64_t head, const struct event *event)
-{
-    *event_next(ring, head) = *event;
-    store_release(&ring->head, head + 1); /* slot before head; pairs with the writer's acquire */
-    if (UNLIKELY((head & (ring->window_mask >> 2)) == 0))
-        wake_up(&ring->hub->writer); /* each quarter of a window: a system call only if it sleeps */
-    return 0;
-}
-
-int event_post(struct event_ring *ring, const struct event *event)
-{
-    uint64_t head = load_relaxed(&ring->head);
-
-    if (UNLIKELY(!has_space(ring, head)) && !wait_for_space(ring, head))
-        return -ENOSPC;
-    return put(ring, head, event);
-}
-
-int event_offer(struct event_ring *ring, const struct event *event)
-{
-    uint64_t head = load_relaxed(&ring->head);
-
-    return has_space(ring, head) ? put(ring, head, event) : -ENOSPC;
 }

@@ -16,6 +16,7 @@
 #include "base/atomics.h"
 #include "base/wake.h"
 
+#include <errno.h>
 #include <stdbool.h>
 
 enum event_kind {
@@ -261,14 +262,52 @@ struct event_ring *event_hub_adopt(struct event_hub *hub);
 /* Count one allocation of this thread as lost. Threads: the producer. */
 void event_lose(struct event_ring *ring, enum event_lost reason);
 
+/* Inlined, so that an event goes from registers into its slot: read from the stack it would wait for older stores. */
+#define EVENT_INLINE static inline __attribute__((always_inline))
+
 /*
  * event_post - one event into the caller's ring.
  * Returns: 0, or -ENOSPC when there is no space: at once if the hub says drop or has stopped, else after waiting
  *          200 ms in vain; a writer that has not moved since is not waited for again. The caller counts the loss.
  * Threads: the producer. May run: in callbacks, never in a hook.
  */
-int event_post(struct event_ring *ring, const struct event *event);
-int event_offer(struct event_ring *ring,
-                const struct event *event); /* the same, never waits: for hooks */
+EVENT_INLINE int event_post(struct event_ring *ring, const struct event *event);
+EVENT_INLINE int event_offer(struct event_ring *ring,
+                             const struct event *event); /* the same, never waits: for hooks */
+bool event_wait(struct event_ring *ring, uint64_t head); /* event_post: for space */
+
+EVENT_INLINE bool event_has_space(struct event_ring *ring, uint64_t head)
+{
+    if (LIKELY(head - ring->tail_seen < ring->room))
+        return true;
+    ring->tail_seen = load_acquire(
+        &ring->tail); /* slots read before they are written again; pairs with the writer */
+    return head - ring->tail_seen < ring->room;
+}
+
+EVENT_INLINE int event_put(struct event_ring *ring, uint64_t head, const struct event *event)
+{
+    *event_next(ring, head) = *event;
+    store_release(&ring->head, head + 1); /* slot before head; pairs with the writer's acquire */
+    if (UNLIKELY((head & (ring->window_mask >> 2)) == 0))
+        wake_up(&ring->hub->writer); /* each quarter of a window: a system call only if it sleeps */
+    return 0;
+}
+
+EVENT_INLINE int event_post(struct event_ring *ring, const struct event *event)
+{
+    uint64_t head = load_relaxed(&ring->head);
+
+    if (UNLIKELY(!event_has_space(ring, head)) && !event_wait(ring, head))
+        return -ENOSPC;
+    return event_put(ring, head, event);
+}
+
+EVENT_INLINE int event_offer(struct event_ring *ring, const struct event *event)
+{
+    uint64_t head = load_relaxed(&ring->head);
+
+    return event_has_space(ring, head) ? event_put(ring, head, event) : -ENOSPC;
+}
 
 #endif

@@ -379,6 +379,11 @@ uint32_t names_epoch(const struct names *names)
     return load_acquire(&names->epoch);
 }
 
+const _Atomic(uint32_t) *names_epoch_word(const struct names *names)
+{
+    return &names->epoch;
+}
+
 /* ---- what records are made of ---- */
 
 static int class_get(struct names *names, uintptr_t class_id, unsigned depth,

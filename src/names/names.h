@@ -169,6 +169,7 @@ struct names_module *names_type_find(struct names *names, const struct names_mod
  */
 void names_module_unloaded(struct names *names, uintptr_t module_id);
 uint32_t names_epoch(const struct names *names);
+const _Atomic(uint32_t) *names_epoch_word(const struct names *names); /* where it is kept */
 
 /* Records by log id, for the writer; NULL past the newest. Classes are resolved by the resolver as they appear. */
 const struct names_class *names_class_by_id(const struct names *names, uint32_t id);

@@ -22,7 +22,7 @@ _Thread_local struct stack *stack_self = &stack_none;
 
 static struct stack_config config;
 static pthread_key_t key;
-static _Atomic(bool) stopped;
+_Atomic(bool) stack_stopped;
 static _Atomic(uint32_t) word; /* what stack_word_set() was told last */
 static _Atomic(struct stack *)
     registry; /* newest first; pushed by anyone, unlinked by stack_reclaim only */
@@ -201,7 +201,7 @@ struct stack *stack_registry(void)
 
 void stack_stop(void)
 {
-    store_relaxed(&stopped, true);
+    store_relaxed(&stack_stopped, true);
 }
 
 struct stack *stack_peek(void)
@@ -211,7 +211,7 @@ struct stack *stack_peek(void)
 
 struct stack *stack_current(void)
 {
-    if (UNLIKELY(load_relaxed(&stopped)))
+    if (UNLIKELY(load_relaxed(&stack_stopped)))
         return NULL;
     return LIKELY(stack_self != &stack_none) ? stack_self : stack_attach();
 }
@@ -427,8 +427,8 @@ void stack_leave_slow(uintptr_t method, uintptr_t sp)
     uint32_t depth = stack_depth(s), at = depth;
 
     (void)method;
-    if (s == &stack_none || load_relaxed(&stopped)) {
-        if (!load_relaxed(&stopped))
+    if (s == &stack_none || load_relaxed(&stack_stopped)) {
+        if (!load_relaxed(&stack_stopped))
             add_relaxed(&ended_repairs[STACK_ORPHAN_LEAVE], 1);
         return;
     }

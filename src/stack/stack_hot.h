@@ -86,6 +86,7 @@ struct stack {
 
 extern _Thread_local struct stack *stack_self; /* never NULL: &stack_none before the first frame */
 extern struct stack stack_none;                /* never written */
+extern _Atomic(bool) stack_stopped;            /* stack_stop() was called */
 
 /* The newest stack of the registry; in a read-side section. Those of threads that ended are marked gone. */
 struct stack *stack_registry(void);
@@ -123,6 +124,22 @@ static inline void stack_leave(uintptr_t method, uintptr_t sp)
     }
     s->top = top - 1;
     store_release(&s->state, load_relaxed(&s->state) + STATE_LEAVE);
+}
+
+/* stack_current() and stack_settle() for what each allocation does: their usual cases. */
+static inline struct stack *stack_current_hot(void)
+{
+    struct stack *s = stack_self;
+
+    return LIKELY(s != &stack_none && !load_relaxed(&stack_stopped)) ? s : stack_current();
+}
+
+static inline size_t stack_settle_hot(struct stack *s, struct frame **top)
+{
+    if (UNLIKELY(s->limit != s->end)) /* I2, I5: there may be something to settle */
+        return stack_settle(s, top);
+    *top = s->top;
+    return STATE_DEPTH(load_relaxed(&s->state));
 }
 
 /*
