@@ -1,7 +1,7 @@
 /*
  * base/atomics.h - C11 atomics with the memory order in the name, and the few macros that every folder uses.
  *
- * base/ holds what all other folders may include: atomics, the allocation seam, the clock, text buffers, waking.
+ * base/ holds what all other folders may include: atomics, the allocation seam, the clock, text buffers, waking, taking turns.
  */
 #ifndef SHADOWTRACE_BASE_ATOMICS_H
 #define SHADOWTRACE_BASE_ATOMICS_H
@@ -21,6 +21,8 @@
 #define store_release(p, v)    atomic_store_explicit((p), (v), memory_order_release)
 #define add_relaxed(p, v)      atomic_fetch_add_explicit((p), (v), memory_order_relaxed)
 #define exchange_acq_rel(p, v) atomic_exchange_explicit((p), (v), memory_order_acq_rel)
+#define or_acq_rel(p, v)       atomic_fetch_or_explicit((p), (v), memory_order_acq_rel)
+#define and_acq_rel(p, v)      atomic_fetch_and_explicit((p), (v), memory_order_acq_rel)
 /* On success the store is a release and the load an acquire; on failure *expected is what was found. */
 #define cas_acq_rel(p, expected, desired) \
     atomic_compare_exchange_strong_explicit((p), (expected), (desired), memory_order_acq_rel, \

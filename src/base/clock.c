@@ -1,5 +1,7 @@
 #include "base/clock.h"
 
+#include "base/atomics.h"
+
 #include <fcntl.h>
 #include <string.h>
 #include <time.h>
@@ -11,9 +13,9 @@
 int clock_uses_tsc;
 
 static uint64_t first_ticks, first_ns; /* where the run began */
-static double rate = 1.0;              /* nanoseconds per tick, refined; the writer's */
-static double first_rate = 1.0;        /* the same as it was after clock_settle */
-static uint64_t base_ticks, base_ns;   /* the latest pair read; conversions start here */
+static double rate; /* nanoseconds per tick, refined; the writer's. 0: not yet known */
+static _Atomic(double) first_rate;   /* the same as it was when first asked for */
+static uint64_t base_ticks, base_ns; /* the latest pair read; conversions start here */
 
 uint64_t clock_ns(void)
 {
@@ -70,25 +72,27 @@ void clock_start(void)
     first_ns = base_ns = first_ticks = base_ticks = clock_ns();
 }
 
-void clock_settle(void)
-{
 #if defined(__x86_64__)
+/* Whoever asks first finds it out. */
+static double rate_settled(void)
+{
+    double known = load_relaxed(&first_rate), none = 0;
     uint64_t ticks, ns;
 
-    if (!clock_uses_tsc)
-        return;
+    if (LIKELY(known > 0))
+        return known;
     while (clock_ns() < first_ns + CALIBRATE_NS)
         __builtin_ia32_pause();
     pair_read(&ticks, &ns);
-    rate = first_rate = (double)(ns - first_ns) / (double)(ticks - first_ticks);
-#endif
+    known = (double)(ns - first_ns) / (double)(ticks - first_ticks);
+    return cas_acq_rel(&first_rate, &none, known) ? known : none;
 }
-
-void clock_init(void)
+#else
+static double rate_settled(void)
 {
-    clock_start();
-    clock_settle();
+    return 1;
 }
+#endif
 
 void clock_calibrate(void)
 {
@@ -112,11 +116,13 @@ uint64_t clock_ticks_to_ns(uint64_t ticks)
 
     if (!clock_uses_tsc)
         return ticks;
+    if (UNLIKELY(rate <= 0))
+        rate = rate_settled();
     ns = (double)(int64_t)(ticks - base_ticks) * rate; /* either side of the pair last read */
     return base_ns + (uint64_t)(int64_t)ns;
 }
 
 uint64_t clock_duration_ns(uint64_t ticks)
 {
-    return clock_uses_tsc ? (uint64_t)((double)ticks * first_rate) : ticks;
+    return clock_uses_tsc ? (uint64_t)((double)ticks * rate_settled()) : ticks;
 }

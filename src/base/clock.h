@@ -11,17 +11,10 @@ uint64_t clock_ns(void);
 
 /*
  * clock_start - decide what a tick is: the time-stamp counter where the kernel itself uses it as its clock source,
- * else the nanosecond of CLOCK_MONOTONIC. Call once, before all else of this clock.
+ * else the nanosecond of CLOCK_MONOTONIC. Call once, before all else of this clock. How long a tick is follows from the
+ * time since: the first conversion waits until that is half a millisecond.
  */
 void clock_start(void);
-
-/*
- * clock_settle - find out how long a tick is, from the time since clock_start: half a millisecond of it is waited for.
- * Call once, before any tick is converted and before any other thread uses this clock.
- */
-void clock_settle(void);
-
-void clock_init(void); /* both, one after the other */
 
 /* Now, in ticks. Threads: any. May run: anywhere; no system call where the vDSO works. */
 static inline uint64_t clock_ticks(void);
@@ -35,7 +28,7 @@ uint64_t clock_ticks_to_ns(uint64_t ticks);
 /* clock_calibrate - read both clocks and refine the rate; call now and then (each second). Threads: one. */
 void clock_calibrate(void);
 
-/* Length of `ticks` in nanoseconds at the rate known when the process began. Threads: any. */
+/* Length of `ticks` in nanoseconds at the rate that was found first. Threads: any. */
 uint64_t clock_duration_ns(uint64_t ticks);
 
 extern int clock_uses_tsc; /* written by clock_start only */

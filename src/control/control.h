@@ -47,11 +47,13 @@ int control_listen(struct control *control, char *why, size_t why_size);
 const char *control_path(const struct control *control); /* of the socket; NULL: there is none */
 
 /*
- * control_start - from here on the API answers, and the thread too if there is a socket (all signals blocked, named).
- * Returns: 0 or -errno. control_stop - no more answers; waits for the one under way at most timeout_ms; the socket is
- * gone after it. control_abandon - in a child after fork: the socket is the parent's. Async-signal-safe.
+ * control_start - from here on the API answers. control_serve - the socket, too: its thread (all signals blocked, named);
+ * until then who connects waits. Without memory for it there is no socket. Threads: any, once.
+ * control_stop - no more answers; waits for the one under way at most timeout_ms; the socket is gone after it.
+ * control_abandon - in a child after fork: the socket is the parent's. Async-signal-safe.
  */
-int control_start(struct control *control, const struct control_config *config);
+void control_start(struct control *control, const struct control_config *config);
+void control_serve(struct control *control);
 void control_stop(struct control *control, unsigned timeout_ms);
 void control_abandon(struct control *control);
 

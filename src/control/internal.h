@@ -6,6 +6,7 @@
 
 #include "control/control.h"
 
+#include "base/turn.h"
 #include "options/socket_path.h"
 #include "stack/stack.h"
 
@@ -19,8 +20,9 @@ struct control {
     char path[SOCKET_PATH_SIZE]; /* "" without a socket */
     int listener, wake;          /* -1: none */
     pthread_t thread;
-    bool threaded;
-    _Atomic(bool) running, stopping, ended;
+    bool threaded; /* it serves, or will */
+    _Atomic(bool) running;
+    struct turn turn;              /* the thread's, while it answers */
     struct dump *dump;             /* the thread's */
     struct control_client *client; /* the thread's; NULL-ended by count */
     size_t clients;

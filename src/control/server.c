@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MOST_CLIENTS 128
@@ -175,7 +174,8 @@ static bool client_move(struct control *c, struct control_client *client, short 
     return clock_ns() < client->until_ns;
 }
 
-static void serve(struct control *c)
+/* One round. Returns false when the recording has ended. */
+static bool serve(struct control *c)
 {
     struct pollfd fd[2 + MOST_CLIENTS];
     size_t count = c->clients;
@@ -185,13 +185,17 @@ static void serve(struct control *c)
     for (size_t i = 0; i < count; i++)
         fd[2 + i] = (struct pollfd){.fd = c->client[i].fd, .events = wants(&c->client[i])};
     if (poll(fd, (nfds_t)(2 + count), POLL_MS) < 0)
-        return;
+        return true;
+    if (!turn_begin(&c->turn))
+        return false;
     /* From the last on: closing one moves the last into its place. */
     for (size_t i = count; i-- > 0;)
         if (!client_move(c, &c->client[i], fd[2 + i].revents))
             client_close(c, i);
     if (fd[1].revents & POLLIN)
         accept_all(c);
+    turn_end(&c->turn);
+    return true;
 }
 
 void *control_main(void *context)
@@ -199,11 +203,10 @@ void *control_main(void *context)
     struct control *c = context;
 
     pthread_setname_np(pthread_self(), "shadowtrace-ctl");
-    while (!load_acquire(&c->stopping))
-        serve(c);
+    while (serve(c))
+        ;
     while (c->clients)
         client_close(c, c->clients - 1);
-    store_release(&c->ended, true);
     return NULL;
 }
 
@@ -228,44 +231,47 @@ const char *control_path(const struct control *c)
     return *c->path ? c->path : NULL;
 }
 
-int control_start(struct control *c, const struct control_config *config)
+void control_start(struct control *c, const struct control_config *config)
 {
-    sigset_t all, before;
-    int err = 0;
-
     c->config = *config;
     store_release(&c->running, true);
     api_serve(c);
-    if (c->listener < 0)
-        return 0;
+}
+
+static int thread_start(struct control *c)
+{
+    sigset_t all, before;
+    int err;
+
     c->client = memory_zalloc(MOST_CLIENTS, sizeof(*c->client));
-    c->dump = dump_new(config->names);
+    c->dump = dump_new(c->config.names);
     c->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (!c->client || !c->dump || c->wake < 0)
-        err = ENOMEM;
-    if (!err) {
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before); /* the new thread inherits the mask */
-        err = pthread_create(&c->thread, NULL, control_main, c);
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-    }
-    c->threaded = !err;
-    if (err)
+        return ENOMEM;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the new thread inherits the mask */
+    err = pthread_create(&c->thread, NULL, control_main, c);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return err;
+}
+
+void control_serve(struct control *c)
+{
+    if (c->listener < 0 || !turn_begin(&c->turn))
+        return;
+    c->threaded = !thread_start(c);
+    if (!c->threaded)
         control_socket_close(c);
-    return -err;
+    turn_end(&c->turn);
 }
 
 void control_stop(struct control *c, unsigned timeout_ms)
 {
-    const struct timespec step = {0, 1000000};
-    uint64_t one = 1;
-
     api_serve(NULL);
     store_release(&c->running, false);
-    store_release(&c->stopping, true);
-    if (c->threaded && write(c->wake, &one, sizeof(one)) == sizeof(one))
-        for (unsigned i = 0; i < timeout_ms && !load_acquire(&c->ended); i++)
-            nanosleep(&step, NULL);
+    turn_stop(&c->turn, timeout_ms * UINT64_C(1000000));
+    if (c->threaded)
+        eventfd_write(c->wake, 1);
     if (c->threaded && *c->path)
         unlink(c->path);
     else

@@ -35,7 +35,7 @@ struct calls_thread {
 };
 
 void calls_start(const struct options *options, struct event_ring *(*ring)(void *context),
-                 void *context); /* once, after clock_settle, before any hook runs */
+                 void *context); /* once, after clock_start, before any hook runs */
 
 /* From stack_config.cutting. Threads: the owner. */
 void calls_cutting(struct stack *stack, uint32_t from, uint32_t to);

@@ -10,7 +10,7 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
-#include "base/wake.h"
+#include "base/turn.h"
 
 #include <pthread.h>
 #include <urcu/urcu-bp.h>
@@ -95,11 +95,11 @@ struct names {
     bool started;
     struct wake wake;
     unsigned long method_buckets, class_buckets; /* of the tables; the resolver's */
-    _Atomic(bool) stopping;
-    _Atomic(uint64_t) deadline;  /* clock_ns(), once stopping */
-    _Atomic(uintptr_t) resolver; /* pthread_self(), once it runs */
-    struct il_memo *memo;        /* the resolver's own */
-    uint32_t resolved;           /* classes up to this id have their text; the resolver's */
+    struct turn turn;                            /* its rounds */
+    _Atomic(bool) stopping;                      /* a round ends early */
+    _Atomic(uintptr_t) resolver;                 /* pthread_self(), once it runs */
+    struct il_memo *memo;                        /* the resolver's own */
+    uint32_t resolved; /* classes up to this id have their text; the resolver's */
 };
 
 static inline struct names_module_entry *names_module_entry(const struct names_module *module)

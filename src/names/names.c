@@ -964,6 +964,8 @@ void names_free(struct names *names)
 {
     if (!names)
         return;
+    if (names->started)
+        pthread_join(names->thread, NULL);
     table_free(names->method_table);
     table_free(names->class_table);
     table_free(names->module_table);

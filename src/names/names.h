@@ -109,8 +109,9 @@ int names_start(
 void names_hurry(struct names *names); /* the resolver's next round is now; threads: any */
 
 /*
- * names_stop - let the resolver finish what is open, for at most timeout_ms, then end it. Returns: whether it ended;
- * a resolver that hangs in the runtime is left alone. Records stay valid for the life of the process.
+ * names_stop - the resolver begins no more rounds; one under way is waited for, for at most timeout_ms. What is open
+ * stays open. Returns: whether none is under way; a resolver that hangs in the runtime is left alone. Records stay
+ * valid for the life of the process.
  */
 bool names_stop(struct names *names, unsigned timeout_ms);
 

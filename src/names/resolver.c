@@ -11,24 +11,19 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <time.h>
 
 #define NS_PER_MS   UINT64_C(1000000)
 #define BUSY_NS     (2 * NS_PER_MS)  /* between rounds while there is work */
 #define IDLE_NS     (50 * NS_PER_MS) /* at most, after rounds without */
 #define ROUND_LIMIT 4096             /* classes in one round: others have work too */
 
-static bool expired(struct names *names)
-{
-    return load_acquire(&names->stopping) && clock_ns() >= load_relaxed(&names->deadline);
-}
-
 /* Text for classes made since the last round. Those that can be unloaded have theirs already. */
 static bool resolve_classes(struct names *names)
 {
     uint32_t newest = load_acquire(&names->classes.count), before = names->resolved;
 
-    while (names->resolved < newest && names->resolved - before < ROUND_LIMIT && !expired(names)) {
+    while (names->resolved < newest && names->resolved - before < ROUND_LIMIT &&
+           !load_relaxed(&names->stopping)) {
         struct names_class *class = names_record_at(&names->classes, names->resolved + 1);
 
         if (!class->collectible)
@@ -46,22 +41,20 @@ static void *resolver_run(void *arg)
     pthread_setname_np(pthread_self(), "shadowtrace-res"); /* 15 characters are the limit */
     names->memo = il_memo_new();
     store_relaxed(&names->resolver, (uintptr_t)pthread_self());
-    for (;;) {
-        bool stopping = load_acquire(&names->stopping); /* what was open by then is still done */
+    while (turn_begin(&names->turn)) {
         bool worked = resolve_classes(names);
 
         names_grow(names);
-        if (names->config.poll && !expired(names))
+        if (names->config.poll && !load_relaxed(&names->stopping))
             worked |= names->config.poll(names->config.context);
-        if (stopping && (!worked || expired(names)))
-            return NULL;
+        turn_end(&names->turn);
         if (worked)
             pause = BUSY_NS;
         else if (pause < IDLE_NS)
             pause = pause * 2 < IDLE_NS ? pause * 2 : IDLE_NS;
-        if (!stopping)
-            wake_wait(&names->wake, pause);
+        wake_wait(&names->wake, pause);
     }
+    return NULL;
 }
 
 int names_start(struct names *names)
@@ -87,22 +80,10 @@ void names_hurry(struct names *names)
 
 bool names_stop(struct names *names, unsigned timeout_ms)
 {
-    uint64_t timeout = timeout_ms * NS_PER_MS;
-    struct timespec until;
+    bool idle;
 
-    if (!names->started)
-        return true;
-    if (!load_relaxed(&names->stopping)) { /* asked again it only waits again */
-        store_relaxed(&names->deadline, clock_ns() + timeout);
-        store_release(&names->stopping, true);
-        wake_up(&names->wake);
-    }
-    clock_gettime(CLOCK_REALTIME, &until); /* the clock of pthread_timedjoin_np */
-    timeout += (uint64_t)until.tv_nsec;
-    until.tv_sec += (time_t)(timeout / (1000 * NS_PER_MS));
-    until.tv_nsec = (long)(timeout % (1000 * NS_PER_MS));
-    if (pthread_timedjoin_np(names->thread, NULL, &until))
-        return false;
-    names->started = false;
-    return true;
+    store_relaxed(&names->stopping, true);
+    idle = turn_stop(&names->turn, timeout_ms * NS_PER_MS);
+    wake_up(&names->wake); /* to end */
+    return idle;
 }

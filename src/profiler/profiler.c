@@ -26,9 +26,10 @@
 #define HIGHEST_MAJOR    10     /* what this build's tests have run on */
 #define MAX_SITES        262144 /* instructions that allocate; further ones have no offset in the log */
 #define STOP_MS          2000
+#define SERVE_AFTER_NS   50000000ull /* a short program shall not pay for a thread that nobody asks */
 #define MEASURED_PAIRS   20000
 
-struct profiler profiler = {.thread_names = THREAD_NAMES_INIT};
+struct profiler profiler = {.thread_names = THREAD_NAMES_INIT, .serve_ns = UINT64_MAX};
 
 #define WHY_SIZE 512
 
@@ -148,6 +149,10 @@ static bool resolver_poll(void *context)
     some |= stack_reclaim();
     if (load_relaxed(&p->hub.stopped))
         wake_up(&p->hub.writer); /* the program waits for it, and it for classes of this round */
+    if (clock_ns() >= load_acquire(&p->serve_ns)) {
+        store_relaxed(&p->serve_ns, UINT64_MAX);
+        control_serve(p->control);
+    }
     return some;
 }
 
@@ -452,8 +457,9 @@ static void control_begin(struct profiler *p)
                                     .sites = sites,
                                     .status = status};
 
-    control_start(p->control,
-                  &config); /* without a thread there is no socket: as with --no-control */
+    control_start(p->control, &config);
+    store_release(&p->serve_ns,
+                  clock_ns() + SERVE_AFTER_NS); /* config before; pairs with resolver_poll */
 }
 
 /* Is the runtime's snapshot flag up all the time? Under ELT2 it slows every hook: there only if every allocation walks. */
@@ -677,7 +683,6 @@ hresult profiler_initialize(struct profiler *p, struct clr_unknown *info)
         return decline_result(p, "SetEventMask2", result);
     if (p->options.capture != OPTIONS_CAPTURE_SNAPSHOT && (result = hooks_set(p)) != S_OK)
         return decline_result(p, "setting the enter and leave hooks", result);
-    clock_settle(); /* what lies behind us has taken long enough, as a rule */
     if (options_records(&p->options, OPTIONS_CALLS))
         calls_start(&p->options, family_ring, p);
     if (pthread_atfork(NULL, NULL, after_fork_in_child) || log_start(p->log) ||

@@ -95,7 +95,7 @@ static void the_length_of_a_span_is_that_of_the_other_clock(void **state)
 static int start(void **state)
 {
     (void)state;
-    clock_init();
+    clock_start();
     return 0;
 }
 

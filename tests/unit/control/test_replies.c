@@ -181,7 +181,7 @@ static int start(void **state)
     const struct stack_config stacks = {.context = NULL};
     const struct live_config live = {.announce = announce};
 
-    clock_init();
+    clock_start();
     control.dump = dump_new(NULL); /* of code that may be unloaded names are asked nothing */
     if (!control.dump || stack_start(&stacks) || live_start(&live))
         return -1;

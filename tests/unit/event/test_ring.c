@@ -434,7 +434,7 @@ static void rings_made_by_many_threads_are_all_adopted(void **state)
 static int start(void **state)
 {
     (void)state;
-    clock_init();
+    clock_start();
     return 0;
 }
 

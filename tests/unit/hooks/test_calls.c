@@ -121,7 +121,7 @@ static void begin(uint32_t slots, struct options *options)
     static bool started;
     struct stack_config config = {.cutting = calls_cutting};
 
-    clock_init();
+    clock_start();
     if (!started)
         assert_int_equal(stack_start(&config), 0);
     started = true;

@@ -339,7 +339,7 @@ static int start_all(void **state)
     const struct stack_config config = {0};
 
     (void)state;
-    clock_init();
+    clock_start();
     return stack_start(&config);
 }
 

@@ -529,7 +529,7 @@ static int start(void **state)
     const struct stack_config config = {.context = NULL};
 
     (void)state;
-    clock_init();
+    clock_start();
     return stack_start(&config);
 }
 

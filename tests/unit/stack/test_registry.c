@@ -399,7 +399,7 @@ static int start(void **state)
     const struct stack_config config = {.detached = on_detached};
 
     (void)state;
-    clock_init();
+    clock_start();
     return stack_start(&config) || pthread_key_create(&later_key, work_in_destructor);
 }
 

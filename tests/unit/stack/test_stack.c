@@ -1472,7 +1472,7 @@ static int start(void **state)
     const struct stack_config config = {.function_at = function_at, .left = left};
 
     (void)state;
-    clock_init();
+    clock_start();
     for (unsigned i = 0; i < COUNT_OF(functions); i++)
         functions[i] = 0x7f0000u + i;
     return stack_start(&config);
