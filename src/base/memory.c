@@ -107,6 +107,26 @@ void memory_pages_unmap(void *pages, size_t size)
     errno = saved;
 }
 
+const void *memory_file_map(int fd, uint64_t offset, size_t size)
+{
+    int saved = errno;
+    void *bytes;
+
+    if (must_fail())
+        return NULL;
+    bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, (off_t)offset);
+    errno = saved;
+    return bytes == MAP_FAILED ? NULL : bytes;
+}
+
+void memory_file_rest(const void *bytes, size_t size)
+{
+    int saved = errno;
+
+    madvise((void *)(uintptr_t)bytes, size, MADV_DONTNEED);
+    errno = saved;
+}
+
 struct memory_pool_chunk {
     struct memory_pool_chunk *older;
     size_t size;          /* bytes, this header included */

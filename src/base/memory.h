@@ -41,6 +41,14 @@ void *memory_pages_reserve(size_t size);
 bool memory_pages_use(void *pages, size_t size);
 
 /*
+ * memory_file_map - part of a file, to be read; `offset` is a multiple of pages. memory_file_rest gives its pages back to
+ * the kernel: what is read again comes from the file again. Returns: the bytes, for good, or NULL.
+ * Threads: any. May run: anywhere; errno is kept.
+ */
+const void *memory_file_map(int fd, uint64_t offset, size_t size);
+void memory_file_rest(const void *bytes, size_t size);
+
+/*
  * Small blocks that live as long as their pool, in pages of its own: among the temporary blocks of the traced program's
  * threads they would keep its heap from shrinking again.
  * memory_pool_zalloc: zeroed, aligned to 16 bytes; NULL when out of memory. Threads: any, lock-free.

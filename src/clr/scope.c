@@ -1,6 +1,7 @@
 #include "clr/scope.h"
 
 #include "clr/com.h"
+#include "clr/metadata_file.h"
 
 #include <shadowtrace/clr/constants.h>
 #include <shadowtrace/clr/dispenser.h>
@@ -46,21 +47,26 @@ static uint16_t u16(const uint8_t *at)
     return value;
 }
 
-/* Where an address relative to the image lies; NULL: in no section. */
-static const uint8_t *place(const uint8_t *image, bool flat, uint32_t address)
+uint64_t clr_scope_raw(const uint8_t *image, uint32_t address)
 {
     const uint8_t *pe = image + u32(image + DOS_PE_OFFSET);
     const uint8_t *section = pe + PE_OPTIONAL + u16(pe + PE_OPTIONAL_SIZE);
 
-    if (!address || !flat)
-        return address ? image + address : NULL;
     for (unsigned i = 0; i < u16(pe + PE_SECTIONS); i++, section += SECTION_SIZE) {
         uint32_t start = u32(section + SECTION_ADDRESS);
 
         if (address - start < u32(section + SECTION_VIRTUAL_SIZE))
-            return image + u32(section + SECTION_RAW) + (address - start);
+            return (uint64_t)u32(section + SECTION_RAW) + (address - start);
     }
-    return NULL;
+    return 0;
+}
+
+/* Where an address relative to the image lies; NULL: in no section. */
+static const uint8_t *place(const uint8_t *image, bool flat, uint32_t address)
+{
+    uint64_t at = address && flat ? clr_scope_raw(image, address) : address;
+
+    return at ? image + at : NULL;
 }
 
 const uint8_t *clr_scope_find(const uint8_t *image, bool flat, uint32_t *size)
@@ -123,12 +129,13 @@ static void dispenser_make(void)
     }
 }
 
-static hresult open_own(struct clr_info *info, uintptr_t module_id, struct clr_unknown **out)
+static hresult open_own(struct clr_info *info, uintptr_t module_id, const char *path,
+                        struct clr_unknown **out)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     const uint32_t changing =
         COR_PRF_MODULE_DYNAMIC | COR_PRF_MODULE_COLLECTIBLE | COR_PRF_MODULE_RESOURCE;
-    const uint8_t *image = NULL, *metadata;
+    const uint8_t *image = NULL, *metadata, *own = NULL;
     uint32_t length, flags = COR_PRF_MODULE_DYNAMIC, size = 0;
     uintptr_t assembly;
 
@@ -143,14 +150,17 @@ static hresult open_own(struct clr_info *info, uintptr_t module_id, struct clr_u
     pthread_once(&once, dispenser_make);
     if (!dispenser)
         return E_FAIL;
-    return dispenser->vtbl->open_scope_on_memory(dispenser, metadata, size, ofReadOnly,
+    if (path && size >= METADATA_FILE_LEAST && !(flags & COR_PRF_MODULE_FLAT_LAYOUT))
+        own = metadata_file_map(path, image, metadata, size);
+    return dispenser->vtbl->open_scope_on_memory(dispenser, own ? own : metadata, size, ofReadOnly,
                                                  &clr_iid_metadata_import2, out);
 }
 
-hresult clr_scope_open(struct clr_info *info, uintptr_t module_id, struct clr_metadata **out)
+hresult clr_scope_open(struct clr_info *info, uintptr_t module_id, const char *path,
+                       struct clr_metadata **out)
 {
     struct clr_unknown *import = NULL;
-    hresult result = open_own(info, module_id, &import);
+    hresult result = open_own(info, module_id, path, &import);
 
     if (result != S_OK) {
         import = NULL;

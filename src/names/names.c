@@ -315,7 +315,7 @@ static int module_describe(struct names *names, uintptr_t module_id,
         return -ENOMEM;
     }
     m->record.corelib = strcmp(m->record.name, "System.Private.CoreLib") == 0;
-    hr = clr_scope_open(names->config.info, module_id, &m->record.import);
+    hr = clr_scope_open(names->config.info, module_id, m->record.path, &m->record.import);
     if (hr < 0)
         names_failed(names, hr);
     describe_build(&m->record);

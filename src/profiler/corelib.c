@@ -85,7 +85,7 @@ void corelib_loaded(struct corelib *c, struct clr_info *info, uintptr_t module_i
     struct clr_metadata *import = NULL;
     uint32_t token;
 
-    if (c->module_id || clr_scope_open(info, module_id, &import) != S_OK)
+    if (c->module_id || clr_scope_open(info, module_id, NULL, &import) != S_OK)
         return;
     if (type_find(import, u"System.RuntimeTypeHandle")) {
         c->module_id = module_id;

@@ -5,6 +5,7 @@
 #include "check/calls.h"
 #include "clr/com.h"
 #include "clr/error.h"
+#include "clr/metadata_file.h"
 #include "clr/text.h"
 
 #include "hooks/elt.h"
@@ -24,6 +25,7 @@
 #define CALL_BUFFER_PART 16    /* of --call-buffer, for one thread */
 #define LOWEST_MAJOR     8
 #define HIGHEST_MAJOR    10     /* what this build's tests have run on */
+#define REST_NS          20000000ull /* pages of metadata that were read are kept that long */
 #define MAX_SITES        262144 /* instructions that allocate; further ones have no offset in the log */
 #define STOP_MS          2000
 #define SERVE_AFTER_NS   50000000ull /* a short program shall not pay for a thread that nobody asks */
@@ -144,9 +146,14 @@ static bool resolver_poll(void *context)
 {
     struct profiler *p = context;
     bool some = p->log && log_resolve(p->log);
+    uint64_t now = clock_ns();
 
     some |= selection_mend(&p->selection);
     some |= stack_reclaim();
+    if (now - p->rested_ns >= REST_NS) {
+        metadata_file_rest();
+        p->rested_ns = now;
+    }
     if (load_relaxed(&p->hub.stopped))
         wake_up(&p->hub.writer); /* the program waits for it, and it for classes of this round */
     if (clock_ns() >= load_acquire(&p->serve_ns)) {

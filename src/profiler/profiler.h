@@ -59,6 +59,7 @@ struct profiler {
     struct thread_names thread_names;
     struct selection selection;
     struct corelib corelib;
+    uint64_t rested_ns; /* the resolver's: when it last gave back pages of metadata */
 };
 
 extern struct profiler profiler; /* one in a process, as the runtime has it */

@@ -141,7 +141,7 @@ static void the_runtime_is_asked_where_bytes_may_change_or_cannot_be_had(void **
 
         base = rows[i].base;
         flags = rows[i].flags;
-        assert_int_equal(clr_scope_open(&info, 1, &import), S_OK);
+        assert_int_equal(clr_scope_open(&info, 1, NULL, &import), S_OK);
         assert_ptr_equal(import, &runtimes);
         assert_int_equal(asked, i + 1);
     }
