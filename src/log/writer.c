@@ -420,6 +420,7 @@ static void finish(struct log *log)
         round_once(log);
         if (empty(log) && (!log->sites || log_sites_flush(log) || log_file_full(log)))
             break;
+        store_relaxed(&log->waits, true);
         if (log->waiting || log->sites)
             wake_wait(&log->config.hub->writer, BUSY_NS);
     }
@@ -451,6 +452,7 @@ static void *writer_main(void *context)
         if (round_once(log)) {
             sleep_ns = BUSY_NS < idle_ns ? BUSY_NS : idle_ns;
         } else {
+            store_relaxed(&log->waits, log->waiting > 0);
             wake_wait(&log->config.hub->writer,
                       log->waiting && BUSY_NS < idle_ns ? BUSY_NS : sleep_ns);
             sleep_ns = sleep_ns * 2 < idle_ns ? sleep_ns * 2 : idle_ns;
@@ -587,7 +589,7 @@ bool log_resolve(struct log *log)
             some = true;
         }
     } while (call);
-    if (some)
+    if (some && load_relaxed(&log->waits))
         wake_up(&log->config.hub->writer);
     return some;
 }

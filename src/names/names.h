@@ -93,6 +93,7 @@ struct names_config {
      */
     bool (*poll)(void *context);
     void *context;
+    unsigned pause_ms; /* between rounds while there is work; 0: 2 */
 };
 
 int names_new(const struct names_config *config, struct names **out); /* 0 or -ENOMEM */

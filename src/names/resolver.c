@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define NS_PER_MS   UINT64_C(1000000)
-#define BUSY_NS     (2 * NS_PER_MS)  /* between rounds while there is work */
+#define BUSY_MS     2                /* between rounds while there is work */
 #define IDLE_NS     (50 * NS_PER_MS) /* at most, after rounds without */
 #define ROUND_LIMIT 4096             /* classes in one round: others have work too */
 
@@ -36,7 +36,8 @@ static bool resolve_classes(struct names *names)
 static void *resolver_run(void *arg)
 {
     struct names *names = arg;
-    uint64_t pause = BUSY_NS;
+    uint64_t busy = (names->config.pause_ms ? names->config.pause_ms : BUSY_MS) * NS_PER_MS;
+    uint64_t pause = busy;
 
     pthread_setname_np(pthread_self(), "shadowtrace-res"); /* 15 characters are the limit */
     names->memo = il_memo_new();
@@ -48,7 +49,7 @@ static void *resolver_run(void *arg)
             worked |= names->config.poll(names->config.context);
         turn_end(&names->turn);
         if (worked)
-            pause = BUSY_NS;
+            pause = busy;
         else if (pause < IDLE_NS)
             pause = pause * 2 < IDLE_NS ? pause * 2 : IDLE_NS;
         wake_wait(&names->wake, pause);

@@ -28,6 +28,7 @@
 #define REST_NS          20000000ull /* pages of metadata that were read are kept that long */
 #define MAX_SITES        262144 /* instructions that allocate; further ones have no offset in the log */
 #define STOP_MS          2000
+#define SITES_MS         20 /* call sites are written each second: no event waits for a name */
 #define SERVE_AFTER_NS   50000000ull /* a short program shall not pay for a thread that nobody asks */
 #define MEASURED_PAIRS   20000
 
@@ -481,7 +482,11 @@ static int wire(struct profiler *p, char *why)
 {
     bool snapshots = p->options.capture == OPTIONS_CAPTURE_SNAPSHOT;
     bool compares = p->options.check && !snapshots;
-    struct names_config names = {p->info, p->info_version, resolver_poll, p};
+    struct names_config names = {.info = p->info,
+                                 .info_version = p->info_version,
+                                 .poll = resolver_poll,
+                                 .context = p,
+                                 .pause_ms = p->options.log == OPTIONS_LOG_SITES ? SITES_MS : 0};
     struct tree_config tree = {p->options.max_nodes, call_created, p, unloads};
     struct tree_sites_config allocs = {MAX_SITES, alloc_created, p};
     bool traced = options_records(&p->options, OPTIONS_CALLS);

@@ -46,16 +46,30 @@ static bool poll(void *context)
     return true;
 }
 
-static int setup(void **state)
+static int start(unsigned pause_ms, int open)
 {
-    const struct names_config config = {
-        .info = &info.base, .info_version = 15, .poll = poll, .context = &rounds};
+    const struct names_config config = {.info = &info.base,
+                                        .info_version = 15,
+                                        .poll = poll,
+                                        .context = &rounds,
+                                        .pause_ms = pause_ms};
 
-    (void)state;
     store_relaxed(&rounds, 0);
-    store_relaxed(&work, 0);
+    store_relaxed(&work, open);
     store_relaxed(&hang, 0);
     return names_new(&config, &names) || names_start(names) ? -1 : 0;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    return start(0, 0);
+}
+
+static int setup_slow(void **state)
+{
+    (void)state;
+    return start(100, 1000);
 }
 
 static int teardown(void **state)
@@ -167,6 +181,13 @@ static void idle_rounds_grow_rare(void **state)
     assert_in_range(load_relaxed(&rounds) - before, 1, 15); /* every 50 ms */
 }
 
+static void rounds_with_work_come_as_often_as_they_are_wanted(void **state)
+{
+    (void)state;
+    usleep(450000);
+    assert_in_range(load_relaxed(&rounds), 1, 5); /* every 100 ms */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,6 +198,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_round_begins_once_it_has_stopped, setup, teardown),
         cmocka_unit_test_setup_teardown(a_resolver_that_hangs_is_left_alone, setup, teardown),
         cmocka_unit_test_setup_teardown(idle_rounds_grow_rare, setup, teardown),
+        cmocka_unit_test_setup_teardown(rounds_with_work_come_as_often_as_they_are_wanted,
+                                        setup_slow, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
