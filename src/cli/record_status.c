@@ -45,6 +45,10 @@ static bool is_usable(const char *path)
     return !*path;
 }
 
+/*
+ * In the first of these that will have it. Files in memory cost a tenth of those on a disk, and the end of COMMAND
+ * waits for one.
+ */
 int record_status_create(char path[PATH_MAX], struct record_why *why)
 {
     const char *own = getenv("XDG_RUNTIME_DIR"), *temporary = getenv("TMPDIR");
@@ -53,6 +57,8 @@ int record_status_create(char path[PATH_MAX], struct record_why *why)
     if (is_usable(own) && is_private(own) && !make_in(own, path))
         return CLI_OK;
     if (is_usable(temporary) && !make_in(temporary, path))
+        return CLI_OK;
+    if (!make_in("/dev/shm", path))
         return CLI_OK;
     err = make_in("/tmp", path);
     if (err)

@@ -35,7 +35,7 @@ struct record_processes {
     size_t count;
 };
 
-/* Makes the folder: 0700, in $XDG_RUNTIME_DIR, $TMPDIR or /tmp. Returns CLI_OK or CLI_IO. */
+/* Makes the folder: 0700, in $XDG_RUNTIME_DIR, $TMPDIR, /dev/shm or /tmp. Returns CLI_OK or CLI_IO. */
 int record_status_create(char path[PATH_MAX], struct record_why *why);
 
 /* Returns: 0 or -errno. Owns: out is initialised here, released with record_status_free even on failure. */

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "log/zstd.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zstd.h>
 
 #define KEEP_LIMIT (8u << 20) /* bytes kept while the file cannot be written */
 
@@ -46,6 +46,11 @@ int log_file_open(struct log *log, char *why, size_t why_size)
     int err = path_make(log, false, path, sizeof(path));
 
     log->file.fd = -1;
+    if (log->config.options->compress && !(log->file.zstd = log_zstd_load())) {
+        snprintf(why, why_size,
+                 "--compress needs libzstd.so.1 (package libzstd1), which cannot be loaded");
+        return -ENOSYS;
+    }
     if (!err) {
         log->file.fd = open(path, OPEN_FLAGS, 0600);
         if (log->file.fd < 0 && errno == EEXIST && log->config.options->output) {
@@ -61,7 +66,7 @@ int log_file_open(struct log *log, char *why, size_t why_size)
         log->file.fd = -1;
         err = -ENOMEM;
     }
-    if (!err && log->config.options->compress && !(log->file.compressor = ZSTD_createCCtx())) {
+    if (!err && log->file.zstd && !(log->file.compressor = log->file.zstd->create())) {
         close(log->file.fd);
         log->file.fd = -1;
         err = -ENOMEM;
@@ -152,15 +157,16 @@ static void flush_packed(struct log *log, ZSTD_EndDirective end)
             return;
     }
     while (left) {
-        char *to = buffer_reserve(&file->packed, ZSTD_CStreamOutSize());
-        ZSTD_outBuffer out = {to, to ? ZSTD_CStreamOutSize() : 0, 0};
+        size_t room = file->zstd->room();
+        char *to = buffer_reserve(&file->packed, room);
+        ZSTD_outBuffer out = {to, to ? room : 0, 0};
 
         if (!to) { /* out of memory: what is packed so far goes first, the rest next time */
             file->packed.failed = 0;
             break;
         }
-        left = ZSTD_compressStream2(file->compressor, &out, &in, end);
-        if (ZSTD_isError(left))
+        left = file->zstd->compress(file->compressor, &out, &in, end);
+        if (file->zstd->is_error(left))
             break;
         file->packed.size += out.pos;
     }
@@ -286,7 +292,8 @@ void log_file_free(struct log *log)
     file->fd = -1;
     memory_free(file->older);
     file->older = NULL;
-    ZSTD_freeCCtx(file->compressor);
+    if (file->compressor)
+        file->zstd->free(file->compressor);
     file->compressor = NULL;
     buffer_free(&file->packed);
     buffer_free(&file->buffer);

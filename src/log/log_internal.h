@@ -46,16 +46,17 @@ struct log_thread {
 /* Of the file: file.c. */
 struct log_file {
     int fd;
-    struct buffer buffer;           /* lines not yet written */
-    struct buffer packed;           /* --compress: what the system has not taken yet */
-    struct ZSTD_CCtx_s *compressor; /* --compress */
-    uint64_t bytes;                 /* written so far, to all parts */
-    uint64_t part_bytes;            /* to this part */
-    uint32_t part;                  /* 1, 2, ...: --max-log */
-    uint64_t oldest_ns;             /* when the first byte of the buffer came; 0: empty */
-    uint64_t allocs;                /* allocations that the lines of the buffer stand for */
-    uint64_t packed_allocs;         /* the same of what is packed */
-    int error;                      /* errno of the last failure, 0 while writing works */
+    struct buffer buffer;    /* lines not yet written */
+    struct buffer packed;    /* --compress: what the system has not taken yet */
+    const struct log_zstd *zstd; /* --compress, as is the next */
+    struct ZSTD_CCtx_s *compressor;
+    uint64_t bytes;         /* written so far, to all parts */
+    uint64_t part_bytes;    /* to this part */
+    uint32_t part;          /* 1, 2, ...: --max-log */
+    uint64_t oldest_ns;     /* when the first byte of the buffer came; 0: empty */
+    uint64_t allocs;        /* allocations that the lines of the buffer stand for */
+    uint64_t packed_allocs; /* the same of what is packed */
+    int error;              /* errno of the last failure, 0 while writing works */
     char *path;
     char *older; /* what the part before is called now; NULL: there was none */
 };

@@ -1,0 +1,20 @@
+/*
+ * log/zstd.h - the compressor, loaded when --compress asks for it: a process that is recorded without does not pay.
+ */
+#ifndef SHADOWTRACE_LOG_ZSTD_H
+#define SHADOWTRACE_LOG_ZSTD_H
+
+#include <zstd.h>
+
+struct log_zstd {
+    __typeof__(ZSTD_createCCtx) *create;
+    __typeof__(ZSTD_freeCCtx) *free;
+    __typeof__(ZSTD_CStreamOutSize) *room;
+    __typeof__(ZSTD_compressStream2) *compress;
+    __typeof__(ZSTD_isError) *is_error;
+};
+
+/* NULL: the library cannot be loaded. It stays loaded. Threads: one. */
+const struct log_zstd *log_zstd_load(void);
+
+#endif
