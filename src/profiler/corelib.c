@@ -11,14 +11,11 @@
 
 /* Whose precompiled code may hold a copy of the fast path: the callers, and theirs where they are small. */
 static const struct {
-    const char16_t *type, *name;
+    const char16_t *type, *names[3];
 } callers[] = {
-    {u"System.Runtime.CompilerServices.CastHelpers", u"Box"},
-    {u"System.Runtime.CompilerServices.CastHelpers", u"Box_Nullable"},
-    {u"System.MulticastDelegate", u"NewMulticastDelegate"},
-    {u"System.MulticastDelegate", u"CombineImpl"},
-    {u"System.MulticastDelegate", u"RemoveImpl"},
-    {u"System.Runtime.CompilerServices.AsyncHelpers", u"AllocContinuationResultBox"},
+    {u"System.Runtime.CompilerServices.CastHelpers", {u"Box", u"Box_Nullable"}},
+    {u"System.MulticastDelegate", {u"NewMulticastDelegate", u"CombineImpl", u"RemoveImpl"}},
+    {u"System.Runtime.CompilerServices.AsyncHelpers", {u"AllocContinuationResultBox"}},
 };
 
 /* ldarg.0; call FastPath; dup; brtrue.s end; pop; ldarg.0; call Worker; end: ret; tokens left out. */
@@ -42,14 +39,13 @@ static uint32_t type_find(struct clr_metadata *import, const char16_t *name)
 }
 
 /* Adds the methods of that name. Returns the first, 0 when there is none. */
-static uint32_t methods_add(struct corelib *c, struct clr_metadata *import, const char16_t *type,
+static uint32_t methods_add(struct corelib *c, struct clr_metadata *import, uint32_t owner,
                             const char16_t *name)
 {
-    uint32_t owner = type_find(import, type), found[4], count = 0;
+    uint32_t found[4], count = 0;
     void *enumerator = NULL;
 
-    if (owner)
-        import->vtbl->enum_methods_with_name(import, &enumerator, owner, name, found, 4, &count);
+    import->vtbl->enum_methods_with_name(import, &enumerator, owner, name, found, 4, &count);
     import->vtbl->close_enum(import, enumerator);
     for (uint32_t i = 0; i < count && c->count < sizeof(c->tokens) / sizeof(c->tokens[0]); i++)
         c->tokens[c->count++] = found[i];
@@ -80,19 +76,29 @@ static bool body_replace(struct clr_info *info, uintptr_t module_id, uint32_t to
     return done;
 }
 
+static void callers_add(struct corelib *c, struct clr_metadata *import)
+{
+    for (size_t i = 0; i < COUNT_OF(callers); i++) {
+        uint32_t owner = type_find(import, callers[i].type);
+
+        for (size_t n = 0; owner && n < COUNT_OF(callers[i].names) && callers[i].names[n]; n++)
+            methods_add(c, import, owner, callers[i].names[n]);
+    }
+}
+
 void corelib_loaded(struct corelib *c, struct clr_info *info, uintptr_t module_id)
 {
     struct clr_metadata *import = NULL;
-    uint32_t token;
+    uint32_t owner, token;
 
     if (c->module_id || clr_scope_open(info, module_id, NULL, &import) != S_OK)
         return;
-    if (type_find(import, u"System.RuntimeTypeHandle")) {
+    owner = type_find(import, u"System.RuntimeTypeHandle");
+    if (owner) {
         c->module_id = module_id;
-        token = methods_add(c, import, u"System.RuntimeTypeHandle", u"InternalAllocNoChecks");
+        token = methods_add(c, import, owner, u"InternalAllocNoChecks");
         if (token) {
-            for (size_t i = 0; i < COUNT_OF(callers); i++)
-                methods_add(c, import, callers[i].type, callers[i].name);
+            callers_add(c, import);
             c->state = body_replace(info, module_id, token) ? CORELIB_MENDED : CORELIB_UNKNOWN;
         }
     }

@@ -99,28 +99,41 @@ static bool type_may_match(struct selection *s, const struct names_module *modul
 bool selection_define(const struct selection *s, uintptr_t function_id,
                       struct selection_definition *out)
 {
-    uintptr_t class_id;
     uint32_t args;
 
-    return s->info->vtbl->get_function_info2(s->info, function_id, 0, &class_id, &out->module_id,
-                                             &out->token, 0, &args, NULL) == S_OK;
+    return s->info->vtbl->get_function_info2(s->info, function_id, 0, &out->class_id,
+                                             &out->module_id, &out->token, 0, &args, NULL) == S_OK;
+}
+
+/* The type that defines a function, 0 not to be told. The runtime knows it sooner than the metadata. */
+static uint32_t type_of(const struct selection *s, const struct selection_definition *function,
+                        struct clr_metadata *import)
+{
+    uintptr_t module_id = 0, parent;
+    uint32_t type = 0, args;
+
+    if (function->class_id &&
+        s->info->vtbl->get_class_id_info2(s->info, function->class_id, &module_id, &type, &parent,
+                                          0, &args, NULL) == S_OK &&
+        module_id == function->module_id)
+        return type;
+    if (import->vtbl->get_method_props(import, function->token, &type, NULL, 0, NULL, NULL, NULL,
+                                       NULL, NULL, NULL) != S_OK)
+        return 0;
+    return type;
 }
 
 bool selection_may_want(struct selection *s, const struct selection_definition *function)
 {
     struct names_module *module;
-    struct clr_metadata *import;
-    uint32_t type = 0;
+    uint32_t type;
 
     if (!s->options->only.count)
         return true;
     if (names_module_get(s->names, function->module_id, &module) || !module->import)
         return true;
-    import = module->import;
-    if (import->vtbl->get_method_props(import, function->token, &type, NULL, 0, NULL, NULL, NULL,
-                                       NULL, NULL, NULL) != S_OK)
-        return true;
-    return type_may_match(s, module, type);
+    type = type_of(s, function, module->import);
+    return !type || type_may_match(s, module, type);
 }
 
 bool selection_wants(struct selection *s, struct names_method *method)

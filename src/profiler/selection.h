@@ -41,7 +41,8 @@ void selection_init(struct selection *s, struct clr_info *info, struct names *na
 /* Where a function is defined. */
 struct selection_definition {
     uintptr_t module_id;
-    uint32_t token; /* mdMethodDef */
+    uintptr_t class_id; /* 0: not known here */
+    uint32_t token;     /* mdMethodDef */
 };
 
 /* Returns false when the runtime does not say. Threads: any; mapper and callbacks. */

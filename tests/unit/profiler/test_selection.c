@@ -39,13 +39,15 @@ static const struct fake_blob blobs[] = {
 static struct fake_metadata metadata;
 static struct fake_module modules[] = {{APP, u"/app.dll", u"app", 0, &metadata},
                                        {0, NULL, NULL, 0, NULL}};
-static struct fake_function functions[] = {{.id = METHODS, .module = APP, .token = 0x06000001},
-                                           {.id = METHODS + 1, .module = APP, .token = 0x06000002},
-                                           {.id = METHODS + 2, .module = APP, .token = 0x06000003},
-                                           {.id = METHODS + 3, .module = APP, .token = 0x06000004},
-                                           {.id = METHODS + 4, .module = APP, .token = 0x06000005},
-                                           {.id = METHODS + 5, .module = APP, .token = 0x06000006},
-                                           {.id = 0}};
+static struct fake_function functions[] = {
+    {.id = METHODS, .module = APP, .token = 0x06000001},
+    {.id = METHODS + 1, .class = LIST, .module = APP, .token = 0x06000002},
+    {.id = METHODS + 2, .module = APP, .token = 0x06000003},
+    {.id = METHODS + 3, .module = APP, .token = 0x06000004},
+    {.id = METHODS + 4, .module = APP, .token = 0x06000005},
+    {.id = METHODS + 5, .module = APP, .token = 0x06000006},
+    {.id = 0}};
+static struct fake_class classes[] = {{.id = LIST, .module = APP, .token = 0x02000003}, {.id = 0}};
 static struct fake_info info;
 static struct names *names;
 static struct options options;
@@ -57,8 +59,8 @@ static int setup(void **state)
     (void)state;
     metadata = (struct fake_metadata){
         .base = {&fake_metadata_vtbl}, .types = types, .parameters = parameters, .blobs = blobs};
-    info =
-        (struct fake_info){.base = {&fake_info_vtbl}, .modules = modules, .functions = functions};
+    info = (struct fake_info){
+        .base = {&fake_info_vtbl}, .modules = modules, .classes = classes, .functions = functions};
     return names_new(&config, &names);
 }
 
