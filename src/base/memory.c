@@ -70,6 +70,19 @@ void *memory_pages_map(size_t size)
     return map(size, PROT_READ | PROT_WRITE);
 }
 
+static void give_back(void *pages, size_t size)
+{
+    int saved = errno;
+
+    madvise(pages, size, MADV_DONTNEED);
+    errno = saved;
+}
+
+void memory_pages_clear(void *pages, size_t size)
+{
+    give_back(pages, size);
+}
+
 void *memory_pages_grow(void *pages, size_t size, size_t larger)
 {
     int saved = errno;
@@ -121,10 +134,7 @@ const void *memory_file_map(int fd, uint64_t offset, size_t size)
 
 void memory_file_rest(const void *bytes, size_t size)
 {
-    int saved = errno;
-
-    madvise((void *)(uintptr_t)bytes, size, MADV_DONTNEED);
-    errno = saved;
+    give_back((void *)(uintptr_t)bytes, size);
 }
 
 struct memory_pool_chunk {

@@ -27,6 +27,9 @@ void memory_free(void *block);
 void *memory_pages_map(size_t size);
 void memory_pages_unmap(void *pages, size_t size);
 
+/* memory_pages_clear - zeroed again, and given back to the kernel until they are touched. */
+void memory_pages_clear(void *pages, size_t size);
+
 /*
  * memory_pages_grow - more of them, with what the first `size` bytes hold; they may have moved. pages NULL, size 0: new.
  * Returns: the pages, to be unmapped with `larger`; NULL: there is no memory, and nothing has changed.

@@ -138,7 +138,14 @@ struct log_site {
 
 /* file.c */
 int log_file_open(struct log *log, char *why, size_t why_size);
-void log_file_flush(struct log *log);      /* as much as the system takes; keeps the rest */
+void log_file_flush(struct log *log); /* as much as the system takes; keeps the rest */
+#define LOG_FLUSH_BYTES (128u << 10)  /* write when that much waits */
+static inline void
+log_file_flush_large(struct log *log) /* between lines: before they take much memory */
+{
+    if (UNLIKELY(log->file.buffer.size >= LOG_FLUSH_BYTES) && !log->file.error)
+        log_file_flush(log);
+}
 bool log_file_full(const struct log *log); /* writing fails, and as much waits as may */
 bool log_file_due(const struct log *log);  /* --max-log: this part is as large as it may be */
 int log_file_next(struct log *log,

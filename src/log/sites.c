@@ -11,7 +11,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define FIRST_SLOTS 4096 /* a power of two */
+#define FIRST_SLOTS 4096  /* a power of two */
+#define MANY_ROWS   32768 /* so many new ones are not left waiting for their time */
 
 /* What one thread allocated at one place; 40 bytes, for there may be hundreds of thousands. */
 struct row {
@@ -32,6 +33,8 @@ struct sites_table {
 struct log_sites {
     struct sites_table open, closing;
     size_t done; /* rows of `closing` that are written, or went back */
+    size_t
+        turn_at; /* rows of `open` with which it is closed early; those that went back do not count */
 };
 
 static size_t row_bytes(size_t slots)
@@ -65,7 +68,12 @@ static void table_fini(struct sites_table *table)
 
 static void table_clear(struct sites_table *table)
 {
-    memset(table->slot, 0, table->slots * sizeof(*table->slot));
+    if (table->slots > FIRST_SLOTS) {
+        memory_pages_clear(table->row, row_bytes(table->slots));
+        memory_pages_clear(table->slot, table->slots * sizeof(*table->slot));
+    } else {
+        memset(table->slot, 0, table->slots * sizeof(*table->slot));
+    }
     table->rows = 0;
 }
 
@@ -76,6 +84,7 @@ int log_sites_new(struct log_sites **out)
     *out = sites;
     if (!sites)
         return -ENOMEM;
+    sites->turn_at = MANY_ROWS;
     return table_room(&sites->open, FIRST_SLOTS) || table_room(&sites->closing, FIRST_SLOTS)
                ? -ENOMEM
                : 0;
@@ -139,6 +148,7 @@ static int table_add(struct sites_table *table, const struct row *add)
 
 int log_sites_add(struct log *log, const struct log_thread *thread, const struct event *event)
 {
+    struct log_sites *sites = log->sites;
     const struct row row = {
         .class_heap = event->subject | (uint64_t)event_heap(event) << 48,
         .node = event->node,
@@ -149,7 +159,9 @@ int log_sites_add(struct log *log, const struct log_thread *thread, const struct
         .more = thread->sample ? log_weight(thread, event) - (double)event_bytes(event) : 0,
     };
 
-    return table_add(&log->sites->open, &row);
+    if (UNLIKELY(sites->open.rows >= sites->turn_at))
+        log_sites_turn(log);
+    return table_add(&sites->open, &row);
 }
 
 /* A row as it is written. */
@@ -199,12 +211,20 @@ bool log_sites_write(struct log *log, size_t limit)
         const struct log_site site = site_of(row);
         int err = write_row(log, &site);
 
-        if (err == -EAGAIN)
+        if (err == -EAGAIN) {
             err = table_add(&sites->open, row);
+            sites->turn_at++;
+        }
         if (err)
             lose(log, row, EVENT_LOST_NO_MEMORY);
+        log_file_flush_large(log);
     }
-    return sites->done == sites->closing.rows;
+    if (sites->done < sites->closing.rows)
+        return false;
+    if (sites->done)
+        table_clear(&sites->closing);
+    sites->done = 0;
+    return true;
 }
 
 void log_sites_turn(struct log *log)
@@ -212,12 +232,11 @@ void log_sites_turn(struct log *log)
     struct log_sites *sites = log->sites;
     struct sites_table closing = sites->open;
 
-    if (sites->done < sites->closing.rows)
+    if (sites->closing.rows)
         return;
-    table_clear(&sites->closing);
     sites->open = sites->closing;
     sites->closing = closing;
-    sites->done = 0;
+    sites->turn_at = MANY_ROWS;
 }
 
 bool log_sites_flush(struct log *log)

@@ -9,7 +9,7 @@
 #include <errno.h>
 
 #define BLOCK_EVENTS 2047 /* with the pointer 64 KB */
-#define SPARE_BLOCKS 32   /* kept for the next time */
+#define SPARE_BLOCKS 4    /* kept for the next time */
 
 struct log_waiting_block {
     struct log_waiting_block *next;

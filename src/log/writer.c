@@ -10,8 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FLUSH_BYTES   (128u << 10) /* write when that much waits */
-#define FLUSH_NS      250000000ull /* or when the oldest line is that old */
+#define FLUSH_NS      250000000ull /* write when the oldest line is that old */
 #define REPORT_NS     500000000ull /* check, lost, repair, status */
 #define IDLE_NS       50000000ull  /* longest sleep; a ring a quarter full ends it */
 #define CALLS_NS      500000ull    /* the same while calls are traced */
@@ -214,6 +213,7 @@ static bool drain(struct log *log, struct log_thread *thread)
                          handle(log, thread, log_waiting_oldest(&thread->waiting)) == 0;
          i++) {
         log_waiting_pop(log, &thread->waiting);
+        log_file_flush_large(log);
         moved = true;
     }
     for (; tail != head && tail - from < BATCH; tail++) {
@@ -224,8 +224,10 @@ static bool drain(struct log *log, struct log_thread *thread)
             tail += calls - 1;
             continue;
         }
-        if (!thread->waiting.count && handle(log, thread, event) == 0)
+        if (!thread->waiting.count && handle(log, thread, event) == 0) {
+            log_file_flush_large(log);
             continue;
+        }
         if (log->waiting >= WAITING_LIMIT || log_waiting_push(log, &thread->waiting, event))
             break; /* it stays in the ring; a full ring makes its thread wait, then count */
     }
@@ -318,7 +320,7 @@ static void flush(struct log *log, uint64_t now)
         return;
     if (!file->oldest_ns)
         file->oldest_ns = now;
-    if (file->buffer.size >= FLUSH_BYTES || now - file->oldest_ns >= FLUSH_NS)
+    if (file->buffer.size >= LOG_FLUSH_BYTES || now - file->oldest_ns >= FLUSH_NS)
         log_file_flush(log);
 }
 
@@ -382,8 +384,7 @@ static bool round_once(struct log *log)
     adopt(log);
     for (struct log_thread *thread = log->threads; thread; thread = thread->next) {
         moved |= drain(log, thread);
-        if (log->file.buffer.size >= FLUSH_BYTES && !log->file.error)
-            log_file_flush(log);
+        log_file_flush_large(log);
         if (log_file_due(log))
             log_next_part(log, false);
     }
