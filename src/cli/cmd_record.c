@@ -69,8 +69,7 @@ static int run_command(struct cli_recording *r, char **argv, const char *path, c
 {
     struct record_environment environment;
     struct record_progress progress;
-    struct record_child child = {
-        .path = path, .argv = argv, .environment = &environment, .library = library};
+    struct record_child child = {.path = path, .argv = argv, .environment = &environment};
     char folder[PATH_MAX];
     int err, status = record_status_create(folder, why);
 

@@ -1,8 +1,8 @@
 #include "cli/record_child.h"
 
 #include "base/atomics.h"
+#include "base/memory.h"
 #include "cli/record_elf.h"
-#include "cli/record_library.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -126,21 +126,6 @@ static bool is_elf(const char *path)
     return found;
 }
 
-/* In the child. Returns only if there is nothing to execute: errno says why. */
-static void execute(const struct record_child *c, const struct signals *s)
-{
-    int err = record_environment_apply(c->environment);
-
-    if (err) {
-        errno = -err;
-        return;
-    }
-    signals_give_back(s);
-    execv(c->path, c->argv);
-    if (errno == ENOEXEC && !is_elf(c->path))
-        execvp(c->path, c->argv); /* as a shell does with a script that lacks its #! */
-}
-
 static int refuse_exec(const char *path, int err, struct record_why *why)
 {
     if (err == ENOENT) /* the file was there a moment ago */
@@ -152,112 +137,55 @@ static int refuse_exec(const char *path, int err, struct record_why *why)
                          strerror(err));
 }
 
-/*
- * What the child says on the pipe, which closes when it becomes COMMAND: that the library loaded, or what is wrong with
- * it; then an errno, if there is nothing to execute.
- */
-enum { SAYS_LOADED = 'L', SAYS_WRONG = 'W' };
-
-struct report {
-    char loaded; /* SAYS_*; 0: it ended while it loaded the library */
-    int err;
-    char wrong[1024];
+/* What the child leaves in our memory, which it shares until it is COMMAND. The compiler knows nothing of that. */
+struct start {
+    const struct signals *signals;
+    char **environment;
+    volatile int err; /* why there is nothing to execute; 0: it became COMMAND */
 };
 
-static void report_write(int fd, const void *data, size_t size)
+/* In the child. Dispositions and mask of signals are its own. */
+static _Noreturn void become(const struct record_child *c, struct start *start)
 {
-    while (write(fd, data, size) < 0 && errno == EINTR) /* less than PIPE_BUF: all or nothing */
-        ;
-}
-
-/* Until the other end is closed. */
-static size_t read_all(int fd, char *data, size_t size)
-{
-    size_t used = 0;
-    ssize_t got;
-
-    while (used < size) {
-        got = read(fd, data + used, size - used);
-        if (got > 0)
-            used += (size_t)got;
-        else if (got == 0 || errno != EINTR)
-            break;
-    }
-    return used;
-}
-
-static void report_read(int fd, struct report *report)
-{
-    memset(report, 0, sizeof(*report));
-    if (read_all(fd, &report->loaded, 1) != 1)
-        return;
-    if (report->loaded == SAYS_WRONG)
-        read_all(fd, report->wrong, sizeof(report->wrong) - 1);
-    else if (read_all(fd, (char *)&report->err, sizeof(report->err)) != sizeof(report->err))
-        report->err = 0;
-}
-
-/* In the child. */
-static _Noreturn void become(const struct record_child *c, const struct signals *s, int fd)
-{
-    const char *wrong = c->library ? record_library_try(c->library) : NULL;
-    const char said = wrong ? SAYS_WRONG : SAYS_LOADED;
-    int err;
-
-    report_write(fd, &said, 1);
-    if (wrong) {
-        report_write(fd, wrong, strnlen(wrong, sizeof(((struct report *)0)->wrong) - 1));
-        _exit(CLI_IO);
-    }
-    execute(c, s);
-    err = errno;
-    report_write(fd, &err, sizeof(err));
+    signals_give_back(start->signals);
+    execve(c->path, c->argv, start->environment);
+    if (errno == ENOEXEC && !is_elf(c->path)) /* as a shell does with a script that lacks its #! */
+        execvpe(c->path, c->argv, start->environment);
+    start->err = errno;
     _exit(RECORD_NOT_EXECUTABLE);
 }
 
-static void reap(pid_t child, int *status)
+static void reap(pid_t child)
 {
-    while (waitpid(child, status, 0) < 0 && errno == EINTR)
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
         ;
 }
 
-/* What became of the child: it runs, and is waited for, or it said why it does not. */
-static int follow(const struct record_child *c, pid_t child, const struct report *report,
-                  const struct signals *signals, int *status, struct record_why *why)
-{
-    int ended = 0;
-
-    if (report->loaded == SAYS_LOADED && !report->err) {
-        *status = wait_for(child, c, signals);
-        return 0;
-    }
-    reap(child, &ended);
-    if (report->loaded == SAYS_LOADED)
-        return refuse_exec(c->path, report->err, why);
-    return record_library_refuse(c->library, report->wrong, ended, why);
-}
-
+/* By vfork, which copies nothing: we wait until the child is COMMAND, or has ended. */
 int record_child_run(const struct record_child *c, int *status, struct record_why *why)
 {
     struct signals signals;
-    struct report report;
-    int fds[2], err;
+    struct start start = {.signals = &signals,
+                          .environment = record_environment_list(c->environment)};
     pid_t child;
+    int err = 0;
 
-    if (pipe2(fds, O_CLOEXEC))
-        return record_refuse(why, CLI_IO, "no pipe: %s", strerror(errno));
+    if (!start.environment)
+        return record_refuse(why, CLI_IO, "out of memory");
     signals_take(&signals);
-    child = fork();
+    child = vfork();
     if (child == 0)
-        become(c, &signals, fds[1]);
-    err = errno;
-    close(fds[1]);
-    if (child > 0)
-        report_read(fds[0], &report);
-    close(fds[0]);
-    err = child < 0 ? record_refuse(why, CLI_IO, "no process: %s", strerror(err))
-                    : follow(c, child, &report, &signals, status, why);
+        become(c, &start);
+    if (child < 0) {
+        err = record_refuse(why, CLI_IO, "no process: %s", strerror(errno));
+    } else if (start.err) {
+        reap(child);
+        err = refuse_exec(c->path, start.err, why);
+    } else {
+        *status = wait_for(child, c, &signals);
+    }
     signals_drop(&signals);
     signals_give_back(&signals);
+    memory_free(start.environment);
     return err;
 }

@@ -9,7 +9,6 @@ struct record_child {
     const char *path; /* the file to execute; argv[0] may differ */
     char **argv;
     const struct record_environment *environment;
-    const char *library; /* has to load in the process that becomes COMMAND; NULL: nothing has to */
     void (*tick)(void *context); /* each second while it runs; NULL none */
     void *context;
 };
@@ -18,7 +17,7 @@ struct record_child {
  * record_child_run - start it and wait for its end. Signals sent to this process meanwhile are sent on to it, once
  * each; those it gets anyway, from the terminal of our common process group, are not.
  * Returns: 0 with its exit status in *status, 128 + n when signal n killed it; RECORD_NOT_FOUND,
- *          RECORD_NOT_EXECUTABLE or CLI_IO if it could not be started, or the library not be loaded.
+ *          RECORD_NOT_EXECUTABLE or CLI_IO if it could not be started.
  * Threads: the process has one.
  */
 int record_child_run(const struct record_child *c, int *status, struct record_why *why);

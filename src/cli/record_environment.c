@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 static bool is_utf8(const char *text)
 {
@@ -47,13 +48,39 @@ void record_environment_fini(struct record_environment *e)
     memset(e, 0, sizeof(*e));
 }
 
-int record_environment_apply(const struct record_environment *e)
+/* "NAME=VALUE", of one that is set here or has to go? */
+static bool is_replaced(const struct record_environment *e, const char *variable)
 {
+    size_t length = strcspn(variable, "=");
+
     for (size_t i = 0; i < COUNT_OF(e->set); i++)
-        if (setenv(e->set[i].name, e->set[i].value, 1))
-            return -errno;
-    unsetenv(RECORD_UNSET);
-    return 0;
+        if (strlen(e->set[i].name) == length && !memcmp(e->set[i].name, variable, length))
+            return true;
+    return strlen(RECORD_UNSET) == length && !memcmp(RECORD_UNSET, variable, length);
+}
+
+char **record_environment_list(const struct record_environment *e)
+{
+    size_t own = 0, kept = 0, text = 0;
+    char **list, *at;
+
+    while (environ[own])
+        own++;
+    for (size_t i = 0; i < COUNT_OF(e->set); i++)
+        text += strlen(e->set[i].name) + strlen(e->set[i].value) + sizeof("=");
+    list = memory_alloc((own + COUNT_OF(e->set) + 1) * sizeof(*list) + text);
+    if (!list)
+        return NULL;
+    at = (char *)(list + own + COUNT_OF(e->set) + 1);
+    for (size_t i = 0; i < own; i++)
+        if (!is_replaced(e, environ[i]))
+            list[kept++] = environ[i];
+    for (size_t i = 0; i < COUNT_OF(e->set); i++) {
+        list[kept++] = at;
+        at += sprintf(at, "%s=%s", e->set[i].name, e->set[i].value) + 1;
+    }
+    list[kept] = NULL;
+    return list;
 }
 
 void record_print_quoted(FILE *out, const char *text)

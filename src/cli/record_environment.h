@@ -28,8 +28,11 @@ int record_environment_make(struct record_environment *e, const char *library,
                             const struct options *o, struct record_why *why);
 void record_environment_fini(struct record_environment *e);
 
-/* In the calling process, for a program it is about to become. Returns 0 or -errno. */
-int record_environment_apply(const struct record_environment *e);
+/*
+ * record_environment_list - our own environment with these variables in it, for execve.
+ * Returns: NULL when memory ran out. Owns: the caller frees it with memory_free; it points into e and our own.
+ */
+char **record_environment_list(const struct record_environment *e);
 
 /* record_environment_print - for a shell, or another launcher. Returns CLI_OK, or CLI_IO for what it cannot say. */
 int record_environment_print(const struct record_environment *e, enum cli_env_format format,

@@ -5,9 +5,10 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define LIBRARY "libshadowtrace.so"
@@ -53,36 +54,48 @@ int record_library(char path[PATH_MAX], struct record_why *why)
     return record_library_find(self, getenv(RECORD_LIBRARY_VARIABLE), path, why);
 }
 
-int record_library_check(const char *path, struct record_why *why)
+static sigjmp_buf before_loading;
+
+static void on_fault(int number)
 {
-    if (access(path, R_OK))
-        return record_refuse(why, CLI_IO, "%s cannot be read: %s", path, strerror(errno));
-    return CLI_OK;
+    siglongjmp(before_loading, number);
 }
 
-const char *record_library_try(const char *path)
+/* A damaged file can map and still not run. Returns what the dynamic linker says, NULL if nothing. */
+static const char *load(const char *path)
 {
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    static const int faults[] = {SIGBUS, SIGSEGV, SIGILL, SIGFPE};
+    const struct sigaction caught = {.sa_handler = on_fault};
+    struct sigaction old[COUNT_OF(faults)];
+    const char *wrong = NULL;
+    void *library;
+    int number;
+
+    for (size_t i = 0; i < COUNT_OF(faults); i++)
+        sigaction(faults[i], &caught, &old[i]);
+    number = sigsetjmp(before_loading, 1);
+    if (!number) {
+        library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        wrong = !library                 ? dlerror()
+                : !dlsym(library, ENTRY) ? "it has no " ENTRY ", so it is not this library"
+                                         : NULL;
+    }
+    for (size_t i = 0; i < COUNT_OF(faults); i++)
+        sigaction(faults[i], &old[i], NULL);
+    return number ? strsignal(number) : wrong;
+}
+
+int record_library_check(const char *path, struct record_why *why)
+{
     size_t length = strlen(path);
     const char *wrong;
 
-    if (library)
-        return dlsym(library, ENTRY) ? NULL : "it has no " ENTRY ", so it is not this library";
-    wrong = dlerror();
+    if (access(path, R_OK))
+        return record_refuse(why, CLI_IO, "%s cannot be read: %s", path, strerror(errno));
+    wrong = load(path);
+    if (!wrong)
+        return CLI_OK;
     if (!strncmp(wrong, path, length) && !strncmp(wrong + length, ": ", 2))
         wrong += length + 2; /* dlerror names the file first; so do we */
-    return wrong;
-}
-
-int record_library_refuse(const char *path, const char *wrong, int status, struct record_why *why)
-{
-    if (*wrong)
-        return record_refuse(why, CLI_IO, "%s cannot be loaded: %s", path, wrong);
-    if (WIFSIGNALED(status))
-        return record_refuse(
-            why, CLI_IO, "%s cannot be loaded: a process that tried was killed by signal %d (%s)",
-            path, WTERMSIG(status), strsignal(WTERMSIG(status)));
-    return record_refuse(why, CLI_IO,
-                         "%s cannot be loaded: a process that tried ended with status %d", path,
-                         WEXITSTATUS(status));
+    return record_refuse(why, CLI_IO, "%s cannot be loaded: %s", path, wrong);
 }

@@ -17,19 +17,10 @@ int record_library_find(const char *self, const char *override, char path[PATH_M
 /* The same for this program: /proc/self/exe and $SHADOWTRACE_LIBRARY. */
 int record_library(char path[PATH_MAX], struct record_why *why);
 
-/* Can the file be read? Returns: CLI_OK or CLI_IO. */
+/*
+ * record_library_check - read it and load it, into this process: what keeps it from COMMAND's is known before that
+ * starts. A fault while it is loaded is caught. Returns: CLI_OK or CLI_IO.
+ */
 int record_library_check(const char *path, struct record_why *why);
-
-/*
- * record_library_try - load it, in a process that is about to become COMMAND: nothing else is disturbed by what it does.
- * Returns: NULL, or what the dynamic linker says.
- */
-const char *record_library_try(const char *path);
-
-/*
- * record_library_refuse - word what came of a try: `wrong` is what it said; "" if it ended its process, whose wait
- * status is `status`. Returns CLI_IO.
- */
-int record_library_refuse(const char *path, const char *wrong, int status, struct record_why *why);
 
 #endif

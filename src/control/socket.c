@@ -53,15 +53,19 @@ static int bind_at(int fd, const char *path, char *why, size_t why_size)
     struct sockaddr_un address = address_of(path);
     int err;
 
-    if (is_live(path)) {
-        snprintf(why, why_size, "%s is in use by another process of that number", path);
-        return -EADDRINUSE;
+    fchmod(fd, 0600); /* the mode of the file that bind makes */
+    err = bind(fd, (const struct sockaddr *)&address, sizeof(address)) ? -errno : 0;
+    if (err == -EADDRINUSE) {
+        if (is_live(path)) {
+            snprintf(why, why_size, "%s is in use by another process of that number", path);
+            return err;
+        }
+        unlink(path); /* of an earlier process of our number */
+        err = bind(fd, (const struct sockaddr *)&address, sizeof(address)) ? -errno : 0;
     }
-    unlink(path); /* of an earlier process of our number */
-    if (!bind(fd, (const struct sockaddr *)&address, sizeof(address)) && !chmod(path, 0600) &&
-        !listen(fd, BACKLOG))
+    if (!err && !listen(fd, BACKLOG))
         return 0;
-    err = -errno;
+    err = err ? err : -errno;
     snprintf(why, why_size, "cannot make the socket %s: %s", path, strerror(-err));
     unlink(path);
     return err;

@@ -95,16 +95,26 @@ static void other_launchers_have_their_own_quotes(void **state)
 
 static void a_process_takes_it_over(void **state)
 {
+    char **own, **list;
+
     (void)state;
     make("/opt/lib.so");
     setenv("CORECLR_PROFILER_PATH_64", "/other.so", 1);
     setenv("SHADOWTRACE_OPTIONS", "old", 1);
-    assert_int_equal(record_environment_apply(&environment), 0);
+    setenv("SHADOWTRACE_OPTION", "of another", 1);
+    own = environ;
+    list = record_environment_list(&environment);
+    assert_non_null(list);
+    environ = list;
+    assert_string_equal(getenv("SHADOWTRACE_OPTION"), "of another");
     assert_string_equal(getenv("CORECLR_ENABLE_PROFILING"), "1");
     assert_string_equal(getenv("CORECLR_PROFILER_PATH"), "/opt/lib.so");
     assert_null(getenv("CORECLR_PROFILER_PATH_64"));
     assert_says(getenv("SHADOWTRACE_OPTIONS"), "{\"version\":1");
     assert_int_equal(record_environment_check(&why), CLI_OK); /* record inside record */
+    environ = own;
+    memory_free(list);
+    unsetenv("SHADOWTRACE_OPTION");
     record_environment_fini(&environment);
 }
 
