@@ -108,11 +108,11 @@ static bool next_instruction(const struct il_code *il, uint32_t *at, struct il_i
 
     if (*at >= il->size)
         return false;
-    *out = (struct il_instruction){*at, il->code[end++], 0};
+    *out = (struct il_instruction){.at = *at, .opcode = il->code[end++]};
     if (out->opcode == OP_PREFIX) {
         if (end >= il->size)
             return false;
-        out->opcode = OP_PREFIX << 8 | il->code[end++];
+        out->opcode = (uint16_t)(OP_PREFIX << 8 | il->code[end++]);
     }
     size = operand_size(out->opcode);
     if (end + size > il->size)
@@ -271,6 +271,7 @@ struct search {
     const struct il_target *target;
     struct signature_scope scope;
     struct parts callee;
+    uint16_t short_name;    /* of the callee; 0: none */
     uint32_t definition;    /* token that can mean the callee only; or 0 */
     const uint32_t *helper; /* two opcodes that the callee stands for; 0 is none */
     const char *made;       /* text of the new object's class */
@@ -436,7 +437,24 @@ static bool calls_by_token(uint32_t opcode)
     return opcode == OP_CALL || opcode == OP_CALLVIRT || opcode == OP_NEWOBJ;
 }
 
-static unsigned fit_call(struct search *search, const struct il_instruction *in, bool owners)
+/* A member's name in an instruction. NAME_ASK: it has none, or two, only its operand tells. */
+enum { NAME_UNKNOWN, NAME_ASK, NAME_FIRST };
+
+static uint16_t short_name(uint64_t hash)
+{
+    return (uint16_t)(hash >> 48) | NAME_FIRST;
+}
+
+/* Whether it can be seen at once that it does not call the target. */
+static inline bool passed_over(const struct search *search, const struct il_instruction *in)
+{
+    uint16_t name = load_relaxed(&in->name);
+
+    return name >= NAME_FIRST && search->short_name && name != search->short_name &&
+           in->token != search->definition;
+}
+
+static unsigned fit_call(struct search *search, struct il_instruction *in, bool owners)
 {
     uint64_t name = search->callee.name_hash;
     struct operand *operand;
@@ -447,6 +465,9 @@ static unsigned fit_call(struct search *search, const struct il_instruction *in,
     if (search->definition && in->token == search->definition)
         return FIT_ALL;
     operand = operand_of(search, in->token);
+    if (load_relaxed(&in->name) == NAME_UNKNOWN)
+        store_relaxed(&in->name, operand->name && !operand->tail ? short_name(operand->name)
+                                                                 : (uint16_t)NAME_ASK);
     if (!name || (operand->name != name && operand->tail != name))
         return owners && owner_is(search, operand) ? FIT_OWNER : 0;
     fit = owner_is(search, operand) ? FIT_NAME_OWNER : FIT_NAME;
@@ -617,8 +638,10 @@ static uint32_t definition_of(const struct names_method *method, const struct na
     return plain && clr_token_type(callee->token) == mdtMethodDef ? callee->token : 0;
 }
 
-static unsigned fit_of(struct search *search, const struct il_instruction *in, bool owners)
+static unsigned fit_of(struct search *search, struct il_instruction *in, bool owners)
 {
+    if (!owners && passed_over(search, in))
+        return 0;
     if (!search->target->callee)
         return fit_class(search, in);
     if (in->opcode == search->helper[0] || in->opcode == search->helper[1])
@@ -649,6 +672,7 @@ static void search_init(struct search *search, const struct names_method *method
         search->callee = parts_of(target->callee);
         search->helper = helper_of(&search->callee);
         search->definition = definition_of(method, target->record);
+        search->short_name = short_name(search->callee.name_hash);
     } else if (target->made && load_acquire(&target->made->text)) {
         search_made(search, load_acquire(&target->made->text));
     }
@@ -682,7 +706,7 @@ static void best_add(struct best *best, uint32_t at, unsigned fit)
 
 /* Instructions that may call or make something. */
 struct reach {
-    const struct il_instruction *first;
+    struct il_instruction *first;
     uint32_t count;
 };
 

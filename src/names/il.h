@@ -59,8 +59,10 @@ struct il_piece {
 
 struct il_instruction {
     uint32_t at;
-    uint32_t opcode; /* with its prefix byte, if it has one, above */
-    uint32_t token;  /* operand of 4 bytes, if it has one */
+    uint16_t opcode; /* with its prefix byte, if it has one, above */
+    _Atomic(uint16_t)
+        name;       /* of what it calls, shortened, so that most are passed over; 0: not made yet */
+    uint32_t token; /* operand of 4 bytes, if it has one */
 };
 
 struct il_pieces {
