@@ -142,6 +142,14 @@ bool event_wait(struct event_ring *ring, uint64_t head)
     return false;
 }
 
+/* A writer that wakes by itself often enough is let sleep: a system call is dear on the program's threads. */
+void event_wake(struct event_ring *ring, uint64_t head)
+{
+    ring->tail_seen = load_acquire(&ring->tail); /* as event_has_space */
+    if (!head || head - ring->tail_seen >= ring->window_mask >> 2)
+        wake_up(&ring->hub->writer); /* a system call only if it sleeps */
+}
+
 void event_lose(struct event_ring *ring, enum event_lost reason)
 {
     store_relaxed(&ring->lost[reason], load_relaxed(&ring->lost[reason]) + 1);

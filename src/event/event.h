@@ -275,6 +275,7 @@ EVENT_INLINE int event_post(struct event_ring *ring, const struct event *event);
 EVENT_INLINE int event_offer(struct event_ring *ring,
                              const struct event *event); /* the same, never waits: for hooks */
 bool event_wait(struct event_ring *ring, uint64_t head); /* event_post: for space */
+void event_wake(struct event_ring *ring, uint64_t head); /* the writer, if events pile up */
 
 EVENT_INLINE bool event_has_space(struct event_ring *ring, uint64_t head)
 {
@@ -290,7 +291,7 @@ EVENT_INLINE int event_put(struct event_ring *ring, uint64_t head, const struct 
     *event_next(ring, head) = *event;
     store_release(&ring->head, head + 1); /* slot before head; pairs with the writer's acquire */
     if (UNLIKELY((head & (ring->window_mask >> 2)) == 0))
-        wake_up(&ring->hub->writer); /* each quarter of a window: a system call only if it sleeps */
+        event_wake(ring, head); /* each quarter of a window */
     return 0;
 }
 

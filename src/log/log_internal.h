@@ -139,7 +139,7 @@ struct log_site {
 /* file.c */
 int log_file_open(struct log *log, char *why, size_t why_size);
 void log_file_flush(struct log *log); /* as much as the system takes; keeps the rest */
-#define LOG_FLUSH_BYTES (128u << 10)  /* write when that much waits */
+#define LOG_FLUSH_BYTES (32u << 10)   /* write when that much waits: it is in the cache still */
 static inline void
 log_file_flush_large(struct log *log) /* between lines: before they take much memory */
 {

@@ -194,27 +194,28 @@ static uint64_t drain_calls(struct log *log, struct log_thread *thread, uint64_t
     return log_write_calls(log, thread, event, count < BATCH ? count : BATCH, &err);
 }
 
-/* Returns whether anything moved. */
-static bool drain(struct log *log, struct log_thread *thread)
+/* What a round found: nothing; something; more than it took. */
+enum found { FOUND_NOTHING, FOUND_SOME, FOUND_MORE };
+
+static enum found drain(struct log *log, struct log_thread *thread)
 {
     struct event_ring *ring = thread->ring;
     uint64_t tail = load_relaxed(&ring->tail), head = load_acquire(&ring->head),
              from = tail; /* slots after head */
-    bool moved = false;
+    unsigned done = 0;
 
     if (log->headless && log_write_header(log))
-        return false; /* memory is out: next round again */
+        return FOUND_NOTHING; /* memory is out: next round again */
     log->headless = false;
     if (!thread->defined && log_define_thread(log, thread, NULL))
-        return false; /* memory is out: next round again */
+        return FOUND_NOTHING; /* memory is out: next round again */
     thread->defined = true;
     /* Not all at once: their ring waits meanwhile. What comes after them is put behind them. */
-    for (unsigned i = 0; i < BATCH && thread->waiting.count &&
-                         handle(log, thread, log_waiting_oldest(&thread->waiting)) == 0;
-         i++) {
+    for (; done < BATCH && thread->waiting.count &&
+           handle(log, thread, log_waiting_oldest(&thread->waiting)) == 0;
+         done++) {
         log_waiting_pop(log, &thread->waiting);
         log_file_flush_large(log);
-        moved = true;
     }
     for (; tail != head && tail - from < BATCH; tail++) {
         const struct event *event = event_at(ring, tail);
@@ -232,7 +233,9 @@ static bool drain(struct log *log, struct log_thread *thread)
             break; /* it stays in the ring; a full ring makes its thread wait, then count */
     }
     store_release(&ring->tail, tail); /* slots read before they are written again */
-    return moved || tail != from;
+    if (done == BATCH || tail - from >= BATCH)
+        return FOUND_MORE;
+    return done || tail != from ? FOUND_SOME : FOUND_NOTHING;
 }
 
 static void adopt(struct log *log)
@@ -376,28 +379,30 @@ uint64_t log_zero_ns(const struct log *log)
     return log->zero_ns;
 }
 
-static bool round_once(struct log *log)
+static enum found round_once(struct log *log)
 {
-    bool moved = false;
+    enum found found = FOUND_NOTHING;
     uint64_t now;
 
     adopt(log);
     for (struct log_thread *thread = log->threads; thread; thread = thread->next) {
-        moved |= drain(log, thread);
+        enum found here = drain(log, thread);
+
+        found = here > found ? here : found;
         log_file_flush_large(log);
         if (log_file_due(log))
             log_next_part(log, false);
     }
     log_messages_take(log); /* behind what was recorded before them */
     retire(log);
-    if (log->sites && !log_sites_write(log, SITES_BATCH))
-        moved |= !log_file_full(log);
+    if (log->sites && !log_sites_write(log, SITES_BATCH) && !log_file_full(log))
+        found = FOUND_MORE;
     now = clock_ns();
     log_calls_flush_old(log, now);
     report(log, now);
     flush(log, now);
     show(log);
-    return moved;
+    return found;
 }
 
 /* Rings that came after the last round, or that there was no memory to adopt: their events are lost, and counted. */
@@ -444,20 +449,25 @@ static void *writer_main(void *context)
     /* Hooks do not wake us, and their rings fill fast. */
     uint64_t idle_ns = options_records(log->config.options, OPTIONS_CALLS) ? CALLS_NS : IDLE_NS;
     uint64_t sleep_ns = BUSY_NS;
+    enum found found;
 
     pthread_setname_np(pthread_self(), "shadowtrace-log");
     if (log->config.measure)
         log->ns_per_pair = log->config.measure();
     log_status_write(log, "recording");
     while (!load_acquire(&log->stopping)) {
-        if (round_once(log)) {
-            sleep_ns = BUSY_NS < idle_ns ? BUSY_NS : idle_ns;
-        } else {
-            store_relaxed(&log->waits, log->waiting > 0);
-            wake_wait(&log->config.hub->writer,
-                      log->waiting && BUSY_NS < idle_ns ? BUSY_NS : sleep_ns);
-            sleep_ns = sleep_ns * 2 < idle_ns ? sleep_ns * 2 : idle_ns;
-        }
+        found = round_once(log);
+        if (found == FOUND_MORE)
+            continue;
+        /* What comes meanwhile is taken together: fetched singly, its cache lines go back and forth. */
+        if (found || log->waiting)
+            sleep_ns = BUSY_NS;
+        else
+            sleep_ns *= 2;
+        if (sleep_ns > idle_ns)
+            sleep_ns = idle_ns;
+        store_relaxed(&log->waits, log->waiting > 0);
+        wake_wait(&log->config.hub->writer, sleep_ns);
     }
     finish(log);
     store_release(&log->ended, true);
