@@ -24,15 +24,14 @@
 #define RING_SLOTS_CALLS 65536 /* of threads whose calls are traced, at the least */
 #define CALL_BUFFER_PART 16    /* of --call-buffer, for one thread */
 #define LOWEST_MAJOR     8
-#define HIGHEST_MAJOR    10     /* what this build's tests have run on */
+#define HIGHEST_MAJOR    10          /* what this build's tests have run on */
 #define REST_NS          20000000ull /* pages of metadata that were read are kept that long */
 #define MAX_SITES        262144 /* instructions that allocate; further ones have no offset in the log */
 #define STOP_MS          2000
 #define SITES_MS         20 /* call sites are written each second: no event waits for a name */
-#define SERVE_AFTER_NS   50000000ull /* a short program shall not pay for a thread that nobody asks */
 #define MEASURED_PAIRS   20000
 
-struct profiler profiler = {.thread_names = THREAD_NAMES_INIT, .serve_ns = UINT64_MAX};
+struct profiler profiler = {.thread_names = THREAD_NAMES_INIT};
 
 #define WHY_SIZE 512
 
@@ -146,9 +145,15 @@ static void alloc_created(void *context, struct tree_site *alloc)
 static bool resolver_poll(void *context)
 {
     struct profiler *p = context;
-    bool some = p->log && log_resolve(p->log);
-    uint64_t now = clock_ns();
+    uint64_t now;
+    bool some;
 
+    if (!p->served) { /* here: the program need not wait for its thread to be made */
+        p->served = true;
+        control_serve(p->control);
+    }
+    some = p->log && log_resolve(p->log);
+    now = clock_ns();
     some |= selection_mend(&p->selection);
     some |= stack_reclaim();
     if (now - p->rested_ns >= REST_NS) {
@@ -157,10 +162,6 @@ static bool resolver_poll(void *context)
     }
     if (load_relaxed(&p->hub.stopped))
         wake_up(&p->hub.writer); /* the program waits for it, and it for classes of this round */
-    if (clock_ns() >= load_acquire(&p->serve_ns)) {
-        store_relaxed(&p->serve_ns, UINT64_MAX);
-        control_serve(p->control);
-    }
     return some;
 }
 
@@ -444,7 +445,7 @@ static void profile_begin(struct profiler *p)
         sampler_start(&config, &p->sampler);
 }
 
-/* Last of all: from here on others may ask. */
+/* From here on others may ask. */
 static void control_begin(struct profiler *p)
 {
     struct control_config config = {.names = p->names,
@@ -466,8 +467,6 @@ static void control_begin(struct profiler *p)
                                     .status = status};
 
     control_start(p->control, &config);
-    store_release(&p->serve_ns,
-                  clock_ns() + SERVE_AFTER_NS); /* config before; pairs with resolver_poll */
 }
 
 /* Is the runtime's snapshot flag up all the time? Under ELT2 it slows every hook: there only if every allocation walks. */
@@ -697,6 +696,7 @@ hresult profiler_initialize(struct profiler *p, struct clr_unknown *info)
         return decline_result(p, "setting the enter and leave hooks", result);
     if (options_records(&p->options, OPTIONS_CALLS))
         calls_start(&p->options, family_ring, p);
+    control_begin(p);
     if (pthread_atfork(NULL, NULL, after_fork_in_child) || log_start(p->log) ||
         names_start(p->names))
         return decline(p, "no thread could be started");
@@ -705,7 +705,6 @@ hresult profiler_initialize(struct profiler *p, struct clr_unknown *info)
     p->recording = true;
     p->base.vtbl = &profiler_vtbl;
     profile_begin(p);
-    control_begin(p);
     return S_OK;
 }
 

@@ -50,8 +50,7 @@ struct profiler {
     struct families *families; /* NULL: nothing but allocations is recorded */
     struct log *log;
     struct control *control;
-    _Atomic(uint64_t)
-        serve_ns; /* from then on the resolver lets its socket be served; UINT64_MAX: not (again) */
+    bool served; /* its socket; the resolver's */
     struct profile profile;
     struct sampler *sampler;      /* NULL: no --profile */
     struct check_threads *walker; /* its snapshots; NULL: not asked for */
