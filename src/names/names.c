@@ -160,6 +160,18 @@ static void args_fini(struct arg_ids *ids)
         memory_free(ids->id);
 }
 
+/* "?method 0x06000001"; by hand, for every method that is compiled has one. */
+static void write_fallback(char out[NAMES_FALLBACK_SIZE], const char *kind, uint32_t token)
+{
+    static const char digits[] = "0123456789abcdef";
+    size_t at = strlen(kind);
+
+    memcpy(out, kind, at);
+    for (unsigned shift = 32; shift; shift -= 4)
+        out[at++] = digits[token >> (shift - 4) & 15];
+    out[at] = '\0';
+}
+
 /* ---- modules ---- */
 
 static uint32_t find_type(struct clr_metadata *import, const char *name)
@@ -481,7 +493,7 @@ static int class_describe(struct names *names, uintptr_t class_id, uintptr_t obj
         class_free(entry);
         return err;
     }
-    (void)snprintf(entry->fallback, sizeof(entry->fallback), "?class 0x%08x", (unsigned)c->token);
+    write_fallback(entry->fallback, "?class 0x", c->token);
     *out = entry;
     return 0;
 }
@@ -693,8 +705,7 @@ static int method_describe(struct names *names, uintptr_t function_id,
         entry->recheck = m->collectible || !m->owner;
         for (uint32_t i = 0; i < m->args; i++)
             entry->recheck |= !m->arg[i];
-        (void)snprintf(entry->fallback, sizeof(entry->fallback), "?method 0x%08x",
-                       (unsigned)m->token);
+        write_fallback(entry->fallback, "?method 0x", m->token);
         *out = entry;
     }
     args_fini(&ids);
@@ -799,7 +810,7 @@ int names_method_exact(struct names *names, const struct names_method *shared, u
     }
     m->collectible = shared->collectible || !m->owner || m->owner->collectible ||
                      args_collectible(m->arg, m->args);
-    (void)snprintf(entry->fallback, sizeof(entry->fallback), "?method 0x%08x", (unsigned)m->token);
+    write_fallback(entry->fallback, "?method 0x", m->token);
     names_method_resolve(names, m);
     pthread_mutex_lock(&names->making);
     m->id = records_reserve(&names->methods, &names->pool);
