@@ -12,8 +12,81 @@
 #include <stdio.h>
 #include <string.h>
 
+/*
+ * Buckets, 16 bytes each. Making many takes time at start-up, so there are few at first, and the resolver doubles them
+ * as records come: a table that grows by itself starts a thread, and so does one that is told to grow from more than
+ * LEAST_PARTITION. The C# compiler meets 20,000 functions and 3,000 classes.
+ */
+#define FIRST_BUCKETS   (1ul << 8)
+#define LEAST_PARTITION (1ul << 12) /* of liburcu, per thread that it uses for growing */
+#define MOST_BUCKETS    (2 * LEAST_PARTITION)
+
 #define ARGS_SMALL 8  /* type arguments asked for without memory of their own */
 #define DEPTH_MAX  64 /* of type arguments in type arguments */
+
+/* ---- tables ---- */
+
+static unsigned long hash_of(uintptr_t key)
+{
+    uint64_t h = key; /* ids are addresses: low bits alike, high bits alike */
+
+    h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
+    h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return h ^ h >> 33;
+}
+
+static struct names_entry *entry_of(struct cds_lfht_node *node)
+{
+    return node ? container_of(node, struct names_entry, node) : NULL;
+}
+
+static int has_key(struct cds_lfht_node *node, const void *key)
+{
+    return load_acquire(&entry_of(node)->key) == *(const uintptr_t *)key; /* pairs with table_put */
+}
+
+/* The entry stays valid after the reader section: records are never freed. */
+static struct names_entry *table_find(struct cds_lfht *table, uintptr_t key)
+{
+    struct cds_lfht_iter it;
+
+    urcu_bp_read_lock();
+    cds_lfht_lookup(table, hash_of(key), has_key, &key, &it);
+    urcu_bp_read_unlock();
+    return entry_of(cds_lfht_iter_get_node(&it));
+}
+
+/* Puts a finished record on the table, in place of the one with the same key. Caller holds names->making. */
+static void table_put(struct cds_lfht *table, struct names_entry *entry, uintptr_t key)
+{
+    store_release(&entry->key, key);
+    urcu_bp_read_lock();
+    cds_lfht_add_replace(table, hash_of(key), has_key, &key, &entry->node);
+    urcu_bp_read_unlock();
+}
+
+static struct cds_lfht *table_new(void)
+{
+    return cds_lfht_new_flavor(FIRST_BUCKETS, FIRST_BUCKETS, MOST_BUCKETS, 0, &urcu_bp_flavor,
+                               NULL);
+}
+
+static void table_grow(struct cds_lfht *table, unsigned long *buckets, uint32_t records)
+{
+    unsigned long wanted = *buckets;
+
+    while (wanted < MOST_BUCKETS && wanted < records)
+        wanted *= 2;
+    if (wanted != *buckets)
+        cds_lfht_resize(table, wanted);
+    *buckets = wanted;
+}
+
+void names_grow(struct names *names)
+{
+    table_grow(names->method_table, &names->method_buckets, load_relaxed(&names->methods.count));
+    table_grow(names->class_table, &names->class_buckets, load_relaxed(&names->classes.count));
+}
 
 /* ---- records by id ---- */
 
@@ -56,13 +129,6 @@ static uint32_t records_reserve(struct names_records *records, struct memory_poo
         store_relaxed(&records->chunk[k], chunk);
     }
     return id;
-}
-
-/* The same, and room for it in a table. */
-static uint32_t reserve(struct names *names, struct names_table *table,
-                        struct names_records *records)
-{
-    return names_table_room(table, &names->pool) ? 0 : records_reserve(records, &names->pool);
 }
 
 static void records_add(struct names_records *records, uint32_t id, void *record)
@@ -273,7 +339,7 @@ static int module_describe(struct names *names, uintptr_t module_id,
 /* Modules loaded now; an id of an unloaded one is asked for anew. */
 int names_module_get(struct names *names, uintptr_t module_id, struct names_module **out)
 {
-    struct names_entry *found = names_table_find(&names->module_table, module_id);
+    struct names_entry *found = table_find(names->module_table, module_id);
     struct names_module_entry *m = NULL;
     int err;
 
@@ -282,15 +348,14 @@ int names_module_get(struct names *names, uintptr_t module_id, struct names_modu
         if (err)
             return err;
         pthread_mutex_lock(&names->making);
-        found = names_table_find(&names->module_table,
-                                 module_id); /* another thread may have been faster */
+        found =
+            table_find(names->module_table, module_id); /* another thread may have been faster */
         if (!found) {
-            m->record.id = reserve(names, &names->module_table, &names->modules);
+            m->record.id = records_reserve(&names->modules, &names->pool);
             if (m->record.id) {
                 m->record.next = names->newest;
                 names->newest = &m->record;
-                m->entry.key = module_id;
-                names_table_put(&names->module_table, &m->entry);
+                table_put(names->module_table, &m->entry, module_id);
                 records_add(&names->modules, m->record.id, &m->record);
                 found = &m->entry;
                 m = NULL;
@@ -310,10 +375,12 @@ void names_module_unloaded(struct names *names, uintptr_t module_id)
     struct names_entry *found;
 
     pthread_mutex_lock(&names->making);
-    found = names_table_find(&names->module_table, module_id);
+    found = table_find(names->module_table, module_id);
     if (found) {
         store_release(&container_of(found, struct names_module_entry, entry)->gone, true);
-        names_table_remove(&names->module_table, module_id);
+        urcu_bp_read_lock();
+        cds_lfht_del(names->module_table, &found->node);
+        urcu_bp_read_unlock();
     }
     add_relaxed(&names->epoch, 1); /* read with acquire: whoever sees it sees the module gone */
     pthread_mutex_unlock(&names->making);
@@ -514,17 +581,16 @@ static struct names_class *class_publish(struct names *names, struct names_class
 
     store_relaxed(&mine->record.epoch, epoch);
     pthread_mutex_lock(&names->making);
-    found = names_table_find(&names->class_table, mine->record.class_id);
+    found = table_find(names->class_table, mine->record.class_id);
     c = found ? &container_of(found, struct names_class_entry, entry)->record : NULL;
     if (c && class_same(c, &mine->record)) {
         store_relaxed(&c->epoch, epoch);
     } else {
         c = NULL;
-        mine->record.id = reserve(names, &names->class_table, &names->classes);
+        mine->record.id = records_reserve(&names->classes, &names->pool);
         if (mine->record.id) {
             c = &mine->record;
-            mine->entry.key = c->class_id;
-            names_table_put(&names->class_table, &mine->entry);
+            table_put(names->class_table, &mine->entry, c->class_id);
             records_add(&names->classes, c->id, c);
             mine = NULL;
         }
@@ -537,7 +603,7 @@ static struct names_class *class_publish(struct names *names, struct names_class
 static int class_find_or_make(struct names *names, uintptr_t class_id, uintptr_t object,
                               unsigned depth, struct names_class **out)
 {
-    struct names_entry *found = names_table_find(&names->class_table, class_id);
+    struct names_entry *found = table_find(names->class_table, class_id);
     uint32_t epoch = load_acquire(&names->epoch); /* before the runtime is asked */
     struct names_class_entry *mine = NULL;
     int err;
@@ -596,7 +662,7 @@ const struct names_method *names_method_by_id(const struct names *names, uint32_
 
 struct names_class *names_class_find(struct names *names, uintptr_t class_id)
 {
-    struct names_entry *found = names_table_find(&names->class_table, class_id);
+    struct names_entry *found = table_find(names->class_table, class_id);
     struct names_class *c =
         found ? &container_of(found, struct names_class_entry, entry)->record : NULL;
 
@@ -729,15 +795,14 @@ static struct names_method *method_publish(struct names *names, struct names_met
 
     store_relaxed(&mine->epoch, epoch);
     pthread_mutex_lock(&names->making);
-    found = names_table_find(&names->method_table, mine->record.function_id);
+    found = table_find(names->method_table, mine->record.function_id);
     m = found ? &container_of(found, struct names_method_entry, entry)->record : NULL;
     if (!m || !method_same(m, &mine->record)) {
         m = NULL;
-        mine->record.id = reserve(names, &names->method_table, &names->methods);
+        mine->record.id = records_reserve(&names->methods, &names->pool);
         if (mine->record.id) {
             m = &mine->record;
-            mine->entry.key = m->function_id;
-            names_table_put(&names->method_table, &mine->entry);
+            table_put(names->method_table, &mine->entry, m->function_id);
             records_add(&names->methods, m->id, m);
             mine = NULL;
         }
@@ -761,7 +826,7 @@ bool names_method_unmanaged_callers(const struct names_method *method)
 
 int names_method_map(struct names *names, uintptr_t function_id, struct names_method **out)
 {
-    struct names_entry *found = names_table_find(&names->method_table, function_id);
+    struct names_entry *found = table_find(names->method_table, function_id);
     uint32_t epoch = load_acquire(&names->epoch);
     struct names_method_entry *mine = NULL;
     int err;
@@ -827,7 +892,7 @@ int names_method_exact(struct names *names, const struct names_method *shared, u
 
 struct names_method *names_method_find(struct names *names, uintptr_t function_id)
 {
-    struct names_entry *found = names_table_find(&names->method_table, function_id);
+    struct names_entry *found = table_find(names->method_table, function_id);
     uint32_t epoch = load_acquire(&names->epoch);
     struct names_method_entry *entry;
     struct names_method *m;
@@ -850,6 +915,19 @@ struct names_method *names_method_find(struct names *names, uintptr_t function_i
 
 /* ---- all of it ---- */
 
+static void table_free(struct cds_lfht *table)
+{
+    struct cds_lfht_iter it;
+    struct cds_lfht_node *node;
+
+    if (!table)
+        return;
+    urcu_bp_read_lock();
+    cds_lfht_for_each(table, &it, node) cds_lfht_del(table, node);
+    urcu_bp_read_unlock();
+    cds_lfht_destroy(table, NULL);
+}
+
 int names_new(const struct names_config *config, struct names **out)
 {
     struct names *names = memory_zalloc(1, sizeof(*names));
@@ -859,6 +937,14 @@ int names_new(const struct names_config *config, struct names **out)
         return -ENOMEM;
     names->config = *config;
     pthread_mutex_init(&names->making, NULL);
+    names->method_table = table_new();
+    names->class_table = table_new();
+    names->module_table = table_new();
+    names->method_buckets = names->class_buckets = FIRST_BUCKETS;
+    if (!names->method_table || !names->class_table || !names->module_table) {
+        names_free(names);
+        return -ENOMEM;
+    }
     *out = names;
     return 0;
 }
@@ -891,6 +977,9 @@ void names_free(struct names *names)
         return;
     if (names->started)
         pthread_join(names->thread, NULL);
+    table_free(names->method_table);
+    table_free(names->class_table);
+    table_free(names->module_table);
     records_free(&names->methods, method_record_free);
     records_free(&names->classes, class_record_free);
     records_free(&names->modules, module_record_free);
