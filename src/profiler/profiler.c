@@ -24,8 +24,8 @@
 #define RING_SLOTS_CALLS 65536 /* of threads whose calls are traced, at the least */
 #define CALL_BUFFER_PART 16    /* of --call-buffer, for one thread */
 #define LOWEST_MAJOR     8
-#define HIGHEST_MAJOR    10          /* what this build's tests have run on */
-#define REST_NS          20000000ull /* pages of metadata that were read are kept that long */
+#define HIGHEST_MAJOR    10           /* what this build's tests have run on */
+#define REST_NS          100000000ull /* pages of metadata that were read are kept that long */
 #define MAX_SITES        262144 /* instructions that allocate; further ones have no offset in the log */
 #define STOP_MS          2000
 #define SITES_MS         20 /* call sites are written each second: no event waits for a name */
