@@ -88,6 +88,8 @@ class Bench:
         self.library = os.path.join(self.build, 'libshadowtrace.so')
         self.noop = os.path.join(self.out, 'libnoop.so')
         self.logs = os.path.join(self.out, 'logs')
+        self.folder = os.path.join(self.out, 'empty') # a server watches its own for changes: no log lies in it
+        os.makedirs(self.folder, exist_ok=True)
         self.trace_tool, self.trace_why = None, 'not looked for'
         for path in (self.command, self.library):
             if not os.path.exists(path):
@@ -181,7 +183,7 @@ class Bench:
         server = program.key.startswith('kestrel')
         sample = {'program': program.key, 'mode': mode.key, 'round': number}
         before = busy_seconds()
-        process = Child(argv, env, os.path.join(self.logs, 'output'), 300)
+        process = Child(argv, env, os.path.join(self.logs, 'output'), 300, self.folder if server else None)
         try:
             load = self.load_server(process, sample) if server else 0.0
         finally:
@@ -278,12 +280,12 @@ class Bench:
 class Child:
     """A started program in a process group of its own, killed when it takes too long."""
 
-    def __init__(self, argv, env, path, limit):
+    def __init__(self, argv, env, path, limit, folder=None):
         self.path = path
         with open(path, 'wb') as out:
             self.start = time.perf_counter()
             self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, env=env,
-                                            start_new_session=True)
+                                            cwd=folder, start_new_session=True)
         self.pid = self.process.pid
         self.timer = threading.Timer(limit, self.kill)
         self.timer.daemon = True
