@@ -28,12 +28,12 @@ import show
 from runs import MODE, MODES, Bench, Missing, Program, machine
 
 NO_LINES = ['nolines3', 'nolines-sites3']
-ALL = [mode.key for mode in MODES if mode.key not in ['only-record', *NO_LINES]]
+ALL = [mode.key for mode in MODES if mode.key not in ['only-record', 'only-sites', *NO_LINES]]
 FIB = ['plain', 'elt3', 'elt2', 'events3', 'events2']
 TREE = ['plain', 'alloc', 'elt3', 'elt3a', 'events3', 'sites3', 'events3-0', 'sites3-0', 'zstd3', 'snapshot']
 COMPILER = ['plain', 'elt3', 'elt3a', 'events3', 'sites3', 'zstd3', 'snapshot', *NO_LINES]
-SERVER = ['plain', 'elt3', 'elt2', 'sites3', 'events3', 'only', 'snapshot']
-SERVER_REST = ['jit', 'alloc', 'sites2', 'events2', 'trace']
+SERVER = ['plain', 'alloc', 'elt3', 'elt2', 'sites3', 'events3', 'only', 'only-sites', 'snapshot']
+SERVER_REST = ['jit', 'sites2', 'events2', 'trace']
 # What a run may fail with: it is said, and the others go on.
 FAILURES = (OSError, ValueError, KeyError, IndexError, subprocess.SubprocessError)
 # A nursery of 64 MB in all modes: collections, which walk deep stacks, would hide what is measured.
@@ -80,7 +80,7 @@ def programs(quick):
         compiler('fsc', 'F# compiler, a small file', 'FSharp/fsc.dll', 'small.fs', 'FSharp.Compiler.*', '--nologo',
                  '--noframework', '--targetprofile:netcore', '-o:{out}/small-fs.dll', '--simpleresolution', '-r:{sdk}/FSharp/FSharp.Core.dll'),
         Program('kestrel', 'Kestrel, small JSON', 'request', own('Kestrel'), 9, SERVER, SERVER_REST, primary='op_cpu',
-                env=TIERING),
+                env=dict(TIERING)),
         Program('kestrel-work', 'Kestrel, 50 objects more and a throw in 10', 'request',
                 own('Kestrel', '--allocate', '50', '--throw', '10'), 2, ['plain', 'elt3', 'sites3', 'events3', 'only'], [],
                 primary='op_cpu', env=TIERING),

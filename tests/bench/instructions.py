@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Instructions instead of seconds: the same figures whatever else the machine does. Counted by valgrind's callgrind.
 
-usage: tests/bench/instructions.py BUILD [PROGRAM...]     (default fib tree20 tree1000 short; also csc, fsc: minutes each)
+usage: tests/bench/instructions.py BUILD [PROGRAM...]     (default fib tree20 tree1000 short; also kestrel, csc, fsc: minutes each)
 
-Of fib and tree: an operation more, that is the difference between two runs of different length. Of the others: the whole
-run, in millions. A row tells where they were spent: in compiled code (the hooks' stubs that the runtime makes too), in the
+Of fib and tree: an operation more, that is the difference between two runs of different length. Of kestrel: a request,
+of 1,000 after 8,000, without the thread that compiles. Of the others: the whole run, in millions. A row tells where they
+were spent: in compiled code (the hooks' stubs that the runtime makes too), in the
 runtime, in our callbacks and hooks (with what libraries they call), and in our own threads, which other processors run.
 Kernel time is not counted, nor what a cache miss costs. Everything runs on one processor at a time.
 """
 import collections
 import glob
+import http.client
 import os
 import re
 import shutil
@@ -30,15 +32,19 @@ COMPILER = ['elt3a', 'events3-0', 'sites3-0']
 CALLS = ['plain', 'elt3', 'events3-0', 'elt2', 'events2-0']
 TREE = ['alloc', 'elt3a', 'events3-0', 'sites3-0', 'elt2a', 'events2-0']
 USUAL = ['fib', 'tree20', 'tree1000', 'short']
-LONG_RUNS = ['csc', 'fsc']
+LONG_RUNS = ['kestrel', 'csc', 'fsc']
+WARM, REQUESTS = 8000, 1000
 PARTS = ['compiled code', 'runtime', 'ours', 'libraries', 'our threads']
 
 
-def parts_of(folder):
-    """Instructions by PARTS of one run: callgrind wrote a file for each thread."""
+def parts_of(paths, compiling=True):
+    """Instructions by PARTS: callgrind wrote a file for each thread. compiling: threads that mostly compile count too."""
     found = collections.Counter()
-    for path in glob.glob(folder + '/callgrind.*'):
+    for path in paths:
         by_image, own = one_thread(path)
+        compiled = sum(count for image, count in by_image.items() if 'libclrjit' in image)
+        if not compiling and compiled > 0.3 * sum(by_image.values()):
+            continue
         for image, count in by_image.items():
             found['our threads' if own else 'ours' if OURS.search(image) else 'runtime' if RUNTIME.search(image) else
                   'compiled code' if image == '???' else 'libraries'] += count
@@ -66,35 +72,76 @@ def one_thread(path):
     return images, own
 
 
-def run(bench, program, mode, *more):
-    """Instructions by part of one run, and how many operations it did."""
+def start(bench, program, mode, more=()):
+    """The program under callgrind, which writes its files into the folder returned."""
     folder = os.path.join(bench.out, 'callgrind')
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
-    argv, env = bench.start_of(program, MODE[mode], os.path.join(bench.logs, 'instructions.ndjson'))
-    env.update(SETTINGS)
-    child = Child(COUNTED + ['--callgrind-out-file=%s/callgrind.%%p' % folder] + argv + list(more), env,
-                  os.path.join(bench.out, 'output'), 900)
+    log = os.path.join(bench.logs, 'instructions.ndjson')
+    if os.path.exists(log):
+        os.unlink(log)
+    argv, env = bench.start_of(program, MODE[mode], log)
+    env.update({**SETTINGS, **program.env})
+    return Child(COUNTED + ['--callgrind-out-file=%s/callgrind.%%p' % folder] + argv + list(more), env,
+                 os.path.join(bench.out, 'output'), 900), folder
+
+
+def run(bench, program, mode, more=()):
+    """Instructions by part of one run, and how many operations it did."""
+    child, folder = start(bench, program, mode, more)
     status, _, _ = child.wait()
     text = child.output()
     if status:
         raise Missing('%s, %s under callgrind: exit status %d: %s' % (program.label, mode, status, text[-300:]))
     sample = {}
     bench.rows_of(sample, text)
-    return parts_of(folder), sample.get('ops', 1)
+    return parts_of(glob.glob(folder + '/callgrind.*')), sample.get('ops', 1)
+
+
+def ask(connection, requests):
+    for _ in range(requests):
+        connection.request('GET', '/json')
+        if connection.getresponse().read()[:1] != b'{':
+            raise Missing('the server did not answer with JSON')
+
+
+def run_server(bench, program, mode):
+    """Instructions by part of REQUESTS requests."""
+    child, folder = start(bench, program, mode)
+    try:
+        port = child.wait_for(r'listening http://127\.0\.0\.1:(\d+)', 120)
+        if not port:
+            raise Missing('%s, %s under callgrind: the server did not start' % (program.label, mode))
+        connection = http.client.HTTPConnection('127.0.0.1', int(port))
+        ask(connection, WARM)
+        tell('--zero', child.pid)
+        ask(connection, REQUESTS)
+        tell('--dump', child.pid)
+    finally:
+        child.kill()
+        child.wait()
+    return parts_of(glob.glob(folder + '/callgrind.*.1-*'), compiling=False)
+
+
+def tell(what, pid):
+    subprocess.run(['callgrind_control', what, str(pid)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, check=True)
 
 
 def program_of(name):
     from bench import programs # which measures this part too
     table = {program.key: program for program in programs(True)}
-    if name in ('short', *LONG_RUNS):
-        return table[name], COMPILER if name != 'short' else SHORT, None
+    if name in ('short', 'kestrel'):
+        table['kestrel'].env['DOTNET_TieredPGO'] = '0' # else counting the calls of each branch goes on for long
+        return table[name], SHORT, None
+    if name in LONG_RUNS:
+        return table[name], COMPILER, None
     if name == 'fib':
         argv = table['fib1'].argv[:2] + ['--seconds', '1000', '--repetitions', '2']
         return Program('fib', 'fib', 'call', argv, 1, []), CALLS, [['--n', '18'], ['--n', '25']]
     depth = re.fullmatch(r'tree(\d+)', name)
     if not depth:
-        raise Missing('instructions: no program %s; programs are fib, treeDEPTH, short, csc, fsc' % name)
+        raise Missing('instructions: no program %s; programs are fib, treeDEPTH, short, kestrel, csc, fsc' % name)
     argv = table['tree20'].argv[:2] + ['--depth', depth.group(1), '--seconds', '1000', '--repetitions', '1']
     return Program(name, 'trees, %s frames deep' % depth.group(1), 'allocation', argv, 1, []), TREE, \
         [['--operations', '100000'], ['--operations', '500000']]
@@ -111,8 +158,10 @@ def measure(bench, names, say):
         rows = found.setdefault(name, {'label': program.label, 'unit': program.unit, 'modes': {}})['modes']
         for mode in modes:
             if lengths:
-                (few, ops), (many, more) = (run(bench, program, mode, *length) for length in lengths)
+                (few, ops), (many, more) = (run(bench, program, mode, length) for length in lengths)
                 rows[mode] = {part: (many[part] - few[part]) / (more - ops) for part in PARTS}
+            elif name == 'kestrel':
+                rows[mode] = {part: count / REQUESTS for part, count in run_server(bench, program, mode).items()}
             else:
                 whole, _ = run(bench, program, mode)
                 rows[mode] = {part: whole[part] / 1e6 for part in PARTS}
@@ -126,7 +175,7 @@ def tables(found):
         heads = [''] + PARTS + ['all but our threads']
         lines = []
         for mode, parts in rows['modes'].items():
-            cells = [parts[part] for part in PARTS]
+            cells = [parts.get(part, 0.0) for part in PARTS]
             lines.append([MODE[mode].label] + ['%.1f' % cell for cell in cells + [sum(cells[:-1])]])
         yield '%s: %s' % (rows['label'], 'millions of instructions' if rows['unit'] == 'run'
                           else 'instructions of one more ' + rows['unit']), heads, lines

@@ -113,8 +113,9 @@ def compiler(result, lines):
 def server(result, lines):
     for mode, name, limit in (('sites3', 'sites', 1 / 0.85), ('events3', 'events', 1 / 0.6), ('only', '--only own', 1 / 0.95)):
         rounds = len(values(result, 'kestrel', mode, 'op_cpu'))
-        more = beside(result, 'kestrel', 'op_cpu', [('elt3', 'empty ELT3'), ('elt2', 'empty ELT2'), ('snapshot', 'snapshot')]
-                      ) if mode == 'sites3' else ''
+        others = {'sites3': [('elt3', 'empty ELT3'), ('elt2', 'empty ELT2'), ('snapshot', 'snapshot')],
+                  'only': [('alloc', 'ObjectAllocated only'), ('only-sites', 'with --log sites')]}
+        more = beside(result, 'kestrel', 'op_cpu', others.get(mode, []))
         lines.ratio(result, 'Kestrel, %s: CPU a request / unprofiled' % name, 'kestrel', [('op_cpu', 'CPU')], mode, 'plain',
                     limit, '; %d rounds%s%s' % (rounds, '' if rounds >= 9 else ', fewer than 9: says little', more))
 
