@@ -70,17 +70,19 @@ void *memory_pages_map(size_t size)
     return map(size, PROT_READ | PROT_WRITE);
 }
 
-static void give_back(void *pages, size_t size)
+/* Returns false for pages that the process has locked. */
+static bool give_back(void *pages, size_t size)
 {
-    int saved = errno;
+    int saved = errno, err = madvise(pages, size, MADV_DONTNEED);
 
-    madvise(pages, size, MADV_DONTNEED);
     errno = saved;
+    return !err;
 }
 
 void memory_pages_clear(void *pages, size_t size)
 {
-    give_back(pages, size);
+    if (!give_back(pages, size))
+        memset(pages, 0, size);
 }
 
 void *memory_pages_grow(void *pages, size_t size, size_t larger)

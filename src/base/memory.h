@@ -27,7 +27,7 @@ void memory_free(void *block);
 void *memory_pages_map(size_t size);
 void memory_pages_unmap(void *pages, size_t size);
 
-/* memory_pages_clear - zeroed again, and given back to the kernel until they are touched. */
+/* memory_pages_clear - zeroed again, and given back to the kernel until they are touched, if it takes them. */
 void memory_pages_clear(void *pages, size_t size);
 
 /*

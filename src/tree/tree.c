@@ -132,7 +132,7 @@ struct tree_node *tree_child_slow(struct tree *tree, struct tree_node *parent, u
 void tree_marks_clear(struct tree *tree)
 {
     for (uint32_t id = 0; id < tree_count(tree); id++)
-        atomic_fetch_and_explicit(&tree->nodes[id].call_mark, (1u << TREE_CALL_BITS) - 1,
+        atomic_fetch_and_explicit(&tree->nodes[id].call_mark, TREE_CALL_MASK,
                                   memory_order_relaxed); /* a node may be in the making */
 }
 

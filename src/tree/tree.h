@@ -25,6 +25,7 @@ struct tree_node {
 };
 
 #define TREE_CALL_BITS 24
+#define TREE_CALL_MASK ((1u << TREE_CALL_BITS) - 1)
 
 struct tree_config {
     uint32_t max_nodes; /* beyond it tree_child gives the parent */
@@ -68,7 +69,7 @@ static inline struct tree_node *tree_parent(const struct tree_node *node)
 /* The call that a node is of: its target is the node's method, its method the parent's. Of the root: zeros. */
 static inline struct tree_site *tree_call(const struct tree *tree, const struct tree_node *node)
 {
-    return tree_site_at(tree->calls, load_relaxed(&node->call_mark) & ((1u << TREE_CALL_BITS) - 1));
+    return tree_site_at(tree->calls, load_relaxed(&node->call_mark) & TREE_CALL_MASK);
 }
 static inline uintptr_t tree_method(const struct tree *tree, const struct tree_node *node)
 {
@@ -82,7 +83,7 @@ static inline uint8_t tree_mark(const struct tree_node *node)
 }
 static inline void tree_mark_set(struct tree_node *node, uint8_t mark)
 {
-    uint32_t call = load_relaxed(&node->call_mark) & ((1u << TREE_CALL_BITS) - 1);
+    uint32_t call = load_relaxed(&node->call_mark) & TREE_CALL_MASK;
 
     store_relaxed(&node->call_mark, call | (uint32_t)mark << TREE_CALL_BITS);
 }

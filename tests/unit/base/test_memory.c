@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 
@@ -124,12 +125,35 @@ static void reserved_space_is_used_piece_by_piece(void **state)
     memory_pages_unmap(space, size);
 }
 
+/* The kernel does not take back what the program has locked, as all of it is by mlockall. */
+static void cleared_pages_are_zero(void **state)
+{
+    const size_t size = 8192;
+    char *pages = memory_pages_map(size);
+    int locked = 0;
+
+    (void)state;
+    assert_non_null(pages);
+    for (int round = 0; round < 2; round++) {
+        memset(pages, 1, size);
+        memory_pages_clear(pages, size);
+        for (size_t i = 0; i < size; i++)
+            assert_int_equal(pages[i], 0);
+        if (!round)
+            locked = !mlock(pages, size);
+    }
+    memory_pages_unmap(pages, size);
+    if (!locked)
+        skip(); /* pages may not be locked here */
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(threads_at_once_share_no_block),
+        TEST(cleared_pages_are_zero),
         TEST(a_pool_without_memory_gives_nothing_and_goes_on),
         TEST(pages_that_grow_keep_what_they_hold),
         TEST(reserved_space_is_used_piece_by_piece),
