@@ -8,7 +8,7 @@ import os
 import random
 import sys
 
-from runs import ROOT, Bench, Child, Missing, median
+from runs import ROOT, Bench, Child, Missing, alone, median
 
 REQUESTS = ['--scale', '5']
 FAMILIES = ['alloc', 'threads', 'modules', 'classes', 'jit', 'exceptions', 'gc', 'suspend', 'transitions',
@@ -87,19 +87,12 @@ def rows(found):
 HEADS = ['', 'n', 'CPU s', 'spread', 'x plain', 'x hooks', 'log bytes', 'events', 'lost']
 
 
-def main():
+def main(build_folder, arguments):
     from show import table_of # which shows these rows too
-    if len(sys.argv) < 2:
-        print('usage: tests/bench/families.py BUILD [ROUNDS]', file=sys.stderr)
-        return 2
-    try:
-        found = measure(Bench(sys.argv[1], False), int(sys.argv[2]) if len(sys.argv) > 2 else 3, print)
-    except Missing as problem:
-        print('families: %s' % problem, file=sys.stderr)
-        return 3
+    found = measure(Bench(build_folder, False), int(arguments[0]) if arguments else 3, print)
     print(table_of(HEADS, rows(found)))
     return 0
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(alone('families', '[ROUNDS]', main))

@@ -18,7 +18,7 @@ import shutil
 import subprocess
 import sys
 
-from runs import MODE, Bench, Child, Missing, Program
+from runs import MODE, Bench, Child, Missing, Program, alone
 
 COUNTED = ['valgrind', '--tool=callgrind', '--separate-threads=yes', '--smc-check=all-non-file']
 # valgrind cannot reserve the hundreds of gigabytes that a collector without a limit asks for. It is 50 times slower, and so
@@ -181,22 +181,14 @@ def tables(found):
                           else 'instructions of one more ' + rows['unit']), heads, lines
 
 
-def main():
+def main(build, arguments):
     from show import table_of # which shows these tables too
-    if len(sys.argv) < 2:
-        print('usage: tests/bench/instructions.py BUILD [PROGRAM...]', file=sys.stderr)
-        return 2
-    try:
-        bench = Bench(sys.argv[1], True)
-        bench.prepare(print)
-        found = measure(bench, sys.argv[2:] or USUAL, print)
-    except (Missing, subprocess.SubprocessError) as problem:
-        print('instructions: %s' % problem, file=sys.stderr)
-        return 3
-    for title, heads, lines in tables(found):
+    bench = Bench(build, True)
+    bench.prepare(print)
+    for title, heads, lines in tables(measure(bench, arguments or USUAL, print)):
         print('\n%s\n%s' % (title, table_of(heads, lines)))
     return 0
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(alone('instructions', '[PROGRAM...]', main))

@@ -361,3 +361,15 @@ def machine():
     return {'cpu': model.group(1) if model else '?', 'cores': os.cpu_count(), 'kernel': os.uname().release,
             'runtime': ', '.join(re.findall(r'Microsoft\.NETCore\.App (\S+)', output_of('dotnet', '--list-runtimes'))),
             'python': sys.version.split()[0]}
+
+
+def alone(name, usage, work):
+    """A part of the bench by itself: work(folder of the build, arguments) gives the exit status. 3: something is missing."""
+    if len(sys.argv) < 2:
+        print('usage: tests/bench/%s.py BUILD %s' % (name, usage), file=sys.stderr)
+        return 2
+    try:
+        return work(sys.argv[1], sys.argv[2:])
+    except (Missing, subprocess.SubprocessError) as problem:
+        print('%s: %s' % (name, problem), file=sys.stderr)
+        return 3

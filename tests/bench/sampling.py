@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 
-from runs import Bench, Child, Missing
+from runs import Bench, Child, Missing, alone
 
 RATE = 65536
 NONE_SEEN = 3.689 # upper 97.5 % limit of a Poisson mean when nothing was seen
@@ -68,19 +68,12 @@ def measure(bench, runs, say):
     return result
 
 
-def main():
-    if len(sys.argv) < 2:
-        print('usage: tests/bench/sampling.py BUILD [RUNS]', file=sys.stderr)
-        return 2
-    try:
-        bench = Bench(sys.argv[1], False)
-        bench.prepare(print)
-        result = measure(bench, int(sys.argv[2]) if len(sys.argv) > 2 else 50, print)
-    except Missing as problem:
-        print('sampling: %s' % problem, file=sys.stderr)
-        return 3
+def main(build, arguments):
+    bench = Bench(build, False)
+    bench.prepare(print)
+    result = measure(bench, int(arguments[0]) if arguments else 50, print)
     return 0 if result['share'] >= 0.9 and not result['strangers'] else 1
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(alone('sampling', '[RUNS]', main))
