@@ -62,7 +62,7 @@ hook_enter3_calls:
 
 /*
  * In:  rdi our method record (client id), rsi the caller's SP; rsp % 16 == 8.
- * May change: rcx, rdi, rsi, r8-r11, flags. Keeps rax, rdx, xmm0, xmm1: they hold the return value.
+ * May change: rdi, rsi, r8-r11, flags. Keeps rax, rdx, rcx, xmm0, xmm1: they hold what the method returns (elt3.S).
  */
         .macro LEAVE_CALLS name, what
         .globl  \name
@@ -75,26 +75,26 @@ hook_enter3_calls:
         .cfi_adjust_cfa_offset 8
         pushq   %rdx
         .cfi_adjust_cfa_offset 8
+        pushq   %rcx
+        .cfi_adjust_cfa_offset 8
         pushq   %rdi
         .cfi_adjust_cfa_offset 8
         pushq   %rsi
         .cfi_adjust_cfa_offset 8
-        subq    $8, %rsp
-        .cfi_adjust_cfa_offset 8
         movl    $\what, %edx
         call    calls_leave
-        movl    %eax, %ecx
-        addq    $8, %rsp
-        .cfi_adjust_cfa_offset -8
+        movl    %eax, %r9d
         popq    %rsi
         .cfi_adjust_cfa_offset -8
         popq    %rdi
+        .cfi_adjust_cfa_offset -8
+        popq    %rcx
         .cfi_adjust_cfa_offset -8
         popq    %rdx
         .cfi_adjust_cfa_offset -8
         popq    %rax
         .cfi_adjust_cfa_offset -8
-        testb   %cl, %cl
+        testb   %r9b, %r9b
         jz      1f
         ret
 1:      SAVE_ALL

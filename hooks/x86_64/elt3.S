@@ -4,6 +4,7 @@
  * The twins of stack_enter and stack_leave in src/stack/stack_hot.h; offsets are generated from the C structures.
  * Source: dotnet/runtime src/coreclr/jit/targetamd64.h (RBM_PROFILER_ENTER_TRASH, RBM_PROFILER_LEAVE_TRASH) and
  * codegenxarch.cpp (genProfilingEnterCallback). Proof: tests/unit/hooks/test_preserve.c.
+ * What a method of runtime async returns: docs/design/coreclr/botr/clr-abi.md (RBM_ASYNC_CONTINUATION_RET).
  */
 #include "save.inc"
 #include "stack_offsets.h"
@@ -47,7 +48,8 @@ hook_enter3:
 
 /*
  * In:  rdi our method record (client id), rsi the caller's SP; rsp % 16 == 8.
- * May change: rcx, rdi, rsi, r8-r11, flags. Keeps rax, rdx, xmm0, xmm1: they hold the return value.
+ * May change: rdi, rsi, r8-r11, flags. Keeps rax, rdx, xmm0, xmm1: they hold the return value; and rcx, in which a
+ * method of runtime async returns its continuation, though the runtime's masks of .NET 10 let a hook change it.
  * A tail call ends its frame just the same; its arguments are set up after the hook.
  */
         .globl  hook_leave3, hook_tailcall3
@@ -58,14 +60,14 @@ hook_enter3:
 hook_leave3:
 hook_tailcall3:
         .cfi_startproc
-        movq    stack_self@gottpoff(%rip), %rcx
-        movq    %fs:(%rcx), %rcx
-        movq    STACK_TOP(%rcx), %r8
+        movq    stack_self@gottpoff(%rip), %r9
+        movq    %fs:(%r9), %r9
+        movq    STACK_TOP(%r9), %r8
         cmpq    %rsi, FRAME_SP-FRAME_SIZE(%r8)    /* the frame that ends is the top one: the usual case */
         jne     1f                                /* dead frames above it, or an orphan */
         subq    $FRAME_SIZE, %r8
-        movq    %r8, STACK_TOP(%rcx)
-        addq    $STACK_STATE_LEAVE, STACK_STATE(%rcx)
+        movq    %r8, STACK_TOP(%r9)
+        addq    $STACK_STATE_LEAVE, STACK_STATE(%r9)
         ret
 1:      SAVE_ALL
         call    stack_leave_slow

@@ -36,9 +36,8 @@ static uintptr_t sp_of(unsigned level)
 #define ENTER_MAY_CHANGE \
     (CANARY_BIT(CANARY_RAX) | CANARY_BIT(CANARY_R10) | CANARY_BIT(CANARY_R11) | CANARY_XMM_FROM(8))
 #define LEAVE_MAY_CHANGE \
-    (CANARY_BIT(CANARY_RCX) | CANARY_BIT(CANARY_RDI) | CANARY_BIT(CANARY_RSI) | \
-     CANARY_BIT(CANARY_R8) | CANARY_BIT(CANARY_R9) | CANARY_BIT(CANARY_R10) | \
-     CANARY_BIT(CANARY_R11) | CANARY_XMM_FROM(2))
+    (CANARY_BIT(CANARY_RDI) | CANARY_BIT(CANARY_RSI) | CANARY_BIT(CANARY_R8) | \
+     CANARY_BIT(CANARY_R9) | CANARY_BIT(CANARY_R10) | CANARY_BIT(CANARY_R11) | CANARY_XMM_FROM(2))
 
 static void call(void (*hook)(void), const struct canary *in, uint64_t may_change, const char *file,
                  int line)
