@@ -53,6 +53,7 @@
     X(CONFIG, "config") \
     X(SAMPLE, "sample") \
     X(PROFILE, "profile") \
+    X(NOT_WRITTEN, "not_written") \
     X(END, "end")
 
 /* Member "heap" of alloc and site; absent for an ordinary object. */

@@ -765,7 +765,7 @@ static int any_calls(struct report_parser *p, struct report_batch *b)
 static const char *const known_members[SST_KIND_COUNT][26] = {
     [SST_KIND_HEADER] = {"format", "version", "pid", "executable", "command", "runtime", "hooks",
                          "capture", "options", "clock", "started", "tracer", "unverified", "part",
-                         "uncontrolled", "no_native"},
+                         "uncontrolled", "no_native", "rotated_out"},
     [SST_KIND_MODULE] = {"id", "name", "path", "mvid"},
     [SST_KIND_CLASS] = {"id", "name", "module", "token"},
     [SST_KIND_METHOD] = {"id", "name", "module", "token"},
@@ -808,9 +808,12 @@ static const char *const known_members[SST_KIND_COUNT][26] = {
     [SST_KIND_SAMPLE] = {"t", "os", "node", "source", "depth", "approximate"},
     [SST_KIND_PROFILE] = {"t", "source", "hz", "ticks", "late", "samples", "approximate",
                           "dispatching", "refused", "lost", "cost_ns", "worst_ns", "cost"},
-    [SST_KIND_END] = {"t", "seen", "written", "lost", "lost_by", "bytes", "threads", "nodes",
-                      "nodes_refused", "repairs", "snapshots", "hooks", "names_failed", "log_bytes",
-                      "part", "events", "values", "unmatched", "calls"},
+    [SST_KIND_NOT_WRITTEN] = {"t", "records"},
+    [SST_KIND_END] = {"t",           "seen",        "written",      "lost",          "lost_by",
+                      "bytes",       "threads",     "nodes",        "nodes_refused", "repairs",
+                      "snapshots",   "hooks",       "names_failed", "log_bytes",     "part",
+                      "events",      "values",      "unmatched",    "calls",         "records",
+                      "rotated_out", "not_written", "file"},
 };
 
 static void count_unknown(struct report_parser *p, enum sst_kind kind)

@@ -397,20 +397,40 @@ static void on_calls(struct validator *v, const struct report_record *r)
 
 static void end_calls(struct validator *v, const struct report_record *r)
 {
-    const json_t *said = json_object_get(r->json, "calls");
+    const json_t *said = json_object_get(r->json, "calls"),
+                 *missing = json_object_get(said, "not_written");
+    uint64_t entered = report_count_in(said, "entered");
     uint64_t ended = report_count_in(said, "left") + report_count_in(said, "tail_calls") +
                      report_count_in(said, "unwound") + report_count_in(said, "ends_missing");
 
     if (!said)
         return;
-    if (report_count_in(said, "entered") != ended + report_count_in(said, "open"))
+    if (entered != ended + report_count_in(said, "open"))
         report_problem(v->problems, r->at, "end: the sums of calls do not add up");
-    if (!json_object_get(r->json, "part") &&
-        (report_count_in(said, "entered") != v->entered || ended != v->calls_ended))
+    entered -= report_count_in(missing, "entered");
+    ended -= report_count_in(missing, "ended");
+    if (!json_object_get(r->json, "part") && (entered != v->entered || ended != v->calls_ended))
         report_problem(v->problems, r->at,
                        "end: %" PRIu64 " calls and %" PRIu64 " ends, but %" PRIu64 " and %" PRIu64
                        " are in the log",
-                       report_count_in(said, "entered"), ended, v->entered, v->calls_ended);
+                       entered, ended, v->entered, v->calls_ended);
+}
+
+/* Lines by kind, unless other parts have some of them. */
+static void end_records(struct validator *v, const struct report_record *r)
+{
+    const json_t *said = json_object_get(r->json, "records");
+
+    if (!said || json_object_get(r->json, "part"))
+        return;
+    for (enum sst_kind kind = SST_KIND_HEADER; kind < SST_KIND_END; kind++) {
+        uint64_t count = report_count_in(said, report_kind_name(kind));
+
+        if (count != v->out->records[kind])
+            report_problem(v->problems, r->at,
+                           "end: %" PRIu64 " lines of %s, but %" PRIu64 " are in the log", count,
+                           report_kind_name(kind), v->out->records[kind]);
+    }
 }
 
 /* What the end says of the families. Lines of the log are of one kind for each family. */
@@ -481,6 +501,7 @@ static void on_end(struct validator *v, const struct report_record *r)
         end_snapshots(v, r, snapshots);
     end_families(v, r);
     end_calls(v, r);
+    end_records(v, r);
     v->out->ended = true;
 }
 
