@@ -226,8 +226,17 @@ static uintptr_t call_of(const struct alloc *a, const struct frame *frame)
     return LIKELY(a->lines) || ret == FRAME_RET_FILTER ? ret : 0;
 }
 
-/* The context node of the thread's stack, kept on each frame once known. */
-static struct tree_node *context_of(struct alloc *a, struct frame *top, size_t depth)
+/* The path could not be kept beyond this id: neither are the frames above it. */
+static __attribute__((noinline)) uint32_t context_cut(struct frame *frame, struct frame *top,
+                                                      uint32_t path)
+{
+    for (; frame < top; frame++)
+        frame->node = path | TREE_CUT;
+    return path | TREE_CUT;
+}
+
+/* Id of the thread's stack in the context tree, kept on each frame once known. */
+static uint32_t context_of(struct alloc *a, struct frame *top, size_t depth)
 {
     struct tree *tree = a->config.tree;
     struct tree_node *node = tree_root(tree);
@@ -235,13 +244,18 @@ static struct tree_node *context_of(struct alloc *a, struct frame *top, size_t d
 
     while (frame > oldest && !frame[-1].node)
         frame--;
-    if (frame > oldest)
+    if (frame > oldest) {
         node = tree_node_by_id(tree, frame[-1].node);
+        if (UNLIKELY(!node))
+            return context_cut(frame, top, frame[-1].node);
+    }
     for (; frame < top; frame++) {
         node = tree_child(tree, node, load_relaxed(&frame->method), call_of(a, frame));
+        if (UNLIKELY(!node))
+            return context_cut(frame, top, frame > oldest ? frame[-1].node : 0);
         frame->node = tree_id(tree, node);
     }
-    return node;
+    return tree_id(tree, node);
 }
 
 void **alloc_state(struct alloc *a, struct stack *s)
@@ -264,7 +278,7 @@ uint32_t alloc_node(struct alloc *a)
     struct frame *top;
     size_t depth = s ? stack_look(s, &top) : 0;
 
-    return depth ? tree_id(a->config.tree, context_of(a, top, depth)) : 0;
+    return depth ? context_of(a, top, depth) : 0;
 }
 
 /* While a filter runs the method has a second frame, on top of those that the exception passes: its own lies below. */
@@ -447,22 +461,20 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
     bool wanted = compares(a, t, event.ticks);
     uint64_t captured = 0;
     uintptr_t ip = 0;
-    struct tree_node *node;
     struct frame *top;
     size_t depth;
 
     /* First, while the object is where it is: naming code that can be unloaded may let a collection run. */
     event.bytes_kind = event_pack(bytes, heap_of(a, t, object), EVENT_ALLOC);
     depth = stack_settle_hot(s, &top);
-    node = a->config.capture ? a->config.capture(a->config.context, &t->state)
-                             : context_of(a, top, depth);
+    event.node = a->config.capture ? a->config.capture(a->config.context, &t->state)
+                                   : context_of(a, top, depth);
     if (UNLIKELY(wanted))
         captured = clock_ticks();
     if (depth && !a->config.capture) {
         ip = a->lines ? allocating_instruction(a, top, depth) : 0;
         event.site = site_of(a, t, load_relaxed(&top[-1].method), ip, class);
     }
-    event.node = tree_id(a->config.tree, node);
     if (UNLIKELY(a->config.values != NULL))
         post_values(a, s, t, event.ticks);
     if (UNLIKELY(event_post(t->ring, &event)))

@@ -36,8 +36,8 @@ struct alloc_config {
     const struct options *options;
     /* Compare this capture with a snapshot; *state is the thread's own, NULL at first. NULL function: never. */
     void (*compare)(void *context, void **state, const struct alloc_capture *capture);
-    /* Node from a snapshot instead of the shadow stack (--capture snapshot); NULL function: from the shadow stack. */
-    struct tree_node *(*capture)(void *context, void **state);
+    /* Id of a node from a snapshot instead of the shadow stack (--capture snapshot); NULL function: from the latter. */
+    uint32_t (*capture)(void *context, void **state);
     /* The event of such a node was posted; NULL function: nobody asks. */
     void (*captured)(void *context, void **state, const struct alloc_capture *capture);
     void (*state_free)(void *context, void *state);
@@ -71,7 +71,7 @@ struct event_ring *alloc_ring_of(struct stack *stack);
 /* The comparison's own data of the calling thread, to whom `stack` belongs; NULL when memory ran out. */
 void **alloc_state(struct alloc *alloc, struct stack *stack);
 
-/* Context node of the calling thread's stack as it is now, 0 when it is empty. For events of other callbacks. */
+/* Id of the calling thread's stack as it is now, 0 when it is empty, or cut. For events of other callbacks. */
 uint32_t alloc_node(struct alloc *alloc);
 
 /* The thread of this stack ends: its ring is closed, its data freed. From stack_config.detached. */

@@ -343,9 +343,9 @@ void check_compare(struct check *check, struct check_thread **thread,
         log_snapshot(check, walk, subject->ring, subject->ticks, result);
 }
 
-struct tree_node *check_capture(struct check *check, struct check_thread **thread)
+uint32_t check_capture(struct check *check, struct check_thread **thread)
 {
-    struct tree_node *node = tree_root(check->config.tree);
+    uint32_t node = 0;
     struct check_walk *walk;
     uint64_t before, after;
     hresult result;
@@ -368,7 +368,7 @@ struct tree_node *check_capture(struct check *check, struct check_thread **threa
         uintptr_t ip = i + 1 < walk->count ? walk->frame[i + 1].ip : 0;
 
         if (names_method_map(check->config.names, walk->frame[i].function, &method) == 0)
-            node = tree_child(check->config.tree, node, (uintptr_t)method, ip);
+            node = tree_next(check->config.tree, node, (uintptr_t)method, ip);
     }
     after = clock_ticks();
     agreement_cost(check->config.agreement, (uint32_t)walk->count, 0,

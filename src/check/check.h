@@ -72,9 +72,9 @@ void check_compare(struct check *check, struct check_thread **thread,
 
 /*
  * check_capture - context node of the calling thread from a snapshot (--capture snapshot: what a profiler without
- * hooks does). Returns: the node; the root when refused, counted. Otherwise as check_compare.
+ * hooks does). Returns: its id, or of what was kept of it (TREE_CUT); 0 when refused, counted. Otherwise as check_compare.
  */
-struct tree_node *check_capture(struct check *check, struct check_thread **thread);
+uint32_t check_capture(struct check *check, struct check_thread **thread);
 
 /*
  * check_captured - log what check_capture just saw of the calling thread, with --native: after the event it was for.

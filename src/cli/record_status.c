@@ -2,6 +2,7 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "cli/text.h"
 #include "cli/commands.h"
 #include "options/options_fields.h"
 
@@ -227,11 +228,27 @@ static void append_unmatched(struct buffer *b, const json_t *object)
     }
 }
 
+/* "1,234 allocations have only the beginning of their call path: ..." */
+static void append_cut(struct buffer *b, const json_t *object)
+{
+    bool there;
+    uint64_t cut = take_number(object, "cut_allocs", &there);
+    struct text_number number;
+
+    if (cut)
+        buffer_format(b,
+                      "%s allocation%s only the beginning of %s call path: the table of paths was "
+                      "full; record with a larger --max-nodes\n",
+                      text_count(&number, cut), cut == 1 ? " has" : "s have",
+                      cut == 1 ? "its" : "their");
+}
+
 static char *take_notes(const json_t *object)
 {
     struct buffer b = BUFFER_INIT;
 
     append_lost(&b, object);
+    append_cut(&b, object);
     append_unmatched(&b, object);
     return b.data ? buffer_take(&b) : NULL;
 }

@@ -38,12 +38,12 @@ struct sampler {
 };
 
 static void post(struct sampler *s, enum profile_source source, uint64_t ticks, uint32_t os_thread,
-                 const struct tree_node *node, uint32_t depth, uint64_t bits)
+                 uint32_t node, uint32_t depth, uint64_t bits)
 {
     struct profile_counts *counts = &s->config.profile->source[source];
     struct event event = {.ticks = ticks,
                           .subject = os_thread | bits,
-                          .node = tree_id(s->config.tree, node),
+                          .node = node,
                           .site = depth,
                           .bytes_kind = event_pack(0, EVENT_HEAP_NORMAL, EVENT_SAMPLE)};
 
@@ -83,13 +83,12 @@ static void post_copied(struct sampler *s, const struct stack_copied_thread *t, 
 {
     struct profile_counts *counts = &s->config.profile->source[PROFILE_SHADOW];
     const struct stack_copied *frame = s->copies.frames + t->first;
-    struct tree_node *node = tree_root(s->config.tree);
-    uint32_t certain = t->certain < t->count ? t->certain : t->count;
+    uint32_t certain = t->certain < t->count ? t->certain : t->count, node = 0;
 
     if (!t->depth || t->count < t->depth)
         return;
     for (uint32_t i = 0; i < certain; i++)
-        node = tree_child(s->config.tree, node, frame[i].method, frame[i].ret);
+        node = tree_next(s->config.tree, node, frame[i].method, frame[i].ret);
     add_relaxed(&counts->approximate, !t->exact);
     add_relaxed(&counts->dispatching, t->dispatching);
     post(s, PROFILE_SHADOW, ticks, t->os_thread, node, t->depth,
@@ -152,15 +151,15 @@ static void on_walk(void *context, const struct sampler_walk *walk)
 
 static void post_walked(struct sampler *s, const struct walked *w, uint64_t ticks)
 {
-    struct tree_node *node = tree_root(s->config.tree);
     const uintptr_t *frame = s->frame + w->first;
+    uint32_t node = 0;
     uintptr_t caller_ip = 0; /* 0: from no managed frame; the oldest has no call instruction */
     struct names_method *method;
 
     for (uint32_t i = w->count; i-- > 0;) {
         method = names_method_find(s->config.names, frame[2 * i]);
         if (method)
-            node = tree_child(s->config.tree, node, (uintptr_t)method, caller_ip);
+            node = tree_next(s->config.tree, node, (uintptr_t)method, caller_ip);
         caller_ip = frame[2 * i + 1];
     }
     post(s, PROFILE_SNAPSHOT, ticks, w->os_thread, node, w->count, PROFILE_EVENT_SNAPSHOT);

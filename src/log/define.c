@@ -145,7 +145,7 @@ static int path_push(struct log *log, size_t at, struct tree_node *node)
 /* Every node on the way from the root, oldest first. */
 int log_define_node(struct log *log, uint32_t id)
 {
-    struct tree_node *node = tree_node_by_id(log->config.tree, id);
+    struct tree_node *node = tree_node_by_id(log->config.tree, tree_uncut(id));
     size_t count = 0;
     int err = 0;
 

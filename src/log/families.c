@@ -76,7 +76,7 @@ int log_write_family(struct log *log, struct log_thread *thread, const struct ev
     if (e->method)
         put_id(b, ",\"method\":", ((const struct names_method *)e->method)->id);
     if (e->has_node)
-        put_id(b, ",\"node\":", event->node);
+        log_put_node(b, event->node);
     buffer_append(b, e->members, e->size);
     return end(log, mark, e->family);
 }
@@ -100,7 +100,7 @@ int log_write_transition(struct log *log, struct log_thread *thread, const struc
     begin(b, "transition", thread, t);
     if (event->subject)
         put_id(b, ",\"method\":", ((const struct names_method *)event->subject)->id);
-    put_id(b, ",\"node\":", event->node);
+    log_put_node(b, event->node);
     buffer_text(b, ways[event_bytes(event)]);
     return end(log, mark, OPTIONS_TRANSITIONS);
 }

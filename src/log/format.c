@@ -14,6 +14,9 @@
 static const char *const heap_members[] = {"", ",\"heap\":\"large\"", ",\"heap\":\"pinned\"",
                                            ",\"heap\":\"frozen\""};
 
+/* The frames above the node were not kept. */
+static const char cut_member[] = ",\"cut\":true";
+
 /* Why a call instruction has no IL offset: the member that says so. */
 static const char *call_member(int32_t il)
 {
@@ -58,16 +61,26 @@ static void put_stack(struct log *log, const struct tree_node *node)
     buffer_char(b, ']');
 }
 
+void log_put_node(struct buffer *b, uint32_t id)
+{
+    buffer_text(b, ",\"node\":");
+    buffer_unsigned(b, tree_uncut(id));
+    if (tree_is_cut(id))
+        buffer_text(b, cut_member);
+}
+
 /* What only some recordings have; a line that none of it is on is finished without coming here. */
 static void put_rest(struct log *log, struct log_thread *thread, const struct event *event)
 {
     struct buffer *b = &log->file.buffer;
 
     buffer_text(b, heap_members[event_heap(event)]);
+    if (tree_is_cut(event->node))
+        buffer_text(b, cut_member);
     if (thread->sample)
         buffer_format(b, ",\"weight\":%.17g", log_weight(thread, event));
     if (log->config.options->stacks == OPTIONS_STACKS_INLINE) {
-        struct tree_node *node = tree_node_by_id(log->config.tree, event->node);
+        struct tree_node *node = tree_node_by_id(log->config.tree, tree_uncut(event->node));
 
         buffer_text(b, ",\"type\":");
         buffer_json_string(b, names_class_text((const struct names_class *)event->subject));
@@ -97,7 +110,7 @@ void log_format_alloc(struct log *log, struct log_thread *thread, const struct e
     at = decimal_put(at, event_bytes(event));
     if (!whole) {
         at = PUT(at, ",\"node\":");
-        at = decimal_put(at, event->node);
+        at = decimal_put(at, tree_uncut(event->node));
     }
     if (il >= 0) {
         at = PUT(at, ",\"il\":");
@@ -107,7 +120,8 @@ void log_format_alloc(struct log *log, struct log_thread *thread, const struct e
         at = PUT(at, ",\"values\":");
         at = decimal_put(at, thread->values);
     }
-    if (LIKELY(!whole && !thread->sample && event_heap(event) == EVENT_HEAP_NORMAL)) {
+    if (LIKELY(!whole && !thread->sample && event_heap(event) == EVENT_HEAP_NORMAL &&
+               !tree_is_cut(event->node))) {
         at = PUT(at, "}\n");
         *at = '\0';
         b->size += (size_t)(at - line);
@@ -161,7 +175,7 @@ int log_format_site(struct log *log, const struct log_site *site)
 {
     struct buffer *b = &log->file.buffer;
     size_t mark = b->size;
-    int32_t il = log_site_il(log, site->site);
+    int32_t il = tree_is_cut(site->node) ? NAMES_SITE_NONE : log_site_il(log, site->site);
     char *line = buffer_reserve(b, ALLOC_LINE), *at = line;
 
     if (!line) {
@@ -169,7 +183,7 @@ int log_format_site(struct log *log, const struct log_site *site)
         return -ENOMEM;
     }
     at = PUT(at, "{\"kind\":\"site\",\"node\":");
-    at = decimal_put(at, site->node);
+    at = decimal_put(at, tree_uncut(site->node));
     if (il >= 0) {
         at = PUT(at, ",\"il\":");
         at = decimal_put(at, (uint64_t)il);
@@ -184,6 +198,8 @@ int log_format_site(struct log *log, const struct log_site *site)
     at = decimal_put(at, site->bytes);
     b->size += (size_t)(at - line);
     buffer_text(b, heap_members[site->heap]);
+    if (tree_is_cut(site->node))
+        buffer_text(b, cut_member);
     if (site->weight > (double)site->bytes) /* else each stands for itself */
         buffer_format(b, ",\"weight\":%.17g", site->weight);
     return log_line_end(b, mark);

@@ -92,7 +92,7 @@ int log_sites(struct log *log, uint32_t most, char **out);
 
 /* Counts so far, for people. Threads: any; a little behind. */
 struct log_counts {
-    uint64_t written, bytes, file_bytes, parts;
+    uint64_t written, bytes, file_bytes, parts, cut_allocs;
 };
 void log_counts(const struct log *log, struct log_counts *out);
 const char *log_path(const struct log *log);

@@ -46,8 +46,8 @@ struct log_thread {
 /* Of the file: file.c. */
 struct log_file {
     int fd;
-    struct buffer buffer;    /* lines not yet written */
-    struct buffer packed;    /* --compress: what the system has not taken yet */
+    struct buffer buffer;        /* lines not yet written */
+    struct buffer packed;        /* --compress: what the system has not taken yet */
     const struct log_zstd *zstd; /* --compress, as is the next */
     struct ZSTD_CCtx_s *compressor;
     uint64_t bytes;         /* written so far, to all parts */
@@ -92,7 +92,8 @@ struct log {
     struct log_config config;
     _Atomic(struct log_message *) messages; /* newest first; pushed by any thread */
     struct log_watch *watch;                /* while somebody looks at call sites: watch.c */
-    _Atomic(uint64_t) shown_written, shown_bytes, shown_file, shown_part; /* log_counts() */
+    _Atomic(uint64_t) shown_written, shown_bytes, shown_file, shown_part,
+        shown_cut; /* log_counts() */
     struct log_file file;
     pthread_t thread;
     bool started;
@@ -109,6 +110,7 @@ struct log {
     struct tree_node **path; /* scratch: nodes to be defined, leaf first */
     size_t path_capacity;
     uint64_t written, lost_here[EVENT_LOST_REASONS], bytes, waiting;
+    uint64_t cut_allocs; /* of those written: without all of their path */
     uint64_t lost_by_ended, seen_by_ended,
         lost_ended[EVENT_LOST_REASONS]; /* rings that are freed */
     uint64_t reported_taken, reported_lost[EVENT_LOST_REASONS], reported_repairs[STACK_REPAIRS];
@@ -155,6 +157,8 @@ void log_file_free(
     struct log *log); /* closes and releases; a file in which nothing was written is removed */
 
 /* format.c: event lines, formatted in place */
+/* Of a line: `,"node":N`, and that the path goes on above it. */
+void log_put_node(struct buffer *b, uint32_t id);
 void log_format_alloc(struct log *log, struct log_thread *thread, const struct event *event,
                       uint64_t t, int32_t il);
 int log_format_node(struct log *log, const struct tree_node *node); /* 0 or -ENOMEM */
@@ -165,7 +169,7 @@ int log_line_end(struct buffer *b, size_t mark);
 /* define.c: definitions; 0, -EAGAIN while somebody has yet to name it, -ENOMEM */
 int log_define_class(struct log *log, const struct names_class *class);
 int log_define_method(struct log *log, const struct names_method *method);
-int log_define_node(struct log *log, uint32_t id);
+int log_define_node(struct log *log, uint32_t id); /* of a cut path: what there is of it */
 int log_define_thread(struct log *log, struct log_thread *thread, const uint64_t *end);
 static inline bool log_ids_has(const struct log_ids *ids, uint32_t id)
 {

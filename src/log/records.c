@@ -514,6 +514,8 @@ int log_write_end(struct log *log, uint64_t t)
         (json_int_t)load_relaxed(log->config.missed), "names_failed",
         (json_int_t)names_failures(log->config.names, &last), "log_bytes",
         (json_int_t)(log->file.bytes + log->file.buffer.size));
+    if (line && log->cut_allocs)
+        json_object_set_new(line, "cut_allocs", json_integer((json_int_t)log->cut_allocs));
     if (line && log->file.part > 1) /* the sums are of the whole recording */
         json_object_set_new(line, "part", json_integer(log->file.part));
     if (line && log->config.options->args.count + log->config.options->returns.count)
@@ -568,6 +570,11 @@ void log_status_write(const struct log *log, const char *state)
                        "state", log->file.error ? "failed" : state, "log", log_text(log->file.path),
                        "seen", (json_int_t)seen, "written", (json_int_t)log->written, "lost",
                        (json_int_t)lost, "bytes", (json_int_t)log->bytes, "runtime", c->runtime);
+    if (status && tree_refused(c->tree)) {
+        json_object_set_new(status, "nodes_refused",
+                            json_integer((json_int_t)tree_refused(c->tree)));
+        json_object_set_new(status, "cut_allocs", json_integer((json_int_t)log->cut_allocs));
+    }
     if (status && c->control)
         json_object_set_new(status, "control", log_text(c->control));
     if (status && c->unverified)

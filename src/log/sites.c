@@ -196,9 +196,12 @@ static int write_row(struct log *log, const struct log_site *site)
         err = -EAGAIN;
     if (!err)
         err = log_format_site(log, site);
-    if (!err)
-        log->file.allocs += site->allocs;
-    return err;
+    if (err)
+        return err;
+    log->file.allocs += site->allocs;
+    if (UNLIKELY(tree_is_cut(site->node)))
+        log->cut_allocs += site->allocs;
+    return 0;
 }
 
 bool log_sites_write(struct log *log, size_t limit)

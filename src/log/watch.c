@@ -123,15 +123,18 @@ static int by_bytes(const void *a, const void *b)
 
 static void put_row(struct log *log, struct buffer *b, const struct watch_row *row)
 {
-    const struct tree_node *node = tree_node_by_id(log->config.tree, row->node);
-    int32_t il = log_site_il(log, row->site);
+    const struct tree_node *node = tree_node_by_id(log->config.tree, tree_uncut(row->node));
+    bool cut = tree_is_cut(row->node);
+    int32_t il = cut ? NAMES_SITE_NONE : log_site_il(log, row->site);
     unsigned frames = 0;
 
     buffer_format(b, "{\"allocs\":%llu,\"bytes\":%.0f,\"node\":%u,\"type\":",
-                  (unsigned long long)row->allocs, row->bytes, row->node);
+                  (unsigned long long)row->allocs, row->bytes, tree_uncut(row->node));
     buffer_json_string(b, names_class_text(row->class));
     if (il >= 0)
         buffer_format(b, ",\"il\":%d", il);
+    if (cut)
+        buffer_text(b, ",\"cut\":true");
     buffer_text(b, ",\"stack\":[");
     for (; node && node->up && frames < MOST_FRAMES; node = tree_parent(node)) {
         if (frames++)

@@ -58,6 +58,8 @@ static int write_alloc(struct log *log, struct log_thread *thread, const struct 
         err = -EAGAIN;
     if (err)
         return err;
+    if (UNLIKELY(tree_is_cut(event->node)))
+        il = NAMES_SITE_NONE; /* of a method that the line does not name */
     if (log_file_full(log)) {
         log->lost_here[EVENT_LOST_WRITE_FAILED]++;
         return 0;
@@ -72,6 +74,7 @@ static int write_alloc(struct log *log, struct log_thread *thread, const struct 
     log->file.allocs++;
     log->written++;
     log->bytes += event_bytes(event);
+    log->cut_allocs += tree_is_cut(event->node);
     if (UNLIKELY(log->watch))
         log_watch_add(log, thread, event);
     return 0;
@@ -359,6 +362,7 @@ static void show(struct log *log)
     store_relaxed(&log->shown_bytes, log->bytes);
     store_relaxed(&log->shown_file, log->file.bytes);
     store_relaxed(&log->shown_part, log->file.part);
+    store_relaxed(&log->shown_cut, log->cut_allocs);
 }
 
 void log_counts(const struct log *log, struct log_counts *out)
@@ -367,6 +371,7 @@ void log_counts(const struct log *log, struct log_counts *out)
     out->bytes = load_relaxed(&log->shown_bytes);
     out->file_bytes = load_relaxed(&log->shown_file);
     out->parts = load_relaxed(&log->shown_part);
+    out->cut_allocs = load_relaxed(&log->shown_cut);
 }
 
 const char *log_path(const struct log *log)

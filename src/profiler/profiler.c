@@ -267,7 +267,7 @@ static void called(void *context, struct stack *stack)
         check_call(p->check, (struct check_thread **)state, stack, alloc_ring_of(stack));
 }
 
-static struct tree_node *capture(void *context, void **state)
+static uint32_t capture(void *context, void **state)
 {
     struct profiler *p = context;
 
@@ -363,6 +363,10 @@ static void status(void *context, struct buffer *out)
     buffer_format(out, ",\"part\":%llu,\"log_bytes\":%llu,\"written\":%llu,\"bytes\":%llu",
                   (unsigned long long)counts.parts, (unsigned long long)counts.file_bytes,
                   (unsigned long long)counts.written, (unsigned long long)counts.bytes);
+    if (tree_refused(p->tree))
+        buffer_format(out, ",\"nodes_refused\":%llu,\"cut_allocs\":%llu",
+                      (unsigned long long)tree_refused(p->tree),
+                      (unsigned long long)counts.cut_allocs);
 }
 
 static void configured(void *context, const struct live_settings *now,

@@ -249,6 +249,7 @@ enum { /* members seen: one twice is jansson's business */
        SAW_CALL = 16384,
        SAW_FILTER = 32768,
        SAW_VALUES = 65536,
+       SAW_CUT = 131072,
 };
 
 /*
@@ -267,6 +268,12 @@ static const char *hand_unknown(const char *at, uint64_t *unknown)
         return NULL;
     ++*unknown;
     return hand_skip(at + 2);
+}
+
+static const char *hand_bool(const char *at, bool *value)
+{
+    *value = *at == 't';
+    return strncmp(at, "true", 4) == 0 ? at + 4 : strncmp(at, "false", 5) == 0 ? at + 5 : NULL;
 }
 
 static const char *hand_alloc_rare(const char *at, struct report_alloc *a, unsigned *saw,
@@ -298,6 +305,10 @@ static const char *hand_alloc_rare(const char *at, struct report_alloc *a, unsig
         a->type = at;
         a->type_size = end ? (size_t)(end + 1 - at) : 0;
         return end ? end + 1 : NULL;
+    }
+    if (KEY(at, "cut")) {
+        *saw |= SAW_CUT;
+        return hand_bool(at, &a->cut);
     }
     if (KEY(at, "values")) {
         uint32_t values;
@@ -417,8 +428,7 @@ static const char *hand_node_member(const char *at, struct report_node *n, unsig
         n->call = at ? (enum sst_call)word : SST_CALL_NONE;
     } else if (KEY(at, "filter")) {
         bit = SAW_FILTER;
-        n->filter = *at == 't';
-        at = strncmp(at, "true", 4) == 0 ? at + 4 : strncmp(at, "false", 5) == 0 ? at + 5 : NULL;
+        at = hand_bool(at, &n->filter);
     } else {
         bit = 0;
         at = hand_unknown(at, unknown);
@@ -668,6 +678,14 @@ static int any_stack(struct report_parser *p, struct report_alloc *a)
     return 0;
 }
 
+static int any_bool(struct report_parser *p, const char *key, bool *out)
+{
+    const json_t *value = json_object_get(p->json, key);
+
+    *out = json_is_true(value);
+    return !value || json_is_boolean(value) ? 0 : bad(p, key, "is neither true nor false");
+}
+
 static int any_alloc(struct report_parser *p, enum sst_kind kind, struct report_alloc *a)
 {
     bool site = kind == SST_KIND_SITE;
@@ -693,6 +711,8 @@ static int any_alloc(struct report_parser *p, enum sst_kind kind, struct report_
     if (!err)
         err = any_il(p, &a->il);
     if (!err)
+        err = any_bool(p, "cut", &a->cut);
+    if (!err)
         err = any_stack(p, a);
     if (!err)
         err = want(p, report_member_id(p->json, "class", 1, &a->class_id), "class", !a->type);
@@ -703,13 +723,13 @@ static int any_alloc(struct report_parser *p, enum sst_kind kind, struct report_
 
 static int any_node(struct report_parser *p, struct report_node *n)
 {
-    const json_t *filter = json_object_get(p->json, "filter");
     const char *call = NULL;
     int err;
 
-    *n = (struct report_node){.il = REPORT_NO_IL, .filter = json_is_true(filter)};
-    if (filter && !json_is_boolean(filter))
-        return bad(p, "filter", "is neither true nor false");
+    *n = (struct report_node){.il = REPORT_NO_IL};
+    err = any_bool(p, "filter", &n->filter);
+    if (err)
+        return err;
     err = want(p, report_member_id(p->json, "id", 1, &n->id), "id", true);
     if (!err)
         err = want(p, report_member_id(p->json, "parent", 0, &n->parent), "parent", true);
@@ -773,11 +793,11 @@ static const char *const known_members[SST_KIND_COUNT][26] = {
     [SST_KIND_THREAD] = {"id", "os", "name", "end"},
     [SST_KIND_NODE] = {"id", "parent", "method", "il", "call", "filter"},
     [SST_KIND_ALLOC] = {"t", "thread", "class", "bytes", "node", "il", "heap", "weight", "stack",
-                        "type", "values", "args"},
+                        "type", "values", "args", "cut"},
     [SST_KIND_VALUES] = {"id", "t", "thread", "method", "parent", "call", "depth", "args",
                          "returns", "out"},
     [SST_KIND_SITE] = {"node", "il", "class", "thread", "allocs", "bytes", "heap", "weight",
-                       "stack", "type", "t"},
+                       "stack", "type", "t", "cut"},
     [SST_KIND_SNAPSHOT] = {"t", "thread", "refused", "stack", "native"},
     [SST_KIND_CHECK] = {"t", "taken", "compared", "equal", "mismatched", "refused", "refused_by",
                         "mismatched_by", "shadow", "snapshot", "shadow_ns", "snapshot_ns",
@@ -789,23 +809,24 @@ static const char *const known_members[SST_KIND_COUNT][26] = {
                            "snapshot", "repairs", "stopped", "in_call", "native"},
     [SST_KIND_LOST] = {"t", "reason", "count"},
     [SST_KIND_REPAIR] = {"t", "reason", "count"},
-    [SST_KIND_MANAGED_THREAD] = {"t", "thread", "node", "event", "id", "os", "name"},
+    [SST_KIND_MANAGED_THREAD] = {"t", "thread", "node", "event", "id", "os", "name", "cut"},
     [SST_KIND_LOAD] = {"t", "thread", "node", "event", "what", "name", "assembly", "collectible",
-                       "dynamic", "status"},
-    [SST_KIND_CLASS_LOAD] = {"t", "thread", "node", "event", "class", "status"},
+                       "dynamic", "status", "cut"},
+    [SST_KIND_CLASS_LOAD] = {"t", "thread", "node", "event", "class", "status", "cut"},
     [SST_KIND_JIT] = {"t", "thread", "node", "method", "ns", "version", "tier", "dynamic", "name",
-                      "unloaded", "status"},
+                      "unloaded", "status", "cut"},
     [SST_KIND_EXCEPTION] = {"t", "thread", "node", "event", "id", "class", "message", "method",
-                            "ns"},
-    [SST_KIND_GC] = {"t", "thread", "node", "gc", "ns", "reason", "generations", "before", "after"},
-    [SST_KIND_SUSPEND] = {"t", "thread", "node", "reason", "ns", "stop_ns", "aborted"},
-    [SST_KIND_TRANSITION] = {"t", "thread", "node", "method", "to", "by"},
+                            "ns", "cut"},
+    [SST_KIND_GC] = {"t", "thread", "node", "gc", "ns", "reason", "generations", "before", "after",
+                     "cut"},
+    [SST_KIND_SUSPEND] = {"t", "thread", "node", "reason", "ns", "stop_ns", "aborted", "cut"},
+    [SST_KIND_TRANSITION] = {"t", "thread", "node", "method", "to", "by", "cut"},
     [SST_KIND_FINALIZER] = {"t", "thread", "class", "critical"},
     [SST_KIND_CALLS] = {"t", "thread", "depth", "open", "e"},
     [SST_KIND_FAMILY_LOST] = {"t", "family", "seen", "written", "lost", "lost_by"},
     [SST_KIND_MARK] = {"t", "text"},
     [SST_KIND_CONFIG] = {"t", "number", "paused", "sample", "only"},
-    [SST_KIND_SAMPLE] = {"t", "os", "node", "source", "depth", "approximate"},
+    [SST_KIND_SAMPLE] = {"t", "os", "node", "source", "depth", "approximate", "cut"},
     [SST_KIND_PROFILE] = {"t", "source", "hz", "ticks", "late", "samples", "approximate",
                           "dispatching", "refused", "lost", "cost_ns", "worst_ns", "cost"},
     [SST_KIND_NOT_WRITTEN] = {"t", "records"},
@@ -813,7 +834,7 @@ static const char *const known_members[SST_KIND_COUNT][26] = {
                       "bytes",       "threads",     "nodes",        "nodes_refused", "repairs",
                       "snapshots",   "hooks",       "names_failed", "log_bytes",     "part",
                       "events",      "values",      "unmatched",    "calls",         "records",
-                      "rotated_out", "not_written", "file"},
+                      "rotated_out", "not_written", "file",         "cut_allocs"},
 };
 
 static void count_unknown(struct report_parser *p, enum sst_kind kind)

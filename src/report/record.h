@@ -24,6 +24,7 @@ struct report_alloc {
     uint32_t class_id, node;
     int32_t il; /* of the allocation; REPORT_NO_IL */
     enum sst_heap heap;
+    bool cut; /* the frames above were not kept: node, or stack, is not where it was allocated */
     /*
      * Inline stacks: the JSON array of names as it stands in the line, leaf first; NULL: node says.
      */

@@ -25,11 +25,13 @@ int tree_new(const struct tree_config *config, struct tree **out)
     if (!tree)
         return -ENOMEM;
     tree->config = *config;
+    if (tree->config.max_nodes > TREE_CUT)
+        tree->config.max_nodes = TREE_CUT;
     if (calls.max_sites > 1u << TREE_CALL_BITS)
         calls.max_sites = 1u << TREE_CALL_BITS;
     if (tree_sites_new(&calls, &tree->calls) ||
-        tree_numbers_init(&tree->numbers, sizeof(struct tree_node), config->max_nodes) ||
-        tree_buckets_init(&tree->buckets, config->max_nodes) ||
+        tree_numbers_init(&tree->numbers, sizeof(struct tree_node), tree->config.max_nodes) ||
+        tree_buckets_init(&tree->buckets, tree->config.max_nodes) ||
         !tree_numbers_next(&tree->numbers, &root)) {
         tree_free(tree);
         return -ENOMEM;
@@ -119,7 +121,7 @@ struct tree_node *tree_child_slow(struct tree *tree, struct tree_node *parent, u
 
     while (!(found = child_find(tree, parent, method, ip, &chain))) {
         if (!made && !(made = node_new(tree, parent, method, ip)))
-            return parent;
+            return NULL;
         made->next = chain.head;
         if (cas_acq_rel(chain.first, &chain.head, (uint32_t)(made - chain.origin)))
             return made;
@@ -127,6 +129,16 @@ struct tree_node *tree_child_slow(struct tree *tree, struct tree_node *parent, u
     if (made)
         made->up = 0; /* another thread made the same first: this id is never used */
     return found;
+}
+
+uint32_t tree_next(struct tree *tree, uint32_t path, uintptr_t method, uintptr_t ip)
+{
+    struct tree_node *parent = tree_node_by_id(tree, path), *node;
+
+    if (!parent) /* cut before */
+        return path;
+    node = tree_child(tree, parent, method, ip);
+    return node ? tree_id(tree, node) : path | TREE_CUT;
 }
 
 void tree_marks_clear(struct tree *tree)

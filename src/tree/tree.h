@@ -28,7 +28,7 @@ struct tree_node {
 #define TREE_CALL_MASK ((1u << TREE_CALL_BITS) - 1)
 
 struct tree_config {
-    uint32_t max_nodes; /* beyond it tree_child gives the parent */
+    uint32_t max_nodes; /* beyond it tree_child gives none */
     /* A new call, as tree_sites_config. */
     void (*created)(void *context, struct tree_site *call);
     void *context;
@@ -91,7 +91,8 @@ void tree_marks_clear(struct tree *tree);
 
 /*
  * tree_child - the node of `method` called from `ip` under `parent`, made if it is new.
- * Returns: the node, never NULL: when max_nodes is reached or memory runs out it is `parent`, counted (tree_refused).
+ * Returns: the node; NULL when max_nodes is reached or memory runs out, counted (tree_refused): the path ends at
+ *          `parent`, and what goes by the id of it says so: TREE_CUT.
  * Owns:    the tree. Threads: any, lock-free. May run: in callbacks; a new node may map pages.
  */
 static inline struct tree_node *tree_child(struct tree *tree, struct tree_node *parent,
@@ -101,9 +102,27 @@ struct tree_node *tree_child_slow(struct tree *tree, struct tree_node *parent, u
 
 /* The node with that id, or NULL past the newest id. */
 static inline struct tree_node *tree_node_by_id(struct tree *tree, uint32_t id);
-static inline uint32_t tree_count(
-    const struct tree *tree);                   /* ids given out so far, the root's included */
-uint64_t tree_refused(const struct tree *tree); /* look-ups answered with the parent instead */
+static inline uint32_t
+tree_count(const struct tree *tree);            /* ids given out so far, the root's included */
+uint64_t tree_refused(const struct tree *tree); /* look-ups that were given none */
+
+/*
+ * Set in the id of a node that stands for a path which goes on above it: what lies there was not kept. No node has such
+ * an id: tree_node_by_id() gives NULL.
+ */
+#define TREE_CUT (1u << 31)
+
+static inline bool tree_is_cut(uint32_t id)
+{
+    return id & TREE_CUT;
+}
+static inline uint32_t tree_uncut(uint32_t id)
+{
+    return id & ~TREE_CUT;
+}
+
+/* tree_next - one step of a path, by ids: as tree_child, but what is cut stays so. Returns: the id of the path so far. */
+uint32_t tree_next(struct tree *tree, uint32_t path, uintptr_t method, uintptr_t ip);
 
 static inline bool tree_is_call(const struct tree *tree, const struct tree_node *node,
                                 uintptr_t method, uintptr_t ip)

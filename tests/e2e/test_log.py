@@ -231,6 +231,38 @@ def test_a_limited_log_keeps_its_newest_part(t):
     t.true(end['log_bytes'] > 4 * limit, 'the limit was never reached')
 
 
+@needs('Exceptions')
+@each('stacks', 'node', 'inline')
+def test_a_path_that_was_not_kept_says_so(t, stacks):
+    """When the table of call paths is full, what is said of an allocation is still true: the snapshot beside it is the judge."""
+    r = t.record(PROGRAM.command('Exceptions'), '--max-nodes', '200', '--capture', 'both', '--stacks', stacks)
+    t.equal(r.status, 0, str(r))
+    log = r.log
+    t.equal((log.end['lost'], len(log.mismatches)), (0, 0), 'lost, differ')
+    beside = {(s['thread'], s['t']): s for s in log.snapshots if 'refused' not in s}
+    cut = judged = 0
+    for a in log.allocs:
+        cut += a.get('cut', False)
+        t.true(not a.get('cut') or 'il' not in a, 'an instruction of a method that is not named: %s' % a)
+        snapshot = beside.get((a['thread'], a['t']))
+        if not snapshot:
+            continue
+        judged += 1
+        whole = [log.methods[m]['name'] for m in snapshot['stack']]
+        kept = a['stack'] if 'stack' in a else log.names(a['node'])
+        expected = whole[len(whole) - len(kept):] if a.get('cut') else whole
+        t.true(kept == expected and (len(kept) < len(whole) or not a.get('cut')), '%s\n%s\n%s' % (a, kept, whole))
+    t.true(judged > 1000 and 0 < cut < len(log.allocs), '%d judged, %d of %d cut' % (judged, cut, len(log.allocs)))
+    t.equal(log.end['cut_allocs'], cut, 'cut_allocs')
+    t.true('{:,} allocations have only the beginning of their call path'.format(cut) in r.errors, r.errors)
+    t.true(log.end['nodes_refused'] > 0, 'nodes_refused')
+    t.equal(tool('validate', r.path).status, 0, 'validate')
+    sites = t.record(PROGRAM.command('Exceptions'), '--max-nodes', '200', '--log', 'sites').log
+    t.equal(sites.end['cut_allocs'], sum(s['allocs'] for s in sites.sites if s.get('cut')), 'cut_allocs of sites')
+    t.true(sites.end['cut_allocs'] > 0 and not any('il' in s for s in sites.sites if s.get('cut')), 'sites')
+    t.note('%d of %d cut' % (cut, len(log.allocs)))
+
+
 @needs('Ticker')
 @each('full', 'wait', 'drop')
 def test_what_is_lost_is_counted(t, full):

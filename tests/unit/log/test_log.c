@@ -240,6 +240,77 @@ static void inline_stacks_are_whole(void **state)
     json_decref(lines);
 }
 
+/* On a path of which `node` is what was kept. */
+static void allocate_cut(const struct names_class *class, const struct tree_node *node,
+                         uint32_t site, enum event_heap heap)
+{
+    const struct event event = {.ticks = clock_ticks(),
+                                .subject = (uintptr_t) class,
+                                .node = (node ? tree_id(w->tree, node) : 0) | TREE_CUT,
+                                .site = site,
+                                .bytes_kind = event_pack(24, heap, EVENT_ALLOC)};
+
+    store_relaxed(&w->ring->seen, load_relaxed(&w->ring->seen) + 1);
+    assert_int_equal(event_post(w->ring, &event), 0);
+}
+
+static void expect_cut(json_t *lines, size_t n, const struct tree_node *node, bool cut)
+{
+    json_t *line = nth(lines, "alloc", n);
+
+    assert_int_equal(number(line, "node"), node ? tree_id(w->tree, node) : 0);
+    assert_int_equal(json_is_true(json_object_get(line, "cut")), cut);
+    assert_int_equal(json_object_get(line, "il") == NULL, cut);
+}
+
+static void a_path_that_was_not_kept_is_marked(void **state)
+{
+    struct names_class *class = class_new(w, "C");
+    struct names_method *method = method_new(w, "A.Root()");
+    struct tree_node *node = node_new(w, NULL, method, 1);
+    uint32_t site = site_new(w, method, 5);
+    json_t *lines;
+
+    (void)state;
+    w->ring = ring_new(w);
+    allocate_on(w->ring, class, node, site, 24, EVENT_HEAP_NORMAL);
+    allocate_cut(class, node, site, EVENT_HEAP_NORMAL);
+    allocate_cut(class, node, site, EVENT_HEAP_LARGE);
+    allocate_cut(class, NULL, site, EVENT_HEAP_NORMAL);
+    start(w);
+    stop(w);
+    lines = log_read(w);
+    expect_cut(lines, 0, node, false);
+    expect_cut(lines, 1, node, true);
+    expect_cut(lines, 2, node, true);
+    expect_cut(lines, 3, NULL, true);
+    assert_int_equal(number(last(lines), "cut_allocs"), 3);
+    expect_definitions_first(lines, true);
+    expect_totals(lines, 4);
+    expect_valid(w->path);
+    json_decref(lines);
+}
+
+static void a_cut_inline_stack_is_marked(void **state)
+{
+    struct names_class *class = class_new(w, "C");
+    struct tree_node *node = node_new(w, NULL, method_new(w, "A.Root()"), 1);
+    json_t *lines, *line;
+
+    (void)state;
+    w->options.stacks = OPTIONS_STACKS_INLINE;
+    w->ring = ring_new(w);
+    allocate_cut(class, node, 0, EVENT_HEAP_NORMAL);
+    start(w);
+    stop(w);
+    lines = log_read(w);
+    line = nth(lines, "alloc", 0);
+    assert_true(json_is_true(json_object_get(line, "cut")));
+    assert_int_equal(json_array_size(json_object_get(line, "stack")), 1);
+    expect_valid(w->path);
+    json_decref(lines);
+}
+
 static void a_sampled_allocation_carries_its_weight(void **state)
 {
     struct names_class *class = class_new(w, "C");
@@ -1411,6 +1482,8 @@ int main(void)
         TEST(definitions_come_before_their_first_use_and_once),
         TEST(lines_of_one_thread_are_in_order_and_their_times_never_fall),
         TEST(inline_stacks_are_whole),
+        TEST(a_path_that_was_not_kept_is_marked),
+        TEST(a_cut_inline_stack_is_marked),
         TEST(a_sampled_allocation_carries_its_weight),
         TEST(a_threads_end_and_name_are_written),
         TEST(text_from_outside_is_valid_utf8_in_the_log),

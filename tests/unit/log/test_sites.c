@@ -75,6 +75,44 @@ static void allocations_of_one_site_are_one_line(void **state)
     json_decref(lines);
 }
 
+static void a_path_that_was_not_kept_is_a_line_of_its_own(void **state)
+{
+    struct names_class *class = class_new(w, "C");
+    struct names_method *method = method_new(w, "A()");
+    struct tree_node *node = node_new(w, NULL, method, 1);
+    uint32_t site = site_new(w, method, 9);
+    struct event cut = {.subject = (uintptr_t) class,
+                        .node = tree_id(w->tree, node) | TREE_CUT,
+                        .site = site,
+                        .bytes_kind = event_pack(24, EVENT_HEAP_NORMAL, EVENT_ALLOC)};
+    json_t *lines, *line;
+
+    (void)state;
+    w->ring = ring_new(w);
+    for (unsigned i = 0; i < 10; i++) {
+        allocate_on(w->ring, class, node, site, 24, EVENT_HEAP_NORMAL);
+        cut.ticks = clock_ticks();
+        store_relaxed(&w->ring->seen, load_relaxed(&w->ring->seen) + 1);
+        assert_int_equal(event_post(w->ring, &cut), 0);
+    }
+    start(w);
+    stop(w);
+    lines = log_read(w);
+    assert_int_equal(count_of(lines, "site"), 2);
+    line = nth(lines, "site", 0);
+    assert_null(json_object_get(line, "cut"));
+    assert_int_equal(number(line, "il"), 9);
+    line = nth(lines, "site", 1);
+    assert_true(json_is_true(json_object_get(line, "cut")));
+    assert_null(json_object_get(line, "il"));
+    assert_int_equal(number(line, "node"), tree_id(w->tree, node));
+    assert_int_equal(number(line, "allocs"), 10);
+    assert_int_equal(number(last(lines), "cut_allocs"), 10);
+    expect_site_totals(lines, 20);
+    expect_valid(w->path);
+    json_decref(lines);
+}
+
 static void each_part_of_a_site_tells_it_apart(void **state)
 {
     struct names_class *class = class_new(w, "C"), *other = class_new(w, "D");
@@ -349,6 +387,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(allocations_of_one_site_are_one_line),
+        TEST(a_path_that_was_not_kept_is_a_line_of_its_own),
         TEST(each_part_of_a_site_tells_it_apart),
         TEST(many_sites_are_all_counted),
         TEST(lines_count_what_came_since_the_last),

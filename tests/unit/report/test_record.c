@@ -50,6 +50,7 @@ static void expect_same_alloc(const struct report_alloc *a, const struct report_
     assert_int_equal(a->node, b->node);
     assert_int_equal(a->il, b->il);
     assert_int_equal(a->heap, b->heap);
+    assert_int_equal(a->cut, b->cut);
     assert_int_equal(a->stack_size, b->stack_size);
     assert_int_equal(a->type_size, b->type_size);
     if (a->stack)
@@ -107,6 +108,11 @@ static void usual_lines_are_read_by_hand_as_jansson_reads_them(void **state)
         "{\"kind\":\"site\",\"node\":3,\"il\":9,\"class\":4,\"thread\":2,\"allocs\":7,\"bytes\":"
         "168,\"heap\":\"large\"}",
         "{\"kind\":\"site\",\"node\":3,\"class\":4,\"allocs\":7,\"bytes\":168,\"weight\":1000}",
+        "{\"kind\":\"site\",\"node\":3,\"class\":4,\"allocs\":7,\"bytes\":168,\"cut\":true}",
+        "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":0,\"cut\":"
+        "true}",
+        "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"cut\":"
+        "false}",
         "{\"kind\":\"node\",\"id\":1,\"parent\":0,\"method\":1}",
         "{\"kind\":\"node\",\"id\":10,\"parent\":9,\"method\":5,\"il\":12,\"filter\":true}",
         "{\"kind\":\"node\",\"id\":10,\"parent\":9,\"method\":5,\"call\":\"unhooked\",\"filter\":"
@@ -225,6 +231,8 @@ static void what_is_wrong_is_refused_and_named(void **state)
         {"{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"type\":5}",
          "\"type\""},
         {"{\"kind\":\"site\",\"node\":3,\"class\":4,\"bytes\":168}", "\"allocs\" is missing"},
+        {"{\"kind\":\"site\",\"node\":3,\"class\":4,\"allocs\":7,\"bytes\":168,\"cut\":1}",
+         "\"cut\""},
         {"{\"kind\":\"node\",\"id\":0,\"parent\":0,\"method\":1}", "\"id\""},
         {"{\"kind\":\"node\",\"id\":1,\"parent\":0}", "\"method\" is missing"},
         {"{\"kind\":\"node\",\"id\":1,\"parent\":0,\"method\":1,\"filter\":1}", "\"filter\""},
@@ -247,7 +255,7 @@ static void by_hand_is_never_more_lenient(void **state)
 {
     static const char *const lines[] = {
         "{\"kind\":\"alloc\",\"t\":10,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":10,\"il\":5,"
-        "\"heap\":\"large\",\"weight\":5.25}",
+        "\"heap\":\"large\",\"weight\":5.25,\"cut\":true}",
         "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"type\":\"A\","
         "\"stack\":[\"C\",\"D\"],\"x\":\"y\",\"z\":-0.5}",
         "{\"kind\":\"node\",\"id\":10,\"parent\":9,\"method\":5,\"il\":12,\"call\":\"stub\","
