@@ -1,11 +1,11 @@
 #include "live/live.h"
 
 #include "base/atomics.h"
+#include "base/grace.h"
 #include "base/memory.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <urcu/urcu-bp.h>
 
 struct live {
     struct live_settings settings;
@@ -97,7 +97,7 @@ int live_change(const struct live_change *change, uint32_t *number)
         if (config.changed)
             config.changed(config.context, &next->settings, &next->only);
         config.announce(next->settings.number);
-        urcu_bp_synchronize_rcu();
+        grace_wait();
         live_free(before);
     }
     pthread_mutex_unlock(&changing);
@@ -106,21 +106,22 @@ int live_change(const struct live_change *change, uint32_t *number)
 
 void live_read(struct live_settings *out)
 {
-    urcu_bp_read_lock(); /* keeps the configuration alive */
+    struct grace_section section = grace_enter(); /* keeps the configuration alive */
+
     *out = load_acquire(&present)->settings;
-    urcu_bp_read_unlock();
+    grace_leave(section);
 }
 
 enum live_answer live_wants(uint32_t number, const char *name)
 {
+    struct grace_section section = grace_enter(); /* keeps the patterns alive */
     enum live_answer answer = LIVE_CHANGED;
     const struct live *live;
 
-    urcu_bp_read_lock(); /* keeps the patterns alive */
     live = load_acquire(&present);
     if (live->settings.number == number)
         answer = !live->only.count || options_match(&live->only, name) ? LIVE_YES : LIVE_NO;
-    urcu_bp_read_unlock();
+    grace_leave(section);
     return answer;
 }
 

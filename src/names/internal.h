@@ -1,5 +1,5 @@
 /*
- * names/internal.h - what the files of src/names/ share: the records with their table links, and the interfaces
+ * names/internal.h - what the files of src/names/ share: the records as they lie in tables, and the interfaces
  * between them. names.c makes records, text.c and signature.c word them, site.c maps code, resolver.c is the thread.
  */
 #ifndef SHADOWTRACE_NAMES_INTERNAL_H
@@ -7,22 +7,13 @@
 
 #include "names/il.h"
 #include "names/names.h"
+#include "names/table.h"
 
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/turn.h"
 
 #include <pthread.h>
-#include <urcu/urcu-bp.h>
-
-#include <urcu/rculfhash.h>
-
-/* A record's place in the table of its kind. Off the table once replaced; the memory stays. */
-struct names_entry {
-    struct cds_lfht_node node;
-    _Atomic(uintptr_t)
-        key; /* FunctionID, ClassID or ModuleID; release: all else in the record is set */
-};
 
 /* Types of System.Private.CoreLib that are told apart by token; 0 while not found. */
 enum { NAMES_CANON, NAMES_STRING, NAMES_HIDDEN, NAMES_TOKENS = NAMES_HIDDEN + 3 };
@@ -83,7 +74,7 @@ struct names {
     pthread_mutex_t
         making; /* guards every change of tables and records; the runtime is never called under it */
     struct memory_pool pool; /* of methods, classes, their arguments and the tables of records */
-    struct cds_lfht *method_table, *class_table, *module_table;
+    struct names_table method_table, class_table, module_table; /* making, to change them */
     struct names_records methods, classes, modules;
     struct names_module *newest; /* making */
     _Atomic(uint32_t) epoch;
@@ -94,12 +85,11 @@ struct names {
     pthread_t thread;
     bool started;
     struct wake wake;
-    unsigned long method_buckets, class_buckets; /* of the tables; the resolver's */
-    struct turn turn;                            /* its rounds */
-    _Atomic(bool) stopping;                      /* a round ends early */
-    _Atomic(uintptr_t) resolver;                 /* pthread_self(), once it runs */
-    struct il_memo *memo;                        /* the resolver's own */
-    uint32_t resolved; /* classes up to this id have their text; the resolver's */
+    struct turn turn;            /* its rounds */
+    _Atomic(bool) stopping;      /* a round ends early */
+    _Atomic(uintptr_t) resolver; /* pthread_self(), once it runs */
+    struct il_memo *memo;        /* the resolver's own */
+    uint32_t resolved;           /* classes up to this id have their text; the resolver's */
 };
 
 static inline struct names_module_entry *names_module_entry(const struct names_module *module)
@@ -120,7 +110,7 @@ static inline struct names_method_entry *names_method_entry(const struct names_m
                                          offsetof(struct names_method_entry, record));
 }
 
-void names_grow(struct names *names); /* larger tables for what was met meanwhile; the resolver */
+bool names_reclaim(struct names *names); /* gives back what was outgrown; the resolver */
 
 /* Counts a refusal of the runtime. */
 void names_failed(struct names *names, hresult hr);

@@ -1,5 +1,6 @@
 #include "names/internal.h"
 
+#include "base/grace.h"
 #include "base/memory.h"
 #include "clr/com.h"
 #include "clr/scope.h"
@@ -12,80 +13,45 @@
 #include <stdio.h>
 #include <string.h>
 
-/*
- * Buckets, 16 bytes each. Making many takes time at start-up, so there are few at first, and the resolver doubles them
- * as records come: a table that grows by itself starts a thread, and so does one that is told to grow from more than
- * LEAST_PARTITION. The C# compiler meets 20,000 functions and 3,000 classes.
- */
-#define FIRST_BUCKETS   (1ul << 8)
-#define LEAST_PARTITION (1ul << 12) /* of liburcu, per thread that it uses for growing */
-#define MOST_BUCKETS    (2 * LEAST_PARTITION)
-
 #define ARGS_SMALL 8  /* type arguments asked for without memory of their own */
 #define DEPTH_MAX  64 /* of type arguments in type arguments */
 
 /* ---- tables ---- */
 
-static unsigned long hash_of(uintptr_t key)
+/* The entry stays valid after the section: records are never freed. */
+static struct names_entry *table_find(const struct names_table *table, uintptr_t key)
 {
-    uint64_t h = key; /* ids are addresses: low bits alike, high bits alike */
+    struct grace_section section = grace_enter();
+    struct names_entry *found = names_table_find(table, key);
 
-    h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
-    h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
-    return h ^ h >> 33;
-}
-
-static struct names_entry *entry_of(struct cds_lfht_node *node)
-{
-    return node ? container_of(node, struct names_entry, node) : NULL;
-}
-
-static int has_key(struct cds_lfht_node *node, const void *key)
-{
-    return load_acquire(&entry_of(node)->key) == *(const uintptr_t *)key; /* pairs with table_put */
-}
-
-/* The entry stays valid after the reader section: records are never freed. */
-static struct names_entry *table_find(struct cds_lfht *table, uintptr_t key)
-{
-    struct cds_lfht_iter it;
-
-    urcu_bp_read_lock();
-    cds_lfht_lookup(table, hash_of(key), has_key, &key, &it);
-    urcu_bp_read_unlock();
-    return entry_of(cds_lfht_iter_get_node(&it));
+    grace_leave(section);
+    return found;
 }
 
 /* Puts a finished record on the table, in place of the one with the same key. Caller holds names->making. */
-static void table_put(struct cds_lfht *table, struct names_entry *entry, uintptr_t key)
+static void table_put(struct names_table *table, struct names_entry *entry, uintptr_t key)
 {
-    store_release(&entry->key, key);
-    urcu_bp_read_lock();
-    cds_lfht_add_replace(table, hash_of(key), has_key, &key, &entry->node);
-    urcu_bp_read_unlock();
+    entry->key = key;
+    names_table_put(table, entry);
 }
 
-static struct cds_lfht *table_new(void)
+bool names_reclaim(struct names *names)
 {
-    return cds_lfht_new_flavor(FIRST_BUCKETS, FIRST_BUCKETS, MOST_BUCKETS, 0, &urcu_bp_flavor,
-                               NULL);
-}
+    struct names_table *table[] = {&names->method_table, &names->class_table, &names->module_table};
+    struct names_slots *outgrown[COUNT_OF(table)];
+    bool some = false;
 
-static void table_grow(struct cds_lfht *table, unsigned long *buckets, uint32_t records)
-{
-    unsigned long wanted = *buckets;
-
-    while (wanted < MOST_BUCKETS && wanted < records)
-        wanted *= 2;
-    if (wanted != *buckets)
-        cds_lfht_resize(table, wanted);
-    *buckets = wanted;
-}
-
-void names_grow(struct names *names)
-{
-    table_grow(names->method_table, &names->method_buckets, load_relaxed(&names->methods.count));
-    table_grow(names->class_table, &names->class_buckets, load_relaxed(&names->classes.count));
+    pthread_mutex_lock(&names->making);
+    for (size_t i = 0; i < COUNT_OF(table); i++) {
+        outgrown[i] = names_table_outgrown(table[i]);
+        some |= outgrown[i] != NULL;
+    }
+    pthread_mutex_unlock(&names->making);
+    if (some)
+        grace_wait(); /* whoever looks something up in them has left its section */
+    for (size_t i = 0; i < COUNT_OF(table); i++)
+        names_slots_free(outgrown[i]);
+    return some;
 }
 
 /* ---- records by id ---- */
@@ -129,6 +95,13 @@ static uint32_t records_reserve(struct names_records *records, struct memory_poo
         store_relaxed(&records->chunk[k], chunk);
     }
     return id;
+}
+
+/* The same, and room for it in a table. */
+static uint32_t reserve(struct names *names, struct names_table *table,
+                        struct names_records *records)
+{
+    return names_table_room(table) ? 0 : records_reserve(records, &names->pool);
 }
 
 static void records_add(struct names_records *records, uint32_t id, void *record)
@@ -339,7 +312,7 @@ static int module_describe(struct names *names, uintptr_t module_id,
 /* Modules loaded now; an id of an unloaded one is asked for anew. */
 int names_module_get(struct names *names, uintptr_t module_id, struct names_module **out)
 {
-    struct names_entry *found = table_find(names->module_table, module_id);
+    struct names_entry *found = table_find(&names->module_table, module_id);
     struct names_module_entry *m = NULL;
     int err;
 
@@ -349,13 +322,13 @@ int names_module_get(struct names *names, uintptr_t module_id, struct names_modu
             return err;
         pthread_mutex_lock(&names->making);
         found =
-            table_find(names->module_table, module_id); /* another thread may have been faster */
+            table_find(&names->module_table, module_id); /* another thread may have been faster */
         if (!found) {
-            m->record.id = records_reserve(&names->modules, &names->pool);
+            m->record.id = reserve(names, &names->module_table, &names->modules);
             if (m->record.id) {
                 m->record.next = names->newest;
                 names->newest = &m->record;
-                table_put(names->module_table, &m->entry, module_id);
+                table_put(&names->module_table, &m->entry, module_id);
                 records_add(&names->modules, m->record.id, &m->record);
                 found = &m->entry;
                 m = NULL;
@@ -375,12 +348,10 @@ void names_module_unloaded(struct names *names, uintptr_t module_id)
     struct names_entry *found;
 
     pthread_mutex_lock(&names->making);
-    found = table_find(names->module_table, module_id);
+    found = table_find(&names->module_table, module_id);
     if (found) {
         store_release(&container_of(found, struct names_module_entry, entry)->gone, true);
-        urcu_bp_read_lock();
-        cds_lfht_del(names->module_table, &found->node);
-        urcu_bp_read_unlock();
+        names_table_remove(&names->module_table, module_id);
     }
     add_relaxed(&names->epoch, 1); /* read with acquire: whoever sees it sees the module gone */
     pthread_mutex_unlock(&names->making);
@@ -581,16 +552,16 @@ static struct names_class *class_publish(struct names *names, struct names_class
 
     store_relaxed(&mine->record.epoch, epoch);
     pthread_mutex_lock(&names->making);
-    found = table_find(names->class_table, mine->record.class_id);
+    found = table_find(&names->class_table, mine->record.class_id);
     c = found ? &container_of(found, struct names_class_entry, entry)->record : NULL;
     if (c && class_same(c, &mine->record)) {
         store_relaxed(&c->epoch, epoch);
     } else {
         c = NULL;
-        mine->record.id = records_reserve(&names->classes, &names->pool);
+        mine->record.id = reserve(names, &names->class_table, &names->classes);
         if (mine->record.id) {
             c = &mine->record;
-            table_put(names->class_table, &mine->entry, c->class_id);
+            table_put(&names->class_table, &mine->entry, c->class_id);
             records_add(&names->classes, c->id, c);
             mine = NULL;
         }
@@ -603,7 +574,7 @@ static struct names_class *class_publish(struct names *names, struct names_class
 static int class_find_or_make(struct names *names, uintptr_t class_id, uintptr_t object,
                               unsigned depth, struct names_class **out)
 {
-    struct names_entry *found = table_find(names->class_table, class_id);
+    struct names_entry *found = table_find(&names->class_table, class_id);
     uint32_t epoch = load_acquire(&names->epoch); /* before the runtime is asked */
     struct names_class_entry *mine = NULL;
     int err;
@@ -662,7 +633,7 @@ const struct names_method *names_method_by_id(const struct names *names, uint32_
 
 struct names_class *names_class_find(struct names *names, uintptr_t class_id)
 {
-    struct names_entry *found = table_find(names->class_table, class_id);
+    struct names_entry *found = table_find(&names->class_table, class_id);
     struct names_class *c =
         found ? &container_of(found, struct names_class_entry, entry)->record : NULL;
 
@@ -795,14 +766,14 @@ static struct names_method *method_publish(struct names *names, struct names_met
 
     store_relaxed(&mine->epoch, epoch);
     pthread_mutex_lock(&names->making);
-    found = table_find(names->method_table, mine->record.function_id);
+    found = table_find(&names->method_table, mine->record.function_id);
     m = found ? &container_of(found, struct names_method_entry, entry)->record : NULL;
     if (!m || !method_same(m, &mine->record)) {
         m = NULL;
-        mine->record.id = records_reserve(&names->methods, &names->pool);
+        mine->record.id = reserve(names, &names->method_table, &names->methods);
         if (mine->record.id) {
             m = &mine->record;
-            table_put(names->method_table, &mine->entry, m->function_id);
+            table_put(&names->method_table, &mine->entry, m->function_id);
             records_add(&names->methods, m->id, m);
             mine = NULL;
         }
@@ -826,7 +797,7 @@ bool names_method_unmanaged_callers(const struct names_method *method)
 
 int names_method_map(struct names *names, uintptr_t function_id, struct names_method **out)
 {
-    struct names_entry *found = table_find(names->method_table, function_id);
+    struct names_entry *found = table_find(&names->method_table, function_id);
     uint32_t epoch = load_acquire(&names->epoch);
     struct names_method_entry *mine = NULL;
     int err;
@@ -892,7 +863,7 @@ int names_method_exact(struct names *names, const struct names_method *shared, u
 
 struct names_method *names_method_find(struct names *names, uintptr_t function_id)
 {
-    struct names_entry *found = table_find(names->method_table, function_id);
+    struct names_entry *found = table_find(&names->method_table, function_id);
     uint32_t epoch = load_acquire(&names->epoch);
     struct names_method_entry *entry;
     struct names_method *m;
@@ -915,19 +886,6 @@ struct names_method *names_method_find(struct names *names, uintptr_t function_i
 
 /* ---- all of it ---- */
 
-static void table_free(struct cds_lfht *table)
-{
-    struct cds_lfht_iter it;
-    struct cds_lfht_node *node;
-
-    if (!table)
-        return;
-    urcu_bp_read_lock();
-    cds_lfht_for_each(table, &it, node) cds_lfht_del(table, node);
-    urcu_bp_read_unlock();
-    cds_lfht_destroy(table, NULL);
-}
-
 int names_new(const struct names_config *config, struct names **out)
 {
     struct names *names = memory_zalloc(1, sizeof(*names));
@@ -937,11 +895,8 @@ int names_new(const struct names_config *config, struct names **out)
         return -ENOMEM;
     names->config = *config;
     pthread_mutex_init(&names->making, NULL);
-    names->method_table = table_new();
-    names->class_table = table_new();
-    names->module_table = table_new();
-    names->method_buckets = names->class_buckets = FIRST_BUCKETS;
-    if (!names->method_table || !names->class_table || !names->module_table) {
+    if (names_table_init(&names->method_table) || names_table_init(&names->class_table) ||
+        names_table_init(&names->module_table)) {
         names_free(names);
         return -ENOMEM;
     }
@@ -977,9 +932,9 @@ void names_free(struct names *names)
         return;
     if (names->started)
         pthread_join(names->thread, NULL);
-    table_free(names->method_table);
-    table_free(names->class_table);
-    table_free(names->module_table);
+    names_table_fini(&names->method_table);
+    names_table_fini(&names->class_table);
+    names_table_fini(&names->module_table);
     records_free(&names->methods, method_record_free);
     records_free(&names->classes, class_record_free);
     records_free(&names->modules, module_record_free);

@@ -134,7 +134,7 @@ int names_method_map(struct names *names, uintptr_t function_id, struct names_me
 int names_method_exact(struct names *names, const struct names_method *shared, uintptr_t class_id,
                        const uintptr_t *args, uint32_t count, struct names_method **out);
 
-/* The newest record of function_id, or NULL. Asks nobody, lock-free. Threads: any (registers with RCU). */
+/* The newest record of function_id, or NULL. Asks nobody, lock-free. Threads: any. */
 struct names_method *names_method_find(struct names *names, uintptr_t function_id);
 
 /*

@@ -45,7 +45,7 @@ static void *resolver_run(void *arg)
     while (turn_begin(&names->turn)) {
         bool worked = resolve_classes(names);
 
-        names_grow(names);
+        worked |= names_reclaim(names);
         if (names->config.poll && !load_relaxed(&names->stopping))
             worked |= names->config.poll(names->config.context);
         turn_end(&names->turn);

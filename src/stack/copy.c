@@ -5,8 +5,9 @@
  */
 #include "stack/stack_hot.h"
 
+#include "base/grace.h"
+
 #include <errno.h>
-#include <urcu/urcu-bp.h>
 
 #define COPY_TRIES 16
 
@@ -77,16 +78,17 @@ static bool copy_once(const struct stack *s, struct stack_copy *out)
 
 int stack_copy_thread(uint32_t os_thread, struct stack_copy *out)
 {
+    struct grace_section section =
+        grace_enter(); /* keeps every listed stack and its block alive (I4) */
     const struct stack *s;
 
-    urcu_bp_read_lock(); /* keeps every listed stack and its block alive (I4) */
     for (s = stack_registry(); s; s = load_acquire(&s->next))
         if (s->os_thread == os_thread && !load_acquire(&s->gone))
             break;
     out->exact = false;
     for (unsigned i = 0; s && i < COPY_TRIES && !out->exact; i++)
         out->exact = copy_once(s, out);
-    urcu_bp_read_unlock(); /* s is dead from here on; out is ours */
+    grace_leave(section); /* s is dead from here on; out is ours */
     return s ? 0 : -ESRCH;
 }
 
@@ -173,13 +175,14 @@ static void copy_thread(const struct stack *s, struct stack_copies *all, size_t 
 
 int stack_copy_all(struct stack_copies *out)
 {
+    struct grace_section section;
     uint64_t newest = 0; /* of those seen; a stack above it has come since */
     size_t next = 0;
 
     for (size_t i = 0; i < out->seen_count; i++)
         newest = out->seen[i].number > newest ? out->seen[i].number : newest;
     out->count = out->used = out->threads_wanted = out->frames_wanted = 0;
-    urcu_bp_read_lock(); /* keeps every listed stack and its block alive (I4) */
+    section = grace_enter(); /* keeps every listed stack and its block alive (I4) */
     for (const struct stack *s = stack_registry(); s; s = load_acquire(&s->next)) {
         size_t earlier = out->seen_count;
 
@@ -194,6 +197,6 @@ int stack_copy_all(struct stack_copies *out)
         else
             out->frames_wanted += out->most < stack_depth(s) ? out->most : stack_depth(s);
     }
-    urcu_bp_read_unlock(); /* every s is dead from here on; out is ours */
+    grace_leave(section); /* every s is dead from here on; out is ours */
     return out->threads_wanted > out->count || out->frames_wanted > out->used ? -ENOSPC : 0;
 }

@@ -1,6 +1,7 @@
 #include "stack/stack_hot.h"
 
 #include "base/clock.h"
+#include "base/grace.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -9,7 +10,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <urcu/urcu-bp.h>
 
 #define FIRST_FRAMES 1000u /* with header and sentinel just under 32 KiB */
 #define MAX_FRAMES   (STATE_CHANGE - 1)
@@ -181,12 +181,14 @@ int stack_start(const struct stack_config *c)
 
 void stack_word_set(uint32_t value)
 {
+    struct grace_section section;
+
     store_release(&word, value);
     fence_full(); /* pairs with word_take() */
-    urcu_bp_read_lock();
+    section = grace_enter();
     for (struct stack *s = load_acquire(&registry); s; s = load_acquire(&s->next))
         store_release(&s->word, value);
-    urcu_bp_read_unlock();
+    grace_leave(section);
 }
 
 uint32_t stack_word(const struct stack *s)
@@ -520,9 +522,9 @@ static void totals_add(struct stack_totals *out, const struct stack *s)
 
 void stack_totals_read(struct stack_totals *out)
 {
+    struct grace_section section = grace_enter(); /* keeps every listed stack alive (I4) */
     uint32_t before;
 
-    urcu_bp_read_lock(); /* keeps every listed stack alive (I4) */
     do {
         before = load_acquire(&moving);
         memset(out, 0, sizeof(*out));
@@ -534,7 +536,7 @@ void stack_totals_read(struct stack_totals *out)
         fence_acquire();
     } while ((before & 1) ||
              load_relaxed(&moving) != before); /* a stack was between the list and the sums */
-    urcu_bp_read_unlock();
+    grace_leave(section);
     out->threads = load_relaxed(&attached);
     out->refused = load_relaxed(&refused);
 }
@@ -610,7 +612,7 @@ bool stack_reclaim(void)
     if (!gone && !blocks)
         return false;
     if (RULE(RULE_GRACE_PERIOD))
-        urcu_bp_synchronize_rcu(); /* every reader that could have found them has left its section */
+        grace_wait(); /* every reader that could have found them has left its section */
     while (gone) {
         struct stack *next = gone->data;
 

@@ -92,7 +92,7 @@ void stack_stop(void);
  * stack_current - the calling thread's stack, made if there is none yet.
  * Returns: the stack, or NULL when memory ran out or after stack_stop().
  * Owns:    the registry; gone with the thread. Threads: the owner.
- * May run: anywhere; the first time it maps pages and registers the thread with RCU.
+ * May run: anywhere; the first time it maps pages.
  */
 struct stack *stack_current(void);
 
@@ -161,7 +161,7 @@ void stack_catcher_enter(uintptr_t function, uintptr_t sp);
 uint32_t stack_touched(const struct stack *stack);
 void stack_forget_repairs(struct stack *stack);
 
-/* stack_totals_read - sums over all stacks. Threads: any (registers with RCU); a count may lag by the call in flight. */
+/* stack_totals_read - sums over all stacks. Threads: any; a count may lag by the call in flight. */
 void stack_totals_read(struct stack_totals *out);
 
 /* A copied frame: struct frame as it was. */
@@ -191,7 +191,7 @@ struct stack_copy {
  * stack_copy_thread - copy one thread's frames without stopping it.
  * Returns: 0, or -ESRCH for a thread that has no stack or is gone.
  * Owns:    out and its array stay the caller's; nothing in them points into the registry.
- * Threads: any; the copied thread never waits. May run: anywhere but in a hook; registers with RCU, does not block.
+ * Threads: any; the copied thread never waits. May run: anywhere but in a hook; does not block.
  */
 int stack_copy_thread(uint32_t os_thread, struct stack_copy *out);
 
@@ -235,8 +235,8 @@ struct stack_copies {
  * stack_copy_all - copy the stacks of all threads, in one read-side section, without stopping anybody.
  * Returns: 0, or -ENOSPC when not all fitted: threads_wanted and frames_wanted say what is needed now.
  * Owns:    out and its arrays stay the caller's; nothing in them points into the registry.
- * Threads: any; the copied threads never wait. May run: anywhere but in a hook; does not block or allocate, but
- *          registers the calling thread with RCU. A thread that never entered a method, or has ended, is not there.
+ * Threads: any; the copied threads never wait. May run: anywhere but in a hook; does not block or allocate.
+ *          A thread that never entered a method, or has ended, is not there.
  */
 int stack_copy_all(struct stack_copies *out);
 

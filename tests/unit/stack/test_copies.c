@@ -10,6 +10,7 @@
 #include "stack/stack_hot.h"
 
 #include "base/clock.h"
+#include "base/grace.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -25,7 +26,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include <urcu/urcu-bp.h>
 
 #include <cmocka.h>
 
@@ -486,14 +486,14 @@ static void *read_slowly(void *context)
     struct reader *reader = context;
     const struct stack_block *block;
     const struct timespec step = {0, 1000000};
+    struct grace_section section = grace_enter();
 
-    urcu_bp_read_lock();
     block = load_acquire(&stack_registry()->block);
     store_release(&reader->in, true);
     for (unsigned i = 0; i < 200 && !load_acquire(&reader->reclaimed); i++)
         nanosleep(&step, NULL);
     reader->there_while_reading = mapped(block);
-    urcu_bp_read_unlock();
+    grace_leave(section);
     return NULL;
 }
 

@@ -1,0 +1,181 @@
+/* Records by id: found whatever comes and goes beside them, by readers that wait for nobody. */
+#include "names/table.h"
+
+#include "base/grace.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define MANY 5000
+
+static struct names_entry entries[MANY];
+static struct names_table table;
+
+static int setup(void **state)
+{
+    (void)state;
+    assert_int_equal(names_table_init(&table), 0);
+    for (size_t i = 0; i < MANY; i++)
+        entries[i].key = 0x7f0000001000 + i * 64;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    memory_fail_after(-1);
+    names_table_fini(&table);
+    return 0;
+}
+
+static void put(struct names_entry *entry)
+{
+    assert_int_equal(names_table_room(&table), 0);
+    names_table_put(&table, entry);
+}
+
+static void an_empty_table_has_nothing(void **state)
+{
+    (void)state;
+    assert_null(names_table_find(&table, entries[0].key));
+    names_table_remove(&table, entries[0].key);
+    assert_null(names_table_find(&table, 0));
+}
+
+static void all_are_found_however_many_there_are(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MANY; i++) {
+        assert_null(names_table_find(&table, entries[i].key));
+        put(&entries[i]);
+    }
+    for (size_t i = 0; i < MANY; i++)
+        assert_ptr_equal(names_table_find(&table, entries[i].key), &entries[i]);
+}
+
+static void an_entry_takes_the_place_of_one_with_the_same_key(void **state)
+{
+    struct names_entry other = entries[7];
+
+    (void)state;
+    for (size_t i = 0; i < 100; i++)
+        put(&entries[i]);
+    put(&other);
+    assert_ptr_equal(names_table_find(&table, entries[7].key), &other);
+    names_table_remove(&table, other.key);
+    assert_null(names_table_find(&table, other.key));
+    put(&entries[7]);
+    assert_ptr_equal(names_table_find(&table, entries[7].key), &entries[7]);
+}
+
+static void what_is_removed_hides_no_other_and_takes_no_room_for_good(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 100; i++)
+        put(&entries[i]);
+    names_slots_free(names_table_outgrown(&table));
+    assert_int_equal(names_table_room(&table), 0);
+    assert_null(names_table_outgrown(&table)); /* large enough */
+    for (size_t i = 100; i < MANY; i++) {
+        put(&entries[i]);
+        names_table_remove(&table, entries[i].key);
+        assert_null(names_table_find(&table, 0));
+        for (size_t k = 0; k < 100; k += 9)
+            assert_ptr_equal(names_table_find(&table, entries[k].key), &entries[k]);
+    }
+    assert_in_range(table.used, 100, 512);
+}
+
+static void without_memory_it_fills_up_and_then_refuses(void **state)
+{
+    size_t i = 0;
+
+    (void)state;
+    memory_fail_after(0);
+    for (; i < MANY && names_table_room(&table) == 0; i++)
+        names_table_put(&table, &entries[i]);
+    assert_in_range(i, 129, 255); /* of 256: a look-up ends at a free slot */
+    assert_int_equal(names_table_room(&table), -ENOMEM);
+    for (size_t k = 0; k < MANY; k++)
+        assert_ptr_equal(names_table_find(&table, entries[k].key), k < i ? &entries[k] : NULL);
+    memory_fail_after(-1);
+    put(&entries[i]);
+    assert_ptr_equal(names_table_find(&table, entries[i].key), &entries[i]);
+}
+
+static void a_table_without_memory_is_none(void **state)
+{
+    struct names_table other;
+
+    (void)state;
+    memory_fail_after(0);
+    assert_int_equal(names_table_init(&other), -ENOMEM);
+    names_table_fini(&other);
+}
+
+static _Atomic(size_t) there; /* entries that a reader has to find */
+
+static void *read_all(void *arg)
+{
+    size_t *lost = arg, count;
+
+    do {
+        count = load_acquire(&there);
+        for (size_t i = 0; i < count; i++) {
+            struct grace_section section = grace_enter();
+
+            *lost += names_table_find(&table, entries[i].key) != &entries[i];
+            grace_leave(section);
+        }
+    } while (count < MANY);
+    return NULL;
+}
+
+static void readers_find_what_was_there_while_it_grows(void **state)
+{
+    size_t lost[2] = {0, 0};
+    pthread_t reader[2];
+
+    (void)state;
+    store_relaxed(&there, 0);
+    for (size_t i = 0; i < COUNT_OF(reader); i++)
+        assert_int_equal(pthread_create(&reader[i], NULL, read_all, &lost[i]), 0);
+    for (size_t i = 0; i < MANY; i++) {
+        struct names_slots *outgrown;
+
+        put(&entries[i]);
+        store_release(&there, i + 1);
+        outgrown = names_table_outgrown(&table);
+        if (outgrown)
+            grace_wait();
+        names_slots_free(outgrown); /* unmapped: a reader that is still in it ends this test */
+    }
+    for (size_t i = 0; i < COUNT_OF(reader); i++) {
+        pthread_join(reader[i], NULL);
+        assert_int_equal(lost[i], 0);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(an_empty_table_has_nothing),
+        TEST(all_are_found_however_many_there_are),
+        TEST(an_entry_takes_the_place_of_one_with_the_same_key),
+        TEST(what_is_removed_hides_no_other_and_takes_no_room_for_good),
+        TEST(without_memory_it_fills_up_and_then_refuses),
+        TEST(a_table_without_memory_is_none),
+        TEST(readers_find_what_was_there_while_it_grows),
+    };
+
+    return cmocka_run_group_tests_name("table", tests, NULL, NULL);
+}
