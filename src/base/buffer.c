@@ -1,5 +1,6 @@
 #include "base/buffer.h"
 
+#include "base/clean.h"
 #include "base/decimal.h"
 #include "base/memory.h"
 
@@ -74,31 +75,10 @@ void buffer_format(struct buffer *b, const char *format, ...)
     va_end(again);
 }
 
-/* Length of the UTF-8 sequence at `at`, or 0 when it is not valid (overlong, surrogate, cut short, past U+10FFFF). */
-static size_t utf8_length(const unsigned char *at)
-{
-    static const unsigned char low[] = {[0xe0] = 0xa0, [0xf0] = 0x90},
-                               high[] = {[0xed] = 0x9f, [0xf4] = 0x8f};
-    size_t length = at[0] < 0x80                     ? 1
-                    : at[0] >= 0xc2 && at[0] < 0xe0  ? 2
-                    : (at[0] & 0xf0) == 0xe0         ? 3
-                    : at[0] >= 0xf0 && at[0] <= 0xf4 ? 4
-                                                     : 0;
-
-    for (size_t i = 1; i < length; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-        if (i == 1 && ((at[0] < sizeof(low) && low[at[0]] && at[1] < low[at[0]]) ||
-                       (at[0] < sizeof(high) && high[at[0]] && at[1] > high[at[0]])))
-            return 0;
-    }
-    return length;
-}
-
 void buffer_utf8(struct buffer *b, const char *text)
 {
     while (*text) {
-        size_t length = utf8_length((const unsigned char *)text);
+        size_t length = utf8_length(text);
 
         if (length)
             buffer_append(b, text, length);
@@ -111,19 +91,23 @@ void buffer_utf8(struct buffer *b, const char *text)
 void buffer_json_string(struct buffer *b, const char *text)
 {
     const char *run = text;
+    size_t length;
+    bool safe;
 
     buffer_char(b, '"');
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-
-        if (c >= 0x20 && c != '"' && c != '\\')
+    for (; *text; text += length) {
+        length = 1;
+        safe = *text >= 0x20 && *text < 0x7f; /* nearly all are */
+        if (!safe)
+            length = clean_letter(text, &safe);
+        if (safe && *text != '"' && *text != '\\')
             continue;
         buffer_append(b, run, (size_t)(text - run));
-        run = text + 1;
-        if (c == '"' || c == '\\')
-            buffer_format(b, "\\%c", c);
+        run = text + length;
+        if (safe)
+            buffer_format(b, "\\%c", *text);
         else
-            buffer_format(b, "\\u%04x", c);
+            buffer_format(b, "\\u%04x", (unsigned)clean_number(text));
     }
     buffer_append(b, run, (size_t)(text - run));
     buffer_char(b, '"');

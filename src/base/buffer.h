@@ -31,7 +31,10 @@ void buffer_format(struct buffer *b, const char *format, ...) __attribute__((for
 /* Text from outside (paths, arguments): what is not valid UTF-8 becomes U+FFFD. */
 void buffer_utf8(struct buffer *b, const char *text);
 
-/* JSON string with its quotes; `text` must be valid UTF-8. Escapes quote, backslash and control characters. */
+/*
+ * JSON string with its quotes. Escapes quote, backslash, and what a terminal would act on (base/clean.h); what is no
+ * UTF-8 becomes U+FFFD.
+ */
 void buffer_json_string(struct buffer *b, const char *text);
 
 /*

@@ -346,17 +346,15 @@ static void print_number(uint64_t value, int width, FILE *out)
 /* Tabs as four columns; what else a terminal could act on is left out. */
 static void print_code(const char *text, FILE *out)
 {
-    struct buffer b = BUFFER_INIT, utf8 = BUFFER_INIT;
+    struct buffer b = BUFFER_INIT;
 
     for (; *text; text++)
         if (*text == '\t')
             buffer_text(&b, "    ");
         else
             buffer_char(&b, *text);
-    buffer_utf8(&utf8, b.size && !b.failed ? b.data : "");
-    text_elide(out, utf8.failed || !utf8.data ? "" : utf8.data, SIZE_MAX);
+    text_print(out, b.size && !b.failed ? b.data : "");
     buffer_free(&b);
-    buffer_free(&utf8);
 }
 
 static void print_text(const struct annotate *a, const struct source *s, FILE *out)
@@ -365,7 +363,8 @@ static void print_text(const struct annotate *a, const struct source *s, FILE *o
     struct text_number bytes, allocs;
     bool skipped = false;
 
-    fprintf(out, "%s%s\n", a->document.file,
+    text_print(out, a->document.file);
+    fprintf(out, "%s\n",
             s->text && !s->checked ? "  (its symbols have no hash of it: it may have changed)"
                                    : "");
     fprintf(out,

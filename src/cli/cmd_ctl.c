@@ -33,34 +33,46 @@ static void print_settings(const json_t *r, FILE *out)
         fprintf(out, ", one allocation per %lld bytes", sample);
     if (json_array_size(only))
         fputs(", allocations of", out);
-    json_array_foreach(only, i, pattern) fprintf(out, " %s", json_string_value(pattern));
+    json_array_foreach(only, i, pattern)
+    {
+        fputc(' ', out);
+        text_print(out, json_string_value(pattern) ? json_string_value(pattern) : "?");
+    }
     fputc('\n', out);
 }
 
-static const char *text_of(const json_t *r, const char *key)
+static void print_text(const json_t *r, const char *key, FILE *out)
 {
     const char *text = json_string_value(json_object_get(r, key));
 
-    return text ? text : "?";
+    text_print(out, text ? text : "?");
 }
 
 static void print_status(const json_t *r, FILE *out)
 {
     struct text_number a, b, c;
 
-    fprintf(out, "%s, .NET %s, hooks %s, pid %lld: ", text_of(r, "name"), text_of(r, "runtime"),
-            text_of(r, "hooks"), (long long)json_integer_value(json_object_get(r, "pid")));
+    print_text(r, "name", out);
+    fputs(", .NET ", out);
+    print_text(r, "runtime", out);
+    fputs(", hooks ", out);
+    print_text(r, "hooks", out);
+    fprintf(out, ", pid %lld: ", (long long)json_integer_value(json_object_get(r, "pid")));
     print_settings(r, out);
-    fprintf(out, "%s allocations of %s bytes in %s, part %lld, %s bytes so far\n",
+    fprintf(out, "%s allocations of %s bytes in ",
             text_count(&a, (uint64_t)json_integer_value(json_object_get(r, "written"))),
-            text_count(&b, (uint64_t)json_integer_value(json_object_get(r, "bytes"))),
-            text_of(r, "log"), (long long)json_integer_value(json_object_get(r, "part")),
+            text_count(&b, (uint64_t)json_integer_value(json_object_get(r, "bytes"))));
+    print_text(r, "log", out);
+    fprintf(out, ", part %lld, %s bytes so far\n",
+            (long long)json_integer_value(json_object_get(r, "part")),
             text_count(&c, (uint64_t)json_integer_value(json_object_get(r, "log_bytes"))));
 }
 
 static void print_rotated(const json_t *r, FILE *out)
 {
-    fprintf(out, "the log until now is %s\n", text_of(r, "log"));
+    fputs("the log until now is ", out);
+    print_text(r, "log", out);
+    fputc('\n', out);
 }
 
 static void print_nothing(const json_t *r, FILE *out)

@@ -1,6 +1,7 @@
 /* shadowtrace dump - the stacks of a living process, without stopping it. */
 #include "cli/client.h"
 #include "cli/live_stacks.h"
+#include "cli/print_json.h"
 #include "cli/reading.h"
 #include "cli/text.h"
 
@@ -51,20 +52,13 @@ static bool take(struct dump_args *a, int option, const char *value)
     }
 }
 
-/* Names come from another process: no control character of theirs reaches the terminal. */
-static void put_clean(const char *text, FILE *out)
-{
-    for (; *text; text++)
-        fputc((unsigned char)*text < 0x20 || *text == 0x7F ? '?' : *text, out);
-}
-
 static void print_frame(const struct live_frame *f, FILE *out)
 {
     fputs(f->certain ? "    at " : "    ?? ", out);
-    put_clean(f->method, out);
+    text_print(out, f->method);
     if (f->file) {
         fputs("  ", out);
-        put_clean(f->file, out);
+        text_print(out, f->file);
         fprintf(out, ":%u", f->line);
     } else if (f->il >= 0) {
         fprintf(out, "  +IL_%04x", (unsigned)f->il);
@@ -81,7 +75,7 @@ static void print_thread(struct live_stacks *stacks, const struct live_thread *t
     fprintf(out, "thread %u", t->os);
     if (t->name) {
         fputs(" \"", out);
-        put_clean(t->name, out);
+        text_print(out, t->name);
         fputc('"', out);
     }
     fprintf(out, ": %u frame%s", t->depth, text_plural(t->depth));
@@ -177,7 +171,7 @@ static void print_json(const struct dump_args *a, struct live_stacks *stacks, co
     json = json_pack("{s:I, s:O, s:O, s:o}", "pid", (json_int_t)a->pid, "t",
                      json_object_get(reply, "t"), "copy_ns", json_object_get(reply, "copy_ns"),
                      "threads", threads);
-    json_dumpf(json, out, JSON_COMPACT);
+    print_json_value(json, out, JSON_COMPACT);
     fputc('\n', out);
     json_decref(json);
 }

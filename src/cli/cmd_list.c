@@ -1,5 +1,6 @@
 /* shadowtrace list - the traced processes of this user. */
 #include "cli/client.h"
+#include "cli/print_json.h"
 #include "cli/reading.h"
 #include "cli/text.h"
 
@@ -37,24 +38,33 @@ static void on_socket(void *context, long pid, const char *socket)
     json_array_append_new(l->found, status);
 }
 
+static const char *text_of(const json_t *s, const char *key)
+{
+    const char *text = json_string_value(json_object_get(s, key));
+
+    return text ? text : "?";
+}
+
 static void print_one(const json_t *s, FILE *out)
 {
     const char *error = json_string_value(json_object_get(s, "error"));
-    const char *name = json_string_value(json_object_get(s, "name"));
-    const char *log = json_string_value(json_object_get(s, "log"));
-    const char *runtime = json_string_value(json_object_get(s, "runtime"));
+    const char *name = text_of(s, "name"), *log = text_of(s, "log");
+    const char *runtime = text_of(s, "runtime");
+    char called[300], version[40];
     struct text_number count;
 
     fprintf(out, "%8lld  ", (long long)json_integer_value(json_object_get(s, "pid")));
     if (error) {
-        fprintf(out, "%s\n", error);
+        text_print(out, error);
+        fputc('\n', out);
         return;
     }
-    fprintf(out, "%-20s .NET %-8s %-9s %14s events  %s\n", name ? name : "?",
-            runtime ? runtime : "?",
+    fprintf(out, "%-20s .NET %-8s %-9s %14s events  ", text_clean(called, sizeof(called), name),
+            text_clean(version, sizeof(version), runtime),
             json_is_true(json_object_get(s, "paused")) ? "paused" : "recording",
-            text_count(&count, (uint64_t)json_integer_value(json_object_get(s, "written"))),
-            log ? log : "?");
+            text_count(&count, (uint64_t)json_integer_value(json_object_get(s, "written"))));
+    text_print(out, log);
+    fputc('\n', out);
 }
 
 static int list(enum reading_format format, FILE *out)
@@ -66,7 +76,7 @@ static int list(enum reading_format format, FILE *out)
     json_t *one;
 
     if (format == READING_JSON) {
-        json_dumpf(l.found, out, JSON_COMPACT);
+        print_json_value(l.found, out, JSON_COMPACT);
         fputc('\n', out);
     } else {
         json_array_foreach(l.found, i, one) print_one(one, out);

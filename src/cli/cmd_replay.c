@@ -1,4 +1,5 @@
 #include "cli/commands.h"
+#include "cli/print_json.h"
 #include "cli/reading.h"
 #include "cli/text.h"
 
@@ -145,15 +146,20 @@ static const char *thread_name(struct report_defs *defs, uint32_t id)
     return known ? defs->threads[known - 1].name : NULL;
 }
 
+static void text_value(const char *before, const char *value, FILE *out)
+{
+    if (!value)
+        return;
+    fputs(before, out);
+    text_print(out, value);
+}
+
 static void text_call(const struct replay_row *row, struct report_defs *defs, FILE *out)
 {
-    fputs(report_method(defs, row->method)->name, out);
-    if (row->args)
-        fprintf(out, " %s", row->args);
-    if (row->returns)
-        fprintf(out, " = %s", row->returns);
-    if (row->out)
-        fprintf(out, " out %s", row->out);
+    text_print(out, report_method(defs, row->method)->name);
+    text_value(" ", row->args, out);
+    text_value(" = ", row->returns, out);
+    text_value(" out ", row->out, out);
     if (row->end == REPORT_CALL_TAIL)
         fputs(" (tail call)", out);
     else if (row->end == REPORT_CALL_UNWOUND)
@@ -181,10 +187,10 @@ static void text_row(const struct replay_row *row, struct report_defs *defs, boo
         fputs(i < 60 ? "  " : "", out);
     if (row->kind == REPLAY_CALL)
         text_call(row, defs, out);
-    else if (row->kind == REPLAY_EXCEPTION)
-        fprintf(out, "! %s%s%s", report_class(defs, row->method)->name, row->args ? ": " : "",
-                row->args ? row->args : "");
-    else
+    else if (row->kind == REPLAY_EXCEPTION) {
+        text_value("! ", report_class(defs, row->method)->name, out);
+        text_value(": ", row->args, out);
+    } else
         fprintf(out, "... %" PRIu64 " call%s not in the log: no room in the ring", row->missing,
                 text_plural(row->missing));
     fputc('\n', out);
@@ -207,8 +213,9 @@ static void text(const struct replay_args *a, struct replay *r, FILE *out)
         if (!a->filter.interleaved && (!i || rows[i].thread != rows[i - 1].thread)) {
             const char *name = thread_name(defs, rows[i].thread);
 
-            fprintf(out, "%sThread %" PRIu32 "%s%s\n", i ? "\n" : "", rows[i].thread,
-                    name ? " " : "", name ? name : "");
+            fprintf(out, "%sThread %" PRIu32, i ? "\n" : "", rows[i].thread);
+            text_value(" ", name, out);
+            fputc('\n', out);
             head(false, out);
         } else if (!i) {
             head(true, out);
@@ -278,13 +285,13 @@ static int json(struct replay *r, const struct report_problems *problems, FILE *
         json_t *row = json_row(&rows[i], replay_defs(r));
 
         fputs(i ? ",\n" : "\n", out);
-        failed = !row || json_dumpf(row, out, JSON_COMPACT);
+        failed = !row || print_json_value(row, out, JSON_COMPACT);
         json_decref(row);
     }
     fprintf(out, "],\n\"calls\":%" PRIu64 ",\"missing\":%" PRIu64 ",\"more\":%" PRIu64 ",\"log\":",
             replay_calls(r), replay_missing(r), replay_more(r));
     if (log)
-        failed |= json_dumpf(log, out, JSON_COMPACT);
+        failed |= print_json_value(log, out, JSON_COMPACT);
     json_decref(log);
     fputs("}\n", out);
     return failed;

@@ -87,7 +87,8 @@ static void print_plain(struct shown *s, FILE *out)
     char line[LINE_SIZE];
 
     top_title(&s->top, line, sizeof(line));
-    fprintf(out, "%s\n%s\n", line, top_columns(&s->top));
+    text_print(out, line);
+    fprintf(out, "\n%s\n", top_columns(&s->top));
     for (size_t i = 0; i < s->top.rows && i < s->rows; i++) {
         top_line(&s->top, i, line, sizeof(line));
         text_elide(out, line, PLAIN_WIDTH);

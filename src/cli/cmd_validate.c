@@ -1,4 +1,5 @@
 #include "cli/commands.h"
+#include "cli/print_json.h"
 #include "cli/reading.h"
 #include "cli/text.h"
 
@@ -6,6 +7,7 @@
 #include "report/validate.h"
 
 #include <getopt.h>
+#include <limits.h>
 #include <string.h>
 
 enum { OPT_FORMAT = 256, OPT_SCHEMA };
@@ -29,17 +31,22 @@ static void print_text(const struct verdict *d, FILE *out)
     const struct report_validation *v = &d->v;
     uint64_t allocs = v->records[SST_KIND_ALLOC] + v->records[SST_KIND_SITE];
     struct text_number a, b, c;
+    char path[PATH_MAX];
 
+    text_clean(path, sizeof(path), d->path);
     for (size_t i = 0; i < d->problems.kept_count; i++) {
         const struct report_problem *p = &d->problems.kept[i];
 
-        fprintf(out, "%s:%llu: offset %llu: %s\n", p->file, (unsigned long long)p->place.line,
-                (unsigned long long)p->place.offset, p->text);
+        text_print(out, p->file);
+        fprintf(out, ":%llu: offset %llu: ", (unsigned long long)p->place.line,
+                (unsigned long long)p->place.offset);
+        text_print(out, p->text);
+        putc('\n', out);
     }
     if (d->problems.count > d->problems.kept_count)
-        fprintf(out, "%s: %s more problems of these kinds or others\n", d->path,
+        fprintf(out, "%s: %s more problems of these kinds or others\n", path,
                 text_count(&a, d->problems.count - d->problems.kept_count));
-    fprintf(out, "%s: %s: %s lines, %s of them allocation records", d->path,
+    fprintf(out, "%s: %s: %s lines, %s of them allocation records", path,
             !d->problems.count ? "valid" : "NOT VALID", text_count(&a, v->lines),
             text_count(&b, allocs));
     if (d->problems.count)
@@ -97,7 +104,7 @@ static int validate_one(const char *path, const struct report_schema *schema, bo
 
         if (!first)
             putc(',', out);
-        if (!verdict || json_dumpf(verdict, out, JSON_COMPACT))
+        if (!verdict || print_json_value(verdict, out, JSON_COMPACT))
             status = CLI_IO;
         json_decref(verdict);
     } else {

@@ -1,6 +1,7 @@
 #include "cli/commands.h"
 
 #include "base/atomics.h"
+#include "base/clean.h"
 
 #include <getopt.h>
 #include <stdarg.h>
@@ -30,9 +31,7 @@ static void complain(const struct cli_command *command, const char *format, va_l
     char text[1024];
 
     vsnprintf(text, sizeof(text), format, args);
-    for (char *at = text; *at; at++)
-        if ((unsigned char)*at < 0x20 || *at == 0x7F)
-            *at = '?';
+    clean_in_place(text);
     fprintf(stderr, "shadowtrace%s%s: %s\n", command ? " " : "", command ? command->name : "",
             text);
 }

@@ -311,8 +311,10 @@ void print_compare_text(const struct report_checks *checks, char *const *names, 
     const struct table t = table_of(checks, count, &terminal, out);
 
     for (size_t i = 0; i < count; i++) {
-        if (count > 1)
-            fprintf(out, "%s: ", names[i]);
+        if (count > 1) {
+            text_print(out, names[i]);
+            fputs(": ", out);
+        }
         print_sentence(&checks[i], out);
     }
     putc('\n', out);
@@ -340,8 +342,11 @@ void print_compare_text(const struct report_checks *checks, char *const *names, 
         print_sites(sites, out);
     print_costs_by_depth(checks, count, &terminal, out);
     for (size_t i = 0; i < count; i++) {
-        if (count > 1)
-            fprintf(out, "\n%s:", names[i]);
+        if (count > 1) {
+            putc('\n', out);
+            text_print(out, names[i]);
+            putc(':', out);
+        }
         print_costs_by_thread(&checks[i], &terminal, out);
         print_forms(&checks[i], out);
         if (report_profile_any(&checks[i].profile)) {

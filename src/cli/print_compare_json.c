@@ -3,6 +3,7 @@
 #include "cli/print_profile.h"
 
 #include "cli/print_costs.h"
+#include "cli/print_json.h"
 #include "cli/reading.h"
 
 #include <string.h>
@@ -202,7 +203,7 @@ int print_compare_json(const struct report_checks *checks, const struct report_p
                                       (json_int_t)sites->only[REPORT_DIFF_NEW]));
     if (!json)
         return -ENOMEM;
-    json_dumpf(json, out, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+    print_json_value(json, out, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
     putc('\n', out);
     json_decref(json);
     return 0;

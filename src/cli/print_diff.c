@@ -1,5 +1,6 @@
 #include "cli/print_diff.h"
 
+#include "cli/print_json.h"
 #include "cli/reading.h"
 #include "cli/text.h"
 
@@ -69,10 +70,11 @@ static void print_total(const struct print_diff *p, int side, FILE *out)
     struct signed_text change;
 
     report_sites_total(sites, &total);
-    fprintf(out, "%s %s: %s%s allocation%s, %s bytes",
-            side == REPORT_DIFF_OLD ? "Old:" : "New:", p->names[side],
-            report_sites_estimated(sites) ? "about " : "", text_count(&allocs, total.allocs),
-            text_plural(total.allocs), text_count(&bytes, total.bytes));
+    fputs(side == REPORT_DIFF_OLD ? "Old: " : "New: ", out);
+    text_print(out, p->names[side]);
+    fprintf(out, ": %s%s allocation%s, %s bytes", report_sites_estimated(sites) ? "about " : "",
+            text_count(&allocs, total.allocs), text_plural(total.allocs),
+            text_count(&bytes, total.bytes));
     if (side == REPORT_DIFF_NEW) {
         report_sites_total(p->side[REPORT_DIFF_OLD].sites, &before);
         fprintf(out, ": %s bytes", signed_count(&change, before.bytes, total.bytes));
@@ -195,7 +197,7 @@ static int json_side(const struct print_diff *p, int side, struct buffer *b)
 {
     const struct print_report *report = &p->side[side];
     json_t *log = reading_log_json(report_sites_log(report->sites), report->problems);
-    char *text = log ? json_dumps(log, JSON_COMPACT) : NULL;
+    char *text = print_json_text(log, JSON_COMPACT);
     struct report_row total;
 
     report_sites_total(report->sites, &total);
@@ -208,7 +210,7 @@ static int json_side(const struct print_diff *p, int side, struct buffer *b)
     buffer_text(b, text ? text : "null");
     buffer_char(b, '}');
     json_decref(log);
-    free(text);
+    memory_free(text);
     return text ? 0 : -ENOMEM;
 }
 

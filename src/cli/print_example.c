@@ -108,18 +108,25 @@ static void print_natives(const struct report_example *e, struct native_names *n
 
 static void print_where(const struct report_checks *c, const struct report_example *e, FILE *out)
 {
-    fprintf(out, "\n%s, first seen in line %llu, offset %llu", e->cause,
-            (unsigned long long)e->at.line, (unsigned long long)e->at.offset);
+    fputc('\n', out);
+    text_print(out, e->cause);
+    fprintf(out, ", first seen in line %llu, offset %llu", (unsigned long long)e->at.line,
+            (unsigned long long)e->at.offset);
     if (e->thread)
         fprintf(out, ", thread %u", c->defs.threads[e->thread - 1].id);
     if (e->class_number) {
         fputs(", of ", out);
         text_elide(out, report_class(&c->defs, e->class_number)->name, 40);
     }
-    if (e->refused[0])
-        fprintf(out, "; the snapshot was refused: %s", e->refused);
-    fprintf(out, "\n%s%s\n", e->repairs[0] ? "Repairs that had touched this stack: " : "",
-            e->repairs[0] ? e->repairs : "No repair had touched this stack.");
+    if (e->refused[0]) {
+        fputs("; the snapshot was refused: ", out);
+        text_print(out, e->refused);
+    }
+    fputs(e->repairs[0] ? "\nRepairs that had touched this stack: "
+                        : "\nNo repair had touched this stack.",
+          out);
+    text_print(out, e->repairs);
+    fputc('\n', out);
 }
 
 void print_example(const struct report_checks *c, const struct report_example *e,

@@ -1,5 +1,6 @@
 #include "cli/print_families.h"
 
+#include "cli/print_json.h"
 #include "cli/reading.h"
 #include "cli/text.h"
 
@@ -150,9 +151,11 @@ static void suspend_text(const struct print_families *p, FILE *out)
     for (size_t i = 0; i < shown(&f->table, p->top); i++) {
         const struct families_row *row = &f->table.rows[i];
 
-        fprintf(out, "%10s %10s %9s %12s  %s\n", text_ns(&time, (double)row->ns),
+        fprintf(out, "%10s %10s %9s %12s  ", text_ns(&time, (double)row->ns),
                 text_ns(&longest, (double)row->max), text_count(&count, row->count),
-                text_ns(&stop, (double)row->more[0]), row->name);
+                text_ns(&stop, (double)row->more[0]));
+        text_print(out, row->name);
+        putc('\n', out);
     }
 }
 
@@ -341,7 +344,7 @@ int print_families_json(const struct print_families *p, FILE *out)
                                       allocators_json(p, f->collections.count)));
     if (f->topic == FAMILIES_CALLS)
         json_object_set_new(o, "missing", integer(f->missing));
-    failed = !o || json_dumpf(o, out, JSON_COMPACT);
+    failed = !o || print_json_value(o, out, JSON_COMPACT);
     fputc('\n', out);
     json_decref(o);
     return failed;

@@ -1,13 +1,20 @@
 #include "cli/print_folded.h"
 
-/* A name is a frame: what separates frames, or lines, is no part of it. */
-static void print_name(const char *name, FILE *out)
+#include "base/clean.h"
+
+void print_folded_name(const char *name, FILE *out)
 {
-    for (; *name; name++)
-        if (*name == ';')
-            putc(':', out);
+    bool safe;
+
+    while (*name) {
+        size_t length = clean_letter(name, &safe);
+
+        if (safe && *name != ';')
+            fwrite(name, 1, length, out);
         else
-            putc((unsigned char)*name < 0x20 || *name == 0x7F ? '?' : *name, out);
+            putc(safe ? ':' : CLEAN_MARK, out);
+        name += length;
+    }
 }
 
 struct frames {
@@ -45,14 +52,14 @@ static int print_row(const struct report_defs *d, struct frames *f, const struct
     if (count == 0)
         fputs("(no managed frame);", out);
     while (count-- > 0) {
-        print_name(f->paths[count] == REPORT_PATH_LOST
-                       ? "(callers not in the log)"
-                       : report_method(d, report_path(d, f->paths[count])->method)->name,
-                   out);
+        print_folded_name(f->paths[count] == REPORT_PATH_LOST
+                              ? "(callers not in the log)"
+                              : report_method(d, report_path(d, f->paths[count])->method)->name,
+                          out);
         putc(';', out);
     }
     putc('[', out);
-    print_name(report_class(d, row->class_number)->name, out);
+    print_folded_name(report_class(d, row->class_number)->name, out);
     fprintf(out, "] %llu\n", (unsigned long long)row->bytes);
     return 0;
 }

@@ -16,4 +16,7 @@
  */
 int print_folded(const struct report_sites *sites, uint64_t min_bytes, FILE *out);
 
+/* A name as one frame: what parts frames, or lines, is no part of it. */
+void print_folded_name(const char *name, FILE *out);
+
 #endif

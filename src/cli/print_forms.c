@@ -59,14 +59,16 @@ static void print_counts(const json_t *object, const char *indent, FILE *out)
     json_t *counts = json_deep_copy(object), *value; /* iterating takes no const */
     struct text_number number;
     const char *name;
+    char words[100];
 
     json_object_foreach(counts, name, value)
     {
+        text_clean(words, sizeof(words), words_of(labels, name));
         if (json_is_object(value)) {
-            fprintf(out, "%s%s\n", indent, words_of(labels, name));
+            fprintf(out, "%s%s\n", indent, words);
             print_counts(value, "    ", out);
         } else {
-            fprintf(out, "%s%-44s %15s\n", indent, words_of(labels, name),
+            fprintf(out, "%s%-44s %15s\n", indent, words,
                     text_count(&number, (uint64_t)json_integer_value(value)));
         }
     }

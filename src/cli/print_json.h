@@ -4,6 +4,17 @@
 
 #include "base/buffer.h"
 
+#include <jansson.h>
+#include <stdio.h>
+
+/*
+ * print_json_value - json_dumpf with what a terminal would act on (base/clean.h) as \uXXXX; jansson escapes C0 alone.
+ * Returns: 0, or -1.
+ * print_json_text - the same as a text, to be freed with memory_free; NULL for no memory, and for NULL.
+ */
+int print_json_value(const json_t *json, FILE *out, size_t flags);
+char *print_json_text(const json_t *json, size_t flags);
+
 static inline void json_key(struct buffer *b, const char *key)
 {
     if (b->size && b->data[b->size - 1] != '{')

@@ -1,5 +1,6 @@
 #include "cli/print_profile.h"
 
+#include "cli/print_folded.h"
 #include "cli/text.h"
 
 #include "base/memory.h"
@@ -159,13 +160,6 @@ json_t *print_profile_json(const struct report_profile *p, const struct report_d
     return json;
 }
 
-/* A semicolon parts frames there, a line break samples. */
-static void put_folded(const char *name, FILE *out)
-{
-    for (; *name; name++)
-        fputc(*name == ';' || (unsigned char)*name < 0x20 ? '_' : *name, out);
-}
-
 static void put_path(const struct report_defs *defs, uint32_t path, FILE *out)
 {
     uint32_t parent = report_path(defs, path)->parent;
@@ -174,7 +168,7 @@ static void put_path(const struct report_defs *defs, uint32_t path, FILE *out)
         put_path(defs, parent, out);
         fputc(';', out);
     }
-    put_folded(report_method(defs, report_path(defs, path)->method)->name, out);
+    print_folded_name(report_method(defs, report_path(defs, path)->method)->name, out);
 }
 
 void print_profile_folded(const struct report_profile_source *source,

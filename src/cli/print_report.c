@@ -413,7 +413,7 @@ int print_report_json(const struct print_report *p, FILE *out)
     struct buffer b = BUFFER_INIT;
     size_t shown = rows_to_print(p);
     json_t *log = reading_log_json(report_sites_log(p->sites), p->problems);
-    char *log_text = log ? json_dumps(log, JSON_COMPACT) : NULL;
+    char *log_text = print_json_text(log, JSON_COMPACT);
     bool failed = !log_text;
 
     json_total(p, &b);
@@ -437,6 +437,6 @@ int print_report_json(const struct print_report *p, FILE *out)
     failed |= b.failed;
     buffer_free(&b);
     json_decref(log);
-    free(log_text);
+    memory_free(log_text);
     return failed ? -ENOMEM : 0;
 }

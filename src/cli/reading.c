@@ -179,8 +179,9 @@ static void print_lost(const struct report_log *log, FILE *out)
     }
     json_object_foreach(others, family, count)
     {
-        fprintf(out, "%s%s %s", before, family,
-                text_count(&n, (uint64_t)json_integer_value(count)));
+        fputs(before, out);
+        text_print(out, family);
+        fprintf(out, " %s", text_count(&n, (uint64_t)json_integer_value(count)));
         before = ", ";
     }
     fputs(".\n", out);

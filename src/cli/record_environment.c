@@ -1,4 +1,5 @@
 #include "cli/record_environment.h"
+#include "base/clean.h"
 
 #include "base/atomics.h"
 #include "base/buffer.h"
@@ -15,7 +16,7 @@ static bool is_utf8(const char *text)
 {
     size_t step;
 
-    while ((step = options_utf8_length(text)) > 0)
+    while ((step = utf8_length(text)) > 0)
         text += step;
     return !*text;
 }
@@ -83,6 +84,44 @@ char **record_environment_list(const struct record_environment *e)
     return list;
 }
 
+/*
+ * What a terminal would act on is given by the bytes of its letters, and made by printf, which every shell has: $'...'
+ * is not known to all of them. $() drops line breaks at the end, so those stand behind it.
+ */
+static void print_escaped(FILE *out, const char *text)
+{
+    const char *end = text + strlen(text);
+    bool safe;
+
+    while (end > text && end[-1] == '\n')
+        end--;
+    fputs("\"$(printf '", out);
+    while (text < end) {
+        size_t length = clean_letter(text, &safe);
+
+        for (size_t i = 0; i < length; i++)
+            if (!safe)
+                fprintf(out, "\\%03o", (unsigned char)text[i]);
+            else if (text[i] == '\'')
+                fputs("\\047", out);
+            else if (text[i] == '\\' || text[i] == '%')
+                fprintf(out, "%c%c", text[i], text[i]);
+            else
+                putc(text[i], out);
+        text += length;
+    }
+    fprintf(out, "')\"%s%s%s", *end ? "'" : "", end, *end ? "'" : "");
+}
+
+static bool is_clean(const char *text)
+{
+    bool safe = true;
+
+    while (*text && safe)
+        text += clean_letter(text, &safe);
+    return safe;
+}
+
 void record_print_quoted(FILE *out, const char *text)
 {
     static const char plain[] =
@@ -90,6 +129,10 @@ void record_print_quoted(FILE *out, const char *text)
 
     if (*text && !text[strspn(text, plain)]) {
         fputs(text, out);
+        return;
+    }
+    if (!is_clean(text)) {
+        print_escaped(out, text);
         return;
     }
     putc('\'', out);
@@ -105,15 +148,23 @@ void record_print_quoted(FILE *out, const char *text)
 /* systemd.exec(5): C escapes inside double quotes, and % begins a specifier. */
 static void print_systemd(FILE *out, const char *text)
 {
-    for (; *text; text++) {
-        if (*text == '\n')
-            fputs("\\n", out);
-        else if (*text == '"' || *text == '\\')
-            fprintf(out, "\\%c", *text);
-        else if (*text == '%')
-            fputs("%%", out);
-        else
-            putc(*text, out);
+    bool safe;
+
+    while (*text) {
+        size_t length = clean_letter(text, &safe);
+
+        for (size_t i = 0; i < length; i++)
+            if (text[i] == '\n')
+                fputs("\\n", out);
+            else if (!safe)
+                fprintf(out, "\\x%02x", (unsigned char)text[i]);
+            else if (text[i] == '"' || text[i] == '\\')
+                fprintf(out, "\\%c", text[i]);
+            else if (text[i] == '%')
+                fputs("%%", out);
+            else
+                putc(text[i], out);
+        text += length;
     }
 }
 
@@ -141,9 +192,10 @@ int record_environment_print(const struct record_environment *e, enum cli_env_fo
         return CLI_OK;
     }
     for (size_t i = 0; i < COUNT_OF(e->set); i++)
-        if (format == CLI_ENV_DOCKER && strchr(e->set[i].value, '\n'))
+        if (format == CLI_ENV_DOCKER && !is_clean(e->set[i].value))
             return record_refuse(why, CLI_IO,
-                                 "%s holds a line break, which a docker env-file cannot",
+                                 "%s holds a line break or another control character, which a "
+                                 "docker env-file cannot",
                                  e->set[i].name);
     for (size_t i = 0; i < COUNT_OF(e->set); i++) {
         if (format == CLI_ENV_SHELL) {

@@ -1,4 +1,5 @@
 #include "cli/record_status.h"
+#include "base/clean.h"
 
 #include "base/buffer.h"
 #include "base/memory.h"
@@ -41,7 +42,7 @@ static bool is_usable(const char *path)
 
     if (!path || *path != '/')
         return false;
-    while ((step = options_utf8_length(path)) > 0)
+    while ((step = utf8_length(path)) > 0)
         path += step;
     return !*path;
 }
@@ -75,10 +76,17 @@ static char *take_text(const json_t *object, const char *key)
     const char *text = json_string_value(json_object_get(object, key));
     char *copy = text ? memory_strdup(text) : NULL;
 
-    for (char *at = copy; at && *at; at++)
-        if ((unsigned char)*at < ' ' || *at == 0x7f)
-            *at = '?';
+    if (copy)
+        clean_in_place(copy);
     return copy;
+}
+
+/* It is opened, so its letters stay as they are; who prints it cleans it. */
+static char *take_path(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    return text ? memory_strdup(text) : NULL;
 }
 
 static const char *base_name(const char *path)
@@ -167,15 +175,17 @@ static void append_text(struct buffer *b, const json_t *text)
 {
     const char *at = json_string_value(text);
 
-    for (; at && *at; at++)
-        buffer_char(b, (unsigned char)*at < ' ' || *at == 0x7f ? '?' : *at);
+    if (at)
+        clean_append(b, at);
 }
 
 static void append_lost_of(struct buffer *b, const char *what, uint64_t lost, uint64_t seen)
 {
-    if (lost)
-        buffer_format(b, "%s%s: %llu of %llu", b->size ? "; of " : "LOST of ", what,
-                      (unsigned long long)lost, (unsigned long long)seen);
+    if (!lost)
+        return;
+    buffer_text(b, b->size ? "; of " : "LOST of ");
+    clean_append(b, what);
+    buffer_format(b, ": %llu of %llu", (unsigned long long)lost, (unsigned long long)seen);
 }
 
 /* "LOST of calls: 811 of 140370; of values: 3 of 5": a line of its own, the first. */
@@ -262,10 +272,9 @@ static void read_process(const char *path, long pid, struct record_process *p)
     p->pid = pid;
     p->state = take_state(object, pid);
     p->name = take_name(object);
-    for (char *at = p->name; at && *at; at++)
-        if (iscntrl((unsigned char)*at))
-            *at = '?';
-    p->log = take_text(object, "log");
+    if (p->name)
+        clean_in_place(p->name);
+    p->log = take_path(object, "log");
     p->reason = take_text(object, "reason");
     p->runtime = take_text(object, "runtime");
     p->unverified = json_is_true(json_object_get(object, "unverified"));

@@ -17,12 +17,12 @@ enum record_state {
     RECORD_STATE_DAMAGED,  /* its file cannot be read */
 };
 
-/* Texts are one line of UTF-8, or NULL where the file has none. */
+/* Texts are clean (base/clean.h) but for the path of the log; NULL where the file has none. */
 struct record_process {
     long pid;
     enum record_state state;
     char *name, *log, *reason, *runtime;
-    char *notes;         /* lines, each ended by a newline: other losses, patterns that no method matched */
+    char *notes; /* lines, each ended by a newline: other losses, patterns that no method matched */
     char *no_native;     /* why native frames could not be had although they were wanted */
     char *uncontrolled;  /* why it had no control socket although it was wanted */
     bool unverified;     /* on a version of the runtime that this one was not tested with */

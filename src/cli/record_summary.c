@@ -152,9 +152,11 @@ void record_summary_why_none(FILE *out, const char *command, enum record_target 
     };
 
     fputs(PREFIX "nothing was recorded, no process reported in: ", out);
-    if (filtered && kind != RECORD_TARGET_NATIVE_AOT && kind != RECORD_TARGET_FOREIGN)
-        fprintf(out, "none that %s started, nor itself, has a main assembly that --process names\n",
-                command);
+    filtered &= kind != RECORD_TARGET_NATIVE_AOT && kind != RECORD_TARGET_FOREIGN;
+    fputs(filtered ? "none that " : "", out);
+    text_print(out, command);
+    if (filtered)
+        fputs(" started, nor itself, has a main assembly that --process names\n", out);
     else
-        fprintf(out, "%s %s\n", command, reasons[kind]);
+        fprintf(out, " %s\n", reasons[kind]);
 }

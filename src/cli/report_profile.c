@@ -1,6 +1,7 @@
 #include "cli/report_profile.h"
 
 #include "cli/print_profile.h"
+#include "cli/print_json.h"
 #include "cli/reading.h"
 #include "cli/text.h"
 
@@ -108,7 +109,7 @@ static void print(const struct profile_args *a, const struct reader *r, FILE *ou
         print_profile_folded(&r->profile.source[a->source], &r->defs, out);
     } else if (a->format == FORMAT_JSON) {
         json = print_profile_json(&r->profile, &r->defs, true);
-        json_dumpf(json, out, JSON_COMPACT | JSON_REAL_PRECISION(15));
+        print_json_value(json, out, JSON_COMPACT | JSON_REAL_PRECISION(15));
         fputc('\n', out);
         json_decref(json);
     } else {

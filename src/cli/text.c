@@ -1,6 +1,7 @@
 #include "cli/text.h"
 
 #include "base/buffer.h"
+#include "base/clean.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,37 +59,52 @@ const char *text_ns(struct text_number *to, double ns)
     return to->text;
 }
 
-static bool begins_letter(char c)
-{
-    return ((unsigned char)c & 0xC0) != 0x80;
-}
-
 size_t text_columns(const char *text)
 {
     size_t columns = 0;
+    bool safe;
 
-    for (; *text; text++)
-        columns += begins_letter(*text);
+    for (; *text; columns++)
+        text += clean_letter(text, &safe);
     return columns;
 }
 
-/*
- * `columns` letters of text, which has them; a name may hold control characters, a terminal must
- * not.
- */
+/* At most `columns` letters. Returns: what is left. */
 static const char *print_letters(FILE *out, const char *text, size_t columns)
 {
-    while (*text && (columns > 0 || !begins_letter(*text))) {
-        columns -= begins_letter(*text);
-        putc((unsigned char)*text < 0x20 || *text == 0x7F ? '?' : *text, out);
-        text++;
+    const char *run = text;
+    bool safe;
+
+    for (; *text && columns > 0; columns--) {
+        size_t length = clean_letter(text, &safe);
+
+        if (!safe) {
+            fwrite(run, 1, (size_t)(text - run), out);
+            putc(CLEAN_MARK, out);
+            run = text + length;
+        }
+        text += length;
     }
+    fwrite(run, 1, (size_t)(text - run), out);
     return text;
+}
+
+void text_print(FILE *out, const char *text)
+{
+    print_letters(out, text, SIZE_MAX);
+}
+
+const char *text_clean(char *to, size_t size, const char *text)
+{
+    snprintf(to, size, "%s", text);
+    clean_in_place(to);
+    return to;
 }
 
 size_t text_elide(FILE *out, const char *text, size_t width)
 {
     size_t columns = text_columns(text), head, skip;
+    bool safe;
 
     if (columns <= width) {
         print_letters(out, text, columns);
@@ -100,9 +116,7 @@ size_t text_elide(FILE *out, const char *text, size_t width)
     text = print_letters(out, text, head);
     fputs("\xE2\x80\xA6", out); /* the ellipsis */
     for (skip = columns - (width - 1); skip > 0; skip--)
-        do
-            text++;
-        while (!begins_letter(*text));
+        text += clean_letter(text, &safe);
     print_letters(out, text, width - 1 - head);
     return width;
 }

@@ -26,6 +26,12 @@ static inline const char *text_plural(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
+/* text_print - text of others, as much of it as a terminal only shows (base/clean.h). */
+void text_print(FILE *out, const char *text);
+
+/* text_clean - the same into `to`, cut to fit, for a column of printf's. Returns: to. */
+const char *text_clean(char *to, size_t size, const char *text);
+
 /* Columns that text takes, as UTF-8 letters count; wide letters are taken for one. */
 size_t text_columns(const char *text);
 

@@ -2,6 +2,7 @@
 
 #include "cli/text.h"
 
+#include "base/clean.h"
 #include "base/clock.h"
 #include "base/memory.h"
 
@@ -295,6 +296,7 @@ void top_title(const struct top *t, char *to, size_t size)
              t->type ? " of " : "", t->type ? t->type : "",
              t->view == TOP_THREADS ? "depth" : orders[t->order], *t->filter ? "; with " : "",
              t->filter);
+    clean_in_place(to);
 }
 
 const char *top_columns(const struct top *t)
@@ -302,14 +304,6 @@ const char *top_columns(const struct top *t)
     return t->view == TOP_THREADS ? "  depth   thread name                  now in (~ approximate)"
            : t->view == TOP_TYPES ? "  bytes/s  objects/s      bytes  type"
                                   : "  bytes/s  objects/s      bytes  type  method that allocates";
-}
-
-/* Names come from another process: no control character of theirs reaches the terminal. */
-static void clean(char *at)
-{
-    for (; *at; at++)
-        if ((unsigned char)*at < 0x20 || *at == 0x7F)
-            *at = '?';
 }
 
 void top_line(const struct top *t, size_t index, char *to, size_t size)
@@ -322,7 +316,7 @@ void top_line(const struct top *t, size_t index, char *to, size_t size)
     else
         snprintf(to, size, "%9s %10s %10s  %s", text_short(&a, row->rate),
                  text_short(&b, row->count_rate), text_short(&c, row->total), row->text);
-    clean(to);
+    clean_in_place(to);
 }
 
 static bool detail_of_thread(struct top *t, size_t thread_index, size_t index, char *to,
@@ -356,6 +350,6 @@ bool top_detail(struct top *t, size_t row, size_t index, char *to, size_t size)
             return false;
         snprintf(to, size, "    at %s", frame);
     }
-    clean(to);
+    clean_in_place(to);
     return true;
 }

@@ -2,6 +2,8 @@
 
 #include "control/internal.h"
 
+#include "base/clean.h"
+
 #include "live/live.h"
 #include "options/options_fields.h"
 
@@ -30,7 +32,7 @@ static bool is_text(const char *text)
 {
     const char *end = text;
 
-    for (size_t step; end && (step = options_utf8_length(end)) > 0;)
+    for (size_t step; end && (step = utf8_length(end)) > 0;)
         end += step;
     return text && *text && !*end && end - text <= MOST_TEXT;
 }

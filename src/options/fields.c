@@ -1,4 +1,5 @@
 #include "options/options_fields.h"
+#include "base/clean.h"
 
 #include "base/atomics.h"
 #include "base/memory.h"
@@ -216,7 +217,7 @@ int options_field_text(struct options *o, const struct options_field *f, const c
     const char *end = text;
     char *copy;
 
-    for (size_t step; (step = options_utf8_length(end)) > 0;)
+    for (size_t step; (step = utf8_length(end)) > 0;)
         end += step;
     if (!*text || *end || (f->kind == OPTIONS_KIND_PATH && *text != '/'))
         return -EINVAL;

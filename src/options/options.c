@@ -1,5 +1,6 @@
 /* The JSON form of struct options, both ways. */
 #include "options/options.h"
+#include "base/clean.h"
 
 #include "base/atomics.h"
 #include "base/buffer.h"
@@ -24,7 +25,7 @@ struct reader {
 static void make_line(char *text)
 {
     while (*text) {
-        size_t length = options_utf8_length(text);
+        size_t length = utf8_length(text);
 
         if (!length || (unsigned char)*text < ' ' || *text == 0x7f) {
             *text = '?';

@@ -58,9 +58,6 @@ int options_field_text(struct options *o, const struct options_field *f, const c
  */
 int options_settle(struct options *o, bool check_given, char *why, size_t why_size);
 
-/* Bytes of the UTF-8 character at text, or 0 if there is none: NUL, or not UTF-8. */
-size_t options_utf8_length(const char *text);
-
 /*
  * options_near - the entry of `names` that was probably meant by `name`: the one with the fewest letters changed,
  * added, left out or swapped, if these are few; else NULL. `names` ends with NULL.

@@ -1,47 +1,13 @@
 #include "options/options_fields.h"
 
 #include "base/atomics.h"
+#include "base/clean.h"
 
 #include <string.h>
 
-size_t options_utf8_length(const char *text)
-{
-    const unsigned char *at = (const unsigned char *)text;
-    unsigned
-        low = 0x80,
-        high =
-            0xbf; /* of the second byte: no overlong form, no surrogate, nothing above U+10FFFF */
-    size_t length;
-
-    if (at[0] < 0x80)
-        return at[0] != '\0';
-    if (at[0] >= 0xc2 && at[0] <= 0xdf)
-        length = 2;
-    else if (at[0] >= 0xe0 && at[0] <= 0xef)
-        length = 3;
-    else if (at[0] >= 0xf0 && at[0] <= 0xf4)
-        length = 4;
-    else
-        return 0;
-    if (at[0] == 0xe0)
-        low = 0xa0;
-    else if (at[0] == 0xed)
-        high = 0x9f;
-    else if (at[0] == 0xf0)
-        low = 0x90;
-    else if (at[0] == 0xf4)
-        high = 0x8f;
-    if (at[1] < low || at[1] > high)
-        return 0;
-    for (size_t i = 2; i < length; i++)
-        if (at[i] < 0x80 || at[i] > 0xbf)
-            return 0;
-    return length;
-}
-
 static const char *next_character(const char *text)
 {
-    size_t length = options_utf8_length(text);
+    size_t length = utf8_length(text);
 
     return text +
            (length ? length : 1); /* a name of ours is UTF-8; any other is taken byte by byte */

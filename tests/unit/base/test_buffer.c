@@ -182,7 +182,7 @@ static void json_strings_escape_what_json_asks_for(void **state)
 
     (void)state;
     buffer_json_string(&b, "a\"b\\c\n\t\x01\x1f/\x7f\xc3\xa4");
-    assert_string_equal(b.data, "\"a\\\"b\\\\c\\u000a\\u0009\\u0001\\u001f/\x7f\xc3\xa4\"");
+    assert_string_equal(b.data, "\"a\\\"b\\\\c\\u000a\\u0009\\u0001\\u001f/\\u007f\xc3\xa4\"");
     buffer_clear(&b);
     buffer_json_string(&b, "");
     assert_string_equal(b.data, "\"\"");

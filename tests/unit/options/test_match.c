@@ -1,5 +1,6 @@
 /* Glob patterns over the names of methods, types and assemblies. */
 #include "base/atomics.h"
+#include "base/clean.h"
 #include "options/options_fields.h"
 
 #include <setjmp.h>
@@ -105,12 +106,12 @@ static void utf8_is_told_from_other_bytes(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(bad); i++)
-        assert_int_equal(options_utf8_length(bad[i]), 0);
-    assert_int_equal(options_utf8_length(""), 0);
-    assert_int_equal(options_utf8_length("a"), 1);
-    assert_int_equal(options_utf8_length("\xc2\x80"), 2);
-    assert_int_equal(options_utf8_length("\xed\x9f\xbf"), 3);
-    assert_int_equal(options_utf8_length("\xf4\x8f\xbf\xbf"), 4);
+        assert_int_equal(utf8_length(bad[i]), 0);
+    assert_int_equal(utf8_length(""), 0);
+    assert_int_equal(utf8_length("a"), 1);
+    assert_int_equal(utf8_length("\xc2\x80"), 2);
+    assert_int_equal(utf8_length("\xed\x9f\xbf"), 3);
+    assert_int_equal(utf8_length("\xf4\x8f\xbf\xbf"), 4);
 }
 
 int main(void)

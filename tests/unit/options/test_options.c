@@ -1,4 +1,5 @@
 #include "options/options.h"
+#include "base/clean.h"
 
 #include "base/atomics.h"
 #include "base/memory.h"
@@ -285,8 +286,8 @@ static void a_short_buffer_holds_the_beginning_of_the_line(void **state)
         options_fini(&o);
         if (size) {
             assert_true(strlen(small) < size);
-            for (const char *at = small; *at; at += options_utf8_length(at))
-                assert_true(options_utf8_length(at) > 0);
+            for (const char *at = small; *at; at += utf8_length(at))
+                assert_true(utf8_length(at) > 0);
         }
         if (size < sizeof(small))
             assert_int_equal(small[size], 'x');
