@@ -38,7 +38,7 @@ struct annotate {
     struct reading_symbols symbols;
     const char *source, *file;
     uint64_t context;
-    bool all;
+    bool all, physical;
 
     struct report_sites *sites;
     struct source_lines *lines;
@@ -50,7 +50,16 @@ struct annotate {
     struct amount total;
 };
 
-enum { OPT_FORMAT = 256, OPT_SYMBOLS, OPT_SOURCE, OPT_CONTEXT, OPT_ALL, OPT_TYPE, OPT_THREAD };
+enum {
+    OPT_FORMAT = 256,
+    OPT_SYMBOLS,
+    OPT_SOURCE,
+    OPT_CONTEXT,
+    OPT_ALL,
+    OPT_TYPE,
+    OPT_THREAD,
+    OPT_PHYSICAL
+};
 
 static const struct option options[] = {
     {"format", required_argument, NULL, OPT_FORMAT},
@@ -60,6 +69,7 @@ static const struct option options[] = {
     {"all", no_argument, NULL, OPT_ALL},
     {"type", required_argument, NULL, OPT_TYPE},
     {"thread", required_argument, NULL, OPT_THREAD},
+    {"physical", no_argument, NULL, OPT_PHYSICAL},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -85,6 +95,9 @@ static bool take(struct annotate *a, int option, const char *value)
         if (!text_parse(value, UINT32_MAX - 1, &number) || number == 0)
             return false;
         a->filter.thread = (uint32_t)number;
+        return true;
+    case OPT_PHYSICAL:
+        a->physical = true;
         return true;
     default:
         a->all = true;
@@ -475,6 +488,8 @@ static int read_log(struct annotate *a, const char *log, struct report_problems 
     report_sites_progress(a->sites, reading_progress, &progress);
     err = report_sites_read(a->sites, log);
     reading_progress_end(&progress);
+    if (!err && !a->physical)
+        err = report_sites_logical(a->sites);
     if (!err)
         err = report_sites_finish(a->sites);
     if (err)
@@ -558,6 +573,9 @@ const struct cli_command cmd_annotate = {
         "  --source FILE     the text, if it is not where it was compiled\n"
         "  --symbols DIR     look for PDBs there too; may be repeated\n"
         "  --type GLOB       only types whose full name matches: * any text, ? one character\n"
-        "  --thread N        only what the thread with that id in the log allocated\n",
+        "  --thread N        only what the thread with that id in the log allocated\n"
+        "  --physical        what an async method allocates after it waited is below what "
+        "completed its task, not\n"
+        "                    below its caller\n",
     .run = annotate_run,
 };

@@ -19,7 +19,7 @@ struct diff_args {
     struct report_filter filter;
     enum report_by by;
     uint64_t top, depth, min_bytes;
-    bool top_given, no_lines, wide, exact;
+    bool top_given, no_lines, wide, exact, physical;
     struct reading_symbols symbols;
 };
 
@@ -37,6 +37,7 @@ enum {
     OPT_WIDE,
     OPT_QUIET,
     OPT_EXACT,
+    OPT_PHYSICAL,
 };
 
 static const struct option options[] = {
@@ -53,6 +54,7 @@ static const struct option options[] = {
     {"wide", no_argument, NULL, OPT_WIDE},
     {"quiet", no_argument, NULL, OPT_QUIET},
     {"exact", no_argument, NULL, OPT_EXACT},
+    {"physical", no_argument, NULL, OPT_PHYSICAL},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -87,6 +89,9 @@ static bool take(struct diff_args *a, int option, const char *value)
     case OPT_EXACT:
         a->exact = true;
         return true;
+    case OPT_PHYSICAL:
+        a->physical = true;
+        return true;
     case OPT_WIDE:
         a->wide = true;
         return true;
@@ -114,6 +119,8 @@ static int read_side(const struct diff_args *a, const char *path, struct side *s
     report_sites_progress(side->sites, reading_progress, &progress);
     err = report_sites_read(side->sites, path);
     reading_progress_end(&progress);
+    if (!err && !a->physical)
+        err = report_sites_logical(side->sites);
     if (!err)
         err = report_sites_finish(side->sites);
     if (err)

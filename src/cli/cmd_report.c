@@ -15,7 +15,7 @@ struct report_args {
     struct print_report print;
     struct report_filter filter;
     struct reading_options reading;
-    bool folded, top_given, no_lines;
+    bool folded, top_given, no_lines, physical;
     const char *links;
     struct line_rows rows;
     struct reading_symbols symbols;
@@ -38,6 +38,7 @@ enum {
     OPT_WIDE,
     OPT_JOBS,
     OPT_QUIET,
+    OPT_PHYSICAL,
     OPT_FROM,
     OPT_TO,
 };
@@ -59,6 +60,7 @@ static const struct option options[] = {
     {"wide", no_argument, NULL, OPT_WIDE},
     {"jobs", required_argument, NULL, OPT_JOBS},
     {"quiet", no_argument, NULL, OPT_QUIET},
+    {"physical", no_argument, NULL, OPT_PHYSICAL},
     {"from", required_argument, NULL, OPT_FROM},
     {"to", required_argument, NULL, OPT_TO},
     {"help", no_argument, NULL, 'h'},
@@ -103,6 +105,9 @@ static bool take(struct report_args *a, int option, const char *value)
         return true;
     case OPT_JOBS:
         return reading_jobs(value, &a->reading);
+    case OPT_PHYSICAL:
+        a->physical = true;
+        return true;
     case OPT_QUIET:
         a->reading.quiet = true;
         return true;
@@ -170,15 +175,15 @@ static int read_all(struct report_args *a, struct report_sites *sites, char **lo
 static int look_up(struct report_args *a, struct report_sites *sites)
 {
     const struct report_defs *defs = report_sites_defs(sites);
-    int err = 0;
+    int err = a->physical ? 0 : report_sites_logical(sites);
 
-    if (!a->no_lines && !a->folded)
+    if (!err && !a->no_lines && !a->folded)
         err = source_lines_new(&cmd_report, defs, a->symbols.dirs, a->symbols.count,
                                report_sites_log(sites)->header, &a->print.stack.lines);
     line_rows_init(&a->rows, defs, a->print.stack.lines);
     a->print.rows = &a->rows;
     report_sites_lines(sites, line_rows_of, &a->rows);
-    if (!err && a->print.by == REPORT_BY_SITE)
+    if (!err && a->physical && a->print.by == REPORT_BY_SITE)
         err = report_async_new(defs, &a->print.stack.async);
     return err ? err : report_sites_finish(sites);
 }
@@ -288,6 +293,13 @@ const struct cli_command cmd_report = {
         "  --to MARK         and before that one, the first so called behind --from\n"
         "  --method GLOB     only what was allocated in, or below, methods whose full name "
         "matches\n"
+        "  --physical        the machine's stacks. Without it an async method that was resumed is "
+        "below "
+        "its caller,\n"
+        "                    not below what completed the task it waited for; where the log cannot "
+        "tell the\n"
+        "                    caller the stack ends there: (one of 3 callers), (callers not in the "
+        "log)\n"
         "  --symbols DIR     look for PDBs there too, besides the assemblies' own folders; may be "
         "repeated\n"
         "  --no-lines        do not look for files and lines\n"

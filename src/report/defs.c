@@ -283,6 +283,27 @@ static int path_add(struct report_defs *d, const struct report_path *path, uint3
     return 0;
 }
 
+int report_defs_path_add(struct report_defs *d, const struct report_path *path, uint32_t *out)
+{
+    return path_add(d, path, out);
+}
+
+int report_defs_method_named(struct report_defs *d, const char *name, uint32_t *out)
+{
+    struct report_def def = {.path = "", .defined = true};
+    struct report_string *text;
+    int err = intern(d, name, strlen(name), &text);
+
+    if (err)
+        return err;
+    def.name = text->text;
+    err = intern(d, "", 0, &text);
+    if (err)
+        return err;
+    def.path = text->text;
+    return table_add(&d->methods, &def, out);
+}
+
 int report_defs_init(struct report_defs *d, struct report_problems *problems)
 {
     const struct report_path empty = {.il = REPORT_NO_IL};

@@ -118,6 +118,13 @@ uint32_t report_ids_get(const struct report_ids *ids, uint32_t id);
 int report_ids_set(struct report_ids *ids, uint32_t id, uint32_t number);
 void report_ids_free(struct report_ids *ids);
 
+/* report_defs_path_add - a path that no node has, its parent's number below path_count. 0 or -ENOMEM. */
+int report_defs_path_add(struct report_defs *d, const struct report_path *path, uint32_t *out);
+
+/* report_defs_method_named - a method of no module that stands for something else: "(one of 3 callers)". 0 or -ENOMEM. */
+#define REPORT_SEVERAL "(one of "
+int report_defs_method_named(struct report_defs *d, const char *name, uint32_t *out);
+
 static inline const struct report_def *report_class(const struct report_defs *d, uint32_t number)
 {
     return &d->classes.defs[number];

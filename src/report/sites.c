@@ -1,6 +1,7 @@
 #include "report/sites.h"
 
 #include "report/fold.h"
+#include "report/logical.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -273,7 +274,7 @@ int report_sites_new(enum report_by by, const struct report_filter *filter,
     s->filter = *filter;
     s->want_il = by == REPORT_BY_SITE || by == REPORT_BY_LINE;
     s->want_path = s->want_il || by == REPORT_BY_METHOD || by == REPORT_BY_MODULE || filter->method;
-    s->want_class = s->want_il || by == REPORT_BY_TYPE || filter->type;
+    s->want_class = s->want_il || by == REPORT_BY_TYPE || filter->type || filter->method;
     s->want_thread = by == REPORT_BY_THREAD;
     s->consumer.record = on_record;
     s->consumer.context = s;
@@ -480,6 +481,50 @@ static int by_bytes(const void *left, const void *right, void *context)
     if (s->sites[a].allocs != s->sites[b].allocs)
         return s->sites[a].allocs > s->sites[b].allocs ? -1 : 1;
     return a < b ? -1 : a > b;
+}
+
+/* As struct report_logical_allocs has it: sites, one after the other. */
+struct each_site {
+    const struct report_sites *sites;
+    size_t at;
+};
+
+static bool next_site(void *context, uint32_t *path, uint32_t *class_number)
+{
+    struct each_site *e = context;
+
+    if (e->at == e->sites->count)
+        return false;
+    *path = e->sites->sites[e->at].path;
+    *class_number = e->sites->sites[e->at++].class_number;
+    return true;
+}
+
+/* Whether a recording had every allocation in its log from the start. */
+static bool is_complete(const struct report_sites *s)
+{
+    static const char *const leave_out[] = {"sample", "types", "min_size", "paused"};
+    const json_t *options = json_object_get(s->log.header, "options");
+
+    for (size_t i = 0; i < COUNT_OF(leave_out); i++)
+        if (json_object_get(options, leave_out[i]))
+            return false;
+    return !s->window && !s->filter.thread && report_log_lost(&s->log) == 0;
+}
+
+int report_sites_logical(struct report_sites *s)
+{
+    struct each_site each = {s, 0};
+    const struct report_logical_allocs allocs = {is_complete(s), next_site, &each};
+    uint32_t *map = NULL;
+    int err = s->want_path ? flush(s) : 0;
+
+    if (!err && s->want_path)
+        err = report_logical(&s->defs, &allocs, &map);
+    for (size_t i = 0; map && i < s->count; i++)
+        s->sites[i].path = map[s->sites[i].path];
+    memory_free(map);
+    return err;
 }
 
 int report_sites_finish(struct report_sites *s)

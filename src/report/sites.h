@@ -97,6 +97,12 @@ void report_sites_lines(struct report_sites *s, report_line_of *line_of, void *c
 int report_sites_read(struct report_sites *s, const char *path);
 int report_sites_read_lines(struct report_sites *s, struct report_lines *lines, const char *file);
 
+/*
+ * report_sites_logical - paths become logical ones (report/logical.h). After reading, before anything takes its bearings
+ * from the paths of report_sites_defs; not calling it leaves the machine's. Returns: 0 or -ENOMEM.
+ */
+int report_sites_logical(struct report_sites *s);
+
 /* report_sites_finish - rows by bytes, most first. No reading after it. Returns: 0 or -ENOMEM. */
 int report_sites_finish(struct report_sites *s);
 

@@ -164,6 +164,7 @@ static uint64_t bytes_within(struct memory *m, const struct report_window *windo
     if (report_sites_new(REPORT_BY_TYPE, &all, &problems, &sites) == 0) {
         report_sites_window(sites, window);
         (void)report_sites_read_lines(sites, lines, "fuzz");
+        MUST(report_sites_logical(sites) == 0);
         MUST(report_sites_finish(sites) == 0);
         report_sites_total(sites, &row);
         row.bytes = report_sites_estimated(sites) ? 0 : row.bytes;
@@ -208,6 +209,7 @@ static void diff(struct memory *m, enum report_by by)
         struct report_diff_sum sum;
 
         (void)report_sites_read_lines(sites, lines, "fuzz");
+        MUST(report_sites_logical(sites) == 0);
         MUST(report_sites_finish(sites) == 0);
         sides[REPORT_DIFF_OLD] = sides[REPORT_DIFF_NEW] = sites;
         MUST(report_diff_new(sides, by, true, &diff) == 0);
@@ -264,6 +266,7 @@ static void report(struct memory *m, enum report_by by)
                          by == REPORT_BY_METHOD ? &filter : &(struct report_filter){NULL, NULL, 0},
                          &problems, &sites) == 0) {
         (void)report_sites_read_lines(sites, lines, "fuzz");
+        MUST(report_sites_logical(sites) == 0);
         MUST(report_sites_finish(sites) == 0);
         for (size_t i = 0; i < report_sites_count(sites); i++) {
             report_sites_row(sites, i, &row);

@@ -1,0 +1,113 @@
+"""
+The logical stack: a continuation belongs to the async method that awaits, not to what completed its task. Each type of
+the program states its path; where a method was begun in several places, the path may end where they part.
+"""
+import collections
+import os
+
+from harness import PROGRAM, PROGRAMS, needs, tool, tool_json
+
+SOURCE = os.path.join(PROGRAMS, 'Logical', 'Program.cs')
+SEVERAL = '(one of '
+
+
+def stated(r):
+    """Type to the paths that the program says it has, leaf first."""
+    paths = collections.defaultdict(set)
+    for line in r.text.splitlines():
+        kind, path = line.split('\t')
+        paths[kind].add(tuple(path.split(' < ')))
+    return paths
+
+
+def own(stack, space='Logical.'):
+    """The program's own methods of a stack; an async method and what the compiler began it with are one."""
+    out = []
+    for name in stack:
+        if name.startswith(SEVERAL):
+            out.append(SEVERAL)
+        elif name.startswith('(callers'):
+            out.append('(unknown)')
+        elif name.startswith(space) and '+System.' not in name:  # a state machine's MoveNextAsync is the compiler's
+            plain = name[len(space):].split('(')[0]
+            out.append((plain, name.endswith(')')))
+    folded = []
+    for at, frame in enumerate(out):
+        if isinstance(frame, tuple):  # without parameters: the state machine's, its beginning follows
+            plain, written = frame
+            if folded and written and at and isinstance(out[at - 1], tuple) and out[at - 1] == (plain, False):
+                continue
+            folded.append(plain)
+        else:
+            folded.append(frame)
+    return tuple(strip(name) for name in folded)
+
+
+def strip(name):
+    """Without type arguments and the numbers of lambdas."""
+    name = name.split('<')[0]
+    return name.split('_')[0] if '+lambda' in name else name
+
+
+def holds(found, paths, filtered):
+    """Whether a path is what was stated: one of them; or what is in common of several, then that there are several; or
+    all of it, begun in several places of the runtime; or in a log that leaves allocations out, ended with that."""
+    if found in paths:
+        return True
+    ends, rest = found[-1:], found[:-1]
+    if ends == ('(unknown)',):
+        return filtered and any(p[:len(rest)] == rest for p in paths)
+    return ends == (SEVERAL,) and (rest in paths or (len(paths) > 1 or filtered) and all(p[:len(rest)] == rest for p in paths))
+
+
+def check(t, r, *options, filtered=False):
+    """Every allocation of a stated type lies below its path. Returns how many rows have all of it."""
+    paths = stated(r)
+    t.true(len(paths) > 3, r)
+    space = next(iter(paths)).split('.')[0] + '.'
+    exact, wrong, met = 0, [], set()
+    for row in r.report(*options)['rows']:
+        if row['type'] in paths:
+            met.add(row['type'])
+            found, may_be = own(row['stack'], space), paths[row['type']]
+            exact += found in may_be
+            if not holds(found, may_be, filtered):
+                wrong.append('%s: %s, stated %s' % (row['type'], ' < '.join(found), ' | '.join(' < '.join(p) for p in may_be)))
+    t.equal('\n'.join(wrong), '', '%d rows have another path' % len(wrong))
+    t.true(filtered or met == set(paths), 'types never met: %s' % (set(paths) - met))
+    return exact
+
+
+@needs('Logical')
+def test_logical_paths(t):
+    """Of 51 types; those of methods begun in several places may end where these part. Tiers inline what begins a method."""
+    for more, command, options in (('', [], []), ('own methods', [], ['--only', 'Logical.*']), ('elt2', [], ['--hooks', 'elt2']),
+                                   ('tiers', ['40'], ['--log', 'sites'])):
+        r = t.record(PROGRAM.command('Logical') + command, *options)
+        t.equal(r.status, 0, r)
+        exact = check(t, r)
+        t.true(exact >= 48, '%s: %d exact' % (more, exact))
+    for options in ['--sample', '400'], ['--types', 'Logical.*']:
+        check(t, t.record(PROGRAM.command('Logical'), *options), filtered=True)
+
+
+@needs('Logical')
+def test_logical_everywhere(t):
+    """A method that completes a task has nothing of its continuations: --method, annotate, folded, by line; --physical has."""
+    r = t.record(PROGRAM.command('Logical'))
+    types = lambda *options: {row['type'] for row in r.report('--method', '*Tasks.Leaf', *options)['rows']}
+    t.equal('Logical.Tasks.After' in types(), False, '--method')
+    t.equal('Logical.Tasks.After' in types('--physical'), True, '--method --physical')
+    t.equal('Logical.Tasks.LeafAfter' in types(), True, '--method')
+    folded = tool('report', '--format', 'folded', r.path).text
+    line = next(line for line in folded.splitlines() if '[Logical.Tasks.After]' in line)
+    t.equal(('Tasks.<Leaf>' in line, 'Logical.Tasks.Run()' in line), (False, True), line)
+    with open(SOURCE, encoding='utf-8') as file:
+        source = file.read().splitlines()
+    at = next(n for n, text in enumerate(source, 1) if 'await Middle();' in text)
+    end = next(n for n, text in enumerate(source, 1) if n > at and 'Keep(new LeafAgain())' in text) + 2
+    below = lambda *options: {line['line']: line['below_bytes'] for line in tool_json('annotate', '--format=json', *options, r.path, 'Program.cs')['lines']}
+    logical, physical = below(), below('--physical')
+    t.equal(source[end - 1].strip(), '}')
+    t.true(physical[end] > logical.get(end, 0) + 200, 'below the end of Leaf: %s, %s' % (physical[end], logical.get(end)))
+    t.true(logical[at] > physical[at] + 100, 'below the await: %s, %s' % (logical[at], physical[at]))

@@ -1,0 +1,274 @@
+/* Call paths as they were written, where async methods were resumed. */
+#include "report/logical.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define SERVICES "System.Runtime.CompilerServices."
+enum { MAIN = 1, OTHER, WORK, START, MOVE_NEXT, BOX, SET, ITERATOR, LEAF, METHODS = LEAF };
+enum { WORK_BOX = 1, OBJECT };
+
+static struct report_problems problems;
+static struct report_defs defs;
+static uint32_t *map;
+
+static void define(const char *format, ...)
+{
+    struct report_parser parser;
+    struct report_record record;
+    struct report_line line = {.size = 0};
+    char text[2000];
+    va_list args;
+
+    va_start(args, format);
+    line.size = (size_t)vsnprintf(text, 1000, format, args);
+    va_end(args);
+    memset(text + line.size, '\n', REPORT_LINE_PADDING);
+    line.text = text;
+    report_parser_init(&parser);
+    assert_int_equal(report_parse(&parser, &line, &record), 0);
+    assert_int_equal(report_defs_add(&defs, &record), 0);
+    report_parser_fini(&parser);
+}
+
+static void node(int id, int parent, int method, int il)
+{
+    define("{\"kind\":\"node\",\"id\":%d,\"parent\":%d,\"method\":%d,\"il\":%d}", id, parent,
+           method, il);
+}
+
+/* Main calls Work (1 to 4); the box resumes it (11, 12), in it Leaf is called (13), below what another sets. */
+static int setup(void **state)
+{
+    static const char *const names[METHODS] = {
+        "App.Main()",
+        "App.Other()",
+        "App.Work(System.Int32)",
+        SERVICES "AsyncMethodBuilderCore.Start<TStateMachine>(TStateMachine&)",
+        "App.<Work>d__1.MoveNext()",
+        SERVICES "AsyncTaskMethodBuilder<T>.AsyncStateMachineBox<App.<Work>d__1>.MoveNext()",
+        "App.Set()",
+        "App.<Iterate>d__2.MoveNext()",
+        "App.Leaf()"};
+
+    (void)state;
+    report_problems_init(&problems);
+    assert_int_equal(report_defs_init(&defs, &problems), 0);
+    for (int i = 0; i < METHODS; i++)
+        define("{\"kind\":\"method\",\"id\":%d,\"name\":\"%s\"}", i + 1, names[i]);
+    define("{\"kind\":\"class\",\"id\":%d,\"name\":\"" SERVICES
+           "AsyncTaskMethodBuilder<T>.AsyncStateMachineBox<App.<Work>d__1>\"}",
+           WORK_BOX);
+    define("{\"kind\":\"class\",\"id\":%d,\"name\":\"System.Object\"}", OBJECT);
+    node(1, 0, MAIN, 0);
+    node(10, 0, SET, 0);
+    node(11, 10, BOX, 3);
+    node(12, 11, MOVE_NEXT, 7);
+    node(13, 12, LEAF, 9);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    memory_free(map);
+    map = NULL;
+    report_defs_fini(&defs);
+    report_problems_fini(&problems);
+    return 0;
+}
+
+static void begun(int first_id, int parent, int il)
+{
+    node(first_id, parent, WORK, il);
+    node(first_id + 1, first_id, START, 3);
+    node(first_id + 2, first_id + 1, MOVE_NEXT, 4);
+}
+
+static uint32_t path_of(uint32_t id)
+{
+    uint32_t path;
+
+    assert_int_equal(report_defs_path(&defs, id, (struct report_place){0, 0}, &path), 0);
+    return path;
+}
+
+/* Nodes at which a box of Work was made; 0 ends them. */
+struct made {
+    const uint32_t *nodes;
+};
+
+static bool next(void *context, uint32_t *path, uint32_t *class_number)
+{
+    struct made *m = context;
+
+    if (!*m->nodes)
+        return false;
+    *path = path_of(*m->nodes++);
+    assert_int_equal(report_defs_class(&defs, WORK_BOX, (struct report_place){0, 0}, class_number),
+                     0);
+    return true;
+}
+
+/* The logical path of a node as "leaf:il outer:il ...". */
+static const char *logical(uint32_t id, bool complete, const uint32_t *made)
+{
+    struct made boxes = {made};
+    const struct report_logical_allocs allocs = {complete, next, &boxes};
+    static char text[1000];
+    uint32_t path = path_of(id);
+
+    if (!map)
+        assert_int_equal(report_logical(&defs, &allocs, &map), 0);
+    text[0] = '\0';
+    for (path = map ? map[path] : path; path > REPORT_PATH_LOST;
+         path = report_path(&defs, path)->parent) {
+        const struct report_path *p = report_path(&defs, path);
+        size_t used = strlen(text);
+
+        snprintf(text + used, sizeof(text) - used, "%s%s:%d", used ? " " : "",
+                 report_method(&defs, p->method)->name, p->il < 0 ? -1 : p->il);
+    }
+    if (path == REPORT_PATH_LOST)
+        strcat(text, " lost");
+    return text;
+}
+
+static const uint32_t nothing[] = {0};
+
+static void a_resumed_method_is_below_what_called_it(void **state)
+{
+    (void)state;
+    begun(20, 1, 5);
+    assert_string_equal(logical(13, true, nothing),
+                        "App.Leaf():9 App.<Work>d__1.MoveNext():5 App.Main():0");
+    assert_string_equal(logical(12, true, nothing), "App.<Work>d__1.MoveNext():5 App.Main():0");
+    assert_string_equal(logical(22, true, nothing), "App.<Work>d__1.MoveNext():5 App.Main():0");
+    assert_string_equal(logical(10, true, nothing), "App.Set():0");
+}
+
+static void without_a_beginning_its_callers_are_not_known(void **state)
+{
+    (void)state;
+    assert_string_equal(logical(13, true, nothing),
+                        "App.Leaf():9 App.<Work>d__1.MoveNext():-1 lost");
+}
+
+static void a_log_that_leaves_allocations_out_may_lack_a_beginning(void **state)
+{
+    (void)state;
+    begun(20, 1, 5);
+    assert_string_equal(logical(12, false, nothing), "App.<Work>d__1.MoveNext():-1 lost");
+}
+
+static void of_several_beginnings_what_they_have_in_common_is_kept(void **state)
+{
+    (void)state;
+    node(2, 1, OTHER, 1);
+    begun(20, 1, 5);
+    begun(30, 2, 6);
+    assert_string_equal(logical(12, true, nothing),
+                        "App.<Work>d__1.MoveNext():-1 (one of 2 callers):-1");
+    assert_int_equal(report_logical_ends(&defs, map[path_of(12)]), 2);
+    assert_int_equal(report_logical_ends(&defs, map[path_of(22)]), 0);
+}
+
+static void calls_on_two_lines_of_one_caller_keep_the_caller(void **state)
+{
+    (void)state;
+    begun(20, 1, 5);
+    begun(30, 1, 6);
+    assert_string_equal(logical(12, true, nothing), "App.<Work>d__1.MoveNext():-1 App.Main():0");
+}
+
+static void only_what_waited_can_have_been_resumed(void **state)
+{
+    static const uint32_t made[] = {22, 0};
+
+    (void)state;
+    begun(20, 1, 5);
+    begun(30, 1, 6);
+    assert_string_equal(logical(12, true, made), "App.<Work>d__1.MoveNext():5 App.Main():0");
+}
+
+static void a_method_that_only_its_own_continuation_began_ends(void **state)
+{
+    (void)state;
+    begun(20, 12, 5);
+    assert_string_equal(logical(12, true, nothing), "App.<Work>d__1.MoveNext():-1 lost");
+    assert_string_equal(logical(22, true, nothing),
+                        "App.<Work>d__1.MoveNext():5 App.<Work>d__1.MoveNext():-1 lost");
+}
+
+static void recursion_through_a_continuation_comes_to_an_end(void **state)
+{
+    (void)state;
+    begun(20, 13, 5);
+    begun(30, 1, 8);
+    node(41, 22, BOX, 3);
+    node(42, 41, MOVE_NEXT, 7);
+    begun(50, 42, 2);
+    assert_string_equal(logical(12, true, nothing),
+                        "App.<Work>d__1.MoveNext():-1 (one of 3 callers):-1");
+    assert_string_equal(logical(42, true, nothing),
+                        "App.<Work>d__1.MoveNext():-1 (one of 3 callers):-1");
+    assert_string_equal(logical(32, true, nothing), "App.<Work>d__1.MoveNext():8 App.Main():0");
+}
+
+static void a_method_inlined_in_its_caller_is_its_caller_s(void **state)
+{
+    (void)state;
+    node(20, 1, START, 5);
+    node(21, 20, MOVE_NEXT, 4);
+    assert_string_equal(logical(12, true, nothing), "App.<Work>d__1.MoveNext():5 App.Main():0");
+}
+
+static void an_iterator_is_below_what_moves_it(void **state)
+{
+    (void)state;
+    begun(20, 1, 5);
+    node(30, 10, ITERATOR, 4);
+    define("{\"kind\":\"node\",\"id\":31,\"parent\":11,\"method\":%d,\"call\":\"unhooked\"}", SET);
+    define("{\"kind\":\"node\",\"id\":32,\"parent\":31,\"method\":%d,\"call\":\"unhooked\"}",
+           ITERATOR);
+    assert_string_equal(logical(30, true, nothing), "App.<Iterate>d__2.MoveNext():4 App.Set():0");
+    assert_int_equal(map[path_of(32)], path_of(32));
+}
+
+static void without_async_methods_paths_stay(void **state)
+{
+    (void)state;
+    report_defs_fini(&defs);
+    assert_int_equal(report_defs_init(&defs, &problems), 0);
+    define("{\"kind\":\"method\",\"id\":1,\"name\":\"App.Main()\"}");
+    node(1, 0, MAIN, 0);
+    assert_string_equal(logical(1, true, nothing), "App.Main():0");
+    assert_null(map);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(a_resumed_method_is_below_what_called_it),
+        TEST(without_a_beginning_its_callers_are_not_known),
+        TEST(a_log_that_leaves_allocations_out_may_lack_a_beginning),
+        TEST(of_several_beginnings_what_they_have_in_common_is_kept),
+        TEST(calls_on_two_lines_of_one_caller_keep_the_caller),
+        TEST(only_what_waited_can_have_been_resumed),
+        TEST(a_method_that_only_its_own_continuation_began_ends),
+        TEST(recursion_through_a_continuation_comes_to_an_end),
+        TEST(a_method_inlined_in_its_caller_is_its_caller_s),
+        TEST(an_iterator_is_below_what_moves_it),
+        TEST(without_async_methods_paths_stay),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
