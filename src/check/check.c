@@ -86,10 +86,11 @@ bool check_counts(const struct check *check, uintptr_t function)
 
     if (!function)
         return false; /* a run of unmanaged frames */
-    if (!check->config.reduce)
+    if (!check->config.reduce && !load_relaxed(check->config.spared))
         return true;
     method = names_method_find(check->config.names, function);
-    return method && method->hooked;
+    return check->config.reduce ? method && method->hooked
+                                : !(method && load_relaxed(&method->spared));
 }
 
 static void flag_change(struct check *check, int by)

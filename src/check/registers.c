@@ -108,8 +108,10 @@ static enum agreement_call class_of(struct check_walk *walk, uintptr_t ip, uintp
     if (method && method->hidden)
         return AGREEMENT_CALL_HIDDEN;
     /* What --only does not name has no record, as a rule. */
-    return config->reduce && !(method && method->hooked) ? AGREEMENT_CALL_UNHOOKED
-                                                         : AGREEMENT_CALL_OTHER;
+    if (method ? load_relaxed(&method->spared) || (config->reduce && !method->hooked)
+               : config->reduce)
+        return AGREEMENT_CALL_UNHOOKED;
+    return AGREEMENT_CALL_OTHER;
 }
 
 /* `below`: how many shadow frames are older; that of a filter is never the oldest. */

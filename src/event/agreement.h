@@ -34,7 +34,7 @@ enum agreement_call {
     AGREEMENT_CALL_DYNAMIC, /* a DynamicMethod */
     AGREEMENT_CALL_HIDDEN,  /* exception machinery of CoreLib that the snapshot hides */
     AGREEMENT_CALL_HIJACKED, /* the frame did call it: a suspension had put the runtime's own address there */
-    AGREEMENT_CALL_UNHOOKED, /* with --only or --exclude: a method that is not hooked */
+    AGREEMENT_CALL_UNHOOKED, /* a method that was to have no hooks */
     AGREEMENT_CALL_UNNAMED, /* one of native, tail, stub, dynamic: the runtime does not say in a hook */
     AGREEMENT_CALL_OTHER, /* none of these: unexplained */
     AGREEMENT_CALLS

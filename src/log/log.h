@@ -35,9 +35,10 @@ struct log_config {
     char *const *command; /* arguments of the process, NULL-terminated */
     const _Atomic(uint64_t)
         *missed; /* wanted methods that were compiled without hooks at first (--only) */
-    const struct profile *profile; /* NULL: no --profile */
-    const char *control;           /* path of the control socket; NULL: none */
-    const char *uncontrolled;      /* why there is none although it was wanted; NULL */
+    const _Atomic(uint64_t) *spared; /* methods left without hooks: the runtime fails with them */
+    const struct profile *profile;   /* NULL: no --profile */
+    const char *control;             /* path of the control socket; NULL: none */
+    const char *uncontrolled;        /* why there is none although it was wanted; NULL */
     const char *no_native; /* why there are no native frames although they were wanted; NULL */
     double (*measure)(
         void); /* ns per call pair of the hooks; run once on the writer; may be NULL */

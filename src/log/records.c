@@ -516,6 +516,9 @@ int log_write_end(struct log *log, uint64_t t)
         (json_int_t)(log->file.bytes + log->file.buffer.size));
     if (line && log->cut_allocs)
         json_object_set_new(line, "cut_allocs", json_integer((json_int_t)log->cut_allocs));
+    if (line && load_relaxed(log->config.spared))
+        json_object_set_new(json_object_get(line, "hooks"), "spared",
+                            json_integer((json_int_t)load_relaxed(log->config.spared)));
     if (line && log->file.part > 1) /* the sums are of the whole recording */
         json_object_set_new(line, "part", json_integer(log->file.part));
     if (line && log->config.options->args.count + log->config.options->returns.count)

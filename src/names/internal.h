@@ -16,7 +16,13 @@
 #include <pthread.h>
 
 /* Types of System.Private.CoreLib that are told apart by token; 0 while not found. */
-enum { NAMES_CANON, NAMES_STRING, NAMES_HIDDEN, NAMES_TOKENS = NAMES_HIDDEN + 3 };
+enum {
+    NAMES_CANON,
+    NAMES_STRING,
+    NAMES_ASYNC_HELPERS,
+    NAMES_HIDDEN,
+    NAMES_TOKENS = NAMES_HIDDEN + 3
+};
 
 struct names_module_entry {
     struct names_entry entry;

@@ -230,6 +230,7 @@ static void find_types(struct names_module_entry *m)
     static const char *const types[NAMES_TOKENS] = {
         [NAMES_CANON] = "System.__Canon",
         [NAMES_STRING] = "System.String",
+        [NAMES_ASYNC_HELPERS] = "System.Runtime.CompilerServices.AsyncHelpers",
         [NAMES_HIDDEN] = "System.Runtime.EH",
         [NAMES_HIDDEN + 1] = "System.Runtime.StackFrameIterator",
         [NAMES_HIDDEN + 2] = "System.Runtime.ExceptionServices.InternalCalls",
@@ -660,25 +661,26 @@ static void method_free(struct names_method_entry *m)
         memory_free((void *)(uintptr_t)load_relaxed(&m->record.text));
 }
 
-/* Whether the snapshot hides the method, and the hooks must leave it alone: its type is one of three. */
-static bool method_hidden(const struct names_method *m)
+/* Which of the types of CoreLib that are told apart by token has the method; NAMES_TOKENS: none of them. */
+static size_t method_type(const struct names_method *m)
 {
     const struct names_module_entry *module;
     uint32_t type = 0;
+    size_t i;
 
     if (!m->module || !m->module->corelib)
-        return false;
+        return NAMES_TOKENS;
     module = names_module_entry(m->module);
     if (m->owner)
         type = m->owner->token;
     else if (!m->module->import ||
              m->module->import->vtbl->get_method_props(m->module->import, m->token, &type, NULL, 0,
                                                        NULL, NULL, NULL, NULL, NULL, NULL) < 0)
-        return false;
-    for (size_t i = NAMES_HIDDEN; i < NAMES_TOKENS; i++)
+        return NAMES_TOKENS;
+    for (i = 0; i < NAMES_TOKENS; i++)
         if (module->token[i] && module->token[i] == type)
-            return true;
-    return false;
+            break;
+    return i;
 }
 
 /* Whether it stands for more than one type: System.__Canon is in it. */
@@ -708,6 +710,7 @@ static int method_describe(struct names *names, uintptr_t function_id,
     struct arg_ids ids = {0, NULL, {0}};
     uintptr_t class_id = 0, module_id = 0;
     struct names_method *m;
+    size_t type;
     hresult hr;
     int err;
 
@@ -736,7 +739,10 @@ static int method_describe(struct names *names, uintptr_t function_id,
         m->args = ids.count;
         m->collectible = !m->module || m->module->collectible ||
                          (m->owner && m->owner->collectible) || args_collectible(m->arg, m->args);
-        m->hidden = method_hidden(m);
+        type = method_type(m);
+        /* The snapshot hides these, and the hooks must leave them alone. */
+        m->hidden = type >= NAMES_HIDDEN && type < NAMES_TOKENS;
+        m->suspends = type == NAMES_ASYNC_HELPERS && names_method_async(m);
         m->shared = method_shared(m);
         /* Of code shared by instantiations nobody says whether one of them can be unloaded. */
         entry->recheck = m->collectible || !m->owner;

@@ -70,8 +70,11 @@ struct names_method {
     uint32_t args; /* number of the method's own type arguments */
     struct names_class **arg; /* entries may be NULL, as above */
     bool collectible;
-    bool hidden; /* of one of the three types of CoreLib that the snapshot hides: never hook it */
-    bool hooked; /* what the mapper answered */
+    bool hidden;   /* of one of the three types of CoreLib that the snapshot hides: never hook it */
+    bool suspends; /* of CoreLib's AsyncHelpers: suspends what awaits, by runtime async */
+    bool hooked;   /* what the mapper answered */
+    _Atomic(bool)
+        spared;  /* left without hooks because with them the runtime fails (profiler/selection.h) */
     bool traced; /* its calls are events (--events calls); the mapper's */
     _Atomic(uint32_t) compiled; /* how often the JIT made code of it, if that is recorded */
     bool shared; /* code for more than one instantiation: owner and arguments say only part of it */
@@ -180,6 +183,17 @@ const struct names_method *names_method_by_id(const struct names *names, uint32_
 
 /* Is it for unmanaged callers only (the attribute of that name)? Asks the module's metadata. Threads: any. */
 bool names_method_unmanaged_callers(const struct names_method *method);
+
+/* Is it a method of runtime async (miAsync)? Asks the module's metadata. Threads: any. */
+bool names_method_async(const struct names_method *method);
+
+/*
+ * names_method_awaited - may this be code that the runtime made of a method that returns a Task, for methods of runtime
+ * async to await: code that returns a continuation? Right for a method that is not generic, neither it nor its type; of
+ * generic ones it is said of every method that returns a Task or a ValueTask, since there it cannot be told.
+ * Threads: any; mapper and callbacks.
+ */
+bool names_method_awaited(const struct names *names, const struct names_method *method);
 
 /* Text, or NULL when nobody has resolved it yet. Threads: any. */
 const char *names_method_text(const struct names_method *method);

@@ -75,7 +75,6 @@ static int runtime_check(struct profiler *p, char *why)
     }
     p->unverified = major > HIGHEST_MAJOR;
     p->before_10 = major < 10;
-    p->spares_unmanaged_callers = p->options.hooks == OPTIONS_HOOKS_ELT2 && p->before_10;
     return 0;
 }
 
@@ -503,8 +502,8 @@ static int wire(struct profiler *p, char *why)
     struct check_config check = {.info = p->info,
                                  .agreement = &p->agreement,
                                  .hook_caller = hook_caller,
-                                 .reduce = p->options.only.count || p->options.exclude.count ||
-                                           p->spares_unmanaged_callers,
+                                 .reduce = p->options.only.count || p->options.exclude.count,
+                                 .spared = &p->selection.spared,
                                  .native = p->options.native,
                                  .log_all = p->options.capture == OPTIONS_CAPTURE_BOTH,
                                  .toggle_flag = !snapshot_flag(p)};
@@ -530,6 +529,7 @@ static int wire(struct profiler *p, char *why)
     struct log_config log = {.options = &p->options,
                              .hub = &p->hub,
                              .missed = &p->selection.missed_count,
+                             .spared = &p->selection.spared,
                              .agreement = p->options.check || p->options.check_calls ||
                                                   p->options.check_threads || snapshots
                                               ? &p->agreement
@@ -581,7 +581,9 @@ static int wire(struct profiler *p, char *why)
         tree_sites_new(&allocs, &p->sites))
         return -1;
     selection_init(&p->selection, p->info, p->names, &p->options);
-    p->selection.spares_unmanaged_callers = p->spares_unmanaged_callers;
+    p->selection.spares_unmanaged_callers = p->elt2 && p->before_10;
+    p->selection.spares_async = p->elt2 && !p->before_10;
+    store_relaxed(&p->selection.async, p->unverified); /* .NET 11 has it in its framework */
     check.names = alloc.names = log.names = families.names = values.names = p->names;
     check.tree = alloc.tree = log.tree = p->tree;
     alloc.sites = log.sites = p->sites;

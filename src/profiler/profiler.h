@@ -37,8 +37,7 @@ struct profiler {
     bool unverified;
     bool before_10; /* .NET 8 or 9 */
     bool elt2;
-    bool values;                   /* --args or --returns */
-    bool spares_unmanaged_callers; /* selection.h */
+    bool values; /* --args or --returns */
     struct names *names;
     struct tree *tree;
     struct tree_sites *sites;

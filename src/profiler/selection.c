@@ -136,12 +136,34 @@ bool selection_may_want(struct selection *s, const struct selection_definition *
     return !type || type_may_match(s, module, type);
 }
 
+/* What is awaited by methods of runtime async is compiled after the first of these. */
+static bool returns_continuation(struct selection *s, const struct names_method *method)
+{
+    if (names_method_async(method)) {
+        store_relaxed(&s->async, true);
+        return true;
+    }
+    return load_relaxed(&s->async) && names_method_awaited(s->names, method);
+}
+
+/* Does the runtime fail with this method hooked? */
+static bool spares(struct selection *s, struct names_method *method)
+{
+    if (!method->suspends &&
+        !(s->spares_unmanaged_callers && names_method_unmanaged_callers(method)) &&
+        !(s->spares_async && returns_continuation(s, method)))
+        return false;
+    if (!atomic_exchange(&method->spared, true))
+        add_relaxed(&s->spared, 1);
+    return true;
+}
+
 bool selection_wants(struct selection *s, struct names_method *method)
 {
     const struct options_patterns *only = &s->options->only, *exclude = &s->options->exclude;
     const char *name;
 
-    if (method->hidden || (s->spares_unmanaged_callers && names_method_unmanaged_callers(method)))
+    if (method->hidden || load_relaxed(&method->spared) || spares(s, method))
         return false;
     if (!only->count && !exclude->count)
         return true;

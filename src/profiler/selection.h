@@ -26,6 +26,13 @@ struct selection {
     /* ELT2 on .NET 8 and 9: the runtime's wrapper crashes when a thread of native code enters through an
      * UnmanagedCallersOnly method, with empty hooks too. Those methods are left unhooked there. */
     bool spares_unmanaged_callers;
+    /* ELT2 from .NET 10 on: the wrapper does not keep the register in which a method of runtime async returns its
+     * continuation. Under any hooks the unoptimised code of those of CoreLib that suspend what awaits
+     * (names_method.suspends) goes on instead: the suspending return is merged with the others. */
+    bool spares_async;
+    _Atomic(bool)
+        async; /* a method of runtime async was compiled, or such code may be precompiled */
+    _Atomic(uint64_t) spared; /* methods left without hooks for such a reason */
     pthread_mutex_t lock; /* guards what follows; held for list work and for changing the flag */
     unsigned loading;     /* modules being loaded */
     unsigned wanted;      /* methods to be hooked for which the mapper is to be called yet */

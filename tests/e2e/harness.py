@@ -145,6 +145,16 @@ def _hash(paths):
     return digest.hexdigest()
 
 
+def _folders_of(program):
+    """Folders of other programs that a project takes files from."""
+    found = set()
+    for name in os.listdir(os.path.join(PROGRAMS, program)):
+        if name.endswith(('proj', '.props')):
+            with open(os.path.join(PROGRAMS, program, name), encoding='utf-8') as file:
+                found.update(re.findall(r'(?:Include|Project)="\.\./(\w+)/', file.read()))
+    return found.union(*(_folders_of(other) for other in found - {program}))
+
+
 # What restoring says when a package is not to be had: unknown, no such version, source not reachable.
 NO_PACKAGE = ('NU1101', 'NU1102', 'NU1103', 'NU1301')
 
@@ -158,8 +168,8 @@ class Programs:
         self.no_runtime = set()
 
     def _stamp(self, program, more):
-        return _hash([os.path.join(PROGRAMS, program), os.path.join(PROGRAMS, 'Common'),
-                      os.path.join(PROGRAMS, 'Directory.Build.props')]) + ' ' + os.path.basename(SDK) + ' ' + more
+        return _hash([os.path.join(PROGRAMS, name) for name in sorted(_folders_of(program) | {program}) + ['Common']] +
+                     [os.path.join(PROGRAMS, 'Directory.Build.props')]) + ' ' + os.path.basename(SDK) + ' ' + more
 
     def _stamp_path(self, program, flavour):
         return os.path.join(OUT, flavour, '.' + program + '.stamp')

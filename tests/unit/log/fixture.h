@@ -42,7 +42,7 @@ struct world {
     struct tree_sites *sites;
     struct event_hub hub;
     struct agreement agreement;
-    _Atomic(uint64_t) missed;
+    _Atomic(uint64_t) missed, spared;
     struct log_config config;
     struct log *log;
     struct event_ring *ring; /* the test's own thread */
@@ -90,7 +90,8 @@ static inline void world_init(struct world *w)
                                     .executable = "/usr/bin/dotnet",
                                     .name = "App",
                                     .command = command,
-                                    .missed = &w->missed};
+                                    .missed = &w->missed,
+                                    .spared = &w->spared};
 }
 
 static inline void payload_free(const struct event *event)

@@ -11,9 +11,13 @@ using static Torture.Sink;
 
 namespace Torture;
 
-static class Program
+static partial class Program // RuntimeAsync compiles this file, too, and adds cases of its own
 {
     static int Main(string[] args) => Run(args,
+    [
+#if RUNTIME_ASYNC
+        .. Own,
+#endif
         ("iterator", Iterator),
         ("iterator-abandoned", IteratorAbandoned),
         ("iterator-throws", IteratorThrows),
@@ -51,7 +55,8 @@ static class Program
         ("stream-cancelled", () => Wait(StreamCancelled())),
         ("async-dispose", () => Wait(Disposing())),
         ("synchronisation-context", WithContext),
-        ("blocking", Blocking));
+        ("blocking", Blocking),
+    ]);
 
     static void Wait(Task task) => task.GetAwaiter().GetResult();
 

@@ -1,0 +1,52 @@
+"""
+Runtime async: the runtime, not the compiler, suspends and resumes methods (.NET 10, DOTNET_RuntimeAsync=1). Such a method
+returns a continuation beside its result, is entered again when it is resumed, and is not left when it suspends.
+"""
+from harness import ENVIRONMENT, HOOKS, PROGRAM, each, needs, run
+
+FRAMEWORK = 'net10.0'
+PROGRAMS = ('RuntimeAsync', 'RuntimeAsyncDebug')  # optimised, and as a Debug build has it
+SWITCHED_ON = dict(ENVIRONMENT, DOTNET_RuntimeAsync='1')
+
+
+def command_of(program, *arguments):
+    return PROGRAM.command(program, FRAMEWORK) + list(arguments)
+
+
+def as_unprofiled(t, r, command):
+    plain = run(command, env=SWITCHED_ON)
+    t.equal((plain.status, plain.out), (0, b'ok\n'), 'unprofiled\n%s' % plain)
+    t.equal((r.status, r.out), (plain.status, plain.out), 'recorded\n%s' % r)
+
+
+@needs(*PROGRAMS, framework=FRAMEWORK)
+@each('hooks', *HOOKS)
+@each('program', *PROGRAMS)
+def test_every_stack_is_the_snapshots(t, program, hooks):
+    r = t.record(command_of(program), hooks=hooks, check=1, env=SWITCHED_ON)
+    as_unprofiled(t, r, command_of(program))
+    t.true(t.exact(r)['equal'] > 15_000, 'too few comparisons')
+    names = {r.log.methods[n['method']]['name'].split('(')[0] for n in r.log.nodes.values() if n.get('method')}
+    awaiting = {'Torture.Program.' + name for name in ('Suspended', 'Later', 'Down', 'Through', 'Mixed')}
+    t.equal(names & awaiting, awaiting if hooks == 'elt3' else set(), 'methods of runtime async in stacks')
+    t.true(r.log.end['hooks']['spared'] > 0, 'no method was left without hooks')
+    # What returns a Task without being one of them keeps its hooks.
+    t.true('Torture.Program.Plain.Do' in names, 'Plain.Do is in no stack')
+
+
+@needs(PROGRAMS[0], framework=FRAMEWORK)
+def test_own_methods_only(t):
+    r = t.record(command_of(PROGRAMS[0]), '--only', 'Torture.*', hooks='elt2', check=1, env=SWITCHED_ON)
+    as_unprofiled(t, r, command_of(PROGRAMS[0]))
+    t.true(t.exact(r)['equal'] > 15_000, 'too few comparisons')
+
+
+@needs(PROGRAMS[0], framework=FRAMEWORK)
+@each('hooks', *HOOKS)
+def test_calls_and_snapshots_in_hooks(t, hooks):
+    command = command_of(PROGRAMS[0], '--case', 'suspended', '--case', 'recursion', '--case', 'filters-and-finallys')
+    r = t.record(command, '--events', 'calls', hooks=hooks, env=SWITCHED_ON)
+    as_unprofiled(t, r, command)
+    t.equal(r.log.end['lost'], 0, 'lost')
+    r = t.record(command, '--check-calls', '1', hooks=hooks, check=1, env=SWITCHED_ON)
+    t.exact(r)
