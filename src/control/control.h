@@ -48,12 +48,12 @@ const char *control_path(const struct control *control); /* of the socket; NULL:
 
 /*
  * control_start - from here on the API answers. control_serve - the socket, too: its thread (all signals blocked, named);
- * until then who connects waits. Without memory for it there is no socket. Threads: any, once.
+ * until then who connects waits. Returns: 0, or -errno with one line in why, then the socket is gone. Threads: any, once.
  * control_stop - no more answers; waits for the one under way at most timeout_ms; the socket is gone after it.
  * control_abandon - in a child after fork: the socket is the parent's. Async-signal-safe.
  */
 void control_start(struct control *control, const struct control_config *config);
-void control_serve(struct control *control);
+int control_serve(struct control *control, char *why, size_t why_size);
 void control_stop(struct control *control, unsigned timeout_ms);
 void control_abandon(struct control *control);
 

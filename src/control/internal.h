@@ -26,6 +26,7 @@ struct control {
     struct dump *dump;             /* the thread's */
     struct control_client *client; /* the thread's; NULL-ended by count */
     size_t clients;
+    uint64_t crowded_until_ns; /* the thread's: until then nobody is let in */
 };
 
 /* socket.c: 0 or -errno with why. control_admit - the peer's user is ours. */

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -22,7 +23,8 @@
 #define IDLE_NS      600000000000ull /* a client that asks nothing */
 #define POLL_MS      1000
 #define SEND_PIECE   262144u
-#define MOST_KEPT    131072u /* bytes: a larger reply's memory is given back */
+#define MOST_KEPT    131072u      /* bytes: a larger reply's memory is given back */
+#define CROWDED_NS   250000000ull /* no descriptor was left for who connects: they wait that long */
 
 struct control_client {
     int fd;
@@ -154,6 +156,20 @@ static void accept_all(struct control *c)
             client_wait(&c->client[c->clients++]);
         }
     }
+    if (errno != EAGAIN && errno != ECONNABORTED && errno != EINTR)
+        c->crowded_until_ns = clock_ns() + CROWDED_NS; /* they stay in line: poll would not rest */
+}
+
+/* How long poll may wait; the listener is looked at when there may be room for who stands there. */
+static int rest_ms(const struct control *c, struct pollfd *listener)
+{
+    uint64_t now = clock_ns();
+
+    *listener = (struct pollfd){.fd = c->listener, .events = POLLIN};
+    if (now >= c->crowded_until_ns)
+        return POLL_MS;
+    listener->fd = -1; /* poll passes it over */
+    return (int)((c->crowded_until_ns - now) / 1000000) + 1;
 }
 
 static short wants(const struct control_client *client)
@@ -179,12 +195,13 @@ static bool serve(struct control *c)
 {
     struct pollfd fd[2 + MOST_CLIENTS];
     size_t count = c->clients;
+    int rest;
 
     fd[0] = (struct pollfd){.fd = c->wake, .events = POLLIN};
-    fd[1] = (struct pollfd){.fd = c->listener, .events = POLLIN};
+    rest = rest_ms(c, &fd[1]);
     for (size_t i = 0; i < count; i++)
         fd[2 + i] = (struct pollfd){.fd = c->client[i].fd, .events = wants(&c->client[i])};
-    if (poll(fd, (nfds_t)(2 + count), POLL_MS) < 0)
+    if (poll(fd, (nfds_t)(2 + count), rest) < 0)
         return true;
     if (!turn_begin(&c->turn))
         return false;
@@ -223,7 +240,14 @@ int control_new(struct control **out)
 
 int control_listen(struct control *c, char *why, size_t why_size)
 {
-    return control_socket_open(c, why, why_size);
+    int err;
+
+    c->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (c->wake >= 0)
+        return control_socket_open(c, why, why_size);
+    err = -errno;
+    snprintf(why, why_size, "cannot make an event descriptor: %s", strerror(-err));
+    return err;
 }
 
 const char *control_path(const struct control *c)
@@ -245,8 +269,7 @@ static int thread_start(struct control *c)
 
     c->client = memory_zalloc(MOST_CLIENTS, sizeof(*c->client));
     c->dump = dump_new(c->config.names);
-    c->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (!c->client || !c->dump || c->wake < 0)
+    if (!c->client || !c->dump)
         return ENOMEM;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* the new thread inherits the mask */
@@ -255,14 +278,20 @@ static int thread_start(struct control *c)
     return err;
 }
 
-void control_serve(struct control *c)
+int control_serve(struct control *c, char *why, size_t why_size)
 {
+    int err;
+
     if (c->listener < 0 || !turn_begin(&c->turn))
-        return;
-    c->threaded = !thread_start(c);
-    if (!c->threaded)
+        return 0; /* none was wanted or to be had, or it ends */
+    err = thread_start(c);
+    c->threaded = !err;
+    if (err) {
+        snprintf(why, why_size, "cannot start the thread of the socket: %s", strerror(err));
         control_socket_close(c);
+    }
     turn_end(&c->turn);
+    return -err;
 }
 
 void control_stop(struct control *c, unsigned timeout_ms)

@@ -59,6 +59,12 @@ int log_start(struct log *log); /* starts the writer (all signals blocked, named
  */
 void log_stop(struct log *log, unsigned timeout_ms);
 
+/* log_withdraw - instead of log_start: no recording, and no log. The log must not be used after it. */
+void log_withdraw(struct log *log);
+
+/* log_uncontrolled - there is no socket any more, and why: the status says it. The text stays. Threads: any, once. */
+void log_uncontrolled(struct log *log, const char *why);
+
 /* In a child after fork: nothing is written any more, the file is the parent's. Async-signal-safe. */
 void log_abandon(struct log *log);
 

@@ -97,6 +97,7 @@ struct log {
     struct log_file file;
     pthread_t thread;
     bool started;
+    _Atomic(const char *) uncontrolled; /* why there is no socket; NULL */
     _Atomic(bool) waits; /* the writer sleeps for something to get its name, but not long */
     _Atomic(bool) stopping, ended, abandoned; /* set by others, by the writer, by a forked child */
     struct wake over;                         /* log_stop sleeps here until ended */

@@ -82,6 +82,7 @@ static const char *capture_name(enum options_capture capture)
 int log_write_header(struct log *log)
 {
     const struct log_config *c = &log->config;
+    const char *uncontrolled = load_acquire(&log->uncontrolled);
     char started[32] = "";
     time_t now = time(NULL);
     struct tm utc;
@@ -99,8 +100,7 @@ int log_write_header(struct log *log)
         ((c->no_native && json_object_set_new(line, "no_native", json_string(c->no_native))) ||
          (c->unverified && json_object_set_new(line, "unverified", json_true())) ||
          (log->file.part > 1 && json_object_set_new(line, "part", json_integer(log->file.part))) ||
-         (c->uncontrolled &&
-          json_object_set_new(line, "uncontrolled", log_text(c->uncontrolled))))) {
+         (uncontrolled && json_object_set_new(line, "uncontrolled", log_text(uncontrolled))))) {
         json_decref(line);
         line = NULL;
     }
@@ -560,6 +560,7 @@ static void status_emit(const char *folder, json_t *status)
 void log_status_write(const struct log *log, const char *state)
 {
     const struct log_config *c = &log->config;
+    const char *uncontrolled = load_acquire(&log->uncontrolled);
     uint64_t by[EVENT_LOST_REASONS], seen, lost = 0;
     json_t *status;
 
@@ -578,14 +579,14 @@ void log_status_write(const struct log *log, const char *state)
                             json_integer((json_int_t)tree_refused(c->tree)));
         json_object_set_new(status, "cut_allocs", json_integer((json_int_t)log->cut_allocs));
     }
-    if (status && c->control)
+    if (status && c->control && !uncontrolled)
         json_object_set_new(status, "control", log_text(c->control));
     if (status && c->unverified)
         json_object_set_new(status, "unverified", json_true());
     if (status && c->no_native)
         json_object_set_new(status, "no_native", json_string(c->no_native));
-    if (status && c->uncontrolled)
-        json_object_set_new(status, "uncontrolled", log_text(c->uncontrolled));
+    if (status && uncontrolled)
+        json_object_set_new(status, "uncontrolled", log_text(uncontrolled));
     if (status && log->file.error) {
         char reason[4200];
 

@@ -492,6 +492,7 @@ int log_open(const struct log_config *config, struct log **out, char *why, size_
     log->config = *config;
     log->zero_ns = clock_ns();
     log->generation = 1;
+    store_relaxed(&log->uncontrolled, config->uncontrolled);
     err = log_file_open(log, why, why_size);
     if (err)
         goto failed;
@@ -530,6 +531,18 @@ int log_start(struct log *log)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     log->started = err == 0;
     return -err;
+}
+
+void log_withdraw(struct log *log)
+{
+    unlink(log->file.path);
+    log_sites_free(log->sites);
+    log_file_free(log);
+}
+
+void log_uncontrolled(struct log *log, const char *why)
+{
+    store_release(&log->uncontrolled, why); /* the text before it */
 }
 
 void log_stop(struct log *log, unsigned timeout_ms)

@@ -149,7 +149,8 @@ static bool resolver_poll(void *context)
 
     if (!p->served) { /* here: the program need not wait for its thread to be made */
         p->served = true;
-        control_serve(p->control);
+        if (control_serve(p->control, p->uncontrolled, sizeof(p->uncontrolled)))
+            log_uncontrolled(p->log, p->uncontrolled);
     }
     some = p->log && log_resolve(p->log);
     now = clock_ns();
@@ -671,6 +672,18 @@ static hresult events_set(struct profiler *p)
     return p->info->vtbl->set_event_mask2(p->info, low, high);
 }
 
+/* The writer last: it says that it records. */
+static int threads_start(struct profiler *p)
+{
+    int err = pthread_atfork(NULL, NULL, after_fork_in_child) ? -ENOMEM : names_start(p->names);
+
+    if (!err && (err = log_start(p->log)))
+        names_stop(p->names, STOP_MS);
+    if (err)
+        log_withdraw(p->log);
+    return err;
+}
+
 hresult profiler_initialize(struct profiler *p, struct clr_unknown *info)
 {
     const char *text = getenv(OPTIONS_VARIABLE);
@@ -703,8 +716,7 @@ hresult profiler_initialize(struct profiler *p, struct clr_unknown *info)
     if (options_records(&p->options, OPTIONS_CALLS))
         calls_start(&p->options, family_ring, p);
     control_begin(p);
-    if (pthread_atfork(NULL, NULL, after_fork_in_child) || log_start(p->log) ||
-        names_start(p->names))
+    if (threads_start(p))
         return decline(p, "no thread could be started");
     if (p->check_threads && (p->info_version < 10 || check_threads_start(p->check_threads)))
         p->check_threads = NULL; /* recorded without; the log then has no stops */
