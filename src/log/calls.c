@@ -27,11 +27,13 @@ struct log_calls {
     struct buffer
         at_start; /* calls open when the batch began, "method,t,..."; often empty: not said */
     bool says_open;
-    uint64_t t, last;  /* of the batch's first event, and of its last, ns */
-    uint64_t began;    /* clock_ns(): how old it is */
-    uint32_t depth;    /* calls open when it began */
-    uint64_t entered;  /* in it */
-    size_t since_open; /* bytes of events since a list of what is open */
+    bool
+        doomed; /* names a method that the log has not defined, or not what is open: it is dropped */
+    uint64_t t, last;        /* of the batch's first event, and of its last, ns */
+    uint64_t began;          /* clock_ns(): how old it is */
+    uint32_t depth;          /* calls open when it began */
+    uint64_t entered, ended; /* in it */
+    size_t since_open;       /* bytes of events since a list of what is open */
     struct log_call {
         uint32_t method;
         uint64_t t;
@@ -97,27 +99,43 @@ static inline void put(struct log_calls *c, int64_t code, int64_t number)
     b->size = (size_t)(at - b->data);
 }
 
-static void list_open(struct log_calls *c)
+static int define_by_id(struct log *log, uint32_t id)
 {
+    const struct names_method *method;
+
+    if (log_ids_has(&log->methods, id))
+        return 0;
+    method = names_method_by_id(log->config.names, id);
+    return method ? log_define_method(log, method) : -ENOENT;
+}
+
+/* What it names is defined once more if this part of the log has not done so. */
+static void list_open(struct log *log, struct log_calls *c)
+{
+    int err = 0;
+
     buffer_clear(&c->at_start);
-    for (uint32_t i = 0; i < c->count; i++)
+    for (uint32_t i = 0; !err && i < c->count; i++) {
+        err = define_by_id(log, c->open[i].method);
         buffer_format(&c->at_start, "%s%u,%llu", i ? "," : "", c->open[i].method,
                       (unsigned long long)c->open[i].t);
-    c->says_open = !c->at_start.failed;
+    }
+    c->says_open = !err && !c->at_start.failed;
+    c->doomed = !c->says_open;
     c->since_open = 0;
 }
 
-static void begin(struct log_thread *thread, uint64_t ns)
+static void begin(struct log *log, struct log_thread *thread, uint64_t ns)
 {
     struct log_calls *c = thread->calls;
 
     c->t = c->last = ns < thread->last_ns ? thread->last_ns : ns;
     c->began = clock_ns();
     c->depth = c->count;
-    c->entered = 0;
-    c->says_open = false;
+    c->entered = c->ended = 0;
+    c->says_open = c->doomed = false;
     if (c->since_open >= OPEN_BYTES + 32 * (size_t)c->count)
-        list_open(c);
+        list_open(log, c);
 }
 
 static inline int open_push(struct log_calls *c, uint32_t method, uint64_t t)
@@ -151,6 +169,7 @@ static inline void take_end(struct log *log, struct log_calls *c, enum event_cal
         memmove(&c->open[c->count - 1 - younger], &c->open[c->count - younger],
                 younger * sizeof(*c->open));
     c->count--;
+    c->ended++;
     log->calls.left += what == EVENT_CALL_LEAVE;
     log->calls.tail_calls += what == EVENT_CALL_TAIL;
     log->calls.unwound += what == EVENT_CALL_UNWOUND;
@@ -162,7 +181,7 @@ static inline int take(struct log *log, struct log_calls *c, const struct event 
     enum event_call what = event_call_what(event);
     int64_t step = (int64_t)(ns - c->last);
 
-    for (; UNLIKELY(c->count > event->node); c->count--, log->calls.ends_missing++)
+    for (; UNLIKELY(c->count > event->node); c->count--, c->ended++, log->calls.ends_missing++)
         put(c, SST_CALL_END_MISSING, 0);
     if (UNLIKELY(what == EVENT_CALL_MISSING)) {
         put(c, SST_CALL_MISSING, (int64_t)event->subject);
@@ -186,12 +205,17 @@ static inline int take(struct log *log, struct log_calls *c, const struct event 
     return 0;
 }
 
-static int define(struct log *log, const struct event *event)
+/* *doomed: the file takes no definition. */
+static int define(struct log *log, const struct event *event, bool *doomed)
 {
+    int err;
+
     if (event_call_what(event) != EVENT_CALL_ENTER ||
         log_ids_has(&log->methods, event_call_method(event)))
         return 0;
-    return log_define_method(log, (const struct names_method *)event->subject);
+    err = log_define_method(log, (const struct names_method *)event->subject);
+    *doomed |= err == -ENOSPC;
+    return err == -ENOSPC ? 0 : err;
 }
 
 size_t log_write_calls(struct log *log, struct log_thread *thread, const struct event *events,
@@ -205,12 +229,15 @@ size_t log_write_calls(struct log *log, struct log_thread *thread, const struct 
     for (done = 0; done < count && event_kind(&events[done]) == EVENT_CALL; done++) {
         uint64_t ns = clock_ticks_to_ns(events[done].ticks);
 
-        *err = define(log, &events[done]);
+        bool doomed = false;
+
+        *err = define(log, &events[done], &doomed);
         if (*err)
             break;
         ns = ns > log->zero_ns ? ns - log->zero_ns : 0;
         if (!c->events.size)
-            begin(thread, ns);
+            begin(log, thread, ns);
+        c->doomed |= doomed;
         *err = take(log, c, &events[done], ns);
         if (*err)
             break;
@@ -240,10 +267,11 @@ void log_calls_flush(struct log *log, struct log_thread *thread)
     struct log_calls *c = thread->calls;
     struct buffer *b = &log->file.buffer;
     size_t mark = b->size;
-    bool full = log_file_full(log), failed;
+    bool full, failed;
 
     if (!c || !c->events.size)
         return;
+    full = c->doomed || log_file_full(log);
     if (!full) {
         put_head(b, thread, c);
         buffer_text(b, ",\"e\":[");
@@ -256,9 +284,13 @@ void log_calls_flush(struct log *log, struct log_thread *thread)
         b->failed = 0;
         log->family_lost[OPTIONS_CALLS][full ? EVENT_LOST_WRITE_FAILED : EVENT_LOST_NO_MEMORY] +=
             c->entered;
+        log->calls.entered_lost += c->entered;
+        log->calls.ended_lost += c->ended;
         c->since_open = SIZE_MAX / 2; /* the next one says what is open */
     } else {
-        log->family_written[OPTIONS_CALLS] += c->entered;
+        log->put.lines[SST_KIND_CALLS]++;
+        log->put.entered += c->entered;
+        log->put.ended += c->ended;
         c->since_open += c->events.size;
     }
     if (c->last > thread->last_ns)
@@ -306,11 +338,17 @@ json_t *log_calls_json(const struct log *log)
 {
     const struct log_call_sums *s = &log->calls;
     uint64_t open = s->open_ended;
+    json_t *sums;
 
     for (const struct log_thread *thread = log->threads; thread; thread = thread->next)
         open += thread->calls ? thread->calls->count : 0;
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "entered", (json_int_t)s->entered,
+    sums = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "entered", (json_int_t)s->entered,
                      "left", (json_int_t)s->left, "tail_calls", (json_int_t)s->tail_calls,
                      "unwound", (json_int_t)s->unwound, "ends_missing", (json_int_t)s->ends_missing,
                      "open", (json_int_t)open, "missing", (json_int_t)s->missing);
+    if (sums && s->entered_lost + s->ended_lost)
+        json_object_set_new(sums, "not_written",
+                            json_pack("{s:I, s:I}", "entered", (json_int_t)s->entered_lost, "ended",
+                                      (json_int_t)s->ended_lost));
+    return sums;
 }

@@ -62,33 +62,37 @@ static int define_module(struct log *log, const struct names_module *module)
 
     if (!module || log_ids_has(&log->modules, module->id))
         return 0;
+    if (log_file_full(log))
+        return -ENOSPC;
     put_number(b, "{\"kind\":\"module\",\"id\":", module->id);
     put_text(b, ",\"name\":", module->name);
     put_text(b, ",\"path\":", module->path);
     if (*module->mvid)
         put_text(b, ",\"mvid\":", module->mvid);
-    err = log_line_end(b, mark);
+    err = log_line_end(log, SST_KIND_MODULE, mark);
     return err ? err : ids_add(&log->modules, module->id);
 }
 
 /* A class or a method: what both have. */
-static int define_named(struct log *log, const char *beginning, uint32_t id, const char *name,
+static int define_named(struct log *log, enum sst_kind kind, uint32_t id, const char *name,
                         const struct names_module *module, uint32_t token)
 {
     struct buffer *b = &log->file.buffer;
-    int err = define_module(log, module);
+    int err = log_file_full(log) ? -ENOSPC : define_module(log, module);
     size_t mark = b->size;
 
     if (err)
         return err;
-    put_number(b, beginning, id);
+    put_number(
+        b, kind == SST_KIND_CLASS ? "{\"kind\":\"class\",\"id\":" : "{\"kind\":\"method\",\"id\":",
+        id);
     buffer_text(b, ",\"name\":");
     buffer_json_string(b, name);
     if (module)
         put_number(b, ",\"module\":", module->id);
     if (token)
         put_number(b, ",\"token\":", token);
-    return log_line_end(b, mark);
+    return log_line_end(log, kind, mark);
 }
 
 int log_define_class(struct log *log, const struct names_class *class)
@@ -101,8 +105,7 @@ int log_define_class(struct log *log, const struct names_class *class)
     name = names_class_text(class);
     if (!name)
         return -EAGAIN;
-    err = define_named(log, "{\"kind\":\"class\",\"id\":", class->id, name, class->module,
-                       class->token);
+    err = define_named(log, SST_KIND_CLASS, class->id, name, class->module, class->token);
     return err ? err : ids_add(&log->classes, class->id);
 }
 
@@ -116,8 +119,7 @@ int log_define_method(struct log *log, const struct names_method *method)
     name = names_method_text(method);
     if (!name)
         return -EAGAIN;
-    err = define_named(log, "{\"kind\":\"method\",\"id\":", method->id, name, method->module,
-                       method->token);
+    err = define_named(log, SST_KIND_METHOD, method->id, name, method->module, method->token);
     return err ? err : ids_add(&log->methods, method->id);
 }
 
@@ -165,6 +167,8 @@ int log_define_node(struct log *log, uint32_t id)
         node = log->path[count];
         err = log_define_method(log,
                                 (const struct names_method *)tree_method(log->config.tree, node));
+        if (!err && log_file_full(log))
+            err = -ENOSPC; /* those of the path that are written need not be again */
         if (err)
             return err;
         err = log_format_node(log, node);
@@ -179,12 +183,16 @@ int log_define_thread(struct log *log, struct log_thread *thread, const uint64_t
 {
     struct buffer *b = &log->file.buffer;
     size_t mark = b->size;
+    int err;
 
+    if (log_file_full(log))
+        return -ENOSPC;
     put_number(b, "{\"kind\":\"thread\",\"id\":", thread->ring->thread);
     put_number(b, ",\"os\":", thread->ring->os);
     if (thread->name)
         put_text(b, ",\"name\":", thread->name);
     if (end)
         put_number(b, ",\"end\":", *end);
-    return log_line_end(b, mark);
+    err = log_line_end(log, SST_KIND_THREAD, mark);
+    return err ? err : ids_add(&log->defined_threads, thread->ring->thread);
 }

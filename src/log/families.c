@@ -34,24 +34,17 @@ static int end(struct log *log, size_t mark, uint32_t family)
         b->failed = 0;
         return -ENOMEM;
     }
-    log->family_written[family]++;
+    log->put.lines[log_family_kind(family)]++;
     return 0;
-}
-
-/* Counted as lost instead of being written. */
-static bool refused(struct log *log, uint32_t family)
-{
-    if (!log_file_full(log))
-        return false;
-    log->family_lost[family][EVENT_LOST_WRITE_FAILED]++;
-    return true;
 }
 
 static int define(struct log *log, const struct event *event, uintptr_t class, uintptr_t method,
                   bool has_node)
 {
-    int err = class ? log_define_class(log, (const struct names_class *)class) : 0;
+    int err = log_file_full(log) ? -ENOSPC : 0;
 
+    if (!err && class)
+        err = log_define_class(log, (const struct names_class *)class);
     if (!err && method)
         err = log_define_method(log, (const struct names_method *)method);
     if (!err && has_node)
@@ -67,7 +60,7 @@ int log_write_family(struct log *log, struct log_thread *thread, const struct ev
     size_t mark;
     int err = define(log, event, e->class, e->method, e->has_node);
 
-    if (err || refused(log, e->family))
+    if (err)
         return err;
     mark = b->size;
     begin(b, e->kind, thread, t);
@@ -94,7 +87,7 @@ int log_write_transition(struct log *log, struct log_thread *thread, const struc
     size_t mark;
     int err = define(log, event, 0, event->subject, true);
 
-    if (err || refused(log, OPTIONS_TRANSITIONS))
+    if (err)
         return err;
     mark = b->size;
     begin(b, "transition", thread, t);
@@ -147,7 +140,8 @@ static void sums_read(const struct log *log, uint32_t family, struct sums *out)
         out->by[i] = log->family_lost[family][i] + load_relaxed(&hub->family_lost[family][i]);
         out->lost += out->by[i];
     }
-    out->written = log->family_written[family];
+    out->written =
+        family == OPTIONS_CALLS ? log->put.entered : log->put.lines[log_family_kind(family)];
     out->seen = load_relaxed(&hub->family_seen[family]);
     if (family == OPTIONS_CALLS)
         calls_add(log, out);
@@ -187,7 +181,7 @@ void log_write_family_reports(struct log *log, uint64_t t)
         if (line && counts)
             json_object_update(line, counts);
         json_decref(counts);
-        if (log_emit(log, line) == 0)
+        if (log_emit(log, SST_KIND_FAMILY_LOST, line) == 0)
             log->reported_family_lost[family] = sums.lost;
     }
 }

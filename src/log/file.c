@@ -12,8 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define KEEP_LIMIT (8u << 20) /* bytes kept while the file cannot be written */
-
 /* F, or F with ".PID" before its extension for a second process of the same recording. */
 static int path_make(const struct log *log, bool second, char *path, size_t size)
 {
@@ -78,36 +76,6 @@ int log_file_open(struct log *log, char *why, size_t why_size)
     return err;
 }
 
-/* Allocations that a line stands for: one, the count of a site record, or none. */
-static uint64_t allocs_of(const char *line, size_t size)
-{
-    static const char alloc[] = "{\"kind\":\"alloc\"", site[] = "{\"kind\":\"site\"",
-                      count[] = "\"allocs\":";
-    const char *at;
-
-    if (size >= sizeof(alloc) - 1 && memcmp(line, alloc, sizeof(alloc) - 1) == 0)
-        return 1;
-    if (size < sizeof(site) - 1 || memcmp(line, site, sizeof(site) - 1))
-        return 0;
-    at = memmem(line, size, count, sizeof(count) - 1);
-    return at ? strtoull(at + sizeof(count) - 1, NULL, 10) : 0;
-}
-
-/* Of the lines that end behind `from`: one that is half written does not count as written. */
-static uint64_t count_allocs(const struct buffer *b, size_t from)
-{
-    const char *line = from ? memrchr(b->data, '\n', from) : NULL, *end = b->data + b->size, *next;
-    uint64_t sum = 0;
-
-    for (line = line ? line + 1 : b->data; line < end; line = next + 1) {
-        next = memchr(line, '\n', (size_t)(end - line));
-        if (!next)
-            next = end;
-        sum += allocs_of(line, (size_t)(next - line));
-    }
-    return sum;
-}
-
 /* What the system takes of `size` bytes at `data`; sets error if not all. */
 static size_t put(struct log *log, const char *data, size_t size)
 {
@@ -140,8 +108,31 @@ static void drop_front(struct buffer *b, size_t size)
 static void buffer_done(struct log_file *file)
 {
     buffer_clear(&file->buffer);
-    file->allocs = 0;
+    file->sent = 0;
     file->oldest_ns = 0;
+}
+
+/* So many bytes of the buffer are in the file: whole lines go; one that is there in part stays, for it may be lost yet. */
+static void drop_written(struct log_file *file, size_t written)
+{
+    const char *last = memrchr(file->buffer.data, '\n', written);
+    size_t lines = last ? (size_t)(last + 1 - file->buffer.data) : 0;
+
+    if (lines)
+        drop_front(&file->buffer, lines);
+    file->sent = written - lines;
+}
+
+/* What is packed goes out; whether all of it did. */
+static bool put_packed(struct log *log)
+{
+    struct log_file *file = &log->file;
+
+    if (file->packed.size)
+        drop_front(&file->packed, put(log, file->packed.data, file->packed.size));
+    if (!file->packed.size)
+        file->settled = file->packed_put;
+    return !file->packed.size;
 }
 
 /* All lines as one more piece of the frame, ended so that a reader of the file sees them. */
@@ -151,11 +142,10 @@ static void flush_packed(struct log *log, ZSTD_EndDirective end)
     ZSTD_inBuffer in = {file->buffer.data, file->buffer.size, 0};
     size_t left = 1;
 
-    if (file->packed.size) { /* from a flush that the system did not take whole */
-        drop_front(&file->packed, put(log, file->packed.data, file->packed.size));
-        if (file->packed.size)
-            return;
-    }
+    if (!put_packed(log)) /* from a flush that the system did not take whole */
+        return;
+    if (end == ZSTD_e_end && !in.size && !file->in_frame)
+        return; /* a second try */
     while (left) {
         size_t room = file->zstd->room();
         char *to = buffer_reserve(&file->packed, room);
@@ -171,15 +161,13 @@ static void flush_packed(struct log *log, ZSTD_EndDirective end)
         file->packed.size += out.pos;
     }
     if (in.pos == in.size) {
-        file->packed_allocs += file->allocs;
+        file->packed_put = log->put;
         buffer_done(file);
     } else {
         drop_front(&file->buffer, in.pos);
     }
-    if (file->packed.size)
-        drop_front(&file->packed, put(log, file->packed.data, file->packed.size));
-    if (!file->packed.size)
-        file->packed_allocs = 0;
+    file->in_frame = end != ZSTD_e_end || left;
+    put_packed(log);
 }
 
 void log_file_flush(struct log *log)
@@ -191,18 +179,22 @@ void log_file_flush(struct log *log)
         flush_packed(log, ZSTD_e_flush);
         return;
     }
-    done = put(log, file->buffer.data, file->buffer.size);
-    if (done == file->buffer.size) {
+    done = file->sent + put(log, file->buffer.data + file->sent, file->buffer.size - file->sent);
+    if (done == file->buffer.size)
         buffer_done(file);
-    } else if (done) {
-        file->allocs = count_allocs(&file->buffer, done);
-        drop_front(&file->buffer, done);
-    }
+    else
+        drop_written(file, done);
 }
 
-bool log_file_full(const struct log *log)
+void log_file_pending(const struct log *log, struct log_tally *out)
 {
-    return log->file.error && log->file.buffer.size >= KEEP_LIMIT;
+    memset(out, 0, sizeof(*out));
+    if (log->file.compressor) { /* of a piece that went out in part nothing can be read for sure */
+        *out = log->put;
+        log_tally_take(out, &log->file.settled);
+    } else {
+        log_tally_lines(out, log->file.buffer.data, log->file.buffer.size);
+    }
 }
 
 bool log_file_due(const struct log *log)
@@ -232,6 +224,14 @@ static int rename_part(struct log_file *file, bool keep, char older[PATH_MAX])
     return -errno;
 }
 
+static void flush_last(struct log *log)
+{
+    if (log->file.compressor)
+        flush_packed(log, ZSTD_e_end);
+    else
+        log_file_flush(log);
+}
+
 /* The present part is renamed; the next one begins at PATH. */
 int log_file_next(struct log *log, bool keep)
 {
@@ -239,10 +239,7 @@ int log_file_next(struct log *log, bool keep)
     char older[PATH_MAX];
     int err, fd;
 
-    if (file->compressor)
-        flush_packed(log, ZSTD_e_end);
-    else
-        log_file_flush(log);
+    flush_last(log);
     if (file->error || file->buffer.size || file->packed.size)
         return -EAGAIN;
     err = rename_part(file, keep, older);
@@ -266,17 +263,16 @@ int log_file_next(struct log *log, bool keep)
 void log_file_close(struct log *log)
 {
     struct log_file *file = &log->file;
+    struct log_tally lost;
 
-    if (file->compressor)
-        flush_packed(log, ZSTD_e_end);
-    else
-        log_file_flush(log);
-    /* What never reached the file; of a piece that was packed and went out in part, nothing can be read for sure. */
-    log->written -= file->allocs + file->packed_allocs;
-    log->lost_here[EVENT_LOST_WRITE_FAILED] += file->allocs + file->packed_allocs;
+    flush_last(log);
+    if (file->error) /* a failure that passes does not cost the end */
+        flush_last(log);
     if (file->fd >= 0 && close(file->fd) && !file->error)
         file->error = errno;
     file->fd = -1;
+    log_file_pending(log, &lost);
+    log_lose(log, &lost);
     log_file_free(log);
 }
 

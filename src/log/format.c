@@ -132,11 +132,15 @@ void log_format_alloc(struct log *log, struct log_thread *thread, const struct e
     buffer_append(b, "}\n", 2);
 }
 
-int log_line_end(struct buffer *b, size_t mark)
+int log_line_end(struct log *log, enum sst_kind kind, size_t mark)
 {
+    struct buffer *b = &log->file.buffer;
+
     buffer_append(b, "}\n", 2);
-    if (!b->failed)
+    if (LIKELY(!b->failed)) {
+        log->put.lines[kind]++;
         return 0;
+    }
     b->size = mark;
     b->failed = 0;
     return -ENOMEM;
@@ -168,7 +172,7 @@ int log_format_node(struct log *log, const struct tree_node *node)
     buffer_text(b, call_member(il));
     if (call->ip == FRAME_RET_FILTER)
         buffer_text(b, ",\"filter\":true");
-    return log_line_end(b, mark);
+    return log_line_end(log, SST_KIND_NODE, mark);
 }
 
 int log_format_site(struct log *log, const struct log_site *site)
@@ -190,8 +194,10 @@ int log_format_site(struct log *log, const struct log_site *site)
     }
     at = PUT(at, ",\"class\":");
     at = decimal_put(at, site->class->id);
-    at = PUT(at, ",\"thread\":");
-    at = decimal_put(at, site->thread);
+    if (LIKELY(log_ids_has(&log->defined_threads, site->thread))) {
+        at = PUT(at, ",\"thread\":");
+        at = decimal_put(at, site->thread);
+    }
     at = PUT(at, ",\"allocs\":");
     at = decimal_put(at, site->allocs);
     at = PUT(at, ",\"bytes\":");
@@ -202,5 +208,5 @@ int log_format_site(struct log *log, const struct log_site *site)
         buffer_text(b, cut_member);
     if (site->weight > (double)site->bytes) /* else each stands for itself */
         buffer_format(b, ",\"weight\":%.17g", site->weight);
-    return log_line_end(b, mark);
+    return log_line_end(log, SST_KIND_SITE, mark);
 }

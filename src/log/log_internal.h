@@ -12,6 +12,10 @@
 #include <jansson.h>
 #include <pthread.h>
 
+#include <shadowtrace/log_reader.h>
+
+#define LOG_KEEP_LIMIT (8u << 20) /* bytes kept while the file cannot be written */
+
 /* Which ids have been written; grows as needed. */
 struct log_ids {
     uint8_t *seen;
@@ -43,20 +47,37 @@ struct log_thread {
     struct log_waiting waiting; /* events taken from the ring that wait for a definition */
 };
 
+/* tally.c: what lines stand for. */
+struct log_tally {
+    uint64_t lines[SST_KIND_COUNT];
+    uint64_t allocs, bytes;  /* of alloc and site lines */
+    uint64_t cut;            /* of these allocs: without all of their path */
+    uint64_t entered, ended; /* of calls lines */
+};
+
+/* What others did to the file: see `file` of the end record. */
+struct log_file_fate {
+    bool removed, replaced;
+    uint64_t truncated; /* bytes */
+    char *moved;        /* where it is now; NULL: where it was */
+};
+
 /* Of the file: file.c. */
 struct log_file {
     int fd;
-    struct buffer buffer;        /* lines not yet written */
+    struct buffer buffer; /* lines not yet written; of the first, `sent` bytes are */
+    size_t sent;
     struct buffer packed;        /* --compress: what the system has not taken yet */
     const struct log_zstd *zstd; /* --compress, as is the next */
     struct ZSTD_CCtx_s *compressor;
-    uint64_t bytes;         /* written so far, to all parts */
-    uint64_t part_bytes;    /* to this part */
-    uint32_t part;          /* 1, 2, ...: --max-log */
-    uint64_t oldest_ns;     /* when the first byte of the buffer came; 0: empty */
-    uint64_t allocs;        /* allocations that the lines of the buffer stand for */
-    uint64_t packed_allocs; /* the same of what is packed */
-    int error;              /* errno of the last failure, 0 while writing works */
+    bool in_frame;       /* --compress: the frame is not ended */
+    uint64_t bytes;      /* written so far, to all parts */
+    uint64_t part_bytes; /* to this part */
+    uint32_t part;       /* 1, 2, ...: --max-log */
+    uint64_t oldest_ns;  /* when the first byte of the buffer came; 0: empty */
+    struct log_tally settled,
+        packed_put; /* --compress: `put` as of what is in the file for sure; as of `packed` */
+    int error;      /* errno of the last failure, 0 while writing works */
     char *path;
     char *older; /* what the part before is called now; NULL: there was none */
 };
@@ -64,14 +85,16 @@ struct log_file {
 /* Of the call trace: entered = left + tail_calls + unwound + ends_missing + those open. */
 struct log_call_sums {
     uint64_t entered, left, tail_calls, unwound, ends_missing;
-    uint64_t missing;    /* calls that had no room in a ring */
-    uint64_t open_ended; /* open when their thread went */
+    uint64_t missing;                  /* calls that had no room in a ring */
+    uint64_t open_ended;               /* open when their thread went */
+    uint64_t entered_lost, ended_lost; /* of these in lines that never came into the file */
 };
 
 /* What another thread wants of the writer: message.c. */
 struct log_message {
     struct log_message *next;
     json_t *line; /* to be written; NULL: a question */
+    enum sst_kind kind;
     void (*answer)(struct log *log,
                    struct log_message *message); /* on the writer; sets the result */
     uint32_t most;
@@ -104,18 +127,23 @@ struct log {
     uint64_t deadline_ns;                     /* once stopping: when to give up */
     uint64_t zero_ns;                         /* CLOCK_MONOTONIC at t = 0 */
     struct log_thread *threads;
-    struct log_ids modules, classes, methods;
+    struct log_ids modules, classes, methods, defined_threads;
     struct log_images images;
     bool headless;           /* this part has no header yet: memory ran out */
     uint8_t generation;      /* mark of a node that this part of the log has; 1 to 255 */
     struct tree_node **path; /* scratch: nodes to be defined, leaf first */
     size_t path_capacity;
-    uint64_t written, lost_here[EVENT_LOST_REASONS], bytes, waiting;
-    uint64_t cut_allocs; /* of those written: without all of their path */
+    struct log_tally
+        put; /* lines in the file, all its parts, or on their way there in its buffers */
+    struct log_tally gone; /* of these in parts that are gone: --max-log, a file that was cut */
+    uint64_t gone_parts;
+    uint64_t not_written[SST_KIND_COUNT]; /* dropped, of kinds that nothing else counts */
+    uint64_t reported_not_written;
+    uint64_t row_allocs, row_bytes; /* --log sites: counted, and in no line yet */
+    uint64_t lost_here[EVENT_LOST_REASONS], waiting;
     uint64_t lost_by_ended, seen_by_ended,
         lost_ended[EVENT_LOST_REASONS]; /* rings that are freed */
     uint64_t reported_taken, reported_lost[EVENT_LOST_REASONS], reported_repairs[STACK_REPAIRS];
-    uint64_t family_written[EVENT_FAMILIES];                  /* families but alloc */
     uint64_t family_lost[EVENT_FAMILIES][EVENT_LOST_REASONS]; /* the writer's own */
     uint64_t reported_family_lost[EVENT_FAMILIES];
     uint64_t calls_seen_ended, calls_lost_ended; /* of rings that are freed */
@@ -149,8 +177,16 @@ log_file_flush_large(struct log *log) /* between lines: before they take much me
     if (UNLIKELY(log->file.buffer.size >= LOG_FLUSH_BYTES) && !log->file.error)
         log_file_flush(log);
 }
-bool log_file_full(const struct log *log); /* writing fails, and as much waits as may */
-bool log_file_due(const struct log *log);  /* --max-log: this part is as large as it may be */
+/*
+ * Writing fails, and as much waits as may: no line is put there any more but the end record. What needs a line is dropped
+ * and counted; its definitions are tried again by the next that needs them.
+ */
+static inline bool log_file_full(const struct log *log)
+{
+    return UNLIKELY(log->file.error) && log->file.buffer.size >= LOG_KEEP_LIMIT;
+}
+void log_file_pending(const struct log *log, struct log_tally *out); /* of `put`, not in the file */
+bool log_file_due(const struct log *log); /* --max-log: this part is as large as it may be */
 int log_file_next(struct log *log,
                   bool keep); /* on to the next part: 0 or -errno, then the present one goes on */
 void log_file_close(struct log *log);
@@ -164,10 +200,13 @@ void log_format_alloc(struct log *log, struct log_thread *thread, const struct e
                       uint64_t t, int32_t il);
 int log_format_node(struct log *log, const struct tree_node *node); /* 0 or -ENOMEM */
 int log_format_site(struct log *log, const struct log_site *site);  /* the same */
-/* Ends a line that began at mark; no half lines: one that memory ran out for is taken back. 0 or -ENOMEM. */
-int log_line_end(struct buffer *b, size_t mark);
+/*
+ * Ends a line of that kind, which began at mark, and counts it; no half lines: one that memory ran out for is taken back.
+ * 0 or -ENOMEM.
+ */
+int log_line_end(struct log *log, enum sst_kind kind, size_t mark);
 
-/* define.c: definitions; 0, -EAGAIN while somebody has yet to name it, -ENOMEM */
+/* define.c: definitions; 0, -EAGAIN while somebody has yet to name it, -ENOMEM, -ENOSPC: log_file_full() */
 int log_define_class(struct log *log, const struct names_class *class);
 int log_define_method(struct log *log, const struct names_method *method);
 int log_define_node(struct log *log, uint32_t id); /* of a cut path: what there is of it */
@@ -192,8 +231,8 @@ int log_natives(struct log *log, const struct event_native *native, size_t count
 void log_images_clear(struct log_images *images); /* as log_ids_clear */
 
 /* records.c: header, check, lost, repair, mismatch, snapshot, end; status file */
-int log_emit(struct log *log,
-             json_t *line);         /* one line; takes the reference, line may be NULL (-ENOMEM) */
+/* One line; takes the reference, line may be NULL (-ENOMEM). -ENOSPC: log_file_full(), but for header and end. */
+int log_emit(struct log *log, enum sst_kind kind, json_t *line);
 json_t *log_text(const char *text); /* string of whatever bytes; NULL when memory runs out */
 int log_write_header(struct log *log);
 int log_write_mismatch(struct log *log, struct log_thread *thread, const struct event_mismatch *m,
@@ -201,10 +240,27 @@ int log_write_mismatch(struct log *log, struct log_thread *thread, const struct 
 int log_write_snapshot(struct log *log, struct log_thread *thread, const struct event_stack *stack,
                        uint64_t t);
 void log_write_reports(struct log *log, uint64_t t); /* check, lost, repair: those that changed */
-void log_write_check_thread(struct log *log, struct log_thread *thread, uint64_t t); /* the same */
+int log_write_check_thread(struct log *log, struct log_thread *thread,
+                           uint64_t t); /* the same; as log_emit */
 int log_write_end(struct log *log, uint64_t t);
 void log_lost(const struct log *log, uint64_t by[EVENT_LOST_REASONS], uint64_t *seen);
 void log_status_write(const struct log *log, const char *state);
+
+/* tally.c */
+void log_tally_add(struct log_tally *to, const struct log_tally *more);
+void log_tally_take(struct log_tally *from, const struct log_tally *less);
+size_t log_tally_lines(struct log_tally *t, const char *data,
+                       size_t size); /* adds whole lines; returns how many bytes they are */
+void log_lose(struct log *log,
+              const struct log_tally *lost); /* put, but not in the file after all */
+enum sst_kind log_family_kind(uint32_t family);
+json_t *log_kinds_json(const uint64_t lines[SST_KIND_COUNT]);
+bool log_kinds_any(const uint64_t lines[SST_KIND_COUNT]);
+json_t *log_gone_json(const struct log *log);             /* `rotated_out`; NULL: nothing */
+static inline uint64_t log_written(const struct log *log) /* allocations */
+{
+    return log->put.allocs + log->row_allocs;
+}
 
 /* families.c: 0, -EAGAIN while somebody has yet to name it, -ENOMEM */
 int log_write_family(struct log *log, struct log_thread *thread, const struct event *event,
@@ -221,7 +277,7 @@ int log_write_values(struct log *log, struct log_thread *thread, const struct va
 void log_values_put(struct buffer *b, struct log_thread *thread,
                     const struct tree_node *node); /* "args" of an alloc line with its stack */
 void log_values_free(struct log_thread *thread);
-json_t *log_values_totals(void);
+json_t *log_values_totals(const struct log *log);
 /* unmatched.c: patterns of --only, --types, --args and the like that nothing matched: option, pattern, near names */
 json_t *log_unmatched(const struct log *log);
 /* profile.c: 0, -EAGAIN while the stack has no names yet, -ENOMEM */

@@ -50,7 +50,8 @@ static void handle(struct log *log, struct log_message *message)
     if (message->line) {
         if (log->sites)
             log_sites_flush(log); /* a mark parts what was before it from what comes after */
-        log_emit(log, json_incref(message->line));
+        if (log_emit(log, message->kind, json_incref(message->line)))
+            log->not_written[message->kind]++;
     } else {
         message->answer(log, message);
         store_release(&message->answered, true); /* after err and text */
@@ -70,7 +71,7 @@ void log_messages_take(struct log *log)
 }
 
 /* Takes the reference to line, which may be NULL (-ENOMEM). */
-static int post_line(struct log *log, json_t *line)
+static int post_line(struct log *log, enum sst_kind kind, json_t *line)
 {
     struct log_message *message = line ? memory_zalloc(1, sizeof(*message)) : NULL;
 
@@ -79,6 +80,7 @@ static int post_line(struct log *log, json_t *line)
         return -ENOMEM;
     }
     message->line = line;
+    message->kind = kind;
     store_relaxed(&message->holders, 1);
     push(log, message);
     return 0;
@@ -94,7 +96,8 @@ static json_int_t now_t(const struct log *log)
 int log_mark(struct log *log, const char *text)
 {
     return post_line(
-        log, json_pack("{s:s, s:I, s:o}", "kind", "mark", "t", now_t(log), "text", log_text(text)));
+        log, SST_KIND_MARK,
+        json_pack("{s:s, s:I, s:o}", "kind", "mark", "t", now_t(log), "text", log_text(text)));
 }
 
 int log_configured(struct log *log, const struct live_settings *now,
@@ -104,7 +107,7 @@ int log_configured(struct log *log, const struct live_settings *now,
 
     for (size_t i = 0; patterns && i < only->count; i++)
         json_array_append_new(patterns, log_text(only->pattern[i]));
-    return post_line(log,
+    return post_line(log, SST_KIND_CONFIG,
                      json_pack("{s:s, s:I, s:I, s:b, s:I, s:o}", "kind", "config", "t", now_t(log),
                                "number", (json_int_t)now->number, "paused", (int)now->paused,
                                "sample", (json_int_t)now->sample, "only", patterns));

@@ -72,7 +72,7 @@ static int define(struct log *log, uintptr_t address, uintptr_t *offset)
                      log_text(image->path), "base", (json_int_t)image->base);
     if (line && *image->build_id)
         json_object_set_new(line, "build_id", json_string(image->build_id));
-    err = log_emit(log, line);
+    err = log_emit(log, SST_KIND_IMAGE, line);
     image->written = !err;
     return err ? err : number + 1;
 }

@@ -8,7 +8,7 @@ int log_write_sample(struct log *log, const struct event *event, uint64_t t)
     struct buffer *b = &log->file.buffer;
     bool approximate = event->subject & PROFILE_EVENT_APPROXIMATE;
     size_t mark;
-    int err = log_define_node(log, event->node);
+    int err = log_file_full(log) ? -ENOSPC : log_define_node(log, event->node);
 
     if (err)
         return err;
@@ -20,13 +20,7 @@ int log_write_sample(struct log *log, const struct event *event, uint64_t t)
         buffer_text(b, ",\"source\":\"snapshot\"");
     if (approximate)
         buffer_format(b, ",\"depth\":%u,\"approximate\":true", event->site);
-    buffer_text(b, "}\n");
-    if (b->failed) { /* no half lines */
-        b->size = mark;
-        b->failed = 0;
-        return -ENOMEM;
-    }
-    return 0;
+    return log_line_end(log, SST_KIND_SAMPLE, mark);
 }
 
 static json_int_t count(const _Atomic(uint64_t) *counter)
@@ -34,19 +28,20 @@ static json_int_t count(const _Atomic(uint64_t) *counter)
     return (json_int_t)load_relaxed(counter);
 }
 
-static void write_source(struct log *log, enum profile_source source, uint64_t t)
+static int write_source(struct log *log, enum profile_source source, uint64_t t)
 {
     const struct profile_counts *c = &log->config.profile->source[source];
 
-    log_emit(log,
-             json_pack("{s:s, s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
-                       "kind", "profile", "t", (json_int_t)t, "source",
-                       source == PROFILE_SHADOW ? "shadow" : "snapshot", "hz", (json_int_t)c->hz,
-                       "ticks", count(&c->ticks), "late", count(&c->late), "samples",
-                       count(&c->samples), "approximate", count(&c->approximate), "dispatching",
-                       count(&c->dispatching), "refused", count(&c->refused), "lost",
-                       count(&c->lost), "cost_ns", count(&c->cost.sum), "worst_ns",
-                       count(&c->worst_ns), "cost", log_histogram(&c->cost)));
+    return log_emit(
+        log, SST_KIND_PROFILE,
+        json_pack("{s:s, s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "kind",
+                  "profile", "t", (json_int_t)t, "source",
+                  source == PROFILE_SHADOW ? "shadow" : "snapshot", "hz", (json_int_t)c->hz,
+                  "ticks", count(&c->ticks), "late", count(&c->late), "samples", count(&c->samples),
+                  "approximate", count(&c->approximate), "dispatching", count(&c->dispatching),
+                  "refused", count(&c->refused), "lost", count(&c->lost), "cost_ns",
+                  count(&c->cost.sum), "worst_ns", count(&c->worst_ns), "cost",
+                  log_histogram(&c->cost)));
 }
 
 void log_write_profile(struct log *log, uint64_t t)
@@ -54,8 +49,7 @@ void log_write_profile(struct log *log, uint64_t t)
     for (unsigned i = 0; log->config.profile && i < PROFILE_SOURCES; i++) {
         uint64_t ticks = load_relaxed(&log->config.profile->source[i].ticks);
 
-        if (ticks != log->reported_ticks[i])
-            write_source(log, (enum profile_source)i, t);
-        log->reported_ticks[i] = ticks;
+        if (ticks != log->reported_ticks[i] && !write_source(log, (enum profile_source)i, t))
+            log->reported_ticks[i] = ticks;
     }
 }

@@ -21,14 +21,17 @@ static int buffer_sink(const char *data, size_t size, void *context)
     return b->failed ? -1 : 0;
 }
 
-int log_emit(struct log *log, json_t *line)
+int log_emit(struct log *log, enum sst_kind kind, json_t *line)
 {
     struct buffer *b = &log->file.buffer;
     size_t mark = b->size;
-    int failed =
-        !line || json_dump_callback(line, buffer_sink, b, JSON_COMPACT | JSON_REAL_PRECISION(15));
+    bool full = log_file_full(log) && kind != SST_KIND_HEADER && kind != SST_KIND_END;
+    int failed = !line || full ||
+                 json_dump_callback(line, buffer_sink, b, JSON_COMPACT | JSON_REAL_PRECISION(15));
 
     json_decref(line);
+    if (full)
+        return -ENOSPC;
     if (!failed)
         buffer_char(b, '\n');
     if (failed || b->failed) { /* no half lines */
@@ -36,6 +39,8 @@ int log_emit(struct log *log, json_t *line)
         b->failed = 0;
         return -ENOMEM;
     }
+    if (kind != SST_KIND_END) /* which tells of those before it */
+        log->put.lines[kind]++;
     return 0;
 }
 
@@ -100,11 +105,12 @@ int log_write_header(struct log *log)
         ((c->no_native && json_object_set_new(line, "no_native", json_string(c->no_native))) ||
          (c->unverified && json_object_set_new(line, "unverified", json_true())) ||
          (log->file.part > 1 && json_object_set_new(line, "part", json_integer(log->file.part))) ||
+         (log->gone_parts && json_object_set_new(line, "rotated_out", log_gone_json(log))) ||
          (uncontrolled && json_object_set_new(line, "uncontrolled", log_text(uncontrolled))))) {
         json_decref(line);
         line = NULL;
     }
-    return log_emit(log, line);
+    return log_emit(log, SST_KIND_HEADER, line);
 }
 
 static json_t *hex_json(int32_t result)
@@ -148,7 +154,7 @@ static json_t *repair_names(uint32_t mask)
 }
 
 /* Takes both; native frames may be none. */
-static int emit_with(struct log *log, json_t *line, json_t *native)
+static int emit_with(struct log *log, enum sst_kind kind, json_t *line, json_t *native)
 {
     if (!line)
         json_decref(native);
@@ -156,7 +162,7 @@ static int emit_with(struct log *log, json_t *line, json_t *native)
         json_decref(line);
         line = NULL;
     }
-    return log_emit(log, line);
+    return log_emit(log, kind, line);
 }
 
 int log_write_mismatch(struct log *log, struct log_thread *thread, const struct event_mismatch *m,
@@ -165,8 +171,10 @@ int log_write_mismatch(struct log *log, struct log_thread *thread, const struct 
     const struct names_class *class = names_class_by_id(log->config.names, m->class_id);
     json_t *shadow = NULL, *snapshot = NULL, *native = NULL, *line;
     const uintptr_t *methods_end = m->methods + m->shadow + m->snapshot;
-    int err = class ? log_define_class(log, class) : 0;
+    int err = log_file_full(log) ? -ENOSPC : 0;
 
+    if (!err && class)
+        err = log_define_class(log, class);
     if (!err)
         err = method_array(log, m->methods, m->shadow, &shadow);
     if (!err)
@@ -191,15 +199,18 @@ int log_write_mismatch(struct log *log, struct log_thread *thread, const struct 
         json_object_set_new(line, "in_call", json_true());
     if (line && m->refused)
         json_object_set_new(line, "refused", hex_json(m->refused));
-    return emit_with(log, line, native);
+    return emit_with(log, SST_KIND_MISMATCH, line, native);
 }
 
 int log_write_snapshot(struct log *log, struct log_thread *thread, const struct event_stack *stack,
                        uint64_t t)
 {
     const uintptr_t *methods_end = stack->methods + stack->count;
-    json_t *methods, *native = NULL, *line;
-    int err = method_array(log, stack->methods, stack->count, &methods);
+    json_t *methods = NULL, *native = NULL, *line;
+    int err = log_file_full(log) ? -ENOSPC : 0;
+
+    if (!err)
+        err = method_array(log, stack->methods, stack->count, &methods);
 
     if (!err)
         err = log_natives(log, (const struct event_native *)methods_end, stack->natives, &native);
@@ -211,7 +222,7 @@ int log_write_snapshot(struct log *log, struct log_thread *thread, const struct 
                      (json_int_t)thread->ring->thread, "stack", methods);
     if (line && stack->refused)
         json_object_set_new(line, "refused", hex_json(stack->refused));
-    return emit_with(log, line, native);
+    return emit_with(log, SST_KIND_SNAPSHOT, line, native);
 }
 
 json_t *log_histogram(const struct agreement_histogram *h)
@@ -386,14 +397,15 @@ static json_t *calls_json(const struct agreement_calls *a)
 static void write_check(struct log *log, const struct stack_totals *totals, uint64_t t)
 {
     const struct agreement *a = log->config.agreement;
+    uint64_t taken;
     json_t *line, *counts;
 
-    if (!a || load_relaxed(&a->taken) + load_relaxed(&a->threads.stops) +
-                      load_relaxed(&a->at_calls.taken) ==
-                  log->reported_taken)
+    if (!a)
         return;
-    log->reported_taken = load_relaxed(&a->taken) + load_relaxed(&a->threads.stops) +
-                          load_relaxed(&a->at_calls.taken);
+    taken = load_relaxed(&a->taken) + load_relaxed(&a->threads.stops) +
+            load_relaxed(&a->at_calls.taken);
+    if (taken == log->reported_taken)
+        return;
     line = json_pack("{s:s, s:I}", "kind", "check", "t", (json_int_t)t);
     counts = snapshots_json(a);
     if (line && counts) {
@@ -416,24 +428,31 @@ static void write_check(struct log *log, const struct stack_totals *totals, uint
         json_object_set_new(line, "repairs", repairs_json(totals));
     }
     json_decref(counts);
-    log_emit(log, line);
+    if (!log_emit(log, SST_KIND_CHECK, line))
+        log->reported_taken = taken;
 }
 
-void log_write_check_thread(struct log *log, struct log_thread *thread, uint64_t t)
+int log_write_check_thread(struct log *log, struct log_thread *thread, uint64_t t)
 {
     const struct agreement_thread *a = &thread->ring->checked;
     uint64_t equal = load_relaxed(&a->equal), compared = load_relaxed(&a->compared);
     uint64_t refused = load_relaxed(&a->refused);
+    int err;
 
-    if (compared + refused == thread->reported_checks || !thread->defined)
-        return;
-    if (log_emit(log, json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "kind", "check_thread",
-                                "t", (json_int_t)t, "thread", (json_int_t)thread->ring->thread,
-                                "compared", (json_int_t)compared, "equal", (json_int_t)equal,
-                                "refused", (json_int_t)refused, "shadow_ns",
-                                (json_int_t)load_relaxed(&a->shadow_ns), "snapshot_ns",
-                                (json_int_t)load_relaxed(&a->snapshot_ns))) == 0)
+    if (compared + refused == thread->reported_checks)
+        return 0;
+    if (!thread->defined)
+        return -EAGAIN;
+    err = log_emit(log, SST_KIND_CHECK_THREAD,
+                   json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "kind", "check_thread",
+                             "t", (json_int_t)t, "thread", (json_int_t)thread->ring->thread,
+                             "compared", (json_int_t)compared, "equal", (json_int_t)equal,
+                             "refused", (json_int_t)refused, "shadow_ns",
+                             (json_int_t)load_relaxed(&a->shadow_ns), "snapshot_ns",
+                             (json_int_t)load_relaxed(&a->snapshot_ns)));
+    if (!err)
         thread->reported_checks = compared + refused;
+    return err;
 }
 
 void log_lost(const struct log *log, uint64_t by[EVENT_LOST_REASONS], uint64_t *seen)
@@ -454,14 +473,30 @@ void log_lost(const struct log *log, uint64_t by[EVENT_LOST_REASONS], uint64_t *
     }
 }
 
-static void write_count(struct log *log, const char *kind, uint64_t t, const char *reason,
+static void write_count(struct log *log, enum sst_kind kind, uint64_t t, const char *reason,
                         uint64_t count, uint64_t *reported)
 {
     if (count == *reported)
         return;
-    if (log_emit(log, json_pack("{s:s, s:I, s:s, s:I}", "kind", kind, "t", (json_int_t)t, "reason",
-                                reason, "count", (json_int_t)count)) == 0)
+    if (log_emit(log, kind,
+                 json_pack("{s:s, s:I, s:s, s:I}", "kind",
+                           kind == SST_KIND_LOST ? "lost" : "repair", "t", (json_int_t)t, "reason",
+                           reason, "count", (json_int_t)count)) == 0)
         *reported = count;
+}
+
+/* What nothing else counts; once there is room for the line. */
+static void write_not_written(struct log *log, uint64_t t)
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 1; i < SST_KIND_COUNT; i++)
+        sum += log->not_written[i];
+    if (sum != log->reported_not_written &&
+        !log_emit(log, SST_KIND_NOT_WRITTEN,
+                  json_pack("{s:s, s:I, s:o}", "kind", "not_written", "t", (json_int_t)t, "records",
+                            log_kinds_json(log->not_written))))
+        log->reported_not_written = sum;
 }
 
 void log_write_reports(struct log *log, uint64_t t)
@@ -476,17 +511,28 @@ void log_write_reports(struct log *log, uint64_t t)
     for (struct log_thread *thread = log->threads; thread; thread = thread->next)
         log_write_check_thread(log, thread, t);
     for (unsigned i = 0; i < EVENT_LOST_REASONS; i++)
-        write_count(log, "lost", t, event_lost_name((enum event_lost)i), by[i],
+        write_count(log, SST_KIND_LOST, t, event_lost_name((enum event_lost)i), by[i],
                     &log->reported_lost[i]);
     for (unsigned i = 0; i < STACK_REPAIRS; i++)
-        write_count(log, "repair", t, stack_repair_name((enum stack_repair)i), totals.repairs[i],
-                    &log->reported_repairs[i]);
+        write_count(log, SST_KIND_REPAIR, t, stack_repair_name((enum stack_repair)i),
+                    totals.repairs[i], &log->reported_repairs[i]);
     log_write_family_reports(log, t);
+    write_not_written(log, t);
+}
+
+/* What the end record says of lines and of the file. */
+static void add_records(const struct log *log, json_t *line)
+{
+    json_object_set_new(line, "records", log_kinds_json(log->put.lines));
+    if (log->gone_parts)
+        json_object_set_new(line, "rotated_out", log_gone_json(log));
+    if (log_kinds_any(log->not_written))
+        json_object_set_new(line, "not_written", log_kinds_json(log->not_written));
 }
 
 int log_write_end(struct log *log, uint64_t t)
 {
-    uint64_t by[EVENT_LOST_REASONS], seen, lost = 0;
+    uint64_t by[EVENT_LOST_REASONS], seen, lost = 0, written = log_written(log);
     struct stack_totals totals;
     hresult last;
     json_t *line, *lost_by = json_object(), *families;
@@ -495,9 +541,9 @@ int log_write_end(struct log *log, uint64_t t)
     log_lost(log, by, &seen);
     for (unsigned i = 0; i < EVENT_LOST_REASONS; i++)
         lost += by[i];
-    if (seen > log->written + lost) { /* on its way through a callback when the hub stopped */
-        by[EVENT_LOST_STOPPED] += seen - log->written - lost;
-        lost = seen - log->written;
+    if (seen > written + lost) { /* on its way through a callback when the hub stopped */
+        by[EVENT_LOST_STOPPED] += seen - written - lost;
+        lost = seen - written;
     }
     for (unsigned i = 0; lost_by && i < EVENT_LOST_REASONS; i++)
         if (by[i])
@@ -505,24 +551,24 @@ int log_write_end(struct log *log, uint64_t t)
                                 json_integer((json_int_t)by[i]));
     line = json_pack(
         "{s:s, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:o, s:{s:I, s:f, s:I}, s:I, s:I}",
-        "kind", "end", "t", (json_int_t)t, "seen", (json_int_t)seen, "written",
-        (json_int_t)log->written, "lost", (json_int_t)lost, "lost_by", lost_by, "bytes",
-        (json_int_t)log->bytes, "threads", (json_int_t)load_relaxed(&log->config.hub->threads),
-        "nodes", (json_int_t)tree_count(log->config.tree), "nodes_refused",
+        "kind", "end", "t", (json_int_t)t, "seen", (json_int_t)seen, "written", (json_int_t)written,
+        "lost", (json_int_t)lost, "lost_by", lost_by, "bytes", (json_int_t)log->put.bytes,
+        "threads", (json_int_t)load_relaxed(&log->config.hub->threads), "nodes",
+        (json_int_t)tree_count(log->config.tree), "nodes_refused",
         (json_int_t)tree_refused(log->config.tree), "repairs", repairs_json(&totals), "hooks",
         "calls", (json_int_t)totals.calls, "ns_per_pair", log->ns_per_pair, "missed",
         (json_int_t)load_relaxed(log->config.missed), "names_failed",
         (json_int_t)names_failures(log->config.names, &last), "log_bytes",
-        (json_int_t)(log->file.bytes + log->file.buffer.size));
-    if (line && log->cut_allocs)
-        json_object_set_new(line, "cut_allocs", json_integer((json_int_t)log->cut_allocs));
+        (json_int_t)(log->file.bytes + log->file.buffer.size - log->file.sent));
+    if (line && log->put.cut)
+        json_object_set_new(line, "cut_allocs", json_integer((json_int_t)log->put.cut));
     if (line && load_relaxed(log->config.spared))
         json_object_set_new(json_object_get(line, "hooks"), "spared",
                             json_integer((json_int_t)load_relaxed(log->config.spared)));
     if (line && log->file.part > 1) /* the sums are of the whole recording */
         json_object_set_new(line, "part", json_integer(log->file.part));
     if (line && log->config.options->args.count + log->config.options->returns.count)
-        json_object_set_new(line, "values", log_values_totals());
+        json_object_set_new(line, "values", log_values_totals(log));
     if (line && options_choose(log->config.options))
         json_object_set_new(line, "unmatched", log_unmatched(log));
     if (line && log->config.agreement)
@@ -532,7 +578,9 @@ int log_write_end(struct log *log, uint64_t t)
         json_object_set_new(line, "events", families);
     if (line && options_records(log->config.options, OPTIONS_CALLS))
         json_object_set_new(line, "calls", log_calls_json(log));
-    return log_emit(log, line);
+    if (line)
+        add_records(log, line);
+    return log_emit(log, SST_KIND_END, line);
 }
 
 static void status_emit(const char *folder, json_t *status)
@@ -562,22 +610,29 @@ void log_status_write(const struct log *log, const char *state)
     const struct log_config *c = &log->config;
     const char *uncontrolled = load_acquire(&log->uncontrolled);
     uint64_t by[EVENT_LOST_REASONS], seen, lost = 0;
+    struct log_tally pending = {.allocs = 0};
     json_t *status;
 
     if (!c->options->status)
         return;
     log_lost(log, by, &seen);
+    if (log->file.error && log->file.fd >= 0) { /* nobody knows whether it will be written */
+        log_file_pending(log, &pending);
+        lost += pending.allocs;
+    }
     for (unsigned i = 0; i < EVENT_LOST_REASONS; i++)
         lost += by[i];
     status = json_pack("{s:i, s:o, s:o, s:s, s:o, s:I, s:I, s:I, s:I, s:s}", "pid", (int)getpid(),
                        "executable", log_text(c->executable), "command", text_array(c->command),
                        "state", log->file.error ? "failed" : state, "log", log_text(log->file.path),
-                       "seen", (json_int_t)seen, "written", (json_int_t)log->written, "lost",
-                       (json_int_t)lost, "bytes", (json_int_t)log->bytes, "runtime", c->runtime);
+                       "seen", (json_int_t)seen, "written",
+                       (json_int_t)(log_written(log) - pending.allocs), "lost", (json_int_t)lost,
+                       "bytes", (json_int_t)(log->put.bytes + log->row_bytes - pending.bytes),
+                       "runtime", c->runtime);
     if (status && tree_refused(c->tree)) {
         json_object_set_new(status, "nodes_refused",
                             json_integer((json_int_t)tree_refused(c->tree)));
-        json_object_set_new(status, "cut_allocs", json_integer((json_int_t)log->cut_allocs));
+        json_object_set_new(status, "cut_allocs", json_integer((json_int_t)log->put.cut));
     }
     if (status && c->control && !uncontrolled)
         json_object_set_new(status, "control", log_text(c->control));
@@ -597,9 +652,12 @@ void log_status_write(const struct log *log, const char *state)
     }
     if (status && !strcmp(state, "ended")) {
         json_object_set_new(status, "unmatched", log_unmatched(log));
-        json_object_set_new(status, "values", log_values_totals());
+        json_object_set_new(status, "values", log_values_totals(log));
         json_object_set_new(status, "events", log_families_json(log));
+        json_object_set_new(status, "not_written", log_kinds_json(log->not_written));
     }
+    if (status && log->gone_parts)
+        json_object_set_new(status, "rotated_out", log_gone_json(log));
     status_emit(c->options->status, status);
 }
 

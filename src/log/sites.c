@@ -126,15 +126,25 @@ static int table_grow(struct sites_table *table)
     return 0;
 }
 
-static int table_add(struct sites_table *table, const struct row *add)
+/* Whether there is room for another row; -ENOSPC: the file takes none, and as many wait as may. */
+static int table_reserve(const struct log *log, struct sites_table *table)
+{
+    if (LIKELY(table->rows < table->slots / 4 * 3))
+        return 0;
+    if (log_file_full(log) && row_bytes(table->slots * 2) > LOG_KEEP_LIMIT)
+        return -ENOSPC;
+    return table_grow(table);
+}
+
+static int table_add(const struct log *log, struct sites_table *table, const struct row *add)
 {
     struct row *row;
-    uint32_t *slot;
+    int err = table_reserve(log, table); /* without it what has a row still finds it */
+    uint32_t *slot = slot_of(table, add);
 
-    if (table->rows == table->slots / 4 * 3 && table_grow(table))
-        return -ENOMEM;
-    slot = slot_of(table, add);
     if (!*slot) {
+        if (err)
+            return err;
         table->row[table->rows++] = *add;
         *slot = (uint32_t)table->rows;
         return 0;
@@ -161,7 +171,7 @@ int log_sites_add(struct log *log, const struct log_thread *thread, const struct
 
     if (UNLIKELY(sites->open.rows >= sites->turn_at))
         log_sites_turn(log);
-    return table_add(&sites->open, &row);
+    return table_add(log, &sites->open, &row);
 }
 
 /* A row as it is written. */
@@ -181,7 +191,8 @@ static struct log_site site_of(const struct row *row)
 
 static void lose(struct log *log, const struct row *row, enum event_lost reason)
 {
-    log->written -= row->allocs;
+    log->row_allocs -= row->allocs;
+    log->row_bytes -= row->bytes;
     log->lost_here[reason] += row->allocs;
 }
 
@@ -198,9 +209,11 @@ static int write_row(struct log *log, const struct log_site *site)
         err = log_format_site(log, site);
     if (err)
         return err;
-    log->file.allocs += site->allocs;
-    if (UNLIKELY(tree_is_cut(site->node)))
-        log->cut_allocs += site->allocs;
+    log->row_allocs -= site->allocs;
+    log->row_bytes -= site->bytes;
+    log->put.allocs += site->allocs;
+    log->put.bytes += site->bytes;
+    log->put.cut += tree_is_cut(site->node) ? site->allocs : 0;
     return 0;
 }
 
@@ -214,12 +227,12 @@ bool log_sites_write(struct log *log, size_t limit)
         const struct log_site site = site_of(row);
         int err = write_row(log, &site);
 
-        if (err == -EAGAIN) {
-            err = table_add(&sites->open, row);
+        if (err == -EAGAIN || err == -ENOSPC) {
+            err = table_add(log, &sites->open, row);
             sites->turn_at++;
         }
         if (err)
-            lose(log, row, EVENT_LOST_NO_MEMORY);
+            lose(log, row, err == -ENOSPC ? EVENT_LOST_WRITE_FAILED : EVENT_LOST_NO_MEMORY);
         log_file_flush_large(log);
     }
     if (sites->done < sites->closing.rows)

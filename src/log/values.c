@@ -75,11 +75,14 @@ int log_write_values(struct log *log, struct log_thread *thread, const struct va
                      uint64_t t)
 {
     struct buffer *b = &log->file.buffer;
-    int err = log_define_method(log, record->method);
+    bool full = log_file_full(log), whole = log->config.options->stacks == OPTIONS_STACKS_INLINE;
+    int err = full ? 0 : log_define_method(log, record->method);
     size_t mark = b->size, value;
 
     if (err)
         return err;
+    if (full && !whole)
+        return -ENOSPC;
     buffer_format(b, "{\"kind\":\"values\",\"id\":%u,\"t\":%llu,\"thread\":%u,\"method\":%u",
                   record->id, (unsigned long long)t, thread->ring->thread, record->method->id);
     if (record->of)
@@ -94,23 +97,24 @@ int log_write_values(struct log *log, struct log_thread *thread, const struct va
         buffer_text(b, ",\"out\":");
         err = err ? err : values_append_out(b, record);
     }
-    if (!err && !b->failed && !record->result &&
-        log->config.options->stacks == OPTIONS_STACKS_INLINE)
+    if (!err && !b->failed && !record->result && whole) /* lines to come may have room */
         live_push(thread, record, b->data + value, b->size - value);
-    buffer_append(b, "}\n", 2);
-    if (!err && b->failed)
-        err = -ENOMEM;
-    if (err) { /* no half lines */
-        b->size = mark;
-        b->failed = 0;
-    }
+    if (!err && full)
+        err = -ENOSPC;
+    if (!err)
+        return log_line_end(log, SST_KIND_VALUES, mark);
+    b->size = mark; /* no half lines */
+    b->failed = 0;
     return err;
 }
 
-json_t *log_values_totals(void)
+json_t *log_values_totals(const struct log *log)
 {
-    uint64_t posted, lost;
+    uint64_t posted, lost, written = log->put.lines[SST_KIND_VALUES];
 
     values_totals(&posted, &lost);
-    return json_pack("{s:I, s:I}", "posted", (json_int_t)posted, "lost", (json_int_t)lost);
+    if (posted < written) /* posted just now */
+        posted = written;
+    return json_pack("{s:I, s:I, s:I}", "posted", (json_int_t)posted, "written",
+                     (json_int_t)written, "lost", (json_int_t)(lost + posted - written));
 }

@@ -52,7 +52,7 @@ static int write_alloc(struct log *log, struct log_thread *thread, const struct 
     struct buffer *b = &log->file.buffer;
     size_t mark;
     int32_t il = log_site_il(log, event->site);
-    int err = define_for(log, event);
+    int err = LIKELY(!log_file_full(log)) ? define_for(log, event) : -ENOSPC;
 
     if (!err && il == NAMES_SITE_PENDING)
         err = -EAGAIN;
@@ -60,10 +60,6 @@ static int write_alloc(struct log *log, struct log_thread *thread, const struct 
         return err;
     if (UNLIKELY(tree_is_cut(event->node)))
         il = NAMES_SITE_NONE; /* of a method that the line does not name */
-    if (log_file_full(log)) {
-        log->lost_here[EVENT_LOST_WRITE_FAILED]++;
-        return 0;
-    }
     mark = b->size;
     log_format_alloc(log, thread, event, event_t(log, thread, event), il);
     if (b->failed) {
@@ -71,10 +67,10 @@ static int write_alloc(struct log *log, struct log_thread *thread, const struct 
         b->failed = 0;
         return -ENOMEM;
     }
-    log->file.allocs++;
-    log->written++;
-    log->bytes += event_bytes(event);
-    log->cut_allocs += tree_is_cut(event->node);
+    log->put.lines[SST_KIND_ALLOC]++;
+    log->put.allocs++;
+    log->put.bytes += event_bytes(event);
+    log->put.cut += tree_is_cut(event->node);
     if (UNLIKELY(log->watch))
         log_watch_add(log, thread, event);
     return 0;
@@ -86,8 +82,8 @@ static int count_alloc(struct log *log, struct log_thread *thread, const struct 
     int err = log_sites_add(log, thread, event);
 
     if (!err) {
-        log->written++;
-        log->bytes += event_bytes(event);
+        log->row_allocs++;
+        log->row_bytes += event_bytes(event);
     }
     return err;
 }
@@ -102,7 +98,9 @@ static int write_name(struct log *log, const struct event_name *name)
         return 0;
     memory_free(thread->name);
     thread->name = memory_strdup(name->text);
-    return log_define_thread(log, thread, NULL);
+    if (log_define_thread(log, thread, NULL))
+        thread->defined = false; /* again before its next line */
+    return 0;
 }
 
 /* Kinds whose subject is a block of ours. */
@@ -114,6 +112,33 @@ static int write_name(struct log *log, const struct event_name *name)
 static bool has_payload(const struct event *event)
 {
     return KIND(event_kind(event)) & PAYLOADS;
+}
+
+static enum event_lost reason_of(int err)
+{
+    return err == -ENOSPC ? EVENT_LOST_WRITE_FAILED : EVENT_LOST_NO_MEMORY;
+}
+
+static void lose_other(struct log *log, const struct event *event, enum event_lost reason)
+{
+    switch (event_kind(event)) {
+    case EVENT_MISMATCH:
+        log->not_written[SST_KIND_MISMATCH]++;
+        break;
+    case EVENT_SNAPSHOT:
+        log->not_written[SST_KIND_SNAPSHOT]++;
+        break;
+    case EVENT_SAMPLE:
+        log->not_written[SST_KIND_SAMPLE]++;
+        break;
+    case EVENT_FAMILY:
+    case EVENT_TRANSITION:
+    case EVENT_CALL:
+        log->family_lost[log_family_of(event)][reason]++;
+        break;
+    default: /* values are what was posted without what was written; the others are no lines */
+        break;
+    }
 }
 
 /* Any but an allocation. Returns 0 when it is done with, or -EAGAIN when it has to wait. */
@@ -159,8 +184,8 @@ static int handle_other(struct log *log, struct log_thread *thread, const struct
     }
     if (err == -EAGAIN)
         return err;
-    if (err && log_family_of(event) != OPTIONS_ALLOC)
-        log->family_lost[log_family_of(event)][EVENT_LOST_NO_MEMORY]++;
+    if (err)
+        lose_other(log, event, reason_of(err));
     memory_free(payload);
     return 0;
 }
@@ -177,7 +202,7 @@ static int handle(struct log *log, struct log_thread *thread, const struct event
     err = log->sites ? count_alloc(log, thread, event) : write_alloc(log, thread, event);
     if (LIKELY(!err) || err == -EAGAIN)
         return err;
-    log->lost_here[EVENT_LOST_NO_MEMORY]++;
+    log->lost_here[reason_of(err)]++;
     return 0;
 }
 
@@ -210,9 +235,11 @@ static enum found drain(struct log *log, struct log_thread *thread)
     if (log->headless && log_write_header(log))
         return FOUND_NOTHING; /* memory is out: next round again */
     log->headless = false;
-    if (!thread->defined && log_define_thread(log, thread, NULL))
-        return FOUND_NOTHING; /* memory is out: next round again */
-    thread->defined = true;
+    if (!thread->defined && !log_file_full(log)) { /* else none of its lines is written either */
+        if (log_define_thread(log, thread, NULL))
+            return FOUND_NOTHING; /* memory is out: next round again */
+        thread->defined = true;
+    }
     /* Not all at once: their ring waits meanwhile. What comes after them is put behind them. */
     for (; done < BATCH && thread->waiting.count &&
            handle(log, thread, log_waiting_oldest(&thread->waiting)) == 0;
@@ -282,9 +309,11 @@ static void retire(struct log *log)
             link = &thread->next;
             continue;
         }
-        log_write_check_thread(log, thread, thread->last_ns);
+        if (log_write_check_thread(log, thread, thread->last_ns))
+            log->not_written[SST_KIND_CHECK_THREAD]++;
         log_calls_free(log, thread);
-        log_define_thread(log, thread, &thread->last_ns);
+        if (log_define_thread(log, thread, &thread->last_ns))
+            log->not_written[SST_KIND_THREAD]++;
         log->calls_seen_ended += load_relaxed(&ring->calls_seen);
         log->calls_lost_ended += load_relaxed(&ring->calls_lost);
         log->seen_by_ended += load_relaxed(&ring->seen);
@@ -345,6 +374,7 @@ int log_next_part(struct log *log, bool keep)
     log_ids_clear(&log->modules);
     log_ids_clear(&log->classes);
     log_ids_clear(&log->methods);
+    log_ids_clear(&log->defined_threads);
     log_images_clear(&log->images);
     for (struct log_thread *thread = log->threads; thread; thread = thread->next)
         thread->defined = false;
@@ -358,11 +388,11 @@ int log_next_part(struct log *log, bool keep)
 
 static void show(struct log *log)
 {
-    store_relaxed(&log->shown_written, log->written);
-    store_relaxed(&log->shown_bytes, log->bytes);
+    store_relaxed(&log->shown_written, log_written(log));
+    store_relaxed(&log->shown_bytes, log->put.bytes + log->row_bytes);
     store_relaxed(&log->shown_file, log->file.bytes);
     store_relaxed(&log->shown_part, log->file.part);
-    store_relaxed(&log->shown_cut, log->cut_allocs);
+    store_relaxed(&log->shown_cut, log->put.cut);
 }
 
 void log_counts(const struct log *log, struct log_counts *out)

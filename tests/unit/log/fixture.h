@@ -148,6 +148,7 @@ static inline void log_dispose(struct world *w)
     log_ids_free(&log->modules);
     log_ids_free(&log->classes);
     log_ids_free(&log->methods);
+    log_ids_free(&log->defined_threads);
     log_sites_free(log->sites);
     log_waiting_free(log->spare);
     memory_free(log);

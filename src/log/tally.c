@@ -1,0 +1,179 @@
+/*
+ * log/tally.c - what lines stand for, by kind: of those put into the log, and of a run of bytes that are lines. So that
+ * what never reaches the file can be taken back, whatever it is.
+ */
+#include "log/log_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const kind_texts[SST_KIND_COUNT] = {
+#define KIND_TEXT(name, text) [SST_KIND_##name] = text,
+    SST_KINDS(KIND_TEXT)
+#undef KIND_TEXT
+};
+
+/* The lines of a family are of one kind; calls are many to a line. */
+static const enum sst_kind family_kinds[OPTIONS_FAMILIES] = {
+    [OPTIONS_ALLOC] = SST_KIND_ALLOC,
+    [OPTIONS_CALLS] = SST_KIND_CALLS,
+    [OPTIONS_THREADS] = SST_KIND_MANAGED_THREAD,
+    [OPTIONS_MODULES] = SST_KIND_LOAD,
+    [OPTIONS_CLASSES] = SST_KIND_CLASS_LOAD,
+    [OPTIONS_JIT] = SST_KIND_JIT,
+    [OPTIONS_EXCEPTIONS] = SST_KIND_EXCEPTION,
+    [OPTIONS_GC] = SST_KIND_GC,
+    [OPTIONS_SUSPEND] = SST_KIND_SUSPEND,
+    [OPTIONS_TRANSITIONS] = SST_KIND_TRANSITION,
+    [OPTIONS_FINALIZERS] = SST_KIND_FINALIZER,
+};
+
+enum sst_kind log_family_kind(uint32_t family)
+{
+    return family_kinds[family];
+}
+
+void log_tally_add(struct log_tally *to, const struct log_tally *more)
+{
+    for (unsigned i = 0; i < SST_KIND_COUNT; i++)
+        to->lines[i] += more->lines[i];
+    to->allocs += more->allocs;
+    to->bytes += more->bytes;
+    to->cut += more->cut;
+    to->entered += more->entered;
+    to->ended += more->ended;
+}
+
+void log_tally_take(struct log_tally *from, const struct log_tally *less)
+{
+    for (unsigned i = 0; i < SST_KIND_COUNT; i++)
+        from->lines[i] -= less->lines[i];
+    from->allocs -= less->allocs;
+    from->bytes -= less->bytes;
+    from->cut -= less->cut;
+    from->entered -= less->entered;
+    from->ended -= less->ended;
+}
+
+static enum sst_kind kind_of(const char *line, size_t size)
+{
+    static const char head[] = "{\"kind\":\"";
+    const size_t skip = sizeof(head) - 1;
+
+    if (size <= skip || memcmp(line, head, skip))
+        return SST_KIND_UNKNOWN;
+    for (unsigned i = 1; i < SST_KIND_COUNT; i++) {
+        size_t length = strlen(kind_texts[i]);
+
+        if (size > skip + length && !memcmp(line + skip, kind_texts[i], length) &&
+            line[skip + length] == '"')
+            return (enum sst_kind)i;
+    }
+    return SST_KIND_UNKNOWN;
+}
+
+/* The number behind a member's first occurrence, which for these is the member itself: what is before it are numbers. */
+static uint64_t number_in(const char *line, size_t size, const char *member)
+{
+    const char *at = memmem(line, size, member, strlen(member));
+
+    return at ? strtoull(at + strlen(member), NULL, 10) : 0;
+}
+
+/* Codes and numbers in turn; see SST_CALL_. */
+static void count_calls(struct log_tally *t, const char *line, size_t size)
+{
+    static const char member[] = "\"e\":[";
+    const char *at = memmem(line, size, member, sizeof(member) - 1), *end = line + size;
+
+    at = at ? at + sizeof(member) - 1 : end;
+    while (at < end && *at != ']') {
+        char *next;
+        long long code = strtoll(at, &next, 10);
+
+        t->entered += code > 0;
+        t->ended += code <= 0 && code != SST_CALL_MISSING && code != SST_CALL_VALUES;
+        at = next + (*next == ',');
+        strtoll(at, &next, 10);
+        at = next + (*next == ',');
+    }
+}
+
+static void count_line(struct log_tally *t, const char *line, size_t size)
+{
+    static const char cut[] = ",\"cut\":true";
+    enum sst_kind kind = kind_of(line, size);
+
+    t->lines[kind]++;
+    if (kind == SST_KIND_ALLOC || kind == SST_KIND_SITE) {
+        uint64_t allocs = kind == SST_KIND_ALLOC ? 1 : number_in(line, size, "\"allocs\":");
+
+        t->allocs += allocs;
+        t->bytes += number_in(line, size, "\"bytes\":");
+        t->cut += memmem(line, size, cut, sizeof(cut) - 1) ? allocs : 0;
+    } else if (kind == SST_KIND_CALLS) {
+        count_calls(t, line, size);
+    }
+}
+
+size_t log_tally_lines(struct log_tally *t, const char *data, size_t size)
+{
+    const char *line = data, *end = data + size, *next;
+
+    while (line < end && (next = memchr(line, '\n', (size_t)(end - line)))) {
+        count_line(t, line, (size_t)(next - line));
+        line = next + 1;
+    }
+    return (size_t)(line - data);
+}
+
+/* Kinds of which each line is something that happened, and that no other sum counts. */
+static bool is_missed(enum sst_kind kind)
+{
+    return kind == SST_KIND_SNAPSHOT || kind == SST_KIND_MISMATCH || kind == SST_KIND_SAMPLE ||
+           kind == SST_KIND_CHECK_THREAD || kind == SST_KIND_MARK || kind == SST_KIND_CONFIG;
+}
+
+void log_lose(struct log *log, const struct log_tally *lost)
+{
+    log_tally_take(&log->put, lost);
+    log->lost_here[EVENT_LOST_WRITE_FAILED] += lost->allocs;
+    for (uint32_t family = OPTIONS_CALLS; family < OPTIONS_FAMILIES; family++)
+        log->family_lost[family][EVENT_LOST_WRITE_FAILED] +=
+            family == OPTIONS_CALLS ? lost->entered : lost->lines[family_kinds[family]];
+    log->calls.entered_lost += lost->entered;
+    log->calls.ended_lost += lost->ended;
+    for (unsigned i = 0; i < SST_KIND_COUNT; i++)
+        if (is_missed((enum sst_kind)i))
+            log->not_written[i] += lost->lines[i];
+}
+
+json_t *log_kinds_json(const uint64_t lines[SST_KIND_COUNT])
+{
+    json_t *object = json_object();
+
+    for (unsigned i = 1; object && i < SST_KIND_COUNT; i++)
+        if (lines[i])
+            json_object_set_new(object, kind_texts[i], json_integer((json_int_t)lines[i]));
+    return object;
+}
+
+bool log_kinds_any(const uint64_t lines[SST_KIND_COUNT])
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 1; i < SST_KIND_COUNT; i++)
+        sum += lines[i];
+    return sum > 0;
+}
+
+json_t *log_gone_json(const struct log *log)
+{
+    const struct log_tally *t = &log->gone;
+
+    if (!log->gone_parts)
+        return NULL;
+    return json_pack("{s:I, s:I, s:I, s:o}", "parts", (json_int_t)log->gone_parts, "allocs",
+                     (json_int_t)t->allocs, "bytes", (json_int_t)t->bytes, "records",
+                     log_kinds_json(t->lines));
+}
