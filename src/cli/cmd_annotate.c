@@ -41,6 +41,7 @@ struct annotate {
     bool all, physical;
 
     struct report_sites *sites;
+    const struct report_problems *problems; /* of the log */
     struct source_lines *lines;
     struct source_line document; /* the file asked for; there may be others of that path */
     struct line_sum *sums;       /* by line, 1 to line_count */
@@ -407,6 +408,8 @@ static void print_text(const struct annotate *a, const struct source *s, FILE *o
     }
     if (!shown)
         fputs(" nothing was allocated there\n", out);
+    putc('\n', out);
+    reading_completeness(report_sites_log(a->sites), out);
 }
 
 static void json_amount(struct buffer *b, const char *prefix, const struct amount *amount)
@@ -433,8 +436,12 @@ static void json_types(const struct annotate *a, struct buffer *b, size_t line, 
 static int print_json(const struct annotate *a, const struct source *s, FILE *out)
 {
     struct buffer b = BUFFER_INIT, text = BUFFER_INIT;
+    json_t *said = reading_log_json(report_sites_log(a->sites), a->problems);
+    char *log = said ? json_dumps(said, JSON_COMPACT) : NULL;
+    bool first = true, failed;
     size_t type = 0;
-    bool first = true;
+
+    json_decref(said);
 
     buffer_text(&b, "{\"file\":");
     buffer_json_string(&b, a->document.file);
@@ -460,12 +467,16 @@ static int print_json(const struct annotate *a, const struct source *s, FILE *ou
         buffer_char(&b, '}');
         first = false;
     }
-    buffer_text(&b, "]}\n");
-    if (!b.failed)
+    buffer_text(&b, "],\n \"log\":");
+    buffer_text(&b, log ? log : "null");
+    buffer_text(&b, "}\n");
+    failed = b.failed || !log;
+    if (!failed)
         fputs(b.data, out);
+    free(log);
     buffer_free(&text);
     buffer_free(&b);
-    return b.failed ? -ENOMEM : 0;
+    return failed ? -ENOMEM : 0;
 }
 
 /* ---- the command ---- */
@@ -545,6 +556,7 @@ static int annotate_run(int argc, char **argv, FILE *out)
         return cli_usage_error(&cmd_annotate, "a log and a source file are wanted");
     a.file = argv[optind + 1];
     report_problems_init(&problems);
+    a.problems = &problems;
     status = read_log(&a, argv[optind], &problems);
     if (!status)
         status = show(&a, out);

@@ -1,4 +1,5 @@
 #include "cli/commands.h"
+#include "cli/print_complete.h"
 #include "cli/print_folded.h"
 #include "cli/print_report.h"
 #include "cli/reading.h"
@@ -215,6 +216,7 @@ static int report(struct report_args *a, char **logs, FILE *out)
     a->print.problems = &problems;
     if (a->folded) {
         failed = print_folded(sites, a->print.min_bytes, out);
+        print_complete_stderr(&cmd_report, report_sites_log(sites));
     } else if (a->format == READING_TEXT) {
         print_report_text(&a->print, out);
     } else {

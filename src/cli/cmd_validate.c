@@ -1,4 +1,5 @@
 #include "cli/commands.h"
+#include "cli/print_complete.h"
 #include "cli/print_json.h"
 #include "cli/reading.h"
 #include "cli/text.h"
@@ -58,12 +59,16 @@ static void print_text(const struct verdict *d, FILE *out)
         fputs("; ended\n", out);
     else
         fprintf(out, "; not ended%s\n", v->cut ? " (cut within its last line)" : "");
+    if (!report_complete(&v->gaps))
+        fprintf(out, "%s: NOT COMPLETE:\n", d->path);
+    print_gaps(&v->gaps, out);
 }
 
 static json_t *json_of(const struct verdict *d)
 {
     const struct report_validation *v = &d->v;
-    json_t *records = json_object(), *problems = json_array();
+    json_t *records = json_object(), *problems = json_array(), *json;
+    json_t *complete = print_gaps_json(&v->gaps);
 
     for (int kind = 1; kind < SST_KIND_COUNT; kind++)
         json_object_set_new(records, report_kind_name((enum sst_kind)kind),
@@ -75,12 +80,15 @@ static json_t *json_of(const struct verdict *d)
             problems, json_pack("{s:I, s:I, s:o}", "line", (json_int_t)p->place.line, "offset",
                                 (json_int_t)p->place.offset, "text", reading_text_json(p->text)));
     }
-    return json_pack("{s:o, s:b, s:b, s:b, s:I, s:I, s:o, s:I, s:I, s:o}", "file",
+    json = json_pack("{s:o, s:b, s:b, s:b, s:I, s:I, s:o, s:I, s:I, s:o}", "file",
                      reading_text_json(d->path), "valid", (int)(d->problems.count == 0), "ended",
                      (int)v->ended, "cut", (int)v->cut, "lines", (json_int_t)v->lines, "bytes",
                      (json_int_t)v->bytes, "records", records, "unknown_records",
                      (json_int_t)v->unknown_records, "problem_count", (json_int_t)d->problems.count,
                      "problems", problems);
+    json_object_update(json, complete);
+    json_decref(complete);
+    return json;
 }
 
 static int validate_one(const char *path, const struct report_schema *schema, bool json, bool first,

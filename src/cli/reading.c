@@ -1,5 +1,6 @@
 #include "cli/reading.h"
 
+#include "cli/print_complete.h"
 #include "cli/text.h"
 
 #include "base/clock.h"
@@ -142,7 +143,7 @@ json_t *reading_text_json(const char *text)
 
 json_t *reading_log_json(const struct report_log *log, const struct report_problems *problems)
 {
-    json_t *list = json_array(), *json;
+    json_t *list = json_array(), *complete = print_complete_json(log), *json;
 
     for (size_t i = 0; list && i < problems->kept_count; i++) {
         const struct report_problem *p = &problems->kept[i];
@@ -161,46 +162,17 @@ json_t *reading_log_json(const struct report_log *log, const struct report_probl
                      (json_int_t)log->unknown_records, "unknown_members",
                      (json_int_t)log->unknown_members, "problem_count", (json_int_t)problems->count,
                      "problems", list);
+    if (json && complete)
+        json_object_update(json, complete);
+    json_decref(complete);
     return json;
-}
-
-static void print_lost(const struct report_log *log, FILE *out)
-{
-    json_t *others = report_log_lost_others(log), *count;
-    const char *family, *before = "";
-    struct text_number n;
-
-    fputs(report_log_lost(log) || json_object_size(others) ? "Lost while recording: "
-                                                           : "No event was lost",
-          out);
-    if (report_log_lost(log)) {
-        fprintf(out, "alloc %s", text_count(&n, report_log_lost(log)));
-        before = ", ";
-    }
-    json_object_foreach(others, family, count)
-    {
-        fputs(before, out);
-        text_print(out, family);
-        fprintf(out, " %s", text_count(&n, (uint64_t)json_integer_value(count)));
-        before = ", ";
-    }
-    fputs(".\n", out);
-    json_decref(others);
 }
 
 void reading_completeness(const struct report_log *log, FILE *out)
 {
     struct text_number n, m;
 
-    if (report_log_ended(log))
-        fputs("The log is complete to its end. ", out);
-    else
-        fputs("The log has no end: the program was killed or still runs, or the file is cut.\n"
-              "This is what was recorded up to there. ",
-              out);
-    print_lost(log, out);
-    if (log->skipped)
-        fprintf(out, "Damaged lines skipped: %s.\n", text_count(&n, log->skipped));
+    print_complete(log, out);
     if (log->unknown_records || log->unknown_members)
         fprintf(out, "Of a later version, and skipped: records %s, members %s.\n",
                 text_count(&n, log->unknown_records), text_count(&m, log->unknown_members));

@@ -1,5 +1,6 @@
 #include "cli/report_profile.h"
 
+#include "cli/print_complete.h"
 #include "cli/print_profile.h"
 #include "cli/print_json.h"
 #include "cli/reading.h"
@@ -101,19 +102,24 @@ static int read_all(const struct cli_command *command, struct reader *r, char **
     return CLI_OK;
 }
 
-static void print(const struct profile_args *a, const struct reader *r, FILE *out)
+static void print(const struct cli_command *command, const struct profile_args *a,
+                  const struct reader *r, const struct report_problems *problems, FILE *out)
 {
     json_t *json;
 
     if (a->format == FORMAT_FOLDED) {
         print_profile_folded(&r->profile.source[a->source], &r->defs, out);
+        print_complete_stderr(command, &r->log);
     } else if (a->format == FORMAT_JSON) {
         json = print_profile_json(&r->profile, &r->defs, true);
+        json_object_set_new(json, "log", reading_log_json(&r->log, problems));
         print_json_value(json, out, JSON_COMPACT | JSON_REAL_PRECISION(15));
         fputc('\n', out);
         json_decref(json);
     } else {
         print_profile_text(&r->profile, &r->defs, a->top, out);
+        fputc('\n', out);
+        reading_completeness(&r->log, out);
     }
 }
 
@@ -137,7 +143,7 @@ static int report(const struct cli_command *command, const struct profile_args *
         status = CLI_IO;
     }
     if (status == CLI_OK)
-        print(a, &r, out);
+        print(command, a, &r, &problems, out);
     report_profile_fini(&r.profile);
     report_defs_fini(&r.defs);
     report_log_fini(&r.log);

@@ -128,12 +128,13 @@ static struct collections_share *share_of(struct collections *c,
 int collections_alloc(struct collections *c, const struct report_record *r)
 {
     const struct report_alloc *a = &r->alloc;
-    struct collections_share key = {.at = (uint32_t)collection_after(c, a->t), .il = a->il}, *share;
+    struct collections_share key = {.at = (uint32_t)collection_after(c, a->t),
+                                    .il = a->cut ? REPORT_NO_IL : a->il},
+                             *share;
     bool last = key.at == c->count;
     uint64_t bytes = a->weight > 0 ? (uint64_t)a->weight : a->bytes;
     uint64_t allocs = a->weight > 0 && a->bytes ? bytes / a->bytes : a->allocs;
-    int err = a->stack ? report_defs_inline_path(c->defs, a, &key.path)
-                       : report_defs_path(c->defs, a->node, r->at, &key.path);
+    int err = report_defs_alloc_path(c->defs, a, r->at, &key.path);
 
     if (!err)
         err = a->class_id ? report_defs_class(c->defs, a->class_id, r->at, &key.class_number)

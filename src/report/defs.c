@@ -199,6 +199,7 @@ static int table_placeholder(struct report_defs *d, struct report_table *t, uint
     int err;
 
     report_problem(d->problems, at, "%s %u is used but not defined", t->what, id);
+    d->undefined++;
     snprintf(text, sizeof(text), "(%s %u, not in the log)", t->what, id);
     err = intern(d, text, strlen(text), &name);
     if (err)
@@ -510,8 +511,10 @@ int report_defs_method(struct report_defs *d, uint32_t id, struct report_place a
 
 int report_defs_thread(struct report_defs *d, uint32_t id, struct report_place at, uint32_t *out)
 {
-    if (!ids_get(&d->thread_ids, id))
+    if (!ids_get(&d->thread_ids, id)) {
         report_problem(d->problems, at, "thread %u is used but not defined", id);
+        d->undefined++;
+    }
     return thread_number(d, id, out);
 }
 
@@ -524,8 +527,67 @@ int report_defs_path(struct report_defs *d, uint32_t id, struct report_place at,
         return 0;
     }
     report_problem(d->problems, at, "node %u is used but not defined", id);
+    d->undefined++;
     *out = REPORT_PATH_LOST;
     return ids_set(&d->path_ids, id, REPORT_PATH_LOST);
+}
+
+static int expect_alloc(struct report_defs *d, const struct report_alloc *a, struct report_place at)
+{
+    uint32_t number;
+    int err = 0;
+
+    if (a->node && UNLIKELY(!ids_get(&d->path_ids, a->node)))
+        err = report_defs_path(d, a->node, at, &number);
+    if (!err && a->class_id && UNLIKELY(!ids_get(&d->classes.ids, a->class_id)))
+        err = report_defs_class(d, a->class_id, at, &number);
+    if (!err && a->thread && UNLIKELY(!ids_get(&d->thread_ids, a->thread)))
+        err = report_defs_thread(d, a->thread, at, &number);
+    return err;
+}
+
+/* Events of every other kind name things by the same members. */
+static int expect_named(struct report_defs *d, const struct report_record *r)
+{
+    static const struct {
+        const char *key;
+        int (*get)(struct report_defs *, uint32_t, struct report_place, uint32_t *);
+    } members[] = {{"node", report_defs_path},
+                   {"class", report_defs_class},
+                   {"method", report_defs_method},
+                   {"thread", report_defs_thread}};
+    uint32_t id, number;
+    int err = 0;
+
+    for (size_t i = 0; !err && i < COUNT_OF(members); i++)
+        if (!report_member_id(r->json, members[i].key, 1, &id))
+            err = members[i].get(d, id, r->at, &number);
+    return err;
+}
+
+int report_defs_expect(struct report_defs *d, const struct report_record *r)
+{
+    uint32_t number;
+
+    switch (r->kind) {
+    case SST_KIND_ALLOC:
+    case SST_KIND_SITE:
+        return expect_alloc(d, &r->alloc, r->at);
+    case SST_KIND_CALLS:
+        return report_defs_thread(d, r->calls.thread, r->at, &number);
+    case SST_KIND_UNKNOWN:
+    case SST_KIND_HEADER:
+    case SST_KIND_MODULE:
+    case SST_KIND_CLASS:
+    case SST_KIND_METHOD:
+    case SST_KIND_IMAGE:
+    case SST_KIND_THREAD:
+    case SST_KIND_NODE: /* what these name they look up themselves */
+    case SST_KIND_END:
+        return 0;
+    default:
+        return expect_named(d, r);
+    }
 }
 
 /* A JSON string with its quotes, as it stands in a line. Without escapes it is its own value. */
@@ -602,4 +664,30 @@ int report_defs_inline_class(struct report_defs *d, const struct report_alloc *a
         return err;
     def.name = name->text;
     return table_add(&d->classes, &def, out);
+}
+
+/* Above the frame that allocates, which is not known, lies what was kept of its path. */
+static int cut_path(struct report_defs *d, uint32_t parent, uint32_t *out)
+{
+    struct report_path path = {.parent = parent, .il = REPORT_NO_IL};
+    struct report_def def = {.path = "", .defined = true};
+    struct report_string *name;
+    uint32_t method;
+    int err = intern(d, REPORT_PATH_CUT, strlen(REPORT_PATH_CUT), &name);
+
+    if (err)
+        return err;
+    def.name = name->text;
+    err = table_add(&d->methods, &def, &method);
+    path.method = method & INT32_MAX;
+    return err ? err : path_add(d, &path, out);
+}
+
+int report_defs_alloc_path(struct report_defs *d, const struct report_alloc *a,
+                           struct report_place at, uint32_t *out)
+{
+    int err = UNLIKELY(a->stack != NULL) ? report_defs_inline_path(d, a, out)
+                                         : report_defs_path(d, a->node, at, out);
+
+    return err || LIKELY(!a->cut) ? err : cut_path(d, *out, out);
 }

@@ -55,7 +55,9 @@ struct report_path {
 };
 
 #define REPORT_PATH_EMPTY 0 /* no managed frame */
-#define REPORT_PATH_LOST  1 /* the id was never defined: nothing is known of the callers */
+#define REPORT_PATH_CUT \
+    "(path not kept)"      /* name of the frame that stands for those that were not kept */
+#define REPORT_PATH_LOST 1 /* the id was never defined: nothing is known of the callers */
 
 struct report_string {
     const char *text;
@@ -79,6 +81,7 @@ struct report_defs {
     size_t block_count, block_capacity, block_left;
     struct report_recording recording;
     struct report_problems *problems;
+    uint64_t undefined; /* ids that were used and not defined */
 };
 
 /*
@@ -95,6 +98,12 @@ void report_defs_fini(struct report_defs *d); /* also after a failed init */
 int report_defs_add(struct report_defs *d, const struct report_record *record);
 
 /*
+ * report_defs_expect - what the record names must be defined by now; else that is a problem, noted once for each id,
+ * whoever asks for it later. Returns: 0 or -ENOMEM.
+ */
+int report_defs_expect(struct report_defs *d, const struct report_record *record);
+
+/*
  * Ids to numbers. An id that is not defined so far gets an entry that says so, and a problem. Id 0
  * of modules, classes and methods is number 0. Returns: 0 or -ENOMEM.
  */
@@ -109,6 +118,10 @@ int report_defs_path(struct report_defs *d, uint32_t id, struct report_place at,
  */
 int report_defs_inline_path(struct report_defs *d, const struct report_alloc *a, uint32_t *out);
 int report_defs_inline_class(struct report_defs *d, const struct report_alloc *a, uint32_t *out);
+
+/* The path of an allocation, whichever way its line says it. Returns: as report_defs_inline_path. */
+int report_defs_alloc_path(struct report_defs *d, const struct report_alloc *a,
+                           struct report_place at, uint32_t *out);
 
 /*
  * The map itself. report_ids_get gives number + 1, 0 for an id that is not there; report_ids_set 0

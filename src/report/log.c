@@ -19,6 +19,7 @@ void report_log_fini(struct report_log *log)
     json_decref(log->lost_by);
     json_decref(log->lost_others);
     json_decref(log->lost_families);
+    json_decref(log->not_written);
     json_decref(log->header);
     json_decref(log->end);
     report_log_init(log);
@@ -79,21 +80,68 @@ static int keep(json_t **kept, const json_t *record)
     return *kept ? 0 : -ENOMEM;
 }
 
-/* Counts of a recording that has ended, or that another header follows, are final. */
-static int settle_lost(struct report_log *log, uint64_t at_least)
+static uint64_t sum_of(const json_t *counts)
 {
-    uint64_t lost = lost_so_far(log);
+    const char *key;
+    json_t *count;
+    uint64_t sum = 0;
+
+    json_object_foreach((json_t *)(uintptr_t)counts, key, count) sum +=
+        report_count_in(counts, key);
+    return sum;
+}
+
+/* What the recording being read has lost; its end record, if it has one, tells more. */
+static void losses_so_far(const struct report_log *log, const json_t *end,
+                          struct report_completeness *out)
+{
+    const json_t *lost_by = json_object_get(end, "lost_by");
+    const json_t *not_written = json_object_get(end, "not_written");
+    struct report_losses losses = {.lost = report_count_in(end, "lost"),
+                                   .lost_by = log->lost_by,
+                                   .others = log->lost_families,
+                                   .not_written = not_written ? not_written : log->not_written};
+
+    if (sum_of(lost_by) >= lost_so_far(log))
+        losses.lost_by = lost_by;
+    report_losses_settle(&losses, out);
+}
+
+/* Counts of a recording that has ended (by `end`), or that another header follows (NULL), are final. */
+static int settle_lost(struct report_log *log, const json_t *end)
+{
+    uint64_t lost = lost_so_far(log), at_least = report_count_in(end, "lost");
     json_t *others = report_log_lost_others(log);
 
     if (!others)
         return -ENOMEM;
+    losses_so_far(log, end, &log->gaps);
     log->lost += lost > at_least ? lost : at_least;
     json_decref(log->lost_by);
     json_decref(log->lost_others);
     json_decref(log->lost_families);
+    json_decref(log->not_written);
     log->lost_others = others;
-    log->lost_by = log->lost_families = NULL;
+    log->lost_by = log->lost_families = log->not_written = NULL;
     return 0;
+}
+
+/* The recording being read is over; another one begins. */
+static void settle_tally(struct report_log *log)
+{
+    report_tally_settle(&log->tally, log->end, &log->gaps);
+    memset(&log->tally, 0, sizeof(log->tally));
+}
+
+void report_log_completeness(const struct report_log *log, struct report_completeness *out)
+{
+    *out = log->gaps;
+    report_tally_settle(&log->tally, log->end, out);
+    losses_so_far(log, NULL, out); /* those of an ended one are among the gaps */
+    report_gap_add(out, REPORT_GAP_CUT, NULL, NULL, log->cut, 0);
+    report_gap_add(out, REPORT_GAP_DAMAGED, NULL, NULL, log->damaged, 0);
+    report_gap_add(out, REPORT_GAP_AFTER_END, NULL, NULL, log->after_end, 0);
+    report_gap_add(out, REPORT_GAP_UNDEFINED, NULL, NULL, log->undefined, 0);
 }
 
 static int on_header(struct report_log *log, const struct report_record *r)
@@ -113,9 +161,17 @@ static int on_header(struct report_log *log, const struct report_record *r)
                  (unsigned long long)version, SHADOWTRACE_VERSION, SST_LOG_VERSION);
         return -EPROTO;
     }
+    if (r->at.line > 1 && report_recording_again(&log->recording, r->json)) {
+        report_gap_add(&log->gaps, REPORT_GAP_HEADER_AGAIN, NULL, NULL, 1, 0);
+        return 0;
+    }
     if (report_recording_next(&log->recording, r->json)) {
-        if (settle_lost(log, 0))
-            return -ENOMEM;
+        if (log->tally.begun) {
+            report_gap_add(&log->gaps, REPORT_GAP_SEVERAL, NULL, NULL, r->at.line > 1, 0);
+            if (settle_lost(log, NULL))
+                return -ENOMEM;
+            settle_tally(log);
+        }
         log->headers++;
     }
     return keep(&log->header, r->json);
@@ -155,6 +211,13 @@ static int on_family_lost(struct report_log *log, const struct report_record *r)
     return lost_of_family(log, family, r->json);
 }
 
+static int on_not_written(struct report_log *log, const struct report_record *r)
+{
+    const json_t *records = json_object_get(r->json, "records");
+
+    return json_is_object(records) ? keep(&log->not_written, records) : 0;
+}
+
 static int on_end(struct report_log *log, const struct report_record *r)
 {
     const char *family;
@@ -166,7 +229,7 @@ static int on_end(struct report_log *log, const struct report_record *r)
         if (!err)
             err = lost_of_family(log, family, said);
     }
-    if (err || (err = settle_lost(log, report_count_in(r->json, "lost"))))
+    if (err || (err = settle_lost(log, r->json)))
         return err;
     log->ends++;
     return keep(&log->end, r->json);
@@ -177,19 +240,35 @@ static int use(struct report_log *log, struct report_defs *defs,
 {
     int err = 0;
 
+    if (UNLIKELY(log->tally.ended) && r->kind != SST_KIND_HEADER)
+        log->after_end++;
     if (r->kind == SST_KIND_HEADER)
         err = on_header(log, r);
     else if (r->kind == SST_KIND_LOST)
         err = on_lost(log, r);
     else if (r->kind == SST_KIND_FAMILY_LOST)
         err = on_family_lost(log, r);
+    else if (r->kind == SST_KIND_NOT_WRITTEN)
+        err = on_not_written(log, r);
     else if (r->kind == SST_KIND_END)
         err = on_end(log, r);
     if (err)
         return err == -EBADMSG ? -ENOMSG : err;
     if (LIKELY(r->kind != SST_KIND_ALLOC))
         err = report_defs_add(defs, r);
+    if (!err)
+        err = report_defs_expect(defs, r);
     return err ? err : consumer->record(consumer->context, r);
+}
+
+/* A file that begins with anything else: its lines are of a recording of their own. */
+static int headless(struct report_log *log)
+{
+    int err = settle_lost(log, NULL);
+
+    settle_tally(log);
+    report_gap_add(&log->gaps, REPORT_GAP_NO_HEADER, NULL, NULL, 1, 0);
+    return err;
 }
 
 /* Nothing was found in the log. Is what there is at least how a log begins? */
@@ -207,15 +286,6 @@ static int not_a_log(struct report_log *log)
     return -EBADMSG;
 }
 
-static uint64_t usable(const struct report_log *log)
-{
-    uint64_t sum = 0;
-
-    for (int kind = 1; kind < SST_KIND_COUNT; kind++)
-        sum += log->records[kind];
-    return sum;
-}
-
 /* One line, parsed: its record is used, or why it has none is noted. */
 static int one_line(const struct report_parsed *p, struct report_defs *defs,
                     const struct report_consumer *consumer, struct report_log *log)
@@ -226,9 +296,13 @@ static int one_line(const struct report_parsed *p, struct report_defs *defs,
     log->lines++;
     log->bytes += line->size + !line->cut;
     log->unknown_members += p->unknown_members;
+    if (UNLIKELY(line->at.line == 1) &&
+        (err || line->too_long || p->record.kind != SST_KIND_HEADER) && headless(log))
+        return -ENOMEM;
     if (UNLIKELY(line->too_long)) {
         report_problem(defs->problems, line->at, "line longer than %zu MB", REPORT_LINE_MAX >> 20);
         log->skipped++;
+        log->damaged++;
         return 0;
     }
     if (LIKELY(!err) && UNLIKELY(p->record.kind == SST_KIND_UNKNOWN)) {
@@ -238,7 +312,7 @@ static int one_line(const struct report_parsed *p, struct report_defs *defs,
     if (LIKELY(!err)) {
         err = use(log, defs, consumer, &p->record);
         if (LIKELY(!err))
-            log->records[p->record.kind]++;
+            report_tally_record(&log->tally, &p->record);
     } else if (err == -EBADMSG) {
         report_problem(defs->problems, line->at, "%s%s",
                        line->cut ? "the log is cut within this line: " : "", p->why);
@@ -246,8 +320,10 @@ static int one_line(const struct report_parsed *p, struct report_defs *defs,
     }
     if (UNLIKELY(err == -EBADMSG)) {
         log->skipped++;
+        log->damaged += !line->cut;
         return 0;
     }
+    log->used += !err;
     return err;
 }
 
@@ -310,7 +386,8 @@ int report_log_read_lines(struct report_lines *lines, const char *file, struct r
     struct source source;
     const struct report_parsed *parsed = NULL;
     struct report_place at = {1, 0};
-    uint64_t before = usable(log), first_line = log->lines, cut_before = log->cut;
+    uint64_t before = log->used, first_line = log->lines, cut_before = log->cut;
+    uint64_t undefined = defs->undefined;
     bool begun = false;
     int err, more;
 
@@ -327,7 +404,7 @@ int report_log_read_lines(struct report_lines *lines, const char *file, struct r
         begun = could_begin(line);
         at.line = line->at.line + 1;
         at.offset = line->at.offset + line->size + !line->cut;
-        if (UNLIKELY(at.line == GIVE_UP_LINES) && usable(log) == before) {
+        if (UNLIKELY(at.line == GIVE_UP_LINES) && log->used == before) {
             err = not_a_log(log);
             goto out;
         }
@@ -336,7 +413,9 @@ int report_log_read_lines(struct report_lines *lines, const char *file, struct r
     }
     if (err)
         goto out;
-    err = log->lines == first_line || usable(log) != before || begun ? 0 : not_a_log(log);
+    if (log->lines == first_line)
+        err = headless(log);
+    err = err ? err : log->lines == first_line || log->used != before || begun ? 0 : not_a_log(log);
     if (report_lines_damage(lines)) {
         /* a line that was noted as cut says it already */
         if (log->cut == cut_before || strcmp(report_lines_damage(lines), REPORT_LINES_CUT) != 0)
@@ -345,6 +424,7 @@ int report_log_read_lines(struct report_lines *lines, const char *file, struct r
         log->cut++;
     }
 out:
+    log->undefined += defs->undefined - undefined;
     source_fini(&source);
     return err == -ENOMSG ? -EBADMSG : err;
 }

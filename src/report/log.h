@@ -6,6 +6,7 @@
 #ifndef SHADOWTRACE_REPORT_LOG_H
 #define SHADOWTRACE_REPORT_LOG_H
 
+#include "report/complete.h"
 #include "report/defs.h"
 
 struct report_consumer {
@@ -25,18 +26,24 @@ struct report_log {
     unsigned jobs;    /* set by the caller: threads that parse ahead; 0 and 1: none */
     const char *file; /* the last one read */
     uint64_t lines, bytes;
-    uint64_t records[SST_KIND_COUNT];          /* used, by kind */
+    uint64_t used;                             /* lines */
     uint64_t skipped;                          /* lines that could not be used */
     uint64_t unknown_records, unknown_members; /* of a later version */
     uint64_t headers, ends; /* recordings begun and ended: a log normally holds one */
     uint64_t cut;           /* logs that end within a line, or within compressed data */
+    uint64_t damaged;       /* of `skipped` those that are no cut end */
+    uint64_t after_end;     /* lines behind an end record */
+    uint64_t undefined;     /* ids that lines name and nothing defines */
     uint64_t lost;          /* allocations, of ended recordings; see report_log_lost */
     struct report_recording recording;
-    json_t *lost_by;       /* of the recording being read: reason to cumulative count */
-    json_t *lost_others;   /* of ended recordings, by family; see report_log_lost_others */
-    json_t *lost_families; /* of the recording being read: family to cumulative count */
-    json_t *header, *end;  /* the last ones */
-    char why[200];         /* after -EPROTO and -EBADMSG: what is wrong, without the file's name */
+    json_t *lost_by;           /* of the recording being read: reason to cumulative count */
+    json_t *lost_others;       /* of ended recordings, by family; see report_log_lost_others */
+    json_t *lost_families;     /* of the recording being read: family to cumulative count */
+    json_t *not_written;       /* of the recording being read: lines by kind */
+    json_t *header, *end;      /* the last ones */
+    struct report_tally tally; /* of the recording being read */
+    struct report_completeness gaps; /* of recordings that are over; see report_log_completeness */
+    char why[200]; /* after -EPROTO and -EBADMSG: what is wrong, without the file's name */
 };
 
 void report_log_init(struct report_log *log);
@@ -62,6 +69,12 @@ uint64_t report_log_lost(const struct report_log *log); /* allocations seen but 
  * Returns: an object without those of which none was lost, to be released; NULL: no memory.
  */
 json_t *report_log_lost_others(const struct report_log *log);
+
+/*
+ * report_log_completeness - whether all that was recorded is there, of everything read so far; and what is not.
+ * The only place that may say "complete".
+ */
+void report_log_completeness(const struct report_log *log, struct report_completeness *out);
 
 bool report_log_ended(
     const struct report_log *log); /* every recording has its end record, nothing is cut */

@@ -607,14 +607,29 @@ int report_member_number(const json_t *record, const char *key, double *out)
     return 0;
 }
 
-bool report_recording_next(struct report_recording *r, const json_t *header)
+static struct report_recording recording_of(const json_t *header)
 {
-    struct report_recording now = {r->number, 0, 0, 1};
-    bool goes_on;
+    struct report_recording now = {0, 0, 0, 1};
 
     (void)report_member_count(header, "pid", &now.pid);
     (void)report_member_count(header, "clock", &now.clock);
     (void)report_member_count(header, "part", &now.part);
+    return now;
+}
+
+bool report_recording_again(const struct report_recording *r, const json_t *header)
+{
+    struct report_recording now = recording_of(header);
+
+    return r->number && now.pid == r->pid && now.clock == r->clock && now.part == r->part;
+}
+
+bool report_recording_next(struct report_recording *r, const json_t *header)
+{
+    struct report_recording now = recording_of(header);
+    bool goes_on;
+
+    now.number = r->number;
     goes_on = r->number && now.pid == r->pid && now.clock == r->clock && now.part > r->part;
     now.number += !goes_on;
     *r = now;

@@ -205,9 +205,7 @@ static int on_alloc(struct report_sites *s, const struct report_record *r)
             (struct estimate){.bytes = (double)s->all.bytes, .allocs = (double)s->all.allocs};
     }
     if (s->want_path && !err)
-        err = UNLIKELY(a->stack != NULL)
-                  ? report_defs_inline_path(&s->defs, a, &p->site.path)
-                  : report_defs_path(&s->defs, a->node, r->at, &p->site.path);
+        err = report_defs_alloc_path(&s->defs, a, r->at, &p->site.path);
     if (s->want_class && !err)
         err = UNLIKELY(a->class_id == 0)
                   ? report_defs_inline_class(&s->defs, a, &p->site.class_number)
@@ -218,7 +216,7 @@ static int on_alloc(struct report_sites *s, const struct report_record *r)
     }
     if (UNLIKELY(err))
         return err;
-    if (s->want_il)
+    if (s->want_il && LIKELY(!a->cut))
         p->site.il = a->il;
     add_amount(&s->all, &p->site);
     add_amount(&s->heaps[a->heap], &p->site);

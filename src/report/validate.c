@@ -40,6 +40,9 @@ struct validator {
     uint64_t entered, calls_ended;      /* the same, of traced calls */
     uint64_t counts[COUNTS];            /* of the last check record */
     json_t *lost, *repairs;             /* reason to last cumulative count */
+    json_t *others, *not_written;       /* the same, events by category, lines by kind */
+    struct report_tally tally;
+    uint64_t undefined, damaged; /* ids; lines that could not be used */
 };
 
 static void known_free(struct known *k)
@@ -72,8 +75,10 @@ static int define(struct validator *v, struct known *k, const char *what, uint32
 static void expect(struct validator *v, const struct known *k, const char *what, uint32_t id,
                    struct report_place at)
 {
-    if (UNLIKELY(!report_ids_get(&k->ids, id)))
-        report_problem(v->problems, at, "%s %u is not defined by any line before", what, id);
+    if (LIKELY(report_ids_get(&k->ids, id)))
+        return;
+    report_problem(v->problems, at, "%s %u is not defined by any line before", what, id);
+    v->undefined++;
 }
 
 /* Lines of one thread are in order, and end with its end. */
@@ -84,6 +89,7 @@ static void at_time(struct validator *v, uint32_t id, uint64_t t, struct report_
 
     if (UNLIKELY(!found)) {
         report_problem(v->problems, at, "thread %u is not defined by any line before", id);
+        v->undefined++;
         return;
     }
     thread = &v->thread[found - 1];
@@ -505,6 +511,59 @@ static void on_end(struct validator *v, const struct report_record *r)
     v->out->ended = true;
 }
 
+static int on_family_lost(struct validator *v, const struct report_record *r)
+{
+    const char *family = "";
+    json_int_t lost = (json_int_t)report_count_in(r->json, "lost");
+
+    (void)report_member_text(r->json, "family", &family);
+    if (!v->others && !(v->others = json_object()))
+        return -ENOMEM;
+    return json_object_set_new(v->others, family, json_integer(lost)) ? -ENOMEM : 0;
+}
+
+/* What the end record says was lost of other events than allocations. */
+static int end_losses(struct validator *v, const json_t *end)
+{
+    json_t *events = json_object_get(end, "events"), *said;
+    json_t *others = json_object();
+    const char *family;
+    int err = !others || json_object_set_new(others, "values",
+                                             json_integer((json_int_t)report_count_in(
+                                                 json_object_get(end, "values"), "lost")));
+
+    json_object_foreach(events, family, said)
+    {
+        err |= json_object_set_new(others, family,
+                                   json_integer((json_int_t)report_count_in(said, "lost")));
+    }
+    json_decref(v->others);
+    v->others = others;
+    return err ? -ENOMEM : 0;
+}
+
+/* The recording is over, by its end record or without one. */
+static int settle(struct validator *v, const json_t *end)
+{
+    const json_t *not_written = json_object_get(end, "not_written");
+    struct report_losses losses = {.lost = report_count_in(end, "lost")};
+    int err = end ? end_losses(v, end) : 0;
+
+    losses.lost_by = end ? json_object_get(end, "lost_by") : v->lost;
+    losses.others = v->others;
+    losses.not_written = not_written ? not_written : v->not_written;
+    report_tally_settle(&v->tally, end, &v->out->gaps);
+    report_losses_settle(&losses, &v->out->gaps);
+    return err;
+}
+
+static int on_not_written(struct validator *v, const struct report_record *r)
+{
+    json_decref(v->not_written);
+    v->not_written = json_deep_copy(json_object_get(r->json, "records"));
+    return 0;
+}
+
 static int on_record(struct validator *v, const struct report_record *r)
 {
     switch (r->kind) {
@@ -558,9 +617,13 @@ static int on_record(struct validator *v, const struct report_record *r)
     case SST_KIND_CALLS:
         on_calls(v, r);
         return 0;
+    case SST_KIND_FAMILY_LOST:
+        return on_family_lost(v, r);
+    case SST_KIND_NOT_WRITTEN:
+        return on_not_written(v, r);
     case SST_KIND_END:
         on_end(v, r);
-        return 0;
+        return settle(v, r->json);
     default:
         return 0;
     }
@@ -672,15 +735,25 @@ static int one_line(struct validator *v, const struct report_line *line)
     v->out->bytes += line->size + !line->cut;
     if (line->too_long) {
         report_problem(v->problems, line->at, "line longer than %zu MB", REPORT_LINE_MAX >> 20);
+        v->damaged++;
         return 0;
     }
-    if (UNLIKELY(v->out->ended))
+    if (UNLIKELY(v->out->ended)) {
         report_problem(v->problems, line->at, "a line after the end record");
+        report_gap_add(&v->out->gaps, REPORT_GAP_AFTER_END, NULL, NULL, 1, 0);
+    }
     usable = by_hand(v, line, &record) ? 1 : by_schema(v, line, &record);
-    if (usable <= 0)
+    if (line->at.line == 1 && (usable <= 0 || record.kind != SST_KIND_HEADER))
+        report_gap_add(&v->out->gaps, REPORT_GAP_NO_HEADER, NULL, NULL, 1, 0);
+    if (usable <= 0) {
+        v->damaged += !line->cut;
         return usable;
+    }
     if (line->at.line == 1 && record.kind != SST_KIND_HEADER)
         report_problem(v->problems, line->at, "the first line is no header");
+    if (line->at.line > 1 && record.kind == SST_KIND_HEADER)
+        report_gap_add(&v->out->gaps, REPORT_GAP_HEADER_AGAIN, NULL, NULL, 1, 0);
+    report_tally_record(&v->tally, &record);
     if (record.kind == SST_KIND_UNKNOWN)
         v->out->unknown_records++;
     else
@@ -719,6 +792,8 @@ static void validator_fini(struct validator *v)
     memory_free(v->thread);
     json_decref(v->lost);
     json_decref(v->repairs);
+    json_decref(v->others);
+    json_decref(v->not_written);
 }
 
 int report_validate_lines(struct report_lines *lines, const char *file,
@@ -738,6 +813,12 @@ int report_validate_lines(struct report_lines *lines, const char *file,
                                report_lines_size(lines));
     }
     out->cut |= report_lines_damage(lines) != NULL;
+    if (!err && !out->ended)
+        err = settle(&v, NULL);
+    report_gap_add(&out->gaps, REPORT_GAP_NO_HEADER, NULL, NULL, out->lines == 0, 0);
+    report_gap_add(&out->gaps, REPORT_GAP_CUT, NULL, NULL, out->cut, 0);
+    report_gap_add(&out->gaps, REPORT_GAP_DAMAGED, NULL, NULL, v.damaged, 0);
+    report_gap_add(&out->gaps, REPORT_GAP_UNDEFINED, NULL, NULL, v.undefined, 0);
     validator_fini(&v);
     return err ? err : more;
 }

@@ -17,7 +17,9 @@ struct report_validation {
     uint64_t records[SST_KIND_COUNT];
     uint64_t unknown_records; /* of kinds that this version does not know: no problem */
     bool ended;               /* there is an end record */
-    bool cut;      /* the last line has no newline, or compressed data stops early: no problem */
+    bool cut; /* the last line has no newline, or compressed data stops early: no problem */
+    struct report_completeness
+        gaps;      /* what of the recording is not there, whether that is a problem or not */
     char why[200]; /* after -EPROTO */
 };
 

@@ -151,12 +151,13 @@ static void damaged_lines_are_noted_with_their_place(void **state)
                   "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":1,\"bytes\":8,\"node\":0}\n"),
         0);
     assert_int_equal(report.skipped, 2);
-    assert_int_equal(problems.count, 2);
+    assert_int_equal(problems.count, 3);
     assert_int_equal(problems.kept[0].place.line, 3);
     assert_int_equal(problems.kept[0].place.offset,
                      strlen(HEADER "{\"kind\":\"thread\",\"id\":1,\"os\":5}\n"));
     assert_string_equal(problems.kept[0].file, "memory");
     assert_non_null(strstr(problems.kept[1].text, "\"id\""));
+    assert_string_equal(problems.kept[2].text, "class 1 is used but not defined");
     assert_int_equal(allocs, 1);
 }
 

@@ -1,0 +1,307 @@
+/*
+ * A log of which anything is missing, and every command that reads logs: none may say that it is complete, and each
+ * says that it is not. Of the whole log each says that it is complete.
+ */
+#include "unit/cli/command_support.h"
+
+#include <stdbool.h>
+#include <zstd.h>
+
+#define ALLOCS 18777
+#define CUT    7000
+#define ROOM   (4u << 20)
+
+static char whole[ROOM], damaged[ROOM], folder[] = "/tmp/shadowtrace-complete-XXXXXX", path[100];
+static size_t whole_size;
+static size_t first_alloc, cut_from, cut_to, end_at; /* offsets of lines */
+
+static void line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void line(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    whole_size += (size_t)vsnprintf(whole + whole_size, ROOM - whole_size, format, args);
+    va_end(args);
+    whole[whole_size++] = '\n';
+}
+
+/* A log with something for every command, without the member `records`: as older versions wrote it. */
+static int make(void **state)
+{
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/log.ndjson", folder);
+    line("{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":1,\"pid\":7,\"executable\":"
+         "\"x\","
+         "\"runtime\":\"10.0.1\",\"hooks\":\"elt3\",\"clock\":5,\"started\":\"2026-11-21T10:00:"
+         "00Z\"}");
+    line("{\"kind\":\"thread\",\"id\":1,\"os\":7}");
+    line("{\"kind\":\"class\",\"id\":1,\"name\":\"System.String\"}");
+    line("{\"kind\":\"method\",\"id\":1,\"name\":\"A.B()\"}");
+    line("{\"kind\":\"node\",\"id\":1,\"parent\":0,\"method\":1,\"call\":\"native\"}");
+    line("{\"kind\":\"calls\",\"t\":1,\"thread\":1,\"depth\":0,\"e\":[1,1,0,1]}");
+    line("{\"kind\":\"exception\",\"t\":3,\"thread\":1,\"node\":1,\"event\":\"thrown\",\"id\":1,"
+         "\"class\":1}");
+    line("{\"kind\":\"gc\",\"t\":4,\"thread\":1,\"gc\":1,\"ns\":1,\"reason\":\"other\","
+         "\"generations\":[0],"
+         "\"before\":[1,1,1,1,1],\"after\":[1,1,1,1,1]}");
+    line("{\"kind\":\"jit\",\"t\":5,\"thread\":1,\"method\":1,\"ns\":1,\"tier\":\"first\"}");
+    line("{\"kind\":\"suspend\",\"t\":6,\"thread\":1,\"reason\":\"gc\",\"ns\":2,\"stop_ns\":1}");
+    line("{\"kind\":\"sample\",\"t\":7,\"os\":7,\"node\":1,\"source\":\"shadow\",\"depth\":1}");
+    first_alloc = whole_size;
+    for (int i = 0; i < ALLOCS; i++) {
+        if (i == 5000)
+            cut_from = whole_size;
+        if (i == 5000 + CUT)
+            cut_to = whole_size;
+        line("{\"kind\":\"alloc\",\"t\":%d,\"thread\":1,\"class\":1,\"bytes\":32,\"node\":1,\"il\":"
+             "4}",
+             10 + i);
+    }
+    end_at = whole_size;
+    line("{\"kind\":\"end\",\"t\":99999,\"seen\":%d,\"written\":%d,\"lost\":0,\"lost_by\":{},"
+         "\"bytes\":%d,"
+         "\"calls\":{\"entered\":1,\"left\":1,\"tail_calls\":0,\"unwound\":0,\"ends_missing\":0,"
+         "\"open\":0,"
+         "\"missing\":0},\"events\":{\"gc\":{\"seen\":1,\"written\":1,\"lost\":0,\"lost_by\":{}},"
+         "\"exceptions\":{\"seen\":1,\"written\":1,\"lost\":0,\"lost_by\":{}},"
+         "\"jit\":{\"seen\":1,\"written\":1,\"lost\":0,\"lost_by\":{}},"
+         "\"suspend\":{\"seen\":1,\"written\":1,\"lost\":0,\"lost_by\":{}}}}",
+         ALLOCS, ALLOCS, 32 * ALLOCS);
+    return 0;
+}
+
+static int forget(void **state)
+{
+    (void)state;
+    unlink(path);
+    return rmdir(folder);
+}
+
+static void store(const char *text, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+struct view {
+    const struct cli_command *command;
+    const char *words[5];
+    bool json, twice;
+};
+
+static const struct view views[] = {
+    {&cmd_report, {"report", "--no-lines"}, false, false},
+    {&cmd_report, {"report", "--no-lines", "--by=type"}, false, false},
+    {&cmd_report, {"report", "--no-lines", "--by=method"}, false, false},
+    {&cmd_report, {"report", "--no-lines", "--by=line"}, false, false},
+    {&cmd_report, {"report", "--no-lines", "--by=thread"}, false, false},
+    {&cmd_report, {"report", "--no-lines", "--by=module"}, false, false},
+    {&cmd_report, {"report", "--no-lines", "--format=json"}, true, false},
+    {&cmd_report, {"report", "--no-lines", "--exceptions"}, false, false},
+    {&cmd_report, {"report", "--no-lines", "--gc"}, false, false},
+    {&cmd_report, {"report", "--no-lines", "--gc", "--format=json"}, true, false},
+    {&cmd_report, {"report", "--no-lines", "--jit"}, false, false},
+    {&cmd_report, {"report", "--no-lines", "--suspensions"}, false, false},
+    {&cmd_report, {"report", "--no-lines", "--calls"}, false, false},
+    {&cmd_report, {"report", "--profile"}, false, false},
+    {&cmd_report, {"report", "--profile", "--format=json"}, true, false},
+    {&cmd_replay, {"replay"}, false, false},
+    {&cmd_replay, {"replay", "--format=json"}, true, false},
+    {&cmd_compare, {"compare"}, false, false},
+    {&cmd_compare, {"compare", "--format=json"}, true, false},
+    {&cmd_diff, {"diff", "--no-lines"}, false, true},
+    {&cmd_diff, {"diff", "--no-lines", "--format=json"}, true, true},
+    {&cmd_validate, {"validate", "--format=json"}, true, false},
+};
+
+/* Without a place in their format for it: a line on stderr, and nothing if all is there. */
+static const struct view silent[] = {
+    {&cmd_report, {"report", "--format=folded"}, false, false},
+    {&cmd_report, {"report", "--profile", "--format=folded"}, false, false},
+    {&cmd_validate, {"validate"}, false, false},
+};
+
+static struct ran look(const struct view *view)
+{
+    const char *words[8] = {NULL};
+    size_t count = 0;
+
+    while (view->words[count]) {
+        words[count] = view->words[count];
+        count++;
+    }
+    words[count++] = path;
+    if (view->twice)
+        words[count] = path;
+    return run_command(view->command, words);
+}
+
+static bool has(const struct ran *ran, const char *words)
+{
+    return strstr(ran->out, words) || strstr(ran->err, words);
+}
+
+static bool says_complete(const struct ran *ran)
+{
+    return has(ran, "complete to its end") || has(ran, "No event was lost") ||
+           has(ran, "\"complete\":true") || has(ran, "\"complete\": true");
+}
+
+static bool says_incomplete(const struct ran *ran)
+{
+    return has(ran, "NOT COMPLETE") || has(ran, "not complete") || has(ran, "\"complete\":false") ||
+           has(ran, "\"complete\": false");
+}
+
+static void expect(const struct view *view, bool complete, bool quiet, const char *what)
+{
+    struct ran ran = look(view);
+
+    if (says_complete(&ran) != (complete && !quiet) || says_incomplete(&ran) == complete)
+        fail_msg("%s: %s %s %s %s says:\n%s%s", what, view->words[0],
+                 view->words[1] ? view->words[1] : "", view->words[2] ? view->words[2] : "",
+                 view->words[3] ? view->words[3] : "", ran.out, ran.err);
+    if (!complete && view->twice && !view->json)
+        assert_non_null(
+            strstr(strstr(ran.out, "NOT COMPLETE") + 1, "NOT COMPLETE")); /* each side */
+    free(ran.out);
+}
+
+static void expect_all(const char *text, size_t size, bool complete, const char *what)
+{
+    store(text, size);
+    for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++)
+        expect(&views[i], complete, false, what);
+    for (size_t i = 0; i < sizeof(silent) / sizeof(silent[0]); i++)
+        expect(&silent[i], complete, true, what);
+}
+
+/* The whole log without [from, to). */
+static size_t without(size_t from, size_t to)
+{
+    memcpy(damaged, whole, from);
+    memcpy(damaged + from, whole + to, whole_size - to);
+    return whole_size - (to - from);
+}
+
+static size_t line_end(size_t from)
+{
+    return (size_t)((char *)memchr(whole + from, '\n', whole_size - from) - whole) + 1;
+}
+
+static void a_whole_log_is_complete(void **state)
+{
+    (void)state;
+    expect_all(whole, whole_size, true, "whole");
+}
+
+static void lines_cut_from_the_middle(void **state)
+{
+    struct ran ran;
+
+    (void)state;
+    expect_all(damaged, without(cut_from, cut_to), false, "7,000 lines cut out");
+    ran = look(&views[0]);
+    assert_non_null(strstr(ran.out, "7,000 of 18,777 allocations are missing"));
+    assert_non_null(strstr(ran.out, "224,000 of 600,864 bytes are missing"));
+    free(ran.out);
+    ran = look(&views[sizeof(views) / sizeof(views[0]) - 1]);
+    assert_int_equal(ran.status, CLI_CHECK); /* validate */
+    free(ran.out);
+}
+
+static void one_event_cut_out(void **state)
+{
+    const char *const kinds[] = {"exception", "gc", "jit", "suspend", "calls"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        char wanted[40];
+        const char *at;
+        size_t from;
+
+        snprintf(wanted, sizeof(wanted), "{\"kind\":\"%s\"", kinds[i]);
+        at = strstr(whole, wanted);
+        assert_non_null(at);
+        from = (size_t)(at - whole);
+        store(damaged, without(from, line_end(from)));
+        expect(&views[0], false, false, kinds[i]);
+        expect(&views[6], false, false, kinds[i]);
+    }
+}
+
+static void a_definition_cut_out(void **state)
+{
+    size_t from = (size_t)(strstr(whole, "{\"kind\":\"node\"") - whole);
+
+    (void)state;
+    expect_all(damaged, without(from, line_end(from)), false, "no node");
+}
+
+static void without_a_header(void **state)
+{
+    (void)state;
+    expect_all(damaged, without(0, line_end(0)), false, "no header");
+}
+
+static void without_an_end(void **state)
+{
+    (void)state;
+    expect_all(whole, end_at, false, "no end");
+    expect_all(whole, whole_size / 2, false, "cut in the middle");
+}
+
+static void a_header_twice(void **state)
+{
+    size_t header = line_end(0);
+
+    (void)state;
+    memcpy(damaged, whole, header);
+    memcpy(damaged + header, whole, whole_size);
+    expect_all(damaged, whole_size + header, false, "header twice");
+}
+
+static void two_recordings_in_a_file(void **state)
+{
+    char *pid;
+
+    (void)state;
+    memcpy(damaged, whole, whole_size);
+    memcpy(damaged + whole_size, whole, whole_size);
+    expect_all(damaged, 2 * whole_size, false, "the same recording twice");
+    pid = strstr(damaged + whole_size, "\"pid\":7");
+    assert_non_null(pid);
+    pid[6] = '8';
+    expect_all(damaged, 2 * whole_size, false, "two recordings");
+}
+
+static void damaged_compressed_data(void **state)
+{
+    static char packed[ROOM];
+    size_t size = ZSTD_compress(packed, sizeof(packed), whole, whole_size, 3);
+
+    (void)state;
+    assert_false(ZSTD_isError(size));
+    expect_all(packed, size, true, "compressed");
+    expect_all(packed, size / 2, false, "compressed, cut");
+    memset(packed + size / 2, 0x55, 20);
+    expect_all(packed, size, false, "compressed, damaged");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_whole_log_is_complete), cmocka_unit_test(lines_cut_from_the_middle),
+        cmocka_unit_test(one_event_cut_out),       cmocka_unit_test(a_definition_cut_out),
+        cmocka_unit_test(without_a_header),        cmocka_unit_test(without_an_end),
+        cmocka_unit_test(a_header_twice),          cmocka_unit_test(two_recordings_in_a_file),
+        cmocka_unit_test(damaged_compressed_data),
+    };
+
+    return cmocka_run_group_tests(tests, make, forget);
+}
