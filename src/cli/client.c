@@ -19,8 +19,12 @@
 #include <unistd.h>
 
 #define ANSWER_MS  10000
-#define MOST_REPLY (256u << 20)
+#define LOCK_TRIES 100 /* of 1 ms */
 #define PIECE      65536u
+
+/* Bytes of a reply: in memory it takes up to 45 times as much. Stacks of many threads are long, all else is short. */
+#define MOST_STACKS (32u << 20)
+#define MOST_REPLY  (1u << 20)
 
 bool client_pid(const char *text, long *pid)
 {
@@ -31,19 +35,42 @@ bool client_pid(const char *text, long *pid)
     return *text >= '0' && *text <= '9' && !*end && !errno && *pid > 0 && *pid <= INT32_MAX;
 }
 
-static int connect_to(const char *path)
+/* Returns: a descriptor; -EPERM for a socket that a process of another user serves; -errno. */
+static int connect_to(int folder, const char *name)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), err;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), err = 0;
+    struct sockaddr_un address;
 
     if (fd < 0)
         return -errno;
-    snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
-    if (!connect(fd, (const struct sockaddr *)&address, sizeof(address)))
+    socket_at(folder, name, &address);
+    if (connect(fd, (const struct sockaddr *)&address, sizeof(address)))
+        err = -errno;
+    else if (!socket_peer(fd, false))
+        err = -EPERM;
+    if (!err)
         return fd;
-    err = -errno;
     close(fd);
     return err;
+}
+
+/*
+ * Removes a socket that nobody serves: no process makes one there meanwhile. Returns: whether it is gone.
+ */
+static bool remove_stale(int folder, const char *name)
+{
+    bool gone = false;
+    int fd;
+
+    if (!socket_folder_lock(folder, LOCK_TRIES))
+        return false;
+    fd = connect_to(folder, name);
+    if (fd == -ECONNREFUSED)
+        gone = !unlinkat(folder, name, 0);
+    else if (fd >= 0)
+        close(fd);
+    socket_folder_unlock(folder);
+    return gone;
 }
 
 static int refuse(struct client *c, int err, const char *format, ...)
@@ -80,26 +107,44 @@ static int explain(struct client *c, bool stale)
                   c->pid);
 }
 
+/* In one folder. Returns: 0; -ENOENT where it has no such socket (any more: *stale); else -errno with client->why. */
+static int open_in(struct client *c, int folder, const char *path, bool *stale)
+{
+    char name[32];
+
+    snprintf(name, sizeof(name), "%ld.sock", c->pid);
+    c->fd = connect_to(folder, name);
+    if (c->fd >= 0)
+        return 0;
+    if (c->fd == -ECONNREFUSED && remove_stale(folder, name)) {
+        *stale = true;
+        return -ENOENT;
+    }
+    if (c->fd == -ENOENT)
+        return c->fd;
+    if (c->fd == -EPERM)
+        return refuse(c, c->fd, "%s/%s is served by a process of another user; remove it", path,
+                      name);
+    return refuse(c, c->fd, "cannot connect to %s/%s: %s", path, name, strerror(-c->fd));
+}
+
 int client_open(struct client *c, long pid)
 {
-    char folder[SOCKET_PATH_SIZE], path[SOCKET_PATH_SIZE], why[CLIENT_WHY_SIZE];
+    char folder[SOCKET_PATH_SIZE], why[CLIENT_WHY_SIZE];
     bool stale = false;
-    int err;
+    int err, fd;
 
     *c = (struct client){.pid = pid, .fd = -1};
     for (unsigned i = 0; socket_folder(i, folder); i++) {
-        err = socket_folder_check(folder, why, sizeof(why));
-        if (err && err != -ENOENT && *folder)
-            return refuse(c, err, "the folder of the sockets is not to be trusted: %.300s", why);
-        if (err || !socket_path(folder, pid, path))
+        fd = *folder ? socket_folder_open(folder, why, sizeof(why)) : -ENOENT;
+        if (fd < 0 && fd != -ENOENT)
+            return refuse(c, fd, "the folder of the sockets is not to be trusted: %.300s", why);
+        if (fd < 0)
             continue;
-        c->fd = connect_to(path);
-        if (c->fd >= 0)
-            return 0;
-        if (c->fd == -ECONNREFUSED && !unlink(path))
-            stale = true;
-        else if (c->fd != -ENOENT)
-            return refuse(c, c->fd, "cannot connect to %s: %s", path, strerror(-c->fd));
+        err = open_in(c, fd, folder, &stale);
+        close(fd);
+        if (err != -ENOENT)
+            return err;
     }
     c->fd = -1;
     return explain(c, stale);
@@ -145,15 +190,17 @@ static int send_all(const struct client *c, const char *text, size_t size, uint6
     return 0;
 }
 
-static int receive_line(const struct client *c, struct buffer *line, uint64_t until_ns)
+static int receive_line(const struct client *c, struct buffer *line, size_t most, uint64_t until_ns)
 {
     while (!line->size || line->data[line->size - 1] != '\n') {
         char *to = buffer_reserve(line, PIECE);
         ssize_t n;
         int err;
 
-        if (!to || line->size > MOST_REPLY)
+        if (!to)
             return -ENOMEM;
+        if (line->size > most)
+            return -EMSGSIZE;
         err = wait_for(c, POLLIN, until_ns);
         if (err)
             return err;
@@ -168,6 +215,13 @@ static int receive_line(const struct client *c, struct buffer *line, uint64_t un
     return 0;
 }
 
+static bool has_stacks(const json_t *request)
+{
+    const char *command = json_string_value(json_object_get(request, "command"));
+
+    return command && (!strcmp(command, "dump") || !strcmp(command, "sites"));
+}
+
 static int exchange(struct client *c, const json_t *request, struct buffer *line)
 {
     uint64_t until_ns = clock_ns() + ANSWER_MS * 1000000ull;
@@ -179,7 +233,7 @@ static int exchange(struct client *c, const json_t *request, struct buffer *line
     free(text);
     /* One that was turned away may read why, although it cannot send. */
     if (!err || err == -EPIPE)
-        err = receive_line(c, line, until_ns);
+        err = receive_line(c, line, has_stacks(request) ? MOST_STACKS : MOST_REPLY, until_ns);
     return err;
 }
 
@@ -216,6 +270,9 @@ int client_ask(struct client *c, json_t *request, json_t **reply)
         err = understand(c, &line, reply);
     else if (err == -ETIMEDOUT)
         refuse(c, err, "process %ld does not answer; is it stopped?", c->pid);
+    else if (err == -EMSGSIZE)
+        refuse(c, err, "process %ld sends more than %u MB; ask for fewer --frames", c->pid,
+               MOST_STACKS >> 20);
     else if (err == -ECONNRESET || err == -EPIPE)
         refuse(c, err,
                kill((pid_t)c->pid, 0) ? "process %ld has ended"
@@ -227,14 +284,16 @@ int client_ask(struct client *c, json_t *request, json_t **reply)
     return err;
 }
 
-static void each_in(const char *folder, client_found *found, void *context)
+static void each_in(const char *folder, int fd, client_found *found, void *context)
 {
     char path[SOCKET_PATH_SIZE], number[32];
-    DIR *dir = opendir(folder);
+    DIR *dir = fdopendir(fd);
     const struct dirent *entry;
     const char *end;
     long pid;
 
+    if (!dir)
+        close(fd);
     while (dir && (entry = readdir(dir))) {
         end = strstr(entry->d_name, ".sock");
         if (!end || end[5] || end - entry->d_name >= (long)sizeof(number))
@@ -250,17 +309,37 @@ static void each_in(const char *folder, client_found *found, void *context)
 int client_each(client_found *found, void *context, char why[CLIENT_WHY_SIZE])
 {
     char folder[SOCKET_PATH_SIZE], text[CLIENT_WHY_SIZE];
-    int err, first = 0;
+    int fd, first = 0;
 
     for (unsigned i = 0; socket_folder(i, folder); i++) {
-        err = *folder ? socket_folder_check(folder, text, sizeof(text)) : -ENOENT;
-        if (!err)
-            each_in(folder, found, context);
-        else if (err != -ENOENT && !first) {
-            first = err;
+        fd = *folder ? socket_folder_open(folder, text, sizeof(text)) : -ENOENT;
+        if (fd >= 0)
+            each_in(folder, fd, found, context);
+        else if (fd != -ENOENT && !first) {
+            first = fd;
             snprintf(why, CLIENT_WHY_SIZE, "the folder of the sockets is not to be trusted: %.300s",
                      text);
         }
     }
     return first;
+}
+
+static void sweep_one(void *context, long pid, const char *socket)
+{
+    unsigned *removed = context;
+    struct client client;
+
+    if (!client_open(&client, pid)) /* removes what is stale */
+        client_close(&client);
+    else
+        *removed += access(socket, F_OK) != 0;
+}
+
+unsigned client_sweep(void)
+{
+    char why[CLIENT_WHY_SIZE];
+    unsigned removed = 0;
+
+    client_each(sweep_one, &removed, why);
+    return removed;
 }

@@ -35,6 +35,9 @@ void client_close(struct client *client);
  */
 int client_ask(struct client *client, json_t *request, json_t **reply);
 
+/* client_sweep - removes the sockets of this user that nobody serves any more. Returns: how many. */
+unsigned client_sweep(void);
+
 /* One traced process, or a socket that was left behind. */
 typedef void client_found(void *context, long pid, const char *socket);
 

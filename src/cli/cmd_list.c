@@ -2,6 +2,7 @@
 #include "cli/client.h"
 #include "cli/print_json.h"
 #include "cli/reading.h"
+#include "cli/record_status.h"
 #include "cli/text.h"
 
 #include <errno.h>
@@ -29,7 +30,11 @@ static void on_socket(void *context, long pid, const char *socket)
     json_t *status = NULL;
 
     if (client_open(&client, pid)) {
-        l->stale += access(socket, F_OK) != 0; /* nobody listens: it has been removed */
+        if (access(socket, F_OK)) /* nobody listened: it has been removed */
+            l->stale++;
+        else
+            json_array_append_new(
+                l->found, json_pack("{s:I, s:s}", "pid", (json_int_t)pid, "error", client.why));
         return;
     }
     if (client_ask(&client, json_pack("{s:s}", "command", "status"), &status))
@@ -72,6 +77,7 @@ static int list(enum reading_format format, FILE *out)
     struct listing l = {json_array(), 0};
     char why[CLIENT_WHY_SIZE];
     int err = client_each(on_socket, &l, why);
+    unsigned left;
     size_t i;
     json_t *one;
 
@@ -84,6 +90,10 @@ static int list(enum reading_format format, FILE *out)
             fputs("no traced process of this user\n", out);
     }
     json_decref(l.found);
+    left = record_status_sweep(NULL);
+    if (left)
+        cli_complain(&cmd_list, "%u folder%s of recordings that were killed %s been removed", left,
+                     text_plural(left), left == 1 ? "has" : "have");
     if (l.stale)
         cli_complain(&cmd_list, "%u socket%s of processes that are gone %s been removed", l.stale,
                      text_plural(l.stale), l.stale == 1 ? "has" : "have");
@@ -120,6 +130,8 @@ const struct cli_command cmd_list = {
     .options =
         "Looks for sockets in $XDG_RUNTIME_DIR/shadowtrace and in /tmp/shadowtrace-UID; those "
         "of processes that\n"
-        "are gone are removed. Processes recorded with --no-control are not there.\n",
+        "are gone are removed, and what a `record` that was killed left behind. Processes recorded "
+        "with\n"
+        "--no-control are not there.\n",
     .run = list_run,
 };

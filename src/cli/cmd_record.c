@@ -1,6 +1,7 @@
 /* shadowtrace record - start a program with the profiler, and say what came of it. */
 #include "base/memory.h"
 #include "cli/cli_options.h"
+#include "cli/client.h"
 #include "cli/commands.h"
 #include "cli/record_child.h"
 #include "cli/record_environment.h"
@@ -45,6 +46,18 @@ static int check_start(const struct cli_recording *r, const char *command, char 
     return status;
 }
 
+/* Where the log will be: there is room for what processes report, too, when all other places have none. */
+static void log_folder(const struct options *o, char folder[PATH_MAX])
+{
+    const char *slash = o->output ? strrchr(o->output, '/') : NULL;
+
+    if (slash)
+        snprintf(folder, PATH_MAX, "%.*s", (int)(slash > o->output ? slash - o->output : 1),
+                 o->output);
+    else
+        snprintf(folder, PATH_MAX, "%s", !o->output && o->directory ? o->directory : "");
+}
+
 static void summarize(const struct cli_recording *r, const char *folder, const char *path)
 {
     struct record_processes processes;
@@ -58,41 +71,61 @@ static void summarize(const struct cli_recording *r, const char *folder, const c
         record_summary_why_none(stderr, path, record_target_kind(path),
                                 r->options.process.count > 0);
     record_summary_print(stderr, &processes, here, r->quiet);
-    if (!record_status_count(&processes, RECORD_STATE_RECORDING))
-        record_status_remove(folder);
     record_status_free(&processes);
     free(here);
+}
+
+/* Its state, where processes report it. Without, COMMAND runs and is recorded, and only the summary is missing. */
+static int prepare_status(struct cli_recording *r, char folder[PATH_MAX], struct record_why *why)
+{
+    char place[PATH_MAX];
+
+    log_folder(&r->options, place);
+    if (record_status_create(place, folder, why) != CLI_OK) {
+        cli_complain(&cmd_record, "note: there will be no summary: %s", why->text);
+        *why->text = *folder = '\0';
+        return CLI_OK;
+    }
+    if (options_field_text(&r->options, options_field_find("status"), folder))
+        return record_refuse(why, CLI_IO, "out of memory");
+    return CLI_OK;
+}
+
+/* What this recording leaves, and what others left that were killed. */
+static void clean_up(const struct cli_recording *r, const char *folder)
+{
+    char place[PATH_MAX];
+
+    if (*folder)
+        record_status_remove(folder);
+    log_folder(&r->options, place);
+    record_status_sweep(*place ? place : NULL);
+    client_sweep();
 }
 
 static int run_command(struct cli_recording *r, char **argv, const char *path, const char *library,
                        struct record_why *why)
 {
-    struct record_environment environment;
+    struct record_environment environment = {{{NULL, NULL}}};
     struct record_progress progress;
     struct record_child child = {.path = path, .argv = argv, .environment = &environment};
     char folder[PATH_MAX];
-    int err, status = record_status_create(folder, why);
+    int status = 0, err = prepare_status(r, folder, why);
 
-    if (status != CLI_OK)
-        return status;
-    if (options_field_text(&r->options, options_field_find("status"), folder)) {
-        record_status_remove(folder);
-        return record_refuse(why, CLI_IO, "out of memory");
-    }
-    if (r->progress && isatty(STDERR_FILENO)) {
+    if (!err && r->progress && *folder && isatty(STDERR_FILENO)) {
         record_progress_start(&progress, folder, stderr);
         child.tick = record_progress_tick;
         child.context = &progress;
     }
-    err = record_environment_make(&environment, library, &r->options, why);
+    if (!err)
+        err = record_environment_make(&environment, library, &r->options, why);
     if (!err)
         err = record_child_run(&child, &status, why);
     if (child.tick)
         record_progress_clear(&progress);
-    if (!err)
+    if (!err && *folder)
         summarize(r, folder, path);
-    else
-        record_status_remove(folder);
+    clean_up(r, folder);
     record_environment_fini(&environment);
     return err ? err : status;
 }
@@ -101,7 +134,10 @@ static int record(struct cli_recording *r, char **argv)
 {
     struct record_why why = {.text = ""};
     char path[PATH_MAX], library[PATH_MAX];
-    int status = check_start(r, argv[0], path, library, &why);
+    int status;
+
+    record_child_ignore_pipe();
+    status = check_start(r, argv[0], path, library, &why);
 
     if (status == CLI_OK && getenv(OPTIONS_VARIABLE) && !r->quiet)
         cli_complain(&cmd_record, "note: " OPTIONS_VARIABLE

@@ -28,6 +28,16 @@ static bool is_ignored(int number)
     return !sigaction(number, NULL, &now) && now.sa_handler == SIG_IGN;
 }
 
+static struct sigaction pipe_before;
+static bool pipe_ignored;
+
+void record_child_ignore_pipe(void)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+
+    pipe_ignored = !sigaction(SIGPIPE, &ignore, &pipe_before);
+}
+
 static void signals_take(struct signals *s)
 {
     struct sigaction standard = {.sa_handler = SIG_DFL};
@@ -148,6 +158,8 @@ struct start {
 static _Noreturn void become(const struct record_child *c, struct start *start)
 {
     signals_give_back(start->signals);
+    if (pipe_ignored)
+        sigaction(SIGPIPE, &pipe_before, NULL);
     execve(c->path, c->argv, start->environment);
     if (errno == ENOEXEC && !is_elf(c->path)) /* as a shell does with a script that lacks its #! */
         execvpe(c->path, c->argv, start->environment);

@@ -1,11 +1,12 @@
 #include "cli/record_status.h"
-#include "base/clean.h"
 
+#include "base/atomics.h"
 #include "base/buffer.h"
+#include "base/clean.h"
 #include "base/memory.h"
-#include "cli/text.h"
 #include "cli/commands.h"
-#include "options/options_fields.h"
+#include "cli/text.h"
+#include "options/socket_path.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -15,24 +16,50 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* XDG_RUNTIME_DIR promises to be ours alone; one that is not was inherited through su or a container. */
-static bool is_private(const char *path)
-{
-    struct stat st;
+#define MOST_STATUS (1 << 20) /* bytes of what a process says of itself */
 
-    return !stat(path, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
-           (st.st_mode & 0777) == 0700;
+/* Of the folders that a record makes and holds locked; what an earlier version left has other names. */
+#define PREFIX "shadowtrace-%u-run-"
+
+static int held = -1; /* the folder of this recording, locked until we end */
+
+/*
+ * The lock of a folder that is still there under that name: a cleaner may have been between mkdtemp and us. Waits for
+ * nobody. Returns: a descriptor, or -errno.
+ */
+static int lock_folder(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), err;
+    struct stat mine, there;
+
+    if (fd < 0)
+        return -errno;
+    err = flock(fd, LOCK_EX | LOCK_NB) ? -errno : -ESTALE;
+    if (err == -ESTALE && !fstat(fd, &mine) && mine.st_uid == geteuid() && !lstat(path, &there) &&
+        mine.st_ino == there.st_ino && mine.st_dev == there.st_dev)
+        return fd;
+    close(fd);
+    return err;
 }
 
 static int make_in(const char *parent, char path[PATH_MAX])
 {
-    if (snprintf(path, PATH_MAX, "%s/shadowtrace-%u-XXXXXX", parent, (unsigned)geteuid()) >=
-        PATH_MAX)
-        return -ENAMETOOLONG;
-    return mkdtemp(path) ? 0 : -errno; /* 0700 */
+    for (int tries = 0; tries < 3; tries++) {
+        if (snprintf(path, PATH_MAX, "%s/" PREFIX "XXXXXX", parent, (unsigned)geteuid()) >=
+            PATH_MAX)
+            return -ENAMETOOLONG;
+        if (!mkdtemp(path)) /* 0700 */
+            return -errno;
+        held = lock_folder(path);
+        if (held >= 0)
+            return 0;
+        rmdir(path);
+    }
+    return held;
 }
 
 /* Its path goes into the options, so it must be absolute and UTF-8. */
@@ -47,27 +74,82 @@ static bool is_usable(const char *path)
     return !*path;
 }
 
-/*
- * In the first of these that will have it. Files in memory cost a tenth of those on a disk, and the end of COMMAND
- * waits for one.
- */
-int record_status_create(char path[PATH_MAX], struct record_why *why)
+/* The places, in the order in which they are tried. Files in memory cost a tenth of those on a disk. NULL past the last. */
+static const char *place(unsigned index)
 {
-    const char *own = getenv("XDG_RUNTIME_DIR"), *temporary = getenv("TMPDIR");
-    int err;
+    const char *places[] = {socket_runtime_folder(), getenv("TMPDIR"), "/dev/shm", "/tmp"};
 
-    if (is_usable(own) && is_private(own) && !make_in(own, path))
-        return CLI_OK;
-    if (is_usable(temporary) && !make_in(temporary, path))
-        return CLI_OK;
-    if (!make_in("/dev/shm", path))
-        return CLI_OK;
-    err = make_in("/tmp", path);
+    if (index >= COUNT_OF(places))
+        return NULL;
+    return is_usable(places[index]) ? places[index] : "";
+}
+
+int record_status_create(const char *log_folder, char path[PATH_MAX], struct record_why *why)
+{
+    const char *parent;
+    int err = -ENOENT;
+
+    held = -1;
+    for (unsigned i = 0; err && (parent = place(i)); i++)
+        if (*parent)
+            err = make_in(parent, path);
+    if (err && is_usable(log_folder))
+        err = make_in(log_folder, path);
     if (err)
         return record_refuse(why, CLI_IO,
                              "cannot make a folder for the state of the recording in /tmp: %s",
                              strerror(-err));
     return CLI_OK;
+}
+
+/* All that is in a folder, then the folder: nothing is followed. */
+static void remove_at(int parent, const char *name, int folder)
+{
+    int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = copy >= 0 ? fdopendir(copy) : NULL;
+    const struct dirent *entry;
+
+    while (dir && (entry = readdir(dir)) != NULL)
+        unlinkat(folder, entry->d_name, 0); /* "." and ".." refuse */
+    if (dir)
+        closedir(dir);
+    unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+static unsigned sweep(const char *parent)
+{
+    DIR *dir = opendir(parent);
+    const struct dirent *entry;
+    char prefix[64], path[PATH_MAX];
+    unsigned removed = 0;
+
+    snprintf(prefix, sizeof(prefix), PREFIX, (unsigned)geteuid());
+    while (dir && (entry = readdir(dir)) != NULL) {
+        int fd;
+
+        if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0 ||
+            snprintf(path, sizeof(path), "%s/%s", parent, entry->d_name) >= (int)sizeof(path))
+            continue;
+        fd = lock_folder(path);
+        if (fd < 0)
+            continue;
+        remove_at(dirfd(dir), entry->d_name, fd);
+        removed += faccessat(dirfd(dir), entry->d_name, F_OK, AT_SYMLINK_NOFOLLOW) != 0;
+        close(fd);
+    }
+    if (dir)
+        closedir(dir);
+    return removed;
+}
+
+unsigned record_status_sweep(const char *log_folder)
+{
+    unsigned removed = log_folder ? sweep(log_folder) : 0;
+    const char *parent;
+
+    for (unsigned i = 0; (parent = place(i)); i++)
+        removed += *parent ? sweep(parent) : 0;
+    return removed;
 }
 
 /* A member as one line, whatever the traced process put there. */
@@ -132,8 +214,8 @@ static uint64_t take_number(const json_t *object, const char *key, bool *there)
     return *there ? (uint64_t)value : 0;
 }
 
-/* A zombie has done its work. */
-static bool is_alive(long pid)
+/* By its number, where it could not make a lock. A zombie has done its work. */
+static bool runs(long pid)
 {
     char path[64], text[512];
     const char *state;
@@ -153,14 +235,31 @@ static bool is_alive(long pid)
     return state && state[1] == ' ' && !strchr("ZXx", state[2]);
 }
 
-static enum record_state take_state(const json_t *object, long pid)
+/* Whether the process that said so lives: it holds its lock, which dies with it, in whatever PID namespace it is. */
+static bool is_alive(int folder, const char *name, long pid)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    char lock[64];
+    bool alive;
+    int fd;
+
+    snprintf(lock, sizeof(lock), "%.*s.lock", (int)strcspn(name, "."), name);
+    fd = openat(folder, lock, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT && runs(pid);
+    alive = !fcntl(fd, F_GETLK, &whole) && whole.l_type != F_UNLCK;
+    close(fd);
+    return alive;
+}
+
+static enum record_state take_state(const json_t *object, bool alive)
 {
     const char *text = json_string_value(json_object_get(object, "state"));
 
     if (!text)
         return RECORD_STATE_DAMAGED;
     if (!strcmp(text, "recording"))
-        return is_alive(pid) ? RECORD_STATE_RECORDING : RECORD_STATE_LOST;
+        return alive ? RECORD_STATE_RECORDING : RECORD_STATE_LOST;
     if (!strcmp(text, "ended"))
         return RECORD_STATE_ENDED;
     if (!strcmp(text, "declined"))
@@ -263,14 +362,29 @@ static char *take_notes(const json_t *object)
     return b.data ? buffer_take(&b) : NULL;
 }
 
-static void read_process(const char *path, long pid, struct record_process *p)
+/* A file of the folder, if it is one, and no more than a process would write: nothing else may hold us up. */
+static json_t *load(int folder, const char *name)
 {
-    json_t *object = json_load_file(path, 0, NULL);
+    int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    json_t *object = NULL;
+    struct stat st;
+
+    if (fd < 0)
+        return NULL;
+    if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= MOST_STATUS)
+        object = json_loadfd(fd, 0, NULL);
+    close(fd);
+    return object;
+}
+
+static void read_process(int folder, const char *name, long pid, struct record_process *p)
+{
+    json_t *object = load(folder, name);
     bool lost_there;
 
     memset(p, 0, sizeof(*p));
     p->pid = pid;
-    p->state = take_state(object, pid);
+    p->state = take_state(object, is_alive(folder, name, pid));
     p->name = take_name(object);
     if (p->name)
         clean_in_place(p->name);
@@ -294,7 +408,7 @@ static int by_pid(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* "4711.json" only: what is being written has another name until the rename. */
+/* "4711.json", "4711-2.json" only: what is being written has another name until the rename. */
 static long pid_of(const char *name)
 {
     char *end;
@@ -304,36 +418,41 @@ static long pid_of(const char *name)
         return -1;
     errno = 0;
     pid = strtol(name, &end, 10);
+    if (*end == '-' && isdigit((unsigned char)end[1]))
+        strtol(end + 1, &end, 10);
     return errno || strcmp(end, ".json") != 0 ? -1 : pid;
 }
 
-static int read_entry(const char *folder, const char *name, struct record_processes *out)
+static int read_entry(int folder, const char *name, struct record_processes *out)
 {
     struct record_process *grown;
-    char path[PATH_MAX];
     long pid = pid_of(name);
 
-    if (pid < 0 || snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
+    if (pid < 0 || strlen(name) > 40)
         return 0;
     grown = memory_realloc(out->process, (out->count + 1) * sizeof(*grown));
     if (!grown)
         return -ENOMEM;
     out->process = grown;
-    read_process(path, pid, &grown[out->count++]);
+    read_process(folder, name, pid, &grown[out->count++]);
     return 0;
 }
 
 int record_status_read(const char *folder, struct record_processes *out)
 {
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), err = 0;
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
     const struct dirent *entry;
-    DIR *dir = opendir(folder);
-    int err = 0;
 
     memset(out, 0, sizeof(*out));
-    if (!dir)
-        return -errno;
+    if (!dir) {
+        err = -errno;
+        if (fd >= 0)
+            close(fd);
+        return err;
+    }
     while (!err && (entry = readdir(dir)) != NULL)
-        err = read_entry(folder, entry->d_name, out);
+        err = read_entry(dirfd(dir), entry->d_name, out);
     closedir(dir);
     if (out->count > 1)
         qsort(out->process, out->count, sizeof(*out->process), by_pid);
@@ -366,13 +485,6 @@ size_t record_status_count(const struct record_processes *p, enum record_state s
 
 void record_status_remove(const char *folder)
 {
-    const struct dirent *entry;
-    DIR *dir = opendir(folder);
-
-    if (!dir)
-        return;
-    while ((entry = readdir(dir)) != NULL)
-        unlinkat(dirfd(dir), entry->d_name, 0); /* "." and ".." refuse */
-    closedir(dir);
-    rmdir(folder);
+    if (held >= 0)
+        remove_at(AT_FDCWD, folder, held);
 }

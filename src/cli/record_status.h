@@ -1,4 +1,7 @@
-/* cli/record_status.h - the status folder: each recorded process writes PID.json there, by rename. */
+/*
+ * cli/record_status.h - the status folder: each recorded process writes PID.json there, by rename, and holds PID.lock
+ * (log/status.c).
+ */
 #ifndef SHADOWTRACE_CLI_RECORD_STATUS_H
 #define SHADOWTRACE_CLI_RECORD_STATUS_H
 
@@ -35,8 +38,18 @@ struct record_processes {
     size_t count;
 };
 
-/* Makes the folder: 0700, in $XDG_RUNTIME_DIR, $TMPDIR, /dev/shm or /tmp. Returns CLI_OK or CLI_IO. */
-int record_status_create(char path[PATH_MAX], struct record_why *why);
+/*
+ * record_status_create - makes the folder, 0700, in $XDG_RUNTIME_DIR, $TMPDIR, /dev/shm, /tmp or log_folder, the first
+ * of them that will have it, and holds it locked until this process ends: what is not locked is stale.
+ * Returns: CLI_OK or CLI_IO.
+ */
+int record_status_create(const char *log_folder, char path[PATH_MAX], struct record_why *why);
+
+/*
+ * record_status_sweep - removes the folders that nobody holds, because their record was killed; in log_folder (or NULL),
+ * too. Returns: how many.
+ */
+unsigned record_status_sweep(const char *log_folder);
 
 /* Returns: 0 or -errno. Owns: out is initialised here, released with record_status_free even on failure. */
 int record_status_read(const char *folder, struct record_processes *out);
@@ -44,6 +57,6 @@ void record_status_free(struct record_processes *p);
 
 size_t record_status_count(const struct record_processes *p, enum record_state state);
 
-void record_status_remove(const char *folder); /* with the files in it */
+void record_status_remove(const char *folder); /* the one made here, with the files in it */
 
 #endif

@@ -3,11 +3,14 @@
 #include "base/buffer.h"
 #include "symbols/symbols.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #define MISSING_NAMED 3 /* modules without symbols that are named; the rest is counted */
 
@@ -376,13 +379,18 @@ bool source_lines_document(struct source_lines *s, const char *file, struct sour
 
 static int read_file(const char *path, char **text, size_t *size)
 {
-    FILE *file = fopen(path, "rbe");
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC); /* a FIFO would wait */
+    FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
     struct stat st;
     int err = 0;
 
-    if (!file)
-        return -errno;
-    if (fstat(fileno(file), &st) || !S_ISREG(st.st_mode) || (size_t)st.st_size > SYMBOLS_MAX_SOURCE)
+    if (!file) {
+        err = -errno;
+        if (fd >= 0)
+            close(fd);
+        return err;
+    }
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (size_t)st.st_size > SYMBOLS_MAX_SOURCE)
         err = -EINVAL;
     *text = err ? NULL : memory_alloc((size_t)st.st_size + 1);
     if (*text) {

@@ -18,7 +18,8 @@
 struct control {
     struct control_config config;
     char path[SOCKET_PATH_SIZE]; /* "" without a socket */
-    int listener, wake;          /* -1: none */
+    char name[32];               /* of the socket, in its folder; "" when it is gone */
+    int listener, folder, wake;  /* -1: none */
     pthread_t thread;
     bool threaded; /* it serves, or will */
     _Atomic(bool) running;
@@ -33,6 +34,7 @@ struct control {
 int control_socket_open(struct control *control, char *why, size_t why_size);
 void control_socket_close(struct control *control);
 bool control_admit(int fd);
+void control_socket_remove(struct control *control); /* its name only: the thread still polls */
 
 /* server.c */
 void *control_main(void *context);

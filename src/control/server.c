@@ -234,7 +234,7 @@ int control_new(struct control **out)
     *out = c;
     if (!c)
         return -ENOMEM;
-    c->listener = c->wake = -1;
+    c->listener = c->folder = c->wake = -1;
     return 0;
 }
 
@@ -301,8 +301,8 @@ void control_stop(struct control *c, unsigned timeout_ms)
     turn_stop(&c->turn, timeout_ms * UINT64_C(1000000));
     if (c->threaded)
         eventfd_write(c->wake, 1);
-    if (c->threaded && *c->path)
-        unlink(c->path);
+    if (c->threaded)
+        control_socket_remove(c);
     else
         control_socket_close(c);
 }
@@ -310,8 +310,6 @@ void control_stop(struct control *c, unsigned timeout_ms)
 void control_abandon(struct control *c)
 {
     store_relaxed(&c->running, false);
-    if (c->listener >= 0)
-        close(c->listener);
-    c->listener = -1;
-    *c->path = '\0';
+    *c->path = *c->name = '\0'; /* they are the parent's */
+    control_socket_close(c);
 }

@@ -8,22 +8,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define BACKLOG 128
+#define BACKLOG    128
+#define LOCK_TRIES 50 /* of 1 ms; whoever holds it for longer is stopped */
 
-static struct sockaddr_un address_of(const char *path)
+/* Somebody answers there: another process of our number, in another PID namespace. */
+static bool is_live(const struct sockaddr_un *address)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-
-    snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
-    return address;
-}
-
-/* Somebody answers at that path: another process of our number, in another PID namespace. */
-static bool is_live(const char *path)
-{
-    struct sockaddr_un address = address_of(path);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    bool live = fd >= 0 && (!connect(fd, (const struct sockaddr *)&address, sizeof(address)) ||
+    bool live = fd >= 0 && (!connect(fd, (const struct sockaddr *)address, sizeof(*address)) ||
                             errno == EAGAIN);
 
     if (fd >= 0)
@@ -31,84 +23,99 @@ static bool is_live(const char *path)
     return live;
 }
 
-static int folder_make(char folder[SOCKET_PATH_SIZE], char *why, size_t why_size)
+/* Returns: a descriptor of the first folder that can be had, its path in folder; or -errno with why. */
+static int folder_open(char folder[SOCKET_PATH_SIZE], char *why, size_t why_size)
 {
-    int err = -ENOENT;
+    int fd = -ENOENT;
 
-    for (unsigned i = 0; err && socket_folder(i, folder); i++) {
+    for (unsigned i = 0; fd < 0 && socket_folder(i, folder); i++) {
         if (!*folder)
             continue;
         if (mkdir(folder, 0700) && errno != EEXIST) {
-            err = -errno;
-            snprintf(why, why_size, "cannot make the folder %s: %s", folder, strerror(-err));
+            fd = -errno;
+            snprintf(why, why_size, "cannot make the folder %s: %s", folder, strerror(-fd));
             continue;
         }
-        err = socket_folder_check(folder, why, why_size);
+        fd = socket_folder_open(folder, why, why_size);
     }
-    return err;
+    return fd;
 }
 
-static int bind_at(int fd, const char *path, char *why, size_t why_size)
+/* Takes the place of a socket of an earlier process of our number. Under the folder's lock. */
+static int bind_at(struct control *c, char *why, size_t why_size)
 {
-    struct sockaddr_un address = address_of(path);
+    const char *name = c->name;
+    struct sockaddr_un address;
     int err;
 
-    fchmod(fd, 0600); /* the mode of the file that bind makes */
-    err = bind(fd, (const struct sockaddr *)&address, sizeof(address)) ? -errno : 0;
+    socket_at(c->folder, name, &address);
+    fchmod(c->listener, 0600); /* the mode of the file that bind makes */
+    err = bind(c->listener, (const struct sockaddr *)&address, sizeof(address)) ? -errno : 0;
     if (err == -EADDRINUSE) {
-        if (is_live(path)) {
-            snprintf(why, why_size, "%s is in use by another process of that number", path);
+        if (is_live(&address)) {
+            snprintf(why, why_size, "%s is in use by another process of that number", c->path);
             return err;
         }
-        unlink(path); /* of an earlier process of our number */
-        err = bind(fd, (const struct sockaddr *)&address, sizeof(address)) ? -errno : 0;
+        unlinkat(c->folder, name, 0);
+        err = bind(c->listener, (const struct sockaddr *)&address, sizeof(address)) ? -errno : 0;
     }
-    if (!err && !listen(fd, BACKLOG))
+    if (!err && !listen(c->listener, BACKLOG))
         return 0;
-    err = err ? err : -errno;
-    snprintf(why, why_size, "cannot make the socket %s: %s", path, strerror(-err));
-    unlink(path);
+    if (!err) {
+        err = -errno;
+        unlinkat(c->folder, name, 0);
+    }
+    snprintf(why, why_size, "cannot make the socket %s: %s", c->path, strerror(-err));
     return err;
 }
 
 int control_socket_open(struct control *c, char *why, size_t why_size)
 {
     char folder[SOCKET_PATH_SIZE];
-    int err = folder_make(folder, why, why_size);
+    bool locked;
+    int err;
 
-    if (err)
-        return err;
+    c->folder = folder_open(folder, why, why_size);
+    if (c->folder < 0)
+        return c->folder;
+    snprintf(c->name, sizeof(c->name), "%d.sock", (int)getpid());
     if (!socket_path(folder, getpid(), c->path)) {
         snprintf(why, why_size, "%s is too long for a socket", folder);
-        return -ENAMETOOLONG;
-    }
-    c->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (c->listener < 0) {
+        err = -ENAMETOOLONG;
+    } else if ((c->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) < 0) {
         err = -errno;
         snprintf(why, why_size, "cannot make a socket: %s", strerror(-err));
     } else {
-        err = bind_at(c->listener, c->path, why, why_size);
+        locked = socket_folder_lock(c->folder, LOCK_TRIES);
+        err = bind_at(c, why, why_size);
+        if (locked)
+            socket_folder_unlock(c->folder);
     }
     if (err) {
-        *c->path = '\0';
+        *c->path = *c->name = '\0'; /* what has that name is not ours */
         control_socket_close(c);
     }
     return err;
 }
 
+void control_socket_remove(struct control *c)
+{
+    if (*c->name)
+        unlinkat(c->folder, c->name, 0);
+    *c->name = '\0';
+}
+
 void control_socket_close(struct control *c)
 {
-    if (*c->path)
-        unlink(c->path);
+    control_socket_remove(c);
     if (c->listener >= 0)
         close(c->listener);
-    c->listener = -1;
+    if (c->folder >= 0)
+        close(c->folder);
+    c->listener = c->folder = -1;
 }
 
 bool control_admit(int fd)
 {
-    struct ucred peer = {.uid = (uid_t)-1};
-    socklen_t size = sizeof(peer);
-
-    return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) && peer.uid == geteuid();
+    return socket_peer(fd, true);
 }

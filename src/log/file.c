@@ -12,36 +12,44 @@
 #include <string.h>
 #include <unistd.h>
 
-/* F, or F with ".PID" before its extension for a second process of the same recording. */
-static int path_make(const struct log *log, bool second, char *path, size_t size)
+/*
+ * The name of the log, for the first try. Then F with ".PID" before its extension, for a further process of the same
+ * recording; then ".PID-2" and so on, for one of the same number in another PID namespace.
+ */
+static int path_make(const struct log *log, unsigned tries, char *path, size_t size)
 {
     const struct options *options = log->config.options;
+    unsigned again = options->output ? tries : tries + 1;
     const char *dot, *slash;
+    char number[40];
     int length;
 
+    snprintf(number, sizeof(number), again > 1 ? "%d-%u" : "%d", (int)getpid(), again);
+
     if (!options->output) {
-        length = snprintf(path, size, "%s/shadowtrace-%s-%d.ndjson%s",
-                          options->directory ? options->directory : ".", log->config.name,
-                          (int)getpid(), options->compress ? ".zst" : "");
-    } else if (!second) {
+        length = snprintf(path, size, "%s/shadowtrace-%s-%s.ndjson%s",
+                          options->directory ? options->directory : ".", log->config.name, number,
+                          options->compress ? ".zst" : "");
+    } else if (!tries) {
         length = snprintf(path, size, "%s", options->output);
     } else {
         slash = strrchr(options->output, '/');
         dot = strrchr(slash ? slash : options->output, '.');
         if (!dot || dot == options->output || dot[-1] == '/')
             dot = options->output + strlen(options->output);
-        length = snprintf(path, size, "%.*s.%d%s", (int)(dot - options->output), options->output,
-                          (int)getpid(), dot);
+        length = snprintf(path, size, "%.*s.%s%s", (int)(dot - options->output), options->output,
+                          number, dot);
     }
     return length > 0 && (size_t)length < size ? 0 : -ENAMETOOLONG;
 }
 
+#define MOST_NAMES 1000
 #define OPEN_FLAGS (O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_APPEND)
 
 int log_file_open(struct log *log, char *why, size_t why_size)
 {
     char path[PATH_MAX];
-    int err = path_make(log, false, path, sizeof(path));
+    int err = path_make(log, 0, path, sizeof(path));
 
     log->file.fd = -1;
     if (log->config.options->compress && !(log->file.zstd = log_zstd_load())) {
@@ -51,8 +59,8 @@ int log_file_open(struct log *log, char *why, size_t why_size)
     }
     if (!err) {
         log->file.fd = open(path, OPEN_FLAGS, 0600);
-        if (log->file.fd < 0 && errno == EEXIST && log->config.options->output) {
-            err = path_make(log, true, path, sizeof(path));
+        for (unsigned i = 1; !err && log->file.fd < 0 && errno == EEXIST && i < MOST_NAMES; i++) {
+            err = path_make(log, i, path, sizeof(path));
             if (!err)
                 log->file.fd = open(path, OPEN_FLAGS, 0600);
         }

@@ -262,6 +262,11 @@ static inline uint64_t log_written(const struct log *log) /* allocations */
     return log->put.allocs + log->row_allocs;
 }
 
+/*
+ * status.c: this process's file in the status folder, by rename; the reference is taken. Threads: one at a time.
+ */
+void log_status_emit(const char *folder, json_t *status);
+
 /* families.c: 0, -EAGAIN while somebody has yet to name it, -ENOMEM */
 int log_write_family(struct log *log, struct log_thread *thread, const struct event *event,
                      uint64_t t);

@@ -583,28 +583,6 @@ int log_write_end(struct log *log, uint64_t t)
     return log_emit(log, SST_KIND_END, line);
 }
 
-static void status_emit(const char *folder, json_t *status)
-{
-    char path[4096], fresh[4096 + 8];
-    int fd, length = snprintf(path, sizeof(path), "%s/%d.json", folder, (int)getpid());
-    char *text = status ? json_dumps(status, JSON_COMPACT) : NULL;
-
-    if (text && length > 0 && (size_t)length < sizeof(path) - 4) {
-        snprintf(fresh, sizeof(fresh), "%s.new", path);
-        fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-        if (fd >= 0) {
-            size_t size = strlen(text);
-            bool whole = write(fd, text, size) == (ssize_t)size;
-
-            close(fd);
-            if (!whole || rename(fresh, path))
-                unlink(fresh);
-        }
-    }
-    free(text);
-    json_decref(status);
-}
-
 void log_status_write(const struct log *log, const char *state)
 {
     const struct log_config *c = &log->config;
@@ -658,13 +636,14 @@ void log_status_write(const struct log *log, const char *state)
     }
     if (status && log->gone_parts)
         json_object_set_new(status, "rotated_out", log_gone_json(log));
-    status_emit(c->options->status, status);
+    log_status_emit(c->options->status, status);
 }
 
 void log_status_declined(const char *folder, const char *executable, char *const *command,
                          const char *reason)
 {
-    status_emit(folder, json_pack("{s:i, s:o, s:o, s:s, s:o}", "pid", (int)getpid(), "executable",
-                                  log_text(executable), "command", text_array(command), "state",
-                                  "declined", "reason", log_text(reason)));
+    log_status_emit(folder,
+                    json_pack("{s:i, s:o, s:o, s:s, s:o}", "pid", (int)getpid(), "executable",
+                              log_text(executable), "command", text_array(command), "state",
+                              "declined", "reason", log_text(reason)));
 }

@@ -1,10 +1,13 @@
 #include "options/socket_path.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NAME_ROOM 16 /* "/4194304.sock" */
@@ -15,11 +18,22 @@ static void put(char out[SOCKET_PATH_SIZE], int length)
         *out = '\0';
 }
 
-bool socket_folder(unsigned index, char out[SOCKET_PATH_SIZE])
+const char *socket_runtime_folder(void)
 {
     const char *own = getenv("XDG_RUNTIME_DIR");
+    struct stat st;
 
-    if (own && *own == '/' && index-- == 0) {
+    if (!own || *own != '/' || stat(own, &st) || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() ||
+        (st.st_mode & 0777) != 0700)
+        return NULL;
+    return own;
+}
+
+bool socket_folder(unsigned index, char out[SOCKET_PATH_SIZE])
+{
+    const char *own = socket_runtime_folder();
+
+    if (own && index-- == 0) {
         put(out, snprintf(out, SOCKET_PATH_SIZE, "%s/shadowtrace", own));
         return true;
     }
@@ -30,19 +44,15 @@ bool socket_folder(unsigned index, char out[SOCKET_PATH_SIZE])
     return false;
 }
 
-int socket_folder_check(const char *folder, char *why, size_t why_size)
+static int check(int fd, const char *folder, char *why, size_t why_size)
 {
     struct stat st;
 
-    if (lstat(folder, &st)) {
+    if (fstat(fd, &st)) {
         int err = -errno;
 
         snprintf(why, why_size, "%s: %s", folder, strerror(-err));
         return err;
-    }
-    if (!S_ISDIR(st.st_mode)) {
-        snprintf(why, why_size, "%s is no folder; remove it", folder);
-        return -ENOTDIR;
     }
     if (st.st_uid != geteuid()) {
         snprintf(why, why_size, "%s belongs to another user (%u); have it removed", folder,
@@ -55,6 +65,57 @@ int socket_folder_check(const char *folder, char *why, size_t why_size)
         return -EPERM;
     }
     return 0;
+}
+
+int socket_folder_open(const char *folder, char *why, size_t why_size)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), err;
+
+    if (fd < 0) {
+        err = -errno;
+        if (err == -ENOTDIR || err == -ELOOP)
+            snprintf(why, why_size, "%s is no folder; remove it", folder);
+        else
+            snprintf(why, why_size, "%s: %s", folder, strerror(-err));
+        return err;
+    }
+    err = check(fd, folder, why, why_size);
+    if (!err)
+        return fd;
+    close(fd);
+    return err;
+}
+
+void socket_at(int folder, const char *name, struct sockaddr_un *out)
+{
+    *out = (struct sockaddr_un){.sun_family = AF_UNIX};
+    snprintf(out->sun_path, sizeof(out->sun_path), "/proc/self/fd/%d/%.60s", folder, name);
+}
+
+bool socket_peer(int fd, bool root_too)
+{
+    struct ucred peer = {.uid = (uid_t)-1};
+    socklen_t size = sizeof(peer);
+
+    return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) &&
+           (peer.uid == geteuid() || (root_too && peer.uid == 0));
+}
+
+bool socket_folder_lock(int folder, unsigned tries)
+{
+    static const struct timespec pause = {0, 1000000};
+
+    while (flock(folder, LOCK_EX | LOCK_NB)) {
+        if (tries-- == 0)
+            return false;
+        nanosleep(&pause, NULL);
+    }
+    return true;
+}
+
+void socket_folder_unlock(int folder)
+{
+    flock(folder, LOCK_UN);
 }
 
 bool socket_path(const char *folder, long pid, char out[SOCKET_PATH_SIZE])

@@ -90,7 +90,7 @@ static void a_process_that_reported_in_is_summed_up(void **state)
     assert_string_equal(said.text, "");
 }
 
-static void the_folder_stays_while_a_process_records(void **state)
+static void the_folder_goes_though_a_process_records(void **state)
 {
     (void)state;
     needs_compiler();
@@ -98,8 +98,7 @@ static void the_folder_stays_while_a_process_records(void **state)
         RECORD("sh", "-c", "./report $PPID '{\"executable\":\"/x/app\",\"state\":\"recording\"}'"),
         0);
     assert_says(said.text, "still running, and still recording");
-    assert_int_equal(status_folders(), 1);
-    assert_int_equal(system("rm -r shadowtrace-*"), 0);
+    assert_int_equal(status_folders(), 0); /* nobody would read it any more */
 }
 
 static void no_report_at_all_is_said_even_when_quiet(void **state)
@@ -216,7 +215,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_that_reported_in_is_summed_up),
-        cmocka_unit_test(the_folder_stays_while_a_process_records),
+        cmocka_unit_test(the_folder_goes_though_a_process_records),
         cmocka_unit_test(no_report_at_all_is_said_even_when_quiet),
         cmocka_unit_test(the_options_arrive),
         cmocka_unit_test(options_in_the_environment_are_replaced_with_a_note),
