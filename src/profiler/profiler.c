@@ -147,7 +147,8 @@ static bool resolver_poll(void *context)
     uint64_t now;
     bool some;
 
-    if (!p->served) { /* here: the program need not wait for its thread to be made */
+    /* Here: the program need not wait for its thread to be made. */
+    if (!p->served && load_acquire(&p->started)) {
         p->served = true;
         if (control_serve(p->control, p->uncontrolled, sizeof(p->uncontrolled)))
             log_uncontrolled(p->log, p->uncontrolled);
@@ -681,6 +682,8 @@ static int threads_start(struct profiler *p)
         names_stop(p->names, STOP_MS);
     if (err)
         log_withdraw(p->log);
+    store_release(&p->started, !err);
+    names_hurry(p->names); /* for the socket */
     return err;
 }
 

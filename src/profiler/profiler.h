@@ -49,7 +49,8 @@ struct profiler {
     struct families *families; /* NULL: nothing but allocations is recorded */
     struct log *log;
     struct control *control;
-    bool served; /* its socket; the resolver's */
+    _Atomic(bool) started; /* all threads that have to be there are */
+    bool served;           /* its socket; the resolver's */
     struct profile profile;
     struct sampler *sampler;      /* NULL: no --profile */
     struct check_threads *walker; /* its snapshots; NULL: not asked for */
