@@ -290,9 +290,10 @@ static void append_lost_of(struct buffer *b, const char *what, uint64_t lost, ui
 /* "LOST of calls: 811 of 140370; of values: 3 of 5": a line of its own, the first. */
 static void append_lost(struct buffer *b, const json_t *object)
 {
-    const json_t *values = json_object_get(object, "values");
+    const json_t *values = json_object_get(object, "values"),
+                 *records = json_object_get(object, "records");
     const char *family;
-    uint64_t lost;
+    uint64_t lost, written;
     bool known;
     json_t *sums;
 
@@ -300,11 +301,19 @@ static void append_lost(struct buffer *b, const json_t *object)
     {
         lost = take_number(sums, "lost", &known);
         append_lost_of(b, family, lost, take_number(sums, "seen", &known));
-        if (lost && !strcmp(family, "calls"))
+        if (take_number(json_object_get(sums, "lost_by"), "ring_full", &known) &&
+            !strcmp(family, "calls"))
             buffer_text(b, " (a larger --call-buffer keeps more)");
     }
     lost = take_number(values, "lost", &known);
-    append_lost_of(b, "values", lost, lost + take_number(values, "posted", &known));
+    written = take_number(values, "written", &known);
+    append_lost_of(b, "values", lost,
+                   lost + (known ? written : take_number(values, "posted", &known)));
+    json_object_foreach(json_object_get(object, "not_written"), family, sums)
+    {
+        lost = json_is_integer(sums) ? (uint64_t)json_integer_value(sums) : 0;
+        append_lost_of(b, family, lost, lost + take_number(records, family, &known));
+    }
     if (b->size)
         buffer_char(b, '\n');
 }
@@ -352,11 +361,48 @@ static void append_cut(struct buffer *b, const json_t *object)
                       cut == 1 ? "its" : "their");
 }
 
+/* What others did to the file, and --max-log to its parts: see `file` and `rotated_out` in log_schema.json. */
+static void append_fate(struct buffer *b, const json_t *object)
+{
+    const json_t *file = json_object_get(object, "file"),
+                 *gone = json_object_get(object, "rotated_out");
+    const char *moved = json_string_value(json_object_get(file, "moved"));
+    bool cut, known, removed = json_is_true(json_object_get(file, "removed"));
+    uint64_t bytes = take_number(file, "truncated", &cut);
+
+    if (moved) {
+        buffer_text(b, "its log was moved while it was written, and is whole");
+        buffer_text(b, *moved ? ": " : "; where it is now is not known");
+        clean_append(b, moved);
+        buffer_char(b, '\n');
+    }
+    if (removed)
+        buffer_text(b, "its log was removed while it was written: what was in it is LOST\n");
+    if (cut)
+        buffer_format(b, "its log was truncated while it was written: %llu bytes of it are LOST\n",
+                      (unsigned long long)bytes);
+    if (json_is_true(json_object_get(file, "replaced")))
+        buffer_text(b, "another file was put in the place of its log\n");
+    if (gone && !removed && !cut)
+        buffer_format(b, "--max-log has overwritten %llu of its parts\n",
+                      (unsigned long long)take_number(gone, "parts", &known));
+}
+
+/* Where the log is: others may have moved it. */
+static char *take_log(const json_t *object)
+{
+    const json_t *file = json_object_get(object, "file");
+    const char *moved = json_string_value(json_object_get(file, "moved"));
+
+    return moved && *moved ? take_path(file, "moved") : take_path(object, "log");
+}
+
 static char *take_notes(const json_t *object)
 {
     struct buffer b = BUFFER_INIT;
 
     append_lost(&b, object);
+    append_fate(&b, object);
     append_cut(&b, object);
     append_unmatched(&b, object);
     return b.data ? buffer_take(&b) : NULL;
@@ -388,7 +434,7 @@ static void read_process(int folder, const char *name, long pid, struct record_p
     p->name = take_name(object);
     if (p->name)
         clean_in_place(p->name);
-    p->log = take_path(object, "log");
+    p->log = take_log(object);
     p->reason = take_text(object, "reason");
     p->runtime = take_text(object, "runtime");
     p->unverified = json_is_true(json_object_get(object, "unverified"));
@@ -397,6 +443,7 @@ static void read_process(int folder, const char *name, long pid, struct record_p
     p->no_native = take_text(object, "no_native");
     p->seen = take_number(object, "seen", &p->counted);
     p->lost = take_number(object, "lost", &lost_there);
+    p->gone = take_number(json_object_get(object, "rotated_out"), "allocs", &lost_there);
     p->bytes = take_number(object, "bytes", &p->sized);
     json_decref(object);
 }

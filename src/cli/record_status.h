@@ -31,6 +31,7 @@ struct record_process {
     bool unverified;     /* on a version of the runtime that this one was not tested with */
     bool counted, sized; /* seen and lost are known; bytes is */
     uint64_t seen, lost, bytes;
+    uint64_t gone; /* written, in a log or a part of it that is not there any more */
 };
 
 struct record_processes {

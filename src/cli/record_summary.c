@@ -48,7 +48,9 @@ static void print_counts(FILE *out, const struct record_process *p)
         fprintf(out, ", %s", record_summary_bytes(p->bytes, bytes));
     if (p->lost)
         fprintf(out, ", %s of them LOST", text_count(&number, p->lost));
-    else
+    if (p->gone)
+        fprintf(out, ", %s of them written, but gone since", text_count(&number, p->gone));
+    if (!p->lost && !p->gone)
         fputs(", none lost", out);
 }
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /*
@@ -43,6 +44,18 @@ static int path_make(const struct log *log, unsigned tries, char *path, size_t s
     return length > 0 && (size_t)length < size ? 0 : -ENAMETOOLONG;
 }
 
+/* For later, when the program may have gone to another folder; NULL when memory is out. */
+static char *path_absolute(const char *path)
+{
+    char here[PATH_MAX], whole[PATH_MAX];
+    int length;
+
+    if (*path == '/' || !getcwd(here, sizeof(here)))
+        return memory_strdup(path);
+    length = snprintf(whole, sizeof(whole), "%s/%s", here, path);
+    return memory_strdup(length > 0 && length < PATH_MAX ? whole : path);
+}
+
 #define MOST_NAMES 1000
 #define OPEN_FLAGS (O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_APPEND)
 
@@ -67,7 +80,7 @@ int log_file_open(struct log *log, char *why, size_t why_size)
         if (!err && log->file.fd < 0)
             err = -errno;
     }
-    if (!err && !(log->file.path = memory_strdup(path))) {
+    if (!err && !(log->file.path = path_absolute(path))) {
         close(log->file.fd);
         log->file.fd = -1;
         err = -ENOMEM;
@@ -90,8 +103,8 @@ static size_t put(struct log *log, const char *data, size_t size)
     struct log_file *file = &log->file;
     size_t done = 0;
 
-    file->error = 0;
-    while (done < size && !load_relaxed(&log->abandoned)) {
+    file->error = size && log_fate_is_cut(file) ? ESTALE : 0;
+    while (!file->error && done < size && !load_relaxed(&log->abandoned)) {
         ssize_t n = write(file->fd, data + done, size - done);
 
         if (n < 0 && errno == EINTR)
@@ -212,20 +225,30 @@ bool log_file_due(const struct log *log)
     return max && log->file.part_bytes >= max / 2 && !log->file.error; /* two parts are kept */
 }
 
-/* Gives the present part a name of its own: PATH.1, or with `keep` the first PATH.N that is free. 0 or -errno. */
-static int rename_part(struct log_file *file, bool keep, char older[PATH_MAX])
+/*
+ * Gives the present part a name of its own: PATH.1, or with `keep` the first PATH.N that is free. PATH.1 is overwritten
+ * only if it is a part of ours. 0 or -errno.
+ */
+static int rename_part(struct log *log, bool keep, char older[PATH_MAX])
 {
+    struct log_file *file = &log->file;
+    struct stat st;
     int length;
 
     for (unsigned n = 1; n <= file->part; n++) {
-        /* The first time there may be somebody else's file of that name: it stays, and the present part goes on. */
-        unsigned flags = keep || file->part == 1 ? RENAME_NOREPLACE : 0;
+        bool ours;
 
         length = snprintf(older, PATH_MAX, "%s.%u", file->path, n);
         if (length < 0 || length >= PATH_MAX)
             return -ENAMETOOLONG;
-        if (!renameat2(AT_FDCWD, file->path, AT_FDCWD, older, flags))
+        ours = !keep && file->older_inode && !lstat(older, &st) && st.st_ino == file->older_inode;
+        if (!renameat2(AT_FDCWD, file->path, AT_FDCWD, older, ours ? 0 : RENAME_NOREPLACE)) {
+            if (ours) {
+                log_tally_add(&log->gone, &file->older_tally);
+                log->gone_parts++;
+            }
             return 0;
+        }
         if (!keep || errno != EEXIST)
             break;
     }
@@ -240,29 +263,89 @@ static void flush_last(struct log *log)
         log_file_flush(log);
 }
 
-/* The present part is renamed; the next one begins at PATH. */
-int log_file_next(struct log *log, bool keep)
+/* What the present file is called now; it is PATH.1 unless it was moved by others. */
+static void remember_older(struct log *log, bool renamed, const char *older)
+{
+    struct log_file *file = &log->file;
+    struct stat st;
+
+    memory_free(file->older);
+    file->older = memory_strdup(older);
+    if (!renamed)
+        return;
+    file->older_inode = fstat(file->fd, &st) ? 0 : st.st_ino;
+    file->older_tally = log->put;
+    log_tally_take(&file->older_tally, &log->part_began);
+}
+
+int log_file_reopen(struct log *log, bool aside)
 {
     struct log_file *file = &log->file;
     char older[PATH_MAX];
-    int err, fd;
+    int err = aside ? rename_part(log, true, older) : 0, fd;
 
-    flush_last(log);
-    if (file->error || file->buffer.size || file->packed.size)
-        return -EAGAIN;
-    err = rename_part(file, keep, older);
     if (err)
         return err;
     fd = open(file->path, OPEN_FLAGS, 0600);
     if (fd < 0) {
         err = -errno;
-        rename(older, file->path); /* the old file goes on; it has just grown too large */
+        if (aside)
+            rename(older, file->path);
         return err;
     }
     close(file->fd);
     file->fd = fd;
-    memory_free(file->older);
-    file->older = memory_strdup(older);
+    file->unlinked = false;
+    return 0;
+}
+
+void log_file_restart(struct log *log)
+{
+    struct log_file *file = &log->file;
+    struct ZSTD_CCtx_s *fresh = file->compressor ? file->zstd->create() : NULL;
+    struct stat st;
+
+    if (fresh) { /* else the frame goes on, and cannot be read: so does a program without memory */
+        file->zstd->free(file->compressor);
+        file->compressor = fresh;
+    }
+    file->in_frame = false;
+    buffer_clear(&file->packed);
+    buffer_done(file);
+    file->settled = file->packed_put = log->put;
+    file->part++;
+    file->part_bytes = fstat(file->fd, &st) ? 0 : (uint64_t)st.st_size;
+    file->cut = false;
+    file->left = 0;
+    file->error = 0;
+}
+
+/* The present part is renamed, if it is where it was; the next one begins at PATH. */
+int log_file_next(struct log *log, bool keep)
+{
+    struct log_file *file = &log->file;
+    char older[PATH_MAX];
+    bool in_place = log_fate_in_place(file);
+    int err, fd;
+
+    flush_last(log);
+    if (file->error || file->buffer.size || file->packed.size)
+        return -EAGAIN;
+    if (!in_place) /* somebody has moved it: nothing is to be renamed, nor overwritten */
+        snprintf(older, sizeof(older), "%s", file->fate.moved ? file->fate.moved : "");
+    err = in_place ? rename_part(log, keep, older) : 0;
+    if (err)
+        return err;
+    fd = open(file->path, OPEN_FLAGS, 0600);
+    if (fd < 0) {
+        err = -errno;
+        if (in_place)
+            rename(older, file->path); /* the old file goes on; it has just grown too large */
+        return err;
+    }
+    remember_older(log, in_place, older);
+    close(file->fd);
+    file->fd = fd;
     file->part++;
     file->part_bytes = 0;
     return 0;
@@ -281,6 +364,7 @@ void log_file_close(struct log *log)
     file->fd = -1;
     log_file_pending(log, &lost);
     log_lose(log, &lost);
+    log_fate_end(log);
     log_file_free(log);
 }
 

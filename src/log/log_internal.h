@@ -59,7 +59,7 @@ struct log_tally {
 struct log_file_fate {
     bool removed, replaced;
     uint64_t truncated; /* bytes */
-    char *moved;        /* where it is now; NULL: where it was */
+    char *moved;        /* where it is now, "": not known; NULL: where it was made */
 };
 
 /* Of the file: file.c. */
@@ -79,7 +79,14 @@ struct log_file {
         packed_put; /* --compress: `put` as of what is in the file for sure; as of `packed` */
     int error;      /* errno of the last failure, 0 while writing works */
     char *path;
-    char *older; /* what the part before is called now; NULL: there was none */
+    char *older;          /* what the part before is called now; NULL: there was none */
+    uint64_t older_inode; /* of PATH.1, if it is a part of ours: the next one may overwrite it; 0 */
+    struct log_tally older_tally; /* what is in it */
+    struct log_file_fate fate;
+    bool
+        cut; /* the file is shorter than what was written: nothing more is, until the log begins anew */
+    bool unlinked; /* the file has no name any more, and there was no other to be had */
+    uint64_t left; /* bytes of a file that was cut */
 };
 
 /* Of the call trace: entered = left + tail_calls + unwound + ends_missing + those open. */
@@ -137,6 +144,7 @@ struct log {
         put; /* lines in the file, all its parts, or on their way there in its buffers */
     struct log_tally gone; /* of these in parts that are gone: --max-log, a file that was cut */
     uint64_t gone_parts;
+    struct log_tally part_began;          /* `put` when this part did */
     uint64_t not_written[SST_KIND_COUNT]; /* dropped, of kinds that nothing else counts */
     uint64_t reported_not_written;
     uint64_t row_allocs, row_bytes; /* --log sites: counted, and in no line yet */
@@ -189,6 +197,10 @@ void log_file_pending(const struct log *log, struct log_tally *out); /* of `put`
 bool log_file_due(const struct log *log); /* --max-log: this part is as large as it may be */
 int log_file_next(struct log *log,
                   bool keep); /* on to the next part: 0 or -errno, then the present one goes on */
+int log_file_reopen(
+    struct log *log,
+    bool aside); /* a new file at its path; `aside`: the present one is renamed first */
+void log_file_restart(struct log *log); /* nothing waits to be written: a part begins */
 void log_file_close(struct log *log);
 void log_file_free(
     struct log *log); /* closes and releases; a file in which nothing was written is removed */
@@ -306,8 +318,20 @@ void log_watch_add(struct log *log, const struct log_thread *thread, const struc
 void log_watch_expire(struct log *log, uint64_t now_ns);
 void log_watch_free(struct log_watch *watch);
 
+/*
+ * fate.c: what others do to the file. log_fate_look, between rounds: looks, and begins anew if it has to;
+ * log_fate_is_cut: before each write; log_fate_end: at the end, of a file that was removed.
+ */
+void log_fate_look(struct log *log);
+bool log_fate_is_cut(struct log_file *file);
+bool log_fate_in_place(const struct log_file *file); /* PATH is it */
+void log_fate_begin_anew(struct log *log);
+void log_fate_end(struct log *log);
+json_t *log_fate_json(const struct log *log); /* `file`; NULL: nothing happened */
+
 /* writer.c: the next part begins; 0 or -errno, then the present one goes on */
 int log_next_part(struct log *log, bool keep);
+void log_part_begin(struct log *log); /* its header; everything is to be defined anew */
 
 /*
  * calls.c: the call trace. A batch is written when something asks for it.

@@ -523,11 +523,15 @@ void log_write_reports(struct log *log, uint64_t t)
 /* What the end record says of lines and of the file. */
 static void add_records(const struct log *log, json_t *line)
 {
+    json_t *fate;
+
     json_object_set_new(line, "records", log_kinds_json(log->put.lines));
     if (log->gone_parts)
         json_object_set_new(line, "rotated_out", log_gone_json(log));
     if (log_kinds_any(log->not_written))
         json_object_set_new(line, "not_written", log_kinds_json(log->not_written));
+    if ((fate = log_fate_json(log)))
+        json_object_set_new(line, "file", fate);
 }
 
 int log_write_end(struct log *log, uint64_t t)
@@ -589,7 +593,7 @@ void log_status_write(const struct log *log, const char *state)
     const char *uncontrolled = load_acquire(&log->uncontrolled);
     uint64_t by[EVENT_LOST_REASONS], seen, lost = 0;
     struct log_tally pending = {.allocs = 0};
-    json_t *status;
+    json_t *status, *fate;
 
     if (!c->options->status)
         return;
@@ -633,9 +637,12 @@ void log_status_write(const struct log *log, const char *state)
         json_object_set_new(status, "values", log_values_totals(log));
         json_object_set_new(status, "events", log_families_json(log));
         json_object_set_new(status, "not_written", log_kinds_json(log->not_written));
+        json_object_set_new(status, "records", log_kinds_json(log->put.lines));
     }
     if (status && log->gone_parts)
         json_object_set_new(status, "rotated_out", log_gone_json(log));
+    if (status && (fate = log_fate_json(log)))
+        json_object_set_new(status, "file", fate);
     log_status_emit(c->options->status, status);
 }
 

@@ -340,6 +340,7 @@ static void report(struct log *log, uint64_t now)
         return;
     log->next_report_ns = now + REPORT_NS;
     clock_calibrate();
+    log_fate_look(log);
     log_watch_expire(log, now);
     if (log->sites)
         log_sites_turn(log);
@@ -359,17 +360,9 @@ static void flush(struct log *log, uint64_t now)
         log_file_flush(log);
 }
 
-/* The next part has to define everything anew. */
-int log_next_part(struct log *log, bool keep)
+void log_part_begin(struct log *log)
 {
-    int err;
-
-    if (log->sites && !log_sites_flush(log))
-        return -EAGAIN; /* their threads may have ended: they belong to this part */
-    log_calls_flush_all(log);
-    err = log_file_next(log, keep);
-    if (err)
-        return err; /* the present one goes on */
+    log->part_began = log->put;
     log_calls_part(log);
     log_ids_clear(&log->modules);
     log_ids_clear(&log->classes);
@@ -383,6 +376,20 @@ int log_next_part(struct log *log, bool keep)
         tree_marks_clear(log->config.tree);
     }
     log->headless = log_write_header(log) != 0;
+}
+
+int log_next_part(struct log *log, bool keep)
+{
+    int err;
+
+    log_fate_look(log);
+    if (log->sites && !log_sites_flush(log))
+        return -EAGAIN; /* their threads may have ended: they belong to this part */
+    log_calls_flush_all(log);
+    err = log_file_next(log, keep);
+    if (err)
+        return err; /* the present one goes on */
+    log_part_begin(log);
     return 0;
 }
 
@@ -425,6 +432,8 @@ static enum found round_once(struct log *log)
 
         found = here > found ? here : found;
         log_file_flush_large(log);
+        if (UNLIKELY(log->file.cut))
+            log_fate_begin_anew(log);
         if (log_file_due(log))
             log_next_part(log, false);
     }
@@ -472,6 +481,8 @@ static void finish(struct log *log)
         log->headless = log_write_header(log) != 0;
     if (log->sites)
         log_sites_drop(log);
+    log_file_flush(log);
+    log_fate_look(log); /* so that the end, too, comes behind a header */
     log_write_reports(log, now_t(log));
     log_write_end(log, now_t(log));
     log_file_close(log);

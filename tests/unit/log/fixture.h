@@ -144,6 +144,7 @@ static inline void log_dispose(struct world *w)
     buffer_free(&log->file.packed);
     buffer_free(&log->file.buffer);
     memory_free(log->file.path);
+    memory_free(log->file.fate.moved);
     memory_free(log->path);
     log_ids_free(&log->modules);
     log_ids_free(&log->classes);

@@ -1,0 +1,196 @@
+/*
+ * log/fate.c - what others do to the file while it is written. One that was moved is whole, and goes on being written
+ * where it is now. One that was truncated or removed has lost what was in it, and with it all definitions: the log
+ * begins anew, as for another part, and what is gone is counted.
+ */
+#include "log/log_internal.h"
+
+#include "base/memory.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
+}
+
+bool log_fate_is_cut(struct log_file *file)
+{
+    struct stat now;
+
+    if (!file->cut && !fstat(file->fd, &now) && S_ISREG(now.st_mode) &&
+        (uint64_t)now.st_size < file->part_bytes) {
+        file->cut = true;
+        file->left = (uint64_t)now.st_size;
+        file->fate.truncated += file->part_bytes - file->left;
+    }
+    return file->cut;
+}
+
+bool log_fate_in_place(const struct log_file *file)
+{
+    struct stat now, at_path;
+
+    return !fstat(file->fd, &now) && !stat(file->path, &at_path) && is_same(&now, &at_path);
+}
+
+/* In the folder that it was made in. */
+static bool find_in_folder(const struct log_file *file, const struct stat *wanted,
+                           char found[PATH_MAX])
+{
+    const char *slash = strrchr(file->path, '/');
+    int length = slash ? (int)(slash - file->path) : 0;
+    char folder[PATH_MAX];
+    struct dirent *entry;
+    struct stat st;
+    bool is_there = false;
+    DIR *dir;
+
+    if (!slash || snprintf(folder, sizeof(folder), "%.*s/", length, file->path) >= PATH_MAX)
+        return false;
+    dir = opendir(folder);
+    while (dir && !is_there && (entry = readdir(dir)))
+        is_there =
+            snprintf(found, PATH_MAX, "%.*s/%s", length, file->path, entry->d_name) < PATH_MAX &&
+            !lstat(found, &st) && is_same(&st, wanted);
+    if (dir)
+        closedir(dir);
+    return is_there;
+}
+
+/* Where the open file is now; "" when that cannot be found. */
+static void find_file(const struct log_file *file, const struct stat *wanted, char found[PATH_MAX])
+{
+    char self[64];
+    struct stat st;
+    ssize_t length;
+
+    snprintf(self, sizeof(self), "/proc/self/fd/%d", file->fd);
+    length = readlink(self, found, PATH_MAX - 1);
+    found[length > 0 ? length : 0] = '\0';
+    if (*found && (!strcmp(found, file->path) || (!lstat(found, &st) && is_same(&st, wanted))))
+        return;
+    if (!find_in_folder(file, wanted, found))
+        *found = '\0';
+}
+
+static void set_moved(struct log_file *file, const char *where)
+{
+    if (where && file->fate.moved && !strcmp(where, file->fate.moved))
+        return;
+    memory_free(file->fate.moved);
+    file->fate.moved = where ? memory_strdup(where) : NULL;
+}
+
+/* Of a file that was cut in the middle: lines that are there still. */
+static void count_left(const struct log_file *file, struct log_tally *out)
+{
+    struct buffer text = BUFFER_INIT;
+    char self[64], *to;
+    ssize_t got = 1;
+    int fd;
+
+    memset(out, 0, sizeof(*out));
+    if (file->compressor || !file->left)
+        return; /* of a frame that does not go on, nothing is sure */
+    snprintf(self, sizeof(self), "/proc/self/fd/%d", file->fd);
+    fd = open(self, O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && got > 0 && (to = buffer_reserve(&text, 65536))) {
+        got = read(fd, to, 65536);
+        if (got > 0) {
+            size_t whole = log_tally_lines(out, text.data, text.size + (size_t)got);
+
+            text.size += (size_t)got - whole;
+            memmove(text.data, text.data + whole, text.size);
+        }
+    }
+    if (fd >= 0)
+        close(fd);
+    buffer_free(&text);
+}
+
+void log_fate_begin_anew(struct log *log)
+{
+    struct log_file *file = &log->file;
+    struct log_tally tally, left;
+
+    if (file->unlinked && log_file_reopen(log, false))
+        return;               /* it is written on, though nobody will see it: log_fate_end() */
+    log_calls_flush_all(log); /* what waits is about methods that are defined in what is gone */
+    log_file_pending(log, &tally);
+    log_lose(log, &tally);
+    tally = log->put;
+    log_tally_take(&tally, &log->part_began);
+    count_left(file, &left);
+    log_tally_take(&tally, &left);
+    if (file->left) /* it would be in the way of the header */
+        log_file_reopen(log, log_fate_in_place(file));
+    log_tally_add(&log->gone, &tally);
+    log->gone_parts++;
+    log_file_restart(log);
+    log_part_begin(log);
+}
+
+void log_fate_look(struct log *log)
+{
+    struct log_file *file = &log->file;
+    struct stat now, at_path;
+    char where[PATH_MAX];
+    bool there;
+
+    if (file->fd < 0 || fstat(file->fd, &now) || !S_ISREG(now.st_mode))
+        return;
+    there = !stat(file->path, &at_path);
+    if (log_fate_is_cut(file)) {
+        log_fate_begin_anew(log);
+    } else if (there && is_same(&now, &at_path)) {
+        set_moved(file, NULL);
+    } else if (there || errno == ENOENT) {
+        file->fate.replaced |= there;
+        if (now.st_nlink) {
+            find_file(file, &now, where);
+            set_moved(file, strcmp(where, file->path) ? where : NULL);
+        } else if (!file->unlinked || !there) {
+            file->fate.removed = file->unlinked = true;
+            if (!there)
+                log_fate_begin_anew(log);
+        }
+    }
+}
+
+void log_fate_end(struct log *log)
+{
+    struct log_tally tally = log->put;
+
+    if (!log->file.unlinked)
+        return;
+    log_tally_take(&tally, &log->part_began);
+    log_tally_add(&log->gone, &tally);
+    log->gone_parts++;
+}
+
+json_t *log_fate_json(const struct log *log)
+{
+    const struct log_file_fate *fate = &log->file.fate;
+    json_t *object;
+
+    if (!fate->moved && !fate->removed && !fate->replaced && !fate->truncated)
+        return NULL;
+    object = json_object();
+    if (fate->moved)
+        json_object_set_new(object, "moved", log_text(fate->moved));
+    if (fate->removed)
+        json_object_set_new(object, "removed", json_true());
+    if (fate->truncated)
+        json_object_set_new(object, "truncated", json_integer((json_int_t)fate->truncated));
+    if (fate->replaced)
+        json_object_set_new(object, "replaced", json_true());
+    return object;
+}

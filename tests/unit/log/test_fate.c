@@ -1,0 +1,271 @@
+/* What others do to the file while it is written: it is told, and what is gone counts as gone. */
+#include "fixture.h"
+
+static struct world *w;
+static struct names_class *class;
+static struct tree_node *node;
+
+static int setup(void **state)
+{
+    (void)state;
+    w = calloc(1, sizeof(*w));
+    world_init(w);
+    w->hub.slots = 65536;
+    class = class_new(w, "C");
+    node = node_new(w, NULL, method_new(w, "A()"), 1);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    world_fini(w);
+    free(w);
+    return 0;
+}
+
+static void allocate_many(unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        while (w->ring &&
+               load_acquire(&w->ring->head) - load_acquire(&w->ring->tail) >= w->ring->room)
+            usleep(500);
+        allocate(w, class, node, 24);
+    }
+}
+
+/* All that was recorded so far is in the file. */
+static void settle(uint64_t allocs)
+{
+    uint64_t until = clock_ns() + PATIENCE_NS;
+    struct log_counts counts = {0};
+
+    while (counts.written < allocs && clock_ns() < until) {
+        log_counts(w->log, &counts);
+        usleep(2000);
+    }
+    usleep(400000); /* what waits is written after 250 ms */
+}
+
+static json_t *read_path(const char *path)
+{
+    return w->options.compress ? lines_unpack(path, NULL) : lines_read(path, NULL);
+}
+
+static uint64_t said(const json_t *lines, const char *object, const char *key)
+{
+    return (uint64_t)json_integer_value(json_object_get(json_object_get(last(lines), object), key));
+}
+
+/* Of each kind: lines here and those gone are what the end says; and of allocations, those lost are all others. */
+static void expect_all_told(const json_t *lines, uint64_t recorded)
+{
+    const json_t *end = last(lines), *records = json_object_get(end, "records"),
+                 *gone = json_object_get(json_object_get(end, "rotated_out"), "records");
+    const char *kind;
+    json_t *count;
+
+    assert_string_equal(kind_of(end), "end");
+    assert_int_equal(number(end, "seen"), recorded);
+    assert_int_equal(number(end, "written") + number(end, "lost"), recorded);
+    json_object_foreach((json_t *)(uintptr_t)records, kind, count) assert_int_equal(
+        json_integer_value(count),
+        count_of(lines, kind) + (size_t)json_integer_value(json_object_get(gone, kind)));
+    assert_int_equal(count_of(lines, "alloc") + said(lines, "rotated_out", "allocs"),
+                     number(end, "written"));
+}
+
+static void a_log_that_is_moved_is_whole_and_says_where_it_is(void **state)
+{
+    char other[200];
+    json_t *lines;
+
+    (void)state;
+    snprintf(other, sizeof(other), "%s/elsewhere", w->folder);
+    for (unsigned compress = 0; compress < 2; compress++) {
+        w->options.compress = compress;
+        start(w);
+        allocate_many(1000);
+        settle(1000);
+        assert_int_equal(rename(w->path, other), 0);
+        allocate_many(1000);
+        stop(w);
+        lines = read_path(other);
+        expect_all_told(lines, 2000);
+        assert_int_equal(count_of(lines, "alloc"), 2000);
+        assert_string_equal(
+            json_string_value(json_object_get(json_object_get(last(lines), "file"), "moved")),
+            other);
+        assert_null(json_object_get(last(lines), "rotated_out"));
+        json_decref(lines);
+        expect_valid(other);
+        assert_int_equal(access(w->path, F_OK), -1);
+        unlink(other);
+        world_again(w);
+    }
+}
+
+static void a_log_that_is_moved_and_replaced_leaves_the_other_file_alone(void **state)
+{
+    char other[200];
+    json_t *lines;
+    FILE *file;
+
+    (void)state;
+    snprintf(other, sizeof(other), "%s/elsewhere", w->folder);
+    w->options.max_log = 40000;
+    start(w);
+    allocate_many(100);
+    settle(100);
+    assert_int_equal(rename(w->path, other), 0);
+    file = fopen(w->path, "we");
+    fputs("somebody else's\n", file);
+    fclose(file);
+    allocate_many(5000);
+    stop(w);
+    lines = read_path(other);
+    assert_int_equal(count_of(lines, "alloc"), 5100);
+    assert_true(json_is_true(json_object_get(json_object_get(last(lines), "file"), "replaced")));
+    json_decref(lines);
+    file = fopen(w->path, "re");
+    assert_int_equal(fgetc(file), 's');
+    fclose(file);
+}
+
+static void cut_to(long bytes)
+{
+    uint64_t recorded = 3000;
+    json_t *lines;
+
+    start(w);
+    allocate_many(1000);
+    settle(1000);
+    assert_int_equal(truncate(w->path, bytes), 0);
+    allocate_many(1000);
+    usleep(700000);
+    allocate_many(1000);
+    stop(w);
+    lines = read_path(w->path);
+    assert_string_equal(kind_of(json_array_get(lines, 0)), "header");
+    assert_int_equal(number(json_array_get(lines, 0), "part"), 2);
+    assert_true(said(lines, "file", "truncated") > 0);
+    if (bytes && !w->options.compress) { /* what is left lies beside, and counts as there */
+        char older[200];
+        bool cut;
+
+        snprintf(older, sizeof(older), "%s.1", w->path);
+        json_array_extend(lines, lines_read(older, &cut));
+        json_array_append(lines, nth(lines, "end", 0));
+        json_array_remove(lines, json_array_size(lines) - 1);
+        unlink(older);
+        assert_int_equal(number(nth(lines, "end", 0), "written"),
+                         count_of(lines, "alloc") +
+                             (size_t)json_integer_value(json_object_get(
+                                 json_object_get(nth(lines, "end", 0), "rotated_out"), "allocs")));
+        assert_true(count_of(lines, "alloc") > 1000);
+    } else {
+        expect_all_told(lines, recorded);
+        assert_int_equal(said(lines, "rotated_out", "allocs"), 1000);
+    }
+    json_decref(lines);
+    expect_valid(w->path);
+    world_again(w);
+}
+
+static void a_log_that_is_truncated_begins_anew_and_counts_what_was_cut(void **state)
+{
+    (void)state;
+    cut_to(0);
+    w->options.compress = true;
+    cut_to(0);
+}
+
+static void what_is_left_of_a_log_that_is_cut_in_the_middle_is_set_aside(void **state)
+{
+    (void)state;
+    cut_to(20000);
+    w->options.compress = true;
+    cut_to(100);
+}
+
+static void a_log_that_is_removed_begins_anew_in_its_place(void **state)
+{
+    json_t *lines;
+
+    (void)state;
+    for (unsigned compress = 0; compress < 2; compress++) {
+        w->options.compress = compress;
+        start(w);
+        allocate_many(1000);
+        settle(1000);
+        assert_int_equal(unlink(w->path), 0);
+        usleep(700000); /* it looks each half second */
+        allocate_many(1000);
+        stop(w);
+        lines = read_path(w->path);
+        expect_all_told(lines, 2000);
+        assert_int_equal(count_of(lines, "alloc"), 1000);
+        assert_int_equal(said(lines, "rotated_out", "allocs"), 1000);
+        assert_true(json_is_true(json_object_get(json_object_get(last(lines), "file"), "removed")));
+        json_decref(lines);
+        expect_valid(w->path);
+        world_again(w);
+    }
+}
+
+static void a_log_that_is_removed_and_replaced_counts_as_gone(void **state)
+{
+    FILE *file;
+
+    (void)state;
+    start(w);
+    allocate_many(1000);
+    settle(1000);
+    assert_int_equal(unlink(w->path), 0);
+    file = fopen(w->path, "we");
+    fclose(file);
+    allocate_many(1000);
+    stop(w);
+    assert_int_equal(w->log->gone.allocs, 2000);
+    assert_true(w->log->file.fate.removed && w->log->file.fate.replaced);
+}
+
+static void parts_that_are_overwritten_are_counted(void **state)
+{
+    char older[200];
+    json_t *lines, *end;
+
+    (void)state;
+    snprintf(older, sizeof(older), "%s.1", w->path);
+    w->options.max_log = 100000;
+    start(w);
+    allocate_many(20000);
+    stop(w);
+    lines = read_path(older);
+    end = read_path(w->path);
+    assert_non_null(json_object_get(json_array_get(end, 0), "rotated_out"));
+    json_array_extend(lines, end);
+    json_decref(end);
+    expect_all_told(lines, 20000);
+    assert_int_equal(said(lines, "rotated_out", "parts"), w->log->file.part - 2);
+    assert_true(said(lines, "rotated_out", "allocs") > 10000);
+    json_decref(lines);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_log_that_is_moved_is_whole_and_says_where_it_is),
+        TEST(a_log_that_is_moved_and_replaced_leaves_the_other_file_alone),
+        TEST(a_log_that_is_truncated_begins_anew_and_counts_what_was_cut),
+        TEST(what_is_left_of_a_log_that_is_cut_in_the_middle_is_set_aside),
+        TEST(a_log_that_is_removed_begins_anew_in_its_place),
+        TEST(a_log_that_is_removed_and_replaced_counts_as_gone),
+        TEST(parts_that_are_overwritten_are_counted),
+    };
+
+    clock_start();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
