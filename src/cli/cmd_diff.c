@@ -6,11 +6,20 @@
 #include <getopt.h>
 #include <string.h>
 
-/* One of the two logs. */
-struct side {
+/* One of the logs. */
+struct log {
     struct report_problems problems;
     struct report_sites *sites;
     struct source_lines *lines;
+};
+
+/* The logs of both sides, the old ones first. */
+struct sides {
+    char **names;
+    size_t count[REPORT_DIFF_SIDES], all;
+    struct log *logs;
+    struct report_sites **sites;
+    struct print_report *print;
 };
 
 struct diff_args {
@@ -19,7 +28,7 @@ struct diff_args {
     struct report_filter filter;
     enum report_by by;
     uint64_t top, depth, min_bytes;
-    bool top_given, no_lines, wide, exact, physical;
+    bool top_given, min_given, no_lines, wide, exact, physical;
     struct reading_symbols symbols;
 };
 
@@ -72,6 +81,7 @@ static bool take(struct diff_args *a, int option, const char *value)
     case OPT_DEPTH:
         return text_parse(value, UINT64_MAX, &a->depth);
     case OPT_MIN_BYTES:
+        a->min_given = true;
         return text_parse(value, UINT64_MAX, &a->min_bytes);
     case OPT_TYPE:
         a->filter.type = value;
@@ -107,7 +117,7 @@ static int no_memory(void)
     return CLI_IO;
 }
 
-static int read_side(const struct diff_args *a, const char *path, struct side *side)
+static int read_log(const struct diff_args *a, const char *path, struct log *side)
 {
     struct reading_progress progress;
     int err = report_sites_new(a->by, &a->filter, &side->problems, &side->sites);
@@ -133,56 +143,120 @@ static int read_side(const struct diff_args *a, const char *path, struct side *s
     return CLI_OK;
 }
 
-static int print(const struct diff_args *a, char **logs, const struct side *sides,
+/* Changes below it are left out where there are many and the user set no limit. */
+static uint64_t least_shown(const struct diff_args *a, const struct sides *sides)
+{
+    struct report_row total;
+
+    if (a->min_given || a->format == READING_JSON)
+        return 0;
+    report_sites_total(sides->sites[0], &total);
+    return total.bytes / 1000;
+}
+
+static int print(const struct diff_args *a, const struct sides *sides,
                  const struct report_diff *diff, FILE *out)
 {
-    struct print_diff p = {.diff = diff, .top = a->top, .min_bytes = a->min_bytes};
+    struct print_diff p = {.diff = diff,
+                           .top = a->top,
+                           .min_bytes = a->min_bytes,
+                           .small_bytes = least_shown(a, sides)};
 
-    for (int i = 0; i < REPORT_DIFF_SIDES; i++) {
-        p.names[i] = logs[i];
-        p.side[i] = (struct print_report){.sites = sides[i].sites,
-                                          .problems = &sides[i].problems,
-                                          .stack = {.defs = report_sites_defs(sides[i].sites),
-                                                    .lines = sides[i].lines,
-                                                    .depth = a->depth,
-                                                    .wide = a->wide},
-                                          .by = a->by};
-    }
+    for (size_t i = 0; i < sides->all; i++)
+        sides->print[i] =
+            (struct print_report){.sites = sides->sites[i],
+                                  .problems = &sides->logs[i].problems,
+                                  .stack = {.defs = report_sites_defs(sides->sites[i]),
+                                            .lines = sides->logs[i].lines,
+                                            .depth = a->depth,
+                                            .wide = a->wide},
+                                  .by = a->by};
+    for (size_t side = 0, first = 0; side < REPORT_DIFF_SIDES; first += sides->count[side++])
+        p.side[side] = (struct print_diff_side){sides->print + first, sides->names + first,
+                                                sides->count[side]};
     if (a->format == READING_JSON)
         return print_diff_json(&p, out);
     print_diff_text(&p, out);
     return 0;
 }
 
-static int diff(const struct diff_args *a, char **logs, FILE *out)
+static int compare(const struct diff_args *a, const struct sides *sides, FILE *out)
 {
-    struct side sides[REPORT_DIFF_SIDES] = {{.sites = NULL}, {.sites = NULL}};
-    const struct report_sites *sites[REPORT_DIFF_SIDES];
+    const struct report_sites *const *all = (const struct report_sites *const *)sides->sites;
+    const struct report_diff_logs logs[REPORT_DIFF_SIDES] = {
+        {all, sides->count[REPORT_DIFF_OLD]},
+        {all + sides->count[REPORT_DIFF_OLD], sides->count[REPORT_DIFF_NEW]}};
     struct report_diff *diff = NULL;
+    int err = report_diff_new(logs, a->by, a->exact, &diff);
+
+    if (!err)
+        err = print(a, sides, diff, out);
+    report_diff_free(diff);
+    return err ? no_memory() : CLI_OK;
+}
+
+static int diff(const struct diff_args *a, struct sides *sides, FILE *out)
+{
     int status = CLI_OK;
 
-    for (int i = 0; i < REPORT_DIFF_SIDES; i++)
-        report_problems_init(&sides[i].problems);
-    for (int i = 0; !status && i < REPORT_DIFF_SIDES; i++) {
-        status = read_side(a, logs[i], &sides[i]);
-        sites[i] = sides[i].sites;
-    }
-    if (!status &&
-        (report_diff_new(sites, a->by, a->exact, &diff) || print(a, logs, sides, diff, out)))
+    sides->logs = memory_zalloc(sides->all, sizeof(*sides->logs));
+    sides->sites = memory_zalloc(sides->all, sizeof(*sides->sites));
+    sides->print = memory_zalloc(sides->all, sizeof(*sides->print));
+    if (!sides->logs || !sides->sites || !sides->print)
         status = no_memory();
-    report_diff_free(diff);
-    for (int i = 0; i < REPORT_DIFF_SIDES; i++) {
-        source_lines_free(sides[i].lines);
-        report_sites_free(sides[i].sites);
-        report_problems_fini(&sides[i].problems);
+    for (size_t i = 0; !status && i < sides->all; i++) {
+        report_problems_init(&sides->logs[i].problems);
+        status = read_log(a, sides->names[i], &sides->logs[i]);
+        sides->sites[i] = sides->logs[i].sites;
     }
+    if (!status)
+        status = compare(a, sides, out);
+    for (size_t i = 0; sides->logs && i < sides->all; i++) {
+        source_lines_free(sides->logs[i].lines);
+        report_sites_free(sides->logs[i].sites);
+        report_problems_fini(&sides->logs[i].problems);
+    }
+    memory_free(sides->logs);
+    memory_free(sides->sites);
+    memory_free(sides->print);
     return status;
+}
+
+/* Where "OLD... -- NEW..." parts: the number of that argument; 0: two logs and no more. */
+static int parting(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--") == 0)
+            return i > 1 && i + 1 < argc && argv[i - 1][0] != '-' ? i : 0;
+    return 0;
+}
+
+/* The names behind the options. Returns: whether they are of two sides. */
+static bool take_names(struct sides *s, int argc, char **argv, int parted, int first)
+{
+    size_t stdin_logs = 0;
+
+    s->names = argv + first;
+    s->all = (size_t)(argc - first);
+    s->count[REPORT_DIFF_NEW] = parted ? (size_t)parted : 1;
+    if (s->all <= s->count[REPORT_DIFF_NEW] || (!parted && s->all != REPORT_DIFF_SIDES)) {
+        cli_usage_error(&cmd_diff,
+                        "two logs are wanted: OLD NEW; or several a side: OLD... -- NEW...");
+        return false;
+    }
+    s->count[REPORT_DIFF_OLD] = s->all - s->count[REPORT_DIFF_NEW];
+    for (size_t i = 0; i < s->all; i++)
+        stdin_logs += strcmp(s->names[i], "-") == 0;
+    if (stdin_logs > 1)
+        cli_usage_error(&cmd_diff, "standard input holds one log, not two");
+    return stdin_logs <= 1;
 }
 
 static int diff_run(int argc, char **argv, FILE *out)
 {
     struct diff_args a = {.top = 20, .depth = 8};
-    int option;
+    struct sides sides = {.names = NULL};
+    int option, parted = parting(argc, argv);
 
     optind = 0;
     while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
@@ -196,33 +270,41 @@ static int diff_run(int argc, char **argv, FILE *out)
             return cli_usage_error(&cmd_diff, "--%s cannot be \"%.100s\"",
                                    options[option - OPT_BY].name, optarg);
     }
-    if (argc - optind != REPORT_DIFF_SIDES)
-        return cli_usage_error(&cmd_diff, "two logs are wanted: OLD NEW");
-    if (strcmp(argv[optind], "-") == 0 && strcmp(argv[optind + 1], "-") == 0)
-        return cli_usage_error(&cmd_diff, "standard input holds one log, not two");
+    if (!take_names(&sides, argc, argv, parted ? argc - parted - 1 : 0, optind))
+        return CLI_USAGE;
     if (a.format == READING_JSON && !a.top_given)
         a.top = 0;
-    return diff(&a, argv + optind, out);
+    return diff(&a, &sides, out);
 }
 
 const struct cli_command cmd_diff = {
     .name = "diff",
-    .args = "[options] OLD NEW",
+    .args = "[options] OLD NEW | OLD... -- NEW...",
     .help = "what allocates more, what less: two recordings, largest change first",
     .options =
-        "OLD and NEW are logs of `shadowtrace record`, of the same program or of two builds of it: "
-        "call\n"
-        "sites are matched by the names of their methods and type. `-` is standard input.\n"
+        "OLD and NEW are logs of `shadowtrace record`, of the same program or of two builds of it. "
+        "Call sites\n"
+        "are matched by the names of their methods and type, recursion folded; the line is that of "
+        "the newer\n"
+        "log. `-` is standard input.\n"
+        "\n"
+        "What two runs of one build differ by is learned from several logs a side, OLD... -- "
+        "NEW...: figures\n"
+        "are means then, and a call site has changed if the two sides are further apart than the "
+        "logs of\n"
+        "either side; the others are counted.\n"
         "\n"
         "  --by KEY          site (default: call path and type), type, method (the one that "
         "allocates),\n"
         "                    thread (by name), module (of that method)\n"
+        "  --physical        by the machine's stacks, see `shadowtrace help report`\n"
         "  --exact           call sites are matched by their instructions, too: for logs of one "
         "build\n"
         "  --format FORMAT   text (default) or json\n"
         "  --top N           rows shown; 0 all; default 20, in JSON all\n"
         "  --depth N         frames shown of each stack in text; 0 all; default 8\n"
-        "  --min-bytes N     only changes of N bytes or more (k, M, G: times 1024)\n"
+        "  --min-bytes N     only changes of N bytes or more (k, M, G: times 1024); default 0.1 % "
+        "of all, in JSON 0\n"
         "  --type GLOB       only types whose full name matches: * any text, ? one character\n"
         "  --method GLOB     only what was allocated in, or below, methods whose full name "
         "matches\n"

@@ -14,9 +14,27 @@ static uint64_t distance(uint64_t a, uint64_t b)
     return a > b ? a - b : b - a;
 }
 
-static bool changed(const struct report_change *c)
+static bool differs(const struct report_change *c)
 {
     return c->side[0].bytes != c->side[1].bytes || c->side[0].allocs != c->side[1].allocs;
+}
+
+/* Of several logs a side, beyond what these differ by. */
+static bool changed(const struct print_diff *p, const struct report_change *c)
+{
+    return report_diff_several(p->diff) ? report_change_certain(c) : differs(c);
+}
+
+static size_t count_noise(const struct print_diff *p)
+{
+    size_t noise = 0;
+
+    for (size_t i = 0; report_diff_several(p->diff) && i < report_diff_count(p->diff); i++) {
+        const struct report_change *c = report_diff_change(p->diff, i);
+
+        noise += differs(c) && !report_change_certain(c);
+    }
+    return noise;
 }
 
 /* "+1,234", "-1,234", "0" */
@@ -37,51 +55,83 @@ static const char *signed_count(struct signed_text *to, uint64_t before, uint64_
 }
 
 /* The rows that changed come first: how many of them, and how many are to be shown. */
-static size_t count_changed(const struct print_diff *p, size_t *shown)
+static size_t count_changed(const struct print_diff *p, size_t *shown, bool *small)
 {
-    size_t count = report_diff_count(p->diff), i;
+    size_t count = report_diff_count(p->diff), some = 0;
+    uint64_t least = p->min_bytes;
 
+    while (some < count && changed(p, report_diff_change(p->diff, some)))
+        some++;
+    *small = p->top && some > p->top && p->small_bytes > least;
+    least = *small ? p->small_bytes : least;
     *shown = 0;
-    for (i = 0; i < count && changed(report_diff_change(p->diff, i)); i++) {
+    for (size_t i = 0; i < some && (!p->top || i < p->top); i++) {
         const struct report_change *c = report_diff_change(p->diff, i);
 
-        if ((!p->top || *shown < p->top) &&
-            distance(c->side[0].bytes, c->side[1].bytes) >= p->min_bytes)
+        if (distance(c->side[0].bytes, c->side[1].bytes) >= least)
             *shown = i + 1;
     }
-    return i;
+    return some;
 }
 
-/* A row is shown as the newer log has it, where it is in there. */
+/* A row is shown as the newer side has it, where it is in there. */
 static const struct print_report *shown_side(const struct print_diff *p,
                                              const struct report_change *c, struct report_row *row)
 {
     int side = c->side[REPORT_DIFF_NEW].row != REPORT_DIFF_NONE ? REPORT_DIFF_NEW : REPORT_DIFF_OLD;
+    const struct print_report *log = &p->side[side].logs[c->side[side].log];
 
-    report_sites_row(p->side[side].sites, c->side[side].row, row);
-    return &p->side[side];
+    report_sites_row(log->sites, c->side[side].row, row);
+    return log;
 }
 
-static void print_total(const struct print_diff *p, int side, FILE *out)
+static bool estimated(const struct print_diff_side *side)
 {
-    const struct report_sites *sites = p->side[side].sites;
-    struct text_number allocs, bytes, share;
-    struct report_row total, before;
+    for (size_t i = 0; i < side->count; i++)
+        if (report_sites_estimated(side->logs[i].sites))
+            return true;
+    return false;
+}
+
+/* The mean of a side's logs. */
+static void total_of(const struct print_diff_side *side, uint64_t *allocs, uint64_t *bytes)
+{
+    double a = 0, b = 0;
+    struct report_row total;
+
+    for (size_t i = 0; i < side->count; i++) {
+        report_sites_total(side->logs[i].sites, &total);
+        a += (double)total.allocs;
+        b += (double)total.bytes;
+        *allocs = total.allocs;
+        *bytes = total.bytes;
+    }
+    if (side->count > 1) {
+        *allocs = (uint64_t)(a / (double)side->count + 0.5);
+        *bytes = (uint64_t)(b / (double)side->count + 0.5);
+    }
+}
+
+static void print_total(const struct print_diff *p, int number, FILE *out)
+{
+    const struct print_diff_side *side = &p->side[number];
+    struct text_number n, a, b, share;
+    uint64_t allocs = 0, bytes = 0, before = 0;
     struct signed_text change;
 
-    report_sites_total(sites, &total);
-    fputs(side == REPORT_DIFF_OLD ? "Old: " : "New: ", out);
-    text_print(out, p->names[side]);
-    fprintf(out, ": %s%s allocation%s, %s bytes", report_sites_estimated(sites) ? "about " : "",
-            text_count(&allocs, total.allocs), text_plural(total.allocs),
-            text_count(&bytes, total.bytes));
-    if (side == REPORT_DIFF_NEW) {
-        report_sites_total(p->side[REPORT_DIFF_OLD].sites, &before);
-        fprintf(out, ": %s bytes", signed_count(&change, before.bytes, total.bytes));
-        if (before.bytes)
+    total_of(side, &allocs, &bytes);
+    fprintf(out, "%s ", number == REPORT_DIFF_OLD ? "Old:" : "New:");
+    text_print(out, side->names[0]);
+    if (side->count > 1)
+        fprintf(out, " and %s more, on average", text_count(&n, side->count - 1));
+    fprintf(out, ": %s%s allocation%s, %s bytes", estimated(side) ? "about " : "",
+            text_count(&a, allocs), text_plural(allocs), text_count(&b, bytes));
+    if (number == REPORT_DIFF_NEW) {
+        total_of(&p->side[REPORT_DIFF_OLD], &allocs, &before);
+        fprintf(out, ": %s bytes", signed_count(&change, before, bytes));
+        if (before)
             fprintf(out, " (%s)",
-                    text_share(&share,
-                               (double)distance(before.bytes, total.bytes) / (double)before.bytes));
+                    text_share(&share, (double)distance(before, bytes) / (double)before));
     }
     fputs(".\n", out);
 }
@@ -136,38 +186,53 @@ static void print_change(const struct print_diff *p, const struct report_change 
 
 void print_diff_text(const struct print_diff *p, FILE *out)
 {
-    bool estimated =
-        report_sites_estimated(p->side[0].sites) || report_sites_estimated(p->side[1].sites);
-    const char *title = titles[p->side[0].by];
-    size_t shown, all = report_diff_count(p->diff), some = count_changed(p, &shown);
+    bool estimates = estimated(&p->side[REPORT_DIFF_OLD]) || estimated(&p->side[REPORT_DIFF_NEW]);
+    const enum report_by by = p->side[0].logs[0].by;
+    bool small;
+    size_t shown, all = report_diff_count(p->diff), some = count_changed(p, &shown, &small);
+    size_t noise = count_noise(p);
     struct columns columns = columns_of(p, shown);
     struct text_number a, b, c;
 
     for (int side = 0; side < REPORT_DIFF_SIDES; side++)
         print_total(p, side, out);
-    if (estimated)
+    if (estimates)
         fputs("Estimates: a change behind which stands ? may come from the sampling alone.\n", out);
     if (shown)
         fprintf(out, "\n%*s  %*s  %*s  %*s  %s\n", columns.change + 1, "bytes", columns.bytes,
                 "old", columns.bytes, "new", columns.allocs, "objects",
-                p->side[0].by == REPORT_BY_SITE ? "type, and the stack that allocates it" : title);
+                by == REPORT_BY_SITE ? "type, and the stack that allocates it" : titles[by]);
     for (size_t i = 0; i < shown; i++)
         print_change(p, report_diff_change(p->diff, i), &columns, out);
     fprintf(out, "\nShown: %s of %s %ss that changed; %s did not.%s\n", text_count(&a, shown),
-            text_count(&b, some), title, text_count(&c, all - some),
+            text_count(&b, some), titles[by], text_count(&c, all - some - noise),
             p->top && shown == p->top && shown < some ? " `--top 0` shows all." : "");
-    for (int side = 0; side < REPORT_DIFF_SIDES; side++) {
-        fputs(side == REPORT_DIFF_OLD ? "Old: " : "New: ", out);
-        reading_completeness(report_sites_log(p->side[side].sites), out);
-    }
+    if (small && shown < p->top)
+        fprintf(
+            out,
+            "Not shown: changes of less than %s bytes, 0.1%% of all; `--min-bytes 0` shows them.\n",
+            text_count(&a, p->small_bytes));
+    if (report_diff_several(p->diff))
+        fprintf(out, "%s more %ss differ by no more than the logs of one side do.\n",
+                text_count(&a, noise), titles[by]);
+    for (int side = 0; side < REPORT_DIFF_SIDES; side++)
+        for (size_t i = 0; i < p->side[side].count; i++) {
+            fputs(side == REPORT_DIFF_OLD ? "Old: " : "New: ", out);
+            reading_completeness(report_sites_log(p->side[side].logs[i].sites), out);
+        }
 }
 
 /* JSON, a row at a time, as report's. */
 
-static void json_amounts(struct buffer *b, const char *key, uint64_t allocs, uint64_t bytes)
+static void json_amounts(const struct print_diff *p, const struct report_diff_side *side,
+                         int number, struct buffer *b)
 {
-    buffer_format(b, "\"%s\":{\"allocs\":%llu,\"bytes\":%llu}", key, (unsigned long long)allocs,
-                  (unsigned long long)bytes);
+    buffer_format(b, "\"%s\":{\"allocs\":%llu,\"bytes\":%llu",
+                  number == REPORT_DIFF_OLD ? "old" : "new", (unsigned long long)side->allocs,
+                  (unsigned long long)side->bytes);
+    if (report_diff_several(p->diff))
+        buffer_format(b, ",\"bytes_range\":[%.0f,%.0f]", side->low, side->high);
+    buffer_char(b, '}');
 }
 
 static long long signed_value(uint64_t before, uint64_t after)
@@ -185,54 +250,71 @@ static void json_change(const struct print_diff *p, const struct report_change *
                   signed_value(side[0].allocs, side[1].allocs),
                   signed_value(side[0].bytes, side[1].bytes),
                   report_change_certain(c) ? "true" : "false");
-    json_amounts(b, "old", side[0].allocs, side[0].bytes);
+    json_amounts(p, &side[REPORT_DIFF_OLD], REPORT_DIFF_OLD, b);
     buffer_char(b, ',');
-    json_amounts(b, "new", side[1].allocs, side[1].bytes);
+    json_amounts(p, &side[REPORT_DIFF_NEW], REPORT_DIFF_NEW, b);
     shown = shown_side(p, c, &row);
     print_report_what_json(shown, &row, b);
     buffer_char(b, '}');
 }
 
-static int json_side(const struct print_diff *p, int side, struct buffer *b)
+static int json_log(const struct print_report *report, struct buffer *b)
 {
-    const struct print_report *report = &p->side[side];
     json_t *log = reading_log_json(report_sites_log(report->sites), report->problems);
     char *text = print_json_text(log, JSON_COMPACT);
-    struct report_row total;
 
-    report_sites_total(report->sites, &total);
-    buffer_format(b,
-                  "\"%s\":{\"allocs\":%llu,\"bytes\":%llu,\"lost\":%llu,\"estimated\":%s,\"log\":",
-                  side == REPORT_DIFF_OLD ? "old" : "new", (unsigned long long)total.allocs,
-                  (unsigned long long)total.bytes,
-                  (unsigned long long)report_log_lost(report_sites_log(report->sites)),
-                  report_sites_estimated(report->sites) ? "true" : "false");
     buffer_text(b, text ? text : "null");
-    buffer_char(b, '}');
     json_decref(log);
     memory_free(text);
     return text ? 0 : -ENOMEM;
 }
 
+/* "log" is the first one; all of them are in "logs" where there are several. */
+static int json_side(const struct print_diff *p, int number, struct buffer *b)
+{
+    const struct print_diff_side *side = &p->side[number];
+    uint64_t allocs = 0, bytes = 0, lost = 0;
+    int err;
+
+    total_of(side, &allocs, &bytes);
+    for (size_t i = 0; i < side->count; i++)
+        lost += report_log_lost(report_sites_log(side->logs[i].sites));
+    buffer_format(
+        b, "\"%s\":{\"allocs\":%llu,\"bytes\":%llu,\"lost\":%llu,\"estimated\":%s,\"log\":",
+        number == REPORT_DIFF_OLD ? "old" : "new", (unsigned long long)allocs,
+        (unsigned long long)bytes, (unsigned long long)lost, estimated(side) ? "true" : "false");
+    err = json_log(&side->logs[0], b);
+    if (side->count > 1)
+        buffer_text(b, ",\"logs\":[");
+    for (size_t i = 0; !err && side->count > 1 && i < side->count; i++) {
+        buffer_text(b, i ? "," : "");
+        err = json_log(&side->logs[i], b);
+    }
+    buffer_text(b, side->count > 1 ? "]}" : "}");
+    return err;
+}
+
 int print_diff_json(const struct print_diff *p, FILE *out)
 {
     struct buffer b = BUFFER_INIT;
-    size_t shown, all = report_diff_count(p->diff), some = count_changed(p, &shown);
-    struct report_row old, new;
-    int err;
+    bool small;
+    size_t shown, all = report_diff_count(p->diff), some = count_changed(p, &shown, &small);
+    size_t noise = count_noise(p);
+    uint64_t allocs[REPORT_DIFF_SIDES] = {0}, bytes[REPORT_DIFF_SIDES] = {0};
+    int err = 0;
 
-    report_sites_total(p->side[REPORT_DIFF_OLD].sites, &old);
-    report_sites_total(p->side[REPORT_DIFF_NEW].sites, &new);
-    err = json_side(p, REPORT_DIFF_OLD, &b);
-    buffer_text(&b, ",\n ");
-    if (!err)
-        err = json_side(p, REPORT_DIFF_NEW, &b);
+    for (int side = 0; !err && side < REPORT_DIFF_SIDES; side++) {
+        total_of(&p->side[side], &allocs[side], &bytes[side]);
+        err = json_side(p, side, &b);
+        buffer_text(&b, side ? "" : ",\n ");
+    }
     fprintf(out,
-            "{\"by\":\"%s\",\n %s,\n \"change\":{\"allocs\":%lld,\"bytes\":%lld},\"changed\":%zu,"
-            "\"same\":%zu,\n \"rows\":[",
-            print_report_by(p->side[0].by), b.data ? b.data : "",
-            signed_value(old.allocs, new.allocs), signed_value(old.bytes, new.bytes), some,
-            all - some);
+            "{\"by\":\"%s\",\n %s,\n \"change\":{\"allocs\":%lld,\"bytes\":%lld},\"changed\":%zu,",
+            print_report_by(p->side[0].logs[0].by), b.data ? b.data : "",
+            signed_value(allocs[0], allocs[1]), signed_value(bytes[0], bytes[1]), some);
+    if (report_diff_several(p->diff))
+        fprintf(out, "\"noise\":%zu,", noise);
+    fprintf(out, "\"same\":%zu,\n \"rows\":[", all - some - noise);
     for (size_t i = 0; i < shown && !err; i++) {
         err = b.failed ? -ENOMEM : 0;
         buffer_clear(&b);

@@ -8,11 +8,17 @@
 
 #include "report/diff.h"
 
+struct print_diff_side {
+    struct print_report *logs; /* how rows of each are shown */
+    char **names;
+    size_t count;
+};
+
 struct print_diff {
     const struct report_diff *diff;
-    struct print_report side[REPORT_DIFF_SIDES]; /* how rows of each log are shown */
-    const char *names[REPORT_DIFF_SIDES];        /* of the logs */
-    uint64_t top, min_bytes;                     /* rows; bytes by which one changed */
+    struct print_diff_side side[REPORT_DIFF_SIDES];
+    uint64_t top, min_bytes; /* rows; bytes by which one changed */
+    uint64_t small_bytes;    /* the same, in text, where more than `top` rows changed */
 };
 
 void print_diff_text(const struct print_diff *p, FILE *out);

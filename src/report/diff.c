@@ -7,14 +7,25 @@ struct key {
     uint64_t a, b;
 };
 
+/* What one log has of a row. */
+struct amount {
+    uint64_t allocs, bytes;
+    double low, high;
+    size_t row;
+};
+
 struct entry {
     struct key key;
     struct report_change change;
+    bool noise;
 };
 
 struct report_diff {
     struct entry *entries;
     size_t count, capacity;
+    struct amount *amounts; /* of each entry, by log: the old ones, then the new */
+    size_t logs;
+    bool several;
     struct index index;
 };
 
@@ -51,31 +62,110 @@ static uint64_t entry_hash(const void *context, uint32_t number)
     return ((const struct report_diff *)context)->entries[number].key.a;
 }
 
-/* Keys of all paths of one side. Parents come before their children. NULL: no memory. */
-static struct key *path_keys(const struct report_defs *d, bool exact)
+/* ---- paths ---- */
+
+/* How a method takes part in the key of a path. */
+enum { FRAME, BEGINS, CAST, SEVERAL_CALLERS };
+
+static uint8_t part_of(const char *name)
 {
-    struct key *methods = memory_zalloc(d->methods.count, sizeof(*methods));
-    struct key *paths = memory_zalloc(d->path_count, sizeof(*paths));
+    static const char cast[] = "System.Runtime.CompilerServices.CastHelpers.";
+    static const char types[] = "System.Runtime.CompilerServices.TypeHandle.CanCast";
 
-    if (!methods || !paths) {
-        memory_free(methods);
-        memory_free(paths);
-        return NULL;
-    }
-    for (size_t i = 0; i < d->methods.count; i++)
-        methods[i] = key_of_text(d->methods.defs[i].name);
-    paths[REPORT_PATH_EMPTY] = key_of_text("no frame");
-    paths[REPORT_PATH_LOST] = key_of_text("callers not in the log");
-    for (size_t i = REPORT_PATH_LOST + 1; i < d->path_count; i++) {
-        const struct report_path *path = report_path(d, (uint32_t)i);
-        struct key key = key_join(paths[path->parent], methods[path->method]);
-
-        key = key_number(key, path->filter);
-        paths[i] = exact ? key_number(key, (uint32_t)path->il) : key;
-    }
-    memory_free(methods);
-    return paths;
+    if (strstr(name, "..cctor("))
+        return BEGINS;
+    if (strncmp(name, cast, strlen(cast)) == 0 || strncmp(name, types, strlen(types)) == 0)
+        return CAST;
+    return strncmp(name, REPORT_SEVERAL, strlen(REPORT_SEVERAL)) == 0 ? SEVERAL_CALLERS : FRAME;
 }
+
+/* A path with its recursion folded: of each method only the outermost frame. */
+struct folded {
+    uint32_t parent, method; /* parent: a path's number, whose folded this one continues */
+    struct key key;
+};
+
+struct paths {
+    const struct report_defs *defs;
+    struct key *methods;
+    uint8_t *parts;
+    struct folded *folded; /* by path */
+    uint32_t *as;          /* by path: the path whose folded form is this one's, too */
+    struct key *keys;      /* by path */
+};
+
+static void paths_fini(struct paths *p)
+{
+    memory_free(p->methods);
+    memory_free(p->parts);
+    memory_free(p->folded);
+    memory_free(p->as);
+    memory_free(p->keys);
+}
+
+static void fold(struct paths *p, uint32_t number)
+{
+    const struct report_path *path = report_path(p->defs, number);
+    uint32_t parent = p->as[path->parent];
+    uint8_t part = p->parts[path->method];
+
+    if (part == CAST) { /* the first that casts so makes the cache grow */
+        parent = REPORT_PATH_EMPTY;
+    } else if (part == BEGINS) {
+        parent = REPORT_PATH_EMPTY;
+    } else {
+        for (uint32_t at = parent; at > REPORT_PATH_LOST; at = p->folded[at].parent)
+            if (p->folded[at].method == path->method) {
+                p->as[number] = at;
+                p->keys[number] = p->keys[at];
+                return;
+            }
+    }
+    p->as[number] = number;
+    p->folded[number] = (struct folded){.parent = parent, .method = path->method};
+    p->keys[number] =
+        part == CAST ? key_of_text("a cast")
+        : part == SEVERAL_CALLERS
+            ? key_of_text("several callers")
+            : key_number(key_join(p->keys[parent], p->methods[path->method]), path->filter);
+}
+
+static int paths_init(struct paths *p, const struct report_defs *d)
+{
+    *p = (struct paths){.defs = d};
+    p->methods = memory_zalloc(d->methods.count, sizeof(*p->methods));
+    p->parts = memory_zalloc(d->methods.count, sizeof(*p->parts));
+    p->folded = memory_zalloc(d->path_count, sizeof(*p->folded));
+    p->as = memory_zalloc(d->path_count, sizeof(*p->as));
+    p->keys = memory_zalloc(d->path_count, sizeof(*p->keys));
+    return p->methods && p->parts && p->folded && p->as && p->keys ? 0 : -ENOMEM;
+}
+
+/* Keys of all paths of one log; parents come before their children. */
+static int paths_make(struct paths *p, const struct report_defs *d, bool exact)
+{
+    if (paths_init(p, d))
+        return -ENOMEM;
+    for (size_t i = 0; i < d->methods.count; i++) {
+        p->methods[i] = key_of_text(d->methods.defs[i].name);
+        p->parts[i] = part_of(d->methods.defs[i].name);
+    }
+    p->keys[REPORT_PATH_EMPTY] = key_of_text("no frame");
+    p->keys[REPORT_PATH_LOST] = key_of_text("callers not in the log");
+    p->as[REPORT_PATH_LOST] = REPORT_PATH_LOST;
+    for (uint32_t i = REPORT_PATH_LOST + 1; i < d->path_count; i++) {
+        const struct report_path *path = report_path(d, i);
+        struct key key = key_join(p->keys[path->parent], p->methods[path->method]);
+
+        if (exact)
+            p->keys[i] = key_number(key_number(key, path->filter), (uint32_t)path->il);
+        else
+            fold(p, i);
+    }
+    return 0;
+}
+
+/* ---- rows ---- */
 
 static struct key thread_key(const struct report_defs *d, uint32_t thread)
 {
@@ -108,59 +198,96 @@ static struct key row_key(const struct report_defs *d, const struct report_row *
     }
 }
 
-static struct entry *entry_of(struct report_diff *diff, const struct key *key)
+static int grow(struct report_diff *diff)
 {
-    struct entry *entries;
+    struct entry *entries = array_grow(diff->entries, &diff->capacity, sizeof(*entries));
+    struct amount *amounts;
+
+    if (!entries)
+        return -ENOMEM;
+    diff->entries = entries;
+    amounts = memory_realloc(diff->amounts, diff->capacity * diff->logs * sizeof(*amounts));
+    if (!amounts)
+        return -ENOMEM;
+    diff->amounts = amounts;
+    return 0;
+}
+
+/* What a log has of the row with that key; NULL: no memory. */
+static struct amount *amount_of(struct report_diff *diff, const struct key *key, size_t log)
+{
     uint32_t number;
     size_t slot = 0;
 
     if (index_reserve(&diff->index, entry_hash, diff))
         return NULL;
     number = index_find(&diff->index, key->a, entry_equal, diff, key, &slot);
-    if (number != INDEX_NONE)
-        return &diff->entries[number];
-    if (diff->count == diff->capacity) {
-        entries = array_grow(diff->entries, &diff->capacity, sizeof(*entries));
-        if (!entries)
+    if (number == INDEX_NONE) {
+        if (diff->count == diff->capacity && grow(diff))
             return NULL;
-        diff->entries = entries;
+        number = (uint32_t)diff->count++;
+        diff->entries[number] = (struct entry){.key = *key};
+        for (size_t i = 0; i < diff->logs; i++)
+            diff->amounts[number * diff->logs + i] = (struct amount){.row = REPORT_DIFF_NONE};
+        index_put(&diff->index, slot, number);
     }
-    diff->entries[diff->count] = (struct entry){.key = *key};
-    for (int side = 0; side < REPORT_DIFF_SIDES; side++)
-        diff->entries[diff->count].change.side[side].row = REPORT_DIFF_NONE;
-    index_put(&diff->index, slot, (uint32_t)diff->count);
-    return &diff->entries[diff->count++];
+    return &diff->amounts[number * diff->logs + log];
 }
 
-static int add_side(struct report_diff *diff, const struct report_sites *sites, int side,
-                    enum report_by by, bool exact)
+static int add_log(struct report_diff *diff, const struct report_sites *sites, size_t log,
+                   enum report_by by, bool exact)
 {
     const struct report_defs *d = report_sites_defs(sites);
-    struct key *paths = path_keys(d, exact);
-    int err = paths ? 0 : -ENOMEM;
+    struct paths paths;
+    int err = paths_make(&paths, d, exact);
 
     for (size_t i = 0; !err && i < report_sites_count(sites); i++) {
-        struct report_diff_side *to;
         struct report_row row;
-        struct entry *entry;
+        struct amount *to;
         struct key key;
 
         report_sites_row(sites, i, &row);
-        key = row_key(d, &row, by, exact, paths);
-        entry = entry_of(diff, &key);
-        if (!entry) {
+        key = row_key(d, &row, by, exact, paths.keys);
+        to = amount_of(diff, &key, log);
+        if (!to) {
             err = -ENOMEM;
             break;
         }
-        to = &entry->change.side[side];
         to->allocs += row.allocs;
         to->bytes += row.bytes;
         to->low += row.bytes_range.low;
         to->high += row.bytes_range.high;
         to->row = to->row == REPORT_DIFF_NONE ? i : to->row;
     }
-    memory_free(paths);
+    paths_fini(&paths);
     return err;
+}
+
+/* One side of a row, from what its logs have of it. */
+static void join_side(const struct amount *logs, size_t count, struct report_diff_side *side)
+{
+    double allocs = 0, bytes = 0, least = 0, most = 0;
+
+    *side = (struct report_diff_side){.row = REPORT_DIFF_NONE};
+    for (size_t i = 0; i < count; i++) {
+        const struct amount *a = &logs[i];
+        double value = (double)a->bytes;
+
+        allocs += (double)a->allocs;
+        bytes += value;
+        least = i == 0 || value < least ? value : least;
+        most = i == 0 || value > most ? value : most;
+        side->low = i == 0 || a->low < side->low ? a->low : side->low;
+        side->high = i == 0 || a->high > side->high ? a->high : side->high;
+        if (a->row != REPORT_DIFF_NONE &&
+            (side->row == REPORT_DIFF_NONE || a->bytes > logs[side->log].bytes)) {
+            side->row = a->row;
+            side->log = i;
+        }
+    }
+    side->spread = most - least;
+    side->allocs = count == 1 ? logs->allocs : (uint64_t)(allocs / (double)count + 0.5);
+    side->bytes = count == 1 ? logs->bytes : (uint64_t)(bytes / (double)count + 0.5);
 }
 
 static uint64_t distance(uint64_t a, uint64_t b)
@@ -178,11 +305,14 @@ static size_t rank(const struct report_change *c)
 
 static int by_change(const void *left, const void *right)
 {
+    bool noise = ((const struct entry *)left)->noise, other = ((const struct entry *)right)->noise;
     const struct report_change *a = &((const struct entry *)left)->change;
     const struct report_change *b = &((const struct entry *)right)->change;
     uint64_t x = distance(a->side[0].bytes, a->side[1].bytes);
     uint64_t y = distance(b->side[0].bytes, b->side[1].bytes);
 
+    if (noise != other)
+        return noise ? 1 : -1;
     if (x != y)
         return x > y ? -1 : 1;
     x = distance(a->side[0].allocs, a->side[1].allocs);
@@ -192,20 +322,41 @@ static int by_change(const void *left, const void *right)
     return rank(a) < rank(b) ? -1 : rank(a) > rank(b);
 }
 
-int report_diff_new(const struct report_sites *const sides[REPORT_DIFF_SIDES], enum report_by by,
+static void join(struct report_diff *diff, const struct report_diff_logs *sides)
+{
+    for (size_t i = 0; i < diff->count; i++) {
+        const struct amount *logs = &diff->amounts[i * diff->logs];
+        struct entry *e = &diff->entries[i];
+
+        for (int side = 0; side < REPORT_DIFF_SIDES; side++) {
+            join_side(logs, sides[side].count, &e->change.side[side]);
+            logs += sides[side].count;
+        }
+        e->noise = diff->several && !report_change_certain(&e->change);
+    }
+}
+
+int report_diff_new(const struct report_diff_logs sides[REPORT_DIFF_SIDES], enum report_by by,
                     bool exact, struct report_diff **out)
 {
     struct report_diff *diff = memory_zalloc(1, sizeof(*diff));
     int err = diff ? 0 : -ENOMEM;
+    size_t log = 0;
 
     *out = NULL;
+    if (!err) {
+        diff->logs = sides[REPORT_DIFF_OLD].count + sides[REPORT_DIFF_NEW].count;
+        diff->several = diff->logs > REPORT_DIFF_SIDES;
+    }
     for (int side = 0; !err && side < REPORT_DIFF_SIDES; side++)
-        err = add_side(diff, sides[side], side, by, exact);
+        for (size_t i = 0; !err && i < sides[side].count; i++)
+            err = add_log(diff, sides[side].sites[i], log++, by, exact);
     if (err) {
         report_diff_free(diff);
         return err;
     }
     index_free(&diff->index);
+    join(diff, sides);
     if (diff->count)
         qsort(diff->entries, diff->count, sizeof(*diff->entries), by_change);
     *out = diff;
@@ -218,7 +369,13 @@ void report_diff_free(struct report_diff *diff)
         return;
     index_free(&diff->index);
     memory_free(diff->entries);
+    memory_free(diff->amounts);
     memory_free(diff);
+}
+
+bool report_diff_several(const struct report_diff *diff)
+{
+    return diff->several;
 }
 
 size_t report_diff_count(const struct report_diff *diff)
@@ -252,6 +409,7 @@ void report_diff_sum(const struct report_diff *diff, struct report_diff_sum *out
 bool report_change_certain(const struct report_change *change)
 {
     const struct report_diff_side *a = &change->side[0], *b = &change->side[1];
+    double apart = a->spread > b->spread ? a->spread : b->spread;
 
-    return a->high < b->low || b->high < a->low;
+    return a->high + apart < b->low || b->high + apart < a->low;
 }

@@ -1,8 +1,10 @@
 /*
- * report/diff.h - two logs, an older and a newer, row against row: what grew, what shrank, what is
- * only in one of them. Rows are matched by names, never by ids: of call paths by their methods and
- * the type allocated (with `exact`, by instructions too), so that the logs may be of two builds of
- * a program.
+ * report/diff.h - logs of an older and of a newer build, row against row: what grew, what shrank, what is only on one
+ * side. Rows are matched by names, never by ids: of call paths by their methods and the type allocated, so that the logs
+ * may be of two builds of a program. Without `exact` recursion is folded, and what whoever comes first makes (a static
+ * constructor, the runtime's cache of casts) belongs to nobody else; with it instructions must be the same, too.
+ *
+ * A side may have several logs. What they differ by among themselves is no change.
  */
 #ifndef SHADOWTRACE_REPORT_DIFF_H
 #define SHADOWTRACE_REPORT_DIFF_H
@@ -15,33 +17,48 @@ enum { REPORT_DIFF_OLD, REPORT_DIFF_NEW, REPORT_DIFF_SIDES };
 
 struct report_change {
     struct report_diff_side {
-        uint64_t allocs, bytes; /* estimates are rounded */
-        double low, high;       /* of bytes: 95 % where they are estimates */
-        size_t row;             /* the largest of those summed here; REPORT_DIFF_NONE */
+        uint64_t allocs, bytes; /* of several logs their mean; rounded, as estimates are */
+        double low,
+            high; /* of bytes: 95 % where they are estimates; of several logs the lowest and the highest */
+        double spread;   /* of bytes: how far apart the logs of the side are */
+        size_t row, log; /* the largest of those summed here, and its log; REPORT_DIFF_NONE */
     } side[REPORT_DIFF_SIDES];
 };
 
 struct report_diff;
 
+/* The logs of one side: finished report_sites of the same `by`. */
+struct report_diff_logs {
+    const struct report_sites *const *sites;
+    size_t count; /* 1 at least */
+};
+
 /*
- * report_diff_new - sides are two finished report_sites of the same `by`, not by line.
- * Returns: 0 or -ENOMEM. Owns: the caller; the sides are only read, and not needed after it.
+ * report_diff_new - not by line. Returns: 0 or -ENOMEM. Owns: the caller; the sides are only read, and not needed
+ * after it.
  */
-int report_diff_new(const struct report_sites *const sides[REPORT_DIFF_SIDES], enum report_by by,
+int report_diff_new(const struct report_diff_logs sides[REPORT_DIFF_SIDES], enum report_by by,
                     bool exact, struct report_diff **out);
 void report_diff_free(struct report_diff *diff);
 
-/* By how many bytes changed, most first; then objects; then as the logs have them. */
+/*
+ * By how many bytes changed, most first; then objects; then as the logs have them. Of several logs a side, what may have
+ * come from the noise of one side is behind the rest.
+ */
 size_t report_diff_count(const struct report_diff *diff);
 const struct report_change *report_diff_change(const struct report_diff *diff, size_t index);
+bool report_diff_several(const struct report_diff *diff); /* of one side at least */
 
-/* Rows of both logs with the same counts, with other counts, and of one log only. */
+/* Rows with the same counts on both sides, with other counts, and of one side only. */
 struct report_diff_sum {
     uint64_t same, changed, only[REPORT_DIFF_SIDES];
 };
 void report_diff_sum(const struct report_diff *diff, struct report_diff_sum *out);
 
-/* Whether the change is one, beyond what sampling may have made: ranges that do not overlap. */
+/*
+ * Whether the change is one, beyond what sampling may have made, or what the logs of one side differ by: their ranges do
+ * not overlap, and lie further apart than the logs of one side do.
+ */
 bool report_change_certain(const struct report_change *change);
 
 #endif

@@ -111,3 +111,26 @@ def test_logical_everywhere(t):
     t.equal(source[end - 1].strip(), '}')
     t.true(physical[end] > logical.get(end, 0) + 200, 'below the end of Leaf: %s, %s' % (physical[end], logical.get(end)))
     t.true(logical[at] > physical[at] + 100, 'below the await: %s, %s' % (logical[at], physical[at]))
+
+
+@needs('WebServer')
+def test_two_runs_of_a_server_hardly_differ(t):
+    """Of one build: at most ten rows. With one line that allocates more: that line first, one log a side or several."""
+    command = PROGRAM.command('WebServer') + ['--scale', '2', '--clients', '1']
+    runs = [t.record(command + more, cwd=t.folder).path for more in ([], [], ['--pad', '200'])]
+    shown = lambda text: int(next(line for line in text.splitlines() if line.startswith('Shown: ')).split()[1])
+    rows = shown(tool('diff', runs[0], runs[1]).text)
+    physical = tool_json('diff', '--format=json', '--physical', '--exact', runs[0], runs[1])['changed']
+    logical = tool_json('diff', '--format=json', runs[0], runs[1])['changed']
+    t.true(rows <= 10, 'two runs of one build: %d rows of %d' % (rows, logical))
+    t.note('%d rows shown, %d changed, by the machine\'s stacks %d' % (rows, logical, physical))
+    with open(os.path.join(PROGRAMS, 'WebServer', 'Program.cs'), encoding='utf-8') as file:
+        line = next(n for n, text in enumerate(file, 1) if 'PadRight' in text)
+    for sides in [runs[0], runs[2]], runs[:2] + ['--'] + runs[2:]:
+        d = tool_json('diff', '--format=json', *sides)
+        first = d['rows'][0]
+        at = next(x['line'] for x, name in zip(first['stack_lines'], first['stack']) if x and name.startswith('WebServer.'))
+        t.equal((at, first['type'], first['certain']), (line, 'System.String', True), first)
+    rows = shown(tool('diff', *sides).text)
+    t.true(d['noise'] > 0 and rows <= 10, '%d rows, %d of noise' % (rows, d['noise']))
+    t.note('of one line: %d rows, %d of noise' % (rows, d['noise']))

@@ -205,14 +205,14 @@ static void diff(struct memory *m, enum report_by by)
 
     report_problems_init(&problems);
     if (report_sites_new(by, &all, &problems, &sites) == 0) {
-        const struct report_sites *sides[REPORT_DIFF_SIDES];
+        const struct report_sites *const one = sites;
+        const struct report_diff_logs sides[REPORT_DIFF_SIDES] = {{&one, 1}, {&one, 1}};
         struct report_diff_sum sum;
 
         (void)report_sites_read_lines(sites, lines, "fuzz");
         MUST(report_sites_logical(sites) == 0);
         MUST(report_sites_finish(sites) == 0);
-        sides[REPORT_DIFF_OLD] = sides[REPORT_DIFF_NEW] = sites;
-        MUST(report_diff_new(sides, by, true, &diff) == 0);
+        MUST(report_diff_new(sides, by, by != REPORT_BY_SITE, &diff) == 0);
         report_diff_sum(diff, &sum);
         MUST(sum.changed + sum.only[REPORT_DIFF_OLD] + sum.only[REPORT_DIFF_NEW] == 0);
         MUST(sum.same == report_diff_count(diff) && sum.same <= report_sites_count(sites));

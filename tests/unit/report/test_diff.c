@@ -43,12 +43,15 @@ static struct report_sites *sites_of(const char *text, enum report_by by)
     return sites;
 }
 
+static const struct report_diff_logs one_each[REPORT_DIFF_SIDES] = {
+    {(const struct report_sites *const *)&sides[0], 1},
+    {(const struct report_sites *const *)&sides[1], 1}};
+
 static void compare(const char *old, const char *new, enum report_by by, bool exact)
 {
     sides[REPORT_DIFF_OLD] = sites_of(old, by);
     sides[REPORT_DIFF_NEW] = sites_of(new, by);
-    assert_int_equal(report_diff_new((const struct report_sites *const *)sides, by, exact, &diff),
-                     0);
+    assert_int_equal(report_diff_new(one_each, by, exact, &diff), 0);
 }
 
 static int setup(void **state)
@@ -134,6 +137,67 @@ static void a_change_within_the_sampling_is_not_certain(void **state)
     assert_false(report_change_certain(report_diff_change(diff, 0)));
 }
 
+#define A_OF(bytes) HEADER THREAD CLASS(1, "A") ALLOC(1, bytes, 0, 0)
+
+/* Of a side's logs, the bytes of one row. */
+static void several(const char *old, const char *old_too, const char *new)
+{
+    struct report_sites *logs[3] = {sites_of(old, REPORT_BY_TYPE),
+                                    sites_of(old_too, REPORT_BY_TYPE),
+                                    sites_of(new, REPORT_BY_TYPE)};
+    const struct report_diff_logs of[REPORT_DIFF_SIDES] = {
+        {(const struct report_sites *const *)logs, 2},
+        {(const struct report_sites *const *)logs + 2, 1}};
+
+    report_diff_free(diff);
+    assert_int_equal(report_diff_new(of, REPORT_BY_TYPE, false, &diff), 0);
+    for (int i = 0; i < 3; i++)
+        report_sites_free(logs[i]);
+}
+
+static void what_the_logs_of_one_side_differ_by_is_no_change(void **state)
+{
+    (void)state;
+    several(A_OF(40), A_OF(80), A_OF(64));
+    assert_true(report_diff_several(diff));
+    expect_change(0, 60, 64);
+    assert_false(report_change_certain(report_diff_change(diff, 0)));
+    several(A_OF(40), A_OF(80), A_OF(120)); /* as far away as they are from one another */
+    assert_false(report_change_certain(report_diff_change(diff, 0)));
+    several(A_OF(40), A_OF(80), A_OF(128));
+    assert_true(report_change_certain(report_diff_change(diff, 0)));
+    several(A_OF(80), A_OF(80), A_OF(88));
+    assert_true(report_change_certain(report_diff_change(diff, 0)));
+    several(A_OF(80), HEADER THREAD CLASS(1, "A"), A_OF(88)); /* one has nothing of it */
+    assert_false(report_change_certain(report_diff_change(diff, 0)));
+}
+
+static void recursion_is_folded(void **state)
+{
+    static const char old[] = HEADER THREAD CLASS(1, "A") METHOD(1, "M()") METHOD(2, "N()")
+        NODE(1, 0, 1, 0) NODE(2, 1, 2, 4) NODE(3, 2, 1, 4) NODE(4, 3, 2, 4) ALLOC(1, 24, 4, 8);
+    static const char new[] = HEADER THREAD CLASS(1, "A") METHOD(1, "M()") METHOD(2, "N()")
+        NODE(1, 0, 1, 0) NODE(2, 1, 2, 4) ALLOC(1, 24, 2, 8);
+
+    (void)state;
+    compare(old, new, REPORT_BY_SITE, false);
+    assert_int_equal(report_diff_count(diff), 1);
+    assert_int_equal(teardown(state) | setup(state), 0);
+    compare(old, new, REPORT_BY_SITE, true);
+    assert_int_equal(report_diff_count(diff), 2);
+}
+
+static void a_static_constructor_belongs_to_nobody(void **state)
+{
+    (void)state;
+    compare(HEADER THREAD CLASS(1, "A") METHOD(1, "M()") METHOD(2, "N..cctor()") NODE(1, 0, 1, 0)
+                NODE(2, 1, 2, 4) ALLOC(1, 24, 2, 8),
+            HEADER THREAD CLASS(1, "A") METHOD(1, "Other()") METHOD(2, "N..cctor()")
+                NODE(1, 0, 1, 0) NODE(2, 1, 2, 4) ALLOC(1, 24, 2, 8),
+            REPORT_BY_SITE, false);
+    assert_int_equal(report_diff_count(diff), 1);
+}
+
 static void running_out_of_memory_is_said(void **state)
 {
     int err = -ENOMEM;
@@ -143,8 +207,7 @@ static void running_out_of_memory_is_said(void **state)
     sides[1] = sites_of(HEADER, REPORT_BY_SITE);
     for (long n = 0; err; n++) {
         memory_fail_after(n);
-        err = report_diff_new((const struct report_sites *const *)sides, REPORT_BY_SITE, false,
-                              &diff);
+        err = report_diff_new(one_each, REPORT_BY_SITE, false, &diff);
         memory_fail_after(-1);
         assert_true(err == 0 || err == -ENOMEM);
         assert_true(n < 100 && (err == 0) == (diff != NULL));
@@ -155,8 +218,13 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(rows_are_matched_by_names_not_by_ids), T(other_builds_have_other_instructions),
-        T(what_only_one_log_has_is_there),       T(a_change_within_the_sampling_is_not_certain),
+        T(rows_are_matched_by_names_not_by_ids),
+        T(other_builds_have_other_instructions),
+        T(what_only_one_log_has_is_there),
+        T(a_change_within_the_sampling_is_not_certain),
+        T(what_the_logs_of_one_side_differ_by_is_no_change),
+        T(recursion_is_folded),
+        T(a_static_constructor_belongs_to_nobody),
         T(running_out_of_memory_is_said),
     };
 

@@ -1,6 +1,8 @@
 // Kestrel under load from clients in the same process; handlers that answer JSON, stream, wait, and throw.
 //
-//   WebServer [--scale N] [--seconds S]     N times 200 requests from 4 clients, or as many as S seconds allow
+//   WebServer [--scale N] [--seconds S] [--clients C] [--pad N]
+//
+// N times 200 requests from 4 clients, or from C, or as many as S seconds allow; names padded to N characters.
 //
 // Prints `requests N, R per second` and `ok`.
 using System;
@@ -27,8 +29,7 @@ public sealed class ShopException : Exception
 
 static class Program
 {
-    const int Clients = 4;
-    static int answered;
+    static int clients = 4, pad, answered;
 
     static async Task<int> Main(string[] args)
     {
@@ -39,6 +40,10 @@ static class Program
                 scale = int.Parse(args[i + 1]);
             else if (args[i] == "--seconds")
                 seconds = double.Parse(args[i + 1]);
+            else if (args[i] == "--clients")
+                clients = int.Parse(args[i + 1]);
+            else if (args[i] == "--pad")
+                pad = int.Parse(args[i + 1]);
 
         WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
         builder.Logging.ClearProviders();
@@ -57,7 +62,7 @@ static class Program
             }
         });
         app.MapGet("/items/{n:int}", (int n) =>
-            Enumerable.Range(0, n).Select(i => new Item(i, "item " + i, DateTime.UnixEpoch.AddDays(i))).ToArray());
+            Enumerable.Range(0, n).Select(i => new Item(i, ("item " + i).PadRight(pad), DateTime.UnixEpoch.AddDays(i))).ToArray());
         app.MapGet("/throw/{kind}", (string kind) => Fail(kind));
         app.MapGet("/late/{kind}", async (string kind) =>
         {
@@ -76,8 +81,8 @@ static class Program
         if (seconds > 0)
             stop.CancelAfter(TimeSpan.FromSeconds(seconds));
         Stopwatch watch = Stopwatch.StartNew();
-        await Task.WhenAll(Enumerable.Range(0, Clients).Select(c => Task.Run(() => Client(
-            app.Urls.First(), seconds > 0 ? int.MaxValue : scale * 200 / Clients, stop.Token))));
+        await Task.WhenAll(Enumerable.Range(0, clients).Select(c => Task.Run(() => Client(
+            app.Urls.First(), seconds > 0 ? int.MaxValue : scale * 200 / clients, stop.Token))));
         Console.WriteLine($"requests {answered}, {answered / watch.Elapsed.TotalSeconds:F0} per second");
         await app.StopAsync();
         Console.WriteLine("ok");
