@@ -116,7 +116,7 @@ def test_logical_everywhere(t):
 @needs('WebServer')
 def test_two_runs_of_a_server_hardly_differ(t):
     """Of one build: at most ten rows. With one line that allocates more: that line first, one log a side or several."""
-    command = PROGRAM.command('WebServer') + ['--scale', '2', '--clients', '1']
+    command = PROGRAM.command('WebServer') + ['--scale', '1', '--clients', '1']
     runs = [t.record(command + more, cwd=t.folder).path for more in ([], [], ['--pad', '200'])]
     shown = lambda text: int(next(line for line in text.splitlines() if line.startswith('Shown: ')).split()[1])
     rows = shown(tool('diff', runs[0], runs[1]).text)
