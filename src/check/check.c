@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "clr/event_mask.h"
 
 #include <shadowtrace/clr/constants.h>
 
@@ -95,17 +96,11 @@ bool check_counts(const struct check *check, uintptr_t function)
 
 static void flag_change(struct check *check, int by)
 {
-    struct clr_info *info = check->config.info;
-    uint32_t low, high;
-
     pthread_mutex_lock(&check->flag_lock);
     check->walks += (unsigned)by;
-    if (check->walks == (by > 0) && info->vtbl->get_event_mask2(info, &low, &high) == S_OK) {
-        low &= ~(uint32_t)COR_PRF_ENABLE_STACK_SNAPSHOT;
-        if (by > 0)
-            low |= COR_PRF_ENABLE_STACK_SNAPSHOT;
-        info->vtbl->set_event_mask2(info, low, high);
-    }
+    if (check->walks == (by > 0))
+        clr_event_mask_change(check->config.info, COR_PRF_ENABLE_STACK_SNAPSHOT,
+                              by > 0 ? COR_PRF_ENABLE_STACK_SNAPSHOT : 0);
     pthread_mutex_unlock(&check->flag_lock);
 }
 
@@ -392,6 +387,24 @@ static hresult on_leaf(uintptr_t function, uintptr_t ip, uintptr_t frame_info,
         return S_OK;
     *(uintptr_t *)client_data = ip;
     return S_FALSE; /* enough */
+}
+
+static hresult on_any(uintptr_t function, uintptr_t ip, uintptr_t frame_info, uint32_t context_size,
+                      const uint8_t *context, void *client_data)
+{
+    bool *found = client_data;
+
+    (void)ip, (void)frame_info, (void)context_size, (void)context;
+    *found = function != 0;
+    return *found ? S_FALSE : S_OK;
+}
+
+bool check_unframed(struct check *check)
+{
+    bool found = false;
+    hresult result = snapshot(check, on_any, COR_PRF_SNAPSHOT_DEFAULT, &found);
+
+    return !found && (result == S_OK || result == E_FAIL);
 }
 
 uintptr_t check_leaf(struct check *check)

@@ -93,4 +93,7 @@ bool check_native(const struct check *check); /* whether native frames are wante
  */
 uintptr_t check_leaf(struct check *check);
 
+/* Has the calling thread no managed frame, by a snapshot? Not said when the runtime refuses one. Otherwise as above. */
+bool check_unframed(struct check *check);
+
 #endif

@@ -97,6 +97,7 @@ static uintptr_t map_function(uintptr_t function_id, void *client_data, int32_t 
     struct names_method *method;
 
     *hook = 0;
+    unframed_compiles(p);
     if (p->selection.keeps_precompiled &&
         selection_define(&p->selection, function_id, &definition) &&
         !selection_may_want(&p->selection, &definition)) {
@@ -157,6 +158,7 @@ static bool resolver_poll(void *context)
     now = clock_ns();
     some |= selection_mend(&p->selection);
     some |= stack_reclaim();
+    unframed_rest(p, now);
     if (now - p->rested_ns >= REST_NS) {
         metadata_file_rest();
         p->rested_ns = now;

@@ -19,6 +19,7 @@
 #include "profiler/process.h"
 #include "profiler/selection.h"
 #include "profiler/thread_names.h"
+#include "profiler/unframed.h"
 #include "values/values.h"
 
 #include <shadowtrace/clr/callback.h>
@@ -58,6 +59,7 @@ struct profiler {
     struct thread_names thread_names;
     struct selection selection;
     struct corelib corelib;
+    struct unframed unframed;
     uint64_t rested_ns; /* the resolver's: when it last gave back pages of metadata */
 };
 

@@ -1,6 +1,7 @@
 #include "profiler/selection.h"
 
 #include "base/memory.h"
+#include "clr/event_mask.h"
 #include "clr/text.h"
 
 #include <shadowtrace/clr/constants.h>
@@ -174,16 +175,10 @@ bool selection_wants(struct selection *s, struct names_method *method)
 /* Under the lock, after a change of what it depends on. */
 static void flag_update(struct selection *s)
 {
-    struct clr_info *info = s->info;
     bool up = !s->loading || s->wanted;
-    uint32_t low, high;
 
-    if (up == s->up || info->vtbl->get_event_mask2(info, &low, &high) != S_OK)
-        return;
-    low &= ~(uint32_t)COR_PRF_MONITOR_ENTERLEAVE;
-    if (up)
-        low |= COR_PRF_MONITOR_ENTERLEAVE;
-    if (info->vtbl->set_event_mask2(info, low, high) == S_OK)
+    if (up != s->up && clr_event_mask_change(s->info, COR_PRF_MONITOR_ENTERLEAVE,
+                                             up ? COR_PRF_MONITOR_ENTERLEAVE : 0) == S_OK)
         s->up = up;
 }
 

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "clr/com.h"
+
 #include "clr/text.h"
 
 #include <shadowtrace/clr/constants.h>
@@ -346,6 +347,7 @@ static hresult on_exception_thrown(struct clr_callback *self, uintptr_t thrown_o
     profiler_complete_stack(profiler_of(self));
     stack_exception_thrown();
     families_exception_thrown(profiler_of(self)->families, thrown_object_id);
+    unframed_thrown(profiler_of(self));
     return S_OK;
 }
 

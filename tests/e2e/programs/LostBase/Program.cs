@@ -1,0 +1,4 @@
+class Program : Base
+{
+    static void Main() => System.Console.WriteLine("not reached");
+}
