@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOT_YET   UINT32_MAX       /* a path whose logical one is not known yet */
-#define BUSY      (UINT32_MAX - 1) /* a method whose beginnings are being looked at */
-#define BOX_REACH 8 /* frames between what makes a box and the method that is to wait */
-#define HOPS      6 /* frames between a state machine and the method as written */
+#define NOT_YET      UINT32_MAX       /* a path whose logical one is not known yet */
+#define BUSY         (UINT32_MAX - 1) /* a method whose beginnings are being looked at */
+#define BOX_REACH    8 /* frames between what makes a box and the method that is to wait */
+#define CONTINUATION "System.Runtime.CompilerServices.Continuation"
+#define HOPS         6 /* frames between a state machine and the method as written */
 
 /* What a method is. */
 enum {
@@ -21,6 +22,8 @@ enum {
     ASYNC = 32,   /* a machine that is known to be an async method's */
     ASKED = 64,   /* a machine that was resumed on some path */
     BOXED = 128,  /* a machine of which a box is known to have been made */
+    THUNK = 256,  /* of the runtime, resumes methods that it suspends itself (runtime async) */
+    HELPER = 512, /* what those methods call to be suspended */
 };
 
 /* What a path is. */
@@ -39,7 +42,9 @@ struct logical {
     struct report_defs *defs;
     size_t paths, methods; /* as there were at first */
     bool complete;         /* every box that was made is in the log */
-    uint8_t *kind;         /* by method */
+    bool offsets;          /* calls have IL offsets */
+    bool runtime;          /* the runtime suspends methods itself */
+    uint16_t *kind;        /* by method */
     uint8_t *mark;         /* by path */
     uint32_t *first; /* by method: its beginnings are begun[first[m]] to begun[first[m + 1]] */
     uint32_t *begun;
@@ -99,10 +104,13 @@ static bool is_machine(const char *name)
             ((at && at[1] >= '0' && at[1] <= '9') || strstr(name, ".VB$StateMachine_")));
 }
 
-static uint8_t kind_of(const char *name)
+static uint16_t kind_of(const char *name)
 {
-    uint8_t kind = 0;
+    static const char helpers[] = "System.Runtime.CompilerServices.AsyncHelpers.";
+    uint16_t kind = 0;
 
+    if (begins(name, helpers))
+        kind |= begins(name + strlen(helpers), "ThunkTaskCore.MoveNext") ? THUNK | HELPER : HELPER;
     if (is_machine(name))
         kind |= MACHINE;
     if (is_box(name))
@@ -142,8 +150,13 @@ static bool is_written(struct logical *l, uint32_t machine, uint32_t path)
  */
 static uint32_t outermost(struct logical *l, uint32_t machine)
 {
+    const struct report_path *p = report_path(l->defs, machine);
     uint32_t at = machine;
 
+    /* runtime async: what returns the task, and what it calls, have one name */
+    if (l->runtime && l->offsets && p->il < 0 && p->parent > REPORT_PATH_LOST &&
+        p->method == method_of(l, p->parent))
+        return p->parent;
     if (!(l->kind[method_of(l, machine)] & MACHINE))
         return at;
     for (unsigned i = 0; i < HOPS; i++) {
@@ -162,11 +175,14 @@ static uint32_t outermost(struct logical *l, uint32_t machine)
 static bool is_resumed(struct logical *l, uint32_t path)
 {
     const struct report_path *p = report_path(l->defs, path);
-    uint8_t kind = l->kind[p->method], around;
+    uint16_t kind = l->kind[p->method], around;
 
     if (p->parent == REPORT_PATH_LOST || (kind & BOX))
         return false;
     around = p->parent ? l->kind[method_of(l, p->parent)] : 0;
+    if (around & THUNK) /* it calls through a stub */
+        return !(kind & HELPER) &&
+               (report_path_call(p) == SST_CALL_STUB || (!l->offsets && (kind & BOXED)));
     if (around & BOX) /* a box calls its machine; what else it calls belongs to what resumed it */
         return kind & MACHINE || ends(report_method(l->defs, p->method)->name, "MoveNext()");
     if (!(kind & MACHINE) || outermost(l, path) != path)
@@ -178,10 +194,15 @@ static bool is_resumed(struct logical *l, uint32_t path)
 
 static void note_box(struct logical *l, uint32_t path, uint32_t class_number)
 {
-    if (!is_box(report_class(l->defs, class_number)->name))
+    const char *class_name = report_class(l->defs, class_number)->name;
+    bool continuation = l->runtime && strcmp(class_name, CONTINUATION) == 0;
+
+    if (!continuation && !is_box(class_name))
         return;
     for (unsigned i = 0; i < BOX_REACH && path > REPORT_PATH_LOST; i++) {
-        if (l->kind[method_of(l, path)] & MACHINE) {
+        uint16_t kind = l->kind[method_of(l, path)];
+
+        if (continuation ? !(kind & HELPER) : kind & MACHINE) {
             l->mark[path] |= WAITED;
             l->kind[method_of(l, path)] |= BOXED;
             return;
@@ -196,7 +217,7 @@ static bool is_stream(const struct logical *l, uint32_t path)
     uint32_t parent = report_path(l->defs, path)->parent;
 
     for (unsigned i = 0; i < HOPS && parent > REPORT_PATH_LOST; i++) {
-        uint8_t around = l->kind[method_of(l, parent)];
+        uint16_t around = l->kind[method_of(l, parent)];
 
         if (around & STREAMS)
             return true;
@@ -209,7 +230,7 @@ static bool is_stream(const struct logical *l, uint32_t path)
 
 static bool may_begin(const struct logical *l, uint32_t path)
 {
-    uint8_t kind = l->kind[method_of(l, path)];
+    uint16_t kind = l->kind[method_of(l, path)];
 
     return (kind & ASKED) && !(l->mark[path] & RESUMED) &&
            (!(kind & BOXED) || (l->mark[path] & WAITED) || is_stream(l, path));
@@ -532,8 +553,11 @@ static int know_methods(struct logical *l)
 
     for (size_t m = 0; m < l->methods; m++) {
         l->kind[m] = kind_of(l->defs->methods.defs[m].name);
-        any |= (l->kind[m] & (MACHINE | BOX)) != 0;
+        any |= (l->kind[m] & (MACHINE | BOX | THUNK)) != 0;
+        l->runtime |= (l->kind[m] & THUNK) != 0;
     }
+    for (size_t i = 0; !l->offsets && i < l->paths; i++)
+        l->offsets = report_path(l->defs, (uint32_t)i)->il >= 0;
     if (!any)
         return 0;
     err = know_async(l);
@@ -576,9 +600,9 @@ static int make(struct logical *l, const struct report_logical_allocs *allocs)
     l->map = memory_alloc(l->paths * sizeof(*l->map));
     if (!l->mark || !l->first || !l->start || !l->map)
         return -ENOMEM;
-    know_resumed(l);
     while (l->complete && allocs->next(allocs->context, &path, &class_number))
         note_box(l, path, class_number);
+    know_resumed(l);
     err = collect(l);
     return err ? err : map_all(l);
 }

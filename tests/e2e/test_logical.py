@@ -5,7 +5,7 @@ the program states its path; where a method was begun in several places, the pat
 import collections
 import os
 
-from harness import PROGRAM, PROGRAMS, needs, tool, tool_json
+from harness import ENVIRONMENT, PROGRAM, PROGRAMS, needs, tool, tool_json
 
 SOURCE = os.path.join(PROGRAMS, 'Logical', 'Program.cs')
 SEVERAL = '(one of '
@@ -89,6 +89,19 @@ def test_logical_paths(t):
         t.true(exact >= 48, '%s: %d exact' % (more, exact))
     for options in ['--sample', '400'], ['--types', 'Logical.*']:
         check(t, t.record(PROGRAM.command('Logical'), *options), filtered=True)
+
+
+@needs('LogicalTasks')
+def test_logical_paths_of_fsharp(t):
+    t.true(check(t, t.record(PROGRAM.command('LogicalTasks'))) >= 9, 'exact')
+
+
+@needs('LogicalRuntime', framework='net10.0')
+def test_logical_paths_of_runtime_async(t):
+    """The same program, its methods suspended by the runtime."""
+    r = t.record(PROGRAM.command('LogicalRuntime', 'net10.0'), env=dict(ENVIRONMENT, DOTNET_RuntimeAsync='1'))
+    t.equal(r.status, 0, r)
+    t.true(check(t, r) >= 47, 'exact')
 
 
 @needs('Logical')

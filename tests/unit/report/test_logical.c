@@ -242,6 +242,24 @@ static void an_iterator_is_below_what_moves_it(void **state)
     assert_int_equal(map[path_of(32)], path_of(32));
 }
 
+/* Runtime async: the body has the name of what returns the task; a thunk resumes it through a stub. */
+static void what_the_runtime_suspends_is_below_its_caller(void **state)
+{
+    (void)state;
+    define("{\"kind\":\"method\",\"id\":20,\"name\":\"" SERVICES
+           "AsyncHelpers.ThunkTaskCore.MoveNext<T>(T)\"}");
+    define("{\"kind\":\"method\",\"id\":21,\"name\":\"App.Body()\"}");
+    node(50, 1, 21, 6);
+    define("{\"kind\":\"node\",\"id\":51,\"parent\":50,\"method\":21}");
+    node(60, 10, 20, 3);
+    define("{\"kind\":\"node\",\"id\":61,\"parent\":60,\"method\":21,\"call\":\"stub\"}");
+    node(62, 61, LEAF, 9);
+    node(63, 60, SET, 5); /* another call of the thunk's */
+    assert_string_equal(logical(62, true, nothing), "App.Leaf():9 App.Body():6 App.Main():0");
+    assert_string_equal(logical(51, true, nothing), "App.Body():6 App.Main():0");
+    assert_int_equal(map[path_of(63)], path_of(63));
+}
+
 static void without_async_methods_paths_stay(void **state)
 {
     (void)state;
@@ -267,6 +285,7 @@ int main(void)
         TEST(recursion_through_a_continuation_comes_to_an_end),
         TEST(a_method_inlined_in_its_caller_is_its_caller_s),
         TEST(an_iterator_is_below_what_moves_it),
+        TEST(what_the_runtime_suspends_is_below_its_caller),
         TEST(without_async_methods_paths_stay),
     };
 
