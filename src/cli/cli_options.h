@@ -37,8 +37,8 @@ struct cli_recording {
     "  --calls PATTERN     trace calls of matching methods only (may be repeated)\n" \
     "  --max-depth N       trace calls nested at most N deep in other traced ones\n" \
     "  --min-duration NS   trace calls that take NS nanoseconds and above\n" \
-    "  --call-buffer BYTES memory for traced calls that are not written yet, a sixteenth of it\n" \
-    "                      for a thread, used as needed (1G); what finds no room is counted\n" \
+    "  --call-buffer BYTES memory for traced calls that are not written yet, for whichever\n" \
+    "                      threads need it (1G); what finds no room is counted\n" \
     "What methods are called with (slower hooks: elt2):\n" \
     "  --args PATTERN      arguments of methods whose full name matches (may be repeated)\n" \
     "  --returns PATTERN   what they return (may be repeated)\n" \

@@ -31,18 +31,14 @@ void event_hub_add(struct event_hub *hub, struct event_ring *ring)
     while (!cas_acq_rel(&hub->fresh, &head, ring)); /* pairs with event_hub_adopt */
 }
 
-/* Slots of the next ring: as many as its share of the memory holds. */
-static size_t slots_allowed(struct event_hub *hub)
+/* Slots of a ring that grows, as far as memory is to be had; the base where that would make no windows. */
+static size_t slots_allowed(const struct event_hub *hub)
 {
-    int64_t left = load_relaxed(&hub->bytes_left);
-    uint64_t share = left > 0 ? (uint64_t)left / 4 : 0;
     size_t slots = hub->slots;
 
-    if (share > hub->bytes_most)
-        share = hub->bytes_most;
-    while (2 * slots * sizeof(struct event) <= share)
+    while (2 * slots * sizeof(struct event) <= hub->bytes_most)
         slots *= 2;
-    return slots;
+    return slots >= 2 * WINDOW_LEAST ? slots : hub->slots;
 }
 
 static void windows_init(struct event_ring *ring, size_t slots)
@@ -54,10 +50,18 @@ static void windows_init(struct event_ring *ring, size_t slots)
     if (windows < 1)
         windows = 1;
     ring->windows = (uint32_t)windows;
-    ring->room = windows > 1 ? slots - slots / windows : slots;
-    ring->free = UINT64_MAX >> (EVENT_WINDOWS - windows);
     ring->window_mask = slots / windows - 1;
     ring->window_bits = (uint32_t)__builtin_ctzll(slots / windows);
+    ring->first = 1;
+    if (windows > 1) /* what each ring has, and the one that head may be in */
+        ring->first = (uint32_t)(ring->hub->slots >> ring->window_bits) + 1;
+    if (windows > 1 && ring->first < 2)
+        ring->first = 2;
+    if (ring->first > windows)
+        ring->first = (uint32_t)windows;
+    for (; ring->granted < ring->first; ring->granted++)
+        event_window_free(ring, ring->granted);
+    ring->room = windows > 1 ? (ring->granted - 1) * (slots / windows) : slots;
 }
 
 static struct event_ring *map(struct event_hub *hub, size_t slots)
@@ -72,8 +76,6 @@ static struct event_ring *map(struct event_hub *hub, size_t slots)
     ring->mapped = mapped;
     ring->hub = hub;
     windows_init(ring, slots);
-    if (slots > hub->slots)
-        add_relaxed(&hub->bytes_left, -(int64_t)mapped);
     return ring;
 }
 
@@ -83,6 +85,8 @@ int event_ring_new(struct event_hub *hub, struct event_ring **out)
     struct event_ring *ring = map(hub, slots);
 
     *out = NULL;
+    for (; !ring && slots / 2 >= 2 * WINDOW_LEAST && slots / 2 > hub->slots; slots /= 2)
+        ring = map(hub, slots / 2);
     if (!ring && slots > hub->slots)
         ring = map(hub, hub->slots);
     if (!ring)
@@ -101,8 +105,9 @@ void event_ring_close(struct event_ring *ring)
 
 void event_ring_free(struct event_ring *ring)
 {
-    if (ring->mapped > sizeof(*ring) + ring->hub->slots * sizeof(struct event))
-        add_relaxed(&ring->hub->bytes_left, (int64_t)ring->mapped);
+    uint64_t grown = (uint64_t)(ring->granted - ring->first) * (ring->window_mask + 1);
+
+    add_relaxed(&ring->hub->bytes_left, (int64_t)(grown * sizeof(struct event)));
     memory_pages_unmap(ring, ring->mapped);
 }
 

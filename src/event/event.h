@@ -3,7 +3,9 @@
  * the count of what did not fit. The writer (src/log/) is the one consumer.
  *
  * A large ring is made of windows, and the producer goes on in the lowest one that is free, so that no more memory is
- * touched than events ever waited: slot of event i is i % W of window place[i / W % EVENT_WINDOWS].
+ * touched than events ever waited: slot of event i is i % W of window place[i / W % EVENT_WINDOWS]. It begins with a few
+ * windows; each further one it takes, when it is needed, from what all rings have together: a thread in need has all
+ * that others do not use.
  *
  * Life of a ring: the thread makes it at its first event and pushes it onto the hub; the writer adopts it, drains it,
  * and frees it once the thread closed it and it is empty.
@@ -55,7 +57,7 @@ enum event_call {
     EVENT_CALL_MISSING, /* subject: as many calls, each with all inside of it, had no room in the ring */
 };
 
-#define EVENT_WINDOWS 64 /* of a ring, at the most */
+#define EVENT_WINDOWS 1024 /* of a ring, at the most */
 
 #define EVENT_FAMILIES 11 /* enum options_family, which this level does not know */
 
@@ -173,24 +175,23 @@ struct event_hub {
     _Atomic(uint64_t) family_seen[EVENT_FAMILIES];
     _Atomic(uint64_t) family_lost[EVENT_FAMILIES][EVENT_LOST_REASONS];
     struct wake writer;
-    _Atomic(uint32_t) threads; /* log ids given out */
-    _Atomic(bool) stopped;     /* no more events are taken */
-    bool drop;                 /* --full drop: never wait for space */
-    uint32_t slots;            /* of each ring at the least; a power of two */
-    uint64_t bytes_most;       /* of a ring that is larger; 0: none is */
-    _Atomic(int64_t)
-        bytes_left; /* for larger rings, all together: each takes a quarter of it at the most */
+    _Atomic(uint32_t) threads;   /* log ids given out */
+    _Atomic(bool) stopped;       /* no more events are taken */
+    bool drop;                   /* --full drop: never wait for space */
+    uint32_t slots;              /* of each ring at the least; a power of two */
+    uint64_t bytes_most;         /* of a ring that grows; 0: none does */
+    _Atomic(int64_t) bytes_left; /* that rings may grow by, all together */
 };
 
 struct event_ring {
     /* producer's line */
     _Alignas(CACHE_LINE) _Atomic(uint64_t) head; /* slots written so far */
-    uint64_t tail_seen;     /* tail as last read: saves touching the consumer's line */
-    uint64_t stuck_at;      /* 1 + tail when the last wait was in vain; 0: none was */
-    struct event *now;      /* the window that head is in */
-    uint64_t free;          /* bit mask of windows */
-    uint64_t kept;          /* i / W of the oldest window that is not free */
-    _Atomic(uint64_t) seen; /* allocations met by this thread, recorded or lost */
+    uint64_t tail_seen;                /* tail as last read: saves touching the consumer's line */
+    uint64_t stuck_at;                 /* 1 + tail when the last wait was in vain; 0: none was */
+    struct event *now;                 /* the window that head is in */
+    uint64_t free[EVENT_WINDOWS / 64]; /* bit mask of windows */
+    uint64_t kept;                     /* i / W of the oldest window that is not free */
+    _Atomic(uint64_t) seen;            /* allocations met by this thread, recorded or lost */
     _Atomic(uint64_t) lost[EVENT_LOST_REASONS];
     _Atomic(uint64_t) calls_seen, calls_lost; /* calls that were to be traced; without room */
     struct agreement_thread checked;          /* of this thread's stacks beside its snapshots */
@@ -201,11 +202,14 @@ struct event_ring {
     void *families; /* the producer's: what src/families/ knows of this thread */
     /* fixed */
     _Alignas(CACHE_LINE) struct event *slots;
-    uint64_t room; /* events that may wait: all slots, but for a window if there are several */
-    uint64_t window_mask;         /* W - 1 */
-    uint32_t window_bits;         /* W is 1 << that */
-    uint32_t windows;             /* 1: the ring is used round and round */
-    uint8_t place[EVENT_WINDOWS]; /* the producer's; published with the head that follows */
+    uint64_t
+        room; /* the producer's: events that may wait: all slots granted, but for a window if there are several */
+    uint64_t window_mask; /* W - 1 */
+    uint32_t window_bits; /* W is 1 << that */
+    uint32_t windows;     /* 1: the ring is used round and round */
+    uint32_t granted; /* the producer's: windows that it may use, of these `first` from the start */
+    uint32_t first;
+    uint16_t place[EVENT_WINDOWS]; /* the producer's; published with the head that follows */
     struct event_hub *hub;
     uint32_t thread;      /* log id: 1, 2, ... */
     uint32_t os;          /* gettid() */
@@ -216,24 +220,48 @@ struct event_ring {
 /* Where event i lies, until the tail has passed it. Threads: the consumer. */
 static inline struct event *event_at(const struct event_ring *ring, uint64_t i)
 {
-    uint8_t place = ring->place[(i >> ring->window_bits) % EVENT_WINDOWS];
+    uint16_t place = ring->place[(i >> ring->window_bits) % EVENT_WINDOWS];
 
     return ring->slots + ((uint64_t)place << ring->window_bits) + (i & ring->window_mask);
+}
+
+static inline void event_window_free(struct event_ring *ring, unsigned place)
+{
+    ring->free[place / 64] |= UINT64_C(1) << place % 64;
+}
+
+/* Another window, if there is one, and memory for it. Threads: the producer. May run: in hooks, calls nothing. */
+static inline bool event_grow(struct event_ring *ring)
+{
+    int64_t bytes = (int64_t)((ring->window_mask + 1) * sizeof(struct event));
+    _Atomic(int64_t) *left = &ring->hub->bytes_left;
+
+    if (ring->granted == ring->windows || load_relaxed(left) < bytes)
+        return false;
+    if (add_relaxed(left, -bytes) < bytes) { /* others were faster */
+        add_relaxed(left, bytes);
+        return false;
+    }
+    event_window_free(ring, ring->granted++);
+    ring->room += ring->window_mask + 1;
+    return true;
 }
 
 /* Head enters a window, and there is room: one is free. */
 static inline void event_window(struct event_ring *ring, uint64_t head)
 {
-    unsigned place;
+    unsigned word = 0, place;
 
     if (ring->windows == 1)
         return;
     ring->tail_seen = load_acquire(&ring->tail); /* slots read before they are written again */
     for (; ring->kept < ring->tail_seen >> ring->window_bits; ring->kept++)
-        ring->free |= UINT64_C(1) << ring->place[ring->kept % EVENT_WINDOWS];
-    place = (unsigned)__builtin_ctzll(ring->free);
-    ring->free &= ring->free - 1;
-    ring->place[(head >> ring->window_bits) % EVENT_WINDOWS] = (uint8_t)place;
+        event_window_free(ring, ring->place[ring->kept % EVENT_WINDOWS]);
+    while (!ring->free[word])
+        word++;
+    place = 64 * word + (unsigned)__builtin_ctzll(ring->free[word]);
+    ring->free[word] &= ring->free[word] - 1;
+    ring->place[(head >> ring->window_bits) % EVENT_WINDOWS] = (uint16_t)place;
     ring->now = ring->slots + ((uint64_t)place << ring->window_bits);
 }
 
@@ -283,7 +311,7 @@ EVENT_INLINE bool event_has_space(struct event_ring *ring, uint64_t head)
         return true;
     ring->tail_seen = load_acquire(
         &ring->tail); /* slots read before they are written again; pairs with the writer */
-    return head - ring->tail_seen < ring->room;
+    return head - ring->tail_seen < ring->room || event_grow(ring);
 }
 
 EVENT_INLINE int event_put(struct event_ring *ring, uint64_t head, const struct event *event)

@@ -22,7 +22,10 @@ static inline bool calls_room(struct event_ring *ring, uint64_t slots)
     if (LIKELY(head - ring->tail_seen + slots <= ring->room))
         return true;
     ring->tail_seen = load_acquire(&ring->tail); /* slots read before they are written again */
-    return head - ring->tail_seen + slots <= ring->room;
+    while (head - ring->tail_seen + slots > ring->room)
+        if (!event_grow(ring))
+            return false;
+    return true;
 }
 
 static inline void calls_put(struct calls_thread *t, uint64_t ticks, uint64_t subject,

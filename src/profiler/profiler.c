@@ -22,7 +22,6 @@
 
 #define RING_SLOTS       16384
 #define RING_SLOTS_CALLS 65536 /* of threads whose calls are traced, at the least */
-#define CALL_BUFFER_PART 16    /* of --call-buffer, for one thread */
 #define LOWEST_MAJOR     8
 #define HIGHEST_MAJOR    10           /* what this build's tests have run on */
 #define REST_NS          100000000ull /* pages of metadata that were read are kept that long */
@@ -565,7 +564,7 @@ static int wire(struct profiler *p, char *why)
     p->hub.slots = traced ? RING_SLOTS_CALLS : RING_SLOTS;
     if (traced) {
         store_relaxed(&p->hub.bytes_left, (int64_t)p->options.call_buffer);
-        p->hub.bytes_most = p->options.call_buffer / CALL_BUFFER_PART;
+        p->hub.bytes_most = p->options.call_buffer;
     }
     p->hub.drop = p->options.full == OPTIONS_FULL_DROP;
     snprintf(why, WHY_SIZE, "out of memory");

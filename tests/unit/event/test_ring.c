@@ -67,28 +67,37 @@ static struct event_ring *ring_new(struct event_hub *hub)
     return ring;
 }
 
-static void larger_rings_share_what_memory_there_is_for_them(void **state)
+/* Until it is refused; how many were taken. */
+static uint64_t fill(struct event_ring *ring)
 {
-    enum { SLOT = sizeof(struct event) };
-    struct event_hub hub = {.slots = 4, .bytes_most = 64 * SLOT, .bytes_left = 400 * SLOT};
+    uint64_t count = 0;
+
+    while (!event_post(ring, &(struct event){.ticks = 1}))
+        count++;
+    return count;
+}
+
+static void a_ring_in_need_has_all_the_memory_that_others_do_not_use(void **state)
+{
+    enum { WINDOW = 16384, BYTES = 64 * WINDOW * sizeof(struct event) };
+    struct event_hub hub = {
+        .slots = WINDOW, .drop = true, .bytes_most = BYTES, .bytes_left = BYTES};
     struct event_ring *rings[8];
-    uint64_t slots = 0;
+    uint64_t all = 0;
 
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(rings); i++) {
+    for (size_t i = 0; i < COUNT_OF(rings); i++)
         rings[i] = ring_new(&hub);
-        if (i)
-            assert_true(rings[i]->room <= rings[i - 1]->room);
-        slots += rings[i]->room;
-    }
-    assert_int_equal(rings[0]->room, 64);
-    assert_in_range(slots, 64 + 4, 400);
+    assert_true(load_relaxed(&hub.bytes_left) == BYTES); /* none has grown */
+    assert_int_equal(fill(rings[1]),
+                     63 * WINDOW); /* a whole ring: a window is between tail and head */
+    for (size_t i = 2; i < COUNT_OF(rings); i++)
+        all += fill(rings[i]);
+    assert_int_equal(all, 6 * WINDOW + 2 * WINDOW); /* what each has, and what was left */
+    assert_true(load_relaxed(&hub.bytes_left) == 0);
     for (size_t i = 0; i < COUNT_OF(rings); i++)
         event_ring_free(rings[i]);
-    assert_true(load_relaxed(&hub.bytes_left) == 400 * SLOT);
-    rings[0] = ring_new(&hub);
-    assert_int_equal(rings[0]->room, 64);
-    event_ring_free(rings[0]);
+    assert_true(load_relaxed(&hub.bytes_left) == BYTES);
 }
 
 static void packing_keeps_size_heap_and_kind(void **state)
@@ -449,7 +458,7 @@ int main(void)
         cmocka_unit_test(losses_are_counted_by_reason),
         cmocka_unit_test(rings_are_adopted_oldest_first),
         cmocka_unit_test(a_ring_without_memory_is_none),
-        cmocka_unit_test(larger_rings_share_what_memory_there_is_for_them),
+        cmocka_unit_test(a_ring_in_need_has_all_the_memory_that_others_do_not_use),
         cmocka_unit_test(a_freed_ring_gives_its_pages_back),
         cmocka_unit_test(a_full_ring_waits_while_a_consumer_drains),
         cmocka_unit_test(nothing_is_torn_or_reordered_between_two_threads),
