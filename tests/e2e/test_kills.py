@@ -1,0 +1,164 @@
+"""
+Recordings killed at random moments: record, the program, or both at once. Every prefix of a log reads, nothing in it that
+happened is missing if it is older than a second, and what lay about is gone after the next `list`.
+
+SHADOWTRACE_KILLS: how many (12); a sample of them runs in `make check`, 200 in `make check-all`.
+"""
+import concurrent.futures
+import ctypes
+import json
+import os
+import random
+import signal
+import subprocess
+import threading
+import time
+
+from harness import ENVIRONMENT, PROGRAM, TOOL, needs, run, tool
+
+KILLS = int(os.environ.get('SHADOWTRACE_KILLS', 12))
+AT_ONCE = 4
+OLD = 1.0  # seconds: what is older may not be missing
+
+LOGS = {
+    'events': [],
+    'sites': ['--log', 'sites'],
+    'calls': ['--events', 'calls', '--calls', 'Ticker.*'],
+    'values': ['--args', 'Ticker.Program.Make'],
+    'samples': ['--profile'],
+    'families': ['--events', 'threads,modules,classes,jit,gc,suspend,transitions'],
+}
+VICTIMS = 'program', 'record', 'both'
+
+
+class Buffer(ctypes.Structure):
+    _fields_ = [('data', ctypes.c_void_p), ('size', ctypes.c_size_t), ('pos', ctypes.c_size_t)]
+
+
+def unpacked(data):
+    """As far as it goes: the last piece of a frame may be cut."""
+    zstd = ctypes.CDLL('libzstd.so.1')
+    zstd.ZSTD_createDCtx.restype = ctypes.c_void_p
+    zstd.ZSTD_decompressStream.restype = ctypes.c_size_t
+    context = ctypes.c_void_p(zstd.ZSTD_createDCtx())
+    piece = ctypes.create_string_buffer(1 << 20)
+    source = ctypes.create_string_buffer(data, len(data))
+    got, text = Buffer(ctypes.addressof(source), len(data), 0), []
+    while True:
+        to = Buffer(ctypes.addressof(piece), len(piece), 0)
+        if zstd.ZSTD_isError(ctypes.c_size_t(zstd.ZSTD_decompressStream(context, ctypes.byref(to), ctypes.byref(got)))):
+            raise AssertionError('the log cannot be unpacked')
+        text.append(piece.raw[:to.pos])
+        if got.pos == got.size and to.pos < to.size:
+            break
+    zstd.ZSTD_freeDCtx(context)
+    return b''.join(text)
+
+
+def lines_of(path):
+    with open(path, 'rb') as file:
+        data = file.read()
+    if path.endswith('.zst'):
+        data = unpacked(data) if data else data
+    return [json.loads(line) for line in data.split(b'\n')[:-1]]
+
+
+def ticks(kind, lines):
+    """How many of the program's Ticks the log tells of; None: it does not count them."""
+    if kind in ('events', 'sites'):
+        wanted = {r['id'] for r in lines if r['kind'] == 'class' and r['name'] == 'Ticker.Tick'}
+        return sum(r.get('allocs', 1) for r in lines if r['kind'] in ('alloc', 'site') and r['class'] in wanted)
+    if kind == 'calls':
+        wanted = {r['id'] for r in lines if r['kind'] == 'method' and r['name'].startswith('Ticker.Program.Make(')}
+        return sum(code in wanted for r in lines if r['kind'] == 'calls' for code in r['e'][::2])
+    if kind == 'values':
+        return sum(r['kind'] == 'values' for r in lines)
+    return None
+
+
+def children(pid):
+    try:
+        with open('/proc/%d/task/%d/children' % (pid, pid), encoding='ascii') as file:
+            return [int(child) for child in file.read().split()]
+    except OSError:
+        return []
+
+
+def kill(pid):
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def recorded(path, options, environment, victim, after):
+    """Killed so long after its first word, or (below 0) after its start; what it said when, and when it was killed."""
+    process = subprocess.Popen([TOOL, 'record', '-o', path] + options + ['--'] + PROGRAM.command('Ticker'),
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+    said = []
+    reader = threading.Thread(target=lambda: said.extend((time.monotonic(), int(line)) for line in process.stdout),
+                              daemon=True)
+    reader.start()
+    if after >= 0:
+        until = time.monotonic() + 60
+        while not said and time.monotonic() < until:
+            time.sleep(0.01)
+    time.sleep(abs(after))
+    program = children(process.pid)
+    if victim != 'program':
+        kill(process.pid)
+        if victim == 'record':  # the program goes on, and its log with it
+            time.sleep(0.3)
+    for pid in program:
+        kill(pid)
+    killed = time.monotonic()
+    kill(process.pid) if not program else None  # it had not started yet
+    process.wait(60)
+    reader.join(60)
+    process.stderr.close()
+    process.stdout.close()
+    return said, killed
+
+
+def one(t, number, environment):
+    kind = list(LOGS)[number % len(LOGS)]
+    packed = number // len(LOGS) % 2
+    chosen = random.Random(number)
+    victim = VICTIMS[chosen.randrange(3)]
+    after = chosen.uniform(1.0, 3.0) if number % 3 else -chosen.uniform(0.02, 2.0)
+    path = t.path('%d.ndjson%s' % (number, '.zst' if packed else ''))
+    t.unchecked.add(path)
+    said, killed = recorded(path, LOGS[kind] + (['--compress'] if packed else []), environment, victim, after)
+    what = '%d: %s%s, %s killed after %.2f s' % (number, kind, ' packed' if packed else '', victim, after)
+    if not os.path.exists(path) or not os.path.getsize(path):
+        t.true(not said, '%s: no log' % what)
+        return 0
+    lines = lines_of(path)
+    result = tool('validate', path)
+    t.equal(result.status, 0, '%s\n%s' % (what, result))
+    certain = max([n for when, n in said if when <= killed - OLD], default=0)
+    found = ticks(kind, lines)
+    if found is not None:
+        t.true(found >= certain, '%s: %d ticks in the log, %d were a second old' % (what, found, certain))
+    elif certain:
+        last = max((r['t'] for r in lines if 't' in r), default=0) + lines[0]['clock']
+        t.true(last >= (killed - OLD) * 1e9, '%s: the last line is %.2f s old' % (what, killed - last / 1e9))
+    return certain
+
+
+@needs('Ticker')
+def test_nothing_older_than_a_second_is_missing_after_a_kill(t):
+    run_folder = t.path('run')
+    os.makedirs(run_folder, 0o700)
+    environment = dict(ENVIRONMENT, XDG_RUNTIME_DIR=run_folder, TMPDIR=run_folder)
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        certain = list(pool.map(lambda number: one(t, number, environment), range(KILLS)))
+    t.equal(run([TOOL, 'list'], env=environment).status, 0, 'list')
+    left = [name for name in os.listdir(run_folder) if name.startswith('shadowtrace')]
+    for name in list(left):
+        inside = os.path.join(run_folder, name)
+        if os.path.isdir(inside) and not os.listdir(inside) and name == 'shadowtrace':
+            left.remove(name)  # the folder of all sockets stays
+    t.equal(left, [], 'left behind')
+    t.true(sum(n > 0 for n in certain) >= KILLS // 4, 'too few were killed late enough: %s' % certain)
+    t.note('%d killed, %d of them with something a second old' % (KILLS, sum(n > 0 for n in certain)))
