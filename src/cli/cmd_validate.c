@@ -25,6 +25,7 @@ struct verdict {
     const char *path;
     struct report_validation v;
     struct report_problems problems;
+    struct report_parts parts;
 };
 
 static void print_text(const struct verdict *d, FILE *out)
@@ -101,7 +102,9 @@ static int validate_one(const char *path, const struct report_schema *schema, bo
 
     report_problems_init(&d.problems);
     reading_progress_init(&progress, &(const struct reading_options){.quiet = false});
-    err = report_validate(path, schema, &shown, &d.problems, &d.v);
+    err = report_parts_find(path, &d.parts);
+    if (!err)
+        err = report_validate_parts(&d.parts, schema, &shown, &d.problems, &d.v);
     reading_progress_end(&progress);
     if (err) {
         cli_complain(&cmd_validate, err == -EPROTO ? "%s: %s" : "cannot read %s: %s", path,
@@ -121,6 +124,7 @@ static int validate_one(const char *path, const struct report_schema *schema, bo
     if (!status && d.problems.count)
         status = CLI_CHECK;
     report_problems_fini(&d.problems);
+    report_parts_fini(&d.parts);
     return status;
 }
 

@@ -1,28 +1,23 @@
 #include "report/call_times.h"
 
-/* How often each method is on a thread's stack, by its number. */
-struct active {
-    uint32_t *count;
-    size_t capacity;
-};
-
-/* NULL: no memory. */
-static uint32_t *active(struct report_calls_thread *thread, uint32_t method)
+/* How often each method is on a thread's stack, by its number. NULL: no memory. */
+static struct report_ids *active(struct report_calls_thread *thread)
 {
-    struct active *a = thread->user;
+    if (!thread->user)
+        thread->user = memory_zalloc(1, sizeof(struct report_ids));
+    return thread->user;
+}
 
-    if (!a && !(a = thread->user = memory_zalloc(1, sizeof(*a))))
-        return NULL;
-    while (method >= a->capacity) {
-        size_t before = a->capacity;
-        uint32_t *larger = array_grow(a->count, &a->capacity, sizeof(*larger));
+static uint32_t active_count(const struct report_ids *active, uint32_t method)
+{
+    uint32_t known = report_ids_get(active, method + 1); /* ids count from 1, numbers from 0 */
 
-        if (!larger)
-            return NULL;
-        memset(larger + before, 0, (a->capacity - before) * sizeof(*larger));
-        a->count = larger;
-    }
-    return &a->count[method];
+    return known ? known - 1 : 0;
+}
+
+static int active_set(struct report_ids *active, uint32_t method, uint32_t count)
+{
+    return report_ids_set(active, method + 1, count);
 }
 
 /* NULL: no memory. */
@@ -44,17 +39,17 @@ static int on_entered(void *context, struct report_calls_thread *thread, struct 
 {
     struct report_call_times *times = context;
     struct report_call_time *time;
-    uint32_t number = 0, *open;
+    struct report_ids *open;
+    uint32_t number = 0;
     int err = report_defs_method(times->defs, call->method, (struct report_place){0, 0}, &number);
 
     if (err)
         return err;
     time = time_of(times, number);
-    open = active(thread, number);
-    if (!time || !open)
+    open = active(thread);
+    if (!time || !open || active_set(open, number, active_count(open, number) + 1))
         return -ENOMEM;
     time->calls++;
-    ++*open;
     call->row = number;
     call->level = 0;
     call->inside = 0;
@@ -66,17 +61,20 @@ static int on_ended(void *context, struct report_calls_thread *thread, struct re
 {
     struct report_call_times *times = context;
     struct report_call_time *time = &times->of[call->row];
+    struct report_call *caller = report_call_caller(thread, call);
     uint64_t ns = t > call->t ? t - call->t : 0;
+    uint32_t others = active_count(thread->user, call->row) - 1;
 
     time->self_ns += ns > call->inside ? ns - call->inside : 0;
     time->unwound += end == REPORT_CALL_UNWOUND;
-    if (--*active(thread, call->row) == 0) { /* the outermost of them */
+    (void)active_set(thread->user, call->row, others); /* it is there: that takes no memory */
+    if (others == 0) {                                 /* the outermost of them */
         time->total_ns += ns;
         if (ns > time->longest_ns)
             time->longest_ns = ns;
     }
-    if (call > thread->open)
-        call[-1].inside += ns;
+    if (caller)
+        caller->inside += ns;
     return 0;
 }
 
@@ -100,11 +98,11 @@ void report_call_times_init(struct report_call_times *times, struct report_defs 
 void report_call_times_fini(struct report_call_times *times)
 {
     for (size_t i = 0; i < times->calls.count; i++) {
-        struct active *a = times->calls.threads[i].user;
+        struct report_ids *active = times->calls.threads[i].user;
 
-        if (a)
-            memory_free(a->count);
-        memory_free(a);
+        if (active)
+            report_ids_free(active);
+        memory_free(active);
     }
     report_calls_fini(&times->calls);
     memory_free(times->of);
@@ -120,8 +118,10 @@ void report_call_times_finish(struct report_call_times *times)
     for (size_t i = 0; i < times->calls.count; i++) {
         struct report_calls_thread *thread = &times->calls.threads[i];
 
-        for (; thread->count; thread->count--)
-            on_ended(times, thread, &thread->open[thread->count - 1], thread->t, REPORT_CALL_OPEN);
+        for (struct report_call *call = report_call_youngest(thread); call;
+             call = report_call_caller(thread, call))
+            on_ended(times, thread, call, thread->t, REPORT_CALL_OPEN);
+        thread->size = thread->open = 0;
     }
 }
 

@@ -1,8 +1,9 @@
 #include "report/calls.h"
 
-#include "report/index.h"
-
-#define UNKNOWN_MAX 65536 /* calls that are made up where a line before was damaged */
+/* Calls that are made up where a line before was damaged: so many, and more for each event that was read. */
+#define MADE_UP           65536
+#define MADE_UP_PER_EVENT 4
+#define NEAR              16 /* younger calls that are passed one by one */
 
 const char *report_call_end_name(enum report_call_end end)
 {
@@ -13,42 +14,138 @@ const char *report_call_end_name(enum report_call_end end)
 
 void report_calls_fini(struct report_calls *c)
 {
-    for (size_t i = 0; i < c->count; i++)
-        memory_free(c->threads[i].open);
+    for (size_t i = 0; i < c->count; i++) {
+        memory_free(c->threads[i].calls);
+        memory_free(c->threads[i].alive);
+    }
     memory_free(c->threads);
+    report_ids_free(&c->ids);
     c->threads = NULL;
     c->count = c->capacity = 0;
 }
 
 struct report_calls_thread *report_calls_thread(struct report_calls *c, uint32_t id)
 {
+    uint32_t known = report_ids_get(&c->ids, id);
     struct report_calls_thread *threads;
 
-    for (size_t i = c->count; i-- > 0;)
-        if (c->threads[i].id == id)
-            return &c->threads[i];
+    if (LIKELY(known))
+        return &c->threads[known - 1];
     if (c->count == c->capacity) {
         threads = array_grow(c->threads, &c->capacity, sizeof(*threads));
         if (!threads)
             return NULL;
         c->threads = threads;
     }
+    if (report_ids_set(&c->ids, id, (uint32_t)c->count))
+        return NULL;
     c->threads[c->count] = (struct report_calls_thread){.id = id};
     return &c->threads[c->count++];
+}
+
+/* Which are open. */
+
+static size_t lowest_bit(size_t i)
+{
+    return i & -i;
+}
+
+/* The last call of thread->calls is a new one. */
+static void alive_push(struct report_calls_thread *thread)
+{
+    size_t last = thread->size, sum = 1;
+
+    for (size_t i = last - 1; i > last - lowest_bit(last); i -= lowest_bit(i))
+        sum += thread->alive[i - 1];
+    thread->alive[last - 1] = (uint32_t)sum;
+}
+
+static void alive_remove(struct report_calls_thread *thread, size_t index)
+{
+    for (size_t i = index + 1; i <= thread->size; i += lowest_bit(i))
+        thread->alive[i - 1]--;
+}
+
+/* The open call that has `younger` ones above it: there are more than those. */
+static struct report_call *find(struct report_calls_thread *thread, size_t younger)
+{
+    struct report_call *call = report_call_youngest(thread);
+    size_t rank = thread->open - younger, at = 0, step = 1;
+
+    if (younger <= NEAR) {
+        while (younger--)
+            call = report_call_caller(thread, call);
+        return call;
+    }
+    while (2 * step <= thread->size)
+        step *= 2;
+    for (; step; step /= 2)
+        if (at + step <= thread->size && thread->alive[at + step - 1] < rank) {
+            at += step;
+            rank -= thread->alive[at - 1];
+        }
+    return &thread->calls[at];
+}
+
+/* Calls that have ended are dropped once they are more than those that are open. */
+static void compact(struct report_calls_thread *thread)
+{
+    size_t all = thread->size;
+    uint32_t older = 0;
+
+    if (all <= 2 * thread->open + NEAR)
+        return;
+    thread->size = 0;
+    for (size_t i = 0; i < all; i++) {
+        struct report_call *call = &thread->calls[thread->size];
+
+        if (thread->calls[i].ended)
+            continue;
+        *call = thread->calls[i];
+        call->older = older;
+        call->younger = (uint32_t)thread->size + 2;
+        older = (uint32_t)++thread->size;
+        alive_push(thread);
+    }
+    if (thread->size)
+        thread->calls[thread->size - 1].younger = 0;
+}
+
+/* Room for one more; NULL: no memory. */
+static struct report_call *push_room(struct report_calls_thread *thread)
+{
+    if (thread->size == thread->capacity) {
+        struct report_call *calls = array_grow(thread->calls, &thread->capacity, sizeof(*calls));
+
+        if (!calls)
+            return NULL;
+        thread->calls = calls;
+    }
+    if (thread->size == thread->alive_capacity) {
+        uint32_t *alive = array_grow(thread->alive, &thread->alive_capacity, sizeof(*alive));
+
+        if (!alive)
+            return NULL;
+        thread->alive = alive;
+    }
+    return &thread->calls[thread->size];
 }
 
 static int push(struct report_calls *c, struct report_calls_thread *thread, uint32_t method,
                 uint64_t t)
 {
-    if (thread->count == thread->capacity) {
-        struct report_call *open = array_grow(thread->open, &thread->capacity, sizeof(*open));
+    struct report_call *call = push_room(thread);
 
-        if (!open)
-            return -ENOMEM;
-        thread->open = open;
-    }
-    thread->open[thread->count] = (struct report_call){.method = method, .t = t, .level = -1};
-    return c->entered(c->context, thread, &thread->open[thread->count++]);
+    if (!call)
+        return -ENOMEM;
+    *call = (struct report_call){
+        .method = method, .t = t, .level = -1, .older = (uint32_t)thread->size};
+    if (thread->size)
+        call[-1].younger = (uint32_t)thread->size + 1;
+    thread->size++;
+    thread->open++;
+    alive_push(thread);
+    return c->entered(c->context, thread, call);
 }
 
 /* The call that has `younger` ones open. */
@@ -58,13 +155,39 @@ static int pop(struct report_calls *c, struct report_calls_thread *thread, uint6
     struct report_call *call;
     int err;
 
-    if (thread->count <= younger)
+    if (thread->open <= younger)
         return 0; /* of a damaged log */
-    call = &thread->open[thread->count - 1 - younger];
+    call = find(thread, younger);
     err = c->ended(c->context, thread, call, t, end);
-    memmove(call, call + 1, younger * sizeof(*call));
-    thread->count--;
+    thread->open--;
+    if (call->older)
+        thread->calls[call->older - 1].younger = call->younger;
+    if (call->younger) {
+        thread->calls[call->younger - 1].older = call->older;
+        call->ended = true;
+        alive_remove(thread, (size_t)(call - thread->calls));
+    } else {
+        thread->size = call->older; /* those between have ended */
+    }
     return err;
+}
+
+/* How many of the open calls, from the oldest, are those that the batch lists. */
+static size_t same_as(const struct report_calls_thread *thread, const struct report_batch *batch)
+{
+    const char *at = batch->open;
+    int64_t method, t;
+    size_t same = 0;
+
+    for (size_t i = 0; i < thread->size; i++) {
+        if (thread->calls[i].ended)
+            continue;
+        if (!report_call_next(&at, &method, &t) || thread->calls[i].method != (uint64_t)method ||
+            thread->calls[i].t != (uint64_t)t)
+            break;
+        same++;
+    }
+    return same;
 }
 
 /* As deep as the batch says that it is: more, or less, if a line before was damaged. */
@@ -73,25 +196,24 @@ static int settle(struct report_calls *c, struct report_calls_thread *thread,
 {
     const char *at = batch->open;
     int64_t method, t;
-    size_t same = 0;
+    size_t same;
     int err = 0;
 
-    while (at && same < thread->count && report_call_next(&at, &method, &t) &&
-           thread->open[same].method == (uint64_t)method && thread->open[same].t == (uint64_t)t)
-        same++;
-    if (!batch->open)
-        same = batch->depth < thread->count ? batch->depth : thread->count;
-    else if (same == batch->depth && same == thread->count)
-        return 0;
-    while (!err && thread->count > same)
+    compact(thread);
+    if (batch->open)
+        same = same_as(thread, batch);
+    else
+        same = batch->depth < thread->open ? batch->depth : thread->open;
+    while (!err && thread->open > same)
         err = pop(c, thread, 0, batch->t, REPORT_CALL_UNKNOWN);
-    at = batch->open;
     for (size_t i = 0; at && !err && report_call_next(&at, &method, &t); i++)
         if (i >= same)
             err = push(c, thread, (uint32_t)method, (uint64_t)t);
-    if (batch->depth <= UNKNOWN_MAX) /* else that number is damaged, too */
-        while (!err && thread->count < batch->depth)
-            err = push(c, thread, 0, batch->t);
+    while (!err && thread->open < batch->depth &&
+           c->made_up < MADE_UP + MADE_UP_PER_EVENT * c->events) { /* else that is damaged, too */
+        err = push(c, thread, 0, batch->t);
+        c->made_up++;
+    }
     return err;
 }
 
@@ -133,7 +255,9 @@ int report_calls_take(struct report_calls *c, const struct report_batch *batch)
         return -ENOMEM;
     err = settle(c, thread, batch);
     thread->t = batch->t;
-    while (!err && report_call_next(&at, &code, &number))
+    while (!err && report_call_next(&at, &code, &number)) {
         err = one(c, thread, code, number);
+        c->events++;
+    }
     return err;
 }

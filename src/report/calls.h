@@ -5,7 +5,7 @@
 #ifndef SHADOWTRACE_REPORT_CALLS_H
 #define SHADOWTRACE_REPORT_CALLS_H
 
-#include "report/record.h"
+#include "report/defs.h"
 
 /* How a call ended. */
 enum report_call_end {
@@ -22,22 +22,44 @@ struct report_call {
     int32_t level;   /* the consumer's own, as are the next two */
     uint64_t inside;
     uint32_t row;
-    uint64_t t; /* when it began */
+    uint32_t older, younger; /* the open calls beside it: index + 1; 0 none */
+    bool ended;              /* below ones that are open: an exception went past these */
+    uint64_t t;              /* when it began */
 };
 
+/*
+ * Calls in the order in which they began. The last one is always open; of those below some may have ended. `alive` is a
+ * Fenwick tree over those that are open, so that the one with so many younger ones is found in a few steps.
+ */
 struct report_calls_thread {
     uint32_t id;
-    struct report_call *open; /* oldest first */
-    size_t count, capacity;
-    uint64_t t; /* of its latest event */
-    void *user; /* the consumer's own */
+    struct report_call *calls; /* oldest first */
+    uint32_t *alive;
+    size_t size, capacity, alive_capacity;
+    size_t open; /* how many of them are */
+    uint64_t t;  /* of its latest event */
+    void *user;  /* the consumer's own */
 };
+
+/* The youngest open call, and the next older one of a call; NULL: there is none. */
+static inline struct report_call *report_call_youngest(const struct report_calls_thread *thread)
+{
+    return thread->size ? &thread->calls[thread->size - 1] : NULL;
+}
+static inline struct report_call *report_call_caller(const struct report_calls_thread *thread,
+                                                     const struct report_call *call)
+{
+    return call->older ? &thread->calls[call->older - 1] : NULL;
+}
 
 struct report_calls {
     struct report_calls_thread *threads;
     size_t count, capacity;
-    /* Each returns 0, or what ends the reading. The call is the youngest of thread->open, but for `ended` of one with
-     * younger ones. */
+    struct report_ids ids; /* of threads: index */
+    uint64_t
+        events; /* read so far: they pay for the calls that are made up where some are missing */
+    uint64_t made_up;
+    /* Each returns 0, or what ends the reading. The call is the youngest, but for `ended` of one with younger ones. */
     int (*entered)(void *context, struct report_calls_thread *thread, struct report_call *call);
     int (*ended)(void *context, struct report_calls_thread *thread, struct report_call *call,
                  uint64_t t, enum report_call_end end);

@@ -242,19 +242,28 @@ static void paths(const struct report_tally *t, const json_t *end, struct report
     report_gap_add(c, REPORT_GAP_PATHS, NULL, NULL, cut ? cut : refused, refused);
 }
 
+static void which_parts(char *to, size_t room, uint64_t from, uint64_t last)
+{
+    if (from == last)
+        snprintf(to, room, "%llu", (unsigned long long)from);
+    else
+        snprintf(to, room, "%llu to %llu", (unsigned long long)from, (unsigned long long)last);
+}
+
 /* Parts that are gone are no longer there to be read: these are the earliest. */
 static void parts(const struct report_tally *t, const json_t *end, struct report_completeness *c)
 {
-    uint64_t before = t->first > 1 ? t->first - 1 : 0, last = t->part;
+    uint64_t before = t->first > 1 ? t->first - 1 : 0, last = t->last;
     uint64_t gone = t->rotated.parts, missing = t->skipped;
-    char which[40] = "";
+    char which[48] = "";
 
     (void)report_member_count(end, "part", &last);
     missing += before > gone ? before - gone : 0;
     missing += last > t->part ? last - t->part : 0;
     if (before > gone)
-        snprintf(which, sizeof(which), before == gone + 1 ? "%llu" : "%llu to %llu",
-                 (unsigned long long)gone + 1, (unsigned long long)before);
+        which_parts(which, sizeof(which), gone + 1, before);
+    else if (last > t->part)
+        which_parts(which, sizeof(which), t->part + 1, last);
     report_gap_add(c, REPORT_GAP_PARTS, which, NULL, missing, 0);
     report_gap_add(c, REPORT_GAP_ROTATED_OUT, NULL, NULL, gone, t->rotated.allocs);
 }

@@ -8,21 +8,79 @@
 
 /* Ids. */
 
-static uint32_t ids_get(const struct report_ids *ids, uint32_t id)
-{
-    size_t page = id >> PAGE_SHIFT;
+#define IDS_FOR_PAGE  256 /* ids that must be there for each page */
+#define MIGRATE_PAGES 16  /* the first ones: ids that came before their page move into it */
 
-    if (UNLIKELY(page >= ids->page_count || !ids->pages[page]))
-        return 0;
-    return ids->pages[page][id & (PAGE_SIZE - 1)];
+/* The slot of an id, or a free one. Call only when there is a table. */
+static struct report_far_id *far_slot(const struct report_ids *ids, uint32_t id)
+{
+    size_t at = (size_t)index_mix(id, 0) & ids->far_mask;
+
+    while (ids->far[at].id && ids->far[at].id != id)
+        at = (at + 1) & ids->far_mask;
+    return &ids->far[at];
 }
 
-static int ids_set(struct report_ids *ids, uint32_t id, uint32_t number)
+static inline uint32_t ids_get(const struct report_ids *ids, uint32_t id)
 {
     size_t page = id >> PAGE_SHIFT;
+    uint32_t value = 0;
 
+    if (LIKELY(page < ids->page_count && ids->pages[page]))
+        value = ids->pages[page][id & (PAGE_SIZE - 1)];
+    return LIKELY(value || !ids->far_used) ? value : far_slot(ids, id)->value;
+}
+
+static int far_set(struct report_ids *ids, uint32_t id, uint32_t value)
+{
+    struct report_far_id *slot;
+
+    if (!ids->far || ids->far_used > ids->far_mask / 2) {
+        size_t size = ids->far ? 2 * (ids->far_mask + 1) : 8;
+        struct report_ids larger = {.far_mask = size - 1};
+
+        larger.far = memory_zalloc(size, sizeof(*larger.far));
+        if (!larger.far)
+            return -ENOMEM;
+        for (size_t i = 0; ids->far && i <= ids->far_mask; i++)
+            if (ids->far[i].id)
+                *far_slot(&larger, ids->far[i].id) = ids->far[i];
+        memory_free(ids->far);
+        ids->far = larger.far;
+        ids->far_mask = larger.far_mask;
+    }
+    slot = far_slot(ids, id);
+    ids->far_used += !slot->id;
+    *slot = (struct report_far_id){id, value};
+    return 0;
+}
+
+/* What came before its page was worth making. Once nothing is left outside, look-ups end in the pages. */
+static void far_migrate(struct report_ids *ids, size_t page)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; ids->far && i <= ids->far_mask; i++) {
+        const struct report_far_id *slot = &ids->far[i];
+
+        if (slot->id && slot->id >> PAGE_SHIFT == page)
+            ids->pages[page][slot->id & (PAGE_SIZE - 1)] = slot->value;
+        else if (slot->id)
+            left += slot->id >> PAGE_SHIFT >= MIGRATE_PAGES ||
+                    slot->id >> PAGE_SHIFT >= ids->page_count ||
+                    !ids->pages[slot->id >> PAGE_SHIFT];
+    }
+    if (left)
+        return;
+    memory_free(ids->far);
+    ids->far = NULL;
+    ids->far_mask = ids->far_used = 0;
+}
+
+static int page_make(struct report_ids *ids, size_t page)
+{
     if (page >= ids->page_count) {
-        size_t count = page + 16;
+        size_t count = page + page / 2 + 1;
         uint32_t **pages = memory_realloc(ids->pages, count * sizeof(*pages));
 
         if (!pages)
@@ -31,8 +89,30 @@ static int ids_set(struct report_ids *ids, uint32_t id, uint32_t number)
         ids->pages = pages;
         ids->page_count = count;
     }
-    if (!ids->pages[page] && !(ids->pages[page] = memory_zalloc(PAGE_SIZE, sizeof(uint32_t))))
+    if (!(ids->pages[page] = memory_zalloc(PAGE_SIZE, sizeof(uint32_t))))
         return -ENOMEM;
+    if (page < MIGRATE_PAGES)
+        far_migrate(ids, page);
+    return 0;
+}
+
+static int ids_set(struct report_ids *ids, uint32_t id, uint32_t number)
+{
+    size_t page = id >> PAGE_SHIFT;
+    bool paged = page < ids->page_count && ids->pages[page];
+    struct report_far_id *far = ids->far_used ? far_slot(ids, id) : NULL;
+
+    if (far && far->id && !(paged && ids->pages[page][id & (PAGE_SIZE - 1)])) {
+        far->value = number + 1;
+        return 0;
+    }
+    if (!paged && page >= ids->count / IDS_FOR_PAGE) {
+        ids->count++;
+        return far_set(ids, id, number + 1);
+    }
+    if (!paged && page_make(ids, page))
+        return -ENOMEM;
+    ids->count += !ids->pages[page][id & (PAGE_SIZE - 1)];
     ids->pages[page][id & (PAGE_SIZE - 1)] = number + 1;
     return 0;
 }
@@ -52,7 +132,8 @@ void report_ids_free(struct report_ids *ids)
     for (size_t i = 0; i < ids->page_count; i++)
         memory_free(ids->pages[i]);
     memory_free(ids->pages);
-    *ids = (struct report_ids){NULL, 0};
+    memory_free(ids->far);
+    memset(ids, 0, sizeof(*ids));
 }
 
 /* Strings: each text once, at an address that stays. */
@@ -690,4 +771,14 @@ int report_defs_alloc_path(struct report_defs *d, const struct report_alloc *a,
                                          : report_defs_path(d, a->node, at, out);
 
     return err || LIKELY(!a->cut) ? err : cut_path(d, *out, out);
+}
+
+int report_defs_event_path(struct report_defs *d, const struct report_record *r, uint32_t *out)
+{
+    uint32_t id = SST_NODE_EMPTY;
+    int err;
+
+    (void)report_member_id(r->json, "node", 0, &id);
+    err = report_defs_path(d, id, r->at, out);
+    return err || !json_is_true(json_object_get(r->json, "cut")) ? err : cut_path(d, *out, out);
 }

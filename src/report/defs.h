@@ -14,10 +14,18 @@
 #include "report/index.h"
 #include "report/record.h"
 
-/* Id to number + 1, in pages, so that one damaged id far out costs one page. */
+/*
+ * Id to number + 1. Ids count from 1, and most logs name nearly all of them: they lie in pages. A page is made only where
+ * enough ids are there to pay for it; ids further out, of a log that is cut or damaged, lie in a hash table. So a map
+ * takes at most some 80 bytes for each id that was set, whatever the ids are.
+ */
 struct report_ids {
     uint32_t **pages;
-    size_t page_count;
+    size_t page_count, count; /* count: of ids that were set */
+    struct report_far_id {
+        uint32_t id, value;
+    } * far; /* open addressing, half full at most; id 0: free */
+    size_t far_mask, far_used;
 };
 
 /* A module, class or method. Number 0 of each table is "not known". */
@@ -122,6 +130,9 @@ int report_defs_inline_class(struct report_defs *d, const struct report_alloc *a
 /* The path of an allocation, whichever way its line says it. Returns: as report_defs_inline_path. */
 int report_defs_alloc_path(struct report_defs *d, const struct report_alloc *a,
                            struct report_place at, uint32_t *out);
+
+/* The path of any other event by its members node and cut; REPORT_PATH_EMPTY without. Returns: 0 or -ENOMEM. */
+int report_defs_event_path(struct report_defs *d, const struct report_record *r, uint32_t *out);
 
 /*
  * The map itself. report_ids_get gives number + 1, 0 for an id that is not there; report_ids_set 0

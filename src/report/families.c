@@ -2,9 +2,8 @@
 
 #include <stdlib.h>
 
-#define NAMES_MAX  512 /* rows that are told by name; further ones are one row */
-#define THROWN_MAX (UINT32_C(1) << 28)
-#define OTHERS     "(others)"
+#define NAMES_MAX 512 /* rows that are told by name; further ones are one row */
+#define OTHERS    "(others)"
 
 static bool equal(const void *context, uint32_t number, const void *key)
 {
@@ -88,39 +87,31 @@ static int thrown(struct families_report *f, const struct report_record *r, uint
     int err = number_in(f, r, "class", report_defs_class, &class_number);
 
     if (!err)
-        err = number_in(f, r, "node", report_defs_path, &path);
+        err = report_defs_event_path(&f->defs, r, &path);
     row = err ? NULL : row_of(&f->table, class_number, path, NULL);
     if (!row)
         return err ? err : -ENOMEM;
     row->count++;
-    if (id >= THROWN_MAX)
-        return 0;
-    while (id >= f->thrown_capacity) {
-        size_t before = f->thrown_capacity;
-        uint32_t *larger = array_grow(f->thrown, &f->thrown_capacity, sizeof(*larger));
-
-        if (!larger)
-            return -ENOMEM;
-        memset(larger + before, 0, (f->thrown_capacity - before) * sizeof(*larger));
-        f->thrown = larger;
-    }
-    f->thrown[id] = (uint32_t)(row - f->table.rows) + 1;
-    return 0;
+    if (!id)
+        return 0; /* damaged: its end will not be found */
+    return report_ids_set(&f->thrown, id, (uint32_t)(row - f->table.rows));
 }
 
 static int on_exception(struct families_report *f, const struct report_record *r)
 {
     static const char *const ends[] = {"caught", "native", "swallowed", "superseded"};
     const char *event = text_in(r, "event");
-    uint64_t id = report_count_in(r->json, "id"), ns = report_count_in(r->json, "ns");
+    uint64_t ns = report_count_in(r->json, "ns");
     struct families_row *row = NULL, *catcher;
-    uint32_t method;
+    uint32_t id = 0, method, known;
     int err;
 
+    (void)report_member_id(r->json, "id", 1, &id);
     if (strcmp(event, "thrown") == 0)
-        return thrown(f, r, (uint32_t)id);
-    if (id < f->thrown_capacity && f->thrown[id])
-        row = &f->table.rows[f->thrown[id] - 1];
+        return thrown(f, r, id);
+    known = id ? report_ids_get(&f->thrown, id) : 0;
+    if (known)
+        row = &f->table.rows[known - 1];
     for (int i = 0; row && i < 4; i++) {
         if (strcmp(event, ends[i]) != 0)
             continue;
@@ -250,7 +241,7 @@ void families_report_fini(struct families_report *f)
     table_fini(&f->table);
     table_fini(&f->catchers);
     collections_fini(&f->collections);
-    memory_free(f->thrown);
+    report_ids_free(&f->thrown);
     report_call_times_fini(&f->calls);
     report_defs_fini(&f->defs);
     report_log_fini(&f->log);

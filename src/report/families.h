@@ -49,9 +49,8 @@ struct families_report {
     struct collections collections; /* gc */
     uint64_t missing;               /* calls that are not in the log */
     /* while reading */
-    uint32_t *thrown; /* row + 1 by id of the exception */
-    size_t thrown_capacity;
-    bool second; /* gc: the pass over the allocations */
+    struct report_ids thrown; /* row by id of the exception */
+    bool second;              /* gc: the pass over the allocations */
     struct report_call_times calls;
     int (*record)(struct families_report *f, const struct report_record *record);
 };

@@ -71,7 +71,7 @@ static inline uint32_t index_find(const struct index *x, uint64_t hash, index_eq
  */
 static inline int index_reserve(struct index *x, index_hash *hash, const void *context)
 {
-    size_t size = x->slots ? (x->mask + 1) * 2 : 1024;
+    size_t size = x->slots ? (x->mask + 1) * 2 : 64;
     struct index larger = {NULL, size - 1, x->used};
 
     if (LIKELY(x->slots && x->used <= x->mask / 2))
@@ -120,7 +120,7 @@ static inline void index_free(struct index *x)
  */
 static inline void *array_grow(void *array, size_t *capacity, size_t size)
 {
-    size_t more = *capacity ? *capacity + *capacity / 2 : 64;
+    size_t more = *capacity ? *capacity + *capacity / 2 : 8;
     void *larger = memory_realloc(array, more * size);
 
     if (larger)

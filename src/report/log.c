@@ -1,8 +1,10 @@
 #include "report/log.h"
 
 #include "report/ahead.h"
+#include "report/parts.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 #define PROGRESS_LINES 32768
 #define SMALL          ((uint64_t)4 << 20) /* bytes of a file that threads are not worth */
@@ -22,6 +24,10 @@ void report_log_fini(struct report_log *log)
     json_decref(log->not_written);
     json_decref(log->header);
     json_decref(log->end);
+    for (size_t i = 0; i < log->path_count; i++)
+        memory_free(log->paths[i]);
+    memory_free(log->paths);
+    memory_free(log->read);
     report_log_init(log);
 }
 
@@ -429,8 +435,36 @@ out:
     return err == -ENOMSG ? -EBADMSG : err;
 }
 
-int report_log_read(const char *path, struct report_defs *defs,
-                    const struct report_consumer *consumer, struct report_log *log)
+/* Whether the file was read before. If not, it has been from now on: 0 or 1; -ENOMEM. */
+static int read_before(struct report_log *log, const char *path)
+{
+    struct report_file_id id, *ids;
+    struct stat st;
+    char **paths;
+
+    if (strcmp(path, "-") == 0 || stat(path, &st))
+        return 0;
+    id = (struct report_file_id){st.st_dev, st.st_ino};
+    for (size_t i = 0; i < log->path_count; i++)
+        if (log->read[i].device == id.device && log->read[i].inode == id.inode)
+            return 1;
+    if (log->path_count == log->path_capacity) {
+        if (!(paths = array_grow(log->paths, &log->path_capacity, sizeof(*paths))))
+            return -ENOMEM;
+        log->paths = paths;
+    }
+    if (log->path_count == log->read_capacity) {
+        if (!(ids = array_grow(log->read, &log->read_capacity, sizeof(*ids))))
+            return -ENOMEM;
+        log->read = ids;
+    }
+    log->paths[log->path_count] = memory_strdup(path);
+    log->read[log->path_count] = id;
+    return log->paths[log->path_count++] ? 0 : -ENOMEM;
+}
+
+static int read_file(const char *path, struct report_defs *defs,
+                     const struct report_consumer *consumer, struct report_log *log)
 {
     struct report_lines *lines = NULL;
     int err = report_lines_open(path, &lines);
@@ -438,5 +472,26 @@ int report_log_read(const char *path, struct report_defs *defs,
     if (!err)
         err = report_log_read_lines(lines, path, defs, consumer, log);
     report_lines_free(lines);
+    return err;
+}
+
+int report_log_read(const char *path, struct report_defs *defs,
+                    const struct report_consumer *consumer, struct report_log *log)
+{
+    struct report_parts parts = {NULL, 0, 0, 0};
+    int err = report_parts_find(path, &parts), before = 0;
+
+    for (size_t i = 0; !err && i < parts.count; i++) {
+        bool asked = i + 1 == parts.count, part = parts.last > 1;
+
+        if (part && (before = read_before(log, parts.paths[i])) != 0)
+            err = before < 0 ? before : 0;
+        else
+            err = read_file(asked ? path : log->paths[log->path_count - 1], defs, consumer, log);
+    }
+    if (parts.last > log->tally.last)
+        log->tally.last = parts.last;
+    log->file = path;
+    report_parts_fini(&parts);
     return err;
 }

@@ -36,12 +36,17 @@ struct report_log {
     uint64_t undefined;     /* ids that lines name and nothing defines */
     uint64_t lost;          /* allocations, of ended recordings; see report_log_lost */
     struct report_recording recording;
-    json_t *lost_by;           /* of the recording being read: reason to cumulative count */
-    json_t *lost_others;       /* of ended recordings, by family; see report_log_lost_others */
-    json_t *lost_families;     /* of the recording being read: family to cumulative count */
-    json_t *not_written;       /* of the recording being read: lines by kind */
-    json_t *header, *end;      /* the last ones */
-    struct report_tally tally; /* of the recording being read */
+    json_t *lost_by;       /* of the recording being read: reason to cumulative count */
+    json_t *lost_others;   /* of ended recordings, by family; see report_log_lost_others */
+    json_t *lost_families; /* of the recording being read: family to cumulative count */
+    json_t *not_written;   /* of the recording being read: lines by kind */
+    json_t *header, *end;  /* the last ones */
+    char **paths; /* of the files that were read: parts that were found are named by nobody else */
+    struct report_file_id {
+        uint64_t device, inode;
+    } * read; /* beside each path: parts of a recording are read once, however often they are named */
+    size_t path_count, path_capacity, read_capacity;
+    struct report_tally tally;       /* of the recording being read */
     struct report_completeness gaps; /* of recordings that are over; see report_log_completeness */
     char why[200]; /* after -EPROTO and -EBADMSG: what is wrong, without the file's name */
 };
@@ -50,10 +55,11 @@ void report_log_init(struct report_log *log);
 void report_log_fini(struct report_log *log);
 
 /*
- * report_log_read - read the log at `path` ("-": standard input).
+ * report_log_read - read the log at `path` ("-": standard input), with the earlier parts of its recording that lie
+ * beside it (report/parts.h), in their order; one that was read before is not read again.
  * Returns: 0; -EPROTO: of a version that this program cannot read; -EBADMSG: not a log at all;
  *          -errno of opening or reading; -ENOMEM. What was read until then is counted.
- * Owns:    all arguments stay the caller's; path is kept in log->file and in problems.
+ * Owns:    all arguments stay the caller's; path is kept in log->file. Problems name files by text of the log's.
  */
 int report_log_read(const char *path, struct report_defs *defs,
                     const struct report_consumer *consumer, struct report_log *log);

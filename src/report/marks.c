@@ -1,6 +1,7 @@
 #include "report/marks.h"
 
 #include "report/index.h"
+#include "report/parts.h"
 
 #include "base/buffer.h"
 
@@ -60,9 +61,9 @@ static int one_line(struct report_marks *marks, struct report_parser *parser,
     return add(marks, text, &at);
 }
 
-int report_marks_read_lines(struct report_lines *lines, struct report_marks *marks)
+static int read_on(struct report_lines *lines, struct report_marks *marks,
+                   struct report_recording *recording)
 {
-    struct report_recording recording = {0, 0, 0, 0};
     struct report_parser parser;
     struct report_line line;
     int err = 0, more = 0;
@@ -70,21 +71,35 @@ int report_marks_read_lines(struct report_lines *lines, struct report_marks *mar
     report_parser_init(&parser);
     while (!err && (more = report_lines_next(lines, &line)) > 0)
         if (UNLIKELY(worth_reading(&line)))
-            err = one_line(marks, &parser, &line, &recording);
+            err = one_line(marks, &parser, &line, recording);
     report_parser_fini(&parser);
     return err ? err : more;
 }
 
+int report_marks_read_lines(struct report_lines *lines, struct report_marks *marks)
+{
+    struct report_recording recording = {0, 0, 0, 0};
+
+    return read_on(lines, marks, &recording);
+}
+
 int report_marks_read(const char *path, struct report_marks *marks)
 {
-    struct report_lines *lines = NULL;
-    int err = report_lines_open(path, &lines);
+    struct report_recording recording = {0, 0, 0, 0};
+    struct report_parts parts = {NULL, 0, 0, 0};
+    int err = report_parts_find(path, &parts);
 
-    if (!err && !report_lines_size(lines))
-        err = -ESPIPE; /* an empty file, too, has no marks */
-    if (!err)
-        err = report_marks_read_lines(lines, marks);
-    report_lines_free(lines);
+    for (size_t i = 0; !err && i < parts.count; i++) {
+        struct report_lines *lines = NULL;
+
+        err = report_lines_open(parts.paths[i], &lines);
+        if (!err && !report_lines_size(lines))
+            err = -ESPIPE; /* an empty file, too, has no marks */
+        if (!err)
+            err = read_on(lines, marks, &recording);
+        report_lines_free(lines);
+    }
+    report_parts_fini(&parts);
     return err;
 }
 

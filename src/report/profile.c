@@ -73,7 +73,7 @@ int report_profile_add(struct report_profile *p, struct report_defs *defs,
         report_problem(defs->problems, r->at, "sample: no node");
         return -EBADMSG;
     }
-    err = report_defs_path(defs, id, r->at, &path);
+    err = report_defs_event_path(defs, r, &path);
     s->approximate += json_is_true(json_object_get(r->json, "approximate"));
     return err ? err : count_path(s, path);
 }

@@ -137,7 +137,8 @@ static int wanted(struct replay *r, uint32_t number, bool *out)
 /* How deep below the first one shown this call is; below 0: it is not shown. */
 static int level_of(struct replay *r, struct report_calls_thread *thread, struct report_call *call)
 {
-    int32_t above = call > thread->open ? call[-1].level : -1;
+    const struct report_call *caller = report_call_caller(thread, call);
+    int32_t above = caller ? caller->level : -1;
     uint32_t number;
     bool starts = !r->filter.method;
     int err = 0;
@@ -182,9 +183,10 @@ static int come_in(struct replay *r, struct report_calls_thread *thread, uint64_
     if (t->inside || now < r->filter.from)
         return 0;
     t->inside = true;
-    for (size_t i = 0; !err && i < thread->count; i++)
-        if (thread->open[i].row == NO_ROW && thread->open[i].t <= r->filter.to)
-            err = show(r, thread, &thread->open[i]);
+    for (size_t i = 0; !err && i < thread->size; i++)
+        if (!thread->calls[i].ended && thread->calls[i].row == NO_ROW &&
+            thread->calls[i].t <= r->filter.to)
+            err = show(r, thread, &thread->calls[i]);
     return err;
 }
 
@@ -235,10 +237,11 @@ static int on_ended(void *context, struct report_calls_thread *thread, struct re
 /* The level of something that happens inside the youngest call; below 0: not shown. */
 static int32_t inner_level(const struct report_calls_thread *thread, const struct replay *r)
 {
-    if (!thread->count)
+    const struct report_call *youngest = report_call_youngest(thread);
+
+    if (!youngest)
         return r->filter.method ? -1 : 0;
-    return thread->open[thread->count - 1].level < 0 ? -1
-                                                     : thread->open[thread->count - 1].level + 1;
+    return youngest->level < 0 ? -1 : youngest->level + 1;
 }
 
 static bool in_range(const struct replay *r, uint64_t t)
@@ -474,12 +477,10 @@ static int finish(struct replay *r)
         if (!own(thread))
             return -ENOMEM;
         err = come_in(r, thread, thread->t > r->last_t ? thread->t : r->last_t);
-        for (size_t n = thread->count; !err && n-- > 0;) {
-            struct report_call *call = &thread->open[n];
-
+        for (struct report_call *call = report_call_youngest(thread); !err && call;
+             call = report_call_caller(thread, call))
             if (call->row != NO_ROW)
                 err = on_ended(r, thread, call, thread->t, REPORT_CALL_OPEN);
-        }
     }
     if (!err && r->count)
         qsort(r->rows, r->count, sizeof(*r->rows), r->filter.interleaved ? by_time : by_thread);

@@ -796,44 +796,116 @@ static void validator_fini(struct validator *v)
     json_decref(v->not_written);
 }
 
+/* One file of the recording. */
+static int read_lines(struct validator *v, struct report_lines *lines,
+                      const struct report_consumer *progress)
+{
+    struct report_line line = {.text = ""};
+    uint64_t before = v->out->lines;
+    int more = 0, err = 0;
+
+    while (!err && (more = report_lines_next(lines, &line)) > 0) {
+        err = one_line(v, &line);
+        v->out->cut |= line.cut;
+        if (UNLIKELY(line.at.line % PROGRESS_LINES == 0) && progress && progress->progress)
+            progress->progress(progress->progress_context, report_lines_taken(lines),
+                               report_lines_size(lines));
+    }
+    v->out->cut |= report_lines_damage(lines) != NULL;
+    report_gap_add(&v->out->gaps, REPORT_GAP_NO_HEADER, NULL, NULL, v->out->lines == before, 0);
+    return err ? err : more;
+}
+
+/* Each part defines all that it uses; counts and times go on. */
+static void next_part(struct validator *v)
+{
+    struct known *const known[] = {&v->modules, &v->classes, &v->methods,
+                                   &v->images,  &v->nodes,   &v->threads};
+
+    for (size_t i = 0; i < COUNT_OF(known); i++) {
+        known_free(known[i]);
+        memset(known[i], 0, sizeof(*known[i]));
+    }
+    memory_free(v->thread);
+    v->thread = NULL;
+    v->thread_capacity = 0;
+}
+
+static int finish(struct validator *v)
+{
+    struct report_validation *out = v->out;
+    int err = out->ended ? 0 : settle(v, NULL);
+
+    report_gap_add(&out->gaps, REPORT_GAP_CUT, NULL, NULL, out->cut, 0);
+    report_gap_add(&out->gaps, REPORT_GAP_DAMAGED, NULL, NULL, v->damaged, 0);
+    report_gap_add(&out->gaps, REPORT_GAP_UNDEFINED, NULL, NULL, v->undefined, 0);
+    return err;
+}
+
+/* Of several parts only all together can be held against the end record, which on_end leaves to this. */
+static void parts_add_up(struct validator *v)
+{
+    static const enum report_gap_kind wrong[] = {REPORT_GAP_MISSING, REPORT_GAP_EXTRA};
+
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        const struct report_gap *gap = report_gap_of(&v->out->gaps, wrong[i]);
+
+        if (gap)
+            report_problem(v->problems, (struct report_place){0, 0},
+                           "the parts do not add up to the end record: %s %" PRIu64 ": %s",
+                           gap->what, gap->count, report_gap_word(wrong[i]));
+    }
+}
+
 int report_validate_lines(struct report_lines *lines, const char *file,
                           const struct report_schema *schema,
                           const struct report_consumer *progress, struct report_problems *problems,
                           struct report_validation *out)
 {
-    struct report_line line = {.text = ""};
     struct validator v;
-    int more = 0, err = validator_init(&v, file, schema, problems, out);
+    int err = validator_init(&v, file, schema, problems, out);
 
-    while (!err && (more = report_lines_next(lines, &line)) > 0) {
-        err = one_line(&v, &line);
-        out->cut |= line.cut;
-        if (UNLIKELY(line.at.line % PROGRESS_LINES == 0) && progress && progress->progress)
-            progress->progress(progress->progress_context, report_lines_taken(lines),
-                               report_lines_size(lines));
-    }
-    out->cut |= report_lines_damage(lines) != NULL;
-    if (!err && !out->ended)
-        err = settle(&v, NULL);
-    report_gap_add(&out->gaps, REPORT_GAP_NO_HEADER, NULL, NULL, out->lines == 0, 0);
-    report_gap_add(&out->gaps, REPORT_GAP_CUT, NULL, NULL, out->cut, 0);
-    report_gap_add(&out->gaps, REPORT_GAP_DAMAGED, NULL, NULL, v.damaged, 0);
-    report_gap_add(&out->gaps, REPORT_GAP_UNDEFINED, NULL, NULL, v.undefined, 0);
+    if (!err)
+        err = read_lines(&v, lines, progress);
+    if (!err)
+        err = finish(&v);
     validator_fini(&v);
-    return err ? err : more;
+    return err;
+}
+
+int report_validate_parts(const struct report_parts *parts, const struct report_schema *schema,
+                          const struct report_consumer *progress, struct report_problems *problems,
+                          struct report_validation *out)
+{
+    struct validator v;
+    int err = validator_init(&v, NULL, schema, problems, out);
+
+    v.tally.last = parts->last;
+    for (size_t i = 0; !err && i < parts->count; i++) {
+        struct report_lines *lines = NULL;
+
+        problems->file = parts->paths[i];
+        if (i)
+            next_part(&v);
+        err = report_lines_open(parts->paths[i], &lines);
+        if (!err)
+            err = read_lines(&v, lines, progress);
+        report_lines_free(lines);
+    }
+    if (!err)
+        err = finish(&v);
+    if (!err && parts->count > 1)
+        parts_add_up(&v);
+    validator_fini(&v);
+    return err;
 }
 
 int report_validate(const char *path, const struct report_schema *schema,
                     const struct report_consumer *progress, struct report_problems *problems,
                     struct report_validation *out)
 {
-    struct report_lines *lines = NULL;
-    int err;
+    char *paths[] = {(char *)(uintptr_t)path};
+    const struct report_parts alone = {.paths = paths, .count = 1};
 
-    memset(out, 0, sizeof(*out));
-    err = report_lines_open(path, &lines);
-    if (!err)
-        err = report_validate_lines(lines, path, schema, progress, problems, out);
-    report_lines_free(lines);
-    return err;
+    return report_validate_parts(&alone, schema, progress, problems, out);
 }

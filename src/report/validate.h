@@ -10,6 +10,7 @@
 #define SHADOWTRACE_REPORT_VALIDATE_H
 
 #include "report/log.h"
+#include "report/parts.h"
 #include "report/schema.h"
 
 struct report_validation {
@@ -33,6 +34,11 @@ struct report_validation {
 int report_validate(const char *path, const struct report_schema *schema,
                     const struct report_consumer *progress, struct report_problems *problems,
                     struct report_validation *out);
+
+/* report_validate_parts - the same of all parts of a recording as one; problems name them. */
+int report_validate_parts(const struct report_parts *parts, const struct report_schema *schema,
+                          const struct report_consumer *progress, struct report_problems *problems,
+                          struct report_validation *out);
 
 /* report_validate_lines - the same from lines already open; file names them in problems. */
 int report_validate_lines(struct report_lines *lines, const char *file,
