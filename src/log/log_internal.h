@@ -157,6 +157,8 @@ struct log {
     uint64_t calls_seen_ended, calls_lost_ended; /* of rings that are freed */
     struct log_call_sums calls;
     uint64_t next_report_ns;
+    uint64_t next_sites_ns,
+        sites_ns; /* --log sites: when sums are written next, and how long after that again */
     uint64_t reported_ticks[PROFILE_SOURCES];
     double ns_per_pair;
     uint32_t calls_resolved,
@@ -194,6 +196,10 @@ static inline bool log_file_full(const struct log *log)
     return UNLIKELY(log->file.error) && log->file.buffer.size >= LOG_KEEP_LIMIT;
 }
 void log_file_pending(const struct log *log, struct log_tally *out); /* of `put`, not in the file */
+static inline void log_file_hurry(struct log *log) /* what waits is written this round */
+{
+    log->file.oldest_ns = 1;
+}
 bool log_file_due(const struct log *log); /* --max-log: this part is as large as it may be */
 int log_file_next(struct log *log,
                   bool keep); /* on to the next part: 0 or -errno, then the present one goes on */

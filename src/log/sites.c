@@ -237,8 +237,10 @@ bool log_sites_write(struct log *log, size_t limit)
     }
     if (sites->done < sites->closing.rows)
         return false;
-    if (sites->done)
+    if (sites->done) {
         table_clear(&sites->closing);
+        log_file_hurry(log); /* it is half a second old already */
+    }
     sites->done = 0;
     return true;
 }

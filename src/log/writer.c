@@ -10,14 +10,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FLUSH_NS      250000000ull /* write when the oldest line is that old */
-#define REPORT_NS     500000000ull /* check, lost, repair, status */
-#define IDLE_NS       50000000ull  /* longest sleep; a ring a quarter full ends it */
-#define CALLS_NS      500000ull    /* the same while calls are traced */
-#define BUSY_NS       2000000ull   /* sleep while events wait for the resolver */
-#define WAITING_LIMIT (4u << 20)   /* events that may wait in our memory, all threads together */
-#define BATCH         4096         /* slots of one ring before the next gets its turn */
-#define SITES_BATCH   1024         /* rows of --log sites before the rings get theirs */
+#define FLUSH_NS  250000000ull /* write when the oldest line is that old */
+#define REPORT_NS 500000000ull /* check, lost, repair, status */
+#define SITES_NS \
+    100000000ull /* --log sites: the first sums; then twice as long each time, up to: */
+#define SITES_MOST_NS 500000000ull
+#define IDLE_NS       50000000ull /* longest sleep; a ring a quarter full ends it */
+#define CALLS_NS      500000ull   /* the same while calls are traced */
+#define BUSY_NS       2000000ull  /* sleep while events wait for the resolver */
+#define WAITING_LIMIT (4u << 20)  /* events that may wait in our memory, all threads together */
+#define BATCH         4096        /* slots of one ring before the next gets its turn */
+#define SITES_BATCH   1024        /* rows of --log sites before the rings get theirs */
 
 static uint64_t now_t(struct log *log)
 {
@@ -342,8 +345,6 @@ static void report(struct log *log, uint64_t now)
     clock_calibrate();
     log_fate_look(log);
     log_watch_expire(log, now);
-    if (log->sites)
-        log_sites_turn(log);
     log_write_reports(log, now_t(log));
     log_status_write(log, "recording");
 }
@@ -421,6 +422,22 @@ uint64_t log_zero_ns(const struct log *log)
     return log->zero_ns;
 }
 
+/*
+ * --log sites: what was counted is in the file within a second, and soon after the start: a program may end at once.
+ * Returns whether rows are left to be written.
+ */
+static bool write_sites(struct log *log, uint64_t now)
+{
+    if (now >= log->next_sites_ns) {
+        log->sites_ns = log->sites_ns ? 2 * log->sites_ns : SITES_NS;
+        if (log->sites_ns > SITES_MOST_NS)
+            log->sites_ns = SITES_MOST_NS;
+        log->next_sites_ns = now + log->sites_ns;
+        log_sites_turn(log);
+    }
+    return !log_sites_write(log, SITES_BATCH) && !log_file_full(log);
+}
+
 static enum found round_once(struct log *log)
 {
     enum found found = FOUND_NOTHING;
@@ -439,9 +456,9 @@ static enum found round_once(struct log *log)
     }
     log_messages_take(log); /* behind what was recorded before them */
     retire(log);
-    if (log->sites && !log_sites_write(log, SITES_BATCH) && !log_file_full(log))
-        found = FOUND_MORE;
     now = clock_ns();
+    if (log->sites && write_sites(log, now))
+        found = FOUND_MORE;
     log_calls_flush_old(log, now);
     report(log, now);
     flush(log, now);

@@ -113,6 +113,42 @@ static void a_path_that_was_not_kept_is_a_line_of_its_own(void **state)
     json_decref(lines);
 }
 
+/* A program may end before anything is reported for the first time. */
+static void sums_are_written_before_the_first_report(void **state)
+{
+    struct names_class *class = class_new(w, "C");
+    struct names_method *method = method_new(w, "A()");
+    struct tree_node *node = node_new(w, NULL, method, 1);
+    bool site = false, lost = false;
+    json_t *lines = NULL, *line;
+    size_t i;
+
+    (void)state;
+    start(w);
+    while (
+        !load_acquire(&w->log->shown_part)) /* the first round is over, and has reported nothing */
+        usleep(1000);
+    w->ring = ring_new(w);
+    event_lose(w->ring, EVENT_LOST_NO_CLASS);
+    store_relaxed(&w->ring->seen, 1);
+    allocate_on(w->ring, class, node, 0, 24, EVENT_HEAP_NORMAL);
+    while (!lost) {
+        bool cut;
+
+        usleep(10000);
+        json_decref(lines);
+        lines = lines_read(w->path, &cut);
+        json_array_foreach(lines, i, line)
+        {
+            site |= is(line, "site");
+            lost |= is(line, "lost");
+            assert_true(site || !lost);
+        }
+    }
+    json_decref(lines);
+    stop(w);
+}
+
 static void each_part_of_a_site_tells_it_apart(void **state)
 {
     struct names_class *class = class_new(w, "C"), *other = class_new(w, "D");
@@ -388,6 +424,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(allocations_of_one_site_are_one_line),
         TEST(a_path_that_was_not_kept_is_a_line_of_its_own),
+        TEST(sums_are_written_before_the_first_report),
         TEST(each_part_of_a_site_tells_it_apart),
         TEST(many_sites_are_all_counted),
         TEST(lines_count_what_came_since_the_last),
