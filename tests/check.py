@@ -9,11 +9,19 @@ compile alone), examples (each run), e2e (the real runtime; tests/e2e/run.py).
 import argparse
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def take_signals():
+    """As in tests/e2e/harness.py: what nohup ignores, the tests are to get as usual."""
+    for number in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2:
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
 
 
 class Totals:
@@ -131,6 +139,7 @@ def main():
     parser.add_argument('build')
     parser.add_argument('--only', action='append', choices=list(PARTS))
     arguments = parser.parse_args()
+    take_signals()
     totals = Totals()
     for name, part in PARTS.items():
         if not arguments.only or name in arguments.only:

@@ -2,6 +2,7 @@
  * cmd_annotate.c - a source file with what its lines allocated in the margin.
  */
 #include "cli/commands.h"
+#include "cli/print_json.h"
 #include "cli/reading.h"
 #include "cli/source_lines.h"
 #include "cli/text.h"
@@ -437,7 +438,7 @@ static int print_json(const struct annotate *a, const struct source *s, FILE *ou
 {
     struct buffer b = BUFFER_INIT, text = BUFFER_INIT;
     json_t *said = reading_log_json(report_sites_log(a->sites), a->problems);
-    char *log = said ? json_dumps(said, JSON_COMPACT) : NULL;
+    char *log = print_json_text(said, JSON_COMPACT);
     bool first = true, failed;
     size_t type = 0;
 
@@ -473,7 +474,7 @@ static int print_json(const struct annotate *a, const struct source *s, FILE *ou
     failed = b.failed || !log;
     if (!failed)
         fputs(b.data, out);
-    free(log);
+    memory_free(log);
     buffer_free(&text);
     buffer_free(&b);
     return failed ? -ENOMEM : 0;

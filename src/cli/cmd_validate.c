@@ -11,11 +11,12 @@
 #include <limits.h>
 #include <string.h>
 
-enum { OPT_FORMAT = 256, OPT_SCHEMA };
+enum { OPT_FORMAT = 256, OPT_SCHEMA, OPT_QUIET };
 
 static const struct option options[] = {
     {"format", required_argument, NULL, OPT_FORMAT},
     {"schema", required_argument, NULL, OPT_SCHEMA},
+    {"quiet", no_argument, NULL, OPT_QUIET},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -61,7 +62,7 @@ static void print_text(const struct verdict *d, FILE *out)
     else
         fprintf(out, "; not ended%s\n", v->cut ? " (cut within its last line)" : "");
     if (!report_complete(&v->gaps))
-        fprintf(out, "%s: NOT COMPLETE:\n", d->path);
+        fprintf(out, "%s: NOT COMPLETE:\n", path);
     print_gaps(&v->gaps, out);
 }
 
@@ -93,7 +94,7 @@ static json_t *json_of(const struct verdict *d)
 }
 
 static int validate_one(const char *path, const struct report_schema *schema, bool json, bool first,
-                        FILE *out)
+                        bool quiet, FILE *out)
 {
     struct verdict d = {.path = path};
     struct reading_progress progress;
@@ -101,7 +102,7 @@ static int validate_one(const char *path, const struct report_schema *schema, bo
     int err, status = CLI_OK;
 
     report_problems_init(&d.problems);
-    reading_progress_init(&progress, &(const struct reading_options){.quiet = false});
+    reading_progress_init(&progress, &(const struct reading_options){.quiet = quiet});
     err = report_parts_find(path, &d.parts);
     if (!err)
         err = report_validate_parts(&d.parts, schema, &shown, &d.problems, &d.v);
@@ -154,7 +155,8 @@ static int schema_from(const char *path, struct report_schema **out)
     return err ? CLI_IO : CLI_OK;
 }
 
-static int validate(char **logs, const char *schema_path, enum reading_format format, FILE *out)
+static int validate(char **logs, const char *schema_path, enum reading_format format, bool quiet,
+                    FILE *out)
 {
     struct report_schema *schema = NULL;
     bool json = format == READING_JSON, first = true;
@@ -165,7 +167,7 @@ static int validate(char **logs, const char *schema_path, enum reading_format fo
     if (json)
         fputs("{\"logs\":[", out);
     for (; *logs; logs++) {
-        int one = validate_one(*logs, schema, json, first, out);
+        int one = validate_one(*logs, schema, json, first, quiet, out);
 
         first &= one == CLI_IO; /* such a log left nothing in the list */
         status = one > status ? one : status;
@@ -180,6 +182,7 @@ static int validate_run(int argc, char **argv, FILE *out)
 {
     enum reading_format format = READING_TEXT;
     const char *schema = NULL;
+    bool quiet = false;
     int option;
 
     optind = 0;
@@ -190,14 +193,16 @@ static int validate_run(int argc, char **argv, FILE *out)
             cli_help(&cmd_validate, out);
             return CLI_OK;
         }
-        if (option == OPT_SCHEMA)
+        if (option == OPT_QUIET)
+            quiet = true;
+        else if (option == OPT_SCHEMA)
             schema = optarg;
         else if (!reading_format(optarg, &format))
             return cli_usage_error(&cmd_validate, "--format cannot be \"%.100s\"", optarg);
     }
     if (optind == argc)
         return cli_usage_error(&cmd_validate, "a log is missing");
-    return validate(argv + optind, schema, format, out);
+    return validate(argv + optind, schema, format, quiet, out);
 }
 
 const struct cli_command cmd_validate = {
@@ -212,6 +217,8 @@ const struct cli_command cmd_validate = {
                "\n"
                "  --format FORMAT   text (default): FILE:LINE: offset BYTE: what; or json\n"
                "  --schema FILE     another schema than the one built in\n"
+               "  --quiet           no progress bar (there is none anyway where stderr is no "
+               "terminal)\n"
                "\n"
                "Exit status 1 if there is any problem.\n",
     .run = validate_run,

@@ -32,6 +32,8 @@ static void complain(const struct cli_command *command, const char *format, va_l
 
     vsnprintf(text, sizeof(text), format, args);
     clean_in_place(text);
+    fflush(
+        stdout); /* or this would stand amid what was printed before, where both go to one place */
     fprintf(stderr, "shadowtrace%s%s: %s\n", command ? " " : "", command ? command->name : "",
             text);
 }

@@ -2,6 +2,7 @@
 
 #include "cli/print_json.h"
 #include "cli/reading.h"
+#include "cli/terminal.h"
 #include "cli/text.h"
 
 #include <inttypes.h>
@@ -29,12 +30,12 @@ static const char *method_name(const struct print_families *p, struct buffer *b,
 static void put_class(const struct print_families *p, uint32_t class_number, size_t used, FILE *out)
 {
     text_elide(out, report_class(&p->report->defs, class_number)->name,
-               p->stack.wide ? SIZE_MAX : TEXT_WIDTH - used);
+               p->stack.wide ? SIZE_MAX : terminal_width(out) - used);
 }
 
 static void put_method(const struct print_families *p, const char *name, size_t used, FILE *out)
 {
-    text_elide_method(out, name, p->stack.wide ? SIZE_MAX : TEXT_WIDTH - used);
+    text_elide_method(out, name, p->stack.wide ? SIZE_MAX : terminal_width(out) - used);
 }
 
 static void exceptions_text(const struct print_families *p, FILE *out)

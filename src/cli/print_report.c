@@ -2,6 +2,7 @@
 
 #include "cli/print_json.h"
 #include "cli/reading.h"
+#include "cli/terminal.h"
 #include "cli/text.h"
 
 #include <string.h>
@@ -146,7 +147,7 @@ static void print_row(const struct print_report *p, const struct report_row *row
         print_calls(p, row, out);
         used += CALLS_WIDTH;
     }
-    print_report_what(p, row, p->stack.wide ? SIZE_MAX : TEXT_WIDTH - used, out);
+    print_report_what(p, row, p->stack.wide ? SIZE_MAX : terminal_width(out) - used, out);
     putc('\n', out);
     if (p->by == REPORT_BY_SITE)
         print_stack_text(&p->stack, row->path, row->il, "      ", out);
@@ -188,7 +189,7 @@ static size_t rows_to_print(const struct print_report *p)
 static void print_mark(const char *before, const char *mark, FILE *out)
 {
     fprintf(out, "%s the mark \"", before);
-    text_elide(out, mark, TEXT_WIDTH);
+    text_elide(out, mark, terminal_width(out));
     putc('"', out);
 }
 

@@ -1,6 +1,7 @@
 #include "cli/print_stack.h"
 
 #include "cli/print_json.h"
+#include "cli/terminal.h"
 #include "cli/text.h"
 
 #include "report/fold.h"
@@ -141,7 +142,7 @@ static void print_frame(const struct print_stack *p, const struct frame *f, cons
         [SST_CALL_UNHOOKED] = "  (through code without hooks)",
     };
     const char *filter = f->filter ? " [filter]" : "", *call = calls[f->call] ? calls[f->call] : "";
-    size_t room = p->wide ? SIZE_MAX : TEXT_WIDTH - strlen(indent) - strlen(at);
+    size_t room = p->wide ? SIZE_MAX : terminal_width(out) - strlen(indent) - strlen(at);
     struct buffer name = BUFFER_INIT;
     struct source_line line;
     char where[PRINT_WHERE_SIZE] = "";

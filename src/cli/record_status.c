@@ -408,6 +408,22 @@ static char *take_notes(const json_t *object)
     return b.data ? buffer_take(&b) : NULL;
 }
 
+/* Its words, as one would type them but for quotes. */
+static char *take_command(const json_t *object)
+{
+    struct buffer b = BUFFER_INIT;
+    json_t *word;
+    size_t i;
+
+    json_array_foreach(json_object_get(object, "command"), i, word)
+    {
+        if (i)
+            buffer_char(&b, ' ');
+        append_text(&b, word);
+    }
+    return b.data ? buffer_take(&b) : NULL;
+}
+
 /* A file of the folder, if it is one, and no more than a process would write: nothing else may hold us up. */
 static json_t *load(int folder, const char *name)
 {
@@ -445,6 +461,10 @@ static void read_process(int folder, const char *name, long pid, struct record_p
     p->lost = take_number(object, "lost", &lost_there);
     p->gone = take_number(json_object_get(object, "rotated_out"), "allocs", &lost_there);
     p->bytes = take_number(object, "bytes", &p->sized);
+    p->written = take_number(object, "written", &p->split);
+    p->estimated_bytes = take_number(object, "estimated_bytes", &p->sampled);
+    p->estimated_allocs = take_number(object, "estimated_allocs", &p->sampled);
+    p->command = take_command(object);
     json_decref(object);
 }
 
@@ -516,6 +536,7 @@ void record_status_free(struct record_processes *p)
         memory_free(p->process[i].notes);
         memory_free(p->process[i].uncontrolled);
         memory_free(p->process[i].no_native);
+        memory_free(p->process[i].command);
     }
     memory_free(p->process);
     memset(p, 0, sizeof(*p));

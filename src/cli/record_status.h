@@ -26,12 +26,15 @@ struct record_process {
     enum record_state state;
     char *name, *log, *reason, *runtime;
     char *notes; /* lines, each ended by a newline: other losses, patterns that no method matched */
-    char *no_native;     /* why native frames could not be had although they were wanted */
-    char *uncontrolled;  /* why it had no control socket although it was wanted */
-    bool unverified;     /* on a version of the runtime that this one was not tested with */
-    bool counted, sized; /* seen and lost are known; bytes is */
-    uint64_t seen, lost, bytes;
+    char *no_native;            /* why native frames could not be had although they were wanted */
+    char *uncontrolled;         /* why it had no control socket although it was wanted */
+    bool unverified;            /* on a version of the runtime that this one was not tested with */
+    bool counted, sized, split; /* seen and lost are known; bytes is; written is */
+    uint64_t seen, lost, bytes, written; /* bytes are of the written */
     uint64_t gone; /* written, in a log or a part of it that is not there any more */
+    bool sampled;  /* then what the program made is estimated: */
+    uint64_t estimated_allocs, estimated_bytes;
+    char *command; /* its command line */
 };
 
 struct record_processes {

@@ -43,15 +43,26 @@ static void print_counts(FILE *out, const struct record_process *p)
 
     if (!p->counted)
         return;
-    fprintf(out, ": %s allocation%s", text_count(&number, p->seen), p->seen == 1 ? "" : "s");
-    if (p->sized)
-        fprintf(out, ", %s", record_summary_bytes(p->bytes, bytes));
+    if (p->sampled) {
+        fprintf(out, ": about %s allocation%s, %s, estimated from ",
+                text_count(&number, p->estimated_allocs), text_plural(p->estimated_allocs),
+                record_summary_bytes(p->estimated_bytes, bytes));
+        fprintf(out, "%s sampled", text_count(&number, p->seen));
+    } else {
+        fprintf(out, ": %s allocation%s", text_count(&number, p->seen), text_plural(p->seen));
+        if (p->sized && !p->lost)
+            fprintf(out, ", %s", record_summary_bytes(p->bytes, bytes));
+    }
     if (p->lost)
         fprintf(out, ", %s of them LOST", text_count(&number, p->lost));
     if (p->gone)
         fprintf(out, ", %s of them written, but gone since", text_count(&number, p->gone));
     if (!p->lost && !p->gone)
         fputs(", none lost", out);
+    if (p->lost && p->sized && p->split && !p->sampled) { /* bytes are of what was written */
+        fprintf(out, "; written were %s", text_count(&number, p->written));
+        fprintf(out, ", %s", record_summary_bytes(p->bytes, bytes));
+    }
 }
 
 static void print_state(FILE *out, const struct record_process *p)
@@ -91,7 +102,8 @@ static void print_notes(FILE *out, const char *notes)
     }
 }
 
-static void print_process(FILE *out, const struct record_process *p, const char *here)
+/* `all`: of several processes each says its command line, too: their names alone may not tell which is which. */
+static void print_process(FILE *out, const struct record_process *p, const char *here, bool all)
 {
     const char *log = p->log ? from_here(p->log, here) : NULL;
     char size[RECORD_BYTES_SIZE];
@@ -103,6 +115,11 @@ static void print_process(FILE *out, const struct record_process *p, const char 
     fprintf(out, "pid %ld)", p->pid);
     print_state(out, p);
     putc('\n', out);
+    if (all && p->command) {
+        fputs(PREFIX "    ", out);
+        text_elide(out, p->command, TEXT_WIDTH - strlen(PREFIX) - 4);
+        putc('\n', out);
+    }
     if (p->unverified)
         fputs(PREFIX "    this version of .NET is not verified: stacks are compared with --check\n",
               out);
@@ -129,7 +146,7 @@ void record_summary_print(FILE *out, const struct record_processes *p, const cha
                      (one->state == RECORD_STATE_DECLINED && all_declined);
 
         if (!quiet || wrong)
-            print_process(out, one, here);
+            print_process(out, one, here, p->count > 1);
     }
 }
 

@@ -1,6 +1,7 @@
 #include "cli/source_lines.h"
 
 #include "base/buffer.h"
+#include "base/clean.h"
 #include "symbols/symbols.h"
 
 #include <errno.h>
@@ -41,6 +42,7 @@ struct source_lines {
     struct answer *answers;
     size_t answer_count, answer_capacity;
     struct index index;
+    struct buffer notes; /* lines for stderr, kept until what they would fall into is printed */
 };
 
 /*
@@ -83,10 +85,22 @@ int source_lines_new(const struct cli_command *command, const struct report_defs
     return 0;
 }
 
+static void print_notes(struct source_lines *s)
+{
+    char *line = s->notes.data, *end;
+
+    for (; line && (end = strchr(line, '\n')); line = end + 1) {
+        *end = '\0';
+        cli_complain(s->command, "%s", line);
+    }
+    buffer_free(&s->notes);
+}
+
 void source_lines_free(struct source_lines *s)
 {
     if (!s)
         return;
+    print_notes(s);
     for (size_t i = 0; i < s->module_count; i++) {
         symbols_free(s->modules[i].symbols);
         json_decref(s->modules[i].json);
@@ -140,6 +154,16 @@ static struct symbols *open_build(const struct source_lines *s, const char *path
     return symbols;
 }
 
+static void note(struct source_lines *s, const char *format, const char *what)
+{
+    char line[1200];
+
+    snprintf(line, sizeof(line), format, what);
+    clean_in_place(line); /* one line it is */
+    buffer_text(&s->notes, line);
+    buffer_char(&s->notes, '\n');
+}
+
 static void open_module(struct source_lines *s, const struct report_def *def,
                         struct module_lines *module)
 {
@@ -161,13 +185,12 @@ static void open_module(struct source_lines *s, const struct report_def *def,
     case SYMBOLS_MISSING:
         break;
     default:
-        cli_complain(s->command, "no lines: %s", error.text);
+        note(s, "no lines: %s", error.text);
     }
     /* Built again since, it may have other lines; what has none is nobody's concern. */
     if (module->symbols && !known && s->started && stat(def->path, &st) == 0 &&
         st.st_mtime > s->started) {
-        cli_complain(s->command, "%s was written after the recording began: no lines from it",
-                     def->path);
+        note(s, "%s was written after the recording began: no lines from it", def->path);
         symbols_free(module->symbols);
         module->symbols = NULL;
     }
@@ -201,7 +224,7 @@ static bool is_framework(const struct source_lines *s, const struct report_def *
     return false;
 }
 
-void source_lines_missing(const struct source_lines *s)
+void source_lines_missing(struct source_lines *s)
 {
     static const char *const why[] = {[SYMBOLS_NO_ASSEMBLY] = "its file is gone",
                                       [SYMBOLS_NONE] = "built without symbols",
@@ -209,6 +232,8 @@ void source_lines_missing(const struct source_lines *s)
     struct buffer b = BUFFER_INIT;
     size_t count = 0;
 
+    if (s)
+        print_notes(s);
     for (size_t i = 0; s && i < s->module_count; i++) {
         const struct report_def *def = report_module(s->defs, (uint32_t)i);
         enum symbols_reason reason = s->modules[i].reason;

@@ -38,7 +38,7 @@ void source_lines_free(struct source_lines *s);
 bool source_line_of(struct source_lines *s, uint32_t method, int32_t il, struct source_line *out);
 
 /* source_lines_missing - one line, if any, for all modules asked about that have no symbols. */
-void source_lines_missing(const struct source_lines *s);
+void source_lines_missing(struct source_lines *s);
 
 /*
  * source_line_url - the address of a line on the web, by Source Link. It is the PDB's word: to be

@@ -34,6 +34,17 @@ struct terminal terminal_of(FILE *out)
     return terminal_from(is_terminal, size.ws_col, getenv("TERM"), getenv("NO_COLOR"));
 }
 
+size_t terminal_width(FILE *out)
+{
+    static size_t width;
+    static FILE *of;
+
+    if (out != of)
+        width = terminal_of(out).width;
+    of = out;
+    return width;
+}
+
 const char *terminal_strong(const struct terminal *t)
 {
     return t->colour ? "\033[1;31m" : "";

@@ -147,6 +147,8 @@ struct log {
     struct log_tally part_began;          /* `put` when this part did */
     uint64_t not_written[SST_KIND_COUNT]; /* dropped, of kinds that nothing else counts */
     uint64_t reported_not_written;
+    double estimated_allocs, estimated_bytes; /* what the sampled ones stand for, if `sampled` */
+    bool sampled;
     uint64_t row_allocs, row_bytes; /* --log sites: counted, and in no line yet */
     uint64_t lost_here[EVENT_LOST_REASONS], waiting;
     uint64_t lost_by_ended, seen_by_ended,

@@ -616,6 +616,12 @@ void log_status_write(const struct log *log, const char *state)
                             json_integer((json_int_t)tree_refused(c->tree)));
         json_object_set_new(status, "cut_allocs", json_integer((json_int_t)log->put.cut));
     }
+    if (status && log->sampled) {
+        json_object_set_new(status, "estimated_allocs",
+                            json_integer((json_int_t)log->estimated_allocs));
+        json_object_set_new(status, "estimated_bytes",
+                            json_integer((json_int_t)log->estimated_bytes));
+    }
     if (status && c->control && !uncontrolled)
         json_object_set_new(status, "control", log_text(c->control));
     if (status && c->unverified)

@@ -50,6 +50,20 @@ static int define_for(struct log *log, const struct event *event)
                                                              : log_define_node(log, event->node);
 }
 
+/* --sample: what all allocations come to, of which only some have an event. */
+static void weigh(struct log *log, const struct log_thread *thread, const struct event *event)
+{
+    double bytes = (double)event_bytes(event), weight = log_weight(thread, event);
+
+    if (!log->sampled) { /* those before stand for themselves */
+        log->sampled = true;
+        log->estimated_bytes = (double)(log->put.bytes + log->row_bytes) - bytes;
+        log->estimated_allocs = (double)log_written(log) - 1;
+    }
+    log->estimated_bytes += weight;
+    log->estimated_allocs += bytes > 0 ? weight / bytes : 1;
+}
+
 static int write_alloc(struct log *log, struct log_thread *thread, const struct event *event)
 {
     struct buffer *b = &log->file.buffer;
@@ -73,6 +87,8 @@ static int write_alloc(struct log *log, struct log_thread *thread, const struct 
     log->put.lines[SST_KIND_ALLOC]++;
     log->put.allocs++;
     log->put.bytes += event_bytes(event);
+    if (UNLIKELY(thread->sample || log->sampled))
+        weigh(log, thread, event);
     log->put.cut += tree_is_cut(event->node);
     if (UNLIKELY(log->watch))
         log_watch_add(log, thread, event);
@@ -87,6 +103,8 @@ static int count_alloc(struct log *log, struct log_thread *thread, const struct 
     if (!err) {
         log->row_allocs++;
         log->row_bytes += event_bytes(event);
+        if (UNLIKELY(thread->sample || log->sampled))
+            weigh(log, thread, event);
     }
     return err;
 }

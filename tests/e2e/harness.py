@@ -58,6 +58,17 @@ def use_framework(framework):
     DEFAULT_FRAMEWORK = framework
 
 
+def take_signals():
+    """What is ignored here (nohup, a job in the background) stays ignored in all that is started, which tests send signals
+    to. A handler that does nothing is as good for us, and not inherited."""
+    for number in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2:
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
+
+
+take_signals()
+
+
 class Skip(Exception):
     pass
 
