@@ -76,6 +76,8 @@ def spoilt_log(source, target, module):
             if kind == 'end':
                 record.setdefault('events', {})[EVIL] = {'seen': 9, 'written': 2, 'lost': 7}
                 record['lost_by'] = {EVIL: 3}
+                record['file'] = {'moved': EVIL}
+                record['not_written'] = {EVIL: 3}
                 out.write('"' + EVIL + '\udcff"\n{"kind":"' + EVIL.replace('\n', '') + '\n')
                 for more in MORE:
                     out.write(json.dumps(spoil(more, TEXTS.get(more['kind'], ())), separators=(',', ':')) + '\n')
@@ -208,9 +210,10 @@ def test_what_processes_report_reaches_the_terminal_clean(t):
     one = {'state': 'ended', 'executable': '/x/' + EVIL, 'command': [EVIL], 'log': EVIL, 'reason': EVIL, 'runtime': EVIL, 'seen': 3,
            'bytes': 5, 'lost': 1, 'unverified': True, 'uncontrolled': EVIL, 'no_native': EVIL,
            'events': {EVIL: {'seen': 3, 'lost': 1}}, 'values': {'lost': 1, 'posted': 1},
+           'file': {'moved': EVIL}, 'not_written': {EVIL: 2},
            'unmatched': [{'option': EVIL, 'pattern': EVIL, 'near': [EVIL]}]}
     states = [dict(one, state=state) for state in ('ended', 'failed', 'declined', 'recording', EVIL)]
-    states += [dict(one, executable='/usr/bin/dotnet', command=['dotnet', EVIL + '.dll']), dict(one, log=log)]
+    states += [dict(one, executable='/usr/bin/dotnet', command=['dotnet', EVIL + '.dll']), dict(one, log=log, file={})]
     result = clean(run([harness.TOOL, 'record', '--', sys.executable, '-c', STATUS, json.dumps(states)], cwd=t.path()))
     t.equal(result.status, 0, result)
     t.true(result.err.count(b'FORGED') > 20 and b'shadowtrace report' in result.err, result)

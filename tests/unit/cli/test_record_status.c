@@ -220,7 +220,8 @@ static void the_summary_tells_of_other_losses(void **state)
     (void)state;
     put(1, "{\"executable\":\"/x/app\",\"state\":\"ended\",\"seen\":1,\"lost\":0,"
            "\"values\":{\"posted\":5,\"lost\":3},\"events\":{\"calls\":{\"seen\":140370,"
-           "\"written\":139559,\"lost\":811},\"jit\":{\"seen\":2,\"written\":2,\"lost\":0}}}");
+           "\"written\":139559,\"lost\":811,\"lost_by\":{\"ring_full\":811}},\"jit\":{\"seen\":2,"
+           "\"written\":2,\"lost\":0}}}");
     assert_string_equal(summary(false), "shadowtrace: app (pid 1): 1 allocation, none lost\n"
                                         "shadowtrace:     LOST of calls: 811 of 140370 (a larger "
                                         "--call-buffer keeps more); of values: 3 of 8\n");
