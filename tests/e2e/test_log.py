@@ -229,6 +229,46 @@ def test_a_limited_log_keeps_its_newest_part(t):
     t.true(end, 'no end')
     t.equal((end['seen'], end['lost']), (end['written'], 0), 'seen')
     t.true(end['log_bytes'] > 4 * limit, 'the limit was never reached')
+    gone = end['rotated_out']
+    t.equal(allocs + gone['allocs'], end['written'], 'in both parts, and overwritten')
+    t.true('none lost' not in r.errors and '--max-log has overwritten %d of its parts' % gone['parts'] in r.errors, r)
+
+
+def while_it_is_written(t, change, *options):
+    """A recording whose log `change` is done to in its middle: its path, and what record said."""
+    path = t.path('log.ndjson')
+    process = t.start([TOOL, 'record', '-o', path] + list(options) + ['--'] + PROGRAM.command('Ticker') +
+                      ['--seconds', '3'], stdin=subprocess.DEVNULL)
+    for _ in range(20):  # a second of it
+        process.stdout.readline()
+    change(path)
+    _, err = process.communicate(timeout=60)
+    t.equal(process.returncode, 0, err)
+    return path, err.decode()
+
+
+@needs('Ticker')
+def test_a_log_that_is_moved_is_whole_where_it_is(t):
+    path, err = while_it_is_written(t, lambda path: os.rename(path, path + '.old.ndjson'))
+    log = Log(path + '.old.ndjson')
+    t.true('none lost' in err and 'moved' in err, err)
+    t.true('/log.ndjson.old.ndjson    (' in err, err)
+    t.equal(log.end['file'], {'moved': path + '.old.ndjson'}, 'file')
+    t.equal((log.end['lost'], log.end['written']), (0, len(log.allocs)), 'lost, written')
+    t.true(not os.path.exists(path), 'another log')
+
+
+@needs('Ticker')
+@each('how', 'removed', 'truncated')
+def test_what_is_gone_of_a_log_is_told(t, how):
+    path, err = while_it_is_written(t, os.remove if how == 'removed' else lambda path: os.truncate(path, 0))
+    t.true('none lost' not in err and 'its log was ' + how in err and 'gone since' in err, err)
+    log = Log(path)  # it began anew
+    gone = log.end['rotated_out']
+    t.true(how in log.end['file'] and gone['allocs'] > 10_000, log.end)
+    t.equal(log.end['written'], len(log.allocs) + gone['allocs'], 'written')
+    t.equal(log.end['seen'], log.end['written'] + log.end['lost'], 'seen')
+    t.equal(log.header['rotated_out'], gone, 'in the header')
 
 
 @needs('Exceptions')

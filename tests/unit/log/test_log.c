@@ -1056,6 +1056,33 @@ static void a_log_that_can_be_written_again_goes_on(void **state)
     json_decref(lines);
 }
 
+static void lift_the_limit(int signal)
+{
+    (void)signal;
+    unlimit_file_size();
+}
+
+/* One write fails, and the next would not. */
+static void a_failure_that_passes_at_the_very_end_costs_nothing(void **state)
+{
+    (void)state;
+    for (unsigned compress = 0; compress < 2; compress++) {
+        json_t *lines;
+
+        w->options.compress = compress;
+        assert_int_equal(world_open(w), 0);
+        assert_int_equal(log_write_end(w->log, 1), 0);
+        limit_file_size((rlim_t)w->log->file.bytes); /* not a byte more */
+        signal(SIGXFSZ, lift_the_limit);
+        log_file_close(w->log);
+        lines = compress ? lines_unpack(w->path, NULL) : log_read(w);
+        assert_string_equal(kind_of(last(lines)), "end");
+        json_decref(lines);
+        expect_valid(w->path);
+        world_again(w);
+    }
+}
+
 static void a_log_that_cannot_even_take_its_header_is_not_opened(void **state)
 {
     (void)state;
@@ -1512,6 +1539,7 @@ int main(void)
         TEST(the_writer_has_a_name_and_takes_no_signals),
         TEST(what_could_not_be_written_is_counted),
         TEST(a_log_that_can_be_written_again_goes_on),
+        TEST(a_failure_that_passes_at_the_very_end_costs_nothing),
         TEST(a_log_that_cannot_even_take_its_header_is_not_opened),
         TEST(a_compressed_log_holds_the_same_lines),
         TEST(what_is_flushed_of_a_compressed_log_can_be_read_before_its_end),
