@@ -44,9 +44,9 @@ enum {
         VALUE("full"), VALUE("max-log"), VALUE("max-nodes"), VALUE("check-calls"), \
         VALUE("check-threads"), FLAG("native"), VALUE("events"), VALUE("calls"), \
         VALUE("max-depth"), VALUE("min-duration"), VALUE("call-buffer"), FLAG("compress"), \
-        FLAG("paused"), FLAG("no-inline"), FLAG("no-lines"), FLAG("no-control"), VALUE("profile"), \
-        FLAG("profile-snapshot"), VALUE("args"), VALUE("returns"), VALUE("value-length"), \
-        VALUE("value-items"), FLAG("exact-generics")
+        FLAG("paused"), FLAG("no-inline"), FLAG("no-lines"), FLAG("optimized"), \
+        FLAG("no-control"), VALUE("profile"), FLAG("profile-snapshot"), VALUE("args"), \
+        VALUE("returns"), VALUE("value-length"), VALUE("value-items"), FLAG("exact-generics")
 
 static const struct option record_options[] = {
     COMMON,

@@ -53,7 +53,7 @@ static int read_one(struct report_checks *c, struct report_problems *problems, s
 
 static int sides_init(struct side *sides, size_t count)
 {
-    static const struct report_filter none = {NULL, NULL, 0};
+    static const struct report_filter none = {0};
     int err = 0;
 
     for (size_t i = 0; i < PRINT_COMPARE_LOGS; i++) {

@@ -42,6 +42,7 @@ enum {
     OPT_PHYSICAL,
     OPT_FROM,
     OPT_TO,
+    OPT_STEADY,
 };
 
 static const struct option options[] = {
@@ -64,6 +65,7 @@ static const struct option options[] = {
     {"physical", no_argument, NULL, OPT_PHYSICAL},
     {"from", required_argument, NULL, OPT_FROM},
     {"to", required_argument, NULL, OPT_TO},
+    {"steady", no_argument, NULL, OPT_STEADY},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -103,6 +105,9 @@ static bool take(struct report_args *a, int option, const char *value)
         return true;
     case OPT_TO:
         a->print.to = value;
+        return true;
+    case OPT_STEADY:
+        a->filter.steady = true;
         return true;
     case OPT_JOBS:
         return reading_jobs(value, &a->reading);
@@ -263,7 +268,7 @@ static int report_run(int argc, char **argv, FILE *out)
         return cli_usage_error(&cmd_report, "--format folded is of whole stacks: --by site");
     if (a.format == READING_JSON && !a.top_given)
         a.print.top = 0;
-    a.print.filtered = a.filter.thread || a.filter.type || a.filter.method;
+    a.print.filtered = a.filter.thread || a.filter.type || a.filter.method || a.filter.steady;
     return report(&a, argv + optind, out);
 }
 
@@ -302,6 +307,10 @@ const struct cli_command cmd_report = {
         "tell the\n"
         "                    caller the stack ends there: (one of 3 callers), (callers not in the "
         "log)\n"
+        "  --steady          leave out objects that only unoptimised code makes: when the program "
+        "is "
+        "not\n"
+        "                    recorded, code compiled ahead of time runs in its place\n"
         "  --symbols DIR     look for PDBs there too, besides the assemblies' own folders; may be "
         "repeated\n"
         "  --no-lines        do not look for files and lines\n"

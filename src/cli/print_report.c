@@ -106,7 +106,8 @@ struct columns {
     bool calls;
 };
 
-#define CALLS_WIDTH 36
+#define CALLS_WIDTH       36
+#define UNOPTIMISED_WIDTH 21
 
 /* How often the method of a row was called, and how long that took. */
 static void print_calls(const struct print_report *p, const struct report_row *row, FILE *out)
@@ -147,7 +148,11 @@ static void print_row(const struct print_report *p, const struct report_row *row
         print_calls(p, row, out);
         used += CALLS_WIDTH;
     }
+    if (row->unoptimised > 0)
+        used += UNOPTIMISED_WIDTH;
     print_report_what(p, row, p->stack.wide ? SIZE_MAX : terminal_width(out) - used, out);
+    if (row->unoptimised > 0)
+        fprintf(out, " [%s unoptimised]", text_share(&share, row->unoptimised));
     putc('\n', out);
     if (p->by == REPORT_BY_SITE)
         print_stack_text(&p->stack, row->path, row->il, "      ", out);
@@ -169,6 +174,19 @@ static void print_heaps(const struct print_report *p, FILE *out)
             fprintf(out, "  on the %s: %s, %s bytes\n", names[heap], text_count(&n, allocs),
                     text_count(&m, bytes));
     }
+}
+
+/* Objects that are there because the program is recorded. */
+static void print_unoptimised(const struct report_row *total, FILE *out)
+{
+    struct text_number share;
+
+    if (total->unoptimised > 0)
+        fprintf(out,
+                "  %s of the bytes are objects, mostly boxes, that only unoptimised code makes, "
+                "which does not run\n"
+                "  unless the program is recorded: --steady leaves them out\n",
+                text_share(&share, total->unoptimised));
 }
 
 static size_t rows_to_print(const struct print_report *p)
@@ -237,6 +255,7 @@ void print_report_text(const struct print_report *p, FILE *out)
     } else {
         print_heaps(p, out);
     }
+    print_unoptimised(&total, out);
     columns.bytes = width_of(total.bytes, strlen("bytes"));
     columns.allocs = width_of(total.allocs, strlen("objects"));
     columns.calls = report_sites_calls(p->sites);
@@ -270,6 +289,10 @@ static void json_amounts(struct buffer *b, const struct report_row *row)
 {
     json_count(b, "allocs", row->allocs);
     json_count(b, "bytes", row->bytes);
+    if (row->unoptimised > 0) {
+        json_key(b, "unoptimised");
+        buffer_format(b, "%.4f", row->unoptimised);
+    }
     if (row->sampled) {
         json_count(b, "sampled", row->sampled);
         json_key(b, "bytes_range");

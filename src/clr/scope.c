@@ -29,6 +29,7 @@ enum {
     SECTION_ADDRESS = 12,
     SECTION_RAW = 20,
     CLI_METADATA = 8,
+    CLI_NATIVE = 64, /* of code compiled ahead of time */
 };
 
 static uint32_t u32(const uint8_t *at)
@@ -61,15 +62,15 @@ uint64_t clr_scope_raw(const uint8_t *image, uint32_t address)
     return 0;
 }
 
-/* Where an address relative to the image lies; NULL: in no section. */
-static const uint8_t *place(const uint8_t *image, bool flat, uint32_t address)
+const uint8_t *clr_scope_place(const uint8_t *image, bool flat, uint32_t address)
 {
     uint64_t at = address && flat ? clr_scope_raw(image, address) : address;
 
     return at ? image + at : NULL;
 }
 
-const uint8_t *clr_scope_find(const uint8_t *image, bool flat, uint32_t *size)
+/* What a directory of the CLI header, at that offset in it, names. */
+static const uint8_t *find(const uint8_t *image, bool flat, size_t offset, uint32_t *size)
 {
     const uint8_t *pe, *optional, *directory, *cli;
 
@@ -81,11 +82,21 @@ const uint8_t *clr_scope_find(const uint8_t *image, bool flat, uint32_t *size)
     optional = pe + PE_OPTIONAL;
     directory = optional + (u16(optional) == OPTIONAL_MAGIC_64 ? DIRECTORIES_64 : DIRECTORIES_32) +
                 CLI_DIRECTORY * DIRECTORY_SIZE;
-    cli = place(image, flat, u32(directory));
+    cli = clr_scope_place(image, flat, u32(directory));
     if (!cli)
         return NULL;
-    *size = u32(cli + CLI_METADATA + 4);
-    return place(image, flat, u32(cli + CLI_METADATA));
+    *size = u32(cli + offset + 4);
+    return clr_scope_place(image, flat, u32(cli + offset));
+}
+
+const uint8_t *clr_scope_find(const uint8_t *image, bool flat, uint32_t *size)
+{
+    return find(image, flat, CLI_METADATA, size);
+}
+
+const uint8_t *clr_scope_native(const uint8_t *image, bool flat, uint32_t *size)
+{
+    return find(image, flat, CLI_NATIVE, size);
 }
 
 /* ---- the runtime's dispenser ---- */

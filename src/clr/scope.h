@@ -31,6 +31,12 @@ hresult clr_scope_open(struct clr_info *info, uintptr_t module_id, const char *p
  */
 const uint8_t *clr_scope_find(const uint8_t *image, bool flat, uint32_t *size);
 
+/* clr_scope_native - the same for the header of the code that was compiled ahead of time; NULL: there is none. */
+const uint8_t *clr_scope_native(const uint8_t *image, bool flat, uint32_t *size);
+
+/* clr_scope_place - where an address relative to the image lies; NULL: in no section. */
+const uint8_t *clr_scope_place(const uint8_t *image, bool flat, uint32_t address);
+
 /* clr_scope_raw - where the file has what lies at `address` in the loaded image with these headers; 0: nowhere. */
 uint64_t clr_scope_raw(const uint8_t *headers, uint32_t address);
 

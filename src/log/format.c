@@ -90,6 +90,18 @@ static void put_rest(struct log *log, struct log_thread *thread, const struct ev
     }
 }
 
+char *log_put_il(char *at, int32_t il)
+{
+    if (il < 0)
+        return at;
+    if (!(il & LOG_IL_UNOPTIMISED)) {
+        at = PUT(at, ",\"il\":");
+        return decimal_put(at, (uint64_t)il);
+    }
+    at = PUT(at, ",\"il0\":");
+    return decimal_put(at, (uint64_t)(il & ~LOG_IL_UNOPTIMISED));
+}
+
 void log_format_alloc(struct log *log, struct log_thread *thread, const struct event *event,
                       uint64_t t, int32_t il)
 {
@@ -112,10 +124,7 @@ void log_format_alloc(struct log *log, struct log_thread *thread, const struct e
         at = PUT(at, ",\"node\":");
         at = decimal_put(at, tree_uncut(event->node));
     }
-    if (il >= 0) {
-        at = PUT(at, ",\"il\":");
-        at = decimal_put(at, (uint64_t)il);
-    }
+    at = log_put_il(at, il);
     if (thread->values && thread->values_ticks == event->ticks) {
         at = PUT(at, ",\"values\":");
         at = decimal_put(at, thread->values);
@@ -188,10 +197,7 @@ int log_format_site(struct log *log, const struct log_site *site)
     }
     at = PUT(at, "{\"kind\":\"site\",\"node\":");
     at = decimal_put(at, tree_uncut(site->node));
-    if (il >= 0) {
-        at = PUT(at, ",\"il\":");
-        at = decimal_put(at, (uint64_t)il);
-    }
+    at = log_put_il(at, il);
     at = PUT(at, ",\"class\":");
     at = decimal_put(at, site->class->id);
     if (LIKELY(log_ids_has(&log->defined_threads, site->thread))) {

@@ -367,10 +367,18 @@ void log_sites_drop(struct log *log);  /* at the end: what is left is lost, and 
 
 /* The weight of an allocation: bytes that it stands for; its own if its thread does not sample. */
 double log_weight(const struct log_thread *thread, const struct event *event);
-/* IL offset of the allocation itself, or a NAMES_SITE_ value; NAMES_SITE_PENDING until it is resolved. */
+/*
+ * What is resolved of an allocating instruction: its IL offset, or a NAMES_SITE_ value, NAMES_SITE_PENDING until then.
+ * The offset of one that only unoptimised code has (names_site_unoptimised) has a mark in it.
+ */
+#define LOG_IL_UNOPTIMISED 0x40000000 /* above every offset */
+
 static inline int32_t log_site_il(const struct log *log, uint32_t site)
 {
     return site ? tree_site_il(tree_site_at(log->config.sites, site)) : NAMES_SITE_NONE;
 }
+
+/* Writes the member for it at `at`, if there is one to be written. Returns: where it ends. */
+char *log_put_il(char *at, int32_t il);
 
 #endif

@@ -132,7 +132,7 @@ static void put_row(struct log *log, struct buffer *b, const struct watch_row *r
                   (unsigned long long)row->allocs, row->bytes, tree_uncut(row->node));
     buffer_json_string(b, names_class_text(row->class));
     if (il >= 0)
-        buffer_format(b, ",\"il\":%d", il);
+        buffer_format(b, ",\"il\":%d", il & ~LOG_IL_UNOPTIMISED);
     if (cut)
         buffer_text(b, ",\"cut\":true");
     buffer_text(b, ",\"stack\":[");

@@ -658,6 +658,9 @@ void log_resolve_alloc(struct names *names, struct tree_site *alloc)
     int32_t il = names_site_alloc(names, (struct names_method *)alloc->method, alloc->ip,
                                   (struct names_class *)alloc->target);
 
+    if (names_site_unoptimised(names, (struct names_method *)alloc->method, alloc->ip, il,
+                               (struct names_class *)alloc->target))
+        il |= LOG_IL_UNOPTIMISED;
     store_release(&alloc->il, il);
 }
 

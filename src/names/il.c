@@ -100,8 +100,7 @@ static uint32_t operand_size(uint32_t opcode)
     return opcode >> 8 ? prefixed[opcode & 0xff] : plain[opcode];
 }
 
-/* Decodes the instruction at *at and moves on. Returns: false at the end of the code, or when it is damaged. */
-static bool next_instruction(const struct il_code *il, uint32_t *at, struct il_instruction *out)
+bool il_next(const struct il_code *il, uint32_t *at, struct il_instruction *out)
 {
     uint64_t end = *at;
     uint32_t size;
@@ -1375,7 +1374,7 @@ static void walk(const struct names_method *method, const struct il_code *il, ui
     int depth = 0;
     struct il_instruction in;
 
-    while (next_instruction(il, &next, &in)) {
+    while (il_next(il, &next, &in)) {
         int64_t target;
 
         if (ended)
@@ -1468,7 +1467,7 @@ bool il_pieces_sole(const struct il_code *il, struct il_pieces *out)
     uint32_t next = 0, reaches = 0;
 
     *out = (struct il_pieces){0};
-    while (reaches <= 1 && next_instruction(il, &next, &in))
+    while (reaches <= 1 && il_next(il, &next, &in))
         if ((is_call(in.opcode) || may_call_helper(in.opcode)) && !reaches++)
             sole = in;
     if (reaches != 1 || next < il->size)

@@ -73,6 +73,9 @@ struct il_pieces {
     bool boxes; /* any of them does */
 };
 
+/* il_next - decodes the instruction at *at and moves on. Returns: false at the end of the code, or when it is damaged. */
+bool il_next(const struct il_code *il, uint32_t *at, struct il_instruction *out);
+
 /*
  * il_pieces_new - the pieces of a method's IL. mapped: offsets that the map has entries for, in any order; one that is
  * no instruction's is passed over.

@@ -29,6 +29,8 @@ struct names_module_entry {
     struct names_module record;
     uint32_t token[NAMES_TOKENS]; /* CoreLib only */
     _Atomic(bool) gone;           /* unloaded: nothing of its metadata may be read */
+    struct readytorun *ready;     /* the resolver's: code compiled ahead of time; NULL: none */
+    bool ready_asked;             /* the resolver's */
 };
 
 /* Text for want of memory to make any. */
@@ -53,12 +55,14 @@ struct names_method_entry {
 struct names_body {
     struct names_body *next;
     uintptr_t start;
-    uint32_t epoch;  /* when it was asked for */
+    uint32_t epoch; /* when it was asked for */
+    uint32_t order; /* 0: the first that was made of the method; then 1, 2, ... as they were made */
     uint32_t ranges; /* hot first; native offsets count through them in this order */
     uint32_t entries;
     struct clr_code_info *range;
     struct clr_debug_il_to_native_map *map; /* by native_start_offset */
     struct il_pieces pieces;                /* none: without IL */
+    bool again;                             /* listed already: this one is whole */
     bool sole;                              /* without map, which one instruction does not need */
 };
 
@@ -123,9 +127,20 @@ void names_failed(struct names *names, hresult hr);
 
 void names_bodies_free(struct names_method *method); /* no reader left */
 
+/* The body that holds an address, and the address's offset in it; NULL: none of those listed so far. See site.c. */
+const struct names_body *names_body_find(const struct names *names, struct names_method *method,
+                                         uintptr_t ip, uint32_t *offset);
+
 void *names_record_at(const struct names_records *records, uint32_t id); /* NULL past the newest */
 
 #define TEXT_MAX 4096 /* bytes of a name, at the most */
+
+/* Objects that optimised code may do without; see tier.c. */
+enum names_spared { NAMES_SPARED_NONE, NAMES_SPARED_BOX, NAMES_SPARED_HANDLE };
+
+/* Is there code of the method that was compiled ahead of time, and does without one (`class`)? Threads: the resolver. */
+bool names_precompiled_without(struct names *names, const struct names_method *method,
+                               enum names_spared what, struct names_class *class);
 
 struct signature_scope;
 /* What the type variables in a method's code and signature stand for. */

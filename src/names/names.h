@@ -87,7 +87,16 @@ struct names_method {
         bodies; /* native code of this method so far known, newest first; resolver's */
 };
 
+/* How the runtime compiles, as far as it is known: what decides whether a body is optimised. */
+struct names_tiers {
+    bool tiered;      /* methods are compiled quickly first, and again once they are called often */
+    bool quick_loops; /* those with loops, too */
+    bool instrumented; /* a second body, unoptimised as well, counts for the third (dynamic PGO) */
+    bool precompiled;  /* unprofiled, the runtime would use code compiled ahead of time */
+};
+
 struct names_config {
+    struct names_tiers tiers;
     struct clr_info *info; /* the runtime; borrowed, outlives names */
     int info_version;      /* 3 to 15: which interface `info` really is */
     /*
@@ -219,6 +228,17 @@ int32_t names_site_call(struct names *names, struct names_method *method, uintpt
                         struct names_method *callee);
 int32_t names_site_alloc(struct names *names, struct names_method *method, uintptr_t ip,
                          struct names_class *made);
+
+/*
+ * names_site_unoptimised - is an allocation at `ip`, instruction `il`, one that the program does not make when nobody watches:
+ * a box, or what stands for a token, made by a body compiled without optimisation, of a method of which there is optimised code compiled ahead of time that makes none, and
+ * that the runtime would use if nobody asked for hooks?
+ * The profiling API tells no tiers: see tier.c. What code makes that was compiled ahead of time: precompiled.c.
+ * Returns: false too for what can be unloaded, and where nothing is known of the image.
+ * Threads: the resolver; others get false.
+ */
+bool names_site_unoptimised(struct names *names, struct names_method *method, uintptr_t ip,
+                            int32_t il, struct names_class *made);
 
 enum names_site_kind {
     NAMES_SITE_PENDING = -1, /* not resolved yet: never returned by names_site_* */

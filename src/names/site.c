@@ -336,19 +336,20 @@ static bool is_sole(struct names *names, struct names_method *method, struct nam
 }
 
 /*
- * One body; without a map if there is none to be had, so that it is not asked for again and again, or if only one
+ * One body, of which start, epoch and order are known; without a map if there is none to be had, so that it is not asked for again and again, or if only one
  * instruction is to be found and it need not be whole: the runtime takes the longer for a map the more it was asked for.
  */
 static struct names_body *body_ask(struct names *names, struct names_method *method,
-                                   uintptr_t start, uint32_t epoch, bool whole)
+                                   const struct names_body *known, bool whole)
 {
     struct names_body *body = memory_zalloc(1, sizeof(*body));
     hresult hr;
 
     if (!body)
         return NULL;
-    body->start = start;
-    body->epoch = epoch;
+    body->start = known->start;
+    body->epoch = known->epoch;
+    body->order = known->order;
     hr = ask_ranges(names, body);
     if (hr >= 0) {
         if (!whole && is_sole(names, method, body))
@@ -376,8 +377,8 @@ static void body_add(struct names_method *method, struct names_body *body)
 }
 
 /* Of several that begin at the same place the newest, which is whole. */
-static const struct names_body *body_find(const struct names *names, struct names_method *method,
-                                          uintptr_t ip, uint32_t *offset)
+const struct names_body *names_body_find(const struct names *names, struct names_method *method,
+                                         uintptr_t ip, uint32_t *offset)
 {
     const struct names_body *body = load_acquire(&method->bodies);
 
@@ -395,7 +396,10 @@ static bool body_known(const struct names *names, struct names_method *method, u
     return body;
 }
 
-/* Lists what native code the method has now. Two threads may list the same: no harm but the memory. */
+/*
+ * Lists what native code the method has now. The runtime tells of the body that was made first, and then of the others
+ * from the newest on. Two threads may list the same: no harm but the memory.
+ */
 static void bodies_add(struct names *names, struct names_method *method, uintptr_t rejit)
 {
     struct clr_info *info = names->config.info;
@@ -420,7 +424,10 @@ static void bodies_add(struct names *names, struct names_method *method, uintptr
 
         if (body_known(names, method, start[i]))
             continue;
-        body = body_ask(names, method, start[i], epoch, false);
+        body = body_ask(
+            names, method,
+            &(struct names_body){.start = start[i], .epoch = epoch, .order = i ? count - i : 0},
+            false);
         if (body)
             body_add(method, body);
     }
@@ -441,9 +448,10 @@ static int32_t body_il(struct names *names, struct names_method *method,
     il = il_find_sole(method, &body->pieces, &target);
     if (il >= 0)
         return il;
-    whole = body_ask(names, method, body->start, body->epoch, true);
+    whole = body_ask(names, method, body, true);
     if (!whole)
         return NAMES_SITE_UNMAPPED;
+    whole->again = true;
     body_add(method, whole);
     return mapped_il(names, method, whole, offset, hint);
 }
@@ -479,7 +487,7 @@ static int32_t site(struct names *names, struct names_method *method, uintptr_t 
     if (!ip)
         return NAMES_SITE_NONE;
     ip--; /* a return address: the call lies before it */
-    body = method ? body_find(names, method, ip, &offset) : NULL;
+    body = method ? names_body_find(names, method, ip, &offset) : NULL;
     if (body)
         return body_il(names, method, body, offset, hint);
     if (names->config.info_version < 9)
@@ -488,7 +496,7 @@ static int32_t site(struct names *names, struct names_method *method, uintptr_t 
         return dladdr((const void *)ip, &image) ? NAMES_SITE_NATIVE : NAMES_SITE_STUB;
     if (method && function == method->function_id) {
         bodies_add(names, method, rejit);
-        body = body_find(names, method, ip, &offset);
+        body = names_body_find(names, method, ip, &offset);
         return body ? body_il(names, method, body, offset, hint) : NAMES_SITE_UNMAPPED;
     }
     if (info->vtbl->is_function_dynamic(info, function, &dynamic) >= 0 && dynamic)

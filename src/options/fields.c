@@ -84,6 +84,7 @@ const struct options_field options_fields[] = {
     FLAG(paused),
     FLAG(no_inline),
     FLAG(no_lines),
+    FLAG(optimized),
     FLAG(no_control),
     {"profile", OPTIONS_KIND_COUNT, AT(profile), NULL, 0, 1000},
     FLAG(profile_snapshot),

@@ -76,6 +76,7 @@ struct options {
     bool exact_generics;                   /* --exact-generics */
     bool compress, paused;                 /* --compress, --paused */
     bool no_inline;                        /* --no-inline: COR_PRF_DISABLE_INLINING */
+    bool optimized;                        /* --optimized: no tiered compilation */
     bool no_lines;                         /* --no-lines: call paths by method, no IL offsets */
     uint32_t profile;      /* --profile HZ: sample the stacks of all threads; 0 off */
     bool profile_snapshot; /* --profile-snapshot: the same by suspending and walking, beside it */

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -40,24 +41,44 @@ static int ends_with(const char *text, const char *end)
 }
 
 /* The main assembly as the host finds it: the first argument of `dotnet` that is a .dll or .exe, else the image. */
+static const char *main_find(const struct process *p)
+{
+    const char *file = p->executable[0] ? p->executable : p->command[0] ? p->command[0] : "process";
+
+    if (strcmp(base_name(file), "dotnet") == 0)
+        for (char **argument = p->command; *argument && argument[1]; argument++)
+            if (ends_with(argument[1], ".dll") || ends_with(argument[1], ".exe"))
+                return argument[1];
+    return file;
+}
+
+/* Bytes of a path without the extension of an assembly. */
+static size_t stem_size(const char *path)
+{
+    size_t size = strlen(path);
+    bool assembly = ends_with(path, ".dll") || ends_with(path, ".exe");
+
+    return assembly && base_name(path) != path + size - 4 ? size - 4 : size;
+}
+
 static char *name_find(const struct process *p)
 {
-    const char *name = p->executable[0] ? base_name(p->executable)
-                       : p->command[0]  ? base_name(p->command[0])
-                                        : "process";
-    char *copy, *dot;
+    const char *name = base_name(main_find(p));
 
-    if (strcmp(name, "dotnet") == 0)
-        for (char **argument = p->command; *argument && argument[1]; argument++)
-            if (ends_with(argument[1], ".dll") || ends_with(argument[1], ".exe")) {
-                name = base_name(argument[1]);
-                break;
-            }
-    copy = memory_strdup(name[0] ? name : "process");
-    if (copy && (ends_with(copy, ".dll") || ends_with(copy, ".exe")) &&
-        (dot = strrchr(copy, '.')) != copy)
-        *dot = '\0';
-    return copy;
+    struct buffer b = BUFFER_INIT;
+
+    buffer_append(&b, name, stem_size(name));
+    return *name ? buffer_take(&b) : memory_strdup("process");
+}
+
+static char *config_find(const struct process *p)
+{
+    const char *path = main_find(p);
+    struct buffer b = BUFFER_INIT;
+
+    buffer_append(&b, path, stem_size(path));
+    buffer_text(&b, ".runtimeconfig.json");
+    return buffer_take(&b);
 }
 
 static void process_free(struct process *p)
@@ -66,6 +87,7 @@ static void process_free(struct process *p)
     memory_free(p->arguments);
     memory_free(p->command);
     memory_free(p->name);
+    memory_free(p->config);
     memset(p, 0, sizeof(*p));
 }
 
@@ -86,8 +108,9 @@ int process_read(struct process *p)
         for (at = 0, count = 0; at < size; at += strlen(p->arguments + at) + 1)
             p->command[count++] = p->arguments + at;
         p->name = name_find(p);
+        p->config = config_find(p);
     }
-    if (p->name)
+    if (p->name && p->config)
         return 0;
     process_free(p);
     return -ENOMEM;

@@ -10,7 +10,9 @@ struct process {
     char *executable; /* path of the image, "" when not to be had */
     char **command;   /* arguments, NULL-terminated */
     char *name;       /* main assembly: "csc" for `dotnet csc.dll`; no folder, no extension */
-    char *arguments;  /* what command[] points into */
+    char *
+        config; /* runtimeconfig.json of the main assembly, as the host finds it; it need not be there */
+    char *arguments; /* what command[] points into */
 };
 
 /* process_read - from /proc/self. Returns: 0, or -ENOMEM and *p empty. Owns: p is the caller's, for the process's life. */

@@ -9,6 +9,7 @@
 #include "clr/text.h"
 
 #include "hooks/elt.h"
+#include "options/runtime_settings.h"
 #include "stack/stack_hot.h"
 
 #include <shadowtrace/clr/constants.h>
@@ -482,12 +483,27 @@ static bool snapshot_flag(const struct profiler *p)
            (p->options.check && (!p->elt2 || p->options.check == 1));
 }
 
+/* How the runtime compiles: what it was told, and what we tell it. */
+static struct names_tiers tiers(const struct profiler *p)
+{
+    struct runtime_settings said;
+
+    runtime_settings_read(p->process.config, &said);
+    return (struct names_tiers){
+        .tiered = said.tiered && said.quick && !p->options.optimized,
+        .quick_loops = said.quick_loops,
+        .instrumented = said.pgo,
+        .precompiled = said.ready_to_run,
+    };
+}
+
 /* All but the runtime's side. Returns 0, or -1 with why. */
 static int wire(struct profiler *p, char *why)
 {
     bool snapshots = p->options.capture == OPTIONS_CAPTURE_SNAPSHOT;
     bool compares = p->options.check && !snapshots;
-    struct names_config names = {.info = p->info,
+    struct names_config names = {.tiers = tiers(p),
+                                 .info = p->info,
                                  .info_version = p->info_version,
                                  .poll = resolver_poll,
                                  .context = p,
@@ -669,6 +685,8 @@ static hresult events_set(struct profiler *p)
         low |= COR_PRF_ENABLE_FUNCTION_RETVAL;
     if (p->values || p->options.exact_generics)
         low |= COR_PRF_ENABLE_FRAME_INFO;
+    if (p->options.optimized)
+        high |= COR_PRF_HIGH_DISABLE_TIERED_COMPILATION;
     if (p->options.no_inline)
         low |= COR_PRF_DISABLE_INLINING;
     return p->info->vtbl->set_event_mask2(p->info, low, high);

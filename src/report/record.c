@@ -306,6 +306,11 @@ static const char *hand_alloc_rare(const char *at, struct report_alloc *a, unsig
         a->type_size = end ? (size_t)(end + 1 - at) : 0;
         return end ? end + 1 : NULL;
     }
+    if (KEY(at, "il0")) {
+        *saw |= SAW_IL;
+        a->unoptimised = true;
+        return hand_il(at, &a->il);
+    }
     if (KEY(at, "cut")) {
         *saw |= SAW_CUT;
         return hand_bool(at, &a->cut);
@@ -645,18 +650,27 @@ static int want(struct report_parser *p, int err, const char *key, bool needed)
     return 0;
 }
 
-static int any_il(struct report_parser *p, int32_t *out)
+static int any_il(struct report_parser *p, const char *key, int32_t *out)
 {
     uint64_t il = 0;
-    int err = report_member_count(p->json, "il", &il);
+    int err = report_member_count(p->json, key, &il);
 
     *out = REPORT_NO_IL;
     if (err)
-        return want(p, err, "il", false);
+        return want(p, err, key, false);
     if (il > INT32_MAX)
-        return bad(p, "il", "is too large");
+        return bad(p, key, "is too large");
     *out = (int32_t)il;
     return 0;
+}
+
+/* An allocation's has either of two names. */
+static int any_alloc_il(struct report_parser *p, struct report_alloc *a)
+{
+    a->unoptimised = json_object_get(p->json, "il0");
+    if (a->unoptimised && json_object_get(p->json, "il"))
+        return bad(p, "il0", "stands beside il");
+    return any_il(p, a->unoptimised ? "il0" : "il", &a->il);
 }
 
 /* An inline stack goes back into text, so that there is one way to read it. */
@@ -724,7 +738,7 @@ static int any_alloc(struct report_parser *p, enum sst_kind kind, struct report_
     if (!err && heap)
         a->heap = (enum sst_heap)word_index(heap_names, COUNT_OF(heap_names), heap, strlen(heap));
     if (!err)
-        err = any_il(p, &a->il);
+        err = any_alloc_il(p, a);
     if (!err)
         err = any_bool(p, "cut", &a->cut);
     if (!err)
@@ -754,7 +768,7 @@ static int any_node(struct report_parser *p, struct report_node *n)
         err = want(p, report_member_text(p->json, "call", &call), "call", false);
     if (!err && call)
         n->call = (enum sst_call)word_index(call_names, COUNT_OF(call_names), call, strlen(call));
-    return err ? err : any_il(p, &n->il);
+    return err ? err : any_il(p, "il", &n->il);
 }
 
 /* An array of pairs of whole numbers, as text again, the parser's. */
@@ -808,11 +822,11 @@ static const char *const known_members[SST_KIND_COUNT][26] = {
     [SST_KIND_THREAD] = {"id", "os", "name", "end"},
     [SST_KIND_NODE] = {"id", "parent", "method", "il", "call", "filter"},
     [SST_KIND_ALLOC] = {"t", "thread", "class", "bytes", "node", "il", "heap", "weight", "stack",
-                        "type", "values", "args", "cut"},
+                        "type", "values", "args", "cut", "il0"},
     [SST_KIND_VALUES] = {"id", "t", "thread", "method", "parent", "call", "depth", "args",
                          "returns", "out"},
     [SST_KIND_SITE] = {"node", "il", "class", "thread", "allocs", "bytes", "heap", "weight",
-                       "stack", "type", "t", "cut"},
+                       "stack", "type", "t", "cut", "il0"},
     [SST_KIND_SNAPSHOT] = {"t", "thread", "refused", "stack", "native"},
     [SST_KIND_CHECK] = {"t", "taken", "compared", "equal", "mismatched", "refused", "refused_by",
                         "mismatched_by", "shadow", "snapshot", "shadow_ns", "snapshot_ns",

@@ -23,6 +23,8 @@ struct report_alloc {
     uint32_t thread; /* 0: a site of all threads */
     uint32_t class_id, node;
     int32_t il; /* of the allocation; REPORT_NO_IL */
+    bool
+        unoptimised; /* an object that only unoptimised code makes: not there when nobody records */
     enum sst_heap heap;
     bool cut; /* the frames above were not kept: node, or stack, is not where it was allocated */
     /*

@@ -16,6 +16,7 @@ struct site {
     uint32_t path, class_number, thread;
     int32_t il;
     uint64_t allocs, bytes; /* as logged, unweighted */
+    uint64_t unoptimised;   /* of the bytes: objects that only unoptimised code makes */
 };
 
 /*
@@ -83,6 +84,7 @@ static void add_amount(struct site *to, const struct site *more)
 {
     to->allocs += more->allocs;
     to->bytes += more->bytes;
+    to->unoptimised += more->unoptimised;
 }
 
 static void add_estimate(struct estimate *to, const struct estimate *more)
@@ -112,7 +114,7 @@ static int new_site(struct report_sites *s, const struct site *site, uint32_t *o
     }
     *out = (uint32_t)s->count++;
     s->sites[*out] = *site;
-    s->sites[*out].allocs = s->sites[*out].bytes = 0;
+    s->sites[*out].allocs = s->sites[*out].bytes = s->sites[*out].unoptimised = 0;
     if (s->estimates)
         s->estimates[*out] = (struct estimate){0, 0, 0, 0};
     return 0;
@@ -188,19 +190,27 @@ static void weigh(const struct report_alloc *a, struct estimate *e)
     e->allocs_variance = allocs * (1 - 1 / scale) * scale * scale;
 }
 
+static inline struct site site_of(const struct report_alloc *a)
+{
+    return (struct site){.il = REPORT_NO_IL,
+                         .allocs = a->allocs,
+                         .bytes = a->bytes,
+                         .unoptimised = a->unoptimised ? a->bytes : 0};
+}
+
 static int on_alloc(struct report_sites *s, const struct report_record *r)
 {
     const struct report_alloc *a = &r->alloc;
     struct pending *p = &s->batch[s->batched];
     int err = 0;
 
-    p->site = (struct site){.il = REPORT_NO_IL, .allocs = a->allocs, .bytes = a->bytes};
+    p->site = site_of(a);
     if (UNLIKELY(a->weight > 0) && !s->estimates) {
         err = flush(s); /* these stood for themselves */
         if (!err)
             err = begin_estimates(s);
         p = &s->batch[0];
-        p->site = (struct site){.il = REPORT_NO_IL, .allocs = a->allocs, .bytes = a->bytes};
+        p->site = site_of(a);
         s->all_estimate =
             (struct estimate){.bytes = (double)s->all.bytes, .allocs = (double)s->all.allocs};
     }
@@ -224,7 +234,8 @@ static int on_alloc(struct report_sites *s, const struct report_record *r)
         weigh(a, &p->estimate);
         add_estimate(&s->all_estimate, &p->estimate);
     }
-    if (s->filter.thread && a->thread != s->filter.thread)
+    if ((s->filter.thread && a->thread != s->filter.thread) ||
+        (s->filter.steady && UNLIKELY(a->unoptimised)))
         return 0;
     p->hash = site_hash_of(&p->site);
     if (LIKELY(s->index.slots != NULL))
@@ -602,6 +613,7 @@ static void describe(const struct report_sites *s, const struct site *site,
             (double)row->allocs;
         row->bytes_range.low = row->bytes_range.value = row->bytes_range.high = (double)row->bytes;
     }
+    row->unoptimised = site->bytes ? (double)site->unoptimised / (double)site->bytes : 0;
     row->share = whole > 0 ? row->bytes_range.value / whole : 0;
 }
 

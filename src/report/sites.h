@@ -29,6 +29,7 @@ struct report_filter {
     const char *type,
         *method;     /* globs over full names (`*`, `?`); NULL all. method: any frame of the path */
     uint32_t thread; /* id in the log; 0 all */
+    bool steady;     /* without objects that only unoptimised code makes */
 };
 
 /* An estimate with its interval; exact figures have low = value = high. */
@@ -39,7 +40,9 @@ struct report_amount {
 struct report_row {
     uint64_t allocs, bytes; /* estimates are rounded */
     struct report_amount allocs_range, bytes_range;
-    double share;     /* of the total's bytes, 0 to 1 */
+    double share; /* of the total's bytes, 0 to 1 */
+    double
+        unoptimised; /* of its own bytes: objects that only unoptimised code makes, see the log's il0 */
     uint64_t sampled; /* events this rests on, if it is an estimate; else 0 */
     /*
      * What the row is of, as numbers of report_defs (line: what report_line_of said); fields that do not belong to `by` are 0 (il:

@@ -36,6 +36,7 @@ MODES = [
     Mode('sites3-0', 'ours, sites, --check 0', 'ours', '--log', 'sites', '--check', '0'),
     Mode('events3-0', 'ours, events, --check 0', 'ours', '--log', 'events', '--check', '0'),
     Mode('zstd3', 'ours, events, --compress', 'ours', '--log', 'events', '--compress'),
+    Mode('optimized3', 'ours, events, --optimized', 'ours', '--log', 'events', '--optimized'),
     Mode('nolines3', 'ours, events, --no-lines', 'ours', '--log', 'events', '--no-lines'),
     Mode('nolines-sites3', 'ours, sites, --no-lines', 'ours', '--log', 'sites', '--no-lines'),
     Mode('sites2', 'ours, ELT2, sites', 'ours', '--hooks', 'elt2', '--log', 'sites'),

@@ -154,7 +154,7 @@ static void ahead_agrees(struct memory *m)
 /* Marks are found or not; with each the log is cut; what lies before and behind one is the whole. */
 static uint64_t bytes_within(struct memory *m, const struct report_window *window)
 {
-    static const struct report_filter all = {NULL, NULL, 0};
+    static const struct report_filter all = {0};
     struct report_problems problems;
     struct report_sites *sites = NULL;
     struct report_lines *lines = lines_of(m);
@@ -197,7 +197,7 @@ static void marks(struct memory *m)
 /* No log differs from itself. */
 static void diff(struct memory *m, enum report_by by)
 {
-    static const struct report_filter all = {NULL, NULL, 0};
+    static const struct report_filter all = {0};
     struct report_problems problems;
     struct report_sites *sites = NULL;
     struct report_lines *lines = lines_of(m);
@@ -254,7 +254,7 @@ static void replay(struct memory *m)
 
 static void report(struct memory *m, enum report_by by)
 {
-    static const struct report_filter filter = {"*", "*a*", 0};
+    static const struct report_filter filter = {.type = "*", .method = "*a*"};
     struct report_problems problems;
     struct report_sites *sites = NULL;
     struct report_lines *lines = lines_of(m);
@@ -263,7 +263,7 @@ static void report(struct memory *m, enum report_by by)
 
     report_problems_init(&problems);
     if (report_sites_new(by,
-                         by == REPORT_BY_METHOD ? &filter : &(struct report_filter){NULL, NULL, 0},
+                         by == REPORT_BY_METHOD ? &filter : &(struct report_filter){0},
                          &problems, &sites) == 0) {
         (void)report_sites_read_lines(sites, lines, "fuzz");
         MUST(report_sites_logical(sites) == 0);

@@ -31,7 +31,7 @@ static struct report_diff *diff;
 
 static struct report_sites *sites_of(const char *text, enum report_by by)
 {
-    static const struct report_filter none = {NULL, NULL, 0};
+    static const struct report_filter none = {0};
     struct memory_log m = {.text = text, .size = strlen(text)};
     struct report_lines *lines = memory_log_lines(&m);
     struct report_sites *sites = NULL;

@@ -56,7 +56,7 @@ static struct report_problems problems;
 
 static void by_sites(struct report_lines *lines)
 {
-    static const struct report_filter all = {NULL, NULL, 0};
+    static const struct report_filter all = {0};
     struct report_sites *sites;
 
     assert_int_equal(report_sites_new(REPORT_BY_METHOD, &all, &problems, &sites), 0);

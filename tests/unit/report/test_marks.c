@@ -43,7 +43,7 @@ static int teardown(void **state)
 /* Bytes of the log between two marks. */
 static uint64_t bytes_between(const char *text, const char *from, const char *to)
 {
-    static const struct report_filter none = {NULL, NULL, 0};
+    static const struct report_filter none = {0};
     struct memory_log m = {.text = text, .size = strlen(text)};
     struct report_problems problems;
     struct report_window window;

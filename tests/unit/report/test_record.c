@@ -41,6 +41,7 @@ static struct report_line line_of(const char *text)
 
 static void expect_same_alloc(const struct report_alloc *a, const struct report_alloc *b)
 {
+    assert_int_equal(a->unoptimised, b->unoptimised);
     assert_int_equal(a->t, b->t);
     assert_int_equal(a->bytes, b->bytes);
     assert_int_equal(a->allocs, b->allocs);
@@ -113,6 +114,8 @@ static void usual_lines_are_read_by_hand_as_jansson_reads_them(void **state)
         "true}",
         "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"cut\":"
         "false}",
+        "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"il0\":140}",
+        "{\"kind\":\"site\",\"node\":3,\"il0\":0,\"class\":4,\"allocs\":7,\"bytes\":168}",
         "{\"kind\":\"node\",\"id\":1,\"parent\":0,\"method\":1}",
         "{\"kind\":\"node\",\"id\":10,\"parent\":9,\"method\":5,\"il\":12,\"filter\":true}",
         "{\"kind\":\"node\",\"id\":10,\"parent\":9,\"method\":5,\"call\":\"unhooked\",\"filter\":"
@@ -292,6 +295,21 @@ static void kinds_of_a_later_version_are_no_error(void **state)
     assert_int_equal(record.kind, SST_KIND_UNKNOWN);
 }
 
+static void an_instruction_of_unoptimised_code_has_a_name_of_its_own(void **state)
+{
+    struct report_line line = line_of("{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,"
+                                      "\"bytes\":24,\"node\":1,\"il0\":140}");
+    struct report_record record;
+
+    (void)state;
+    assert_int_equal(report_parse(&parser, &line, &record), 0);
+    assert_int_equal(record.alloc.il, 140);
+    assert_true(record.alloc.unoptimised);
+    line = line_of("{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,"
+                   "\"bytes\":24,\"node\":1,\"il\":3,\"il0\":140}");
+    assert_int_equal(report_parse(&parser, &line, &record), -EBADMSG);
+}
+
 static void unknown_members_are_counted_both_ways(void **state)
 {
     struct report_line line = line_of("{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,"
@@ -334,6 +352,7 @@ int main(void)
         cmocka_unit_test(what_is_wrong_is_refused_and_named),
         cmocka_unit_test(by_hand_is_never_more_lenient),
         cmocka_unit_test(kinds_of_a_later_version_are_no_error),
+        cmocka_unit_test(an_instruction_of_unoptimised_code_has_a_name_of_its_own),
         cmocka_unit_test(unknown_members_are_counted_both_ways),
         cmocka_unit_test(frames_of_an_inline_stack_come_one_by_one),
     };

@@ -53,7 +53,7 @@ static void read_text(enum report_by by, const struct report_filter *filter, con
     report_lines_free(lines);
 }
 
-static const struct report_filter everything = {NULL, NULL, 0};
+static const struct report_filter everything = {0};
 
 static struct report_row row(size_t index)
 {

@@ -1,0 +1,476 @@
+#include "clr/readytorun.h"
+
+#include "base/atomics.h"
+#include "base/memory.h"
+#include "clr/scope.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SIGNATURE = 0x00525452, /* "RTR" */
+    HEADER_SECTIONS = 12,   /* offset of the number of sections; they follow */
+    SECTION_BYTES = 12,     /* type, address, size */
+    IMPORTS = 101,
+    FUNCTIONS = 102,
+    METHOD_ENTRY_POINTS = 103,
+    INSTANCE_ENTRY_POINTS = 109,
+    SECTIONS_MAX = 256,
+    BLOCK = 16,          /* elements of a native array in one of its trees */
+    FUNCTION_BYTES = 12, /* where it begins and ends, and its unwind data */
+    IMPORT_BYTES = 20, /* address and size of the cells; bytes of one; where their signatures are */
+    IMPORT_ENTRY = 11,
+    IMPORT_SIGNATURES = 12,
+    FIXUP_OTHER_MODULE = 0x80,
+    SIGNATURE_MAX = 256, /* bytes of a cell's that are read */
+};
+
+/* Flags of a method's signature. */
+enum {
+    METHOD_ARGUMENTS = 0x04,
+    METHOD_SLOT = 0x08,
+    METHOD_MEMBER_REF = 0x10,
+    METHOD_OWNER = 0x40,
+    METHOD_OTHER_MODULE = 0x80,
+    METHOD_ASYNC = 0x100,
+};
+
+struct bytes {
+    const uint8_t *start;
+    uint32_t size;
+};
+
+/* Where the signature of an instantiation of a method lies. */
+struct place {
+    uint32_t row, offset;
+};
+
+struct readytorun {
+    const uint8_t *image;
+    bool flat;
+    struct bytes methods, instances, functions, imports;
+    uint8_t *
+        begins; /* a bit for each function: does a method begin there? Else it is a handler of the one before */
+    struct place *place; /* by row */
+    uint32_t places;
+};
+
+static uint32_t read_u32(const uint8_t *at)
+{
+    uint32_t value;
+
+    memcpy(&value, at, sizeof(value));
+    return value;
+}
+
+/* The number of bytes `size` (1, 2 or 4) at an offset; 0 past the end, where there is nothing to find. */
+static uint32_t read_fixed(const struct bytes *b, uint64_t offset, unsigned size)
+{
+    uint32_t value = 0;
+
+    if (offset + size > b->size)
+        return 0;
+    memcpy(&value, b->start + offset, size);
+    return value;
+}
+
+/* Bytes that follow the first one of an encoded number: as many as it has low bits set. */
+static bool read_encoded(const struct bytes *b, uint32_t *offset, uint32_t *out, unsigned *bits)
+{
+    unsigned more;
+    uint64_t value = 0;
+
+    if (*offset >= b->size)
+        return false;
+    more = (unsigned)__builtin_ctz(~(uint32_t)b->start[*offset]);
+    if (more > 4 || *offset + more >= b->size)
+        return false;
+    memcpy(&value, b->start + *offset, 1 + more);
+    *offset += 1 + more;
+    *bits = more == 4 ? 32 : 7 * (more + 1);
+    *out = (uint32_t)(more == 4 ? value >> 8 : value >> (more + 1));
+    return true;
+}
+
+static bool read_unsigned(const struct bytes *b, uint32_t *offset, uint32_t *out)
+{
+    unsigned bits;
+
+    return read_encoded(b, offset, out, &bits);
+}
+
+static bool read_signed(const struct bytes *b, uint32_t *offset, int32_t *out)
+{
+    uint32_t value;
+    unsigned bits;
+
+    if (!read_encoded(b, offset, &value, &bits))
+        return false;
+    *out = (int32_t)(value << (32 - bits)) >> (32 - bits);
+    return true;
+}
+
+bool readytorun_number(struct readytorun_signature *from, uint32_t *out)
+{
+    const uint8_t *p = from->at;
+    ptrdiff_t left = from->end - p;
+
+    if (left >= 1 && p[0] < 0x80) {
+        *out = p[0];
+        from->at = p + 1;
+    } else if (left >= 2 && (p[0] & 0xc0) == 0x80) {
+        *out = (uint32_t)(p[0] & 0x3f) << 8 | p[1];
+        from->at = p + 2;
+    } else if (left >= 4 && (p[0] & 0xe0) == 0xc0) {
+        *out = (uint32_t)(p[0] & 0x1f) << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+        from->at = p + 4;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* Which function a method's entry says; behind it there may be what the runtime is to fill in first. */
+static bool entry_read(const struct bytes *b, uint32_t offset, uint32_t *code)
+{
+    uint32_t id;
+
+    if (!read_unsigned(b, &offset, &id))
+        return false;
+    *code = id & 1 ? id >> 2 : id >> 1;
+    return true;
+}
+
+/* A native array is a table of trees, one for every 16 elements; only those that exist have a leaf. */
+static bool method_find(const struct readytorun *r, uint32_t row, uint32_t *at)
+{
+    const struct bytes *b = &r->methods;
+    uint32_t index = row - 1, base = 0, count, offset, value, next;
+    unsigned width;
+
+    if (!b->start || !read_unsigned(b, &base, &count) || index >= count >> 2)
+        return false;
+    width = (count & 3) == 0 ? 1 : (count & 3) == 1 ? 2 : 4;
+    offset = base + read_fixed(b, base + (uint64_t)width * (index / BLOCK), width);
+    for (unsigned bit = BLOCK >> 1; bit; bit >>= 1) {
+        next = offset;
+        if (!read_unsigned(b, &next, &value))
+            return false;
+        if (index & bit && value & 2)
+            offset += value >> 2;
+        else if (!(index & bit) && value & 1)
+            offset = next;
+        else if ((value & 3) == 0 && value >> 2 == index % BLOCK) { /* the only one left */
+            offset = next;
+            break;
+        } else
+            return false;
+    }
+    *at = offset;
+    return true;
+}
+
+bool readytorun_method(const struct readytorun *r, uint32_t row, uint32_t *code)
+{
+    uint32_t at;
+
+    return method_find(r, row, &at) && entry_read(&r->methods, at, code);
+}
+
+/* The signature at an offset, up to its token. Returns: false where it is none of a method of this module. */
+static bool instance_read(const struct readytorun *r, uint32_t offset,
+                          struct readytorun_instance *out)
+{
+    const struct bytes *b = &r->instances;
+    uint32_t flags;
+
+    *out =
+        (struct readytorun_instance){{b->start + offset, b->start + b->size}, false, false, false};
+    if (offset >= b->size || !readytorun_number(&out->signature, &flags) ||
+        flags & (METHOD_SLOT | METHOD_MEMBER_REF | METHOD_OTHER_MODULE))
+        return false;
+    out->has_owner = flags & METHOD_OWNER;
+    out->has_arguments = flags & METHOD_ARGUMENTS;
+    out->async = flags & METHOD_ASYNC;
+    return true;
+}
+
+/* Passes over a type. */
+static bool type_pass(struct readytorun_signature *from, unsigned depth)
+{
+    uint32_t number;
+
+    if (from->at >= from->end || depth > 64)
+        return false;
+    switch (*from->at++) {
+    case 0x0f: /* pointer */
+    case 0x10: /* by-ref */
+    case 0x1d: /* array */
+        return type_pass(from, depth + 1);
+    case 0x11: /* value type, class: a token */
+    case 0x12:
+    case 0x13: /* variables: a number */
+    case 0x1e:
+        return readytorun_number(from, &number);
+    case 0x14: { /* array of several dimensions, with sizes and lower bounds */
+        if (!type_pass(from, depth + 1) || !readytorun_number(from, &number))
+            return false;
+        for (int list = 0; list < 2; list++) {
+            uint32_t count;
+
+            if (!readytorun_number(from, &count))
+                return false;
+            while (count--)
+                if (!readytorun_number(from, &number))
+                    return false;
+        }
+        return true;
+    }
+    case 0x15: /* generic instance: the type, a number and as many arguments */
+        if (!type_pass(from, depth + 1) || !readytorun_number(from, &number))
+            return false;
+        while (number--)
+            if (!type_pass(from, depth + 1))
+                return false;
+        return true;
+    default: /* the primitive types; System.__Canon */
+        return true;
+    }
+}
+
+static bool row_of(const struct readytorun *r, uint32_t offset, uint32_t *row)
+{
+    struct readytorun_instance instance;
+
+    return instance_read(r, offset, &instance) &&
+           (!instance.has_owner || type_pass(&instance.signature, 0)) &&
+           readytorun_number(&instance.signature, row);
+}
+
+static int by_row(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static bool place_add(struct readytorun *r, uint32_t *room, struct place place)
+{
+    struct place *more;
+
+    if (r->places == *room) {
+        *room = *room ? *room * 2 : 1024;
+        more = memory_realloc(r->place, *room * sizeof(*more));
+        if (!more)
+            return false;
+        r->place = more;
+    }
+    r->place[r->places++] = place;
+    return true;
+}
+
+/* A hash table in buckets, of which every entry is taken: a byte of its hash, and how far its signature is off. */
+static bool places_read(struct readytorun *r)
+{
+    const struct bytes *b = &r->instances;
+    uint32_t header = read_fixed(b, 0, 1), buckets, room = 0, width = header & 3;
+
+    if (!b->start || width > 2 || header >> 2 > 24)
+        return true; /* none */
+    width = 1u << width;
+    buckets = 1u << (header >> 2);
+    for (uint32_t i = 0; i < buckets; i++) {
+        uint32_t at = 1 + read_fixed(b, 1 + (uint64_t)width * i, width);
+        uint32_t end = 1 + read_fixed(b, 1 + (uint64_t)width * (i + 1), width);
+        struct place place;
+        int32_t delta;
+
+        while (at < end && end <= b->size) {
+            uint32_t from = ++at;
+
+            if (!read_signed(b, &at, &delta))
+                break;
+            place.offset = from + (uint32_t)delta;
+            if (row_of(r, place.offset, &place.row) && !place_add(r, &room, place))
+                return false;
+        }
+    }
+    if (r->places)
+        qsort(r->place, r->places, sizeof(*r->place), by_row);
+    return true;
+}
+
+static struct bytes *section_of(struct readytorun *r, uint32_t type)
+{
+    switch (type) {
+    case IMPORTS:
+        return &r->imports;
+    case FUNCTIONS:
+        return &r->functions;
+    case METHOD_ENTRY_POINTS:
+        return &r->methods;
+    case INSTANCE_ENTRY_POINTS:
+        return &r->instances;
+    default:
+        return NULL;
+    }
+}
+
+static void begins_add(struct readytorun *r, uint32_t code)
+{
+    if (code < r->functions.size / FUNCTION_BYTES)
+        r->begins[code / 8] |= (uint8_t)(1u << code % 8);
+}
+
+static bool code_of(const struct readytorun *r, struct readytorun_instance *instance,
+                    uint32_t *code);
+
+/* Where methods begin: what is between two of them are handlers. */
+static bool begins_read(struct readytorun *r)
+{
+    uint32_t base = 0, count = 0, code;
+
+    r->begins = memory_zalloc(r->functions.size / FUNCTION_BYTES / 8 + 1, 1);
+    if (!r->begins)
+        return false;
+    if (!r->methods.start || !read_unsigned(&r->methods, &base, &count))
+        count = 0;
+    for (uint32_t row = 1; row <= count >> 2; row++)
+        if (readytorun_method(r, row, &code))
+            begins_add(r, code);
+    for (uint32_t i = 0; i < r->places; i++) {
+        struct readytorun_instance instance;
+
+        if (instance_read(r, r->place[i].offset, &instance) && code_of(r, &instance, &code))
+            begins_add(r, code);
+    }
+    return true;
+}
+
+struct readytorun *readytorun_new(const uint8_t *image, bool flat)
+{
+    struct readytorun *r;
+    uint32_t size = 0, count;
+    const uint8_t *header = clr_scope_native(image, flat, &size);
+
+    if (!header || size < HEADER_SECTIONS + 4 || read_u32(header) != SIGNATURE)
+        return NULL;
+    count = read_u32(header + HEADER_SECTIONS);
+    if (count > SECTIONS_MAX || size < HEADER_SECTIONS + 4 + count * SECTION_BYTES ||
+        !(r = memory_zalloc(1, sizeof(*r))))
+        return NULL;
+    r->image = image;
+    r->flat = flat;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint8_t *section = header + HEADER_SECTIONS + 4 + (size_t)i * SECTION_BYTES;
+        const uint8_t *start = clr_scope_place(image, flat, read_u32(section + 4));
+        struct bytes *known = section_of(r, read_u32(section));
+
+        if (known && start)
+            *known = (struct bytes){start, read_u32(section + 8)};
+    }
+    if (!r->functions.start || !places_read(r) || !begins_read(r)) {
+        readytorun_free(r);
+        return NULL;
+    }
+    return r;
+}
+
+void readytorun_free(struct readytorun *r)
+{
+    if (r) {
+        memory_free(r->place);
+        memory_free(r->begins);
+    }
+    memory_free(r);
+}
+
+/* The entry behind a signature that is not read yet. */
+static bool code_of(const struct readytorun *r, struct readytorun_instance *instance,
+                    uint32_t *code)
+{
+    struct readytorun_signature *from = &instance->signature;
+    uint32_t number = 0;
+
+    if ((instance->has_owner && !type_pass(from, 0)) || !readytorun_number(from, &number))
+        return false;
+    number = 0;
+    if (instance->has_arguments && !readytorun_number(from, &number))
+        return false;
+    while (number--)
+        if (!type_pass(from, 0))
+            return false;
+    return entry_read(&r->instances, (uint32_t)(from->at - r->instances.start), code);
+}
+
+bool readytorun_instance(const struct readytorun *r, uint32_t row,
+                         bool (*match)(void *context, struct readytorun_instance *instance),
+                         void *context, uint32_t *code)
+{
+    struct readytorun_instance instance;
+    uint32_t low = 0, high = r->places;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (r->place[middle].row < row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < r->places && r->place[low].row == row; low++)
+        if (instance_read(r, r->place[low].offset, &instance) && match(context, &instance))
+            return entry_read(&r->instances, (uint32_t)(instance.signature.at - r->instances.start),
+                              code);
+    return false;
+}
+
+/* The cell at an address relative to the image: its signature. Returns: false: there is none. */
+static bool cell_at(const struct readytorun *r, uint32_t address, struct readytorun_signature *out)
+{
+    for (uint32_t at = 0; at + IMPORT_BYTES <= r->imports.size; at += IMPORT_BYTES) {
+        const uint8_t *import = r->imports.start + at, *list, *signature;
+        uint32_t offset = address - read_u32(import), width = import[IMPORT_ENTRY];
+
+        if (offset >= read_u32(import + 4) || !width || offset % width ||
+            !read_u32(import + IMPORT_SIGNATURES))
+            continue;
+        list = clr_scope_place(r->image, r->flat, read_u32(import + IMPORT_SIGNATURES));
+        signature =
+            list ? clr_scope_place(r->image, r->flat, read_u32(list + (size_t)offset / width * 4))
+                 : NULL;
+        *out = (struct readytorun_signature){signature, signature + SIGNATURE_MAX};
+        return signature;
+    }
+    return false;
+}
+
+bool readytorun_cells(const struct readytorun *r, uint32_t code,
+                      bool (*match)(void *context, enum readytorun_fixup fixup,
+                                    struct readytorun_signature type),
+                      void *context)
+{
+    uint32_t functions = r->functions.size / FUNCTION_BYTES;
+
+    for (uint32_t i = code; i < functions && (i == code || !(r->begins[i / 8] >> i % 8 & 1)); i++) {
+        uint32_t begin = read_u32(r->functions.start + (size_t)i * FUNCTION_BYTES);
+        uint32_t end = read_u32(r->functions.start + (size_t)i * FUNCTION_BYTES + 4);
+        const uint8_t *text = clr_scope_place(r->image, r->flat, begin);
+
+        /* Any four bytes that, counted from behind them, lead to a cell. */
+        for (uint32_t at = begin; text && at + 4 <= end; at++) {
+            struct readytorun_signature cell;
+            uint8_t fixup;
+
+            if (!cell_at(r, at + 4 + read_u32(text + (at - begin)), &cell))
+                continue;
+            fixup = *cell.at++;
+            if (fixup & FIXUP_OTHER_MODULE)
+                cell.end = cell.at; /* a type of another module's terms is like no other */
+            if (match(context, (enum readytorun_fixup)(fixup & ~FIXUP_OTHER_MODULE), cell))
+                return true;
+        }
+    }
+    return false;
+}
