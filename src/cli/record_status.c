@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #define MOST_STATUS (1 << 20) /* bytes of what a process says of itself */
+#define MOST_END    (1 << 18) /* of the end record */
 
 /* Of the folders that a record makes and holds locked; what an earlier version left has other names. */
 #define PREFIX "shadowtrace-%u-run-"
@@ -439,6 +440,42 @@ static json_t *load(int folder, const char *name)
     return object;
 }
 
+/* The last line of a log, if that is its end record and not packed: what its process could not say any more. */
+static json_t *load_end(const char *path)
+{
+    static const char kind[] = "{\"kind\":\"end\"";
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    char *tail = fd >= 0 ? memory_alloc(MOST_END) : NULL, *line;
+    json_t *end = NULL;
+    struct stat st;
+    ssize_t got;
+
+    if (tail && !fstat(fd, &st) && S_ISREG(st.st_mode)) {
+        got = pread(fd, tail, MOST_END, st.st_size > MOST_END ? st.st_size - MOST_END : 0);
+        line = got > 1 && tail[got - 1] == '\n' ? memrchr(tail, '\n', (size_t)got - 1) : NULL;
+        if (line && tail + got - line > (ssize_t)sizeof(kind) &&
+            !memcmp(line + 1, kind, sizeof(kind) - 1))
+            end = json_loadb(line + 1, (size_t)(tail + got - line - 1), 0, NULL);
+    }
+    memory_free(tail);
+    if (fd >= 0)
+        close(fd);
+    return end;
+}
+
+/* A process that is gone, and said before that it records: its log tells whether it came to its end. */
+static json_t *rather_the_end(struct record_process *p, json_t *object)
+{
+    json_t *end = p->state == RECORD_STATE_LOST && p->log ? load_end(p->log) : NULL;
+
+    if (!end)
+        return object;
+    p->state = RECORD_STATE_ENDED;
+    json_object_update_missing(end, object);
+    json_decref(object);
+    return end;
+}
+
 static void read_process(int folder, const char *name, long pid, struct record_process *p)
 {
     json_t *object = load(folder, name);
@@ -451,6 +488,7 @@ static void read_process(int folder, const char *name, long pid, struct record_p
     if (p->name)
         clean_in_place(p->name);
     p->log = take_log(object);
+    object = rather_the_end(p, object);
     p->reason = take_text(object, "reason");
     p->runtime = take_text(object, "runtime");
     p->unverified = json_is_true(json_object_get(object, "unverified"));

@@ -209,6 +209,21 @@ def test_read_only_places_for_temporary_files(t):
     t.equal(os.listdir(t.path()), ['log.ndjson'], 'files')
 
 
+@needs('Hello')
+def test_a_full_status_folder_is_no_crash(t):
+    """There is room for one file of one page: the last state goes over the first."""
+    if os.geteuid() or run(['unshare', '--mount', 'true']).status:
+        t.skip('needs unshare(1) and the right to use it')
+    small = t.path('small')
+    os.mkdir(small)
+    env = {k: v for k, v in ENVIRONMENT.items() if k != 'XDG_RUNTIME_DIR'}
+    line = 'mount -t tmpfs -o size=4k,mode=700 tmpfs %s && TMPDIR=%s exec "$@"' % (small, small)
+    r = run(['unshare', '--mount', 'sh', '-c', line, 'sh', harness.TOOL, 'record', '-o', t.path('log.ndjson'), '--', 'env', '-u',
+             'TMPDIR'] + PROGRAM.command('Hello'), env=env)
+    t.equal(r.status, 0, r)
+    t.true('killed' not in r.errors and 'none lost' in r.errors, r)
+
+
 # ---- whom a socket belongs to
 
 def test_a_runtime_folder_of_another_user_is_not_used(t):

@@ -215,6 +215,23 @@ static void the_summary_says_how_to_read_each_log(void **state)
     assert_says(json, line);
 }
 
+static void the_end_of_a_log_says_what_a_status_file_cannot(void **state)
+{
+    static const char end[] = "{\"kind\":\"alloc\"}\n{\"kind\":\"end\",\"seen\":70,\"written\":70,"
+                              "\"lost\":0,\"bytes\":9}\n";
+    char json[2 * PATH_MAX];
+
+    (void)state;
+    snprintf(json, sizeof(json),
+             "{\"executable\":\"/x/app\",\"state\":\"recording\",\"seen\":3,\"log\":\"%s/a\"}",
+             test_folder);
+    put(4194999, json); /* there is no such process */
+    write_text("a", end, 0600);
+    assert_says(summary(false), "app (pid 4194999): 70 allocations, 9 bytes, none lost\n");
+    write_text("a", "{\"kind\":\"alloc\"}\n{\"kind\":\"end\",\"se", 0600);
+    assert_says(summary(false), "killed, or crashed");
+}
+
 static void the_summary_tells_of_other_losses(void **state)
 {
     (void)state;
@@ -302,6 +319,7 @@ int main(void)
         TEST(a_process_is_named_as_its_user_would),
         TEST(a_process_that_is_gone_records_no_more),
         TEST(the_summary_says_how_to_read_each_log),
+        TEST(the_end_of_a_log_says_what_a_status_file_cannot),
         TEST(the_summary_tells_of_other_losses),
         TEST(the_summary_says_that_a_runtime_is_not_verified),
         TEST(quiet_still_says_what_should_have_been_recorded),
