@@ -19,6 +19,7 @@
 #define CALLS_NS      500000ull   /* the same while calls are traced */
 #define BUSY_NS       2000000ull  /* sleep while events wait for the resolver */
 #define WAITING_LIMIT (4u << 20)  /* events that may wait in our memory, all threads together */
+#define END_TRIES     4           /* the end record, if memory is out */
 #define BATCH         4096        /* slots of one ring before the next gets its turn */
 #define SITES_BATCH   1024        /* rows of --log sites before the rings get theirs */
 
@@ -499,8 +500,19 @@ static void count_unadopted(struct log *log)
     }
 }
 
+/* Memory that is out for a moment costs no end. Returns whether the log has one. */
+static bool end_write(struct log *log)
+{
+    for (unsigned i = 0; i < END_TRIES; i++)
+        if (!log_write_end(log, now_t(log)))
+            return true;
+    return false;
+}
+
 static void finish(struct log *log)
 {
+    bool whole;
+
     while (clock_ns() < log->deadline_ns) {
         round_once(log);
         if (empty(log) && (!log->sites || log_sites_flush(log) || log_file_full(log)))
@@ -519,8 +531,10 @@ static void finish(struct log *log)
     log_file_flush(log);
     log_fate_look(log); /* so that the end, too, comes behind a header */
     log_write_reports(log, now_t(log));
-    log_write_end(log, now_t(log));
+    whole = end_write(log);
     log_file_close(log);
+    if (!whole && !log->file.error)
+        log->file.error = ENOMEM; /* the status says that the log was not finished */
     log_status_write(log, "ended");
 }
 

@@ -59,13 +59,13 @@ def build():
         os.replace(made, PRELOAD)
 
 
-def faulty(folder, log, kind=None, first=0, last=0, **options):
-    """The environment that records a program into `log`, with faults; folder/counts and folder/status are made."""
+def faulty(folder, path, options=None, kind=None, first=0, last=0):
+    """The environment that records a program into `path`, with faults; folder/counts and folder/status are made."""
     status = os.path.join(folder, 'status')
     os.mkdir(status, 0o700)
     with open(os.path.join(folder, 'counts'), 'wb') as file:
         file.truncate(SIZE)
-    options = dict({'version': 1, 'output': log, 'status': status}, **options)
+    options = dict({'version': 1, 'output': path, 'status': status}, **(options or {}))
     return dict(LD_PRELOAD=PRELOAD, FAULT_FILE=os.path.join(folder, 'counts'), FAULT_KIND=kind or '', FAULT_AT=str(first),
                 FAULT_LAST=str(last), CORECLR_ENABLE_PROFILING='1', CORECLR_PROFILER_PATH=LIBRARY,
                 CORECLR_PROFILER='{7B6A1F52-3C0E-4E57-9D35-5AD0B3C5E4A1}', SHADOWTRACE_OPTIONS=json.dumps(options))
@@ -113,7 +113,7 @@ class Run:
     def _start(self, aim):
         counts = os.path.join(self.folder, 'counts')
         self.status_folder = os.path.join(self.folder, 'status')
-        environment = dict(ENVIRONMENT, **faulty(self.folder, self.log, self.kind, self.first, self.last, **self.form.options))
+        environment = dict(ENVIRONMENT, **faulty(self.folder, self.log, self.form.options, self.kind, self.first, self.last))
         if aim:
             environment['FAULT_IN'] = aim
         self.library, self.where, self.calls, self.fired = '?', 0, dict.fromkeys(KINDS, 0), 0

@@ -74,7 +74,7 @@ def test_a_socket_that_cannot_be_had_is_said(t):
 @needs('Ticker')
 def test_out_of_descriptors_the_socket_is_looked_at_four_times_a_second(t):
     faults.build()
-    environment = faults.faulty(t.folder, t.path('log.ndjson'), 'socket', 3, FOREVER)  # accept4, for good
+    environment = faults.faulty(t.folder, t.path('log.ndjson'), None, 'socket', 3, FOREVER)  # accept4, for good
     process = t.start(['env'] + ['%s=%s' % pair for pair in environment.items()] + PROGRAM.command('Ticker') + ['--seconds', '2'])
     deadline = time.monotonic() + 60
     while not faults.status_in(t.path('status')).get('control'):
