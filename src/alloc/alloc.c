@@ -467,6 +467,10 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
     /* First, while the object is where it is: naming code that can be unloaded may let a collection run. */
     event.bytes_kind = event_pack(bytes, heap_of(a, t, object), EVENT_ALLOC);
     depth = stack_settle_hot(s, &top);
+    if (UNLIKELY(stack_misses_frames_hot(s))) { /* the youngest frame did not allocate */
+        event_lose(t->ring, EVENT_LOST_NO_STACK);
+        return;
+    }
     event.node = a->config.capture ? a->config.capture(a->config.context, &t->state)
                                    : context_of(a, top, depth);
     if (UNLIKELY(wanted))
@@ -509,7 +513,7 @@ void alloc_record(struct alloc *a, uintptr_t object, uintptr_t class_id)
     int lets;
 
     if (UNLIKELY(!s || load_relaxed(&a->config.hub->stopped))) {
-        add_relaxed(&a->config.hub->lost[s ? EVENT_LOST_STOPPED : EVENT_LOST_NO_RING], 1);
+        add_relaxed(&a->config.hub->lost[s ? EVENT_LOST_STOPPED : EVENT_LOST_NO_STACK], 1);
         return;
     }
     t = thread_of(a, s);

@@ -16,7 +16,7 @@
 const char *event_lost_name(enum event_lost reason)
 {
     static const char *const names[EVENT_LOST_REASONS] = {
-        "ring_full", "no_ring", "no_class", "stopped", "no_memory", "write_failed",
+        "ring_full", "no_ring", "no_class", "stopped", "no_memory", "write_failed", "no_stack",
     };
 
     return (unsigned)reason < EVENT_LOST_REASONS ? names[reason] : "?";

@@ -162,6 +162,7 @@ enum event_lost {
     EVENT_LOST_STOPPED,      /* came after the last drain, while the process ended */
     EVENT_LOST_NO_MEMORY,    /* the writer ran out of memory */
     EVENT_LOST_WRITE_FAILED, /* the log could not be written: disk full, file too large */
+    EVENT_LOST_NO_STACK,     /* no memory for the thread's stack, or for frames of it */
     EVENT_LOST_REASONS
 };
 const char *event_lost_name(enum event_lost reason);

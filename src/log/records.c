@@ -463,7 +463,7 @@ void log_lost(const struct log *log, uint64_t by[EVENT_LOST_REASONS], uint64_t *
         if (i !=
             EVENT_LOST_STOPPED) /* those come after the last drain and are in nobody's `seen` */
             by[i] += load_relaxed(&log->config.hub->lost[i]);
-        if (i == EVENT_LOST_NO_RING)
+        if (i == EVENT_LOST_NO_RING || i == EVENT_LOST_NO_STACK)
             *seen += load_relaxed(&log->config.hub->lost[i]);
     }
     for (const struct log_thread *thread = log->threads; thread; thread = thread->next) {

@@ -19,6 +19,8 @@ struct stack stack_none = {
     .top = none_frames + 1,
     .dispatch = {.reach = STACK_NONE, .run = STACK_NONE, .pending = STACK_NONE}};
 _Thread_local struct stack *stack_self = &stack_none;
+/* Without memory for a stack: the SP of the oldest frame that it would have; 0: none is missing. */
+static _Thread_local uintptr_t refused_sp;
 
 static struct stack_config config;
 static pthread_key_t key;
@@ -92,7 +94,7 @@ void stack_limit_set(struct stack *s)
     bool quiet = s->dispatch.pending == STACK_NONE && !s->dispatch.searching &&
                  (!s->save_count || s->saves[s->save_count - 1].filter);
 
-    s->limit = quiet && !config.call_interval ? s->end : NULL;
+    s->limit = quiet && !config.call_interval && !s->lost_sp ? s->end : NULL;
     store_relaxed(&s->dispatching, !quiet || s->save_count);
 }
 
@@ -159,6 +161,23 @@ static struct stack *stack_attach(void)
     return s;
 }
 
+/*
+ * For an Enter. A stack that began in the middle would be taken for whole: after a refusal there is none until the frames
+ * that it lacks are gone.
+ */
+static struct stack *stack_entered(uintptr_t sp)
+{
+    struct stack *s = stack_self;
+
+    if (load_relaxed(&stack_stopped) || sp < refused_sp)
+        return NULL;
+    if (s != &stack_none)
+        return s;
+    s = stack_attach();
+    refused_sp = s ? 0 : sp;
+    return s;
+}
+
 /* Destructor of the thread-specific key. An Enter after this starts a new stack, in a new round of destructors. */
 static void stack_detach(void *data)
 {
@@ -215,7 +234,9 @@ struct stack *stack_current(void)
 {
     if (UNLIKELY(load_relaxed(&stack_stopped)))
         return NULL;
-    return LIKELY(stack_self != &stack_none) ? stack_self : stack_attach();
+    if (LIKELY(stack_self != &stack_none))
+        return stack_self;
+    return refused_sp ? NULL : stack_attach();
 }
 
 void **stack_data(struct stack *s)
@@ -287,11 +308,32 @@ static bool stack_grow(struct stack *s)
     return true;
 }
 
+/* There was no memory for a frame, and it is not gone: all that were there are, and what comes is above it. */
+static bool misses(struct stack *s, uintptr_t sp)
+{
+    if (s->top >= s->end && sp < s->lost_sp)
+        return true;
+    s->lost_sp = 0;
+    stack_limit_set(s);
+    return false;
+}
+
+bool stack_misses_frames(struct stack *s)
+{
+    return s->lost_sp && misses(s, 0);
+}
+
 void stack_push(struct stack *s, uintptr_t method, uintptr_t sp, uintptr_t ret)
 {
     struct frame *top;
 
+    if (UNLIKELY(s->lost_sp) && misses(s, sp)) {
+        stack_count(s, STACK_LOST_FRAME);
+        return;
+    }
     if (s->top >= s->end && !stack_grow(s)) {
+        s->lost_sp = sp;
+        stack_limit_set(s);
         stack_count(s, STACK_LOST_FRAME);
         return;
     }
@@ -398,7 +440,7 @@ void stack_enter_slow(uintptr_t method, uintptr_t sp)
 {
     uintptr_t ret = ((const uintptr_t *)sp)[-1];
     int saved = errno;
-    struct stack *s = stack_current();
+    struct stack *s = stack_entered(sp);
 
     if (!s) {
         errno = saved;
@@ -436,6 +478,8 @@ void stack_leave_slow(uintptr_t method, uintptr_t sp)
     }
     while (at && load_relaxed(&stack_frame(s, at - 1)->sp) < sp)
         at--;
+    if (s->lost_sp)
+        (void)misses(s, sp);
     if (!at || load_relaxed(&stack_frame(s, at - 1)->sp) != sp) {
         stack_count(s, STACK_ORPHAN_LEAVE);
         return;

@@ -46,7 +46,7 @@ struct stack_save {
  * I1  top[-1] always exists: below the oldest frame lies a sentinel with sp UINTPTR_MAX. sp falls strictly, but where
  *     something was entered over frames that a dispatch has yet to cut.
  * I2  limit is lowered to force the slow path: full, a dispatch under way, stack_none (no stack yet), calls that are
- *     looked at (call_interval).
+ *     looked at (call_interval), frames that there was no memory for (lost_sp).
  * I3  state = depth : 24, changes : 40, one store per change, after the slots; a copy is exact if it is the same
  *     before and after. top == base + 1 + depth.
  * I4  a replaced block and a detached stack are freed one grace period later, by stack_reclaim, never sooner.
@@ -78,6 +78,7 @@ struct stack {
     struct stack_save *saves; /* outer dispatches, innermost last */
     uint32_t save_count, save_capacity;
     uint32_t uncalled; /* Enters since config.called was told of one */
+    uintptr_t lost_sp; /* of the oldest frame that there was no memory for; 0: none is missing */
     uint32_t unsaved;  /* running filters that there was no memory to save a dispatch for */
     struct stack_save saves_inside[8];
     _Atomic(uint64_t) repairs[STACK_REPAIRS]; /* written by the owner, read by all */
@@ -132,6 +133,14 @@ static inline struct stack *stack_current_hot(void)
     struct stack *s = stack_self;
 
     return LIKELY(s != &stack_none && !load_relaxed(&stack_stopped)) ? s : stack_current();
+}
+
+/* Whether the thread is in methods that there was no memory for, above those of the stack. */
+bool stack_misses_frames(struct stack *s);
+
+static inline bool stack_misses_frames_hot(struct stack *s)
+{
+    return UNLIKELY(s->limit != s->end) && stack_misses_frames(s); /* I2 */
 }
 
 static inline size_t stack_settle_hot(struct stack *s, struct frame **top)

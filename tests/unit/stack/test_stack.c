@@ -1267,6 +1267,57 @@ static void a_thread_without_memory_for_a_stack_runs_on_without(void **state)
     expect("A");
 }
 
+static void a_stack_never_begins_in_the_middle(void **state)
+{
+    (void)state;
+    memory_fail_after(0);
+    call('A', 1);
+    memory_fail_after(-1);
+    call('B', 2);
+    assert_null(stack_peek()); /* it would say that nobody called B */
+    assert_null(stack_current());
+    leave('B', 2);
+    call('C', 1); /* where A was */
+    expect("C");
+}
+
+static void above_a_frame_that_is_missing_there_is_none(void **state)
+{
+    (void)state;
+    for (unsigned i = 1; i <= FIRST_FRAMES; i++)
+        call('A', i);
+    assert_false(stack_misses_frames_hot(stack_self));
+    memory_fail_after(0);
+    call('L', FIRST_FRAMES + 1);
+    memory_fail_after(-1);
+    call('B', FIRST_FRAMES + 2); /* there would be room for it now */
+    assert_int_equal(stack_depth(stack_self), FIRST_FRAMES);
+    assert_true(stack_misses_frames_hot(stack_self));
+    leave('B', FIRST_FRAMES + 2);
+    assert_true(stack_misses_frames_hot(stack_self));
+    leave('L', FIRST_FRAMES + 1);
+    assert_false(stack_misses_frames_hot(stack_self));
+    expect_invariants();
+    call('B', FIRST_FRAMES + 1);
+    assert_int_equal(stack_depth(stack_self), FIRST_FRAMES + 1);
+}
+
+static void a_missing_frame_is_gone_with_the_one_below_it(void **state)
+{
+    (void)state;
+    for (unsigned i = 1; i <= FIRST_FRAMES; i++)
+        call('A', i);
+    memory_fail_after(0);
+    call('L', FIRST_FRAMES + 1);
+    memory_fail_after(-1);
+    assert_true(stack_misses_frames_hot(stack_self));
+    leave('A', FIRST_FRAMES); /* an exception has left L */
+    assert_false(stack_misses_frames_hot(stack_self));
+    call('B', FIRST_FRAMES);
+    call('B', FIRST_FRAMES + 1);
+    assert_int_equal(stack_depth(stack_self), FIRST_FRAMES + 1);
+}
+
 static void every_event_lives_without_memory(void **state)
 {
     (void)state;
@@ -1570,6 +1621,9 @@ int main(void)
         TEST(growth_keeps_the_slow_path_forced),
         TEST(a_stack_without_memory_to_grow_counts_the_frames_it_loses),
         TEST(a_thread_without_memory_for_a_stack_runs_on_without),
+        TEST(a_stack_never_begins_in_the_middle),
+        TEST(above_a_frame_that_is_missing_there_is_none),
+        TEST(a_missing_frame_is_gone_with_the_one_below_it),
         TEST(every_event_lives_without_memory),
         TEST(a_filter_that_could_not_be_remembered_does_not_end_another),
         TEST(the_slow_path_keeps_errno),
