@@ -103,7 +103,8 @@ static void put_said(struct buffer *b, const struct report_gap *gap, const char 
                       count, s);
         break;
     case REPORT_GAP_NAMES:
-        buffer_format(b, "%s name%s that the runtime did not give", count, s);
+        buffer_format(b, "%s name%s that the runtime did not give, or there was no memory for",
+                      count, s);
         break;
     default:
         put_file(b, gap);

@@ -801,11 +801,24 @@ bool names_method_unmanaged_callers(const struct names_method *method)
                          &size) == S_OK;
 }
 
+static int method_make(struct names *names, uintptr_t function_id, uint32_t epoch,
+                       struct names_method **out)
+{
+    struct names_method_entry *mine = NULL;
+    int err = method_describe(names, function_id, &mine);
+
+    if (err)
+        return err;
+    if (mine->record.collectible)
+        names_method_resolve(names, &mine->record); /* before the resolver can see it */
+    *out = method_publish(names, mine, epoch);
+    return *out ? 0 : -ENOMEM;
+}
+
 int names_method_map(struct names *names, uintptr_t function_id, struct names_method **out)
 {
     struct names_entry *found = table_find(&names->method_table, function_id);
     uint32_t epoch = load_acquire(&names->epoch);
-    struct names_method_entry *mine = NULL;
     int err;
 
     *out = NULL;
@@ -813,13 +826,12 @@ int names_method_map(struct names *names, uintptr_t function_id, struct names_me
         *out = &container_of(found, struct names_method_entry, entry)->record;
         return 0;
     }
-    err = method_describe(names, function_id, &mine);
-    if (err)
-        return err;
-    if (mine->record.collectible)
-        names_method_resolve(names, &mine->record); /* before the resolver can see it */
-    *out = method_publish(names, mine, epoch);
-    return *out ? 0 : -ENOMEM;
+    err = method_make(names, function_id, epoch, out);
+    if (err == -ENOMEM) /* once more: a method without a record is missing from every stack */
+        err = method_make(names, function_id, epoch, out);
+    if (err == -ENOMEM)
+        names_failed(names, E_OUTOFMEMORY);
+    return err;
 }
 
 int names_method_exact(struct names *names, const struct names_method *shared, uintptr_t class_id,

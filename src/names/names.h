@@ -130,7 +130,7 @@ bool names_stop(struct names *names, unsigned timeout_ms);
 
 /*
  * names_method_map - the record of a function, made at the first call.
- * Returns: 0, -ENOMEM, or -EINVAL when the runtime does not know the id (counted in names_failures).
+ * Returns: 0, -ENOMEM, or -EINVAL when the runtime does not know the id (both counted in names_failures).
  * Owns:    names; a record lives as long as the process.
  * Threads: any. May run: in FunctionIDMapper2 and in callbacks; asks the runtime once per function, and on later
  *          calls only to see whether a function id that can be unloaded still means the same. Not in a hook.

@@ -139,6 +139,8 @@ class Run:
         if state == 'declined':
             raise AssertionError('declined, and there is a log: %s' % status)
         in_log, end = self._read()
+        if end and self.form.program == 'Hello':
+            self._placed(end)
         if end is None:
             self.outcome += ', cut'
         if state == 'ended' and end is None and status['lost'] == 0 and 'reason' not in status:
@@ -164,6 +166,24 @@ class Run:
             if end[what] != there:
                 raise AssertionError('the end record says %s %d, it is %d: %s' % (what, end[what], there, end))
         return in_log, end
+
+    def _placed(self, end):
+        """Nothing is blamed on another method: 100 Greetings, of Program.Greet, but for those that are said to be lost."""
+        names, leaf, greeting, found = {}, {0: None}, None, 0
+        for line in self._lines():
+            if line['kind'] == 'method':
+                names[line['id']] = line['name']
+            elif line['kind'] == 'node':
+                leaf[line['id']] = line['method']
+            elif line['kind'] == 'class' and line['name'] == 'Hello.Greeting':
+                greeting = line['id']
+            elif line['kind'] in ('alloc', 'site') and line['class'] == greeting:
+                name = names.get(leaf[line['node']], 'nobody')
+                if not line.get('cut') and not end['names_failed'] and not name.startswith(('Hello.Program.Greet(', '?method')):
+                    raise AssertionError('a Greeting of %s, and nothing is said to have failed: %s' % (name, end))
+                found += line.get('allocs', 1)
+        if found != 100 and not end['lost'] and not end['names_failed']:
+            raise AssertionError('%d Greetings of 100, and nothing is said to be lost: %s' % (found, end))
 
     def _lines(self):
         """Whole lines; the last one may be cut."""
