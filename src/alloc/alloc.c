@@ -10,9 +10,11 @@
 
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 #define CLASS_CACHE 1024 /* entries a thread; a power of two */
 #define SITE_CACHE  1024 /* the same */
+#define WAITS_CACHE 64   /* entries a thread; a power of two */
 #define CHECK_REST \
     49 /* times what a comparison took, without one: 2 % of the time is for comparing */
 
@@ -40,6 +42,7 @@ struct alloc_thread {
     double until_sample;             /* bytes to the next sample; exponentially distributed */
     uint64_t random;                 /* xorshift64* state */
     void *state;                     /* the comparison's own */
+    uint32_t waits[WAITS_CACHE];     /* nodes that the writer was told of */
     struct {
         uintptr_t id;
         struct names_class *class;
@@ -491,16 +494,61 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
     }
 }
 
+/* AsyncStateMachineBox<S> and its like; with runtime async Continuation. */
+static bool is_waited_in(const char *name)
+{
+    static const char services[] = "System.Runtime.CompilerServices.";
+
+    return name && strncmp(name, services, sizeof(services) - 1) == 0 &&
+           (strstr(name, "StateMachineBox<") ||
+            strcmp(name + sizeof(services) - 1, "Continuation") == 0);
+}
+
+/*
+ * An allocation that is left out. If an async method waits in it, its beginning may be resumed from now on, and the log
+ * is to have that path: a logical stack goes on there.
+ */
+static __attribute__((noinline)) void leave_out(struct alloc *a, struct stack *s,
+                                                struct alloc_thread *t, struct names_class *class)
+{
+    uint8_t waits = load_relaxed(&class->waits);
+    struct event event = {.bytes_kind = event_pack(0, EVENT_HEAP_NORMAL, EVENT_WAITS)};
+    struct frame *top;
+    size_t depth;
+    uint32_t *told;
+
+    if (waits == VERDICT_NONE) {
+        waits = is_waited_in(names_class_resolve(a->config.names, class)) ? VERDICT_WANTED
+                                                                          : VERDICT_UNWANTED;
+        store_relaxed(&class->waits, waits);
+    }
+    if (waits != VERDICT_WANTED || !options_beginnings(a->config.options))
+        return;
+    depth = stack_settle_hot(s, &top);
+    event.node = context_of(a, top, depth);
+    told = &t->waits[event.node & (WAITS_CACHE - 1)];
+    if (*told == event.node)
+        return;
+    event.ticks = clock_ticks();
+    if (event_post(t->ring, &event) == 0)
+        *told = event.node;
+}
+
 static void record_if_wanted(struct alloc *a, struct stack *s, struct alloc_thread *t,
                              uintptr_t object, struct names_class *class)
 {
     const struct options *options = a->config.options;
     uint64_t bytes = size_of(a, class, object);
 
-    if (UNLIKELY(bytes < options->min_size || (a->by_type && !wanted_type(a, class))))
+    if (UNLIKELY(bytes < options->min_size || (a->by_type && !wanted_type(a, class)))) {
+        leave_out(a, s, t, class);
         return;
-    if (t->live.sample && !sampled(t, bytes))
+    }
+    if (t->live.sample && !sampled(t, bytes)) {
+        if (UNLIKELY(load_relaxed(&class->waits) != VERDICT_UNWANTED))
+            leave_out(a, s, t, class);
         return;
+    }
     count_seen(t->ring);
     record(a, s, t, object, class, bytes);
 }

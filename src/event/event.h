@@ -33,6 +33,7 @@ enum event_kind {
     EVENT_VALUES_OF, /* subject: id of the values of the youngest frame that the event of the same ticks, which comes
                           next, is in; no payload */
     EVENT_SAMPLE, /* subject: OS thread and PROFILE_EVENT_ bits; node; site: depth. See profile.h */
+    EVENT_WAITS, /* node: where an async method is to wait, of an allocation that is not recorded; no line but the node */
     EVENT_SAMPLE_RATE, /* subject: bytes per sampled event from here on in this ring; 0: all events */
 };
 

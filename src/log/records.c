@@ -103,6 +103,7 @@ int log_write_header(struct log *log)
         "clock", (json_int_t)log->zero_ns, "started", started, "tracer", SHADOWTRACE_VERSION);
     if (line &&
         ((c->no_native && json_object_set_new(line, "no_native", json_string(c->no_native))) ||
+         (options_beginnings(c->options) && json_object_set_new(line, "beginnings", json_true())) ||
          (c->unverified && json_object_set_new(line, "unverified", json_true())) ||
          (log->file.part > 1 && json_object_set_new(line, "part", json_integer(log->file.part))) ||
          (log->gone_parts && json_object_set_new(line, "rotated_out", log_gone_json(log))) ||

@@ -184,6 +184,9 @@ static int handle_other(struct log *log, struct log_thread *thread, const struct
     case EVENT_SAMPLE:
         err = log_write_sample(log, event, event_t(log, thread, event));
         break;
+    case EVENT_WAITS:
+        err = log_define_node(log, event->node);
+        break;
     case EVENT_SAMPLE_RATE:
         thread->sample = event->subject;
         break;

@@ -51,6 +51,7 @@ struct names_class {
         fixed_bytes; /* object size rounded up to 8, learned at the first object; 0 not yet */
     _Atomic(uint32_t) epoch;  /* of the last check that class_id still means this */
     _Atomic(uint8_t) verdict; /* the folder above's own: 0 none yet (is the type to be recorded?) */
+    _Atomic(uint8_t) waits;   /* the same: is it what an async method lies in while it waits? */
     _Atomic(const void *)
         layout;                 /* the same: how its values lie in memory; NULL: nobody asked yet */
     _Atomic(const char *) text; /* NULL until resolved; never freed */

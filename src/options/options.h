@@ -95,6 +95,12 @@ static inline bool options_records(const struct options *o, enum options_family 
 const char *options_family_name(enum options_family family);
 
 /* Is there a pattern that methods or types are to match? */
+/* Whether the log is to have each path on which an async method was made to wait, whatever is left out. */
+static inline bool options_beginnings(const struct options *o)
+{
+    return o->capture != OPTIONS_CAPTURE_SNAPSHOT && o->stacks == OPTIONS_STACKS_NODE;
+}
+
 static inline bool options_choose(const struct options *o)
 {
     return o->only.count || o->exclude.count || o->types.count || o->args.count ||

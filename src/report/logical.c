@@ -16,14 +16,15 @@
 enum {
     MACHINE = 1, /* the MoveNext of a state machine: an async method's, or an iterator's */
     BOX = 2, /* of the object that an async method which waits lies in: it resumes its machine */
-    RESUMES = 4,  /* runs continuations, and may have the box's methods inlined */
-    STARTS = 8,   /* of a builder: begins a machine */
-    STREAMS = 16, /* begins, or goes on with, an async iterator */
-    ASYNC = 32,   /* a machine that is known to be an async method's */
-    ASKED = 64,   /* a machine that was resumed on some path */
-    BOXED = 128,  /* a machine of which a box is known to have been made */
-    THUNK = 256,  /* of the runtime, resumes methods that it suspends itself (runtime async) */
-    HELPER = 512, /* what those methods call to be suspended */
+    RESUMES = 4,   /* runs continuations, and may have the box's methods inlined */
+    STARTS = 8,    /* of a builder: begins a machine */
+    STREAMS = 16,  /* begins, or goes on with, an async iterator */
+    ASYNC = 32,    /* a machine that is known to be an async method's */
+    ASKED = 64,    /* a machine that was resumed on some path */
+    BOXED = 128,   /* a machine of which a box is known to have been made */
+    POOLED = 1024, /* a machine whose boxes serve again: it may have begun where none was made */
+    THUNK = 256,   /* of the runtime, resumes methods that it suspends itself (runtime async) */
+    HELPER = 512,  /* what those methods call to be suspended */
 };
 
 /* What a path is. */
@@ -41,7 +42,7 @@ struct step {
 struct logical {
     struct report_defs *defs;
     size_t paths, methods; /* as there were at first */
-    bool complete;         /* every box that was made is in the log */
+    bool certain;          /* every beginning is in the log */
     bool offsets;          /* calls have IL offsets */
     bool runtime;          /* the runtime suspends methods itself */
     uint16_t *kind;        /* by method */
@@ -205,6 +206,8 @@ static void note_box(struct logical *l, uint32_t path, uint32_t class_number)
         if (continuation ? !(kind & HELPER) : kind & MACHINE) {
             l->mark[path] |= WAITED;
             l->kind[method_of(l, path)] |= BOXED;
+            if (strstr(class_name, ".Pooling"))
+                l->kind[method_of(l, path)] |= POOLED;
             return;
         }
         path = report_path(l->defs, path)->parent;
@@ -233,7 +236,7 @@ static bool may_begin(const struct logical *l, uint32_t path)
     uint16_t kind = l->kind[method_of(l, path)];
 
     return (kind & ASKED) && !(l->mark[path] & RESUMED) &&
-           (!(kind & BOXED) || (l->mark[path] & WAITED) || is_stream(l, path));
+           (!(kind & BOXED) || (kind & POOLED) || (l->mark[path] & WAITED) || is_stream(l, path));
 }
 
 static int collect(struct logical *l)
@@ -365,11 +368,11 @@ static size_t distinct(const struct logical *l, uint32_t *paths, size_t count, b
 static int decide(struct logical *l, uint32_t method)
 {
     uint32_t from = l->first[method], *paths = l->begun + from, root, end, start;
-    bool circle, whole = true;
+    bool circle, whole = true, certain = l->certain && !(l->kind[method] & POOLED);
     size_t all = l->first[method + 1] - from, count = distinct(l, paths, all, &circle);
     int err;
 
-    if (all < 2 ? !count || !l->complete : count == 1 && !circle && !l->complete)
+    if (all < 2 ? !count || !certain : count == 1 && !circle && !certain)
         return alone(l, method, REPORT_PATH_LOST, &l->start[method]);
     if (count == 1 && !circle) {
         l->start[method] = paths[0];
@@ -573,6 +576,8 @@ static void know_resumed(struct logical *l)
         if (is_resumed(l, path)) {
             l->mark[path] |= RESUMED;
             l->kind[method_of(l, path)] |= ASKED;
+            if (strstr(name_of(l, report_path(l->defs, path)->parent), ".Pooling"))
+                l->kind[method_of(l, path)] |= POOLED;
         }
 }
 
@@ -600,7 +605,7 @@ static int make(struct logical *l, const struct report_logical_allocs *allocs)
     l->map = memory_alloc(l->paths * sizeof(*l->map));
     if (!l->mark || !l->first || !l->start || !l->map)
         return -ENOMEM;
-    while (l->complete && allocs->next(allocs->context, &path, &class_number))
+    while (allocs->complete && allocs->next(allocs->context, &path, &class_number))
         note_box(l, path, class_number);
     know_resumed(l);
     err = collect(l);
@@ -613,7 +618,7 @@ int report_logical(struct report_defs *defs, const struct report_logical_allocs 
     struct logical l = {.defs = defs,
                         .paths = defs->path_count,
                         .methods = defs->methods.count,
-                        .complete = allocs->complete};
+                        .certain = allocs->begun};
     int err;
 
     *out = NULL;

@@ -11,12 +11,12 @@
 
 #include "report/defs.h"
 
-/*
- * What is asked of a log's allocations: the path each was made on, and its class; complete: none was left out, so that
- * the log has every beginning.
- */
+/* What is asked of a log's allocations: the path each was made on, and its class. */
 struct report_logical_allocs {
-    bool complete;
+    bool
+        begun; /* the log has each path on which an async method was made to wait for the first time */
+    bool
+        complete; /* and no allocation was left out: where none was made to wait none was resumed */
     bool (*next)(void *context, uint32_t *path, uint32_t *class_number);
     void *context;
 };

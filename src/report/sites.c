@@ -38,6 +38,8 @@ struct report_sites {
     enum report_by by;
     struct report_filter filter;
     bool want_path, want_il, want_class, want_thread;
+    bool left_out; /* allocations are, of some log */
+    bool unbegun;  /* and so may the paths be on which async methods were made to wait */
     struct site *sites;
     struct estimate *estimates; /* NULL until the first weight */
     size_t count, capacity, estimate_capacity;
@@ -258,6 +260,37 @@ static int on_calls(struct report_sites *s, const struct report_record *r)
     return report_call_times_take(&s->calls, &r->calls);
 }
 
+/* What a recording leaves out of its log decides what logical paths may rest on. */
+static void note_header(struct report_sites *s, const json_t *header)
+{
+    static const char *const leave_out[] = {"sample", "types", "min_size"};
+    const json_t *options = json_object_get(header, "options");
+    bool some = false;
+
+    for (size_t i = 0; i < COUNT_OF(leave_out); i++)
+        some = some || json_object_get(options, leave_out[i]);
+    s->left_out = s->left_out || some;
+    if ((some && !json_is_true(json_object_get(header, "beginnings"))) ||
+        json_object_get(options, "paused"))
+        s->unbegun = true;
+}
+
+/* Whether the logs have each path on which an async method was made to wait. A log may end early: begun is first. */
+static bool has_beginnings(const struct report_sites *s)
+{
+    static const enum report_gap_kind gone[] = {
+        REPORT_GAP_DAMAGED,     REPORT_GAP_PARTS,     REPORT_GAP_ROTATED_OUT,
+        REPORT_GAP_MISSING,     REPORT_GAP_UNDEFINED, REPORT_GAP_LOST,
+        REPORT_GAP_NOT_WRITTEN, REPORT_GAP_PATHS,     REPORT_GAP_FILE};
+    struct report_completeness gaps;
+    bool any = s->unbegun;
+
+    report_log_completeness(&s->log, &gaps);
+    for (size_t i = 0; i < COUNT_OF(gone); i++)
+        any = any || report_gap_of(&gaps, gone[i]);
+    return !any;
+}
+
 static int on_record(void *context, const struct report_record *record)
 {
     struct report_sites *s = context;
@@ -266,8 +299,12 @@ static int on_record(void *context, const struct report_record *record)
         return UNLIKELY(s->window != NULL) && !within(s, record) ? 0 : on_alloc(s, record);
     if (record->kind == SST_KIND_CALLS)
         return on_calls(s, record);
-    if (record->kind == SST_KIND_HEADER)
+    if (record->kind == SST_KIND_CONFIG)
+        s->left_out = s->unbegun = true; /* what is recorded changed on the way */
+    if (record->kind == SST_KIND_HEADER) {
+        note_header(s, record->json);
         report_recording_next(&s->recording, record->json);
+    }
     return 0;
 }
 
@@ -509,22 +546,14 @@ static bool next_site(void *context, uint32_t *path, uint32_t *class_number)
     return true;
 }
 
-/* Whether a recording had every allocation in its log from the start. */
-static bool is_complete(const struct report_sites *s)
-{
-    static const char *const leave_out[] = {"sample", "types", "min_size", "paused"};
-    const json_t *options = json_object_get(s->log.header, "options");
-
-    for (size_t i = 0; i < COUNT_OF(leave_out); i++)
-        if (json_object_get(options, leave_out[i]))
-            return false;
-    return !s->window && !s->filter.thread && report_log_lost(&s->log) == 0;
-}
-
 int report_sites_logical(struct report_sites *s)
 {
     struct each_site each = {s, 0};
-    const struct report_logical_allocs allocs = {is_complete(s), next_site, &each};
+    const struct report_logical_allocs allocs = {.begun = has_beginnings(s),
+                                                 .complete = has_beginnings(s) && !s->left_out &&
+                                                             !s->window && !s->filter.thread,
+                                                 .next = next_site,
+                                                 .context = &each};
     uint32_t *map = NULL;
     int err = s->want_path ? flush(s) : 0;
 

@@ -55,8 +55,8 @@ def holds(found, paths, filtered):
     if found in paths:
         return True
     ends, rest = found[-1:], found[:-1]
-    if ends == ('(unknown)',):
-        return filtered and any(p[:len(rest)] == rest for p in paths)
+    if ends == ('(unknown)',):  # boxes of a pool serve again: nobody knows all places that begin
+        return found[0].startswith('Pooled.') and any(p[:len(rest)] == rest for p in paths)
     return ends == (SEVERAL,) and (rest in paths or (len(paths) > 1 or filtered) and all(p[:len(rest)] == rest for p in paths))
 
 
@@ -86,9 +86,13 @@ def test_logical_paths(t):
         r = t.record(PROGRAM.command('Logical') + command, *options)
         t.equal(r.status, 0, r)
         exact = check(t, r)
-        t.true(exact >= 48, '%s: %d exact' % (more, exact))
-    for options in ['--sample', '400'], ['--types', 'Logical.*']:
-        check(t, t.record(PROGRAM.command('Logical'), *options), filtered=True)
+        t.true(exact >= 46, '%s: %d exact' % (more, exact))
+    for options in ['--sample', '150'], ['--types', 'Logical.*']:
+        r = t.record(PROGRAM.command('Logical') + ['10'], *options)
+        exact = check(t, r, filtered=True)
+        rows = sum(row['type'].startswith('Logical.') for row in r.report()['rows'])
+        t.true(exact >= rows * 0.5 > 10, '%s: %d of %d exact' % (' '.join(options), exact, rows))
+        t.note('%s: %d of %d exact' % (options[0], exact, rows))
 
 
 @needs('LogicalTasks')
@@ -101,7 +105,7 @@ def test_logical_paths_of_runtime_async(t):
     """The same program, its methods suspended by the runtime."""
     r = t.record(PROGRAM.command('LogicalRuntime', 'net10.0'), env=dict(ENVIRONMENT, DOTNET_RuntimeAsync='1'))
     t.equal(r.status, 0, r)
-    t.true(check(t, r) >= 47, 'exact')
+    t.true(check(t, r) >= 46, 'exact')
 
 
 @needs('Logical')

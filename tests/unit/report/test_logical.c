@@ -121,7 +121,7 @@ static bool next(void *context, uint32_t *path, uint32_t *class_number)
 static const char *logical(uint32_t id, bool complete, const uint32_t *made)
 {
     struct made boxes = {made};
-    const struct report_logical_allocs allocs = {complete, next, &boxes};
+    const struct report_logical_allocs allocs = {complete, complete, next, &boxes};
     static char text[1000];
     uint32_t path = path_of(id);
 
