@@ -20,7 +20,7 @@ CPU := $(shell uname -m)
 VERSION := 0.1.0
 
 comma := ,
-BUILD := build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))$(if $(NEGATIVE),/negative)
+BUILD := build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))$(if $(FUZZING),/fuzzing)$(if $(NEGATIVE),/negative)
 Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' '$(1)' '$(2)';)
 
@@ -38,7 +38,7 @@ endif
 OPT ?= -O2 -g
 CPPFLAGS_ALL = -D_GNU_SOURCE -DSHADOWTRACE_VERSION='"$(VERSION)"' -Isrc -Iinclude -I. -I$(BUILD)/gen $(if $(NEGATIVE),-DSHADOWTRACE_NEGATIVE) $(CPPFLAGS)
 CFLAGS_ALL = -std=c11 $(OPT) $(WARN) -fPIC -fvisibility=hidden -fno-omit-frame-pointer -ftls-model=initial-exec \
-             $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined) $(if $(findstring thread,$(SAN)),-Wno-tsan) \
+             $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined) $(if $(FUZZING),-fsanitize-coverage=trace-pc) $(if $(findstring thread,$(SAN)),-Wno-tsan) \
              $(PKG_CFLAGS) $(CFLAGS)
 LDFLAGS_ALL = $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 PKG_CFLAGS = $(shell pkg-config --cflags $(sort $(PKGS_LIB) $(PKGS_CMD)) 2>/dev/null)
@@ -59,7 +59,7 @@ LIB := $(BUILD)/libshadowtrace.so
 CMD := $(BUILD)/shadowtrace
 SCHEMA := $(BUILD)/log_schema.json
 
-.PHONY: all deps check check-all copies check-loop demo bench lint install uninstall clean unit fuzz
+.PHONY: all deps check check-all copies check-loop demo bench lint install uninstall clean unit fuzz fuzz-programs
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -141,6 +141,17 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c tests/fuzz/driver.c $(BUILD)/liball.a
 -include $(wildcard $(BUILD)/unit/*/*.d)
 
 unit: $(UNIT) $(FUZZ)
+
+# A million mutated inputs, logs and replies, under sanitizers, with memory and branches held to the size of each input;
+# FUZZ_INPUTS and FUZZ_SEED for others.
+FUZZ_INPUTS ?= 500000
+FUZZ_SEED ?= 1
+fuzz:
+	$(Q)$(MAKE) --no-print-directory SAN=address,undefined FUZZING=1 fuzz-programs
+	$(Q)cd build/san-address-undefined/fuzzing/fuzz && for what in log readers; do \
+	  ./fuzz_$$what --mutate $(FUZZ_INPUTS) --seed $(FUZZ_SEED) $(CURDIR)/tests/fuzz/corpus/$$what || exit 1; done && \
+	  ./fuzz_client --mutate $$(($(FUZZ_INPUTS) / 10)) --seed $(FUZZ_SEED) $(CURDIR)/tests/fuzz/corpus/client
+fuzz-programs: $(FUZZ)
 
 # A sanitized library cannot live in an unsanitized dotnet: there the unit tests and corpora are what is run.
 check: deps

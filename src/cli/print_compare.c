@@ -160,6 +160,8 @@ static void print_hooks(const struct table *t)
 
 static void print_sentence(const struct report_checks *c, FILE *out)
 {
+    uint64_t shadow = report_quantile(&c->shadow, 0.5),
+             snapshot = report_quantile(&c->snapshot, 0.5);
     struct text_number a, b, n, m;
 
     if (!c->compared)
@@ -178,14 +180,13 @@ static void print_sentence(const struct report_checks *c, FILE *out)
             "The shadow stack differed from the snapshot in %s of %s comparisons (accuracy %.6g)",
             text_count(&a, c->mismatched), text_count(&b, c->compared),
             (double)c->equal / (double)c->compared);
-    if (c->shadow.count && c->snapshot.count) {
-        fprintf(out, ";\ncapturing it took %s on average, a snapshot %s",
-                text_ns(&n, report_mean(&c->shadow)), text_ns(&m, report_mean(&c->snapshot)));
-        if (report_mean(&c->shadow) > 0)
-            fprintf(out, ": %.1f times as long",
-                    report_mean(&c->snapshot) / report_mean(&c->shadow));
+    if (c->shadow.count && c->snapshot.count) { /* one slow capture moves a mean by a factor */
+        fprintf(out, ";\nthe median capture took %s, the median snapshot %s",
+                text_ns(&n, (double)shadow), text_ns(&m, (double)snapshot));
+        if (shadow > 0)
+            fprintf(out, ": %.1f times as long", (double)snapshot / (double)shadow);
     } else if (c->snapshot.count) {
-        fprintf(out, ";\na snapshot took %s on average", text_ns(&m, report_mean(&c->snapshot)));
+        fprintf(out, ";\nthe median snapshot took %s", text_ns(&m, (double)snapshot));
     }
     fputs(".\n", out);
 }
@@ -238,13 +239,13 @@ static uint64_t sites_right(const struct report_checks *c)
 
 static uint64_t sites_all(const struct report_checks *c)
 {
-    return c->sites;
+    return c->sites - c->sites_unknown;
 }
 
 /* Which instruction each frame was at, where the log has that. */
 static void print_instructions(const struct table *t)
 {
-    uint64_t any = 0;
+    uint64_t any = 0, unknown = 0;
 
     for (size_t i = 0; i < t->count; i++)
         any |= t->checks[i].calls | t->checks[i].sites;
@@ -253,6 +254,11 @@ static void print_instructions(const struct table *t)
     fputs("Instructions of equal stacks\n", t->out);
     row_of(t, "calls, equal or through native", calls_right, calls_all);
     row_of(t, "allocations, equal", sites_right, sites_all);
+    for (size_t i = 0; i < t->count; i++)
+        unknown |= t->checks[i].sites_unknown;
+    if (unknown) /* nothing was claimed of these, so nothing can be wrong */
+        row_count(t, "    ", "in handlers: none is logged",
+                  offsetof(struct report_checks, sites_unknown));
 }
 
 /* --check-threads. */

@@ -193,7 +193,11 @@ void print_families_text(const struct print_families *p, FILE *out)
     if (rows)
         prints[f->topic](p, out);
     else
-        fprintf(out, "The log holds none: record with --events alloc,%s.\n", families[f->topic]);
+        fprintf(out,
+                reading_records(&f->log, families[f->topic])
+                    ? "The log holds none: none happened while it was recorded with --events %s.\n"
+                    : "The log holds none: record with --events alloc,%s.\n",
+                families[f->topic]);
     if (p->top && rows > p->top)
         fprintf(out, "\nShown: %" PRIu64 " of %zu. `--top 0` shows all.\n", p->top, rows);
     reading_completeness(&f->log, out);

@@ -168,6 +168,21 @@ json_t *reading_log_json(const struct report_log *log, const struct report_probl
     return json;
 }
 
+bool reading_records(const struct report_log *log, const char *events)
+{
+    const json_t *list = json_object_get(json_object_get(log->header, "options"), "events"), *one;
+    size_t i;
+
+    json_array_foreach(list, i, one)
+    {
+        const char *word = json_string_value(one);
+
+        if (word && (strcmp(word, events) == 0 || strcmp(word, "all") == 0))
+            return true;
+    }
+    return false;
+}
+
 void reading_completeness(const struct report_log *log, FILE *out)
 {
     struct text_number n, m;

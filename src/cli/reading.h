@@ -75,6 +75,9 @@ json_t *reading_text_json(const char *text);
  */
 json_t *reading_log_json(const struct report_log *log, const struct report_problems *problems);
 
+/* reading_records - whether the log was recorded with that event category, by its header's options. */
+bool reading_records(const struct report_log *log, const char *events);
+
 /* reading_completeness - the same in a sentence or two for people. */
 void reading_completeness(const struct report_log *log, FILE *out);
 

@@ -8,9 +8,15 @@
  *   --max-size B    bytes of one input (1 MiB)
  *   --save FILE     write each mutated input there before it runs: after a crash it is the one
  *
- * Exit status: 0 all ran, 2 usage or unreadable. What is a failure the target decides: it aborts,
- * or a sanitizer does.
+ * Every input may hold 64 MB and 20 times its size (unpacked, where the target says how large that is). Built for
+ * `make fuzz`, which counts branches, it may also take so many of them and so many for each byte: a bound on time that no
+ * busy machine moves. An input that goes beyond either aborts.
+ *
+ * Exit status: 0 all ran, 2 usage or unreadable. What else is a failure the target decides: it aborts, or a sanitizer
+ * does.
  */
+#include "support/heap.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -22,9 +28,49 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define SIZE_LIMIT ((size_t)1 << 20) /* bytes of one input, unless --max-size */
+#define SIZE_LIMIT    ((size_t)1 << 20)  /* bytes of one input, unless --max-size */
+#define HELD_ALWAYS   ((size_t)64 << 20) /* bytes that any input may make the target hold */
+#define HELD_PER_BYTE 20
+#define WORK_ALWAYS   ((uint64_t)50 << 20) /* branches */
+#define WORK_PER_BYTE ((uint64_t)20000)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t fuzz_size(const uint8_t *data, size_t size) __attribute__((weak)); /* unpacked */
+
+bool fuzz_mutated; /* for targets that do less with mutated inputs than with the corpus */
+
+static uint64_t work; /* not atomic: what threads beside each other take away from it is little */
+
+/* The compiler calls it at each branch of what is built with -fsanitize-coverage=trace-pc. */
+void __sanitizer_cov_trace_pc(void);
+__attribute__((no_sanitize_coverage)) void __sanitizer_cov_trace_pc(void)
+{
+    work++;
+}
+
+static double most_held, most_work; /* of all inputs, for each byte, beyond what any may take */
+
+static void run_one(const uint8_t *data, size_t size)
+{
+    size_t bytes = size + 1, held;
+    ptrdiff_t before = heap_held;
+
+    heap_begin();
+    work = 0;
+    LLVMFuzzerTestOneInput(data, size);
+    held = heap_peak(before);
+    if (fuzz_size && fuzz_size(data, size) > bytes)
+        bytes = fuzz_size(data, size);
+    if (held > HELD_ALWAYS + HELD_PER_BYTE * bytes || work > WORK_ALWAYS + WORK_PER_BYTE * bytes) {
+        printf("%zu bytes made it hold %zu, and take %" PRIu64 " branches\n", bytes, held, work);
+        fflush(stdout);
+        abort();
+    }
+    if (bytes > 1000 && (double)held / (double)bytes > most_held)
+        most_held = (double)held / (double)bytes;
+    if (bytes > 1000 && (double)work / (double)bytes > most_work)
+        most_work = (double)work / (double)bytes;
+}
 
 struct input {
     uint8_t *data;
@@ -283,7 +329,7 @@ static int run_mutated(const struct corpus *corpus, const struct options *option
             mutate_once(&input, corpus, options->max_size, &state);
         if (options->save)
             err = save_input(options->save, &input);
-        LLVMFuzzerTestOneInput(input.data, input.size);
+        run_one(input.data, input.size);
     }
     clock_gettime(CLOCK_MONOTONIC, &now);
     printf("%" PRIu64 " mutated inputs, seed %" PRIu64 ", %.0f s\n", options->mutate, options->seed,
@@ -328,8 +374,11 @@ static int parse_option(struct options *options, char **argv)
 static int run(struct corpus *corpus, const struct options *options)
 {
     for (size_t i = 0; i < corpus->count; i++)
-        LLVMFuzzerTestOneInput(corpus->inputs[i].data, corpus->inputs[i].size);
-    printf("%zu inputs replayed\n", corpus->count);
+        run_one(corpus->inputs[i].data, corpus->inputs[i].size);
+    printf(
+        "%zu inputs replayed; held up to %.0f times an input's size, with %.0f branches a byte\n",
+        corpus->count, most_held, most_work);
+    fuzz_mutated = true;
     return options->mutate ? run_mutated(corpus, options) : 0;
 }
 

@@ -9,7 +9,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-static _Atomic(size_t) heap_held, heap_most;
+/* Below 0 when blocks are freed that came from elsewhere: the loader, or an aligned allocation. */
+static _Atomic(ptrdiff_t) heap_held, heap_most;
 
 /* From now on. Call while nothing is held that should count. */
 static inline void heap_begin(void)
@@ -18,16 +19,16 @@ static inline void heap_begin(void)
 }
 
 /* The most that was held since heap_begin, in bytes, beyond `before` (what was held then). */
-static inline size_t heap_peak(size_t before)
+static inline size_t heap_peak(ptrdiff_t before)
 {
-    size_t most = heap_most;
+    ptrdiff_t most = heap_most;
 
-    return most > before ? most - before : 0;
+    return most > before ? (size_t)(most - before) : 0;
 }
 
 static inline void heap_took(size_t size)
 {
-    size_t now = (heap_held += size), most = heap_most;
+    ptrdiff_t now = (heap_held += (ptrdiff_t)size), most = heap_most;
 
     while (now > most && !atomic_compare_exchange_weak(&heap_most, &most, now))
         ;
@@ -48,7 +49,7 @@ static void heap_on_malloc(const volatile void *block, size_t size)
 static void heap_on_free(const volatile void *block)
 {
     if (block)
-        heap_held -= __sanitizer_get_allocated_size(block);
+        heap_held -= (ptrdiff_t)__sanitizer_get_allocated_size(block);
 }
 
 __attribute__((constructor)) static void heap_listen(void)
@@ -87,7 +88,7 @@ void *realloc(void *block, size_t size)
     void *grown = __libc_realloc(block, size);
 
     if (grown || !size) {
-        heap_held -= before;
+        heap_held -= (ptrdiff_t)before;
         heap_counted(grown);
     }
     return grown;
@@ -96,7 +97,7 @@ void *realloc(void *block, size_t size)
 void free(void *block)
 {
     if (block)
-        heap_held -= malloc_usable_size(block);
+        heap_held -= (ptrdiff_t)malloc_usable_size(block);
     __libc_free(block);
 }
 

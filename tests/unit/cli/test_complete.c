@@ -293,14 +293,37 @@ static void damaged_compressed_data(void **state)
     expect_all(packed, size, false, "compressed, damaged");
 }
 
+/* What was asked for and did not happen is not to be asked for again. */
+static void no_collection_is_not_no_recording(void **state)
+{
+    static const char log[] =
+        "{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":1,\"pid\":7,\"clock\":5,"
+        "\"options\":{\"events\":[\"alloc\",\"gc\"]}}\n";
+    struct ran ran;
+
+    (void)state;
+    store(log, sizeof(log) - 1);
+    ran = look(&views[8]);
+    assert_non_null(strstr(ran.out, "none happened while it was recorded with --events gc"));
+    free(ran.out);
+    ran = look(&views[10]);
+    assert_non_null(strstr(ran.out, "record with --events alloc,jit"));
+    free(ran.out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_whole_log_is_complete), cmocka_unit_test(lines_cut_from_the_middle),
-        cmocka_unit_test(one_event_cut_out),       cmocka_unit_test(a_definition_cut_out),
-        cmocka_unit_test(without_a_header),        cmocka_unit_test(without_an_end),
-        cmocka_unit_test(a_header_twice),          cmocka_unit_test(two_recordings_in_a_file),
+        cmocka_unit_test(a_whole_log_is_complete),
+        cmocka_unit_test(lines_cut_from_the_middle),
+        cmocka_unit_test(one_event_cut_out),
+        cmocka_unit_test(a_definition_cut_out),
+        cmocka_unit_test(without_a_header),
+        cmocka_unit_test(without_an_end),
+        cmocka_unit_test(a_header_twice),
+        cmocka_unit_test(two_recordings_in_a_file),
         cmocka_unit_test(damaged_compressed_data),
+        cmocka_unit_test(no_collection_is_not_no_recording),
     };
 
     return cmocka_run_group_tests(tests, make, forget);

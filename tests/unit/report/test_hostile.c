@@ -122,7 +122,7 @@ static size_t worst(void)
     for (size_t i = 0; i < 4 + FAMILIES_CALLS + 1; i++) {
         struct memory_log m = {.text = text, .size = size};
         struct report_lines *lines = i < 4 ? memory_log_lines(&m) : NULL;
-        size_t before = heap_held;
+        ptrdiff_t before = heap_held;
 
         report_problems_init(&problems);
         heap_begin();
