@@ -2,6 +2,7 @@
 
 #include "alloc/site.h"
 #include "base/clock.h"
+#include "base/grace.h"
 #include "base/memory.h"
 #include "live/live.h"
 #include "stack/stack_hot.h"
@@ -142,6 +143,9 @@ class_find(struct alloc *a, struct alloc_thread *t, uintptr_t id, uintptr_t obje
     if (t->names_epoch != epoch) { /* something was unloaded: an id may mean another class now */
         for (unsigned i = 0; i < CLASS_CACHE; i++)
             t->cache[i].id = 0;
+        for (unsigned i = 0; i < SITE_CACHE;
+             i++) /* and an instruction another one, of another method */
+            t->site[i].ip = 0;
         t->names_epoch = epoch;
     }
     if (names_class_of(a->config.names, id, object, &t->cache[at].class)) {
@@ -280,8 +284,12 @@ uint32_t alloc_node(struct alloc *a)
     struct stack *s = stack_peek();
     struct frame *top;
     size_t depth = s ? stack_look(s, &top) : 0;
+    /* Not only allocations, which hold up a collection: nodes that were pruned stay while they are looked at. */
+    struct grace_section section = grace_enter();
+    uint32_t node = depth ? context_of(a, top, depth) : 0;
 
-    return depth ? context_of(a, top, depth) : 0;
+    grace_leave(section);
+    return node;
 }
 
 /* While a filter runs the method has a second frame, on top of those that the exception passes: its own lies below. */
@@ -488,7 +496,8 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
         event_lose(t->ring, EVENT_LOST_RING_FULL);
     if (UNLIKELY(wanted || a->config.captured)) {
         struct alloc_capture capture = {
-            s, top, depth, captured - event.ticks, event.ticks, class->id, event.node, t->ring, ip};
+            s,          top,     depth, captured - event.ticks, event.ticks, (uintptr_t) class,
+            event.node, t->ring, ip};
 
         posted(a, t, wanted, &capture);
     }

@@ -21,7 +21,8 @@ struct alloc_capture {
     const struct frame *top;
     size_t depth;
     uint64_t shadow_ticks, ticks;
-    uint32_t class_id, node;
+    uintptr_t class;
+    uint32_t node;
     struct event_ring *ring;
     uintptr_t ip; /* return address of the allocating call; 0 not known */
 };

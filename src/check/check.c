@@ -240,7 +240,7 @@ static void mismatch(struct check *check, const struct check_walk *walk,
     add_relaxed(&subject->ring->checked.compared, 1);
     if (!m)
         return; /* counted; both stacks are not to be had */
-    m->class_id = subject->class_id;
+    m->class = subject->class;
     m->node = subject->node;
     m->refused = result < 0 ? result : 0;
     m->repairs = stack_touched(subject->stack);

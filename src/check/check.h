@@ -58,7 +58,8 @@ struct check_subject {
     size_t depth;
     uint64_t shadow_ticks;   /* what capturing it cost */
     uint64_t ticks;          /* of the allocation */
-    uint32_t class_id, node; /* log ids */
+    uintptr_t class;         /* struct names_class * */
+    uint32_t node;           /* its id in the tree */
     struct event_ring *ring; /* of the calling thread: differences go there */
     uintptr_t ip;            /* return address of the allocating call; 0 not known */
 };

@@ -455,9 +455,14 @@ static void *threads_main(void *context)
         store_relaxed(&t->config.seeds->missing, true);
     check_threads_prepare(t);
     while (!load_acquire(&t->stopping)) {
-        uint64_t pause = stop_once(t);
-        const struct timespec step = {(time_t)(pause / 1000000000), (long)(pause % 1000000000)};
+        struct names *names = check_config(t->config.check)->names;
+        struct timespec step;
+        uint64_t pause;
 
+        names_hold(names); /* what is met on stopped threads, until it is posted */
+        pause = stop_once(t);
+        names_unhold(names);
+        step = (struct timespec){(time_t)(pause / 1000000000), (long)(pause % 1000000000)};
         nanosleep(&step, NULL);
     }
     check_flag_lower(t->config.check);

@@ -247,10 +247,12 @@ static void *sampler_main(void *context)
         live_read(&live);
         if (live.paused)
             continue;
+        names_hold(s->config.names); /* until the samples are posted */
         if (profile->source[PROFILE_SHADOW].hz)
             sample_shadow(s);
         if (snapshot)
             sample_snapshot(s);
+        names_unhold(s->config.names);
     }
     if (snapshot)
         s->config.end(s->config.context);

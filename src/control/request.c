@@ -358,8 +358,11 @@ static void dispatch(struct control *control, json_t *json, struct buffer *out)
         control_refuse(out, "\"command\" is missing");
     else if (!command)
         control_refuse(out, "there is no command \"%.60s\"", name);
-    else if (check(command, json, out))
+    else if (check(command, json, out)) {
+        names_hold(control->config.names); /* methods of the stacks that it copies */
         command->run(&r);
+        names_unhold(control->config.names);
+    }
 }
 
 void control_answer(struct control *control, const char *line, size_t size, struct buffer *out)

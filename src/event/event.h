@@ -114,7 +114,7 @@ struct event_native {
 
 /* Both stacks of a comparison that failed. One block. */
 struct event_mismatch {
-    uint32_t class_id; /* log id of the class being allocated */
+    uintptr_t class; /* struct names_class * being allocated, or 0 */
     uint32_t node;
     int32_t refused; /* HRESULT when the snapshot was refused with a shadow stack, else 0 */
     uint32_t first;  /* index of the first difference, from the root */

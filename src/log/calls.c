@@ -35,7 +35,7 @@ struct log_calls {
     uint64_t entered, ended; /* in it */
     size_t since_open;       /* bytes of events since a list of what is open */
     struct log_call {
-        uint32_t method;
+        const struct names_method *method;
         uint64_t t;
     } * open;
     uint32_t count, capacity;
@@ -99,16 +99,6 @@ static inline void put(struct log_calls *c, int64_t code, int64_t number)
     b->size = (size_t)(at - b->data);
 }
 
-static int define_by_id(struct log *log, uint32_t id)
-{
-    const struct names_method *method;
-
-    if (log_ids_has(&log->methods, id))
-        return 0;
-    method = names_method_by_id(log->config.names, id);
-    return method ? log_define_method(log, method) : -ENOENT;
-}
-
 /* What it names is defined once more if this part of the log has not done so. */
 static void list_open(struct log *log, struct log_calls *c)
 {
@@ -116,13 +106,23 @@ static void list_open(struct log *log, struct log_calls *c)
 
     buffer_clear(&c->at_start);
     for (uint32_t i = 0; !err && i < c->count; i++) {
-        err = define_by_id(log, c->open[i].method);
-        buffer_format(&c->at_start, "%s%u,%llu", i ? "," : "", c->open[i].method,
+        err = log_define_method(log, c->open[i].method);
+        buffer_format(&c->at_start, "%s%u,%llu", i ? "," : "", c->open[i].method->id,
                       (unsigned long long)c->open[i].t);
     }
     c->says_open = !err && !c->at_start.failed;
     c->doomed = !c->says_open;
     c->since_open = 0;
+}
+
+bool log_calls_any_retired(const struct log_thread *thread)
+{
+    const struct log_calls *c = thread->calls;
+
+    for (uint32_t i = 0; c && i < c->count; i++)
+        if (names_method_retired(c->open[i].method))
+            return true;
+    return false;
 }
 
 static void begin(struct log *log, struct log_thread *thread, uint64_t ns)
@@ -138,7 +138,7 @@ static void begin(struct log *log, struct log_thread *thread, uint64_t ns)
         list_open(log, c);
 }
 
-static inline int open_push(struct log_calls *c, uint32_t method, uint64_t t)
+static inline int open_push(struct log_calls *c, const struct names_method *method, uint64_t t)
 {
     if (c->count == c->capacity) {
         uint32_t capacity = c->capacity ? 2 * c->capacity : 256;
@@ -191,7 +191,7 @@ static inline int take(struct log *log, struct log_calls *c, const struct event 
     if (what == EVENT_CALL_ENTER) {
         uint32_t method = event_call_method(event);
 
-        if (UNLIKELY(open_push(c, method, ns)))
+        if (UNLIKELY(open_push(c, (const struct names_method *)event->subject, ns)))
             return -ENOMEM;
         put(c, method, step);
         c->entered++;

@@ -69,7 +69,7 @@ int log_write_family(struct log *log, struct log_thread *thread, const struct ev
     if (e->method)
         put_id(b, ",\"method\":", ((const struct names_method *)e->method)->id);
     if (e->has_node)
-        log_put_node(b, event->node);
+        log_put_node(log, event->node);
     buffer_append(b, e->members, e->size);
     return end(log, mark, e->family);
 }
@@ -93,7 +93,7 @@ int log_write_transition(struct log *log, struct log_thread *thread, const struc
     begin(b, "transition", thread, t);
     if (event->subject)
         put_id(b, ",\"method\":", ((const struct names_method *)event->subject)->id);
-    log_put_node(b, event->node);
+    log_put_node(log, event->node);
     buffer_text(b, ways[event_bytes(event)]);
     return end(log, mark, OPTIONS_TRANSITIONS);
 }

@@ -61,11 +61,13 @@ static void put_stack(struct log *log, const struct tree_node *node)
     buffer_char(b, ']');
 }
 
-void log_put_node(struct buffer *b, uint32_t id)
+void log_put_node(struct log *log, uint32_t node)
 {
+    struct buffer *b = &log->file.buffer;
+
     buffer_text(b, ",\"node\":");
-    buffer_unsigned(b, tree_uncut(id));
-    if (tree_is_cut(id))
+    buffer_unsigned(b, log_node_id(log, node));
+    if (tree_is_cut(node))
         buffer_text(b, cut_member);
 }
 
@@ -122,7 +124,7 @@ void log_format_alloc(struct log *log, struct log_thread *thread, const struct e
     at = decimal_put(at, event_bytes(event));
     if (!whole) {
         at = PUT(at, ",\"node\":");
-        at = decimal_put(at, tree_uncut(event->node));
+        at = decimal_put(at, log_node_id(log, event->node));
     }
     at = log_put_il(at, il);
     if (thread->values && thread->values_ticks == event->ticks) {
@@ -168,9 +170,9 @@ int log_format_node(struct log *log, const struct tree_node *node)
         return -ENOMEM;
     }
     at = PUT(at, "{\"kind\":\"node\",\"id\":");
-    at = decimal_put(at, tree_id(log->config.tree, node));
+    at = decimal_put(at, log_node_number(log, tree_id(log->config.tree, node)));
     at = PUT(at, ",\"parent\":");
-    at = decimal_put(at, tree_id(log->config.tree, tree_parent(node)));
+    at = decimal_put(at, log_node_id(log, tree_id(log->config.tree, tree_parent(node))));
     at = PUT(at, ",\"method\":");
     at = decimal_put(at, ((const struct names_method *)call->target)->id);
     if (il >= 0) {
@@ -196,7 +198,7 @@ int log_format_site(struct log *log, const struct log_site *site)
         return -ENOMEM;
     }
     at = PUT(at, "{\"kind\":\"site\",\"node\":");
-    at = decimal_put(at, tree_uncut(site->node));
+    at = decimal_put(at, log_node_id(log, site->node));
     at = log_put_il(at, il);
     at = PUT(at, ",\"class\":");
     at = decimal_put(at, site->class->id);

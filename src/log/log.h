@@ -79,6 +79,17 @@ void log_resolve_call(struct names *names, struct tree_site *call);
 void log_resolve_alloc(struct names *names, struct tree_site *alloc);
 
 /*
+ * What was unloaded is given back when no event and no count can name it any more.
+ * log_grace_begin - asks the writer to go beyond all that was recorded so far. log_grace_over: whether it has.
+ * log_forget      - these nodes are others from now on: they get log ids of their own, which are never given twice.
+ *                   `gone`: what somebody looks at (log_sites) is counted with the rest.
+ * Threads: one (the resolver). log_grace_begin: 0, or -ENOMEM: nothing can be given back.
+ */
+int log_grace_begin(struct log *log);
+bool log_grace_over(const struct log *log);
+void log_forget(struct log *log, const struct tree_list *nodes);
+
+/*
  * What others have written: lines beside those of the rings, in the order in which they are handed over.
  * log_mark: a mark, its time is now. log_configured: a change of configuration, see live/live.h.
  * Returns: 0 or -ENOMEM. Threads: any; lock-free, the writer is not waited for. Not in a hook.

@@ -45,6 +45,7 @@ struct log_thread {
     size_t live_count, live_capacity;
     uint64_t sample; /* bytes per sampled event, as of its latest EVENT_SAMPLE_RATE; 0: all */
     struct log_waiting waiting; /* events taken from the ring that wait for a definition */
+    uint64_t grace;             /* events that log_grace_over() waits for */
 };
 
 /* tally.c: what lines stand for. */
@@ -166,6 +167,13 @@ struct log {
     uint32_t calls_resolved,
         allocs_resolved; /* the resolver's: sites of the tree's calls, and of allocations, below are done */
     struct log_sites *sites; /* --log sites */
+    /* Log ids of nodes: their own until some are given out again, see forget.c. */
+    _Atomic(uint32_t) *node_id; /* by node: 0 its own, NODE_ID_OPEN none yet; pages; NULL */
+    uint32_t node_ids;          /* given out, the newest; 0: all are their own */
+    uint32_t node_most;         /* the largest of those that are their own */
+    _Atomic(uint32_t) grace_asked, grace_over;
+    uint32_t grace_begun;
+    uint64_t grace_turns; /* of log->sites */
     struct log_waiting_block *spare;
     unsigned spares;
 };
@@ -213,9 +221,27 @@ void log_file_close(struct log *log);
 void log_file_free(
     struct log *log); /* closes and releases; a file in which nothing was written is removed */
 
+/* forget.c */
+#define NODE_ID_OPEN UINT32_MAX
+void log_grace_take(struct log *log);  /* begins what was asked for: after the rings were adopted */
+void log_grace_check(struct log *log); /* at the end of a round */
+uint32_t log_node_number(struct log *log,
+                         uint32_t node); /* at its definition: it has one from now on */
+/* Log id of a node that is defined, whether cut or not. */
+static inline uint32_t log_node_id(const struct log *log, uint32_t node)
+{
+    uint32_t id;
+
+    node = tree_uncut(node);
+    if (LIKELY(!log->node_ids))
+        return node;
+    id = load_relaxed(&log->node_id[node]);
+    return id ? id : node;
+}
+
 /* format.c: event lines, formatted in place */
 /* Of a line: `,"node":N`, and that the path goes on above it. */
-void log_put_node(struct buffer *b, uint32_t id);
+void log_put_node(struct log *log, uint32_t node);
 void log_format_alloc(struct log *log, struct log_thread *thread, const struct event *event,
                       uint64_t t, int32_t il);
 int log_format_node(struct log *log, const struct tree_node *node); /* 0 or -ENOMEM */
@@ -324,6 +350,7 @@ int log_ask(struct log *log, void (*answer)(struct log *log, struct log_message 
 /* watch.c */
 void log_watch_add(struct log *log, const struct log_thread *thread, const struct event *event);
 void log_watch_expire(struct log *log, uint64_t now_ns);
+void log_watch_forget(struct log *log); /* what was unloaded */
 void log_watch_free(struct log_watch *watch);
 
 /*
@@ -351,6 +378,8 @@ size_t log_write_calls(struct log *log, struct log_thread *thread, const struct 
 void log_calls_flush(struct log *log, struct log_thread *thread); /* before another line of it */
 void log_calls_flush_old(struct log *log, uint64_t now);
 void log_calls_flush_all(struct log *log);
+bool log_calls_any_retired(
+    const struct log_thread *thread); /* is a call open of code that was unloaded? */
 void log_calls_part(struct log *log); /* a new part: what is open is said anew */
 void log_calls_free(struct log *log, struct log_thread *thread);
 json_t *log_calls_json(const struct log *log); /* for the end record */
@@ -362,6 +391,8 @@ int log_sites_add(struct log *log, const struct log_thread *thread, const struct
 void log_sites_turn(
     struct log *log); /* what was counted so far is to be written, unless an earlier lot still is */
 bool log_sites_write(struct log *log, size_t limit); /* so many rows; whether all are done */
+uint64_t log_sites_turns(
+    const struct log *log); /* so many lots were written, those that had rows put back left out */
 bool log_sites_flush(struct log *log); /* all; false: some wait for a name, or for the file */
 void log_sites_drop(struct log *log);  /* at the end: what is left is lost, and counted */
 

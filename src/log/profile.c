@@ -15,7 +15,7 @@ int log_write_sample(struct log *log, const struct event *event, uint64_t t)
     mark = b->size;
     buffer_format(b, "{\"kind\":\"sample\",\"t\":%llu,\"os\":%u", (unsigned long long)t,
                   (unsigned)(event->subject & UINT32_MAX));
-    log_put_node(b, event->node);
+    log_put_node(log, event->node);
     if (event->subject & PROFILE_EVENT_SNAPSHOT)
         buffer_text(b, ",\"source\":\"snapshot\"");
     if (approximate)

@@ -169,7 +169,7 @@ static int emit_with(struct log *log, enum sst_kind kind, json_t *line, json_t *
 int log_write_mismatch(struct log *log, struct log_thread *thread, const struct event_mismatch *m,
                        uint64_t t)
 {
-    const struct names_class *class = names_class_by_id(log->config.names, m->class_id);
+    const struct names_class *class = (const struct names_class *)m->class;
     json_t *shadow = NULL, *snapshot = NULL, *native = NULL, *line;
     const uintptr_t *methods_end = m->methods + m->shadow + m->snapshot;
     int err = log_file_full(log) ? -ENOSPC : 0;
@@ -559,7 +559,7 @@ int log_write_end(struct log *log, uint64_t t)
         "kind", "end", "t", (json_int_t)t, "seen", (json_int_t)seen, "written", (json_int_t)written,
         "lost", (json_int_t)lost, "lost_by", lost_by, "bytes", (json_int_t)log->put.bytes,
         "threads", (json_int_t)load_relaxed(&log->config.hub->threads), "nodes",
-        (json_int_t)tree_count(log->config.tree), "nodes_refused",
+        (json_int_t)tree_made(log->config.tree), "nodes_refused",
         (json_int_t)tree_refused(log->config.tree), "repairs", repairs_json(&totals), "hooks",
         "calls", (json_int_t)totals.calls, "ns_per_pair", log->ns_per_pair, "missed",
         (json_int_t)load_relaxed(log->config.missed), "names_failed",

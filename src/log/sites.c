@@ -32,7 +32,9 @@ struct sites_table {
 
 struct log_sites {
     struct sites_table open, closing;
-    size_t done; /* rows of `closing` that are written, or went back */
+    size_t done;    /* rows of `closing` that are written, or went back */
+    uint64_t turns; /* how often they changed when nothing had gone back */
+    bool went_back;
     size_t
         turn_at; /* rows of `open` with which it is closed early; those that went back do not count */
 };
@@ -230,6 +232,7 @@ bool log_sites_write(struct log *log, size_t limit)
         if (err == -EAGAIN || err == -ENOSPC) {
             err = table_add(log, &sites->open, row);
             sites->turn_at++;
+            sites->went_back = true;
         }
         if (err)
             lose(log, row, err == -ENOSPC ? EVENT_LOST_WRITE_FAILED : EVENT_LOST_NO_MEMORY);
@@ -252,9 +255,16 @@ void log_sites_turn(struct log *log)
 
     if (sites->closing.rows)
         return;
+    sites->turns += !sites->went_back;
+    sites->went_back = false;
     sites->open = sites->closing;
     sites->closing = closing;
     sites->turn_at = MANY_ROWS;
+}
+
+uint64_t log_sites_turns(const struct log *log)
+{
+    return log->sites->turns;
 }
 
 bool log_sites_flush(struct log *log)

@@ -53,27 +53,29 @@ static void bare_name(const char *text, char *name, size_t size)
     snprintf(name, size, "%.*s", (int)(end - start), text + start);
 }
 
-/* The text of the method, or class, with that id: false past the last; NULL: it has none yet. */
-typedef bool name_by_id(const struct names *names, uint32_t id, const char **text);
+/* The text of the method, or class, of that number: false past the last; NULL: it has none. */
+typedef bool name_at(const struct names *names, uint32_t number, const char **text);
 
-static bool method_by_id(const struct names *names, uint32_t id, const char **text)
+static bool method_at(const struct names *names, uint32_t number, const char **text)
 {
-    const struct names_method *method = names_method_by_id(names, id);
+    bool listed;
+    const struct names_method *method = names_method_at(names, number, &listed);
 
-    *text = method ? names_method_text(method) : NULL;
+    *text = listed ? names_method_text(method) : NULL;
     return method != NULL;
 }
 
-static bool class_by_id(const struct names *names, uint32_t id, const char **text)
+static bool class_at(const struct names *names, uint32_t number, const char **text)
 {
-    const struct names_class *class = names_class_by_id(names, id);
+    bool listed;
+    const struct names_class *class = names_class_at(names, number, &listed);
 
-    *text = class ? names_class_text(class) : NULL;
+    *text = listed ? names_class_text(class) : NULL;
     return class != NULL;
 }
 
 /* Names that contain the pattern's text; else those with the same last part; else with a like one. */
-static json_t *near_names(const struct names *names, const char *pattern, name_by_id *by_id)
+static json_t *near_names(const struct names *names, const char *pattern, name_at *at)
 {
     char wanted[128], name[128];
     const char *const list[] = {name, NULL};
@@ -84,7 +86,8 @@ static json_t *near_names(const struct names *names, const char *pattern, name_b
 
     bare_name(pattern, wanted, sizeof(wanted));
     for (int pass = 0; pass < 3 && !json_array_size(found); pass++)
-        for (uint32_t id = 1; json_array_size(found) < NEAR && by_id(names, id, &text); id++) {
+        for (uint32_t number = 1; json_array_size(found) < NEAR && at(names, number, &text);
+             number++) {
             if (!text)
                 continue;
             bare_name(text, name, sizeof(name));
@@ -102,14 +105,15 @@ json_t *log_unmatched(const struct log *log)
     const struct {
         const char *option;
         const struct options_patterns *patterns;
-        name_by_id *by_id;
+        name_at *at;
     } lists[] = {
-        {"only", &options->only, method_by_id},       {"exclude", &options->exclude, method_by_id},
-        {"types", &options->types, class_by_id},      {"args", &options->args, method_by_id},
-        {"returns", &options->returns, method_by_id}, {"calls", &options->calls, method_by_id},
+        {"only", &options->only, method_at},       {"exclude", &options->exclude, method_at},
+        {"types", &options->types, class_at},      {"args", &options->args, method_at},
+        {"returns", &options->returns, method_at}, {"calls", &options->calls, method_at},
     };
     json_t *array = json_array();
 
+    names_hold(log->config.names);
     for (size_t i = 0; i < COUNT_OF(lists); i++)
         for (size_t p = 0; p < lists[i].patterns->count; p++) {
             const char *pattern = lists[i].patterns->pattern[p];
@@ -118,7 +122,8 @@ json_t *log_unmatched(const struct log *log)
                 json_array_append_new(
                     array, json_pack("{s:s, s:o, s:o}", "option", lists[i].option, "pattern",
                                      log_text(pattern), "near",
-                                     near_names(log->config.names, pattern, lists[i].by_id)));
+                                     near_names(log->config.names, pattern, lists[i].at)));
         }
+    names_unhold(log->config.names);
     return array;
 }

@@ -114,6 +114,45 @@ void log_watch_add(struct log *log, const struct log_thread *thread, const struc
     row->bytes += log_weight(thread, event);
 }
 
+static bool forgets(const struct log *log, const struct watch_row *row)
+{
+    const struct tree_node *node = tree_node_by_id(log->config.tree, tree_uncut(row->node));
+
+    for (; node && load_relaxed(&node->up); node = tree_parent(node))
+        if (names_method_retired((const struct names_method *)tree_method(log->config.tree, node)))
+            return true;
+    return names_class_retired(row->class);
+}
+
+void log_watch_forget(struct log *log)
+{
+    struct log_watch *watch = log->watch;
+    struct watch_row *old = watch ? watch->row : NULL;
+
+    if (!old)
+        return;
+    watch->row = memory_zalloc(watch->capacity, sizeof(*watch->row));
+    if (!watch->row) { /* begin anew, when asked again */
+        watch->row = old;
+        log_watch_free(watch);
+        log->watch = NULL;
+        return;
+    }
+    watch->used = 0;
+    for (size_t i = 0; i < watch->capacity; i++) {
+        if (!old[i].class)
+            continue;
+        if (forgets(log, &old[i])) {
+            watch->other.allocs += old[i].allocs;
+            watch->other.bytes += old[i].bytes;
+        } else {
+            *find(watch->row, watch->capacity, &old[i]) = old[i];
+            watch->used++;
+        }
+    }
+    memory_free(old);
+}
+
 static int by_bytes(const void *a, const void *b)
 {
     const struct watch_row *const *x = a, *const *y = b;
@@ -129,7 +168,7 @@ static void put_row(struct log *log, struct buffer *b, const struct watch_row *r
     unsigned frames = 0;
 
     buffer_format(b, "{\"allocs\":%llu,\"bytes\":%.0f,\"node\":%u,\"type\":",
-                  (unsigned long long)row->allocs, row->bytes, tree_uncut(row->node));
+                  (unsigned long long)row->allocs, row->bytes, log_node_id(log, row->node));
     buffer_json_string(b, names_class_text(row->class));
     if (il >= 0)
         buffer_format(b, ",\"il\":%d", il & ~LOG_IL_UNOPTIMISED);

@@ -466,6 +466,7 @@ static enum found round_once(struct log *log)
     uint64_t now;
 
     adopt(log);
+    log_grace_take(log);
     for (struct log_thread *thread = log->threads; thread; thread = thread->next) {
         enum found here = drain(log, thread);
 
@@ -481,6 +482,7 @@ static enum found round_once(struct log *log)
     now = clock_ns();
     if (log->sites && write_sites(log, now))
         found = FOUND_MORE;
+    log_grace_check(log);
     log_calls_flush_old(log, now);
     report(log, now);
     flush(log, now);
@@ -701,6 +703,9 @@ bool log_resolve(struct log *log)
 {
     struct tree_site *alloc, *call;
     bool some = false;
+
+    log->allocs_resolved = tree_sites_reopened(log->config.sites, log->allocs_resolved);
+    log->calls_resolved = tree_sites_reopened(log->config.tree->calls, log->calls_resolved);
 
     /* Allocating ones are fewer: those met meanwhile go first, so that no event waits for one long. */
     do {

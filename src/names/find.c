@@ -28,8 +28,10 @@ static struct names_module *find_outermost(struct names *names, const clr_wchar 
 {
     struct names_module *found = NULL, *module;
 
-    for (uint32_t id = 1; (module = names_record_at(&names->modules, id)); id++) {
-        uint32_t token = definition(module, name, mdTokenNil, true);
+    for (uint32_t number = 1; (module = names_record_at(&names->modules, number)); number++) {
+        uint32_t token = load_acquire(&names_module_entry(module)->life.listed)
+                             ? definition(module, name, mdTokenNil, true)
+                             : 0;
 
         if (!token)
             continue;

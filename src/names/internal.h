@@ -24,6 +24,16 @@ enum {
     NAMES_TOKENS = NAMES_HIDDEN + 3
 };
 
+/*
+ * What was unloaded is given back in steps, see names_retire(): retired, it is in no table; then it is on a list of its
+ * kind, to be made another record. Memory of records never is anything else, and keeps its number.
+ */
+struct names_life {
+    uint32_t number;      /* place in names_records; 0: none yet */
+    bool retired;         /* the resolver's */
+    _Atomic(bool) listed; /* it is a record; release: all else in it is set */
+};
+
 struct names_module_entry {
     struct names_entry entry;
     struct names_module record;
@@ -31,6 +41,7 @@ struct names_module_entry {
     _Atomic(bool) gone;           /* unloaded: nothing of its metadata may be read */
     struct readytorun *ready;     /* the resolver's: code compiled ahead of time; NULL: none */
     bool ready_asked;             /* the resolver's */
+    struct names_life life;
 };
 
 /* Text for want of memory to make any. */
@@ -40,12 +51,14 @@ struct names_class_entry {
     struct names_entry entry;
     struct names_class record;
     uint32_t element_type; /* of an array: CorElementType, for elements that have no record */
+    struct names_life life;
     char fallback[NAMES_FALLBACK_SIZE]; /* written with the record */
 };
 
 struct names_method_entry {
     struct names_entry entry;
     struct names_method record;
+    struct names_life life;
     bool recheck;            /* may be unloaded, or nobody can tell: ask again at every mapping */
     _Atomic(uint32_t) epoch; /* of the last look whether what it is made of is still loaded */
     char fallback[NAMES_FALLBACK_SIZE]; /* written with the record */
@@ -77,6 +90,12 @@ struct names_records {
     _Atomic(uint32_t) count; /* written under making */
 };
 
+/* Memory of one size that waits to be used again. */
+struct names_kept {
+    uintptr_t first; /* 0: none; its first word names the next */
+};
+#define NAMES_ARGS_KEPT 8 /* type arguments of one type; arrays of more are freed */
+
 struct il_memo;
 
 struct names {
@@ -86,7 +105,11 @@ struct names {
     struct memory_pool pool; /* of methods, classes, their arguments and the tables of records */
     struct names_table method_table, class_table, module_table; /* making, to change them */
     struct names_records methods, classes, modules;
-    struct names_module *newest; /* making */
+    struct names_kept kept_methods, kept_classes, kept_modules; /* making */
+    struct names_kept kept_args[NAMES_ARGS_KEPT + 1];           /* making; by how many there are */
+    uint32_t method_ids, class_ids, module_ids;                 /* given out; making */
+    uint32_t unloads, retired; /* modules that have gone; making: as of the last names_retire() */
+    _Atomic(uint32_t) holders; /* names_hold() */
     _Atomic(uint32_t) epoch;
     _Atomic(uint64_t) failures;
     _Atomic(hresult) last_failure;
@@ -121,6 +144,22 @@ static inline struct names_method_entry *names_method_entry(const struct names_m
 }
 
 bool names_reclaim(struct names *names); /* gives back what was outgrown; the resolver */
+
+/* life.c: memory for a record, all zeros but for its number; NULL without memory. */
+struct names_method_entry *names_method_take(struct names *names);
+struct names_class_entry *names_class_take(struct names *names);
+struct names_module_entry *names_module_take(struct names *names);
+struct names_class **names_args_take(struct names *names, uint32_t count);
+/* The same, given back with what it holds: nobody has it any more. NULL is fine. Caller does not hold names->making. */
+void names_method_give(struct names *names, struct names_method_entry *m);
+void names_class_give(struct names *names, struct names_class_entry *c);
+void names_module_give(struct names *names, struct names_module_entry *m);
+
+void names_release_all(struct names *names); /* those that were not unloaded, too: names_free() */
+
+bool names_module_gone(const struct names_module *module);
+bool names_class_gone(const struct names_class *class);
+bool names_method_gone(const struct names_method *method);
 
 /* Counts a refusal of the runtime. */
 void names_failed(struct names *names, hresult hr);

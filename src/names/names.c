@@ -18,7 +18,7 @@
 
 /* ---- tables ---- */
 
-/* The entry stays valid after the section: records are never freed. */
+/* The caller knows that what has this key is loaded, or excludes names_release(). */
 static struct names_entry *table_find(const struct names_table *table, uintptr_t key)
 {
     struct grace_section section = grace_enter();
@@ -97,17 +97,27 @@ static uint32_t records_reserve(struct names_records *records, struct memory_poo
     return id;
 }
 
-/* The same, and room for it in a table. */
-static uint32_t reserve(struct names *names, struct names_table *table,
-                        struct names_records *records)
+/*
+ * A number for a record, and room for it in its table, if it is to be in one. Returns: 0 or -ENOMEM. Caller holds
+ * names->making.
+ */
+static int reserve(struct names *names, struct names_table *table, struct names_records *records,
+                   struct names_life *life)
 {
-    return names_table_room(table) ? 0 : records_reserve(records, &names->pool);
+    if (table && names_table_room(table))
+        return -ENOMEM;
+    if (!life->number)
+        life->number = records_reserve(records, &names->pool);
+    return life->number ? 0 : -ENOMEM;
 }
 
 static void records_add(struct names_records *records, uint32_t id, void *record)
 {
     uint32_t at;
     unsigned k = place_of(id, &at);
+
+    if (id <= load_relaxed(&records->count))
+        return; /* it was there before */
 
     store_relaxed(&load_relaxed(&records->chunk[k])[at], record);
     store_release(&records->count, id); /* the record and its chunk before the count */
@@ -241,16 +251,6 @@ static void find_types(struct names_module_entry *m)
             m->token[i] = find_type(m->record.import, types[i]);
 }
 
-static void module_free(struct names_module_entry *m)
-{
-    if (m) {
-        clr_release(m->record.import);
-        memory_free(m->record.name);
-        memory_free(m->record.path);
-    }
-    memory_free(m);
-}
-
 /* The file's name without folder and extension, for a module whose assembly has no name to tell. */
 static char *name_of_path(const char *path)
 {
@@ -277,7 +277,7 @@ static void describe_build(struct names_module *m)
 static int module_describe(struct names *names, uintptr_t module_id,
                            struct names_module_entry **out)
 {
-    struct names_module_entry *m = memory_zalloc(1, sizeof(*m));
+    struct names_module_entry *m = names_module_take(names);
     struct module_facts facts = {0, 0};
     hresult hr;
 
@@ -287,7 +287,7 @@ static int module_describe(struct names *names, uintptr_t module_id,
     m->record.path = get_text(names, MODULE_FILE, module_id, &facts, &hr);
     if (hr < 0) {
         names_failed(names, hr);
-        module_free(m);
+        names_module_give(names, m);
         return -EINVAL;
     }
     m->record.collectible = facts.flags & COR_PRF_MODULE_COLLECTIBLE;
@@ -297,7 +297,7 @@ static int module_describe(struct names *names, uintptr_t module_id,
         m->record.name = name_of_path(m->record.path);
     }
     if (!m->record.path || !m->record.name) {
-        module_free(m);
+        names_module_give(names, m);
         return -ENOMEM;
     }
     m->record.corelib = strcmp(m->record.name, "System.Private.CoreLib") == 0;
@@ -325,18 +325,17 @@ int names_module_get(struct names *names, uintptr_t module_id, struct names_modu
         found =
             table_find(&names->module_table, module_id); /* another thread may have been faster */
         if (!found) {
-            m->record.id = reserve(names, &names->module_table, &names->modules);
-            if (m->record.id) {
-                m->record.next = names->newest;
-                names->newest = &m->record;
+            if (!reserve(names, &names->module_table, &names->modules, &m->life)) {
+                m->record.id = ++names->module_ids;
                 table_put(&names->module_table, &m->entry, module_id);
-                records_add(&names->modules, m->record.id, &m->record);
+                records_add(&names->modules, m->life.number, &m->record);
+                store_release(&m->life.listed, true);
                 found = &m->entry;
                 m = NULL;
             }
         }
         pthread_mutex_unlock(&names->making);
-        module_free(m);
+        names_module_give(names, m);
         if (!found)
             return -ENOMEM;
     }
@@ -353,6 +352,7 @@ void names_module_unloaded(struct names *names, uintptr_t module_id)
     if (found) {
         store_release(&container_of(found, struct names_module_entry, entry)->gone, true);
         names_table_remove(&names->module_table, module_id);
+        names->unloads++;
     }
     add_relaxed(&names->epoch, 1); /* read with acquire: whoever sees it sees the module gone */
     pthread_mutex_unlock(&names->making);
@@ -382,14 +382,14 @@ static int args_get(struct names *names, const struct arg_ids *ids, unsigned dep
     *out = NULL;
     if (!ids->count)
         return 0;
-    arg = memory_pool_zalloc(&names->pool, ids->count, sizeof(struct names_class *));
+    arg = names_args_take(names, ids->count);
     if (!arg)
         return -ENOMEM;
+    *out = arg; /* its record gives it back */
     for (uint32_t i = 0; i < ids->count; i++) {
         if (ids->id[i] && class_get(names, ids->id[i], depth + 1, &arg[i]) == -ENOMEM)
             return -ENOMEM;
     }
-    *out = arg;
     return 0;
 }
 
@@ -415,31 +415,7 @@ static bool args_same(struct names_class *const *a, struct names_class *const *b
     return true;
 }
 
-static bool module_gone(const struct names_module *module)
-{
-    return module && module->collectible && load_acquire(&names_module_entry(module)->gone);
-}
-
-static bool class_gone(const struct names_class *class)
-{
-    if (!class || !class->collectible)
-        return false;
-    if (module_gone(class->module) || class_gone(class->element))
-        return true;
-    for (uint32_t i = 0; i < class->args; i++)
-        if (class_gone(class->arg[i]))
-            return true;
-    return false;
-}
-
 /* ---- classes ---- */
-
-/* The record itself, and its arguments, are the pool's. */
-static void class_free(struct names_class_entry *c)
-{
-    if (c && load_relaxed(&c->record.text) != c->fallback)
-        memory_free((void *)(uintptr_t)load_relaxed(&c->record.text));
-}
 
 /* A type that is no array, by definition and arguments. */
 static int class_describe_definition(struct names *names, struct names_class *c, unsigned depth)
@@ -468,11 +444,11 @@ static int class_describe_definition(struct names *names, struct names_class *c,
     err = names_module_get(names, module_id, &c->module);
     if (err == -EINVAL)
         err = 0; /* then module stays NULL */
+    c->args = ids.count;
     if (!err)
         err = args_get(names, &ids, depth, &c->arg);
     if (err)
         goto out;
-    c->args = ids.count;
     c->collectible = !c->module || c->module->collectible || args_collectible(c->arg, c->args);
     if (c->module && c->module->corelib) {
         m = names_module_entry(c->module);
@@ -503,7 +479,7 @@ static int class_describe(struct names *names, uintptr_t class_id, uintptr_t obj
                           struct names_class_entry **out)
 {
     struct clr_info *info = names->config.info;
-    struct names_class_entry *entry = memory_pool_zalloc(&names->pool, 1, sizeof(*entry));
+    struct names_class_entry *entry = names_class_take(names);
     struct names_class *c;
     uintptr_t element = 0;
     int err = 0;
@@ -529,7 +505,7 @@ static int class_describe(struct names *names, uintptr_t class_id, uintptr_t obj
         err = class_describe_definition(names, c, depth);
     }
     if (err) {
-        class_free(entry);
+        names_class_give(names, entry);
         return err;
     }
     write_fallback(entry->fallback, "?class 0x", c->token);
@@ -559,43 +535,37 @@ static struct names_class *class_publish(struct names *names, struct names_class
         store_relaxed(&c->epoch, epoch);
     } else {
         c = NULL;
-        mine->record.id = reserve(names, &names->class_table, &names->classes);
-        if (mine->record.id) {
+        if (!reserve(names, &names->class_table, &names->classes, &mine->life)) {
             c = &mine->record;
+            c->id = ++names->class_ids;
             table_put(&names->class_table, &mine->entry, c->class_id);
-            records_add(&names->classes, c->id, c);
+            records_add(&names->classes, mine->life.number, c);
+            store_release(&mine->life.listed, true);
             mine = NULL;
         }
     }
     pthread_mutex_unlock(&names->making);
-    class_free(mine);
+    names_class_give(names, mine);
     return c;
 }
 
 static int class_find_or_make(struct names *names, uintptr_t class_id, uintptr_t object,
                               unsigned depth, struct names_class **out)
 {
-    struct names_entry *found = table_find(&names->class_table, class_id);
     uint32_t epoch = load_acquire(&names->epoch); /* before the runtime is asked */
     struct names_class_entry *mine = NULL;
     int err;
 
-    *out = NULL;
-    if (found) {
-        struct names_class *c = &container_of(found, struct names_class_entry, entry)->record;
-
-        if (!c->collectible || load_relaxed(&c->epoch) == epoch) {
-            *out = c;
-            return 0;
-        }
-    }
+    *out = names_class_find(names, class_id);
+    if (*out)
+        return 0;
     if (depth > DEPTH_MAX)
         return -EINVAL;
     err = class_describe(names, class_id, object, depth, &mine);
     if (err)
         return err;
-    if (mine->record.collectible)
-        names_class_resolve(names, &mine->record); /* before the resolver can see it */
+    if (mine->record.collectible || mine->life.number)
+        names_class_resolve(names, &mine->record); /* the resolver may have passed its number */
     *out = class_publish(names, mine, epoch);
     return *out ? 0 : -ENOMEM;
 }
@@ -617,30 +587,41 @@ int names_class_of(struct names *names, uintptr_t class_id, uintptr_t object,
     return class_find_or_make(names, class_id, object, 0, out);
 }
 
-const struct names_class *names_class_by_id(const struct names *names, uint32_t id)
+const struct names_class *names_class_at(const struct names *names, uint32_t number, bool *listed)
 {
-    return names_record_at(&names->classes, id);
+    const struct names_class *class = names_record_at(&names->classes, number);
+
+    *listed = class && load_acquire(&names_class_entry(class)->life.listed);
+    return class;
 }
 
-const struct names_module *names_module_by_id(const struct names *names, uint32_t id)
+const struct names_module *names_module_at(const struct names *names, uint32_t number, bool *listed)
 {
-    return names_record_at(&names->modules, id);
+    const struct names_module *module = names_record_at(&names->modules, number);
+
+    *listed = module && load_acquire(&names_module_entry(module)->life.listed);
+    return module;
 }
 
-const struct names_method *names_method_by_id(const struct names *names, uint32_t id)
+const struct names_method *names_method_at(const struct names *names, uint32_t number, bool *listed)
 {
-    return names_record_at(&names->methods, id);
+    const struct names_method *method = names_record_at(&names->methods, number);
+
+    *listed = method && load_acquire(&names_method_entry(method)->life.listed);
+    return method;
 }
 
 struct names_class *names_class_find(struct names *names, uintptr_t class_id)
 {
-    struct names_entry *found = table_find(&names->class_table, class_id);
+    struct grace_section section = grace_enter(); /* what was found stays until it is looked at */
+    struct names_entry *found = names_table_find(&names->class_table, class_id);
     struct names_class *c =
         found ? &container_of(found, struct names_class_entry, entry)->record : NULL;
 
     /* What was met in this epoch is loaded; what was not may have given its id to another. */
     if (c && c->collectible && load_relaxed(&c->epoch) != load_acquire(&names->epoch))
-        return NULL;
+        c = NULL;
+    grace_leave(section);
     return c;
 }
 
@@ -653,13 +634,6 @@ void names_module_met(struct names *names, uintptr_t module_id)
 }
 
 /* ---- methods ---- */
-
-/* As class_free. */
-static void method_free(struct names_method_entry *m)
-{
-    if (m && load_relaxed(&m->record.text) != m->fallback)
-        memory_free((void *)(uintptr_t)load_relaxed(&m->record.text));
-}
 
 /* Which of the types of CoreLib that are told apart by token has the method; NAMES_TOKENS: none of them. */
 static size_t method_type(const struct names_method *m)
@@ -705,7 +679,7 @@ static bool method_shared(const struct names_method *m)
 static int method_describe(struct names *names, uintptr_t function_id,
                            struct names_method_entry **out)
 {
-    struct names_method_entry *entry = memory_pool_zalloc(&names->pool, 1, sizeof(*entry));
+    struct names_method_entry *entry = names_method_take(names);
     struct clr_info *info = names->config.info;
     struct arg_ids ids = {0, NULL, {0}};
     uintptr_t class_id = 0, module_id = 0;
@@ -733,10 +707,10 @@ static int method_describe(struct names *names, uintptr_t function_id,
         err = -ENOMEM;
     if (!err && class_id && class_get(names, class_id, 0, &m->owner) == -ENOMEM)
         err = -ENOMEM;
+    m->args = ids.count;
     if (!err)
         err = args_get(names, &ids, 0, &m->arg);
     if (!err) {
-        m->args = ids.count;
         m->collectible = !m->module || m->module->collectible ||
                          (m->owner && m->owner->collectible) || args_collectible(m->arg, m->args);
         type = method_type(m);
@@ -753,7 +727,7 @@ static int method_describe(struct names *names, uintptr_t function_id,
     }
     args_fini(&ids);
     if (err)
-        method_free(entry);
+        names_method_give(names, entry);
     return err;
 }
 
@@ -776,16 +750,17 @@ static struct names_method *method_publish(struct names *names, struct names_met
     m = found ? &container_of(found, struct names_method_entry, entry)->record : NULL;
     if (!m || !method_same(m, &mine->record)) {
         m = NULL;
-        mine->record.id = reserve(names, &names->method_table, &names->methods);
-        if (mine->record.id) {
+        if (!reserve(names, &names->method_table, &names->methods, &mine->life)) {
             m = &mine->record;
+            m->id = ++names->method_ids;
             table_put(&names->method_table, &mine->entry, m->function_id);
-            records_add(&names->methods, m->id, m);
+            records_add(&names->methods, mine->life.number, m);
+            store_release(&mine->life.listed, true);
             mine = NULL;
         }
     }
     pthread_mutex_unlock(&names->making);
-    method_free(mine);
+    names_method_give(names, mine);
     return m;
 }
 
@@ -815,17 +790,27 @@ static int method_make(struct names *names, uintptr_t function_id, uint32_t epoc
     return *out ? 0 : -ENOMEM;
 }
 
+/* The record of a function that is met again for sure if it has this id. */
+static struct names_method *lasting_method(struct names *names, uintptr_t function_id)
+{
+    struct grace_section section = grace_enter(); /* as names_class_find */
+    struct names_entry *found = names_table_find(&names->method_table, function_id);
+    struct names_method_entry *m =
+        found ? container_of(found, struct names_method_entry, entry) : NULL;
+    struct names_method *lasting = m && !m->recheck ? &m->record : NULL;
+
+    grace_leave(section);
+    return lasting;
+}
+
 int names_method_map(struct names *names, uintptr_t function_id, struct names_method **out)
 {
-    struct names_entry *found = table_find(&names->method_table, function_id);
     uint32_t epoch = load_acquire(&names->epoch);
     int err;
 
-    *out = NULL;
-    if (found && !container_of(found, struct names_method_entry, entry)->recheck) {
-        *out = &container_of(found, struct names_method_entry, entry)->record;
+    *out = lasting_method(names, function_id);
+    if (*out)
         return 0;
-    }
     err = method_make(names, function_id, epoch, out);
     if (err == -ENOMEM) /* once more: a method without a record is missing from every stack */
         err = method_make(names, function_id, epoch, out);
@@ -837,7 +822,7 @@ int names_method_map(struct names *names, uintptr_t function_id, struct names_me
 int names_method_exact(struct names *names, const struct names_method *shared, uintptr_t class_id,
                        const uintptr_t *args, uint32_t count, struct names_method **out)
 {
-    struct names_method_entry *entry = memory_pool_zalloc(&names->pool, 1, sizeof(*entry));
+    struct names_method_entry *entry = names_method_take(names);
     struct names_method *m;
     int err = 0;
 
@@ -851,7 +836,7 @@ int names_method_exact(struct names *names, const struct names_method *shared, u
     m->hooked = shared->hooked;
     m->owner = shared->owner;
     m->args = count;
-    m->arg = count ? memory_pool_zalloc(&names->pool, count, sizeof(struct names_class *)) : NULL;
+    m->arg = count ? names_args_take(names, count) : NULL;
     if (count && !m->arg)
         err = -ENOMEM;
     if (!err && class_id)
@@ -859,7 +844,7 @@ int names_method_exact(struct names *names, const struct names_method *shared, u
     for (uint32_t i = 0; !err && i < count; i++)
         err = class_get(names, args[i], 0, &m->arg[i]);
     if (err) {
-        method_free(entry);
+        names_method_give(names, entry);
         return err;
     }
     m->collectible = shared->collectible || !m->owner || m->owner->collectible ||
@@ -867,12 +852,15 @@ int names_method_exact(struct names *names, const struct names_method *shared, u
     write_fallback(entry->fallback, "?method 0x", m->token);
     names_method_resolve(names, m);
     pthread_mutex_lock(&names->making);
-    m->id = records_reserve(&names->methods, &names->pool);
-    if (m->id)
-        records_add(&names->methods, m->id, m);
+    err = reserve(names, NULL, &names->methods, &entry->life);
+    if (!err) {
+        m->id = ++names->method_ids;
+        records_add(&names->methods, entry->life.number, m);
+        store_release(&entry->life.listed, true);
+    }
     pthread_mutex_unlock(&names->making);
-    if (!m->id) {
-        method_free(entry);
+    if (err) {
+        names_method_give(names, entry);
         return -ENOMEM;
     }
     *out = m;
@@ -881,24 +869,20 @@ int names_method_exact(struct names *names, const struct names_method *shared, u
 
 struct names_method *names_method_find(struct names *names, uintptr_t function_id)
 {
-    struct names_entry *found = table_find(&names->method_table, function_id);
+    struct grace_section section = grace_enter(); /* as names_class_find */
+    struct names_entry *found = names_table_find(&names->method_table, function_id);
     uint32_t epoch = load_acquire(&names->epoch);
-    struct names_method_entry *entry;
-    struct names_method *m;
+    struct names_method_entry *entry =
+        found ? container_of(found, struct names_method_entry, entry) : NULL;
+    struct names_method *m = entry ? &entry->record : NULL;
 
-    if (!found)
-        return NULL;
-    entry = container_of(found, struct names_method_entry, entry);
-    m = &entry->record;
-    if (m->collectible && load_relaxed(&entry->epoch) != epoch) {
-        bool gone = module_gone(m->module) || class_gone(m->owner);
-
-        for (uint32_t i = 0; i < m->args && !gone; i++)
-            gone = class_gone(m->arg[i]);
-        if (gone)
-            return NULL; /* whatever has this id now was never mapped */
-        store_relaxed(&entry->epoch, epoch);
+    if (m && m->collectible && load_relaxed(&entry->epoch) != epoch) {
+        if (names_method_gone(m))
+            m = NULL; /* whatever has this id now was never mapped */
+        else
+            store_relaxed(&entry->epoch, epoch);
     }
+    grace_leave(section);
     return m;
 }
 
@@ -922,28 +906,6 @@ int names_new(const struct names_config *config, struct names **out)
     return 0;
 }
 
-static void records_free(struct names_records *records, void (*record_free)(void *record))
-{
-    for (uint32_t id = 1; id <= load_relaxed(&records->count); id++)
-        record_free(names_record_at(records, id));
-}
-
-static void method_record_free(void *record)
-{
-    names_bodies_free(record);
-    method_free(names_method_entry(record));
-}
-
-static void class_record_free(void *record)
-{
-    class_free(names_class_entry(record));
-}
-
-static void module_record_free(void *record)
-{
-    module_free(names_module_entry(record));
-}
-
 void names_free(struct names *names)
 {
     if (!names)
@@ -953,9 +915,7 @@ void names_free(struct names *names)
     names_table_fini(&names->method_table);
     names_table_fini(&names->class_table);
     names_table_fini(&names->module_table);
-    records_free(&names->methods, method_record_free);
-    records_free(&names->classes, class_record_free);
-    records_free(&names->modules, module_record_free);
+    names_release_all(names);
     memory_pool_free(&names->pool);
     memory_free(names->memo);
     pthread_mutex_destroy(&names->making);

@@ -1,6 +1,5 @@
 /*
- * names/names.h - FunctionID, ClassID and ModuleID to records that are never reused, and records to text as a .NET
- * developer writes it. Owns the resolver thread.
+ * names/names.h - FunctionID, ClassID and ModuleID to records, and records to text as a .NET developer writes it. Owns the resolver thread.
  *
  * A record is made once, by whoever meets the id first (the mapper on a compiling thread, a callback on an allocating
  * one): module, token and type arguments are stored as plain data then. Its text is made later, by the resolver, from
@@ -24,12 +23,12 @@ struct names;
 struct names_module {
     uint32_t id; /* in the log; 1, 2, ... */
     uintptr_t module_id;
-    bool collectible;            /* COR_PRF_MODULE_COLLECTIBLE: may be unloaded */
-    bool corelib;                /* System.Private.CoreLib */
-    struct clr_metadata *import; /* one reference kept for good; NULL when the runtime gave none */
-    char *name, *path;           /* assembly's simple name, and its file; UTF-8; path may be "" */
+    bool collectible; /* COR_PRF_MODULE_COLLECTIBLE: may be unloaded */
+    bool corelib;     /* System.Private.CoreLib */
+    struct clr_metadata
+        *import;       /* one reference, kept until it is unloaded; NULL: none was to be had */
+    char *name, *path; /* assembly's simple name, and its file; UTF-8; path may be "" */
     char mvid[37]; /* module version id, which every build has its own of, as text; "" not known */
-    struct names_module *next; /* all modules, newest first */
 };
 
 /* A type: a definition with type arguments, or an array of one. Immutable but for the atomics. */
@@ -54,7 +53,7 @@ struct names_class {
     _Atomic(uint8_t) waits;   /* the same: is it what an async method lies in while it waits? */
     _Atomic(const void *)
         layout;                 /* the same: how its values lie in memory; NULL: nobody asked yet */
-    _Atomic(const char *) text; /* NULL until resolved; never freed */
+    _Atomic(const char *) text; /* NULL until resolved; freed with the record */
 };
 
 /*
@@ -83,7 +82,7 @@ struct names_method {
         plan; /* the folder above's own: how its arguments are read; NULL: they are not */
     _Atomic(uint64_t)
         verdict; /* the folder above's own: 0 none yet (are its allocations to be recorded?) */
-    _Atomic(const char *) text; /* NULL until resolved; never freed */
+    _Atomic(const char *) text; /* NULL until resolved; freed with the record */
     _Atomic(struct names_body *)
         bodies; /* native code of this method so far known, newest first; resolver's */
 };
@@ -132,7 +131,7 @@ bool names_stop(struct names *names, unsigned timeout_ms);
 /*
  * names_method_map - the record of a function, made at the first call.
  * Returns: 0, -ENOMEM, or -EINVAL when the runtime does not know the id (both counted in names_failures).
- * Owns:    names; a record lives as long as the process.
+ * Owns:    names; a record lives until what it is of was unloaded, and names_release().
  * Threads: any. May run: in FunctionIDMapper2 and in callbacks; asks the runtime once per function, and on later
  *          calls only to see whether a function id that can be unloaded still means the same. Not in a hook.
  */
@@ -186,10 +185,36 @@ void names_module_unloaded(struct names *names, uintptr_t module_id);
 uint32_t names_epoch(const struct names *names);
 const _Atomic(uint32_t) *names_epoch_word(const struct names *names); /* where it is kept */
 
-/* Records by log id, for the writer; NULL past the newest. Classes are resolved by the resolver as they appear. */
-const struct names_class *names_class_by_id(const struct names *names, uint32_t id);
-const struct names_module *names_module_by_id(const struct names *names, uint32_t id);
-const struct names_method *names_method_by_id(const struct names *names, uint32_t id);
+/*
+ * What was unloaded is given back, to be made other records, by the resolver alone and in this order:
+ * names_retire   - takes what was unloaded off the tables. From here on nobody meets it any more who did not before.
+ *                  Returns: whether there was anything; names_method_retired() and names_class_retired() then say what.
+ * names_held     - whether anybody goes on with what it found before (below): waited for.
+ * names_release  - nobody has any of it any more: no stack, no event, no node, nobody who holds.
+ * Log ids are never given twice, memory is: it is and remains that of a record of its kind.
+ */
+bool names_retire(struct names *names);
+bool names_method_retired(const struct names_method *method);
+bool names_class_retired(const struct names_class *class);
+bool names_held(struct names *names);
+void names_release(struct names *names);
+
+/*
+ * names_hold - what is found from here on, on stacks of other threads too, is not given back before names_unhold().
+ * Threads: any, as often as they like; for less than a second.
+ */
+void names_hold(struct names *names);
+void names_unhold(struct names *names);
+
+/*
+ * Records by number: 1, 2, ..., NULL past the last. One that was given back is not `listed`: skip it.
+ * Classes are resolved by the resolver as they appear.
+ */
+const struct names_class *names_class_at(const struct names *names, uint32_t number, bool *listed);
+const struct names_module *names_module_at(const struct names *names, uint32_t number,
+                                           bool *listed);
+const struct names_method *names_method_at(const struct names *names, uint32_t number,
+                                           bool *listed);
 
 /* Is it for unmanaged callers only (the attribute of that name)? Asks the module's metadata. Threads: any. */
 bool names_method_unmanaged_callers(const struct names_method *method);

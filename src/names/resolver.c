@@ -26,7 +26,7 @@ static bool resolve_classes(struct names *names)
            !load_relaxed(&names->stopping)) {
         struct names_class *class = names_record_at(&names->classes, names->resolved + 1);
 
-        if (!class->collectible)
+        if (load_acquire(&names_class_entry(class)->life.listed) && !class->collectible)
             names_class_resolve(names, class);
         names->resolved++;
     }

@@ -159,6 +159,8 @@ static bool resolver_poll(void *context)
     some |= selection_mend(&p->selection);
     some |= stack_reclaim();
     unframed_rest(p, now);
+    if (p->log)
+        reclaim_poll(p);
     if (now - p->rested_ns >= REST_NS) {
         metadata_file_rest();
         p->rested_ns = now;
@@ -242,9 +244,8 @@ static uint32_t family_node(void *context)
 static void compare(void *context, void **state, const struct alloc_capture *c)
 {
     struct profiler *p = context;
-    struct check_subject subject = {c->stack,        c->top,   c->depth,
-                                    c->shadow_ticks, c->ticks, c->class_id,
-                                    c->node,         c->ring,  c->ip};
+    struct check_subject subject = {
+        c->stack, c->top, c->depth, c->shadow_ticks, c->ticks, c->class, c->node, c->ring, c->ip};
 
     check_compare(p->check, (struct check_thread **)state, &subject);
 }

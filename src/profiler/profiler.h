@@ -17,6 +17,7 @@
 #include "options/options.h"
 #include "profiler/corelib.h"
 #include "profiler/process.h"
+#include "profiler/reclaim.h"
 #include "profiler/selection.h"
 #include "profiler/thread_names.h"
 #include "profiler/unframed.h"
@@ -60,7 +61,9 @@ struct profiler {
     struct selection selection;
     struct corelib corelib;
     struct unframed unframed;
-    uint64_t rested_ns; /* the resolver's: when it last gave back pages of metadata */
+    struct reclaim reclaim;        /* the resolver's */
+    _Atomic(uint32_t) collections; /* begun: every thread has been outside of an allocation since */
+    uint64_t rested_ns;            /* the resolver's: when it last gave back pages of metadata */
 };
 
 extern struct profiler profiler; /* one in a process, as the runtime has it */

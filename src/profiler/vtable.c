@@ -318,6 +318,7 @@ static hresult on_object_allocated(struct clr_callback *self, uintptr_t object_i
 static hresult on_garbage_collection_started(struct clr_callback *self, int32_t generations,
                                              const int32_t *generation_collected, int32_t reason)
 {
+    add_relaxed(&profiler_of(self)->collections, 1);
     alloc_heap_changed(profiler_of(self)->alloc);
     values_collection_started();
     families_gc_started(profiler_of(self)->families, generations, generation_collected, reason);

@@ -200,3 +200,34 @@ int stack_copy_all(struct stack_copies *out)
     grace_leave(section); /* every s is dead from here on; out is ours */
     return out->threads_wanted > out->count || out->frames_wanted > out->used ? -ENOSPC : 0;
 }
+
+/* One look. Frames that came meanwhile are not asked for. Returns: false: frames moved, look again. */
+static bool look_for(const struct stack *s, bool (*is)(uintptr_t method), bool *found)
+{
+    struct look look = look_begin(s);
+    uint32_t depth = STATE_DEPTH(look.state);
+
+    *found = false;
+    for (uint32_t i = 0; i < depth && i < look.block->capacity && !*found; i++) {
+        uintptr_t method = load_relaxed(&look.block->frames[1 + i].method);
+
+        *found = method && is(method);
+    }
+    return !look_again(s, &look).jumped;
+}
+
+bool stack_any(bool (*is)(uintptr_t method))
+{
+    struct grace_section section = grace_enter(); /* as in stack_copy_all */
+    bool found = false;
+
+    for (const struct stack *s = stack_registry(); s && !found; s = load_acquire(&s->next)) {
+        bool looked = load_acquire(&s->gone);
+
+        for (unsigned i = 0; i < COPY_TRIES && !looked; i++)
+            looked = look_for(s, is, &found);
+        found |= !looked;
+    }
+    grace_leave(section);
+    return found;
+}

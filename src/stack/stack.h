@@ -241,6 +241,13 @@ struct stack_copies {
 int stack_copy_all(struct stack_copies *out);
 
 /*
+ * stack_any - does any thread's stack have a frame of a method that `is` says? One of a method that was unloaded is dead:
+ * left by an exception, and its thread has entered and left nothing since. No such frame comes meanwhile.
+ * Returns: whether there is one, or may be. Threads: any. May run: as stack_copy_all.
+ */
+bool stack_any(bool (*is)(uintptr_t method));
+
+/*
  * stack_measure - cost of one call pair in this process: `count` times pair(method, sp) on a stack of its own, which
  * is no thread's afterwards and counts nowhere.
  * Returns: nanoseconds per pair, 0 when memory ran out. Threads: any that runs no managed code meanwhile.

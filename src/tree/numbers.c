@@ -12,9 +12,10 @@ static size_t bytes(const struct tree_numbers *numbers)
     return numbers->size * (((size_t)numbers->most + CHUNK) & ~(size_t)(CHUNK - 1));
 }
 
-int tree_numbers_init(struct tree_numbers *numbers, size_t size, uint32_t most)
+int tree_numbers_init(struct tree_numbers *numbers, size_t size, size_t link, uint32_t most)
 {
     numbers->size = size;
+    numbers->link = link;
     numbers->most = most;
     numbers->array = memory_pages_reserve(bytes(numbers));
     return numbers->array ? 0 : -ENOMEM;
@@ -39,10 +40,68 @@ static bool get_ready(struct tree_numbers *numbers, uint32_t number)
     return true;
 }
 
+static _Atomic(uint32_t) *link_of(const struct tree_numbers *numbers, uint32_t number)
+{
+    return (_Atomic(uint32_t) *)(void *)(numbers->array + number * numbers->size + numbers->link);
+}
+
+static uint64_t back_word(uint64_t before, uint32_t number)
+{
+    return ((before >> 32) + 1) << 32 |
+           number; /* no word comes twice while somebody looks at one */
+}
+
+static bool take_back(struct tree_numbers *numbers, uint32_t *number)
+{
+    uint64_t back = load_acquire(&numbers->back); /* the link; pairs with tree_numbers_back */
+
+    while ((uint32_t)back) {
+        uint32_t next = load_relaxed(link_of(numbers, (uint32_t)back));
+
+        if (cas_acq_rel(&numbers->back, &back, back_word(back, next))) {
+            *number = (uint32_t)back;
+            add_relaxed(&numbers->again, 1);
+            return true;
+        }
+    }
+    return false;
+}
+
+void tree_numbers_back(struct tree_numbers *numbers, uint32_t number)
+{
+    uint64_t back = load_relaxed(&numbers->back);
+
+    do
+        store_relaxed(link_of(numbers, number), (uint32_t)back);
+    while (!cas_acq_rel(&numbers->back, &back, back_word(back, number)));
+}
+
+int tree_list_room(struct tree_list *list, size_t count)
+{
+    uint32_t *number;
+
+    if (count <= list->capacity)
+        return 0;
+    number = memory_realloc(list->number, count * sizeof(*number));
+    if (!number)
+        return -ENOMEM;
+    list->number = number;
+    list->capacity = count;
+    return 0;
+}
+
+void tree_list_fini(struct tree_list *list)
+{
+    memory_free(list->number);
+    *list = (struct tree_list){0};
+}
+
 bool tree_numbers_next(struct tree_numbers *numbers, uint32_t *number)
 {
     uint32_t next = load_relaxed(&numbers->count);
 
+    if (take_back(numbers, number))
+        return true;
     while (next < numbers->most) {
         if (!get_ready(numbers, next)) /* before it is given out: without a thing it never ends */
             break;

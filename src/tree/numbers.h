@@ -1,6 +1,6 @@
 /*
- * tree/numbers.h - things that are numbered 0, 1, 2, ..., lie in one array in this order and stay for good. Address
- * space for all is reserved at the start; pages come as they are needed.
+ * tree/numbers.h - things that are numbered 0, 1, 2, ..., lie in one array in this order and do not move. Address space
+ * for all is reserved at the start; pages come as they are needed. A number that was given back is given out again.
  */
 #ifndef SHADOWTRACE_TREE_NUMBERS_H
 #define SHADOWTRACE_TREE_NUMBERS_H
@@ -17,10 +17,13 @@ struct tree_numbers {
     _Atomic(uint32_t) count; /* given out */
     _Atomic(uint32_t) ready; /* whose things have memory; at least count */
     _Atomic(uint64_t) refused;
+    size_t link; /* offset of an _Atomic(uint32_t) in a thing that was given back: the next */
+    _Atomic(uint64_t) back;  /* the first of them : 32, 0 none; how often this changed : 32 */
+    _Atomic(uint64_t) again; /* numbers given out that had been given back */
 };
 
 /* From all zeros. 0 or -ENOMEM; tree_numbers_fini() in both cases. */
-int tree_numbers_init(struct tree_numbers *numbers, size_t size, uint32_t most);
+int tree_numbers_init(struct tree_numbers *numbers, size_t size, size_t link, uint32_t most);
 void tree_numbers_fini(struct tree_numbers *numbers);
 
 /*
@@ -28,6 +31,17 @@ void tree_numbers_fini(struct tree_numbers *numbers);
  * Returns: false when there are `most`, or no memory; counted. Threads: any, lock-free.
  */
 bool tree_numbers_next(struct tree_numbers *numbers, uint32_t *number);
+
+/* tree_numbers_back - this number, not 0, is nobody's any more. Its thing is as it was, but for the link. Threads: any. */
+void tree_numbers_back(struct tree_numbers *numbers, uint32_t number);
+
+/* Numbers, in the caller's memory. */
+struct tree_list {
+    uint32_t *number;
+    size_t count, capacity;
+};
+int tree_list_room(struct tree_list *list, size_t count); /* for so many: 0 or -ENOMEM */
+void tree_list_fini(struct tree_list *list);
 
 /* Buckets of a chained hash over so many things: a power of two of them, zeroed. */
 struct tree_buckets {

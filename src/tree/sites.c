@@ -5,8 +5,8 @@
 #include <errno.h>
 
 /*
- * A chained hash that only grows: a site is pushed onto its chain by compare-and-swap and never leaves, so look-ups need
- * no protection. Progress: look-up wait-free but for the length of the chain; insertion lock-free.
+ * A chained hash: a site is pushed onto its chain by compare-and-swap, and taken off by one thread only, which leaves its
+ * link as it is: who stands on it finds on. It is used again when all who may have stood there are gone. Progress: look-up wait-free but for the length of the chain; insertion lock-free.
  */
 
 _Static_assert(sizeof(struct tree_site) == 40,
@@ -21,7 +21,9 @@ int tree_sites_new(const struct tree_sites_config *config, struct tree_sites **o
     if (!sites)
         return -ENOMEM;
     sites->config = *config;
-    if (tree_numbers_init(&sites->numbers, sizeof(struct tree_site), config->max_sites) ||
+    store_relaxed(&sites->reopened, UINT32_MAX);
+    if (tree_numbers_init(&sites->numbers, sizeof(struct tree_site),
+                          offsetof(struct tree_site, next), config->max_sites) ||
         tree_buckets_init(&sites->buckets, config->max_sites) ||
         !tree_numbers_next(&sites->numbers, &none)) {
         tree_sites_free(sites);
@@ -52,7 +54,7 @@ static uint32_t chain_find(const struct tree_sites *sites, uint32_t at, const st
 {
     const struct tree_site *site;
 
-    for (; at; at = site->next) {
+    for (; at; at = load_relaxed(&site->next)) {
         site = tree_site_at(sites, at);
         if (site->ip == key->ip && site->method == key->method && site->under == key->under &&
             (key->any_target || site->target == key->target))
@@ -69,6 +71,7 @@ static uint32_t make(struct tree_sites *sites, const struct key *key)
     if (!tree_numbers_next(&sites->numbers, &id))
         return 0;
     site = tree_site_at(sites, id);
+    store_relaxed(&site->state, TREE_RESERVED); /* it may have been another one */
     site->method = key->method;
     site->ip = key->ip;
     site->target = key->target;
@@ -77,6 +80,25 @@ static uint32_t make(struct tree_sites *sites, const struct key *key)
     if (sites->config.created)
         sites->config.created(sites->config.context, site);
     return id;
+}
+
+/* Who resolves sites has passed this one. */
+static void reopen(struct tree_sites *sites, uint32_t id)
+{
+    uint32_t least = load_relaxed(&sites->reopened);
+
+    while (id < least && !cas_acq_rel(&sites->reopened, &least, id))
+        ;
+}
+
+uint32_t tree_sites_reopened(struct tree_sites *sites, uint32_t id)
+{
+    uint32_t least = load_relaxed(&sites->reopened);
+
+    if (least == UINT32_MAX)
+        return id;
+    least = exchange_acq_rel(&sites->reopened, UINT32_MAX);
+    return least < id ? least : id;
 }
 
 static uint32_t find_or_make(struct tree_sites *sites, const struct key *key)
@@ -89,9 +111,11 @@ static uint32_t find_or_make(struct tree_sites *sites, const struct key *key)
     while (!(found = chain_find(sites, head, key))) {
         if (!made && !(made = make(sites, key)))
             return 0;
-        tree_site_at(sites, made)->next = head;
+        store_relaxed(&tree_site_at(sites, made)->next, head);
         if (cas_acq_rel(first, &head, made)) {
             store_release(&tree_site_at(sites, made)->state, TREE_LIVE);
+            if (load_relaxed(&sites->numbers.again))
+                reopen(sites, made);
             return made;
         }
     }
@@ -114,4 +138,60 @@ uint32_t tree_site_alloc(struct tree_sites *sites, uintptr_t method, uintptr_t i
 struct tree_site *tree_site_by_id(const struct tree_sites *sites, uint32_t id)
 {
     return id < load_acquire(&sites->numbers.count) ? tree_site_at(sites, id) : NULL;
+}
+
+bool tree_site_is_gone(const struct tree_site *site, const struct tree_gone *gone, bool calls)
+{
+    return load_acquire(&site->state) == TREE_LIVE &&
+           ((site->method && gone->method(site->method)) || (calls && gone->method(site->target)));
+}
+
+/* Takes a site off its chain. Only new ones come meanwhile, at its head. */
+static void unlink_site(struct tree_sites *sites, uint32_t id, bool calls)
+{
+    struct tree_site *site = tree_site_at(sites, id);
+    _Atomic(uint32_t) *link = tree_bucket(&sites->buckets, site->method, site->ip,
+                                          calls ? site->target ^ site->under : site->under);
+    uint32_t at = id, next = load_relaxed(&site->next);
+
+    if (cas_acq_rel(link, &at, next))
+        return;
+    while (at && at != id) {
+        link = &tree_site_at(sites, at)->next;
+        at = load_acquire(link);
+    }
+    if (at)
+        store_release(link, next);
+}
+
+int tree_sites_prune(struct tree_sites *sites, const struct tree_gone *gone, bool calls,
+                     struct tree_list *list)
+{
+    uint32_t count = load_acquire(&sites->numbers.count);
+    size_t room = list->count;
+
+    for (uint32_t id = 1; id < count; id++)
+        room += tree_site_is_gone(tree_site_at(sites, id), gone, calls);
+    if (tree_list_room(list, room))
+        return -ENOMEM;
+    for (uint32_t id = 1; id < count && list->count < room; id++)
+        if (tree_site_is_gone(tree_site_at(sites, id), gone, calls)) {
+            unlink_site(sites, id, calls);
+            list->number[list->count++] = id;
+        }
+    for (uint32_t id = 1; !calls && id < count; id++) {
+        struct tree_site *site = tree_site_at(sites, id);
+
+        if (load_acquire(&site->state) == TREE_LIVE && site->target && gone->class(site->target))
+            site->target = 0;
+    }
+    return 0;
+}
+
+void tree_sites_back(struct tree_sites *sites, const struct tree_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        store_release(&tree_site_at(sites, list->number[i])->state, TREE_HOLE);
+        tree_numbers_back(&sites->numbers, list->number[i]);
+    }
 }

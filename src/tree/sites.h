@@ -1,6 +1,7 @@
 /*
  * tree/sites.h - instructions that call or allocate, each told by its return address: what is known of one is kept
- * once, however many stacks it is in. Sites are made once, numbered from 1 on, and never freed or moved.
+ * once, however many stacks it is in. Sites are made once, numbered from 1 on, and never moved. Those of code that was
+ * unloaded are given back in two steps: tree_sites_prune, and when nobody looks at them any more, tree_sites_back.
  *
  * A method and a target are opaque words here.
  */
@@ -15,7 +16,7 @@
 enum tree_state {
     TREE_RESERVED, /* the id is given out, the site is being made */
     TREE_LIVE,     /* it is found (release: the fields below are set) */
-    TREE_HOLE,     /* another thread made the same first: this id is never used */
+    TREE_HOLE,     /* not used: another thread made the same first, or it was given back */
 };
 
 struct tree_site {
@@ -23,7 +24,7 @@ struct tree_site {
     uintptr_t ip;           /* return address; 0: not known */
     uintptr_t target;       /* a call's: the method called; an allocation's: the class met first */
     _Atomic(int32_t) il;    /* TREE_IL_PENDING until resolved (release) */
-    uint32_t next;          /* on its chain, see sites.c; fixed once published; 0 ends it */
+    _Atomic(uint32_t) next; /* on its chain, see sites.c; changed by tree_sites_prune; 0 ends it */
     uint32_t under;         /* 0; or a call that only the children of one node share: 1 + its id */
     _Atomic(uint8_t) state; /* enum tree_state */
 };
@@ -40,6 +41,7 @@ struct tree_sites {
     struct tree_sites_config config;
     struct tree_numbers numbers;
     struct tree_buckets buckets;
+    _Atomic(uint32_t) reopened; /* the least id made again since tree_sites_reopened() */
 };
 
 int tree_sites_new(const struct tree_sites_config *config,
@@ -63,6 +65,23 @@ static inline struct tree_site *tree_site_at(const struct tree_sites *sites, uin
 
 /* The same, or NULL past the newest id. */
 struct tree_site *tree_site_by_id(const struct tree_sites *sites, uint32_t id);
+
+/*
+ * tree_sites_prune - takes those off that are of a method that `gone` says: the id of each is added to list. calls: those
+ * that call one, too; else a class that `gone_class` says is forgotten where it was met first.
+ * Returns: 0, or -ENOMEM: then nothing has changed. Threads: one; look-ups go on beside it.
+ */
+struct tree_gone {
+    bool (*method)(uintptr_t method); /* never asked of 0 */
+    bool (*class)(uintptr_t class);
+};
+bool tree_site_is_gone(const struct tree_site *site, const struct tree_gone *gone, bool calls);
+int tree_sites_prune(struct tree_sites *sites, const struct tree_gone *gone, bool calls,
+                     struct tree_list *list);
+void tree_sites_back(struct tree_sites *sites, const struct tree_list *list);
+
+/* The least id that was made since the last call, if it is below `id`; else `id`. Threads: one. */
+uint32_t tree_sites_reopened(struct tree_sites *sites, uint32_t id);
 
 /* IL offset as resolved; TREE_IL_PENDING too while the site is being made. */
 static inline int32_t tree_site_il(const struct tree_site *site)

@@ -10,9 +10,10 @@ _Static_assert(sizeof(struct tree_node) == 16, "see tree.h");
 
 /*
  * A node's children hang on a list of its own, most of them next to it in memory; those that come when it is full, on
- * a chained hash of the whole tree. Both only grow: a node is pushed onto its chain by compare-and-swap and never
- * leaves, so look-ups need no protection. A list that was full once takes no more, so a child is on the list or in the
- * hash, never on both. Progress: look-up wait-free but for the length of the chain; insertion lock-free.
+ * a chained hash of the whole tree. A node is pushed onto its chain by compare-and-swap, and taken off by one thread only,
+ * which leaves its link as it is: who stands on it finds on. It is used again when all who may have stood there are gone.
+ * A list from which nothing was taken and that was full once takes no more; where both had a child of the same key, two
+ * nodes would stand for one path, and nothing worse. Progress: look-up wait-free but for the length of the chain; insertion lock-free.
  */
 
 int tree_new(const struct tree_config *config, struct tree **out)
@@ -30,7 +31,8 @@ int tree_new(const struct tree_config *config, struct tree **out)
     if (calls.max_sites > 1u << TREE_CALL_BITS)
         calls.max_sites = 1u << TREE_CALL_BITS;
     if (tree_sites_new(&calls, &tree->calls) ||
-        tree_numbers_init(&tree->numbers, sizeof(struct tree_node), tree->config.max_nodes) ||
+        tree_numbers_init(&tree->numbers, sizeof(struct tree_node),
+                          offsetof(struct tree_node, next), tree->config.max_nodes) ||
         tree_buckets_init(&tree->buckets, tree->config.max_nodes) ||
         !tree_numbers_next(&tree->numbers, &root)) {
         tree_free(tree);
@@ -65,9 +67,10 @@ static struct tree_node *chain_find(const struct tree *tree, struct chain *chain
 
     chain->length = 0;
     chain->head = load_acquire(chain->first); /* pairs with the release in tree_child_slow */
-    for (uint32_t at = chain->head; at; at = node->next) {
-        node = chain->origin + at;
-        if (node - node->up == parent && tree_is_call(tree, node, method, ip))
+    for (uint32_t at = chain->head; at; at = load_relaxed(&node->next)) {
+        node = tree_node_at(chain->origin, at);
+        if (tree_node_at(node, -load_relaxed(&node->up)) == parent &&
+            tree_is_call(tree, node, method, ip))
             return node;
         chain->length++;
     }
@@ -108,8 +111,9 @@ static struct tree_node *node_new(struct tree *tree, const struct tree_node *par
     if (!call || !tree_numbers_next(&tree->numbers, &id))
         return NULL;
     node = &tree->nodes[id];
-    node->up = (uint32_t)(node - parent);
+    store_relaxed(&node->down, 0);
     store_relaxed(&node->call_mark, call);
+    store_release(&node->up, (uint32_t)(node - parent)); /* last: then tree_prune looks at it */
     return node;
 }
 
@@ -122,12 +126,12 @@ struct tree_node *tree_child_slow(struct tree *tree, struct tree_node *parent, u
     while (!(found = child_find(tree, parent, method, ip, &chain))) {
         if (!made && !(made = node_new(tree, parent, method, ip)))
             return NULL;
-        made->next = chain.head;
+        store_relaxed(&made->next, chain.head);
         if (cas_acq_rel(chain.first, &chain.head, (uint32_t)(made - chain.origin)))
             return made;
     }
     if (made)
-        made->up = 0; /* another thread made the same first: this id is never used */
+        store_relaxed(&made->up, 0); /* another thread made the same first: this id is never used */
     return found;
 }
 
@@ -148,7 +152,152 @@ void tree_marks_clear(struct tree *tree)
                                   memory_order_relaxed); /* a node may be in the making */
 }
 
+uint64_t tree_made(const struct tree *tree)
+{
+    return tree_count(tree) + load_relaxed(&tree->numbers.again);
+}
+
 uint64_t tree_refused(const struct tree *tree)
 {
     return load_relaxed(&tree->numbers.refused) + load_relaxed(&tree->calls->numbers.refused);
+}
+
+/* ---- what was unloaded ---- */
+
+/* What is known of each node while the tree is pruned. */
+enum fate { UNKNOWN, STAYS, GOES };
+
+struct pruning {
+    struct tree *tree;
+    uint32_t count; /* nodes, as it began */
+    uint8_t *fate;  /* by node; pages */
+    uint8_t *goes;  /* by call; pages */
+    uint32_t calls;
+    struct tree_list path; /* scratch */
+};
+
+/* Whether the call of a node goes, or that of one below it. -ENOMEM; else 0, and all on its path have their fate. */
+static int find_fate(struct pruning *p, uint32_t id)
+{
+    const struct tree_node *node = &p->tree->nodes[id];
+    uint8_t fate = STAYS;
+
+    for (p->path.count = 0; node && !p->fate[tree_id(p->tree, node)]; node = tree_parent(node)) {
+        if (p->path.count == p->path.capacity &&
+            tree_list_room(&p->path, 2 * p->path.capacity + 64))
+            return -ENOMEM;
+        p->path.number[p->path.count++] = tree_id(p->tree, node);
+    }
+    if (node)
+        fate = p->fate[tree_id(p->tree, node)];
+    while (p->path.count) {
+        uint32_t at = p->path.number[--p->path.count];
+        uint32_t call = load_relaxed(&p->tree->nodes[at].call_mark) & TREE_CALL_MASK;
+
+        if (load_acquire(&p->tree->nodes[at].up) && call < p->calls && p->goes[call])
+            fate = GOES;
+        p->fate[at] = fate;
+    }
+    return 0;
+}
+
+/* The chain that a node is on: its parent's own list, or one of the hash. */
+static struct chain chain_of(const struct tree *tree, const struct tree_node *node)
+{
+    struct tree_node *parent = tree_parent(node);
+    const struct tree_site *call = tree_call(tree, node);
+    struct chain chain = {.origin = parent, .first = &parent->down};
+    uint32_t at = load_acquire(chain.first);
+
+    while (at && tree_node_at(parent, at) != node)
+        at = load_relaxed(&tree_node_at(parent, at)->next);
+    if (!at) {
+        chain.origin = tree->nodes;
+        chain.first = tree_bucket(&tree->buckets, tree_id(tree, parent), call->target, call->ip);
+    }
+    return chain;
+}
+
+/* As unlink_site in sites.c. */
+static void unlink_node(struct tree *tree, struct tree_node *node)
+{
+    struct chain chain = chain_of(tree, node);
+    uint32_t self = (uint32_t)(node - chain.origin), at = self, next = load_relaxed(&node->next);
+    _Atomic(uint32_t) *link = chain.first;
+
+    if (cas_acq_rel(link, &at, next))
+        return;
+    while (at && at != self) {
+        link = &tree_node_at(chain.origin, at)->next;
+        at = load_acquire(link);
+    }
+    if (at)
+        store_release(link, next);
+}
+
+/* Fates of all nodes, and how many go. */
+static int find_fates(struct pruning *p, size_t *go)
+{
+    p->fate[0] = STAYS;
+    *go = 0;
+    for (uint32_t id = 1; id < p->count; id++) {
+        if (!p->fate[id] && find_fate(p, id))
+            return -ENOMEM;
+        *go += p->fate[id] == GOES;
+    }
+    return 0;
+}
+
+static int prune(struct pruning *p, const struct tree_gone *gone, struct tree_list *nodes,
+                 struct tree_list *calls)
+{
+    size_t first = calls->count, go;
+    int err;
+
+    for (uint32_t id = 1; id < p->calls; id++)
+        p->goes[id] = tree_site_is_gone(tree_site_at(p->tree->calls, id), gone, true);
+    err = find_fates(p, &go);
+    if (!err)
+        err = tree_list_room(nodes, nodes->count + go);
+    if (!err)
+        err = tree_sites_prune(p->tree->calls, gone, true, calls);
+    if (err || (!go && calls->count == first))
+        return err;
+    for (uint32_t id = 1; id < p->count; id++)
+        if (p->fate[id] == GOES) {
+            unlink_node(p->tree, &p->tree->nodes[id]);
+            nodes->number[nodes->count++] = id;
+        }
+    return 0;
+}
+
+int tree_prune(struct tree *tree, const struct tree_gone *gone, struct tree_list *nodes,
+               struct tree_list *calls)
+{
+    struct pruning p = {.tree = tree,
+                        .count = tree_count(tree),
+                        .calls = load_acquire(&tree->calls->numbers.count)};
+    int err = -ENOMEM;
+
+    p.fate = memory_pages_map(p.count);
+    p.goes = memory_pages_map(p.calls);
+    if (p.fate && p.goes)
+        err = prune(&p, gone, nodes, calls);
+    memory_pages_unmap(p.fate, p.count);
+    memory_pages_unmap(p.goes, p.calls);
+    tree_list_fini(&p.path);
+    return err;
+}
+
+void tree_back(struct tree *tree, const struct tree_list *nodes, const struct tree_list *calls)
+{
+    for (size_t i = 0; i < nodes->count; i++) {
+        struct tree_node *node = &tree->nodes[nodes->number[i]];
+
+        store_relaxed(&node->up, 0);
+        store_relaxed(&node->call_mark, 0);
+        store_relaxed(&node->down, 0);
+        tree_numbers_back(&tree->numbers, nodes->number[i]);
+    }
+    tree_sites_back(tree->calls, calls);
 }

@@ -1,8 +1,9 @@
 /*
  * tree/tree.h - the context tree: one per process. A node is a method called from one instruction of its parent's
- * node; a path from the root is a call stack. Nodes are made once, numbered, and never freed or moved. The call itself
- * is a site, which all nodes share that have the same instruction call the same method: there are thirty times as many
- * nodes.
+ * node; a path from the root is a call stack. Nodes are made once, numbered, and never moved. The call itself is a site,
+ * which all nodes share that have the same instruction call the same method: there are thirty times as many nodes.
+ * Paths through code that was unloaded are given back in two steps: tree_prune, and when nobody looks at them any more,
+ * tree_back.
  *
  *                              | tree_child       | tree_node_by_id
  *   at the same time           | safe (lock-free) | safe (wait-free)
@@ -18,11 +19,17 @@
  */
 struct tree_node {
     _Atomic(uint32_t) call_mark; /* the site of the call : 24, the writer's own mark : 8 */
-    uint32_t
-        up; /* the parent lies so many nodes before; 0 for the root only, and for nodes never used */
+    _Atomic(uint32_t)
+        up; /* the parent lies so many nodes before; 0 for the root, and for nodes not used */
     _Atomic(uint32_t) down; /* so many nodes after lies the youngest of its list of children */
-    uint32_t next;          /* on its chain, see tree.c; fixed once published; 0 ends it */
+    _Atomic(uint32_t) next; /* on its chain, see tree.c; changed by tree_prune; 0 ends it */
 };
+
+/* Before and after are meant as signed: a number that is given out again may lie on the other side. */
+static inline struct tree_node *tree_node_at(const struct tree_node *from, uint32_t distance)
+{
+    return (struct tree_node *)(uintptr_t)(from + (int32_t)distance);
+}
 
 #define TREE_CALL_BITS 24
 #define TREE_CALL_MASK ((1u << TREE_CALL_BITS) - 1)
@@ -63,7 +70,9 @@ static inline uint32_t tree_id(const struct tree *tree, const struct tree_node *
 /* NULL for the root. */
 static inline struct tree_node *tree_parent(const struct tree_node *node)
 {
-    return node->up ? (struct tree_node *)(uintptr_t)(node - node->up) : NULL;
+    uint32_t up = load_relaxed(&node->up);
+
+    return up ? tree_node_at(node, -up) : NULL;
 }
 
 /* The call that a node is of: its target is the node's method, its method the parent's. Of the root: zeros. */
@@ -104,6 +113,7 @@ struct tree_node *tree_child_slow(struct tree *tree, struct tree_node *parent, u
 static inline struct tree_node *tree_node_by_id(struct tree *tree, uint32_t id);
 static inline uint32_t
 tree_count(const struct tree *tree);            /* ids given out so far, the root's included */
+uint64_t tree_made(const struct tree *tree);    /* nodes, those that were given back included */
 uint64_t tree_refused(const struct tree *tree); /* look-ups that were given none */
 
 /*
@@ -124,6 +134,16 @@ static inline uint32_t tree_uncut(uint32_t id)
 /* tree_next - one step of a path, by ids: as tree_child, but what is cut stays so. Returns: the id of the path so far. */
 uint32_t tree_next(struct tree *tree, uint32_t path, uintptr_t method, uintptr_t ip);
 
+/*
+ * tree_prune - takes off what `gone` says: sites of calls of or in such methods, and each node on whose path one is.
+ * Their ids are added to the lists. Returns: 0, or -ENOMEM: then nothing has changed.
+ * Threads: one; look-ups go on beside it. What is pruned stays as it was for those who have it still, until tree_back(),
+ * with which its ids are free for others.
+ */
+int tree_prune(struct tree *tree, const struct tree_gone *gone, struct tree_list *nodes,
+               struct tree_list *calls);
+void tree_back(struct tree *tree, const struct tree_list *nodes, const struct tree_list *calls);
+
 static inline bool tree_is_call(const struct tree *tree, const struct tree_node *node,
                                 uintptr_t method, uintptr_t ip)
 {
@@ -137,8 +157,8 @@ static inline struct tree_node *tree_child(struct tree *tree, struct tree_node *
 {
     uint32_t down = load_acquire(&parent->down); /* pairs with the release that pushes it */
 
-    if (LIKELY(down && tree_is_call(tree, parent + down, method, ip)))
-        return parent + down;
+    if (LIKELY(down && tree_is_call(tree, tree_node_at(parent, down), method, ip)))
+        return tree_node_at(parent, down);
     return tree_child_slow(tree, parent, method, ip);
 }
 

@@ -170,13 +170,14 @@ static bool same(const clr_wchar *a, const char16_t *b)
 static struct names_module *corelib(struct values_types *types)
 {
     struct names_module *module;
+    bool listed;
 
-    for (uint32_t id = 1; !types->corelib; id++) {
+    for (uint32_t number = 1; !types->corelib; number++) {
         /* Records are the library's own and not const there. */
-        module = (struct names_module *)(uintptr_t)names_module_by_id(types->names, id);
+        module = (struct names_module *)(uintptr_t)names_module_at(types->names, number, &listed);
         if (!module)
             break;
-        if (module->corelib && module->import)
+        if (listed && module->corelib && module->import)
             types->corelib = module;
     }
     return types->corelib;

@@ -408,7 +408,7 @@ static struct event_mismatch *mismatch_new(const struct names_class *class,
 {
     struct event_mismatch *m = memory_zalloc(1, sizeof(*m) + 3 * sizeof(m->methods[0]));
 
-    m->class_id = class->id;
+    m->class = (uintptr_t) class;
     m->cause = AGREEMENT_SHADOW_EXTRA;
     m->first = 1;
     m->repairs = 1u << STACK_UNWOUND | 1u << STACK_ORPHAN_LEAVE;

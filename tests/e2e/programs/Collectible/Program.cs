@@ -1,0 +1,135 @@
+// What comes and goes for as long as a program runs: load contexts, compiled expressions, compiled regexes.
+// Collectible KIND COUNT FROM: KIND is contexts, expressions or regexes. Prints how much memory (PSS, KB) there was after
+// the first FROM of them and after the last, each after collections.
+using System;
+using System.IO;
+using System.Linq.Expressions;
+using System.Reflection;
+using System.Runtime.CompilerServices;
+using System.Runtime.Loader;
+using System.Text.RegularExpressions;
+
+public static class Program
+{
+    static object kept;
+
+    static int Main(string[] args)
+    {
+        int count = int.Parse(args[1]), from = int.Parse(args[2]);
+        Func<int, int> once = args[0] switch
+        {
+            "contexts" => OneContext,
+            "expressions" => OneExpression,
+            "regexes" => OneRegex,
+            _ => throw new ArgumentException(args[0]),
+        };
+        long before = 0;
+        int sum = 0;
+        for (int i = 1; i <= count; i++)
+        {
+            sum += once(i);
+            if (i % 100 == 0)
+                Collect();
+            if (i == from)
+                before = Pss();
+        }
+        Console.WriteLine($"{args[0]} {sum} {before} {Pss()}");
+        return 0;
+    }
+
+    static void Collect()
+    {
+        for (int i = 0; i < 2; i++)
+        {
+            GC.Collect();
+            GC.WaitForPendingFinalizers();
+        }
+    }
+
+    /* What has ended is to be gone: the tracer takes a moment for it, too. */
+    static long Pss()
+    {
+        for (int i = 0; i < 8; i++)
+        {
+            Collect();
+            System.Threading.Thread.Sleep(250);
+        }
+        foreach (string line in File.ReadLines("/proc/self/smaps_rollup"))
+            if (line.StartsWith("Pss:"))
+                return long.Parse(line.AsSpan(4, line.Length - 7).Trim());
+        return 0;
+    }
+
+    /* ---- runs inside of a context: called by reflection ---- */
+
+    public static class Plugin
+    {
+        sealed class Thing { public long Number; }
+        struct Pair { public long A, B; }
+
+        static T[] Several<T>(int n)
+        {
+            var all = new T[n];
+            kept = all;
+            return all;
+        }
+
+        static int Level(int depth) => depth == 0 ? Several<Thing>(2).Length + Several<Pair>(3).Length : Level(depth - 1);
+
+        public static int Work(int n)
+        {
+            kept = new Thing { Number = n };
+            int sum = Level(n % 8);
+            try
+            {
+                throw new InvalidOperationException();
+            }
+            catch (InvalidOperationException)
+            {
+                kept = null;
+            }
+            return sum;
+        }
+    }
+
+    sealed class Context : AssemblyLoadContext
+    {
+        public Context() : base(isCollectible: true) { }
+        protected override Assembly Load(AssemblyName name) => null;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static int OneContext(int i)
+    {
+        var context = new Context();
+        MethodInfo work = context.LoadFromAssemblyPath(typeof(Program).Assembly.Location).GetType(typeof(Plugin).FullName).GetMethod(nameof(Plugin.Work));
+        int sum = (int)work.Invoke(null, new object[] { i });
+        context.Unload();
+        return sum;
+    }
+
+    sealed class Made { public int Number; }
+
+    public static int Called(int n)
+    {
+        kept = new object[n % 4];
+        return n;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static int OneExpression(int i)
+    {
+        ParameterExpression n = Expression.Parameter(typeof(int));
+        MemberInfo number = typeof(Made).GetField(nameof(Made.Number));
+        Expression made = Expression.MemberInit(Expression.New(typeof(Made)), Expression.Bind(number, n));
+        Expression body = Expression.Add(Expression.Field(made, nameof(Made.Number)), Expression.Call(typeof(Program).GetMethod(nameof(Called)), n));
+        return Expression.Lambda<Func<int, int>>(body, n).Compile()(i & 7);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static int OneRegex(int i)
+    {
+        var regex = new Regex("^(a|b" + i % 1000 + ")+c[0-9]*$", RegexOptions.Compiled);
+        return regex.IsMatch("aab" + i % 1000 + "c17") ? 1 : 0;
+    }
+}
