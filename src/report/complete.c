@@ -258,6 +258,8 @@ static void parts(const struct report_tally *t, const json_t *end, struct report
     char which[48] = "";
 
     (void)report_member_count(end, "part", &last);
+    if (!t->begun)
+        last = t->part; /* nothing says which parts there are */
     missing += before > gone ? before - gone : 0;
     missing += last > t->part ? last - t->part : 0;
     if (before > gone)
