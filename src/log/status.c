@@ -94,7 +94,7 @@ void log_status_emit(const char *folder, json_t *status)
 
     if (place.owner != getpid() || strcmp(place.path, folder) != 0)
         take_place(folder);
-    if (text && place.folder >= 0)
+    if (!log_json_refused() && text && place.folder >= 0) /* the one before stays */
         put(text);
     free(text);
     json_decref(status);

@@ -588,6 +588,7 @@ int log_open(const struct log_config *config, struct log **out, char *why, size_
     log->zero_ns = clock_ns();
     log->generation = 1;
     store_relaxed(&log->uncontrolled, config->uncontrolled);
+    log_json_start();
     err = log_file_open(log, why, why_size);
     if (err)
         goto failed;

@@ -79,11 +79,15 @@ def counts_of(path):
 
 
 def status_in(folder):
-    """The status file; none, or one that was not written whole, says nothing."""
+    """The status file; none says nothing."""
     for file in os.listdir(folder):
         if file.endswith('.json'):
             with open(os.path.join(folder, file), encoding='utf-8') as f:
-                return json.load(f)
+                text = f.read()
+            try:
+                return json.loads(text)
+            except ValueError as error:
+                raise AssertionError('the status file is no JSON: %s: %r' % (error, text))
     return {}
 
 
