@@ -298,7 +298,7 @@ int log_write_check_thread(struct log *log, struct log_thread *thread,
                            uint64_t t); /* the same; as log_emit */
 int log_write_end(struct log *log, uint64_t t);
 void log_lost(const struct log *log, uint64_t by[EVENT_LOST_REASONS], uint64_t *seen);
-void log_status_write(const struct log *log, const char *state);
+int log_status_write(const struct log *log, const char *state); /* 0 or -ENOMEM */
 
 /* tally.c */
 void log_tally_add(struct log_tally *to, const struct log_tally *more);
@@ -317,9 +317,10 @@ static inline uint64_t log_written(const struct log *log) /* allocations */
 }
 
 /*
- * status.c: this process's file in the status folder, by rename; the reference is taken. Threads: one at a time.
+ * status.c: this process's file in the status folder, by rename; the reference is taken. Returns: 0 or -ENOMEM.
+ * Threads: one at a time.
  */
-void log_status_emit(const char *folder, json_t *status);
+int log_status_emit(const char *folder, json_t *status);
 
 /* families.c: 0, -EAGAIN while somebody has yet to name it, -ENOMEM */
 int log_write_family(struct log *log, struct log_thread *thread, const struct event *event,

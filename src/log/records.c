@@ -612,7 +612,7 @@ int log_write_end(struct log *log, uint64_t t)
     return log_emit(log, SST_KIND_END, line);
 }
 
-void log_status_write(const struct log *log, const char *state)
+int log_status_write(const struct log *log, const char *state)
 {
     const struct log_config *c = &log->config;
     const char *uncontrolled = load_acquire(&log->uncontrolled);
@@ -621,7 +621,7 @@ void log_status_write(const struct log *log, const char *state)
     json_t *status, *fate;
 
     if (!c->options->status)
-        return;
+        return 0;
     (void)log_json_refused(); /* of something else */
     log_lost(log, by, &seen);
     if (log->file.error && log->file.fd >= 0) { /* nobody knows whether it will be written */
@@ -675,7 +675,7 @@ void log_status_write(const struct log *log, const char *state)
         json_object_set_new(status, "rotated_out", log_gone_json(log));
     if (status && (fate = log_fate_json(log)))
         json_object_set_new(status, "file", fate);
-    log_status_emit(c->options->status, status);
+    return log_status_emit(c->options->status, status);
 }
 
 void log_status_declined(const char *folder, const char *executable, char *const *command,

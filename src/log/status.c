@@ -88,14 +88,17 @@ static void put(const char *text)
     write_over(name, text, strlen(text));
 }
 
-void log_status_emit(const char *folder, json_t *status)
+int log_status_emit(const char *folder, json_t *status)
 {
+    bool whole;
     char *text = status ? json_dumps(status, JSON_COMPACT) : NULL;
 
     if (place.owner != getpid() || strcmp(place.path, folder) != 0)
         take_place(folder);
-    if (!log_json_refused() && text && place.folder >= 0) /* the one before stays */
+    whole = text && !log_json_refused();
+    if (whole && place.folder >= 0)
         put(text);
     free(text);
     json_decref(status);
+    return whole ? 0 : -ENOMEM; /* the one before stays */
 }

@@ -19,7 +19,7 @@
 #define CALLS_NS      500000ull   /* the same while calls are traced */
 #define BUSY_NS       2000000ull  /* sleep while events wait for the resolver */
 #define WAITING_LIMIT (4u << 20)  /* events that may wait in our memory, all threads together */
-#define END_TRIES     4           /* the end record, if memory is out */
+#define END_TRIES     4           /* the end record and the status, if memory is out */
 #define BATCH         4096        /* slots of one ring before the next gets its turn */
 #define SITES_BATCH   1024        /* rows of --log sites before the rings get theirs */
 
@@ -540,7 +540,8 @@ static void finish(struct log *log)
     log_file_close(log);
     if (!whole && !log->file.error)
         log->file.error = ENOMEM; /* the status says that the log was not finished */
-    log_status_write(log, "ended");
+    for (unsigned i = 0; i < END_TRIES && log_status_write(log, "ended"); i++)
+        ; /* else it would be taken for killed */
 }
 
 static void *writer_main(void *context)
