@@ -24,7 +24,7 @@ LOGS = {
     'events': [],
     'sites': ['--log', 'sites'],
     'calls': ['--events', 'calls', '--calls', 'Ticker.*'],
-    'values': ['--args', 'Ticker.Program.Make'],
+    'values': ['--args', 'Ticker.Program.Make*'],
     'samples': ['--profile'],
     'families': ['--events', 'threads,modules,classes,jit,gc,suspend,transitions'],
 }
@@ -125,7 +125,7 @@ def one(t, number, environment):
     packed = number // len(LOGS) % 2
     chosen = random.Random(number)
     victim = VICTIMS[chosen.randrange(3)]
-    after = chosen.uniform(1.0, 3.0) if number % 3 else -chosen.uniform(0.02, 2.0)
+    after = chosen.uniform(1.0, 3.0) if chosen.random() < 0.7 else -chosen.uniform(0.02, 2.0)
     path = t.path('%d.ndjson%s' % (number, '.zst' if packed else ''))
     t.unchecked.add(path)
     said, killed = recorded(path, LOGS[kind] + (['--compress'] if packed else []), environment, victim, after)

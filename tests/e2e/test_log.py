@@ -2,6 +2,7 @@
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -210,6 +211,38 @@ def test_a_file_size_limit_does_not_harm_the_program(t):
     t.unchecked.add(r.path)
     t.true(os.path.getsize(r.path) <= limit, 'size')
     t.true(Log(r.path, cut=True).allocs, 'nothing in the log')
+
+
+@needs('Ticker')
+@each('what', 'calls', 'values', 'samples', 'sites')
+def test_what_never_came_into_the_file_is_not_called_written(t, what):
+    """Against a limit of the file's size: seen = in the file + lost, to the line, in what record says."""
+    limit = 64 * 1024
+    options = {'calls': ['--events', 'calls', '--calls', 'Ticker.*'], 'values': ['--args', 'Ticker.Program.Make*'],
+               'samples': ['--profile', '1000'], 'sites': ['--log', 'sites', '--profile', '1000']}[what]
+
+    def lower():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    environment = dict(ENVIRONMENT, DOTNET_EnableWriteXorExecute='0')
+    r = t.record(PROGRAM.command('Ticker') + ['--seconds', '1.5'], *options, preexec=lower, env=environment)
+    t.equal(r.status, 0, str(r))
+    t.unchecked.add(r.path)
+    log = Log(r.path, cut=True)
+    t.true(log.end is None, 'it has an end')
+    allocs = len(log.allocs) + sum(s['allocs'] for s in log.sites)
+    found = {'calls': sum(code > 0 for c in log.others if c['kind'] == 'calls' for code in c['e'][::2]),
+             'values': sum(c['kind'] == 'values' for c in log.others),
+             'samples': sum(c['kind'] == 'sample' for c in log.others), 'sites': allocs}[what]
+    plain = r.errors.replace(',', '')
+    lost = re.search(r'(\d+) of them LOST', plain)
+    t.equal(int(re.search(r': (\d+) allocation', plain).group(1)) - (int(lost.group(1)) if lost else 0), allocs,
+            'allocations\n%s' % r.errors)
+    if what != 'sites':
+        lost, seen = re.search(r'of %s: (\d+) of (\d+)' % what.replace('samples', 'sample'), r.errors).groups()
+        t.equal(int(seen) - int(lost), found, '%s in the log\n%s' % (what, r.errors))
+        t.true(int(lost) > 1, r.errors)
+    t.note('%d %s in the file' % (found, what))
 
 
 @needs('Ticker')
