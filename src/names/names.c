@@ -834,6 +834,7 @@ int names_method_exact(struct names *names, const struct names_method *shared, u
     m->token = shared->token;
     m->module = shared->module;
     m->hooked = shared->hooked;
+    m->continues = shared->continues;
     m->owner = shared->owner;
     m->args = count;
     m->arg = count ? names_args_take(names, count) : NULL;

@@ -73,6 +73,8 @@ struct names_method {
     bool hidden;   /* of one of the three types of CoreLib that the snapshot hides: never hook it */
     bool suspends; /* of CoreLib's AsyncHelpers: suspends what awaits, by runtime async */
     bool hooked;   /* what the mapper answered */
+    bool
+        continues; /* runtime async: returns a continuation, and where it suspends, without a Leave */
     _Atomic(bool)
         spared;  /* left without hooks because with them the runtime fails (profiler/selection.h) */
     bool traced; /* its calls are events (--events calls); the mapper's */

@@ -111,6 +111,7 @@ static uintptr_t map_function(uintptr_t function_id, void *client_data, int32_t 
         if (p->values)
             values_method(method);
         method->hooked = true;
+        method->continues = selection_continues(&p->selection, method);
         method->traced = traces(p, method);
         *hook = 1;
     }
@@ -170,6 +171,11 @@ static bool resolver_poll(void *context)
     return some;
 }
 
+static bool suspends(uintptr_t method)
+{
+    return ((const struct names_method *)method)->continues;
+}
+
 static uintptr_t function_at(void *context, uintptr_t ip)
 {
     struct profiler *p = context;
@@ -210,6 +216,8 @@ void profiler_complete_stack(struct profiler *p)
     struct names_method *method;
     struct elt2_wrapped wrapped;
 
+    if (UNLIKELY(load_relaxed(&p->selection.async)) && stack_peek())
+        stack_drop_suspended(stack_peek(), __builtin_frame_address(0));
     if (LIKELY(!s) || LIKELY(!elt2_wrapped(stack_top_sp(s), &wrapped)))
         return;
     method = names_method_find(p->names, function_at(p, wrapped.ip));
@@ -516,6 +524,7 @@ static int wire(struct profiler *p, char *why)
                                  .detached = stack_detached,
                                  .function_at = function_at,
                                  .left = atoi(p->runtime) >= 10 ? thrower_left : NULL,
+                                 .suspends = p->elt2 || p->before_10 ? NULL : suspends,
                                  .call_interval = snapshots ? 0 : p->options.check_calls,
                                  .called = called,
                                  .context = p};
@@ -603,6 +612,8 @@ static int wire(struct profiler *p, char *why)
     selection_init(&p->selection, p->info, p->names, &p->options);
     p->selection.spares_unmanaged_callers = p->elt2 && p->before_10;
     p->selection.spares_async = p->elt2 && !p->before_10;
+    p->selection.has_async = !p->before_10;
+    p->selection.corelib_without = !p->unverified;
     store_relaxed(&p->selection.async, p->unverified); /* .NET 11 has it in its framework */
     check.names = alloc.names = log.names = families.names = values.names = p->names;
     check.tree = alloc.tree = log.tree = p->tree;

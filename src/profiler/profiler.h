@@ -75,7 +75,8 @@ const struct clr_callback_vtbl *profiler_vtbl_idle(void);
 hresult profiler_initialize(struct profiler *p, struct clr_unknown *info);
 /*
  * In a callback that shows or changes the stack: the frame that a hook has not told of yet, or told of too early. That
- * is so where an abort is thrown inside the runtime's wrapper of ELT2 hooks: on .NET 8 and 9.
+ * is so where an abort is thrown inside the runtime's wrapper of ELT2 hooks: on .NET 8 and 9. And frames that no hook will tell
+ * of: of suspended methods (stack_drop_suspended).
  */
 void profiler_complete_stack(struct profiler *p);
 bool profiler_use_precompiled(struct profiler *p, uintptr_t function_id);

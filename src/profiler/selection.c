@@ -137,10 +137,14 @@ bool selection_may_want(struct selection *s, const struct selection_definition *
     return !type || type_may_match(s, module, type);
 }
 
-/* What is awaited by methods of runtime async is compiled after the first of these. */
+/*
+ * What is awaited by methods of runtime async is compiled after the first of these. In CoreLib of .NET 10 only what
+ * suspends them is one itself.
+ */
 static bool returns_continuation(struct selection *s, const struct names_method *method)
 {
-    if (names_method_async(method)) {
+    if (method->suspends || (!(method->module && method->module->corelib && s->corelib_without) &&
+                             names_method_async(method))) {
         store_relaxed(&s->async, true);
         return true;
     }
@@ -157,6 +161,11 @@ static bool spares(struct selection *s, struct names_method *method)
     if (!atomic_exchange(&method->spared, true))
         add_relaxed(&s->spared, 1);
     return true;
+}
+
+bool selection_continues(struct selection *s, const struct names_method *method)
+{
+    return s->has_async && returns_continuation(s, method);
 }
 
 bool selection_wants(struct selection *s, struct names_method *method)

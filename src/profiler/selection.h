@@ -30,8 +30,9 @@ struct selection {
      * continuation. Under any hooks the unoptimised code of those of CoreLib that suspend what awaits
      * (names_method.suspends) goes on instead: the suspending return is merged with the others. */
     bool spares_async;
-    _Atomic(bool)
-        async; /* a method of runtime async was compiled, or such code may be precompiled */
+    bool has_async;       /* from .NET 10 on */
+    bool corelib_without; /* .NET 10: CoreLib has none but names_method.suspends */
+    _Atomic(bool) async;  /* a method of runtime async was compiled, or such code may be precompiled */
     _Atomic(uint64_t) spared; /* methods left without hooks for such a reason */
     pthread_mutex_t lock; /* guards what follows; held for list work and for changing the flag */
     unsigned loading;     /* modules being loaded */
@@ -64,6 +65,9 @@ bool selection_may_want(struct selection *s, const struct selection_definition *
 
 /* Is this method to be hooked? Makes its name if a pattern asks. Threads: any; mapper and callbacks. */
 bool selection_wants(struct selection *s, struct names_method *method);
+
+/* May this method, which is to be hooked, return without a Leave (names_method.continues)? Threads: as above. */
+bool selection_continues(struct selection *s, const struct names_method *method);
 
 void selection_load_started(struct selection *s);
 void selection_load_finished(struct selection *s);

@@ -43,7 +43,7 @@ static const char *const rule_names[STACK_RULES] = {
     "thrown_cut",    "run_end",         "unwind_pending", "first_leave",     "finally_leave",
     "alloc_settles", "nested_dispatch", "stale",          "live_above",      "finally_pair",
     "duplicate",     "superseded",      "cut_goes_on",    "hidden",          "silent_pass",
-    "in_wrapper",    "grace_period",
+    "in_wrapper",    "suspended",       "grace_period",
 };
 
 static void rules_read(void)
@@ -60,7 +60,7 @@ const char *stack_repair_name(enum stack_repair repair)
 {
     static const char *const names[STACK_REPAIRS] = {
         "dead_on_enter", "dead_on_leave", "orphan_leave", "handler_cut", "native_boundary",
-        "unwound",       "filter",        "lost_frame",   "in_wrapper",
+        "unwound",       "filter",        "lost_frame",   "in_wrapper",  "suspended",
     };
 
     return (unsigned)repair < STACK_REPAIRS ? names[repair] : "?";
@@ -225,6 +225,11 @@ void stack_stop(void)
     store_relaxed(&stack_stopped, true);
 }
 
+const struct stack_config *stack_config(void)
+{
+    return &config;
+}
+
 struct stack *stack_peek(void)
 {
     return stack_self == &stack_none ? NULL : stack_self;
@@ -347,8 +352,7 @@ void stack_push(struct stack *s, uintptr_t method, uintptr_t sp, uintptr_t ret)
     store_release(&s->state, load_relaxed(&s->state) + STATE_ENTER);
 }
 
-/* Take the frames [from, to) out of the middle: those above them are live. */
-static void stack_splice(struct stack *s, uint32_t from, uint32_t to, enum stack_repair why)
+void stack_splice(struct stack *s, uint32_t from, uint32_t to, enum stack_repair why)
 {
     uint64_t state = load_relaxed(&s->state);
     uint32_t live = STATE_DEPTH(state) - to;

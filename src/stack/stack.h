@@ -30,7 +30,9 @@ struct frame {
 
 #define FRAME_FINALLY 1u /* a finally or fault of it runs, for an exception */
 #define FRAME_TRACED  2u /* its call is an event, posted (src/families/calls.h) */
-#define FRAME_HELD    4u /* the same, held back: it becomes one if it lasts long enough */
+#define FRAME_LIVE_BELOW \
+    8u                /* all older frames were live when this was looked at, and are while it is */
+#define FRAME_HELD 4u /* the same, held back: it becomes one if it lasts long enough */
 
 #define FRAME_RET_FILTER \
     1 /* not an address: the second frame that a method has while its filter runs */
@@ -48,6 +50,7 @@ enum stack_repair {
     STACK_FILTER,          /* frames that an exception swallowed in a filter left behind */
     STACK_LOST_FRAME, /* no memory for a frame: the stack is not exact until that call returns */
     STACK_IN_WRAPPER, /* an abort was thrown before the Enter hook ran, or after the Leave hook did */
+    STACK_SUSPENDED, /* frames of methods of runtime async that suspended: they return without a Leave */
     STACK_REPAIRS
 };
 const char *stack_repair_name(enum stack_repair repair);
@@ -76,6 +79,8 @@ struct stack_config {
      * second pass of which nothing was reported. Asked at allocations. NULL where that does not happen.
      */
     bool (*left)(void *context, uintptr_t sp);
+    /* May this method return without a Leave (runtime async)? NULL: none does. */
+    bool (*suspends)(uintptr_t method);
     void *context;
 };
 
@@ -120,6 +125,12 @@ uint32_t stack_word(const struct stack *stack);
  * Threads: the owner. May run: in callbacks.
  */
 void stack_inside(struct stack *stack, uintptr_t method, uintptr_t sp, bool leaving);
+
+/*
+ * stack_drop_suspended - takes out the frames of methods of runtime async that have suspended, see config.suspends.
+ * frame_address: the caller's own. Threads: the owner. May run: in callbacks, before anything looks at the stack.
+ */
+void stack_drop_suspended(struct stack *stack, const void *frame_address);
 
 /* SP of the youngest frame's caller; UINTPTR_MAX when there is none. Owner only. */
 uintptr_t stack_top_sp(const struct stack *stack);

@@ -218,6 +218,7 @@ enum stack_rule {
     RULE_HIDDEN,
     RULE_SILENT_PASS,
     RULE_IN_WRAPPER,
+    RULE_SUSPENDED,
     RULE_GRACE_PERIOD, /* of memory, not of frames: without it a reader meets what was given back */
     STACK_RULES
 };
@@ -231,6 +232,9 @@ extern uint32_t stack_rules_off;
 /* Shared by stack.c and unwind.c. Owner only. */
 void stack_cut(struct stack *s, uint32_t depth,
                enum stack_repair why); /* no-op at or above the present depth */
+/* Take the frames [from, to) out of the middle: those above them are live. */
+void stack_splice(struct stack *s, uint32_t from, uint32_t to, enum stack_repair why);
+const struct stack_config *stack_config(void);
 void stack_count(struct stack *s, enum stack_repair why);
 void stack_push(struct stack *s, uintptr_t method, uintptr_t sp, uintptr_t ret);
 void stack_limit_set(struct stack *s); /* what I2 and I5 ask for */

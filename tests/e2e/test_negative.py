@@ -10,7 +10,7 @@ from harness import BUILD, ENVIRONMENT, PROGRAM, ROOT, each, needs, run
 
 LIBRARY = os.path.join(BUILD, 'negative', 'libshadowtrace.so')
 
-# rule: framework on which it makes the difference, program, its arguments, seed of the mixer, hooks
+# rule: framework on which it makes the difference, program, its arguments, seed of the mixer, hooks, --only
 RULES = {
     'dead_on_leave': ('net10.0', 'Rules', '--case caught-then-leave'),
     'filter_frame': ('net10.0', 'Rules', '--case filter-swallows'),
@@ -27,6 +27,7 @@ RULES = {
     'finally_pair': ('net10.0', 'Dynamic', '--case dynamic-method-catches'),
     'in_wrapper': ('net8.0', 'Threads', '--case controlled-execution-calls --scale 100', 1, 'elt2'),
     'silent_pass': ('net10.0', 'Rules', '--case silent-out-of-native'),
+    'suspended': ('net10.0', 'RuntimeAsync', '--case suspended', 1, 'elt3', 'Torture.*'),
     'superseded': ('net10.0', 'Rules', '--case finally-throws'),
     'cut_goes_on': ('net10.0', 'Rules', '--case finally-compiles'),
     'duplicate': ('net9.0', 'Rules', '--case same-beyond-other'),
@@ -55,17 +56,19 @@ def library():
     return LIBRARY
 
 
-def compared(t, framework, program, arguments, seed=1, hooks='elt3', without=None):
-    env = dict(ENVIRONMENT, SHADOWTRACE_LIBRARY=library(), RULES_SEED=str(seed))
+def compared(t, framework, program, arguments, seed=1, hooks='elt3', only=None, without=None):
+    env = dict(ENVIRONMENT, SHADOWTRACE_LIBRARY=library(), RULES_SEED=str(seed), DOTNET_RuntimeAsync='1')
     if without:
         env['SHADOWTRACE_WITHOUT'] = without
-    r = t.record(PROGRAM.command(program, framework) + arguments.split(), hooks=hooks, check=1, env=env)
+    options = ['--only', only] if only else []
+    r = t.record(PROGRAM.command(program, framework) + arguments.split(), *options, hooks=hooks, check=1, env=env)
     t.equal((r.status, r.text.splitlines()[-1:]), (0, ['ok']), 'exit status, last line\n%s' % r)
     return r.compare()
 
 
 @needs('Rules')
 @needs('Dynamic')
+@needs('RuntimeAsync', framework='net10.0')
 @needs('Threads', framework='net8.0')
 @needs('Rules', framework='net9.0')
 @each('rule', *RULES)

@@ -1,0 +1,110 @@
+/*
+ * stack/suspended.c - methods of runtime async that suspended: they return without a Leave, and their frames stay.
+ *
+ * The next Enter or Leave of what called them drops these, as it does with all that was left without notice. But before that
+ * their caller may allocate, and where it has no hooks (--only) it may call hooked code from deeper down, which is then
+ * entered over the dead frame. So whoever looks first asks the machine's stack: the frame-pointer chain, which every hooked method
+ * is part of, leads to the method's own frame pointer or past it.
+ */
+#include "stack/stack_hot.h"
+
+#define WALKED 256 /* frames between two hooked ones, at the most */
+
+enum met { MET, PASSED, BROKEN };
+
+/* Does the chain from `at` come to the frame pointer of the method whose caller's SP is `sp`? */
+static enum met chain_meets(const uintptr_t *at, uintptr_t sp)
+{
+    uintptr_t target = sp - 2 * sizeof(uintptr_t);
+
+    for (unsigned i = 0; i < WALKED; i++) {
+        uintptr_t next = at[0];
+
+        if (next == target)
+            return MET;
+        if (next > target)
+            return PASSED;
+        if (next <= (uintptr_t)at || next % sizeof(uintptr_t))
+            return BROKEN;
+        at = (const uintptr_t *)next;
+    }
+    return BROKEN;
+}
+
+static uintptr_t function_at(uintptr_t ip)
+{
+    const struct stack_config *config = stack_config();
+
+    return config->function_at ? config->function_at(config->context, ip) : 0;
+}
+
+/* Does a frame of the chain, up to that method's, return into its code? */
+static bool chain_returns_into(const uintptr_t *at, const struct frame *frame)
+{
+    uintptr_t target = load_relaxed(&frame->sp) - 2 * sizeof(uintptr_t);
+
+    for (unsigned i = 0; i < WALKED; i++) {
+        uintptr_t next = at[0];
+
+        if (function_at(at[1]) == stack_function(frame))
+            return true;
+        if (next <= (uintptr_t)at || next > target || next % sizeof(uintptr_t))
+            return false;
+        at = (const uintptr_t *)next;
+    }
+    return false;
+}
+
+/*
+ * `at`: where the frame pointer was saved by what was called after it, the youngest live frame that is known.
+ * What its caller has called since returns to another address, unless it was called from deeper down: then the chain passes
+ * the frame. A body entered by on-stack replacement is not on the chain with this frame pointer, but has one somewhat lower,
+ * and a suspension may have replaced the address: then something must return into the method's code.
+ */
+static bool is_gone(const struct frame *frame, const uintptr_t *at, uintptr_t called_from)
+{
+    uintptr_t sp = load_relaxed(&frame->sp), returns_to = ((const uintptr_t *)sp)[-1];
+    bool same = returns_to == load_relaxed(&frame->ret);
+    enum met met = chain_meets(at, sp);
+
+    if (LIKELY(same && met == MET))
+        return false;
+    if (!same && function_at(returns_to))
+        return true;
+    if (called_from && function_at(called_from) == stack_function(frame))
+        return false;
+    return (!same || met == PASSED) && !chain_returns_into(at, frame);
+}
+
+static void take_out(struct stack *s, uint32_t from, uint32_t to)
+{
+    if (to == stack_depth(s))
+        stack_cut(s, from, STACK_SUSPENDED);
+    else if (from < to)
+        stack_splice(s, from, to, STACK_SUSPENDED);
+}
+
+void stack_drop_suspended(struct stack *s, const void *frame_address)
+{
+    bool (*suspends)(uintptr_t method) = stack_config()->suspends;
+    const uintptr_t *at = frame_address;
+    uint32_t depth = stack_depth(s), i = depth, live = depth;
+    uintptr_t called_from = 0;
+
+    if (!suspends || s->limit != s->end || s->save_count || !RULE(RULE_SUSPENDED))
+        return; /* while an exception is on its way, frames above a filter's or a handler's are not on the chain */
+    while (i-- > 0) {
+        struct frame *frame = stack_frame(s, i);
+
+        if (suspends(load_relaxed(&frame->method)) && is_gone(frame, at, called_from))
+            continue;
+        take_out(s, i + 1, live);
+        live = i;
+        if (frame->flags & FRAME_LIVE_BELOW)
+            return;
+        frame->flags |= FRAME_LIVE_BELOW;
+        at = (const uintptr_t *)(load_relaxed(&frame->sp) - 2 * sizeof(uintptr_t));
+        called_from = load_relaxed(&frame->ret);
+    }
+    take_out(s, 0, live);
+}

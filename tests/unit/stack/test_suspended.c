@@ -1,0 +1,237 @@
+/*
+ * Frames that a suspending method leaves behind, on a simulated machine stack with its chain of frame pointers. Frames are
+ * entered at levels, level n below level n - 1; small letters are methods that may suspend, "AbC" is C on top.
+ */
+#include "stack/stack_hot.h"
+
+#include "base/clock.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define LEVELS 32u
+#define STRIDE 8u
+#define CODE   0x1000u /* of each method */
+#define HIJACK 0x77u   /* in no method */
+
+static uintptr_t machine[(LEVELS + 2) * STRIDE];
+static uintptr_t functions[128];
+
+static uintptr_t id(char method)
+{
+    return (uintptr_t)&functions[(unsigned)method];
+}
+
+static uintptr_t code_of(char method, unsigned at)
+{
+    return (uintptr_t)(unsigned)method * CODE + at;
+}
+
+static uintptr_t function_at(void *context, uintptr_t ip)
+{
+    (void)context;
+    return ip / CODE < 128 ? functions[ip / CODE] : 0;
+}
+
+static bool suspends(uintptr_t method)
+{
+    return method >= id('a') && method <= id('z');
+}
+
+static uintptr_t *sp_of(unsigned level)
+{
+    return &machine[(LEVELS + 1 - level) * STRIDE];
+}
+
+/* What a frame at this level leaves on the machine's stack: where it returns to, and its caller's frame pointer. */
+static uintptr_t *lay(unsigned level, uintptr_t ret, const uintptr_t *caller)
+{
+    uintptr_t *sp = sp_of(level);
+
+    sp[-1] = ret;
+    sp[-2] = (uintptr_t)caller;
+    return sp - 2;
+}
+
+static uintptr_t *frame_pointer(unsigned level)
+{
+    return sp_of(level) - 2;
+}
+
+/* Called by `caller` one level above, from the instruction `at` of its code. */
+static void call(char method, unsigned level, char caller, unsigned at)
+{
+    lay(level, code_of(caller, at), frame_pointer(level - 1));
+    stack_enter(id(method), (uintptr_t)sp_of(level));
+}
+
+/* A callback, in a native function on this level. */
+static void look(unsigned level, uintptr_t ret, const uintptr_t *caller)
+{
+    stack_drop_suspended(stack_self, lay(level, ret, caller));
+}
+
+static void expect(const char *methods)
+{
+    assert_int_equal(stack_depth(stack_self), strlen(methods));
+    for (uint32_t i = 0; methods[i]; i++)
+        assert_int_equal(load_relaxed(&stack_frame(stack_self, i)->method), id(methods[i]));
+    assert_ptr_equal(stack_self->top, stack_frame(stack_self, stack_depth(stack_self)));
+}
+
+static uint64_t repairs(void)
+{
+    return load_relaxed(&stack_self->repairs[STACK_SUSPENDED]);
+}
+
+/* A calls b, which calls c. */
+static void three(void)
+{
+    call('A', 2, 'R', 1);
+    call('b', 3, 'A', 1);
+    call('c', 4, 'b', 1);
+}
+
+static void what_is_on_the_chain_stays(void **state)
+{
+    (void)state;
+    three();
+    look(5, code_of('c', 1), frame_pointer(4));
+    expect("Abc");
+    assert_int_equal(repairs(), 0);
+}
+
+static void what_its_caller_has_called_over_is_gone(void **state)
+{
+    (void)state;
+    three();
+    look(4, code_of('b', 2), frame_pointer(3)); /* c suspended; b allocates its continuation */
+    expect("Ab");
+    look(3, code_of('A', 2), frame_pointer(2));
+    expect("A");
+    assert_int_equal(repairs(), 2);
+}
+
+static void all_of_a_chain_goes_at_once(void **state)
+{
+    (void)state;
+    three();
+    look(3, code_of('A', 2), frame_pointer(2));
+    expect("A");
+    assert_int_equal(repairs(), 1);
+}
+
+static void what_the_chain_passes_is_gone(void **state)
+{
+    (void)state;
+    three();
+    /* Deeper than b and c were, called by A from a lower SP: it has touched neither of their words. */
+    look(6, code_of('A', 2), frame_pointer(2));
+    expect("A");
+}
+
+static void frames_entered_over_it_stay(void **state)
+{
+    (void)state;
+    three();
+    lay(6, code_of('A', 3),
+        frame_pointer(2)); /* D's caller's SP lies below c's: nothing of them is popped */
+    stack_enter(id('D'), (uintptr_t)sp_of(6));
+    call('E', 7, 'D', 1);
+    expect("AbcDE");
+    look(8, code_of('E', 1), frame_pointer(7));
+    expect("ADE");
+    assert_int_equal(repairs(), 1);
+    look(8, code_of('E', 1), frame_pointer(7));
+    expect("ADE");
+}
+
+static void methods_that_do_not_suspend_are_not_asked_about(void **state)
+{
+    (void)state;
+    call('A', 2, 'R', 1);
+    call('B', 3, 'A', 1);
+    look(3, code_of('A', 2), frame_pointer(2));
+    expect("AB"); /* its Leave is what takes it out */
+}
+
+static void a_body_replaced_on_the_stack_stays(void **state)
+{
+    (void)state;
+    three();
+    /* c's other body has its frame pointer lower: 3 words below the first one's. */
+    sp_of(4)[-5] = (uintptr_t)frame_pointer(3);
+    look(6, code_of('c', 7), sp_of(4) - 5);
+    expect("Abc");
+}
+
+static void a_replaced_return_address_changes_nothing(void **state)
+{
+    (void)state;
+    three();
+    sp_of(4)[-1] = HIJACK;
+    look(5, code_of('c', 1), frame_pointer(4));
+    expect("Abc");
+    sp_of(3)[-1] = HIJACK;
+    look(5, code_of('c', 1), frame_pointer(4));
+    expect("Abc");
+}
+
+static void nothing_is_taken_while_an_exception_is_on_its_way(void **state)
+{
+    (void)state;
+    three();
+    stack_exception_thrown();
+    look(3, code_of('A', 2), frame_pointer(2));
+    expect("Abc");
+}
+
+static int start(void **state)
+{
+    static const struct stack_config config = {.function_at = function_at, .suspends = suspends};
+
+    (void)state;
+    for (unsigned i = 1; i < 128; i++) /* 0: no code */
+        functions[i] = 0x500000 + i;
+    clock_start();
+    return stack_start(&config);
+}
+
+static int over(void **state)
+{
+    (void)state;
+    if (stack_peek()) {
+        struct stack *s = stack_self;
+
+        stack_self = &stack_none;
+        store_release(&s->gone, true); /* as its key's destructor does */
+    }
+    while (stack_reclaim())
+        ;
+    memset(machine, 0, sizeof(machine));
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, over)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(what_is_on_the_chain_stays),
+        TEST(what_its_caller_has_called_over_is_gone),
+        TEST(all_of_a_chain_goes_at_once),
+        TEST(what_the_chain_passes_is_gone),
+        TEST(frames_entered_over_it_stay),
+        TEST(methods_that_do_not_suspend_are_not_asked_about),
+        TEST(a_body_replaced_on_the_stack_stays),
+        TEST(a_replaced_return_address_changes_nothing),
+        TEST(nothing_is_taken_while_an_exception_is_on_its_way),
+    };
+
+    return cmocka_run_group_tests_name("stack/suspended", tests, start, NULL);
+}
