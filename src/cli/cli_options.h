@@ -59,8 +59,8 @@ struct cli_recording {
     "  --check-threads MS  so often suspend the runtime and compare the stacks of all threads\n" \
     "  --native            native frames, where logged snapshots have a run of them (libunwind)\n" \
     "  --no-lines          call paths by method only: no IL offsets, no lines\n" \
-    "  --optimized         compile everything optimised from its first call: no tiers (your own " \
-    "code, too)\n" \
+    "  --optimized         compile everything optimised from its first call: no tiers, own " \
+    "code too\n" \
     "  --no-inline         keep the JIT from inlining, so that every call is seen\n" \
     "  --max-nodes N       distinct call paths to keep (4000000)\n" \
     "The log:\n" \
