@@ -559,6 +559,20 @@ static void add_records(const struct log *log, json_t *line)
         json_object_set_new(line, "file", fate);
 }
 
+/* What was unloaded, and is not kept any more. */
+static void add_given(const struct log *log, json_t *line)
+{
+    const struct names_given *given = names_given_back(log->config.names);
+    uint64_t nodes = load_relaxed(&log->config.tree->numbers.given);
+
+    if (load_relaxed(&given->modules))
+        json_object_set_new(
+            line, "given_back",
+            json_pack("{s:I, s:I, s:I, s:I}", "modules", (json_int_t)load_relaxed(&given->modules),
+                      "classes", (json_int_t)load_relaxed(&given->classes), "methods",
+                      (json_int_t)load_relaxed(&given->methods), "nodes", (json_int_t)nodes));
+}
+
 int log_write_end(struct log *log, uint64_t t)
 {
     uint64_t by[EVENT_LOST_REASONS], seen, lost = 0, written = log_written(log);
@@ -594,6 +608,8 @@ int log_write_end(struct log *log, uint64_t t)
     if (line && load_relaxed(log->config.spared))
         json_object_set_new(json_object_get(line, "hooks"), "spared",
                             json_integer((json_int_t)load_relaxed(log->config.spared)));
+    if (line)
+        add_given(log, line);
     if (line && log->file.part > 1) /* the sums are of the whole recording */
         json_object_set_new(line, "part", json_integer(log->file.part));
     if (line && log->config.options->args.count + log->config.options->returns.count)

@@ -110,6 +110,7 @@ struct names {
     uint32_t method_ids, class_ids, module_ids;                 /* given out; making */
     uint32_t unloads, retired; /* modules that have gone; making: as of the last names_retire() */
     _Atomic(uint32_t) holders; /* names_hold() */
+    struct names_given given;
     _Atomic(uint32_t) epoch;
     _Atomic(uint64_t) failures;
     _Atomic(hresult) last_failure;

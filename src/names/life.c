@@ -218,11 +218,25 @@ bool names_retire(struct names *names)
 void names_release(struct names *names)
 {
     RETIRED(&names->methods, struct names_method_entry, m)
-    names_method_give(names, m);
+    {
+        names_method_give(names, m);
+        add_relaxed(&names->given.methods, 1);
+    }
     RETIRED(&names->classes, struct names_class_entry, c)
-    names_class_give(names, c);
+    {
+        names_class_give(names, c);
+        add_relaxed(&names->given.classes, 1);
+    }
     RETIRED(&names->modules, struct names_module_entry, module)
-    names_module_give(names, module);
+    {
+        names_module_give(names, module);
+        add_relaxed(&names->given.modules, 1);
+    }
+}
+
+const struct names_given *names_given_back(const struct names *names)
+{
+    return &names->given;
 }
 
 void names_release_all(struct names *names)

@@ -201,6 +201,12 @@ bool names_class_retired(const struct names_class *class);
 bool names_held(struct names *names);
 void names_release(struct names *names);
 
+/* What names_release() has given back so far. Threads: any. */
+struct names_given {
+    _Atomic(uint64_t) modules, classes, methods;
+};
+const struct names_given *names_given_back(const struct names *names);
+
 /*
  * names_hold - what is found from here on, on stacks of other threads too, is not given back before names_unhold().
  * Threads: any, as often as they like; for less than a second.

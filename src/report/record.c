@@ -811,7 +811,7 @@ static int any_calls(struct report_parser *p, struct report_batch *b)
 }
 
 /* What this version knows of each kind, so that what it does not know can be counted. */
-static const char *const known_members[SST_KIND_COUNT][26] = {
+static const char *const known_members[SST_KIND_COUNT][28] = {
     [SST_KIND_HEADER] = {"format", "version", "pid", "executable", "command", "runtime", "hooks",
                          "capture", "options", "clock", "started", "tracer", "unverified", "part",
                          "uncontrolled", "no_native", "rotated_out"},
@@ -863,7 +863,7 @@ static const char *const known_members[SST_KIND_COUNT][26] = {
                       "bytes",       "threads",     "nodes",        "nodes_refused", "repairs",
                       "snapshots",   "hooks",       "names_failed", "log_bytes",     "part",
                       "events",      "values",      "unmatched",    "calls",         "records",
-                      "rotated_out", "not_written", "file",         "cut_allocs"},
+                      "rotated_out", "not_written", "file",         "cut_allocs",    "given_back"},
 };
 
 static void count_unknown(struct report_parser *p, enum sst_kind kind)

@@ -71,6 +71,7 @@ void tree_numbers_back(struct tree_numbers *numbers, uint32_t number)
 {
     uint64_t back = load_relaxed(&numbers->back);
 
+    add_relaxed(&numbers->given, 1);
     do
         store_relaxed(link_of(numbers, number), (uint32_t)back);
     while (!cas_acq_rel(&numbers->back, &back, back_word(back, number)));

@@ -20,6 +20,7 @@ struct tree_numbers {
     size_t link; /* offset of an _Atomic(uint32_t) in a thing that was given back: the next */
     _Atomic(uint64_t) back;  /* the first of them : 32, 0 none; how often this changed : 32 */
     _Atomic(uint64_t) again; /* numbers given out that had been given back */
+    _Atomic(uint64_t) given; /* numbers given back */
 };
 
 /* From all zeros. 0 or -ENOMEM; tree_numbers_fini() in both cases. */

@@ -228,6 +228,84 @@ static void a_path_that_was_cut_stays_so(void **state)
     assert_int_equal(tree_next(tree, a, 0x20, 2), b);
 }
 
+static bool is_odd(uintptr_t method)
+{
+    return method & 1;
+}
+
+static const struct tree_gone odd = {is_odd, is_odd};
+
+static bool odd_unloads(uintptr_t method, uintptr_t target)
+{
+    return is_odd(method) || is_odd(target);
+}
+
+static void paths_through_what_is_gone_are_given_back(void **state)
+{
+    const struct tree_config config = {.max_nodes = 1000, .unloads = odd_unloads};
+    struct tree_node *a, *b, *gone, *below[10], *stays[10];
+    struct tree_list nodes = {0}, calls = {0};
+    uint32_t count;
+
+    (void)state;
+    teardown(NULL);
+    assert_int_equal(tree_new(&config, &tree), 0);
+    a = child(tree_root(tree), 0x10, 0x100);
+    b = child(a, 0x20, 0x200);
+    gone = child(a, 0x31, 0x300);
+    for (unsigned i = 0; i < 10; i++) { /* beyond what a list takes */
+        below[i] = child(child(gone, 0x40, 0x400), 0x50 + 2 * i, 0x500);
+        stays[i] = child(a, 0x60 + 2 * i, 0x600);
+    }
+    count = tree_count(tree);
+    assert_int_equal(tree_prune(tree, &odd, &nodes, &calls), 0);
+    assert_int_equal(nodes.count, 12); /* gone, the one that it calls, and ten below that */
+    assert_int_equal(calls.count, 2);  /* the others do without what is gone */
+    assert_ptr_equal(child(a, 0x20, 0x200), b);
+    for (unsigned i = 0; i < 10; i++) {
+        assert_ptr_equal(child(a, 0x60 + 2 * i, 0x600), stays[i]);
+        assert_true(tree_method(tree, below[i]) == 0x50 + 2 * i); /* as it was, for who has it */
+    }
+    tree_back(tree, &nodes, &calls);
+    for (unsigned i = 0; i < 12; i++)
+        b = child(b, 0x80 + 2 * i, 0x800);
+    assert_int_equal(tree_count(tree), count); /* all twelve were given out again */
+    assert_int_equal(tree_made(tree), count + 12);
+    for (unsigned i = 12; i-- > 0; b = tree_parent(b)) {
+        assert_true(tree_method(tree, b) == 0x80 + 2 * i);
+        assert_ptr_equal(child(tree_parent(b), 0x80 + 2 * i, 0x800), b);
+    }
+    assert_ptr_equal(b, child(a, 0x20, 0x200));
+    assert_true(tree_method(tree, child(a, 0x31, 0x300)) == 0x31); /* loaded again */
+    tree_list_fini(&nodes);
+    tree_list_fini(&calls);
+}
+
+static void without_memory_nothing_is_pruned(void **state)
+{
+    const struct tree_config config = {.max_nodes = 1000, .unloads = odd_unloads};
+    struct tree_list nodes = {0}, calls = {0};
+    struct tree_node *gone;
+    int err = -ENOMEM;
+
+    (void)state;
+    teardown(NULL);
+    assert_int_equal(tree_new(&config, &tree), 0);
+    gone = child(tree_root(tree), 0x31, 0x300);
+    for (long fail = 0; err; fail++) {
+        assert_ptr_equal(child(tree_root(tree), 0x31, 0x300), gone);
+        assert_int_equal(nodes.count + calls.count, 0);
+        memory_fail_after(fail);
+        err = tree_prune(tree, &odd, &nodes, &calls);
+        memory_fail_after(-1);
+        assert_true(!err || err == -ENOMEM);
+    }
+    assert_int_equal(nodes.count, 1);
+    assert_int_equal(calls.count, 1);
+    tree_list_fini(&nodes);
+    tree_list_fini(&calls);
+}
+
 static void a_tree_without_memory_is_none(void **state)
 {
     (void)state;
@@ -417,6 +495,8 @@ int main(void)
         TEST(many_keys_give_dense_ids),
         TEST(past_max_nodes_none_is_given_and_counted),
         TEST(a_path_that_was_cut_stays_so),
+        TEST(paths_through_what_is_gone_are_given_back),
+        TEST(without_memory_nothing_is_pruned),
         TEST(a_tree_without_memory_is_none),
         TEST(without_memory_none_is_given_and_counted),
         TEST(no_call_stays_reserved_once_memory_is_back),

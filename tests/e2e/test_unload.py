@@ -1,0 +1,67 @@
+"""What comes and goes: code that is unloaded leaves nothing behind in the tracer, and the log stays true of it."""
+import os
+import statistics
+
+from harness import ENVIRONMENT, HOOKS, PROGRAM, TOOL, each, heavy, needs, run, tool
+
+KINDS = {'contexts': (5000, 500), 'expressions': (100000, 500), 'regexes': (10000, 500)}  # how many, measured from which
+LIMIT = 4096  # KB more than unprofiled
+TIMES = 5
+FIXED_HEAP = dict(ENVIRONMENT, DOTNET_GCHeapHardLimit='0x8000000')
+
+
+@needs('Collectible')
+@each('hooks', *HOOKS)
+def test_what_was_unloaded_is_given_back(t, hooks):
+    """And its memory is other code's then: each allocation is still where the snapshot beside it says."""
+    count = 100
+    r = t.record(PROGRAM.command('Collectible') + ['contexts', str(count), '0'], '--capture', 'both', hooks=hooks, timeout=200,
+                 env=FIXED_HEAP)
+    t.equal(r.status, 0, str(r))
+    log = r.log
+    t.equal((log.end['lost'], len(log.mismatches)), (0, 0), 'lost, differ')
+    back = log.end.get('given_back', {})
+    t.true(back.get('modules', 0) >= count * 0.9, 'given back: %s' % back)
+    t.true(back['methods'] >= count and back['classes'] >= 3 * count and back['nodes'] >= 2 * count, 'given back: %s' % back)
+    t.equal(len({n['id'] for n in log.nodes.values()}), len(log.nodes), 'ids of nodes')
+    beside = {(s['thread'], s['t']): s for s in log.snapshots if 'refused' not in s}
+    judged = 0
+    for a in log.allocs:
+        snapshot = beside.get((a['thread'], a['t']))
+        if snapshot:
+            judged += 1
+            t.equal(list(log.stack(a['node'])), snapshot['stack'], 'stack of %s' % a)
+    t.true(judged > 10 * count, '%d judged' % judged)
+    inside = [c for c in log.classes.values() if 'Plugin' in c['name']]
+    t.true(len({c['id'] for c in inside}) >= 3 * count, '%d classes of contexts' % len(inside))
+    t.equal(tool('validate', r.path).status, 0, 'validate')
+    t.note('%s given back, %d judged' % (back, judged))
+
+
+def grows(t, kind, profiled, options):
+    """KB of PSS from the 500th to the last."""
+    command = PROGRAM.command('Collectible') + [kind] + [str(n) for n in KINDS[kind]]
+    if profiled:
+        path = t.path('grows.ndjson')
+        command = [TOOL, 'record', '--quiet', '-o', path] + options + ['--'] + command
+    r = run(command, timeout=3600, env=FIXED_HEAP)
+    t.equal(r.status, 0, str(r))
+    if profiled:
+        os.unlink(path)
+    before, after = r.text.split()[-2:]
+    return int(after) - int(before)
+
+
+@heavy
+@needs('Collectible')
+@each('kind', *KINDS)
+@each('log', 'events', 'sites')
+def test_memory_stays_what_it_was(t, kind, log):
+    """Hours: SHADOWTRACE_UNLOAD=1."""
+    if not os.environ.get('SHADOWTRACE_UNLOAD'):
+        t.skip('takes long; SHADOWTRACE_UNLOAD=1 runs it')
+    without = [grows(t, kind, False, []) for _ in range(TIMES)]
+    ours = [grows(t, kind, True, ['--log', log]) for _ in range(TIMES)]
+    more = statistics.median(ours) - statistics.median(without)
+    t.note('%d KB more: %s, %s without' % (more, ours, without))
+    t.true(more <= LIMIT, '%d KB more than unprofiled: %s, without %s' % (more, ours, without))
