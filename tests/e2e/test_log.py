@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 
-from harness import ENVIRONMENT, HOOKS, PROGRAM, TOOL, each, needs, one_line, run, tool
+from harness import ENVIRONMENT, HOOKS, PROGRAM, TOOL, each, needs, one_line, run, tool, tool_json
 from logfile import Log
 
 
@@ -265,6 +265,16 @@ def test_a_limited_log_keeps_its_newest_part(t):
     gone = end['rotated_out']
     t.equal(allocs + gone['allocs'], end['written'], 'in both parts, and overwritten')
     t.true('none lost' not in r.errors and '--max-log has overwritten %d of its parts' % gone['parts'] in r.errors, r)
+    for paths in [r.path], [r.path, r.path + '.1'], [r.path + '.1', r.path]:  # found, named, named first: each is read once
+        report = tool_json('report', '--format=json', '--no-lines', *paths)
+        t.equal(report['total']['allocs'], allocs, 'in both parts')
+        t.equal((report['log']['complete'], gaps(report)), (False, {'rotated_out': gone['parts']}), report['log'])
+    t.true('parts_missing' in gaps(tool_json('report', '--format=json', '--no-lines', r.path + '.1')), 'one part alone')
+
+
+def gaps(report):
+    """Why a log is not complete: {reason: count}."""
+    return {gap['reason']: gap['count'] for gap in report['log']['gaps']}
 
 
 def while_it_is_written(t, change, *options):
@@ -289,6 +299,7 @@ def test_a_log_that_is_moved_is_whole_where_it_is(t):
     t.equal(log.end['file'], {'moved': path + '.old.ndjson'}, 'file')
     t.equal((log.end['lost'], log.end['written']), (0, len(log.allocs)), 'lost, written')
     t.true(not os.path.exists(path), 'another log')
+    t.true(tool_json('report', '--format=json', '--no-lines', path + '.old.ndjson')['log']['complete'], 'not complete')
 
 
 @needs('Ticker')
@@ -302,6 +313,9 @@ def test_what_is_gone_of_a_log_is_told(t, how):
     t.equal(log.end['written'], len(log.allocs) + gone['allocs'], 'written')
     t.equal(log.end['seen'], log.end['written'] + log.end['lost'], 'seen')
     t.equal(log.header['rotated_out'], gone, 'in the header')
+    report = tool_json('report', '--format=json', '--no-lines', path)
+    t.true(not report['log']['complete'] and {'file', 'rotated_out'} <= set(gaps(report)) <= {'file', 'rotated_out', 'lost'},
+           report['log'])
 
 
 @needs('Exceptions')
@@ -330,6 +344,9 @@ def test_a_path_that_was_not_kept_says_so(t, stacks):
     t.true('{:,} allocations have only the beginning of their call path'.format(cut) in r.errors, r.errors)
     t.true(log.end['nodes_refused'] > 0, 'nodes_refused')
     t.equal(tool('validate', r.path).status, 0, 'validate')
+    report = tool_json('report', '--format=json', '--no-lines', '--by=method', r.path)
+    shown = sum(row['allocs'] for row in report['rows'] if row.get('method') == '(path not kept)')
+    t.equal((shown, gaps(report)), (cut, {'paths_not_kept': cut}), 'as report shows them')
     sites = t.record(PROGRAM.command('Exceptions'), '--max-nodes', '200', '--log', 'sites').log
     t.equal(sites.end['cut_allocs'], sum(s['allocs'] for s in sites.sites if s.get('cut')), 'cut_allocs of sites')
     t.true(sites.end['cut_allocs'] > 0 and not any('il' in s for s in sites.sites if s.get('cut')), 'sites')
