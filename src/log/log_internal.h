@@ -11,6 +11,7 @@
 
 #include <jansson.h>
 #include <pthread.h>
+#include <time.h>
 
 #include <shadowtrace/log_reader.h>
 
@@ -134,6 +135,7 @@ struct log {
     struct wake over;                         /* log_stop sleeps here until ended */
     uint64_t deadline_ns;                     /* once stopping: when to give up */
     uint64_t zero_ns;                         /* CLOCK_MONOTONIC at t = 0 */
+    time_t started_at; /* the same as a date: of the recording, not of its part */
     struct log_thread *threads;
     struct log_ids modules, classes, methods, defined_threads;
     struct log_images images;

@@ -113,7 +113,7 @@ int log_write_header(struct log *log)
     const struct log_config *c = &log->config;
     const char *uncontrolled = load_acquire(&log->uncontrolled);
     char started[32] = "";
-    time_t now = time(NULL);
+    time_t now = log->started_at;
     struct tm utc;
     json_t *line;
 

@@ -587,6 +587,7 @@ int log_open(const struct log_config *config, struct log **out, char *why, size_
         return err;
     log->config = *config;
     log->zero_ns = clock_ns();
+    log->started_at = time(NULL);
     log->generation = 1;
     store_relaxed(&log->uncontrolled, config->uncontrolled);
     log_json_start();
