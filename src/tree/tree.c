@@ -12,8 +12,8 @@ _Static_assert(sizeof(struct tree_node) == 16, "see tree.h");
  * A node's children hang on a list of its own, most of them next to it in memory; those that come when it is full, on
  * a chained hash of the whole tree. A node is pushed onto its chain by compare-and-swap, and taken off by one thread only,
  * which leaves its link as it is: who stands on it finds on. It is used again when all who may have stood there are gone.
- * A list from which nothing was taken and that was full once takes no more; where both had a child of the same key, two
- * nodes would stand for one path, and nothing worse. Progress: look-up wait-free but for the length of the chain; insertion lock-free.
+ * A list that was full takes no more until something is taken from it; who looks then looks in both, and two nodes of one
+ * path are made only if that happens while they are. Progress: look-up wait-free but for the length of the chain; insertion lock-free.
  */
 
 int tree_new(const struct tree_config *config, struct tree **out)
@@ -81,16 +81,20 @@ static struct tree_node *chain_find(const struct tree *tree, struct chain *chain
 static struct tree_node *child_find(const struct tree *tree, struct tree_node *parent,
                                     uintptr_t method, uintptr_t ip, struct chain *chain)
 {
-    struct tree_node *node;
+    struct chain list = {.origin = parent, .first = &parent->down};
+    struct tree_node *node = chain_find(tree, &list, parent, method, ip);
+    bool room = list.length < SIBLINGS;
 
-    *chain = (struct chain){.origin = parent, .first = &parent->down};
-    node = chain_find(tree, chain, parent, method, ip);
-    if (node || chain->length < SIBLINGS)
+    *chain = list;
+    if (node || (room && !load_relaxed(&tree->pruned)))
         return node;
     *chain =
         (struct chain){.origin = tree->nodes,
                        .first = tree_bucket(&tree->buckets, tree_id(tree, parent), method, ip)};
-    return chain_find(tree, chain, parent, method, ip);
+    node = chain_find(tree, chain, parent, method, ip);
+    if (!node && room) /* the list was full once, and is not any more */
+        *chain = list;
+    return node;
 }
 
 static uint32_t call_of(struct tree *tree, const struct tree_node *parent, uintptr_t method,
@@ -263,6 +267,7 @@ static int prune(struct pruning *p, const struct tree_gone *gone, struct tree_li
         err = tree_sites_prune(p->tree->calls, gone, true, calls);
     if (err || (!go && calls->count == first))
         return err;
+    store_relaxed(&p->tree->pruned, true);
     for (uint32_t id = 1; id < p->count; id++)
         if (p->fate[id] == GOES) {
             unlink_node(p->tree, &p->tree->nodes[id]);

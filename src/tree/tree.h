@@ -53,6 +53,7 @@ struct tree {
     struct tree_config config;
     struct tree_numbers numbers;
     struct tree_buckets buckets;
+    _Atomic(bool) pruned; /* once: lists that were full may have room */
 };
 
 int tree_new(const struct tree_config *config, struct tree **out); /* 0 or -ENOMEM */
