@@ -814,7 +814,7 @@ static int any_calls(struct report_parser *p, struct report_batch *b)
 static const char *const known_members[SST_KIND_COUNT][28] = {
     [SST_KIND_HEADER] = {"format", "version", "pid", "executable", "command", "runtime", "hooks",
                          "capture", "options", "clock", "started", "tracer", "unverified", "part",
-                         "uncontrolled", "no_native", "rotated_out"},
+                         "uncontrolled", "no_native", "rotated_out", "beginnings"},
     [SST_KIND_MODULE] = {"id", "name", "path", "mvid"},
     [SST_KIND_CLASS] = {"id", "name", "module", "token"},
     [SST_KIND_METHOD] = {"id", "name", "module", "token"},
