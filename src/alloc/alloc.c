@@ -549,11 +549,8 @@ static void record_if_wanted(struct alloc *a, struct stack *s, struct alloc_thre
     const struct options *options = a->config.options;
     uint64_t bytes = size_of(a, class, object);
 
-    if (UNLIKELY(bytes < options->min_size || (a->by_type && !wanted_type(a, class)))) {
-        leave_out(a, s, t, class);
-        return;
-    }
-    if (t->live.sample && !sampled(t, bytes)) {
+    if (UNLIKELY(bytes < options->min_size || (a->by_type && !wanted_type(a, class))) ||
+        (t->live.sample && !sampled(t, bytes))) {
         if (UNLIKELY(load_relaxed(&class->waits) != VERDICT_UNWANTED))
             leave_out(a, s, t, class);
         return;

@@ -5,6 +5,7 @@
 #include "cli/text.h"
 
 #include "report/fold.h"
+#include "report/logical.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -269,6 +270,7 @@ static void json_caller(const struct print_stack *p, const struct frame *f, void
 void print_stack_json(const struct print_stack *p, uint32_t path, int32_t il, struct buffer *b)
 {
     struct json_callers callers = {b, BUFFER_INIT, false};
+    uint32_t several = report_logical_ends(p->defs, path);
     struct buffer name = BUFFER_INIT;
     struct frame f;
     bool more;
@@ -298,6 +300,8 @@ void print_stack_json(const struct print_stack *p, uint32_t path, int32_t il, st
             json_frame_line(p, &f, b);
         buffer_char(b, ']');
     }
+    if (several)
+        json_count(b, "one_of_callers", several);
     async_callers(p, path, json_caller, &callers);
     if (callers.any)
         buffer_char(b, ']');

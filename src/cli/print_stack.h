@@ -28,7 +28,10 @@ struct print_stack {
 void print_stack_text(const struct print_stack *p, uint32_t path, int32_t il, const char *indent,
                       FILE *out);
 
-/* The same as members of a JSON object that is open in b: stack, stack_il, and where known stack_lines, started_by. */
+/*
+ * The same as members of a JSON object that is open in b: stack, stack_il, and where known stack_lines, started_by;
+ * one_of_callers where the path ends because several may have called.
+ */
 void print_stack_json(const struct print_stack *p, uint32_t path, int32_t il, struct buffer *b);
 
 /* The name of a method (number in defs): in b, or the log's. */

@@ -16,15 +16,16 @@
 enum {
     MACHINE = 1, /* the MoveNext of a state machine: an async method's, or an iterator's */
     BOX = 2, /* of the object that an async method which waits lies in: it resumes its machine */
-    RESUMES = 4,   /* runs continuations, and may have the box's methods inlined */
-    STARTS = 8,    /* of a builder: begins a machine */
-    STREAMS = 16,  /* begins, or goes on with, an async iterator */
-    ASYNC = 32,    /* a machine that is known to be an async method's */
-    ASKED = 64,    /* a machine that was resumed on some path */
-    BOXED = 128,   /* a machine of which a box is known to have been made */
-    POOLED = 1024, /* a machine whose boxes serve again: it may have begun where none was made */
-    THUNK = 256,   /* of the runtime, resumes methods that it suspends itself (runtime async) */
-    HELPER = 512,  /* what those methods call to be suspended */
+    RESUMES = 4,     /* runs continuations, and may have the box's methods inlined */
+    STARTS = 8,      /* of a builder: begins a machine */
+    STREAMS = 16,    /* begins, or goes on with, an async iterator */
+    ASYNC = 32,      /* a machine that is known to be an async method's */
+    ASKED = 64,      /* a machine that was resumed on some path */
+    BOXED = 128,     /* a machine of which a box is known to have been made */
+    POOLED = 1024,   /* a machine whose boxes serve again: it may have begun where none was made */
+    THUNK = 256,     /* of the runtime, resumes methods that it suspends itself (runtime async) */
+    SUSPENDS = 2048, /* a method that the runtime suspended */
+    HELPER = 512,    /* what those methods call to be suspended */
 };
 
 /* What a path is. */
@@ -45,6 +46,7 @@ struct logical {
     bool certain;          /* every beginning is in the log */
     bool offsets;          /* calls have IL offsets */
     bool runtime;          /* the runtime suspends methods itself */
+    bool thunks;           /* and what resumes them has frames */
     uint16_t *kind;        /* by method */
     uint8_t *mark;         /* by path */
     uint32_t *first; /* by method: its beginnings are begun[first[m]] to begun[first[m + 1]] */
@@ -186,8 +188,10 @@ static bool is_resumed(struct logical *l, uint32_t path)
                (report_path_call(p) == SST_CALL_STUB || (!l->offsets && (kind & BOXED)));
     if (around & BOX) /* a box calls its machine; what else it calls belongs to what resumed it */
         return kind & MACHINE || ends(report_method(l->defs, p->method)->name, "MoveNext()");
-    if (!(kind & MACHINE) || outermost(l, path) != path)
+    if (!(kind & (MACHINE | SUSPENDS)) || outermost(l, path) != path)
         return false;
+    if (kind & SUSPENDS) /* called through code without hooks, or by nobody */
+        return !l->thunks && p->il < 0;
     return (around & RESUMES) || ((kind & ASYNC) && p->il < 0); /* through code without hooks */
 }
 
@@ -206,6 +210,8 @@ static void note_box(struct logical *l, uint32_t path, uint32_t class_number)
         if (continuation ? !(kind & HELPER) : kind & MACHINE) {
             l->mark[path] |= WAITED;
             l->kind[method_of(l, path)] |= BOXED;
+            if (continuation)
+                l->kind[method_of(l, path)] |= SUSPENDS;
             if (strstr(class_name, ".Pooling"))
                 l->kind[method_of(l, path)] |= POOLED;
             return;
@@ -557,11 +563,14 @@ static int know_methods(struct logical *l)
     for (size_t m = 0; m < l->methods; m++) {
         l->kind[m] = kind_of(l->defs->methods.defs[m].name);
         any |= (l->kind[m] & (MACHINE | BOX | THUNK)) != 0;
-        l->runtime |= (l->kind[m] & THUNK) != 0;
+        l->thunks |= (l->kind[m] & THUNK) != 0;
     }
+    l->runtime = l->thunks;
+    for (size_t i = 0; !l->runtime && i < l->defs->classes.count; i++)
+        l->runtime = strcmp(l->defs->classes.defs[i].name, CONTINUATION) == 0;
     for (size_t i = 0; !l->offsets && i < l->paths; i++)
         l->offsets = report_path(l->defs, (uint32_t)i)->il >= 0;
-    if (!any)
+    if (!any && !l->runtime)
         return 0;
     err = know_async(l);
     for (uint32_t path = REPORT_PATH_LOST + 1; !err && path < l->paths; path++)
