@@ -10,6 +10,7 @@
 
 #include "hooks/elt.h"
 #include "options/runtime_settings.h"
+#include "profiler/machine.h"
 #include "stack/stack_hot.h"
 
 #include <shadowtrace/clr/constants.h>
@@ -176,40 +177,6 @@ static bool suspends(uintptr_t method)
     return ((const struct names_method *)method)->continues;
 }
 
-static uintptr_t function_at(void *context, uintptr_t ip)
-{
-    struct profiler *p = context;
-    uintptr_t function = 0;
-
-    return p->info->vtbl->get_function_from_ip(p->info, (const uint8_t *)ip, &function) == S_OK
-               ? function
-               : 0;
-}
-
-#define WALKED 64 /* frames between a callback and the youngest method, at the most */
-
-/*
- * 10.0.12 leaves out the reports of frames of the method whose funclet it reported last: a second pass through those
- * alone is silent. While the first pass goes on, its managed code (System.Runtime.EH) lies between the callback and the
- * thrower; when the exception has gone into native code, nothing managed does.
- */
-static bool thrower_left(void *context, uintptr_t sp)
-{
-    const uintptr_t *frame = __builtin_frame_address(0);
-    uintptr_t target = sp - 2 * sizeof(uintptr_t);
-
-    for (unsigned i = 0; sp != UINTPTR_MAX && i < WALKED; i++) {
-        uintptr_t next = frame[0];
-
-        if (next <= (uintptr_t)frame || next % sizeof(uintptr_t) || function_at(context, frame[1]))
-            return false;
-        if (next >= target) /* equal: a native function called from where the thrower was */
-            return true;
-        frame = (const uintptr_t *)next;
-    }
-    return false;
-}
-
 void profiler_complete_stack(struct profiler *p)
 {
     struct stack *s = p->elt2 && p->before_10 ? stack_peek() : NULL;
@@ -220,7 +187,7 @@ void profiler_complete_stack(struct profiler *p)
         stack_drop_suspended(stack_peek(), __builtin_frame_address(0));
     if (LIKELY(!s) || LIKELY(!elt2_wrapped(stack_top_sp(s), &wrapped)))
         return;
-    method = names_method_find(p->names, function_at(p, wrapped.ip));
+    method = names_method_find(p->names, machine_function_at(p, wrapped.ip));
     if (method && method->hooked)
         stack_inside(s, (uintptr_t)method, wrapped.sp, wrapped.leaving);
 }
@@ -522,8 +489,10 @@ static int wire(struct profiler *p, char *why)
     bool traced = options_records(&p->options, OPTIONS_CALLS);
     struct stack_config stack = {.cutting = traced ? calls_cutting : NULL,
                                  .detached = stack_detached,
-                                 .function_at = function_at,
-                                 .left = atoi(p->runtime) >= 10 ? thrower_left : NULL,
+                                 .function_at = machine_function_at,
+                                 .left = atoi(p->runtime) >= 10 ? machine_left : NULL,
+                                 .unhooked = machine_unhooked,
+                                 .runs = machine_runs,
                                  .suspends = p->elt2 || p->before_10 ? NULL : suspends,
                                  .call_interval = snapshots ? 0 : p->options.check_calls,
                                  .called = called,

@@ -43,7 +43,7 @@ static const char *const rule_names[STACK_RULES] = {
     "thrown_cut",    "run_end",         "unwind_pending", "first_leave",     "finally_leave",
     "alloc_settles", "nested_dispatch", "stale",          "live_above",      "finally_pair",
     "duplicate",     "superseded",      "cut_goes_on",    "hidden",          "silent_pass",
-    "in_wrapper",    "suspended",       "grace_period",
+    "in_wrapper",    "suspended",       "unhooked_throws", "unhooked_gone",  "dynamic_runs",    "grace_period",
 };
 
 static void rules_read(void)
@@ -421,6 +421,16 @@ void stack_settle_pending(struct stack *s, enum stack_repair why)
             s->dispatch.mark = stack_depth(s); /* cut, not left: the dispatch goes on */
     }
     stack_limit_set(s);
+}
+
+bool stack_unhooked(uintptr_t since, const struct frame *frame, struct stack_place *out)
+{
+    return config.unhooked && config.unhooked(config.context, since, frame, out);
+}
+
+bool stack_runs(const struct stack_place *place)
+{
+    return config.runs && config.runs(place);
 }
 
 /* In the first pass, and nothing waits to be cut. */

@@ -63,6 +63,11 @@ struct stack_totals {
     uint64_t refused; /* calls and threads for which there was no stack at all: memory ran out */
 };
 
+/* A frame of the machine's stack: its frame pointer, and what it returns to. */
+struct stack_place {
+    uintptr_t fp, ret;
+};
+
 struct stack_config {
     /* Frames [from, to) are about to be taken out without a Leave: owner, in hooks and callbacks. May be NULL. */
     void (*cutting)(struct stack *stack, uint32_t from, uint32_t to);
@@ -81,6 +86,15 @@ struct stack_config {
     bool (*left)(void *context, uintptr_t sp);
     /* May this method return without a Leave (runtime async)? NULL: none does. */
     bool (*suspends)(uintptr_t method);
+    /*
+     * Whether `frame`, which is on the machine's stack, lies below code without hooks that was called since an address
+     * of that stack, `since`: then *out is the oldest frame of that code. Asked when an exception is thrown while another
+     * is being searched for. NULL: it never does.
+     */
+    bool (*unhooked)(void *context, uintptr_t since, const struct frame *frame,
+                     struct stack_place *out);
+    /* Whether that code still runs. Asked in hooks too: it asks nobody. */
+    bool (*runs)(const struct stack_place *place);
     void *context;
 };
 

@@ -32,12 +32,15 @@ struct stack_dispatch {
     uintptr_t searched; /* FunctionID that the search reported last */
     bool guessed;       /* pending is a guess; a report replaces it */
     bool searching;     /* first pass: nobody has been found to handle it */
+    uintptr_t thrown;   /* stack pointer when it was thrown: what the search calls lies below */
 };
 
 /* A dispatch that waits while managed code runs inside of it: a filter, or a FirstChanceException handler. */
 struct stack_save {
     uint32_t depth; /* as it was before that code's first frame */
     bool filter;    /* ended by SearchFilterLeave; else when its first frame is gone */
+    struct stack_place
+        unhooked; /* that code has no hooks: then it is over when this is gone, too; fp 0: it has */
     struct stack_dispatch dispatch;
 };
 
@@ -219,6 +222,9 @@ enum stack_rule {
     RULE_SILENT_PASS,
     RULE_IN_WRAPPER,
     RULE_SUSPENDED,
+    RULE_UNHOOKED,
+    RULE_UNHOOKED_GONE,
+    RULE_DYNAMIC_RUNS,
     RULE_GRACE_PERIOD, /* of memory, not of frames: without it a reader meets what was given back */
     STACK_RULES
 };
@@ -248,6 +254,9 @@ void stack_normalise(
  */
 uint32_t stack_run_end(const struct stack *s, uint32_t index);
 void stack_settle_pending(struct stack *s, enum stack_repair why);
+/* stack_config's, if there are any. */
+bool stack_unhooked(uintptr_t since, const struct frame *frame, struct stack_place *out);
+bool stack_runs(const struct stack_place *place);
 /* The present search has ended, and nobody said so: what it passed is gone, and pending from here on. */
 void stack_swallowed(struct stack *s);
 /*

@@ -52,7 +52,7 @@ bool stack_save(struct stack *s, bool filter)
 {
     if (s->save_count == s->save_capacity && !saves_grow(s))
         return false;
-    s->saves[s->save_count++] = (struct stack_save){stack_depth(s), filter, s->dispatch};
+    s->saves[s->save_count++] = (struct stack_save){stack_depth(s), filter, {0, 0}, s->dispatch};
     if (!filter || RULE(RULE_FILTER_DISPATCH))
         s->dispatch = stack_none.dispatch;
     stack_limit_set(s);
@@ -78,6 +78,26 @@ void stack_swallowed(struct stack *s)
     stack_limit_set(s);
 }
 
+/* The innermost save is of code without hooks, and nothing hooked that this has called lives. */
+static bool unhooked_save(const struct stack *s)
+{
+    const struct stack_save *save = &s->saves[s->save_count - 1];
+
+    return s->save_count && save->unhooked.fp && save->depth == stack_depth(s);
+}
+
+/* The code that ran inside of the search has returned. */
+static void save_end(struct stack *s)
+{
+    const struct stack_save *save = &s->saves[s->save_count - 1];
+
+    /* What was thrown there has gone on and unwound what lies below: that search is over. */
+    if (save->unhooked.fp && s->dispatch.pending < save->depth && RULE(RULE_UNHOOKED_GONE))
+        s->save_count--;
+    else
+        restore(s);
+}
+
 void stack_normalise(struct stack *s)
 {
     uint32_t depth = stack_depth(s);
@@ -85,8 +105,9 @@ void stack_normalise(struct stack *s)
 
     /* The code that ran inside of the search has returned: its first frame is gone. */
     while (s->save_count && !s->saves[s->save_count - 1].filter &&
-           depth <= s->saves[s->save_count - 1].depth)
-        restore(s);
+           depth <= s->saves[s->save_count - 1].depth &&
+           !(unhooked_save(s) && stack_runs(&s->saves[s->save_count - 1].unhooked)))
+        save_end(s);
     if (d->pending != STACK_NONE && d->pending >= depth)
         d->pending = STACK_NONE;
     /* The thrower, or what the search had passed, was left since: the exception was handled, and nobody said so
@@ -108,20 +129,43 @@ static struct stack *event_stack(void)
     return s;
 }
 
+/*
+ * Does the search go on, and has called code without hooks, which has thrown one of its own: a handler of
+ * FirstChanceException or a filter in a DynamicMethod, or one that --only does not name? Reports do not tell that from
+ * a second pass of which nothing was reported, the machine's stack does.
+ */
+static bool is_nested(const struct stack *s, struct stack_place *where)
+{
+    const struct stack_dispatch *d = &s->dispatch;
+    uint32_t depth = stack_depth(s);
+
+    return d->searching && d->pending == STACK_NONE && d->mark == depth && depth &&
+           RULE(RULE_UNHOOKED) && stack_unhooked(d->thrown, s->top - 1, where);
+}
+
 void stack_exception_thrown(void)
 {
     struct stack *s = event_stack();
+    struct stack_place where = {0, 0};
     struct stack_dispatch *d;
 
     if (!s)
         return;
     d = &s->dispatch;
-    if (d->searching && d->reach < d->pending && d->mark == stack_depth(s) && RULE(RULE_THROWN_CUT))
+    if (!unhooked_save(s) && is_nested(s, &where)) {
+        if (!where.fp)
+            return; /* a filter: nothing of what it throws gets out, nor is reported */
+        if (stack_save(s, false))
+            s->saves[s->save_count - 1].unhooked = where;
+    } else if (d->searching && d->reach < d->pending && d->mark == stack_depth(s) &&
+               RULE(RULE_THROWN_CUT)) {
         d->pending = d->reach; /* left into native code: all it had passed is gone */
+    }
     stack_settle_pending(s, STACK_NATIVE_BOUNDARY);
     *d = stack_none.dispatch;
     d->mark = stack_depth(s);
     d->searching = true;
+    d->thrown = (uintptr_t)__builtin_frame_address(0);
     stack_limit_set(s);
 }
 

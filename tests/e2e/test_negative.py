@@ -31,6 +31,9 @@ RULES = {
     'superseded': ('net10.0', 'Rules', '--case finally-throws'),
     'cut_goes_on': ('net10.0', 'Rules', '--case finally-compiles'),
     'duplicate': ('net9.0', 'Rules', '--case same-beyond-other'),
+    'unhooked_throws': ('net10.0', 'Rules', '--case handler-dynamic'),
+    'unhooked_gone': ('net10.0', 'Rules', '--case caught-then-out-deep'),
+    'dynamic_runs': ('net10.0', 'Rules', '--case filter-dynamic-twice'),
     'hidden': ('net10.0', 'Rules', '--case out-of-native'),
 }
 

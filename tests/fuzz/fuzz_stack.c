@@ -39,6 +39,8 @@ struct call {
 static struct call model[MODEL];
 static uint32_t depth;
 static bool lossy; /* memory has run out at some time: frames may be missing */
+static uint8_t
+    above; /* what the machine's stack holds above the youngest frame: code without hooks, 0 none */
 static bool
     ordered; /* SPs fall: nothing was entered over frames that a dispatch still had to cut */
 
@@ -87,6 +89,23 @@ static void model_leave_low(uintptr_t method, uintptr_t sp)
     model_leave(at && model[at - 1].method == method ? model[at - 1].sp : sp);
 }
 
+/* ---- what the machine's stack holds, as the input wants it ---- */
+
+static bool unhooked(void *context, uintptr_t since, const struct frame *frame,
+                     struct stack_place *out)
+{
+    (void)context;
+    MUST(since && frame == stack_self->top - 1 && stack_self->dispatch.searching);
+    *out = (struct stack_place){above / 2, above};
+    return above;
+}
+
+static bool runs(const struct stack_place *place)
+{
+    MUST(place->fp);
+    return place->ret == above;
+}
+
 /* ---- the real one ---- */
 
 static bool quiet(const struct stack *s)
@@ -109,6 +128,9 @@ static void check_invariants(const struct stack *s)
     MUST(s->limit == NULL || s->limit == s->end); /* I2 */
     MUST(quiet(s) || s->limit == NULL);           /* I5 */
     MUST(s->save_count <= s->save_capacity);
+    for (uint32_t i = 1; i < s->save_count; i++) /* not two for the same code without hooks */
+        MUST(!s->saves[i].unhooked.fp || !s->saves[i - 1].unhooked.fp ||
+             s->saves[i].depth > s->saves[i - 1].depth);
 }
 
 /* The stack is the model. */
@@ -208,6 +230,9 @@ static void event(uint8_t what, uint8_t which)
     case 8:
         stack_unwind_finally_leave();
         break;
+    case 10:
+        above = which;
+        break;
     default:
         if (stack_peek()) {
             size_t count = stack_settle(stack_self, &top);
@@ -260,7 +285,7 @@ static void step(uint8_t what, uint8_t which)
 static void begin(void)
 {
     static bool started;
-    const struct stack_config config = {0};
+    const struct stack_config config = {.unhooked = unhooked, .runs = runs};
 
     if (!started) {
         for (unsigned i = 0; i <= METHODS; i++)
@@ -270,6 +295,7 @@ static void begin(void)
     }
     depth = 0;
     lossy = false;
+    above = 0;
     ordered = true;
 }
 
@@ -294,7 +320,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i + 1 < size && i / 2 < STEPS; i += 2) {
         bool exact = !lossy;
 
-        step(data[i] % 20, data[i + 1]);
+        step(data[i] % 21, data[i + 1]);
         if (!stack_peek()) {
             MUST(!depth || lossy);
             depth = 0;

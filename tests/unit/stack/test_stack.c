@@ -1055,6 +1055,90 @@ static void a_silent_second_pass_is_seen_at_the_next_allocation(void **state)
     assert_ptr_equal(stack_self->limit, stack_self->end);
 }
 
+/* The same: code without hooks above the youngest frame, which may throw; and whether it is there still. */
+static struct stack_place above;
+static bool filter_throws;
+
+static bool unhooked(void *context, uintptr_t since, const struct frame *frame,
+                     struct stack_place *out)
+{
+    (void)context;
+    assert_ptr_equal(frame, stack_self->top - 1);
+    assert_true(since);
+    *out = above;
+    return above.fp || filter_throws;
+}
+
+static bool runs(const struct stack_place *place)
+{
+    return place->fp == above.fp && place->ret == above.ret;
+}
+
+static void what_unhooked_code_throws_inside_of_a_search_leaves_that_as_it_was(void **state)
+{
+    (void)state;
+    calls("ABC");
+    stack_exception_thrown();
+    search("C");
+    above = (struct stack_place){7, 8};
+    stack_exception_thrown();
+    stack_search_function_enter(0x12345);
+    stack_search_catcher_found();
+    stack_catcher_enter(0x12345, sp_of(5));
+    settle();
+    expect("ABC"); /* an allocation in its catch */
+    stack_exception_thrown();
+    call('D', 4); /* its own call of what is hooked */
+    stack_exception_thrown();
+    search("D");
+    stack_search_catcher_found();
+    stack_catcher_enter(function('D'), sp_of(5));
+    leave('D', 4);
+    settle();
+    expect("ABC");
+    assert_int_equal(stack_self->save_count, 1);
+    above = (struct stack_place){0, 0};
+    search("B");
+    assert_int_equal(stack_self->save_count, 0);
+    assert_true(stack_self->dispatch.searching);
+    assert_int_equal(stack_self->dispatch.reach, 1); /* of C it knew already */
+    stack_search_catcher_found();
+    unwind("CB");
+    stack_catcher_enter(function('A'), sp_of(2));
+    expect("A");
+    assert_ptr_equal(stack_self->limit, stack_self->end);
+}
+
+static void what_unhooked_code_lets_out_takes_the_place_of_the_search(void **state)
+{
+    (void)state;
+    calls("ABC");
+    stack_exception_thrown(); /* caught without a word */
+    above = (struct stack_place){7, 8};
+    stack_exception_thrown();
+    search("CB");
+    unwind("CB");
+    above = (struct stack_place){0, 0};
+    stack_exception_thrown(); /* native code that A had called throws it on */
+    expect("A");
+    assert_int_equal(stack_self->save_count, 0);
+}
+
+static void what_a_filter_throws_and_nobody_reports_leaves_the_search_as_it_was(void **state)
+{
+    (void)state;
+    calls("AB");
+    stack_exception_thrown();
+    search("B");
+    filter_throws = true;
+    stack_exception_thrown();
+    filter_throws = false;
+    expect("AB");
+    assert_int_equal(stack_self->save_count, 0);
+    assert_int_equal(stack_self->dispatch.reach, 1);
+    assert_true(stack_self->dispatch.searching);
+}
+
 static void a_frame_left_too_early_comes_back_as_it_was(void **state)
 {
     (void)state;
@@ -1520,7 +1604,8 @@ static void after_stop_no_stack_is_made_and_nothing_grows(void **state)
 
 static int start(void **state)
 {
-    const struct stack_config config = {.function_at = function_at, .left = left};
+    const struct stack_config config = {
+        .function_at = function_at, .left = left, .unhooked = unhooked, .runs = runs};
 
     (void)state;
     clock_start();
@@ -1610,6 +1695,9 @@ int main(void)
         TEST(an_allocation_in_the_second_pass_leaves_what_the_search_passed),
         TEST(an_exception_that_goes_past_another_ends_it),
         TEST(a_silent_second_pass_is_seen_at_the_next_allocation),
+        TEST(what_unhooked_code_throws_inside_of_a_search_leaves_that_as_it_was),
+        TEST(what_unhooked_code_lets_out_takes_the_place_of_the_search),
+        TEST(what_a_filter_throws_and_nobody_reports_leaves_the_search_as_it_was),
         TEST(a_frame_left_too_early_comes_back_as_it_was),
         TEST(a_frame_that_no_hook_told_of_yet_is_pushed),
         TEST(a_frame_that_is_entered_is_not_the_one_last_left),

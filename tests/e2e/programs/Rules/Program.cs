@@ -2,6 +2,7 @@
 // what runtime versions report wrongly or not at all. Frames are left by exceptions that code without metadata
 // (DynamicMethod) or the runtime itself catches; what follows calls nothing that would mend the stack by chance.
 using System;
+using System.Linq;
 using System.Reflection;
 using System.Runtime.CompilerServices;
 using static Torture.Cases;
@@ -15,7 +16,7 @@ static class Program
     {
         // Reflection goes through the runtime's own frames every time, not only the first.
         AppContext.SetSwitch("Switch.System.Reflection.ForceInterpretedInvoke", true);
-        return Run(args,
+        return Run(args, Nested.All.Concat(new (string, Action)[] {
             ("caught-then-alloc", CaughtThenAlloc),
             ("caught-then-leave", CaughtThenLeave),
             ("caught-then-call", CaughtThenCall),
@@ -50,7 +51,7 @@ static class Program
             ("finally-compiles", FinallyCompiles),
             ("finally-throws", FinallyThrows),
             ("mixer*", () => Mixer.Run(false)),
-            ("mixer-first-chance*", () => Mixer.Run(true)));
+            ("mixer-first-chance*", () => Mixer.Run(true)) }).ToArray());
     }
 
     static readonly TestException ready = new TestException(1);

@@ -1,0 +1,119 @@
+#include "profiler/machine.h"
+
+#include "profiler/profiler.h"
+#include "stack/stack_hot.h"
+
+#include <shadowtrace/clr/constants.h>
+
+#define WALKED 64   /* frames between a callback and the youngest method, at the most */
+#define NESTED 4096 /* the same where code without hooks has called more of it */
+
+#define STUB_WORDS 128 /* that a stub of the runtime saves, above the frame of what it calls */
+
+uintptr_t machine_function_at(void *context, uintptr_t ip)
+{
+    struct profiler *p = context;
+    uintptr_t function = 0;
+
+    return p->info->vtbl->get_function_from_ip(p->info, (const uint8_t *)ip, &function) == S_OK
+               ? function
+               : 0;
+}
+
+/* Jitted or precompiled code? *function: its FunctionID, 0 without metadata (DynamicMethod, stubs). */
+static bool is_managed(struct profiler *p, uintptr_t ip, uintptr_t *function)
+{
+    uintptr_t dynamic, rejit;
+
+    *function = machine_function_at(p, ip);
+    return *function || (RULE(RULE_DYNAMIC_RUNS) && p->info_version >= 10 &&
+                         p->info->vtbl->get_function_from_ip3(p->info, (const uint8_t *)ip,
+                                                              &dynamic, &rejit) == S_OK);
+}
+
+/* The same, and none of the exception machinery (System.Runtime.EH). */
+static bool is_code(struct profiler *p, uintptr_t ip)
+{
+    struct names_method *method;
+    uintptr_t function;
+
+    if (!is_managed(p, ip, &function))
+        return false;
+    return !function || names_method_map(p->names, function, &method) || !method->hidden;
+}
+
+/* Does the chain go on from here? It must rise. */
+static bool rises(const uintptr_t *frame)
+{
+    return frame[0] > (uintptr_t)frame && frame[0] % sizeof(uintptr_t) == 0;
+}
+
+/*
+ * A stub of the runtime leaves the frame pointer of the code that called it in place. What it saved begins with that,
+ * pushed next to its return address.
+ */
+static const uintptr_t *stub_saved(struct profiler *p, const uintptr_t *frame)
+{
+    uintptr_t function;
+
+    for (const uintptr_t *word = frame + 2;
+         word < frame + STUB_WORDS && (uintptr_t)(word + 1) < frame[0]; word++)
+        if (word[0] == frame[0] && is_managed(p, word[1], &function))
+            return word;
+    return NULL;
+}
+
+/*
+ * 10.0.12 leaves out the reports of frames of the method whose funclet it reported last: a second pass through those
+ * alone is silent. While the first pass goes on, its managed code (System.Runtime.EH) lies between the callback and the
+ * thrower; when the exception has gone into native code, nothing managed does.
+ */
+bool machine_left(void *context, uintptr_t sp)
+{
+    const uintptr_t *frame = __builtin_frame_address(0);
+    uintptr_t target = sp - 2 * sizeof(uintptr_t), function;
+
+    for (unsigned i = 0; sp != UINTPTR_MAX && i < WALKED; i++) {
+        if (!rises(frame) || is_managed(context, frame[1], &function))
+            return false;
+        if (frame[0] >= target) /* equal: a native function called from where the thrower was */
+            return !stub_saved(context, frame); /* else called from a filter */
+        frame = (const uintptr_t *)frame[0];
+    }
+    return false;
+}
+
+/*
+ * The frame is there if the chain leads to it, and returns to where it was called from: after a frame was left,
+ * another may begin at the same place. A filter runs on the frame pointer of its method's own frame, and the chain
+ * leads from there past what lies between: then the last step is one from managed code.
+ */
+bool machine_unhooked(void *context, uintptr_t since, const struct frame *of,
+                      struct stack_place *out)
+{
+    const uintptr_t *frame = __builtin_frame_address(0);
+    uintptr_t target = load_relaxed(&of->sp) - 2 * sizeof(uintptr_t);
+
+    out->fp = 0;
+    for (unsigned i = 0; i < NESTED && rises(frame); i++) {
+        const uintptr_t *caller = (const uintptr_t *)frame[0];
+
+        if ((uintptr_t)caller == target)
+            return out->fp && out->fp != (uintptr_t)frame && caller[1] == load_relaxed(&of->ret);
+        if ((uintptr_t)caller > target)
+            return is_code(context, frame[1]) || stub_saved(context, frame);
+        if ((uintptr_t)caller < since && is_code(context, frame[1]))
+            *out = (struct stack_place){(uintptr_t)caller, caller[1]};
+        frame = caller;
+    }
+    return false;
+}
+
+bool machine_runs(const struct stack_place *place)
+{
+    const uintptr_t *frame = __builtin_frame_address(0);
+
+    while (rises(frame) && frame[0] < place->fp)
+        frame = (const uintptr_t *)frame[0];
+    return frame[0] == place->fp && ((const uintptr_t *)place->fp)[1] == place->ret;
+}
