@@ -1,5 +1,6 @@
 #include "check/calls.h"
 
+#include "check/early.h"
 #include "check/seed.h"
 #include "check/thread.h"
 
@@ -83,6 +84,8 @@ static void judge(struct check_walk *walk, size_t depth, bool dispatching, struc
         add_relaxed(&a->entering, 1);
     } else if (dispatching && result >= 0 && is_passed(walk, depth)) {
         add_relaxed(&a->dispatching, 1);
+    } else if (check_ended_early(walk, result, walk->shadow, depth)) {
+        add_relaxed(&a->ended_early, 1);
     } else {
         add_relaxed(&a->mismatched, 1);
         mismatch(walk, depth, ring, result);

@@ -1,5 +1,6 @@
 #include "check/check.h"
 
+#include "check/early.h"
 #include "check/runs.h"
 #include "check/thread.h"
 
@@ -271,6 +272,14 @@ static void count_refused(struct check *check, const struct check_subject *subje
     add_relaxed(&subject->ring->checked.refused, 1);
 }
 
+static bool ended_early(struct check_walk *walk, const struct check_subject *subject,
+                        hresult result)
+{
+    return check_config(walk->check)->ends_early &&
+           check_walk_copy(walk, subject->top, subject->depth) &&
+           check_ended_early(walk, result, walk->shadow, subject->depth);
+}
+
 static void count_cost(struct check *check, const struct check_subject *subject, uint64_t ticks)
 {
     uint64_t shadow_ns = clock_duration_ns(subject->shadow_ticks);
@@ -319,21 +328,22 @@ void check_compare(struct check *check, struct check_thread **thread,
     if (walk->failed)
         return; /* half a snapshot is none: not taken */
     add_relaxed(&agreement->taken, 1);
-    if (result < 0) {
+    if (result >= 0 && equal(walk, subject)) {
+        count_cost(check, subject, after - before);
+        count_equal(check, subject);
+        stack_forget_repairs(subject->stack);
+        compare_registers(walk, subject);
+    } else if (subject->depth && ended_early(walk, subject, result)) {
+        add_relaxed(&agreement->ended_early, 1);
+    } else if (result >= 0) {
+        count_cost(check, subject, after - before);
+        mismatch(check, walk, subject, result);
+    } else {
         agreement_refused(&agreement->refusals, result);
         if (subject->depth == 0)
             count_refused(check, subject);
         else
             mismatch(check, walk, subject, result);
-    } else {
-        count_cost(check, subject, after - before);
-        if (equal(walk, subject)) {
-            count_equal(check, subject);
-            stack_forget_repairs(subject->stack);
-            compare_registers(walk, subject);
-        } else {
-            mismatch(check, walk, subject, result);
-        }
     }
     if (check->config.log_all)
         log_snapshot(check, walk, subject->ring, subject->ticks, result);

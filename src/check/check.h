@@ -4,7 +4,9 @@
  *
  * Equal: the same FunctionIDs in the same order, the same length; FunctionID 0 (a run of unmanaged frames) is dropped
  * from the snapshot, nothing else from either side. With --only or --exclude the snapshot is first reduced to the
- * methods that are hooked; else by those that were left without hooks because with them the runtime fails. A refusal with an empty shadow stack counts as refused, with frames as a mismatch.
+ * methods that are hooked; else by those that were left without hooks because with them the runtime fails. A refusal
+ * with an empty shadow stack counts as refused, with frames as a mismatch. A walk that is proven to have ended before the
+ * oldest frame (check/early.h) is no comparison, and counted apart.
  */
 #ifndef SHADOWTRACE_CHECK_CHECK_H
 #define SHADOWTRACE_CHECK_CHECK_H
@@ -25,7 +27,8 @@ struct check_config {
     uintptr_t native_low, native_high; /* the runtime's image */
     /* In an Enter hook: registers of the method entered at its call of it, told its caller's SP. For check_call. */
     bool (*hook_caller)(uintptr_t caller_sp, uint64_t *ip, uint64_t *sp, uint64_t *fp);
-    bool reduce; /* drop methods that are not hooked from the snapshot */
+    bool ends_early; /* this runtime's walks may: see check/early.h */
+    bool reduce;     /* drop methods that are not hooked from the snapshot */
     const _Atomic(uint64_t)
         *spared;  /* 0: no method is names_method.spared; else those are dropped */
     bool native;  /* --native */

@@ -1,5 +1,6 @@
 #include "check/threads.h"
 
+#include "check/early.h"
 #include "check/leaving.h"
 #include "check/native.h"
 #include "check/seed.h"
@@ -235,6 +236,8 @@ static void compare(struct check_threads *t, uint32_t os_thread, hresult result)
         add_relaxed(&a->leaving, 1);
     } else if (result >= 0 && is_dispatching(t)) {
         add_relaxed(&a->dispatching, 1);
+    } else if (result >= 0 && check_ended_early_there(&t->walked, t->copy.frames, t->copy.depth)) {
+        add_relaxed(&a->ended_early, 1);
     } else {
         mismatch(t, os_thread, result);
     }

@@ -29,6 +29,7 @@ void check_walk_fini(struct check_walk *walk)
 void check_walk_begin(struct check_walk *walk)
 {
     walk->count = 0;
+    walk->last = (struct check_frame){0, 0, 0, 0};
     walk->failed = false;
     if (walk->runs)
         check_runs_begin(walk->runs);
@@ -43,6 +44,8 @@ hresult check_walk_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info,
     (void)frame_info, (void)context_size;
     if (walk->runs)
         check_runs_frame(walk->runs, function, walk->count, context);
+    if (function)
+        walk->last = (struct check_frame){function, ip, registers.sp, registers.fp};
     if (!check_counts(walk->check, function))
         return S_OK;
     if (walk->count == walk->capacity) {

@@ -16,7 +16,9 @@ struct check_walk {
     struct check *check;
     struct check_frame *frame; /* leaf first; those that check_counts */
     size_t count, capacity;
-    bool failed;                 /* memory ran out: the walk was cut short */
+    struct check_frame
+        last;    /* the oldest that was reported, whether it counts or not; function 0: none */
+    bool failed; /* memory ran out: the walk was cut short */
     struct stack_copied *shadow; /* oldest first: check_walk_copy's */
     size_t shadow_capacity;
     struct check_runs *runs; /* --native; else NULL */

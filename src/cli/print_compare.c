@@ -59,6 +59,16 @@ static void row_count(const struct table *t, const char *indent, const char *lab
     putc('\n', t->out);
 }
 
+/* Has any of the logs such a count? */
+static bool any_of(const struct table *t, size_t offset)
+{
+    uint64_t any = 0;
+
+    for (size_t i = 0; i < t->count; i++)
+        any |= *(const uint64_t *)(const void *)((const char *)&t->checks[i] + offset);
+    return any != 0;
+}
+
 static json_t *tally(const struct report_checks *c, size_t offset)
 {
     const void *at = (const char *)c + offset;
@@ -264,11 +274,7 @@ static void print_instructions(const struct table *t)
 /* --check-threads. */
 static void print_threads(const struct table *t)
 {
-    uint64_t any = 0;
-
-    for (size_t i = 0; i < t->count; i++)
-        any |= t->checks[i].stops;
-    if (!any)
+    if (!any_of(t, offsetof(struct report_checks, stops)))
         return;
     row_count(t, "", "Stops of the whole runtime", offsetof(struct report_checks, stops));
     row_count(t, "  ", "threads walked", offsetof(struct report_checks, walked));
@@ -279,6 +285,9 @@ static void print_threads(const struct table *t)
     row_count(t, "  ", "different", offsetof(struct report_checks, walked_mismatched));
     row_count(t, "  ", "no frames, or not walkable",
               offsetof(struct report_checks, walked_refused));
+    if (any_of(t, offsetof(struct report_checks, walked_ended_early)))
+        row_count(t, "  ", "walk ended before the oldest frame",
+                  offsetof(struct report_checks, walked_ended_early));
 }
 
 static void print_logs(const struct table *t, char *const *names)
@@ -334,6 +343,9 @@ void print_compare_text(const struct report_checks *checks, char *const *names, 
     row_count(&t, "  ", "refused by the runtime, no frames",
               offsetof(struct report_checks, refused));
     rows_of_tally(&t, "    ", offsetof(struct report_checks, refused_by), explain_refusal);
+    if (any_of(&t, offsetof(struct report_checks, ended_early)))
+        row_count(&t, "  ", "ended before the oldest frame",
+                  offsetof(struct report_checks, ended_early));
     print_accuracy(&t);
     print_instructions(&t);
     print_threads(&t);

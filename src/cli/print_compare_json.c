@@ -173,6 +173,12 @@ static json_t *json_checks(const struct report_checks *c, const struct report_pr
                      "cost", json_costs(c), "instructions", json_instructions(c), "threads",
                      json_walks(c), "allocs", (json_int_t)c->allocs, "by_thread", json_threads(c),
                      "examples", json_examples(c), "log", reading_log_json(&c->log, problems));
+    if (json && c->ended_early)
+        json_object_set_new(json_object_get(json, "snapshots"), "ended_early",
+                            json_integer((json_int_t)c->ended_early));
+    if (json && c->walked_ended_early)
+        json_object_set_new(json_object_get(json, "threads"), "ended_early",
+                            json_integer((json_int_t)c->walked_ended_early));
     if (json && report_profile_any(&c->profile))
         json_object_set_new(json, "profile", print_profile_json(&c->profile, &c->defs, false));
     if (json && c->native_stack.native_count)

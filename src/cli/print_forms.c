@@ -41,6 +41,7 @@ static const struct wording labels[] = {
     {"refused_by", "refused with"},
     {"entering", "called from native code, not let in yet"},
     {"dispatching", "in an exception dispatch"},
+    {"ended_early", "ended before the oldest frame"},
     {"mismatched", "different"},
     {"other", "not explained"},
     {"seeds", "Stopped threads seen from their native frames, and walked with a seed"},

@@ -89,6 +89,7 @@ struct agreement_threads {
         entering; /* called from native code and let in not yet: its Enter has been already */
     _Atomic(uint64_t)
         dispatching; /* inside an exception dispatch: one stack is the beginning of the other */
+    _Atomic(uint64_t) ended_early; /* as of allocations */
     _Atomic(uint64_t) mismatched;
     _Atomic(uint64_t) refused; /* the runtime refused to walk it, and it had no frames */
     _Atomic(uint64_t) unready; /* it had frames, but was not at a safe point yet: E_NOTIMPL */
@@ -122,13 +123,17 @@ struct agreement_calls {
     _Atomic(uint64_t) taken, equal;
     _Atomic(uint64_t) entering;    /* as of threads */
     _Atomic(uint64_t) dispatching; /* as of threads */
+    _Atomic(uint64_t) ended_early; /* as of allocations */
     _Atomic(uint64_t) mismatched;
     struct agreement_refusals
         refusals; /* those that are none of the classes above are mismatched */
 };
 
 struct agreement {
-    _Atomic(uint64_t) taken, equal, mismatched, refused; /* taken = equal + mismatched + refused */
+    /* taken = equal + mismatched + refused + ended_early */
+    _Atomic(uint64_t) taken, equal, mismatched, refused;
+    _Atomic(uint64_t)
+        ended_early; /* the snapshot, before the oldest frame: proven by the machine's stack */
     _Atomic(uint64_t) by_cause[AGREEMENT_CAUSES];
     struct agreement_refusals refusals;
     /* Of equal stacks, frame by frame: the registers of the snapshot; the allocating instructions apart. */

@@ -324,16 +324,25 @@ static json_t *repairs_json(const struct stack_totals *totals)
     return object;
 }
 
+static void set_count(json_t *object, const char *name, uint64_t count)
+{
+    if (count)
+        json_object_set_new(object, name, json_integer((json_int_t)count));
+}
+
 /* The counts that check and end records share. */
 static json_t *snapshots_json(const struct agreement *a)
 {
     uint64_t equal = load_relaxed(&a->equal), mismatched = load_relaxed(&a->mismatched);
+    json_t *counts;
 
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "taken",
-                     (json_int_t)load_relaxed(&a->taken), "compared",
-                     (json_int_t)(equal + mismatched), "equal", (json_int_t)equal, "mismatched",
-                     (json_int_t)mismatched, "refused", (json_int_t)load_relaxed(&a->refused),
-                     "refused_by", refusals_json(&a->refusals), "mismatched_by", causes_json(a));
+    counts = json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "taken",
+                       (json_int_t)load_relaxed(&a->taken), "compared",
+                       (json_int_t)(equal + mismatched), "equal", (json_int_t)equal, "mismatched",
+                       (json_int_t)mismatched, "refused", (json_int_t)load_relaxed(&a->refused),
+                       "refused_by", refusals_json(&a->refusals), "mismatched_by", causes_json(a));
+    set_count(counts, "ended_early", load_relaxed(&a->ended_early));
+    return counts;
 }
 
 /* Call instructions against the snapshot's. */
@@ -349,12 +358,6 @@ static json_t *instructions_json(const struct agreement *a)
                      (json_int_t)load_relaxed(&a->sites), "sites_equal",
                      (json_int_t)load_relaxed(&a->sites_equal), "sites_unknown",
                      (json_int_t)load_relaxed(&a->sites_unknown));
-}
-
-static void set_count(json_t *object, const char *name, uint64_t count)
-{
-    if (count)
-        json_object_set_new(object, name, json_integer((json_int_t)count));
 }
 
 /* Registers of every frame against the snapshot's; classes that did not occur are left out. */
@@ -374,7 +377,7 @@ static json_t *registers_json(const struct agreement *a)
 /* --check-threads. */
 static json_t *threads_json(const struct agreement_threads *a)
 {
-    return json_pack(
+    json_t *threads = json_pack(
         "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:I}", "stops",
         (json_int_t)load_relaxed(&a->stops), "busy", (json_int_t)load_relaxed(&a->busy), "walked",
         (json_int_t)load_relaxed(&a->walked), "equal", (json_int_t)load_relaxed(&a->equal),
@@ -387,6 +390,9 @@ static json_t *threads_json(const struct agreement_threads *a)
         "suspended_ns", (json_int_t)load_relaxed(&a->suspended_ns), "snapshot_ns",
         (json_int_t)load_relaxed(&a->snapshot_ns), "shadow_ns",
         (json_int_t)load_relaxed(&a->shadow_ns));
+
+    set_count(threads, "ended_early", load_relaxed(&a->ended_early));
+    return threads;
 }
 
 /* Walks with a seed. */
@@ -410,13 +416,16 @@ static json_t *seeds_json(const struct agreement_seeds *a)
 /* --check-calls. */
 static json_t *calls_json(const struct agreement_calls *a)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "taken",
-                     (json_int_t)load_relaxed(&a->taken), "equal",
-                     (json_int_t)load_relaxed(&a->equal), "entering",
-                     (json_int_t)load_relaxed(&a->entering), "dispatching",
-                     (json_int_t)load_relaxed(&a->dispatching), "mismatched",
-                     (json_int_t)load_relaxed(&a->mismatched), "lost",
-                     (json_int_t)load_relaxed(&a->lost), "refused_by", refusals_json(&a->refusals));
+    json_t *calls =
+        json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "taken",
+                  (json_int_t)load_relaxed(&a->taken), "equal", (json_int_t)load_relaxed(&a->equal),
+                  "entering", (json_int_t)load_relaxed(&a->entering), "dispatching",
+                  (json_int_t)load_relaxed(&a->dispatching), "mismatched",
+                  (json_int_t)load_relaxed(&a->mismatched), "lost",
+                  (json_int_t)load_relaxed(&a->lost), "refused_by", refusals_json(&a->refusals));
+
+    set_count(calls, "ended_early", load_relaxed(&a->ended_early));
+    return calls;
 }
 
 static void write_check(struct log *log, const struct stack_totals *totals, uint64_t t)

@@ -500,6 +500,7 @@ static int wire(struct profiler *p, char *why)
     struct check_config check = {.info = p->info,
                                  .agreement = &p->agreement,
                                  .hook_caller = hook_caller,
+                                 .ends_early = p->before_10,
                                  .reduce = p->options.only.count || p->options.exclude.count,
                                  .spared = &p->selection.spared,
                                  .native = p->options.native,

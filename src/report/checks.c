@@ -170,6 +170,7 @@ static int settle_counts(struct report_checks *c)
     c->compared += compared;
     c->equal += report_count_in(last, "equal");
     c->refused += report_count_in(last, "refused");
+    c->ended_early += report_count_in(last, "ended_early");
     c->taken +=
         report_count_in(last, "taken") > compared ? report_count_in(last, "taken") : compared;
     err = tally_add_all(&c->refused_by, json_object_get(last, "refused_by"));
@@ -244,6 +245,7 @@ static void settle_threads(struct report_checks *c)
     c->walked_leaving += report_count_in(counts, "leaving") + report_count_in(counts, "entering");
     c->walked_dispatching += report_count_in(counts, "dispatching");
     c->walked_mismatched += report_count_in(counts, "mismatched");
+    c->walked_ended_early += report_count_in(counts, "ended_early");
     c->walked_refused += report_count_in(counts, "refused") + report_count_in(counts, "unready") +
                          report_count_in(counts, "unwinding");
 }

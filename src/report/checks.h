@@ -62,7 +62,7 @@ struct report_native_stack {
 
 struct report_checks {
     bool any; /* the log has a check record, or an end record that says what was compared */
-    uint64_t taken, compared, equal, mismatched, refused;
+    uint64_t taken, compared, equal, mismatched, refused, ended_early;
     json_t *refused_by, *mismatched_by, *repairs; /* objects of name: count */
     json_t
         *forms; /* other ways to compare, as logged: registers, ...: counts, or objects of them */
@@ -75,7 +75,7 @@ struct report_checks {
     uint64_t calls, calls_equal, calls_native, sites, sites_equal, sites_unknown;
     /* --check-threads: threads stopped and walked from outside. */
     uint64_t stops, walked, walked_equal, walked_leaving, walked_dispatching, walked_mismatched,
-        walked_refused;
+        walked_refused, walked_ended_early;
     bool has_hooks;
     uint64_t hook_calls;
     double hook_ns_per_pair; /* 0: not measured */

@@ -288,8 +288,9 @@ static void check_counts(struct validator *v, const struct report_record *r, con
     if (now[COMPARED] != now[EQUAL] + now[MISMATCHED])
         report_problem(v->problems, r->at, "%s: compared is not equal + mismatched",
                        report_kind_name(r->kind));
-    if (now[COMPARED] + now[REFUSED] > now[TAKEN] + slack)
-        report_problem(v->problems, r->at, "%s: compared + refused is more than taken",
+    if (now[COMPARED] + now[REFUSED] + report_count_in(counts, "ended_early") > now[TAKEN] + slack)
+        report_problem(v->problems, r->at,
+                       "%s: compared + refused + ended_early is more than taken",
                        report_kind_name(r->kind));
 }
 

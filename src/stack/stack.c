@@ -39,11 +39,12 @@ static _Atomic(uint64_t) ended_calls,
 uint32_t stack_rules_off;
 
 static const char *const rule_names[STACK_RULES] = {
-    "dead_on_enter", "dead_on_leave",   "filter_frame",   "filter_dispatch", "handler_cut",
-    "thrown_cut",    "run_end",         "unwind_pending", "first_leave",     "finally_leave",
-    "alloc_settles", "nested_dispatch", "stale",          "live_above",      "finally_pair",
-    "duplicate",     "superseded",      "cut_goes_on",    "hidden",          "silent_pass",
-    "in_wrapper",    "suspended",       "unhooked_throws", "unhooked_gone",  "dynamic_runs",    "grace_period",
+    "dead_on_enter", "dead_on_leave",   "filter_frame",    "filter_dispatch", "handler_cut",
+    "thrown_cut",    "run_end",         "unwind_pending",  "first_leave",     "finally_leave",
+    "alloc_settles", "nested_dispatch", "stale",           "live_above",      "finally_pair",
+    "duplicate",     "superseded",      "cut_goes_on",     "hidden",          "silent_pass",
+    "in_wrapper",    "suspended",       "unhooked_throws", "unhooked_gone",   "dynamic_runs",
+    "ends_early",    "grace_period",
 };
 
 static void rules_read(void)

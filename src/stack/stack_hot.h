@@ -225,6 +225,7 @@ enum stack_rule {
     RULE_UNHOOKED,
     RULE_UNHOOKED_GONE,
     RULE_DYNAMIC_RUNS,
+    RULE_ENDS_EARLY,   /* of the comparison: without it such snapshots are differences */
     RULE_GRACE_PERIOD, /* of memory, not of frames: without it a reader meets what was given back */
     STACK_RULES
 };

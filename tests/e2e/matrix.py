@@ -109,12 +109,12 @@ def last_line(path):
         return json.loads(file.read().splitlines()[-1])
 
 
-def judge(command, folder, hooks, environment, enough, check=1, timeout=600, cwd=None):
+def judge(command, folder, hooks, environment, enough, check=1, timeout=600, cwd=None, options=(), early=False):
     """Records a command, every check-th stack compared, in all its processes. (numbers, what is wrong)."""
     logs = os.path.join(folder, 'logs')
     os.makedirs(logs)
-    result = harness.run([TOOL, 'record', '--check', str(check), '--hooks', hooks, '-o', os.path.join(logs, 'log.ndjson'), '--'] +
-                         command, timeout=timeout, env=environment, cwd=cwd or folder)
+    result = harness.run([TOOL, 'record', '--check', str(check), '--hooks', hooks, '-o', os.path.join(logs, 'log.ndjson')] +
+                         list(options) + ['--'] + command, timeout=timeout, env=environment, cwd=cwd or folder)
     paths = sorted(os.path.join(logs, file) for file in os.listdir(logs))
     if result.status or not paths:
         return None, str(result)
@@ -126,7 +126,7 @@ def judge(command, folder, hooks, environment, enough, check=1, timeout=600, cwd
             wrong.append('%s has no end' % path)
             continue
         c = harness.tool_json('compare', '--format=json', path)
-        refused = c['snapshots']['refused']
+        refused = c['snapshots']['refused'] + c['snapshots'].get('ended_early', 0)
         numbers['compared'] += c['compared']
         numbers['equal'] += c['equal']
         numbers['refused'] += refused
@@ -138,6 +138,8 @@ def judge(command, folder, hooks, environment, enough, check=1, timeout=600, cwd
                 wrong.append('%s that nothing explains: %s' % (register, classes))
         if end['lost'] or end['seen'] != end['written']:
             wrong.append('%d lost: %s' % (end['lost'], end['lost_by']))
+        if bool(c['snapshots'].get('ended_early')) != early:
+            wrong.append('%d walks ended early' % c['snapshots'].get('ended_early', 0))
         if check == 1 and c['compared'] + refused != end['seen']:
             wrong.append('%d compared + %d refused, %d allocations' % (c['compared'], refused, end['seen']))
     numbers['text'] = describe(numbers) + said(result)
@@ -156,7 +158,7 @@ def judge_threads(c, checks, share=0.02):
     if not numbers.get('walked'):
         return numbers, 'no thread was walked'
     wrong = []
-    framed = numbers['walked'] - numbers['refused']
+    framed = numbers['walked'] - numbers['refused'] - numbers.get('ended_early', 0)
     passing = sum(numbers[name] for name in PASSING)
     if numbers['mismatched']:
         wrong.append('%d of %d stopped threads differ' % (numbers['mismatched'], framed))
@@ -292,6 +294,35 @@ def mixers():
                 yield 'Rules %s %s %s seeds=1-100' % (case, framework, hooks), judged
 
 
+def nested():
+    """
+    (name, judged): exceptions inside of another's first pass, in code without hooks, and walks that end early; on every
+    runtime with each hook set, tiering and choice of methods. Random nestings under handlers that throw, a hundred seeds.
+    """
+    import test_nested
+    only = {'all': (), 'only': ('--only', 'Torture.*'), 'exclude': ('--exclude', 'Elsewhere.*')}
+    for framework, hooks, chosen in itertools.product(SETTINGS['framework'], HOOKS, only):
+        for tiering, exceptions in itertools.product(SETTINGS['tiering'], SETTINGS['exceptions']):
+            cell = Cell('Rules', framework, hooks, tiering, 'workstation', 'concurrent', exceptions)
+            walks = exceptions == 'legacy' or framework == 'net8.0'
+
+            def judged(where, cell=cell, chosen=chosen):
+                return judge(PROGRAM.command('Rules', cell.framework) + test_nested.cases(), where, cell.hooks, environment_of(cell), 10_000,
+                             options=only[chosen])
+
+            def ended(where, cell=cell, chosen=chosen, walks=walks):
+                return judge(PROGRAM.command('Rules', cell.framework) + ['--case', 'ends-early', '--scale', '20'], where,
+                             cell.hooks, environment_of(cell), 2_000, options=only[chosen], early=walks)
+            if possible(cell._asdict()):
+                yield '%s %s' % (name_of(cell), chosen), judged
+                yield '%s %s ends-early' % (name_of(cell), chosen), ended
+
+        def mixed(where, framework=framework, hooks=hooks, chosen=chosen):
+            return judge(PROGRAM.command('Rules', framework) + ['--case', 'mixer-nested', '--scale', '100'], where, hooks,
+                         harness.ENVIRONMENT, 300_000, options=only[chosen], timeout=1800)
+        yield 'Rules mixer-nested %s %s %s seeds=1-100' % (framework, hooks, chosen), mixed
+
+
 class Printer:
     def __init__(self, keep):
         self.lock = threading.Lock()
@@ -347,7 +378,7 @@ def main():
     rows = [(name_of(cell), lambda folder, cell=cell: run_cell(cell, folder)) for cell in cells]
     if arguments.all:
         # The long ones first: what shares the machine ends at about the same time.
-        rows = wanted(beside(folder)) + wanted(mixers()) + rows
+        rows = wanted(beside(folder)) + wanted(mixers()) + wanted(nested()) + rows
     with concurrent.futures.ThreadPoolExecutor(max(1, arguments.j)) as pool:
         for number, (name, judged) in enumerate(rows):
             pool.submit(printer.one, name, number, judged)

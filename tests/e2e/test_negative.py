@@ -34,6 +34,7 @@ RULES = {
     'unhooked_throws': ('net10.0', 'Rules', '--case handler-dynamic'),
     'unhooked_gone': ('net10.0', 'Rules', '--case caught-then-out-deep'),
     'dynamic_runs': ('net10.0', 'Rules', '--case filter-dynamic-twice'),
+    'ends_early': ('net8.0', 'Rules', '--case ends-early'),
     'hidden': ('net10.0', 'Rules', '--case out-of-native'),
 }
 
@@ -74,6 +75,7 @@ def compared(t, framework, program, arguments, seed=1, hooks='elt3', only=None, 
 @needs('RuntimeAsync', framework='net10.0')
 @needs('Threads', framework='net8.0')
 @needs('Rules', framework='net9.0')
+@needs('Rules', framework='net8.0')
 @each('rule', *RULES)
 def test_without(t, rule):
     t.equal(compared(t, *RULES[rule])['mismatched'], 0, 'differences with %s' % rule)

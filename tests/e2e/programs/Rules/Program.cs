@@ -50,6 +50,8 @@ static class Program
             ("finally-then-calls", FinallyThenCalls),
             ("finally-compiles", FinallyCompiles),
             ("finally-throws", FinallyThrows),
+            ("ends-early*", EndsEarly.Run),
+            ("ends-early-not*", EndsEarly.RunNot),
             ("mixer*", () => Mixer.Run(false)),
             ("mixer-first-chance*", () => Mixer.Run(true)) }).ToArray());
     }
