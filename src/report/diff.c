@@ -65,13 +65,25 @@ static uint64_t entry_hash(const void *context, uint32_t number)
 /* ---- paths ---- */
 
 /* How a method takes part in the key of a path. */
-enum { FRAME, BEGINS, CAST, SEVERAL_CALLERS };
+enum { FRAME, BEGINS, CAST, SEVERAL_CALLERS, AWAITS };
 
 static uint8_t part_of(const char *name)
 {
     static const char cast[] = "System.Runtime.CompilerServices.CastHelpers.";
     static const char types[] = "System.Runtime.CompilerServices.TypeHandle.CanCast";
 
+    static const char *const awaits[] = {"TaskAwaiter",
+                                         "ValueTaskAwaiter",
+                                         "ConfiguredTaskAwaitable",
+                                         "ConfiguredValueTaskAwaitable",
+                                         "Async",
+                                         "PoolingAsync"};
+    static const char services[] = "System.Runtime.CompilerServices.";
+
+    if (strncmp(name, services, strlen(services)) == 0)
+        for (size_t i = 0; i < COUNT_OF(awaits); i++)
+            if (strncmp(name + strlen(services), awaits[i], strlen(awaits[i])) == 0)
+                return AWAITS;
     if (strstr(name, "..cctor("))
         return BEGINS;
     if (strncmp(name, cast, strlen(cast)) == 0 || strncmp(name, types, strlen(types)) == 0)
@@ -109,6 +121,11 @@ static void fold(struct paths *p, uint32_t number)
     uint32_t parent = p->as[path->parent];
     uint8_t part = p->parts[path->method];
 
+    if (part == AWAITS) { /* how much of it is inlined depends on when it was compiled again */
+        p->as[number] = parent;
+        p->keys[number] = p->keys[parent];
+        return;
+    }
     if (part == CAST) { /* the first that casts so makes the cache grow */
         parent = REPORT_PATH_EMPTY;
     } else if (part == BEGINS) {

@@ -1,7 +1,7 @@
 /*
  * report/diff.h - logs of an older and of a newer build, row against row: what grew, what shrank, what is only on one
  * side. Rows are matched by names, never by ids: of call paths by their methods and the type allocated, so that the logs
- * may be of two builds of a program. Without `exact` recursion is folded, and what whoever comes first makes (a static
+ * may be of two builds of a program. Without `exact` recursion is folded, frames of awaiters and builders are passed over, and what whoever comes first makes (a static
  * constructor, the runtime's cache of casts) belongs to nobody else; with it instructions must be the same, too.
  *
  * A side may have several logs. What they differ by among themselves is no change.
