@@ -36,7 +36,8 @@ struct source_lines {
     const struct report_defs *defs;
     const char *const *dirs;
     size_t ndirs;
-    time_t started; /* of the recording; 0 not known */
+    time_t started;     /* of the recording; 0 not known */
+    const char *bundle; /* the program, which may be a single file; NULL not known */
     struct module_lines *modules;
     size_t module_count;
     struct answer *answers;
@@ -75,6 +76,7 @@ int source_lines_new(const struct cli_command *command, const struct report_defs
                                .dirs = dirs,
                                .ndirs = ndirs,
                                .started = started_at(header),
+                               .bundle = json_string_value(json_object_get(header, "executable")),
                                .module_count = defs->modules.count};
     s->modules = memory_zalloc(s->module_count, sizeof(*s->modules));
     if (!s->modules) {
@@ -139,11 +141,14 @@ static bool parse_mvid(const char *text, uint8_t out[SYMBOLS_MVID_SIZE])
 static struct symbols *open_build(const struct source_lines *s, const char *path,
                                   const uint8_t *mvid, struct symbols_error *error)
 {
-    const char *name = strrchr(path, '/') + 1;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     struct symbols *symbols = NULL;
     char other[PATH_MAX];
 
-    (void)symbols_open(path, s->dirs, s->ndirs, mvid, &symbols, error);
+    if (slash)
+        (void)symbols_open(path, s->dirs, s->ndirs, mvid, &symbols, error);
+    else
+        (void)symbols_open_bundled(s->bundle, path, s->dirs, s->ndirs, mvid, &symbols, error);
     if (error->reason != SYMBOLS_NO_ASSEMBLY && error->reason != SYMBOLS_OTHER_BUILD)
         return symbols;
     for (size_t i = 0; i < s->ndirs && mvid && !symbols; i++)
@@ -173,7 +178,8 @@ static void open_module(struct source_lines *s, const struct report_def *def,
     struct stat st;
 
     module->tried = true;
-    if (def->path[0] != '/') /* made in memory, or of another machine's idea of a path */
+    /* Made in memory; of another machine's idea of a path; or, with a name alone, part of a single file. */
+    if (!def->path[0] || (def->path[0] != '/' && (strpbrk(def->path, "/\\") || !s->bundle)))
         return;
     module->symbols = open_build(s, def->path, known ? mvid : NULL, &error);
     module->reason = error.reason;
@@ -217,6 +223,8 @@ static bool is_framework(const struct source_lines *s, const struct report_def *
         const struct report_def *m = report_module(s->defs, (uint32_t)i);
         const char *slash = strrchr(m->path, '/'), *own = strrchr(def->path, '/');
 
+        if (strcmp(m->name, corelib) == 0 && !slash && !own)
+            return true; /* all in one file */
         if (strcmp(m->name, corelib) == 0 && slash && own && slash - m->path == own - def->path &&
             memcmp(m->path, def->path, (size_t)(own - def->path)) == 0)
             return true;

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include "symbols/bundle.h"
 #include "symbols/error.h"
 #include "symbols/file.h"
 #include "symbols/inflate.h"
@@ -256,30 +257,57 @@ static int open_image(struct symbols_span file, const uint8_t *mvid, struct symb
     return 0;
 }
 
-int symbols_open(const char *assembly, const char *const *dirs, size_t ndirs, const uint8_t *mvid,
-                 struct symbols **out, struct symbols_error *error)
+/* With the assembly's bytes, or why there are none (err). */
+static int open_data(struct search *search, uint8_t *data, size_t size, int err,
+                     const char *const *dirs, size_t ndirs, const uint8_t *mvid,
+                     struct symbols **out, struct symbols_error *error)
 {
     struct symbols_image image;
-    struct search search = {.assembly = assembly, .image = &image};
-    uint8_t *data = NULL;
-    size_t size;
-    int err = symbols_file_read(assembly, "MZ", &data, &size, &search.error);
 
     *out = NULL;
+    search->image = &image;
     if (err == -ENOENT)
-        symbols_fail(&search.error, SYMBOLS_NO_ASSEMBLY, "there is no such file");
+        symbols_fail(&search->error, SYMBOLS_NO_ASSEMBLY, "there is no such file");
     if (!err)
-        err = open_image((struct symbols_span){data, size}, mvid, &image, &search.error);
+        err = open_image((struct symbols_span){data, size}, mvid, &image, &search->error);
     if (err) {
-        symbols_fail_at(&search.error, assembly);
+        symbols_fail_at(&search->error, search->assembly);
     } else {
-        err = search_run(&search, dirs, ndirs);
-        *out = search.found;
+        err = search_run(search, dirs, ndirs);
+        *out = search->found;
     }
     memory_free(data); /* the PDB has bytes of its own */
     if (error && err)
-        *error = search.error;
+        *error = search->error;
     else if (error)
         *error = (struct symbols_error){.reason = SYMBOLS_OK};
     return err;
+}
+
+int symbols_open(const char *assembly, const char *const *dirs, size_t ndirs, const uint8_t *mvid,
+                 struct symbols **out, struct symbols_error *error)
+{
+    struct search search = {.assembly = assembly};
+    uint8_t *data = NULL;
+    size_t size = 0;
+    int err = symbols_file_read(assembly, "MZ", &data, &size, &search.error);
+
+    return open_data(&search, data, size, err, dirs, ndirs, mvid, out, error);
+}
+
+int symbols_open_bundled(const char *bundle, const char *name, const char *const *dirs,
+                         size_t ndirs, const uint8_t *mvid, struct symbols **out,
+                         struct symbols_error *error)
+{
+    const char *slash = strrchr(bundle, '/');
+    char assembly[PATH_MAX]; /* where it would be, had it a file of its own */
+    struct search search = {.assembly = assembly};
+    uint8_t *data = NULL;
+    size_t size = 0;
+    int err = -ENOENT;
+
+    if (snprintf(assembly, sizeof(assembly), "%.*s%s", slash ? (int)(slash + 1 - bundle) : 0,
+                 bundle, name) < (int)sizeof(assembly))
+        err = symbols_bundle_read(bundle, name, &data, &size, &search.error);
+    return open_data(&search, data, size, err, dirs, ndirs, mvid, out, error);
 }

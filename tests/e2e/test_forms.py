@@ -1,7 +1,8 @@
 """Programs in the other forms they are published in."""
 import os
+import shutil
 
-from harness import HOOKS, PROGRAM, SDK_FRAMEWORK, each, tool
+from harness import HOOKS, PROGRAM, SDK_FRAMEWORK, each, needs, tool, tool_json
 
 RID = 'RuntimeIdentifier=linux-x64'
 FORMS = {
@@ -22,6 +23,38 @@ def test_published_as(t, form, hooks):
     t.equal(len(greetings), 100, 'greetings')
     for e in greetings:
         t.equal(r.log.names(e['node'])[:2], ['Hello.Program.Greet(System.Int32)', 'Hello.Program.Main(System.String[])'])
+
+
+SINGLE = dict((form, FORMS[form]) for form in ('single-file', 'single-file-with-runtime'))
+SINGLE['compressed-embedded'] = FORMS['single-file-with-runtime'] + ('EnableCompressionInSingleFile=true',
+                                                                     'DebugType=embedded')
+
+
+def own_lines(path):
+    """The program's lines that allocate, and how many of its own objects each makes: the runtime's own vary by form."""
+    rows = [r for r in tool_json('report', '--by', 'line', '--format', 'json', path)['rows'] if r.get('file')]
+    own = [(r['file'], r['line'], r['type'], r['allocs']) for r in rows if r['type'].startswith('Hello.')]
+    return sorted(own), sorted({(r['file'], r['line']) for r in rows})
+
+
+@needs('Hello')
+@each('form', *SINGLE)
+def test_a_single_file_has_the_lines_of_the_ordinary_program(t, form):
+    ordinary = own_lines(t.record(PROGRAM.command('Hello', SDK_FRAMEWORK)).path)
+    single = PROGRAM.publish('Hello', 'hello-' + form, 'TargetFramework=' + SDK_FRAMEWORK, *SINGLE[form])
+    t.true(ordinary[0] and ordinary[0][0][3] == 100, 'no lines in the ordinary form: %s' % (ordinary,))
+    t.equal(own_lines(t.record([single]).path), ordinary, 'lines')
+
+
+def test_a_single_file_that_is_gone_is_said(t):
+    program = PROGRAM.publish('Hello', 'hello-single-file', 'TargetFramework=' + SDK_FRAMEWORK, *FORMS['single-file'])
+    moved = t.path('Hello')
+    shutil.copy(program, moved)
+    r = t.record([moved])
+    os.unlink(moved)
+    result = tool('report', r.path)
+    t.equal(result.status, 0, str(result))
+    t.true('Hello' in result.errors and 'its file is gone' in result.errors, str(result))
 
 
 def test_native_ahead_of_time_programs_are_refused(t):

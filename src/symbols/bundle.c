@@ -1,0 +1,200 @@
+#include "symbols/bundle.h"
+
+#include "base/memory.h"
+
+#include "symbols/bytes.h"
+#include "symbols/error.h"
+#include "symbols/inflate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The SHA-256 of ".net core bundle". The eight bytes before it say where the header is; 0: the host has no bundle. */
+static const uint8_t mark[32] = {0x8b, 0x12, 0x02, 0xb9, 0x6a, 0x61, 0x20, 0x38, 0x72, 0x7b, 0x93,
+                                 0x02, 0x14, 0xd7, 0xa0, 0x32, 0x13, 0xf5, 0xb9, 0xe6, 0xef, 0xae,
+                                 0x33, 0x18, 0xee, 0x3b, 0x2d, 0xce, 0x24, 0xb3, 0x6a, 0xae};
+
+#define BEFORE       8         /* bytes before the mark */
+#define HOST_MAX     (1 << 28) /* bytes of a host in which the mark is looked for */
+#define PIECE        (1 << 20)
+#define MANIFEST_MAX (8 << 20) /* bytes of a header with its entries that are read */
+#define NEWEST       6
+
+struct bundle {
+    int fd;
+    uint64_t size;
+};
+
+struct entry {
+    uint64_t offset, size, packed; /* packed 0: it is as it is */
+};
+
+static bool read_at(const struct bundle *b, uint64_t offset, void *to, size_t size)
+{
+    uint8_t *at = to;
+
+    while (size) {
+        ssize_t n = pread(b->fd, at, size, (off_t)offset);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        at += n;
+        offset += (uint64_t)n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+static uint64_t read_u64(const uint8_t *at)
+{
+    return symbols_little(at, 4) | (uint64_t)symbols_little(at + 4, 4) << 32;
+}
+
+/* Where the header is; 0: this is no bundle. */
+static uint64_t find_header(const struct bundle *b)
+{
+    const size_t overlap = BEFORE + sizeof(mark);
+    uint8_t *piece = memory_alloc(PIECE + overlap), *found = NULL;
+    uint64_t header = 0;
+
+    for (uint64_t at = 0; piece && !found && at < b->size && at < HOST_MAX; at += PIECE) {
+        size_t size = b->size - at < PIECE + overlap ? (size_t)(b->size - at) : PIECE + overlap;
+
+        if (!read_at(b, at, piece, size))
+            break;
+        found = size > overlap ? memmem(piece + BEFORE, size - BEFORE, mark, sizeof(mark)) : NULL;
+    }
+    if (found)
+        header = read_u64(found - BEFORE);
+    memory_free(piece);
+    return header < b->size ? header : 0;
+}
+
+static uint64_t next_u64(struct symbols_cursor *c)
+{
+    const uint8_t *at = symbols_read_bytes(c, 8);
+
+    return at ? read_u64(at) : 0;
+}
+
+/* A text with its length before it, seven bits a byte, the lowest first. */
+static struct symbols_span next_text(struct symbols_cursor *c)
+{
+    uint32_t size = 0, byte = 0x80;
+    const uint8_t *at;
+
+    for (unsigned shift = 0; byte & 0x80 && shift < 21; shift += 7) {
+        byte = symbols_read_u8(c);
+        size |= (byte & 0x7f) << shift;
+    }
+    at = symbols_read_bytes(c, size);
+    return (struct symbols_span){at, at ? size : 0};
+}
+
+/* Returns: 0; -ENOENT: none of that name; -EBADMSG: damaged, or of a newer version. */
+static int find_entry(struct symbols_span manifest, const char *name, struct entry *out)
+{
+    struct symbols_cursor c = symbols_read(manifest);
+    uint32_t major = symbols_read_little(&c, 4), count;
+
+    symbols_read_bytes(&c, 4); /* minor */
+    count = symbols_read_little(&c, 4);
+    next_text(&c);
+    if (c.failed || !major || major > NEWEST)
+        return -EBADMSG;
+    if (major >= 2)
+        symbols_read_bytes(&c, 5 * 8); /* where two of the files are, and flags */
+    while (count-- && !c.failed) {
+        struct entry entry = {next_u64(&c), next_u64(&c), major >= 6 ? next_u64(&c) : 0};
+        struct symbols_span path;
+
+        symbols_read_u8(&c); /* type */
+        path = next_text(&c);
+        if (!c.failed && path.size == strlen(name) && memcmp(path.data, name, path.size) == 0) {
+            *out = entry;
+            return 0;
+        }
+    }
+    return c.failed ? -EBADMSG : -ENOENT;
+}
+
+static int unpack(const struct bundle *b, const struct entry *entry, uint8_t **data,
+                  struct symbols_error *error)
+{
+    uint64_t size = entry->packed ? entry->packed : entry->size;
+    uint8_t *bytes;
+    int err = 0;
+
+    if (entry->offset > b->size || size > b->size - entry->offset)
+        return symbols_fail(error, SYMBOLS_TRUNCATED,
+                            "truncated: a bundled file lies beyond its end");
+    if (entry->size > SYMBOLS_MAX_FILE)
+        return symbols_fail(error, SYMBOLS_TOO_LARGE, "a bundled file is larger than 1 GiB");
+    bytes = memory_alloc((size_t)size + 1);
+    if (!bytes)
+        return symbols_fail(error, SYMBOLS_MEMORY, "out of memory for a bundled file");
+    if (!read_at(b, entry->offset, bytes, (size_t)size))
+        err = symbols_fail(error, SYMBOLS_UNREADABLE, "a bundled file cannot be read");
+    if (err || !entry->packed) {
+        *data = bytes;
+        if (err)
+            memory_free(bytes);
+        return err;
+    }
+    err = symbols_inflate((struct symbols_span){bytes, (size_t)size}, (size_t)entry->size, data);
+    memory_free(bytes);
+    if (err == -ENOMEM)
+        return symbols_fail(error, SYMBOLS_MEMORY, "out of memory for a bundled file");
+    return err ? symbols_fail(error, SYMBOLS_DAMAGED, "damaged: a bundled file cannot be unpacked")
+               : 0;
+}
+
+static int read_from(const struct bundle *b, const char *name, uint8_t **data, size_t *size,
+                     struct symbols_error *error)
+{
+    uint64_t header = find_header(b);
+    size_t wanted = b->size - header < MANIFEST_MAX ? (size_t)(b->size - header) : MANIFEST_MAX;
+    struct entry entry;
+    uint8_t *manifest;
+    int err;
+
+    if (!header)
+        return -ENOENT;
+    manifest = memory_alloc(wanted);
+    if (!manifest)
+        return symbols_fail(error, SYMBOLS_MEMORY, "out of memory for a bundle's manifest");
+    err = read_at(b, header, manifest, wanted)
+              ? find_entry((struct symbols_span){manifest, wanted}, name, &entry)
+              : -EBADMSG;
+    memory_free(manifest);
+    if (err == -EBADMSG)
+        return symbols_fail(error, SYMBOLS_DAMAGED,
+                            "damaged: its bundle's manifest cannot be read");
+    if (err)
+        return err;
+    *size = (size_t)entry.size;
+    return unpack(b, &entry, data, error);
+}
+
+int symbols_bundle_read(const char *path, const char *name, uint8_t **data, size_t *size,
+                        struct symbols_error *error)
+{
+    struct bundle b = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
+    struct stat st;
+    int err = -ENOENT;
+
+    if (b.fd < 0)
+        return -ENOENT;
+    if (fstat(b.fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
+        b.size = (uint64_t)st.st_size;
+        err = read_from(&b, name, data, size, error);
+    }
+    close(b.fd);
+    return err;
+}
