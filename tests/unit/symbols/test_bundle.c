@@ -104,7 +104,6 @@ static void a_program_that_is_no_bundle_has_none(void **state)
 
 static void a_damaged_bundle_is_said(void **state)
 {
-    struct symbols_error error;
     uint8_t *data = NULL;
     size_t size;
 
