@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #define POOL_CHUNK 262144 /* bytes */
+#define SHARE      128    /* there are a few reservations, and threads and heaps of the program */
 
 static _Atomic(long) fail_after = -1;
 
@@ -102,6 +104,15 @@ void *memory_pages_grow(void *pages, size_t size, size_t larger)
 void *memory_pages_reserve(size_t size)
 {
     return map(size, PROT_NONE);
+}
+
+size_t memory_pages_share(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY)
+        return SIZE_MAX;
+    return (size_t)limit.rlim_cur / SHARE;
 }
 
 bool memory_pages_use(void *pages, size_t size)

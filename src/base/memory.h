@@ -44,6 +44,11 @@ void *memory_pages_reserve(size_t size);
 bool memory_pages_use(void *pages, size_t size);
 
 /*
+ * memory_pages_share - of the address space, what one reservation may take where it is limited (RLIMIT_AS); bytes.
+ */
+size_t memory_pages_share(void);
+
+/*
  * memory_file_map - part of a file, to be read; `offset` is a multiple of pages. memory_file_rest gives its pages back to
  * the kernel: what is read again comes from the file again. Returns: the bytes, for good, or NULL.
  * Threads: any. May run: anywhere; errno is kept.

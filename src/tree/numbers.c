@@ -17,6 +17,8 @@ int tree_numbers_init(struct tree_numbers *numbers, size_t size, size_t link, ui
     numbers->size = size;
     numbers->link = link;
     numbers->most = most;
+    while (bytes(numbers) > memory_pages_share() && numbers->most > CHUNK)
+        numbers->most /= 2; /* what is beyond is refused and counted; the program needs the rest */
     numbers->array = memory_pages_reserve(bytes(numbers));
     return numbers->array ? 0 : -ENOMEM;
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -43,6 +44,38 @@ static int teardown(void **state)
 static struct tree_node *child(struct tree_node *parent, uintptr_t method, uintptr_t ip)
 {
     return tree_child(tree, parent, method, ip);
+}
+
+/* The address space of this process, bytes. */
+static unsigned long address_space(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%lu", &pages), 1);
+    fclose(file);
+    return pages * 4096;
+}
+
+static void where_address_space_is_limited_it_takes_little_of_it(void **state)
+{
+    const unsigned long room = 512ul << 20;
+    struct rlimit before, limit;
+    unsigned long taken;
+
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    limit = before;
+    limit.rlim_cur = address_space() + room;
+    if (setrlimit(RLIMIT_AS, &limit))
+        skip();
+    taken = address_space();
+    assert_int_equal(make(4000000, NULL, NULL), 0);
+    taken = address_space() - taken;
+    setrlimit(RLIMIT_AS, &before);
+    assert_true(taken < room / 16);
+    assert_non_null(child(tree_root(tree), 8, 1));
 }
 
 static void a_new_tree_has_its_root(void **state)
@@ -485,6 +518,7 @@ static void threads_without_room_make_no_node_twice(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(where_address_space_is_limited_it_takes_little_of_it, teardown),
         TEST(a_new_tree_has_its_root),
         TEST(the_same_key_gives_the_same_node),
         TEST(each_part_of_the_key_tells_nodes_apart),
