@@ -25,10 +25,10 @@ Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' '$(1)' '$(2)';)
 
 # The library holds what runs inside the traced process, the command everything else (style: one-way data flow).
-LIB_DIRS := base clr stack event tree options live names values alloc families check log control profiler
+LIB_DIRS := base rcu clr stack event tree options live names values alloc families check log control profiler
 CMD_DIRS := base options report symbols cli
 
-PKGS_LIB := jansson
+PKGS_LIB := liburcu-mb jansson
 PKGS_CMD := jansson zlib libzstd libelf
 
 WARN := -Wall -Wextra -Wconversion -Wshadow -Wundef -Wvla -Wcast-qual -Wstrict-prototypes -Wmissing-prototypes
@@ -101,7 +101,7 @@ $(BUILD)/obj/src/report/schema_text.o: include/shadowtrace/log_schema.json
 # ---- What a fresh machine lacks: Debian packages; the .NET SDK is the user's.
 
 DEB_TOOLS := gcc:gcc pkg-config:pkg-config python3:python3 jq:jq
-DEB_LIBS := jansson:libjansson-dev libzstd:libzstd-dev zlib:zlib1g-dev \
+DEB_LIBS := liburcu-mb:liburcu-dev jansson:libjansson-dev libzstd:libzstd-dev zlib:zlib1g-dev \
             cmocka:libcmocka-dev libunwind:libunwind-dev libelf:libelf-dev
 
 deps:

@@ -2,7 +2,7 @@
 
 #include "alloc/site.h"
 #include "base/clock.h"
-#include "base/grace.h"
+#include "rcu/grace.h"
 #include "base/memory.h"
 #include "live/live.h"
 #include "stack/stack_hot.h"

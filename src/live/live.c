@@ -1,7 +1,7 @@
 #include "live/live.h"
 
 #include "base/atomics.h"
-#include "base/grace.h"
+#include "rcu/grace.h"
 #include "base/memory.h"
 
 #include <errno.h>

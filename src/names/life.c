@@ -3,7 +3,7 @@
  */
 #include "names/internal.h"
 
-#include "base/grace.h"
+#include "rcu/grace.h"
 #include "base/memory.h"
 #include "clr/com.h"
 #include "clr/readytorun.h"

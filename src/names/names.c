@@ -1,6 +1,6 @@
 #include "names/internal.h"
 
-#include "base/grace.h"
+#include "rcu/grace.h"
 #include "base/memory.h"
 #include "clr/com.h"
 #include "clr/scope.h"

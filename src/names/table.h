@@ -1,14 +1,14 @@
 /*
  * names/table.h - records by the runtime's id of what they are of. Every method compiled, and every allocation of a class
  * that its thread has not met lately, looks one up: an array of slots, each at most half full of them while there is
- * memory, that a reader walks without a lock. liburcu's tables abort the program when memory runs out; these refuse.
+ * memory, that a reader walks without a lock. liburcu's hash tables abort the program when memory runs out; these refuse.
  *
  *                            | names_table_find | the others
  *   find at the same time    | safe (wait-free) | safe
  *   another at the same time | safe             | the caller excludes it
  *
  * Entries are not the table's: who frees one that was
- * removed or replaced waits for a grace period (base/grace.h) before.
+ * removed or replaced waits for a grace period (rcu/grace.h) before.
  */
 #ifndef SHADOWTRACE_NAMES_TABLE_H
 #define SHADOWTRACE_NAMES_TABLE_H

@@ -3,7 +3,7 @@
 #include "profiler/profiler.h"
 
 #include "base/clock.h"
-#include "base/grace.h"
+#include "rcu/grace.h"
 
 #define REST_NS   100000000ull
 #define REST_WORK 50 /* times what it took, without it: 2 % of the resolver's time */

@@ -5,7 +5,7 @@
  */
 #include "stack/stack_hot.h"
 
-#include "base/grace.h"
+#include "rcu/grace.h"
 
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 #include "stack/stack_hot.h"
 
 #include "base/clock.h"
-#include "base/grace.h"
+#include "rcu/grace.h"
 #include "base/memory.h"
 
 #include <errno.h>

@@ -180,7 +180,10 @@ static int start(void **state)
 {
     const struct stack_config stacks = {.context = NULL};
     const struct live_config live = {.announce = announce};
+    const struct names_config names = {.info = NULL};
 
+    if (names_new(&names, &control.config.names)) /* held while stacks are copied, asked nothing */
+        return -1;
     clock_start();
     control.dump = dump_new(NULL); /* of code that may be unloaded names are asked nothing */
     if (!control.dump || stack_start(&stacks) || live_start(&live))
@@ -195,6 +198,7 @@ static int stop(void **state)
     for (unsigned i = LEVELS; i-- > 0;)
         stack_leave((uintptr_t)&methods[i], sp_of(i));
     dump_free(control.dump);
+    names_free(control.config.names);
     return document_free(state);
 }
 

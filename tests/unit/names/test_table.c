@@ -1,7 +1,7 @@
 /* Records by id: found whatever comes and goes beside them, by readers that wait for nobody. */
 #include "names/table.h"
 
-#include "base/grace.h"
+#include "rcu/grace.h"
 #include "base/memory.h"
 
 #include <errno.h>

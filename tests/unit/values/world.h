@@ -383,9 +383,11 @@ static inline void world_forget(void)
 
 static inline struct values_scope world_scope(void)
 {
+    bool listed;
+
     /* The records are the library's own and not const there. */
     return (struct values_scope){
-        .module = (struct names_module *)(uintptr_t)names_module_by_id(world.names, 1)};
+        .module = (struct names_module *)(uintptr_t)names_module_at(world.names, 1, &listed)};
 }
 
 /* A captured value as text. `cut`: so many bytes of it are there, SIZE_MAX all. To be freed with memory_free. */

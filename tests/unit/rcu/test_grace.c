@@ -1,5 +1,5 @@
 /* Grace periods: what a section reached is there until it ends, and nobody has to announce himself. */
-#include "base/grace.h"
+#include "rcu/grace.h"
 
 #include "base/atomics.h"
 
@@ -54,19 +54,12 @@ static void an_open_section_is_waited_for_and_a_nested_one_too(void **state)
 
 static _Atomic(bool) over;
 
-/* Always in one section or another. */
-static void *overlap(void *arg)
+/* In one section after another. */
+static void *one_after_another(void *arg)
 {
-    struct grace_section one = grace_enter();
-
     (void)arg;
-    while (!load_relaxed(&over)) {
-        struct grace_section next = grace_enter();
-
-        grace_leave(one);
-        one = next;
-    }
-    grace_leave(one);
+    while (!load_relaxed(&over))
+        grace_leave(grace_enter());
     return NULL;
 }
 
@@ -77,7 +70,7 @@ static void sections_that_begin_later_are_not_waited_for(void **state)
     (void)state;
     store_relaxed(&over, false);
     for (unsigned i = 0; i < READERS; i++)
-        assert_int_equal(pthread_create(&reader[i], NULL, overlap, NULL), 0);
+        assert_int_equal(pthread_create(&reader[i], NULL, one_after_another, NULL), 0);
     for (unsigned i = 0; i < 20; i++)
         grace_wait();
     store_relaxed(&over, true);
@@ -99,7 +92,7 @@ static void *read_all(void *arg)
         struct grace_section section = grace_enter();
         struct thing *thing = load_acquire(&published);
 
-        for (unsigned i = 0; i < 20; i++)
+        for (unsigned i = 0; i < 500; i++)
             *torn += load_relaxed(&thing->whole) != 1;
         grace_leave(section);
     }
@@ -135,9 +128,13 @@ static size_t seen_torn(bool waiting)
 
 static void what_is_taken_back_is_out_of_sight_after_the_wait(void **state)
 {
+    size_t seen = 0;
+
     (void)state;
     assert_int_equal(seen_torn(true), 0);
-    assert_int_not_equal(seen_torn(false), 0);
+    for (unsigned tries = 0; !seen && tries < 50; tries++)
+        seen = seen_torn(false);
+    assert_int_not_equal(seen, 0);
 }
 
 static void *one_section(void *arg)
@@ -159,6 +156,38 @@ static void threads_that_have_ended_leave_nothing_behind(void **state)
     grace_wait();
 }
 
+static pthread_key_t keys[1];
+
+/* A section in destructors too, later than ours. */
+static void section_at_the_end(void *value)
+{
+    grace_leave(grace_enter());
+    if (*(unsigned *)value && --*(unsigned *)value)
+        pthread_setspecific(keys[0], value);
+}
+
+static void *ends_in_sections(void *value)
+{
+    pthread_setspecific(keys[0], value);
+    grace_leave(grace_enter());
+    return NULL;
+}
+
+static void sections_of_ending_threads_are_waited_for_too(void **state)
+{
+    (void)state;
+    assert_int_equal(pthread_key_create(&keys[0], section_at_the_end), 0);
+    for (unsigned i = 0; i < 200; i++) {
+        unsigned rounds = i % 6;
+        pthread_t thread;
+
+        assert_int_equal(pthread_create(&thread, NULL, ends_in_sections, &rounds), 0);
+        pthread_join(thread, NULL);
+        grace_wait(); /* walks the registered threads: none of those may be on it any more */
+    }
+    assert_int_equal(pthread_key_delete(keys[0]), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +195,7 @@ int main(void)
         cmocka_unit_test(sections_that_begin_later_are_not_waited_for),
         cmocka_unit_test(what_is_taken_back_is_out_of_sight_after_the_wait),
         cmocka_unit_test(threads_that_have_ended_leave_nothing_behind),
+        cmocka_unit_test(sections_of_ending_threads_are_waited_for_too),
     };
 
     return cmocka_run_group_tests_name("grace", tests, NULL, NULL);

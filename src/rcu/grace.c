@@ -1,0 +1,120 @@
+#include "rcu/grace.h"
+
+#include "base/atomics.h"
+#include "base/memory.h"
+
+#include <pthread.h>
+#include <time.h>
+#include <urcu/urcu-mb.h>
+
+#define THREAD_BYTES 1024 /* more than the dynamic linker needs for a thread's word in liburcu */
+#define ROUNDS_MAX \
+    3 /* of destructors: later ones may be a thread's last (PTHREAD_DESTRUCTOR_ITERATIONS is 4) */
+#define SPINS    200 /* looks before the waiter sleeps: a section takes less than a microsecond */
+#define SLEEP_NS 200000
+
+enum state { UNKNOWN, REGISTERED, REFUSED };
+
+static __thread uint8_t state;  /* enum state */
+static __thread uint8_t rounds; /* of this thread's destructor */
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+static bool has_key;
+
+/*
+ * Sections of refused threads. Two sides, so that sections that begin meanwhile cannot keep the waiter waiting: it sends
+ * them to one and waits for the other.
+ */
+static _Atomic(uint32_t) sections[2];
+static _Atomic(unsigned) side;
+static pthread_mutex_t waiting = PTHREAD_MUTEX_INITIALIZER;
+
+static void thread_ends(void *unused)
+{
+    (void)unused;
+    if (state == REGISTERED)
+        urcu_mb_unregister_thread();
+    state = ++rounds < ROUNDS_MAX ? UNKNOWN : REFUSED;
+}
+
+static void make_key(void)
+{
+    has_key = pthread_key_create(&key, thread_ends) == 0;
+}
+
+/*
+ * liburcu's word of a thread is allocated by the dynamic linker at its first use, which ends the process if there is no
+ * memory: it is tried before.
+ */
+static bool has_memory(void)
+{
+    void *probe = memory_alloc(THREAD_BYTES);
+
+    memory_free(probe);
+    return probe;
+}
+
+static __attribute__((noinline)) bool thread_register(void)
+{
+    if (state == REFUSED)
+        return false;
+    pthread_once(&once, make_key);
+    if (!has_key || !has_memory() || pthread_setspecific(key, &state)) {
+        state = REFUSED;
+        return false;
+    }
+    urcu_mb_register_thread();
+    state = REGISTERED;
+    return true;
+}
+
+struct grace_section grace_enter(void)
+{
+    struct grace_section section = {GRACE_REGISTERED};
+
+    if (LIKELY(state == REGISTERED) || thread_register()) {
+        urcu_mb_read_lock();
+        return section;
+    }
+    section.counted = (int)load_relaxed(&side);
+    /* Against is_empty(), one of the two changes comes first: the waiter sees the section, or it sees what the waiter wrote. */
+    atomic_fetch_add_explicit(&sections[section.counted], 1, memory_order_acq_rel);
+    return section;
+}
+
+void grace_leave(struct grace_section section)
+{
+    if (LIKELY(section.counted == GRACE_REGISTERED))
+        urcu_mb_read_unlock();
+    else
+        atomic_fetch_sub_explicit(&sections[section.counted], 1, memory_order_acq_rel);
+}
+
+/* A change, not a load: see grace_enter(). */
+static bool is_empty(unsigned which)
+{
+    return atomic_fetch_add_explicit(&sections[which], 0, memory_order_acq_rel) == 0;
+}
+
+static void side_wait(unsigned which)
+{
+    const struct timespec pause = {0, SLEEP_NS};
+
+    for (unsigned looks = 0; !is_empty(which); looks++)
+        if (looks >= SPINS)
+            nanosleep(&pause, NULL);
+}
+
+void grace_wait(void)
+{
+    unsigned now;
+
+    pthread_mutex_lock(&waiting);
+    now = load_relaxed(&side);
+    side_wait(!now); /* who read `side` long ago and came late */
+    store_relaxed(&side, !now);
+    side_wait(now);
+    urcu_mb_synchronize_rcu();
+    pthread_mutex_unlock(&waiting);
+}
