@@ -99,6 +99,12 @@ static inline void put(struct log_calls *c, int64_t code, int64_t number)
     b->size = (size_t)(at - b->data);
 }
 
+/* A batch has begun and waits for its line, be it that there was no memory for its first event. */
+static inline bool waits(const struct log_calls *c)
+{
+    return LIKELY(c->events.size) || c->events.failed;
+}
+
 /* What it names is defined once more if this part of the log has not done so. */
 static void list_open(struct log *log, struct log_calls *c)
 {
@@ -235,7 +241,7 @@ size_t log_write_calls(struct log *log, struct log_thread *thread, const struct 
         if (*err)
             break;
         ns = ns > log->zero_ns ? ns - log->zero_ns : 0;
-        if (!c->events.size)
+        if (!waits(c))
             begin(log, thread, ns);
         c->doomed |= doomed;
         *err = take(log, c, &events[done], ns);
@@ -269,16 +275,17 @@ void log_calls_flush(struct log *log, struct log_thread *thread)
     size_t mark = b->size;
     bool full, failed;
 
-    if (!c || !c->events.size)
+    if (!c || !waits(c))
         return;
     full = c->doomed || log_file_full(log);
-    if (!full) {
+    failed = full || c->events.failed;
+    if (!failed) {
         put_head(b, thread, c);
         buffer_text(b, ",\"e\":[");
         buffer_append(b, c->events.data + 1, c->events.size - 1);
         buffer_text(b, "]}\n");
     }
-    failed = full || b->failed || c->events.failed;
+    failed |= b->failed;
     if (failed) {
         b->size = mark;
         b->failed = 0;
@@ -301,7 +308,7 @@ void log_calls_flush(struct log *log, struct log_thread *thread)
 void log_calls_flush_old(struct log *log, uint64_t now)
 {
     for (struct log_thread *thread = log->threads; thread; thread = thread->next)
-        if (thread->calls && thread->calls->events.size && now - thread->calls->began >= BATCH_NS)
+        if (thread->calls && waits(thread->calls) && now - thread->calls->began >= BATCH_NS)
             log_calls_flush(log, thread);
 }
 
