@@ -303,9 +303,12 @@ static void begin(void)
 static void end(void)
 {
     static unsigned inputs;
-    struct stack *s = stack_peek();
+    struct stack *s;
 
     memory_fail_after(-1);
+    if (!stack_peek()) /* what is refused for want of memory ends with a call above it */
+        stack_enter(method_of(0), (uintptr_t)&machine[WORDS - 1]);
+    s = stack_peek();
     if (s) {
         stack_self = &stack_none;
         store_release(&s->gone, true);
