@@ -80,14 +80,11 @@ int log_file_open(struct log *log, char *why, size_t why_size)
         if (!err && log->file.fd < 0)
             err = -errno;
     }
-    if (!err && !(log->file.path = path_absolute(path))) {
+    if (!err && (!(log->file.path = path_absolute(path)) ||
+                 (log->file.zstd && !(log->file.compressor = log->file.zstd->create())))) {
         close(log->file.fd);
         log->file.fd = -1;
-        err = -ENOMEM;
-    }
-    if (!err && log->file.zstd && !(log->file.compressor = log->file.zstd->create())) {
-        close(log->file.fd);
-        log->file.fd = -1;
+        unlink(path); /* empty, and ours: it did not exist before */
         err = -ENOMEM;
     }
     log->file.part = 1;
