@@ -24,7 +24,7 @@ COUNTED = ['valgrind', '--tool=callgrind', '--separate-threads=yes', '--smc-chec
 # valgrind cannot reserve the hundreds of gigabytes that a collector without a limit asks for. It is 50 times slower, and so
 # are to be the milliseconds after which the runtime compiles better code: those numbers are hexadecimal.
 SETTINGS = {'DOTNET_GCHeapHardLimit': '0x40000000', 'DOTNET_GCgen0size': '0x4000000', 'DOTNET_TC_CallCountingDelayMs': '0x1388'}
-OURS = re.compile(r'libshadowtrace|libjansson|libzstd|libnoop')
+OURS = re.compile(r'libshadowtrace|liburcu|libjansson|libzstd|libnoop')
 RUNTIME = re.compile(r'libcoreclr|libclrjit|libclrgc')
 OWN_THREADS = re.compile(r'\b(?:writer_main|resolver_run|threads_main|control_main|sampler_main)\b')
 SHORT = ['plain', 'alloc', 'only', 'only-sites']
