@@ -183,9 +183,9 @@ static void print_unoptimised(const struct report_row *total, FILE *out)
 
     if (total->unoptimised > 0)
         fprintf(out,
-                "  %s of the bytes are objects, mostly boxes, that only unoptimised code makes, "
-                "which does not run\n"
-                "  unless the program is recorded: --steady leaves them out\n",
+                "  %s of the bytes only when recorded (boxes of unoptimised code): --steady leaves "
+                "them "
+                "out\n",
                 text_share(&share, total->unoptimised));
 }
 
