@@ -32,7 +32,8 @@ struct selection {
     bool spares_async;
     bool has_async;       /* from .NET 10 on */
     bool corelib_without; /* .NET 10: CoreLib has none but names_method.suspends */
-    _Atomic(bool) async;  /* a method of runtime async was compiled, or such code may be precompiled */
+    _Atomic(bool)
+        async; /* a method of runtime async was compiled, or such code may be precompiled */
     _Atomic(uint64_t) spared; /* methods left without hooks for such a reason */
     pthread_mutex_t lock; /* guards what follows; held for list work and for changing the flag */
     unsigned loading;     /* modules being loaded */

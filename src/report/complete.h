@@ -68,7 +68,7 @@ struct report_tally {
     uint64_t cut;           /* allocations whose path was not kept */
     uint64_t entered;       /* calls */
     uint64_t part, skipped; /* the latest part; parts between those that were read */
-    uint64_t first, last; /* the first part; the latest that there is, read or not */
+    uint64_t first, last;   /* the first part; the latest that there is, read or not */
     struct report_rotated rotated;
 };
 

@@ -264,8 +264,7 @@ static void report(struct memory *m, enum report_by by)
     struct report_row row;
 
     report_problems_init(&problems);
-    if (report_sites_new(by,
-                         by == REPORT_BY_METHOD ? &filter : &(struct report_filter){0},
+    if (report_sites_new(by, by == REPORT_BY_METHOD ? &filter : &(struct report_filter){0},
                          &problems, &sites) == 0) {
         (void)report_sites_read_lines(sites, lines, "fuzz");
         MUST(report_sites_logical(sites) == 0);

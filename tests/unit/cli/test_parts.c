@@ -20,7 +20,7 @@ static char folder[] = "/tmp/shadowtrace-parts-XXXXXX", last[100], first[100], s
     "{\"kind\":\"node\",\"id\":1,\"parent\":0,\"method\":1,\"call\":\"native\"}\n"
 #define ALLOC(t) \
     "{\"kind\":\"alloc\",\"t\":" #t ",\"thread\":1,\"class\":1,\"bytes\":32,\"node\":1,\"il\":4}" \
-                                    "\n"
+    "\n"
 #define END(rotated) \
     "{\"kind\":\"end\",\"t\":9,\"seen\":6,\"written\":6,\"lost\":0,\"lost_by\":{},\"bytes\":192," \
     "\"part\":3," \

@@ -259,7 +259,8 @@ static void logs_behind_one_another_do_not_mix_their_ids(void **state)
     assert_int_equal(row(0).bytes, 800);
     assert_int_equal(row(1).allocs, 2); /* the same type in both */
     assert_int_equal(report_sites_defs(sites)->thread_count, 3);
-    assert_int_equal(problems.count, 1); /* node 1 of the second, though by type nobody asks for it */
+    assert_int_equal(problems.count,
+                     1); /* node 1 of the second, though by type nobody asks for it */
 }
 
 static void heaps_are_told_apart_in_the_total(void **state)
