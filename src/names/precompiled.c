@@ -3,6 +3,7 @@
  * ones a list of instantiations, written as in signatures, with System.__Canon for any reference type.
  */
 #include "names/internal.h"
+#include "names/signature.h"
 
 #include "clr/readytorun.h"
 
@@ -32,31 +33,6 @@ static struct readytorun *ready_of(struct names *names, const struct names_modul
         image && !(flags & changing))
         m->ready = readytorun_new(image, flags & COR_PRF_MODULE_FLAT_LAYOUT);
     return m->ready;
-}
-
-static const char *primitive(uint8_t element)
-{
-    static const char *const names[] = {
-        [ELEMENT_TYPE_BOOLEAN] = "System.Boolean",
-        [ELEMENT_TYPE_CHAR] = "System.Char",
-        [ELEMENT_TYPE_I1] = "System.SByte",
-        [ELEMENT_TYPE_U1] = "System.Byte",
-        [ELEMENT_TYPE_I2] = "System.Int16",
-        [ELEMENT_TYPE_U2] = "System.UInt16",
-        [ELEMENT_TYPE_I4] = "System.Int32",
-        [ELEMENT_TYPE_U4] = "System.UInt32",
-        [ELEMENT_TYPE_I8] = "System.Int64",
-        [ELEMENT_TYPE_U8] = "System.UInt64",
-        [ELEMENT_TYPE_R4] = "System.Single",
-        [ELEMENT_TYPE_R8] = "System.Double",
-        [ELEMENT_TYPE_STRING] = "System.String",
-        [ELEMENT_TYPE_TYPEDBYREF] = "System.TypedReference",
-        [ELEMENT_TYPE_I] = "System.IntPtr",
-        [ELEMENT_TYPE_U] = "System.UIntPtr",
-        [ELEMENT_TYPE_OBJECT] = "System.Object",
-    };
-
-    return element < COUNT_OF(names) ? names[element] : NULL;
 }
 
 /* A signature that is being read, in the terms of the module that the image is of. */
@@ -111,9 +87,9 @@ static bool same_type(struct reading *r, struct names_class *class, unsigned dep
         return !class || class->canon;
     if (!class)
         return false;
-    if (primitive(element))
+    if (signature_simple(element))
         return !class->rank && class->module && class->module->corelib &&
-               strcmp(names_class_resolve(r->names, class), primitive(element)) == 0;
+               strcmp(names_class_resolve(r->names, class), signature_simple(element)) == 0;
     switch (element) {
     case ELEMENT_TYPE_VALUETYPE:
     case ELEMENT_TYPE_CLASS:

@@ -506,7 +506,7 @@ static void read_compound(struct cursor *c, struct buffer *out, uint32_t kind)
     }
 }
 
-static void read_type(struct cursor *c, struct buffer *out)
+const char *signature_simple(uint32_t element)
 {
     static const char *const simple[] = {
         [ELEMENT_TYPE_VOID] = "System.Void",
@@ -528,6 +528,12 @@ static void read_type(struct cursor *c, struct buffer *out)
         [ELEMENT_TYPE_U] = "System.UIntPtr",
         [ELEMENT_TYPE_OBJECT] = "System.Object",
     };
+
+    return element < COUNT_OF(simple) ? simple[element] : NULL;
+}
+
+static void read_type(struct cursor *c, struct buffer *out)
+{
     uint32_t kind = clr_blob_byte(&c->blob);
 
     if (c->depth >= DEPTH_MAX || c->all->steps == 0)
@@ -535,8 +541,8 @@ static void read_type(struct cursor *c, struct buffer *out)
     if (c->blob.bad)
         return;
     c->all->steps--;
-    if (kind < COUNT_OF(simple) && simple[kind]) {
-        put(out, simple[kind]);
+    if (signature_simple(kind)) {
+        put(out, signature_simple(kind));
         return;
     }
     c->depth++;

@@ -51,6 +51,9 @@ bool signature_first_is_reference(const uint8_t *blob, size_t size);
  */
 bool signature_append_token(struct buffer *out, const struct signature_scope *scope, uint32_t type);
 
+/* The name of the type that an element type alone stands for; NULL: it does not stand alone. */
+const char *signature_simple(uint32_t element);
+
 /*
  * signature_append_member_name - the bare name of a mdMethodDef or mdMemberRef.
  * Returns: whether the metadata knew the token; *owner is then the type it belongs to, and blob its signature, which

@@ -118,28 +118,28 @@ static uint64_t at_hand(const struct report_tally *t, enum sst_kind kind)
     return t->records[kind] + t->rotated.records[kind];
 }
 
+const struct report_family_kind report_family_kinds[REPORT_FAMILY_KINDS] = {
+    {"threads", SST_KIND_MANAGED_THREAD}, {"modules", SST_KIND_LOAD},
+    {"classes", SST_KIND_CLASS_LOAD},     {"jit", SST_KIND_JIT},
+    {"exceptions", SST_KIND_EXCEPTION},   {"gc", SST_KIND_GC},
+    {"suspend", SST_KIND_SUSPEND},        {"transitions", SST_KIND_TRANSITION},
+    {"finalizers", SST_KIND_FINALIZER},
+};
+
 /* Lines of one kind each, so that logs without `records` can be held against the sums of their events. */
 static void hold_families(const struct report_tally *t, const json_t *end,
                           struct report_completeness *c)
 {
-    static const struct {
-        const char *family;
-        enum sst_kind kind;
-    } kinds[] = {
-        {"threads", SST_KIND_MANAGED_THREAD}, {"modules", SST_KIND_LOAD},
-        {"classes", SST_KIND_CLASS_LOAD},     {"jit", SST_KIND_JIT},
-        {"exceptions", SST_KIND_EXCEPTION},   {"gc", SST_KIND_GC},
-        {"suspend", SST_KIND_SUSPEND},        {"transitions", SST_KIND_TRANSITION},
-        {"finalizers", SST_KIND_FINALIZER},
-    };
     const json_t *events = json_object_get(end, "events");
     const json_t *values = json_object_get(end, "values");
     uint64_t posted = report_count_in(values, "posted"), lost = report_count_in(values, "lost");
     uint64_t written = posted > lost ? posted - lost : 0;
 
-    for (size_t i = 0; i < COUNT_OF(kinds); i++)
-        if (!report_member_count(json_object_get(events, kinds[i].family), "written", &written))
-            hold(c, report_kind_name(kinds[i].kind), written, at_hand(t, kinds[i].kind));
+    for (size_t i = 0; i < REPORT_FAMILY_KINDS; i++)
+        if (!report_member_count(json_object_get(events, report_family_kinds[i].family), "written",
+                                 &written))
+            hold(c, report_kind_name(report_family_kinds[i].kind), written,
+                 at_hand(t, report_family_kinds[i].kind));
     written = posted > lost ? posted - lost : 0;
     (void)report_member_count(values, "written", &written);
     if (values)

@@ -103,4 +103,13 @@ struct report_losses {
 };
 void report_losses_settle(const struct report_losses *losses, struct report_completeness *c);
 
+/* Event families (`events` of the end record) whose lines are of one kind each. */
+struct report_family_kind {
+    const char *family;
+    enum sst_kind kind;
+};
+
+#define REPORT_FAMILY_KINDS 9
+extern const struct report_family_kind report_family_kinds[REPORT_FAMILY_KINDS];
+
 #endif

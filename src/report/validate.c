@@ -1,5 +1,7 @@
 #include "report/validate.h"
 
+#include "report/complete.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -443,30 +445,21 @@ static void end_records(struct validator *v, const struct report_record *r)
 /* What the end says of the families. Lines of the log are of one kind for each family. */
 static void end_families(struct validator *v, const struct report_record *r)
 {
-    static const struct {
-        const char *family;
-        enum sst_kind kind;
-    } kinds[] = {
-        {"threads", SST_KIND_MANAGED_THREAD}, {"modules", SST_KIND_LOAD},
-        {"classes", SST_KIND_CLASS_LOAD},     {"jit", SST_KIND_JIT},
-        {"exceptions", SST_KIND_EXCEPTION},   {"gc", SST_KIND_GC},
-        {"suspend", SST_KIND_SUSPEND},        {"transitions", SST_KIND_TRANSITION},
-        {"finalizers", SST_KIND_FINALIZER},
-    };
     const json_t *events = json_object_get(r->json, "events");
 
-    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
-        const json_t *said = json_object_get(events, kinds[i].family);
+    for (size_t i = 0; i < REPORT_FAMILY_KINDS; i++) {
+        const json_t *said = json_object_get(events, report_family_kinds[i].family);
         uint64_t written = report_count_in(said, "written"), lost = report_count_in(said, "lost");
 
         if (report_count_in(said, "seen") != written + lost ||
             sum_of(json_object_get(said, "lost_by")) != lost)
             report_problem(v->problems, r->at, "end: the sums of %s do not add up",
-                           kinds[i].family);
-        if (!json_object_get(r->json, "part") && written != v->families[kinds[i].kind])
+                           report_family_kinds[i].family);
+        if (!json_object_get(r->json, "part") &&
+            written != v->families[report_family_kinds[i].kind])
             report_problem(v->problems, r->at,
                            "end: %" PRIu64 " events of %s, but %" PRIu64 " are in the log", written,
-                           kinds[i].family, v->families[kinds[i].kind]);
+                           report_family_kinds[i].family, v->families[report_family_kinds[i].kind]);
     }
 }
 
