@@ -14,13 +14,16 @@ char *buffer_grow(struct buffer *b, size_t more)
 
     while (capacity < need)
         capacity *= 2;
-    data = memory_realloc(b->data, capacity);
+    data = b->lent ? memory_alloc(capacity) : memory_realloc(b->data, capacity);
     if (!data) {
         b->failed = 1;
         return NULL;
     }
+    if (b->lent)
+        memcpy(data, b->data, b->size);
     b->data = data;
     b->capacity = capacity;
+    b->lent = 0;
     return b->data + b->size;
 }
 
@@ -123,7 +126,8 @@ void buffer_clear(struct buffer *b)
 
 void buffer_free(struct buffer *b)
 {
-    memory_free(b->data);
+    if (!b->lent)
+        memory_free(b->data);
     *b = (struct buffer)BUFFER_INIT;
 }
 
@@ -131,9 +135,13 @@ char *buffer_take(struct buffer *b)
 {
     char *text = NULL;
 
-    if (!b->failed && !b->data)
-        buffer_append(b, "", 0);
-    if (!b->failed) {
+    if (!b->failed)
+        buffer_append(b, "", 0); /* there is a NUL, at least */
+    if (!b->failed && b->lent) {
+        text = memory_alloc(b->size + 1);
+        if (text)
+            memcpy(text, b->data, b->size + 1);
+    } else if (!b->failed) {
         text = memory_realloc(b->data, b->size + 1); /* no more than it needs: it may live long */
         if (!text)
             text = b->data;

@@ -15,12 +15,20 @@ struct buffer {
     size_t size;
     size_t capacity;
     int failed; /* memory ran out at some append: the content is incomplete */
+    int lent;   /* data is not the heap's: BUFFER_ON() */
 };
 
 #define BUFFER_INIT \
     { \
-        NULL, 0, 0, 0 \
+        NULL, 0, 0, 0, 0 \
     }
+
+/* Begins in an array of the caller's, and allocates only what does not fit there. data is not NULL, even while empty. */
+#define BUFFER_ON(room) \
+    { \
+        (char *)(room), 0, sizeof(room), 0, 1 \
+    }
+#define BUFFER_TEXT_ROOM 512 /* bytes; nearly every name fits */
 
 void buffer_append(struct buffer *b, const void *data, size_t size);
 void buffer_text(struct buffer *b, const char *text);

@@ -58,7 +58,7 @@ static const char *tier_name(uint32_t version, uintptr_t rejit, bool empty_stack
 static void jit_post(struct families *f, uintptr_t function, uint64_t started, hresult status,
                      bool dynamic, uintptr_t rejit)
 {
-    struct families_draft draft = FAMILIES_DRAFT(OPTIONS_JIT, "jit");
+    struct families_draft draft = FAMILIES_DRAFT(draft, OPTIONS_JIT, "jit");
     struct names_method *method = NULL;
 
     draft.has_node = true;
@@ -111,7 +111,7 @@ void families_jit_ended(struct families *f, struct families_thread *t)
 
 void families_dynamic_unloaded(struct families *f, uintptr_t function)
 {
-    struct families_draft draft = FAMILIES_DRAFT(OPTIONS_JIT, "jit");
+    struct families_draft draft = FAMILIES_DRAFT(draft, OPTIONS_JIT, "jit");
 
     (void)function; /* of a method that is gone: it has no name any more */
     if (!families_records(f, OPTIONS_JIT))
@@ -152,7 +152,7 @@ static void load_post(struct families *f, enum thing thing, uintptr_t id, const 
                       hresult status)
 {
     static const char *const things[] = {"module", "assembly", "domain"};
-    struct families_draft draft = FAMILIES_DRAFT(OPTIONS_MODULES, "load");
+    struct families_draft draft = FAMILIES_DRAFT(draft, OPTIONS_MODULES, "load");
     char text[CLR_TEXT_UTF8_SIZE(NAME_MAX_UNITS)];
     uintptr_t assembly;
     uint32_t flags;
@@ -205,7 +205,7 @@ void families_domain_created(struct families *f, uintptr_t domain, hresult statu
 
 static void class_post(struct families *f, uintptr_t class_id, const char *event, hresult status)
 {
-    struct families_draft draft = FAMILIES_DRAFT(OPTIONS_CLASSES, "class_load");
+    struct families_draft draft = FAMILIES_DRAFT(draft, OPTIONS_CLASSES, "class_load");
     struct names_class *class;
 
     if (!families_records(f, OPTIONS_CLASSES))
@@ -260,7 +260,7 @@ static uint32_t thread_number(struct families *f, uintptr_t thread_id, bool ends
 static void thread_post(struct families *f, uintptr_t thread, const char *event, const char *key,
                         const char *text, uint64_t value)
 {
-    struct families_draft draft = FAMILIES_DRAFT(OPTIONS_THREADS, "managed_thread");
+    struct families_draft draft = FAMILIES_DRAFT(draft, OPTIONS_THREADS, "managed_thread");
 
     if (!families_records(f, OPTIONS_THREADS))
         return;

@@ -111,7 +111,7 @@ static void message_read(const struct families *f, uintptr_t object, uint32_t of
 static void step_post(struct families *f, const struct families_exception *e, const char *event,
                       uintptr_t function, bool ends)
 {
-    struct families_draft draft = FAMILIES_DRAFT(OPTIONS_EXCEPTIONS, "exception");
+    struct families_draft draft = FAMILIES_DRAFT(draft, OPTIONS_EXCEPTIONS, "exception");
 
     draft.has_node = true;
     families_text(&draft, "event", event);
@@ -174,7 +174,7 @@ static struct families_thread *thread_of(struct families *f)
 
 static void thrown_post(struct families *f, uint32_t id, uintptr_t class_id, const char *message)
 {
-    struct families_draft draft = FAMILIES_DRAFT(OPTIONS_EXCEPTIONS, "exception");
+    struct families_draft draft = FAMILIES_DRAFT(draft, OPTIONS_EXCEPTIONS, "exception");
     struct names_class *class;
 
     draft.has_node = true;

@@ -82,11 +82,12 @@ struct families_draft {
     const struct names_method *method;
     bool has_node;
     struct buffer members;
+    char room[256]; /* for most */
 };
 
-#define FAMILIES_DRAFT(family_, kind_) \
+#define FAMILIES_DRAFT(name, family_, kind_) \
     { \
-        .family = (family_), .kind = (kind_), .members = BUFFER_INIT \
+        .family = (family_), .kind = (kind_), .members = BUFFER_ON((name).room) \
     }
 
 static inline bool families_records(const struct families *f, enum options_family family)

@@ -82,7 +82,7 @@ static void put_generations(struct families_draft *draft, uint32_t mask)
 /* Collections that are inside of one another end in reverse order. */
 void families_gc_finished(struct families *f)
 {
-    struct families_draft draft = FAMILIES_DRAFT(OPTIONS_GC, "gc");
+    struct families_draft draft = FAMILIES_DRAFT(draft, OPTIONS_GC, "gc");
     struct families_gc gc = {0};
     uint64_t after[GENERATIONS];
     bool known = false;
@@ -110,7 +110,7 @@ void families_gc_finished(struct families *f)
 
 void families_finalizer_queued(struct families *f, uint32_t flags, uintptr_t object)
 {
-    struct families_draft draft = FAMILIES_DRAFT(OPTIONS_FINALIZERS, "finalizer");
+    struct families_draft draft = FAMILIES_DRAFT(draft, OPTIONS_FINALIZERS, "finalizer");
     struct clr_info *info;
     struct names_class *class;
     uintptr_t class_id;
@@ -147,7 +147,7 @@ static const char *reason_name(int32_t reason)
 
 static void suspension_post(struct families *f, const struct families_suspension *s, bool aborted)
 {
-    struct families_draft draft = FAMILIES_DRAFT(OPTIONS_SUSPEND, "suspend");
+    struct families_draft draft = FAMILIES_DRAFT(draft, OPTIONS_SUSPEND, "suspend");
 
     draft.has_node = true;
     families_text(&draft, "reason", reason_name(s->reason));

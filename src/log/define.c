@@ -36,16 +36,10 @@ static int ids_add(struct log_ids *ids, uint32_t id)
     return 0;
 }
 
-/* A member whose value may be of whatever bytes. */
 static void put_text(struct buffer *b, const char *member, const char *text)
 {
-    struct buffer valid = BUFFER_INIT;
-
-    buffer_utf8(&valid, text ? text : "");
     buffer_text(b, member);
-    buffer_json_string(b, valid.data ? valid.data : "");
-    b->failed |= valid.failed;
-    buffer_free(&valid);
+    buffer_json_string(b, text ? text : "");
 }
 
 static void put_number(struct buffer *b, const char *member, uint64_t value)

@@ -70,12 +70,13 @@ int log_emit(struct log *log, enum sst_kind kind, json_t *line)
 
 json_t *log_text(const char *text)
 {
-    struct buffer b = BUFFER_INIT;
+    char room[BUFFER_TEXT_ROOM];
+    struct buffer b = BUFFER_ON(room);
     json_t *string = NULL;
 
     buffer_utf8(&b, text ? text : "");
     if (!b.failed)
-        string = json_string(b.data ? b.data : "");
+        string = json_stringn(b.data, b.size);
     buffer_free(&b);
     return string;
 }

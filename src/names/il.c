@@ -291,7 +291,8 @@ static bool is_member(uint32_t token)
 
 static void member_of(struct clr_metadata *import, struct operand *out)
 {
-    struct buffer name = BUFFER_INIT;
+    char room[BUFFER_TEXT_ROOM];
+    struct buffer name = BUFFER_ON(room);
     const char *dot;
 
     out->member = out->token;
@@ -332,9 +333,9 @@ static struct operand *operand_of(struct search *search, uint32_t token)
 
 static uint64_t owner_text(struct search *search, struct operand *operand)
 {
-    struct buffer text = BUFFER_INIT;
+    char room[BUFFER_TEXT_ROOM];
+    struct buffer text = BUFFER_ON(room);
     uint64_t hash = operand->owner_text;
-
     bool varies;
 
     if (hash || !operand->owner)
@@ -361,7 +362,8 @@ static bool parameters_are(struct search *search, struct operand *operand)
 {
     struct signature_scope own = {.import = search->scope.import};
     struct parts *callee = &search->callee;
-    struct buffer text = BUFFER_INIT;
+    char room[BUFFER_TEXT_ROOM];
+    struct buffer text = BUFFER_ON(room);
 
     if (!operand->parameters) {
         own.type = clr_token_type(operand->owner) == mdtTypeDef ? operand->owner : 0;
@@ -416,7 +418,8 @@ static bool same_arguments(const struct search *search, uint32_t token)
     const char *text = callee->name + callee->name_size;
     size_t size = (size_t)(callee->parameters - text);
     const uint8_t *blob = NULL;
-    struct buffer b = BUFFER_INIT;
+    char room[BUFFER_TEXT_ROOM];
+    struct buffer b = BUFFER_ON(room);
     uint32_t length = 0;
     bool same;
 
@@ -562,13 +565,14 @@ static bool makes_it(struct search *search, uint32_t opcode, struct operand *ope
 static unsigned fit_type_spec(struct search *search, uint32_t opcode, uint32_t type)
 {
     const struct names_class *made = search->target->made;
-    struct buffer text = BUFFER_INIT;
+    char room[BUFFER_TEXT_ROOM];
+    struct buffer text = BUFFER_ON(room);
     unsigned fit = 0;
 
     signature_append_token(&text, &search->scope, type);
     if (opcode == OP_NEWARR)
         buffer_text(&text, "[]");
-    if (text.data && !(opcode == OP_BOX && is_variable(text.data, text.data + text.size)))
+    if (text.size && !(opcode == OP_BOX && is_variable(text.data, text.data + text.size)))
         fit = fit_type(text.data, text.data + text.size, search->made,
                        search->made + search->made_size, 0);
     buffer_free(&text);
@@ -724,14 +728,21 @@ struct fit {
 };
 
 /* All that fit, appended to a buffer of struct fit. Comparing names is what the search costs. */
-static void fits_in(struct buffer *out, struct search *search, struct reach from, bool owners)
+static void fits_in(struct buffer *out, struct search *search, struct reach from)
 {
     for (uint32_t i = 0; search->names && i < from.count; i++) {
-        struct fit found = {from.first[i].at, fit_of(search, &from.first[i], owners)};
+        struct fit found = {from.first[i].at, fit_of(search, &from.first[i], false)};
 
         if (found.fit)
             buffer_append(out, &found, sizeof(found));
     }
+}
+
+/* The best of them. */
+static void best_in(struct best *best, struct search *search, struct reach from, bool owners)
+{
+    for (uint32_t i = 0; search->names && i < from.count; i++)
+        best_add(best, from.first[i].at, fit_of(search, &from.first[i], owners));
 }
 
 /* The piece that holds an offset. */
@@ -770,14 +781,19 @@ struct near {
     uint32_t own; /* the entry's piece; pieces->count: none, the code before all entries */
     uint32_t
         first; /* first ... own are NEAR_LEADS, and mostly suffice; the rest is found when it is asked for */
-    uint8_t *level; /* the first set that each piece is in; NULL: not asked for yet */
-    struct near_fits {
+    struct near_piece {
+        uint32_t level; /* the first set that it is in */
+        uint32_t open;  /* not the piece's: the n-th that follow() has still to look at */
         uint32_t first, count;
         bool known;
-    } * piece_fits;     /* where the fits of each piece lie, once it has been searched */
+    } * piece; /* and where its fits lie, once it has been searched. One more than there are; NULL: not asked for yet */
     struct buffer fits; /* of struct fit */
     struct best leads;  /* of NEAR_LEADS, once `led` */
     bool led, failed;   /* failed: no memory */
+
+    /* Room for what is small. */
+    struct near_piece piece_room[32];
+    struct fit fit_room[32];
 };
 
 static bool leads_on(const struct il_piece *piece)
@@ -793,15 +809,15 @@ static uint32_t leading(const struct il_pieces *pieces, uint32_t own)
     return own;
 }
 
-/* Follows control from a piece through those without entry. open: room for each piece at most once, and the first. */
-static void follow(struct near *near, uint32_t *open, uint32_t from)
+/* Follows control from a piece through those without entry. Each is open at most once, and so is the first. */
+static void follow(struct near *near, uint32_t from)
 {
     const struct il_pieces *pieces = near->search->pieces;
     uint32_t count = 0;
 
-    open[count++] = from;
+    near->piece[count++].open = from;
     while (count) {
-        const struct il_piece *piece = &pieces->piece[open[--count]];
+        const struct il_piece *piece = &pieces->piece[near->piece[--count].open];
         uint32_t next[2] = {pieces->count, pieces->count};
 
         if (!piece->ends)
@@ -810,10 +826,10 @@ static void follow(struct near *near, uint32_t *open, uint32_t from)
             next[1] = piece_of(pieces, piece->jump);
         for (unsigned i = 0; i < COUNT_OF(next); i++) {
             if (next[i] >= pieces->count || pieces->piece[next[i]].mapped ||
-                near->level[next[i]] <= NEAR_FOLLOWS)
+                near->piece[next[i]].level <= NEAR_FOLLOWS)
                 continue;
-            near->level[next[i]] = NEAR_FOLLOWS;
-            open[count++] = next[i];
+            near->piece[next[i]].level = NEAR_FOLLOWS;
+            near->piece[count++].open = next[i];
         }
     }
 }
@@ -825,8 +841,8 @@ static void statement(struct near *near, uint32_t own)
     uint32_t i = statement_of(pieces, own);
 
     do
-        if (near->level[i] > NEAR_MAPPED)
-            near->level[i] = NEAR_MAPPED;
+        if (near->piece[i].level > NEAR_MAPPED)
+            near->piece[i].level = NEAR_MAPPED;
     while (++i < pieces->count && !pieces->piece[i].statement);
 }
 
@@ -836,48 +852,52 @@ static void beside(struct near *near)
     uint32_t own = near->own < pieces->count ? near->own : 0;
 
     for (uint32_t i = own; i && !pieces->piece[i - 1].mapped; i--)
-        if (near->level[i - 1] > NEAR_BESIDE)
-            near->level[i - 1] = NEAR_BESIDE;
+        if (near->piece[i - 1].level > NEAR_BESIDE)
+            near->piece[i - 1].level = NEAR_BESIDE;
     for (uint32_t i = near->own < pieces->count ? own + 1 : 0;
          i < pieces->count && !pieces->piece[i].mapped; i++)
-        if (near->level[i] > NEAR_BESIDE)
-            near->level[i] = NEAR_BESIDE;
+        if (near->piece[i].level > NEAR_BESIDE)
+            near->piece[i].level = NEAR_BESIDE;
 }
 
 static void near_init(struct near *near, struct search *search, uint32_t own)
 {
     bool piece = own < search->pieces->count;
 
-    *near = (struct near){.search = search,
-                          .own = own,
-                          .first = piece ? leading(search->pieces, own) : own,
-                          .fits = BUFFER_INIT};
+    near->search = search;
+    near->own = own;
+    near->first = piece ? leading(search->pieces, own) : own;
+    near->piece = NULL;
+    near->fits = (struct buffer)BUFFER_ON(near->fit_room);
+    near->leads = (struct best){.fit = 0};
+    near->led = near->failed = false;
 }
 
 static void near_fini(struct near *near)
 {
-    memory_free(near->level);
-    memory_free(near->piece_fits);
+    if (near->piece != near->piece_room)
+        memory_free(near->piece);
     buffer_free(&near->fits);
 }
 
-static void levels(struct near *near, uint32_t *open)
+static void levels(struct near *near)
 {
     const struct il_pieces *pieces = near->search->pieces;
     uint32_t own = near->own, first = near->first;
 
     for (uint32_t i = 0; i < pieces->count; i++)
-        near->level[i] = pieces->piece[i].mapped ? NEAR_SETS : NEAR_ANY;
+        near->piece[i].level = pieces->piece[i].mapped ? NEAR_SETS : NEAR_ANY;
     if (own < pieces->count) {
-        memset(near->level + first, NEAR_LEADS, own - first + 1);
-        follow(near, open, own);
+        for (uint32_t i = first; i <= own; i++)
+            near->piece[i].level = NEAR_LEADS;
+        follow(near, own);
         if (first && !pieces->piece[first].joins && pieces->piece[first - 1].mapped &&
             !pieces->piece[first - 1].ends)
-            near->level[first - 1] = NEAR_MAPPED;
+            near->piece[first - 1].level = NEAR_MAPPED;
         statement(near, own);
     } else if (!pieces->piece[0].mapped) {
-        near->level[0] = NEAR_FOLLOWS;
-        follow(near, open, 0);
+        near->piece[0].level = NEAR_FOLLOWS;
+        follow(near, 0);
     }
     beside(near);
 }
@@ -885,17 +905,17 @@ static void levels(struct near *near, uint32_t *open)
 /* Finds out which sets all pieces are in. Returns: whether that is known. */
 static bool widen(struct near *near)
 {
-    uint32_t count = near->search->pieces->count, *open;
+    uint32_t count = near->search->pieces->count + 1;
 
-    if (near->level || near->failed)
+    if (near->piece || near->failed)
         return !near->failed;
-    open = memory_alloc((count + 1) * sizeof(*open));
-    near->level = memory_alloc(count);
-    near->piece_fits = memory_zalloc(count, sizeof(*near->piece_fits));
-    near->failed = !open || !near->level || !near->piece_fits;
+    if (count <= COUNT_OF(near->piece_room))
+        near->piece = memset(near->piece_room, 0, sizeof(near->piece_room));
+    else
+        near->piece = memory_zalloc(count, sizeof(*near->piece));
+    near->failed = !near->piece;
     if (!near->failed)
-        levels(near, open);
-    memory_free(open);
+        levels(near);
     return !near->failed;
 }
 
@@ -903,12 +923,8 @@ static struct best best_leading(struct near *near)
 {
     const struct il_pieces *pieces = near->search->pieces;
 
-    for (uint32_t i = near->first; !near->led && i <= near->own && i < pieces->count; i++) {
-        struct reach from = reach_of(pieces, i);
-
-        for (uint32_t k = 0; near->search->names && k < from.count; k++)
-            best_add(&near->leads, from.first[k].at, fit_of(near->search, &from.first[k], false));
-    }
+    for (uint32_t i = near->first; !near->led && i <= near->own && i < pieces->count; i++)
+        best_in(&near->leads, near->search, reach_of(pieces, i), false);
     near->led = true;
     return near->leads;
 }
@@ -916,11 +932,11 @@ static struct best best_leading(struct near *near)
 /* What fits in a piece. It is searched once, however many sets ask. */
 static const struct fit *piece_fits(struct near *near, uint32_t piece, uint32_t *count)
 {
-    struct near_fits *of = &near->piece_fits[piece];
+    struct near_piece *of = &near->piece[piece];
 
     if (!of->known) {
         of->first = (uint32_t)(near->fits.size / sizeof(struct fit));
-        fits_in(&near->fits, near->search, reach_of(near->search->pieces, piece), false);
+        fits_in(&near->fits, near->search, reach_of(near->search->pieces, piece));
         of->count = (uint32_t)(near->fits.size / sizeof(struct fit)) - of->first;
         of->known = true;
     }
@@ -939,7 +955,7 @@ static struct best best_of(struct near *near, unsigned set)
     if (!widen(near))
         return best;
     for (uint32_t i = 0; i < pieces; i++) {
-        const struct fit *fit = near->level[i] > set ? NULL : piece_fits(near, i, &count);
+        const struct fit *fit = near->piece[i].level > set ? NULL : piece_fits(near, i, &count);
 
         for (uint32_t k = 0; fit && k < count; k++)
             best_add(&best, fit[k].at, fit[k].fit);
@@ -955,7 +971,7 @@ static int32_t nth_of(struct near *near, unsigned set, unsigned wanted, uint32_t
     if (!widen(near))
         return IL_UNKNOWN;
     for (uint32_t i = 0; i < pieces; i++) {
-        const struct fit *fit = near->level[i] > set ? NULL : piece_fits(near, i, &count);
+        const struct fit *fit = near->piece[i].level > set ? NULL : piece_fits(near, i, &count);
 
         for (uint32_t k = 0; fit && k < count; k++)
             if (fit[k].fit == wanted && !place--)
@@ -1021,9 +1037,9 @@ static struct ways ways_in(struct near *near, unsigned set)
     if (!widen(near))
         return w;
     for (uint32_t i = 0; i < pieces->count; i++)
-        if (near->level[i] <= set && reach_of(pieces, i).count)
+        if (near->piece[i].level <= set && reach_of(pieces, i).count)
             ways_add(&w, reach_of(pieces, i), statement_of(pieces, i),
-                     near->level[i] <= NEAR_LEADS);
+                     near->piece[i].level <= NEAR_LEADS);
     return w;
 }
 
@@ -1044,7 +1060,7 @@ static bool boxes(struct near *near, unsigned set)
     for (uint32_t i = 0; i < pieces->count; i++) {
         struct reach from = reach_of(pieces, i);
 
-        for (uint32_t k = 0; near->level[i] <= set && k < from.count; k++)
+        for (uint32_t k = 0; near->piece[i].level <= set && k < from.count; k++)
             if (from.first[k].opcode == OP_BOX)
                 return true;
     }
@@ -1142,7 +1158,7 @@ static int32_t look(const struct names_method *method, const struct il_pieces *p
     search_init(&search, method, pieces, target);
     near_init(&near, &search, own);
     found = how(&near);
-    if (near.failed)
+    if (near.failed || near.fits.failed)
         found = IL_UNKNOWN;
     near_fini(&near);
     return found;
@@ -1194,16 +1210,9 @@ int32_t il_find_lost(const struct names_method *method, const struct il_pieces *
 static int32_t only_fit(struct search *search)
 {
     const struct il_pieces *pieces = search->pieces;
-    struct buffer fits = BUFFER_INIT;
     struct best best = {.fit = 0};
 
-    fits_in(&fits, search, (struct reach){pieces->reach, pieces->reaches}, true);
-    for (size_t i = 0; i < fits.size / sizeof(struct fit); i++) {
-        const struct fit *fit = (const struct fit *)(const void *)fits.data + i;
-
-        best_add(&best, fit->at, fit->fit);
-    }
-    buffer_free(&fits);
+    best_in(&best, search, (struct reach){pieces->reach, pieces->reaches}, true);
     return best.count == 1 ? (int32_t)best.at : IL_UNKNOWN;
 }
 
@@ -1424,41 +1433,52 @@ static void mark_joins(const struct il_code *il, const uint16_t *known, struct i
     }
 }
 
-/* The content of a buffer, without the room that is left. */
-static void *fitted(struct buffer *b)
+/* Copies them into one block; without memory out stays empty. */
+static void pieces_set(struct il_pieces *out, const struct il_piece *piece, uint32_t count,
+                       const struct il_instruction *reach, uint32_t reaches)
 {
-    void *smaller = b->size ? memory_realloc(b->data, b->size) : NULL;
+    struct il_piece *block = memory_alloc(count * sizeof(*piece) + reaches * sizeof(*reach));
 
-    return smaller ? smaller : b->data;
+    if (!block)
+        return;
+    *out = (struct il_pieces){block, (struct il_instruction *)(void *)(block + count), count,
+                              reaches, false};
+    memcpy(out->piece, piece, count * sizeof(*piece));
+    memcpy(out->reach, reach, reaches * sizeof(*reach));
+    for (uint32_t i = 0; i < reaches; i++)
+        out->boxes |= reach[i].opcode == OP_BOX;
 }
+
+#define KNOWN_SMALL 512 /* bytes of IL that need no memory to be walked */
 
 int il_pieces_new(const struct names_method *method, const struct il_code *il,
                   const uint32_t *mapped, uint32_t mapped_count, struct il_pieces *out)
 {
-    uint16_t *known = memory_zalloc(il->size + 1, sizeof(*known));
-    struct buffer pieces = BUFFER_INIT, reach = BUFFER_INIT;
+    uint16_t known_room[KNOWN_SMALL] = {0}, *known = known_room;
+    struct il_piece piece_room[32];
+    struct il_instruction reach_room[32];
+    struct buffer pieces = BUFFER_ON(piece_room), reach = BUFFER_ON(reach_room);
 
     *out = (struct il_pieces){0};
+    if (il->size >= KNOWN_SMALL)
+        known = memory_zalloc(il->size + 1, sizeof(*known));
     for (uint32_t i = 0; known && i < mapped_count; i++)
         if (mapped[i] < il->size)
             known[mapped[i]] |= AT_MAPPED;
     if (known)
         walk(method, il, known, &pieces, &reach);
-    if (!known || pieces.failed || reach.failed) {
+    if (known && !pieces.failed && !reach.failed)
+        pieces_set(out, (const struct il_piece *)(void *)pieces.data,
+                   (uint32_t)(pieces.size / sizeof(*out->piece)),
+                   (const struct il_instruction *)(void *)reach.data,
+                   (uint32_t)(reach.size / sizeof(*out->reach)));
+    if (out->piece)
+        mark_joins(il, known, out);
+    if (known != known_room)
         memory_free(known);
-        buffer_free(&pieces);
-        buffer_free(&reach);
-        return -ENOMEM;
-    }
-    out->count = (uint32_t)(pieces.size / sizeof(*out->piece));
-    out->piece = fitted(&pieces);
-    out->reaches = (uint32_t)(reach.size / sizeof(*out->reach));
-    out->reach = fitted(&reach);
-    for (uint32_t i = 0; i < out->reaches; i++)
-        out->boxes |= out->reach[i].opcode == OP_BOX;
-    mark_joins(il, known, out);
-    memory_free(known);
-    return 0;
+    buffer_free(&pieces);
+    buffer_free(&reach);
+    return out->piece ? 0 : -ENOMEM;
 }
 
 bool il_pieces_sole(const struct il_code *il, struct il_pieces *out)
@@ -1472,20 +1492,13 @@ bool il_pieces_sole(const struct il_code *il, struct il_pieces *out)
             sole = in;
     if (reaches != 1 || next < il->size)
         return false;
-    *out = (struct il_pieces){memory_alloc(sizeof(*out->piece)), memory_alloc(sizeof(sole)), 1, 1,
-                              sole.opcode == OP_BOX};
-    if (!out->piece || !out->reach) {
-        il_pieces_free(out);
-        return false;
-    }
-    *out->piece = (struct il_piece){.jump = IL_NOWHERE, .statement = true, .ends = true};
-    *out->reach = sole;
-    return true;
+    pieces_set(out, &(struct il_piece){.jump = IL_NOWHERE, .statement = true, .ends = true}, 1,
+               &sole, 1);
+    return out->piece;
 }
 
 void il_pieces_free(struct il_pieces *pieces)
 {
-    memory_free(pieces->piece);
-    memory_free(pieces->reach);
+    memory_free(pieces->piece); /* and reach */
     *pieces = (struct il_pieces){0};
 }

@@ -72,11 +72,11 @@ struct names_body {
     uint32_t order; /* 0: the first that was made of the method; then 1, 2, ... as they were made */
     uint32_t ranges; /* hot first; native offsets count through them in this order */
     uint32_t entries;
-    struct clr_code_info *range;
-    struct clr_debug_il_to_native_map *map; /* by native_start_offset */
-    struct il_pieces pieces;                /* none: without IL */
-    bool again;                             /* listed already: this one is whole */
-    bool sole;                              /* without map, which one instruction does not need */
+    struct clr_code_info *range, only_range; /* mostly there is one */
+    struct clr_debug_il_to_native_map *map;  /* by native_start_offset */
+    struct il_pieces pieces;                 /* none: without IL */
+    bool again;                              /* listed already: this one is whole */
+    bool sole;                               /* without map, which one instruction does not need */
 };
 
 /*
@@ -102,7 +102,8 @@ struct names {
     struct names_config config;
     pthread_mutex_t
         making; /* guards every change of tables and records; the runtime is never called under it */
-    struct memory_pool pool; /* of methods, classes, their arguments and the tables of records */
+    struct memory_pool
+        pool; /* of methods, classes, their arguments and texts, and the tables of records */
     struct names_table method_table, class_table, module_table; /* making, to change them */
     struct names_records methods, classes, modules;
     struct names_kept kept_methods, kept_classes, kept_modules; /* making */

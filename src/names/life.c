@@ -57,11 +57,12 @@ static void args_give(struct names *names, struct names_class **args, uint32_t c
     give(names, &names->kept_args[count], args);
 }
 
-static void text_free(_Atomic(const char *) *text, const char *fallback)
+/* Text of what cannot be unloaded is the pool's. */
+static void text_free(_Atomic(const char *) *text, bool collectible, const char *fallback)
 {
     const char *made = exchange_acq_rel(text, NULL);
 
-    if (made != fallback)
+    if (collectible && made != fallback)
         memory_free((void *)(uintptr_t)made);
 }
 
@@ -97,7 +98,7 @@ void names_method_give(struct names *names, struct names_method_entry *m)
     if (!m)
         return;
     store_release(&m->life.listed, false);
-    text_free(&m->record.text, m->fallback);
+    text_free(&m->record.text, m->record.collectible, m->fallback);
     names_bodies_free(&m->record);
     args_give(names, m->record.arg, m->record.args);
     m->record.arg = NULL;
@@ -109,7 +110,7 @@ void names_class_give(struct names *names, struct names_class_entry *c)
     if (!c)
         return;
     store_release(&c->life.listed, false);
-    text_free(&c->record.text, c->fallback);
+    text_free(&c->record.text, c->record.collectible, c->fallback);
     args_give(names, c->record.arg, c->record.args);
     c->record.arg = NULL;
     give(names, &names->kept_classes, c);

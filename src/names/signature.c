@@ -379,7 +379,8 @@ static void read_method(struct cursor *c, struct buffer *out, bool with_return)
 {
     uint32_t convention = clr_blob_byte(&c->blob), kind = convention & IMAGE_CEE_CS_CALLCONV_MASK,
              count;
-    struct buffer result = BUFFER_INIT;
+    char room[128];
+    struct buffer result = BUFFER_ON(room);
     const char *separator = "";
 
     if (kind > IMAGE_CEE_CS_CALLCONV_VARARG && kind != IMAGE_CEE_CS_CALLCONV_UNMANAGED &&
@@ -413,7 +414,7 @@ static void read_method(struct cursor *c, struct buffer *out, bool with_return)
     }
     if (!c->blob.bad && with_return) {
         put(out, separator);
-        put(out, result.data ? result.data : "?");
+        put(out, result.size ? result.data : "?");
     }
     out->failed |= result.failed;
     buffer_free(&result);

@@ -232,7 +232,8 @@ static int by_native_start(const void *a, const void *b)
 static void body_free(struct names_body *body)
 {
     if (body) {
-        memory_free(body->range);
+        if (body->range != &body->only_range)
+            memory_free(body->range);
         memory_free(body->map);
         il_pieces_free(&body->pieces);
     }
@@ -269,7 +270,7 @@ static hresult ask_ranges(struct names *names, struct names_body *body)
 
     if (hr < 0 || !count)
         return hr < 0 ? hr : E_FAIL;
-    body->range = memory_alloc(count * sizeof(*body->range));
+    body->range = count == 1 ? &body->only_range : memory_alloc(count * sizeof(*body->range));
     if (!body->range)
         return E_OUTOFMEMORY;
     if (count <= max) {
@@ -311,20 +312,22 @@ static hresult ask_map(struct names *names, struct names_body *body)
 /* The statements, and which of them the map has. A body without IL of its own has none. */
 static bool ask_pieces(struct names *names, struct names_method *method, struct names_body *body)
 {
-    uint32_t *mapped, count = 0;
+    uint32_t small[MAP_SMALL], *mapped = small, count = 0;
     struct il_code il;
     int err;
 
     if (!il_of(names, method, &il))
         return true;
-    mapped = memory_alloc((body->entries + 1) * sizeof(*mapped));
+    if (body->entries > MAP_SMALL)
+        mapped = memory_alloc(body->entries * sizeof(*mapped));
     if (!mapped)
         return false;
     for (uint32_t i = 0; i < body->entries; i++)
         if (is_real(&body->map[i]))
             mapped[count++] = body->map[i].il_offset;
     err = il_pieces_new(method, &il, mapped, count, &body->pieces);
-    memory_free(mapped);
+    if (mapped != small)
+        memory_free(mapped);
     return !err;
 }
 

@@ -59,9 +59,12 @@ void text_append_class(struct buffer *out, const struct names_class *class)
         buffer_format(out, "?class 0x%08x", (unsigned)class->token);
 }
 
-/* Ends a text: cut between characters when it is too long. */
-static char *finish(struct buffer *out)
+/* Ends a text, cut between characters when it is too long. It lives as long as its record: that of one which can be
+ * unloaded is freed by itself. */
+static char *finish(struct names *names, struct buffer *out, bool collectible)
 {
+    char *text;
+
     if (out->size > TEXT_MAX && !out->failed) {
         size_t at = TEXT_MAX - strlen(ELLIPSIS);
 
@@ -70,15 +73,22 @@ static char *finish(struct buffer *out)
         memcpy(out->data + at, ELLIPSIS, sizeof(ELLIPSIS));
         out->size = at + strlen(ELLIPSIS);
     }
-    return buffer_take(out);
+    if (collectible)
+        return buffer_take(out);
+    text = out->failed ? NULL : memory_pool_zalloc(&names->pool, out->size + 1, 1);
+    if (text)
+        memcpy(text, out->data, out->size);
+    buffer_free(out);
+    return text;
 }
 
-static char *class_text(const struct names_class *class)
+static char *class_text(struct names *names, const struct names_class *class)
 {
-    struct buffer out = BUFFER_INIT;
+    char room[BUFFER_TEXT_ROOM];
+    struct buffer out = BUFFER_ON(room);
 
     text_append_class(&out, class);
-    return finish(&out);
+    return finish(names, &out, class->collectible);
 }
 
 void text_scope(const struct names_method *method, struct signature_scope *out)
@@ -102,9 +112,10 @@ void text_scope(const struct names_method *method, struct signature_scope *out)
     }
 }
 
-static char *method_text(const struct names_method *method)
+static char *method_text(struct names *names, const struct names_method *method)
 {
-    struct buffer out = BUFFER_INIT, name = BUFFER_INIT;
+    char room[BUFFER_TEXT_ROOM], name_room[BUFFER_TEXT_ROOM];
+    struct buffer out = BUFFER_ON(room), name = BUFFER_ON(name_room);
     struct signature_scope scope;
     const uint8_t *blob;
     uint32_t size, type;
@@ -125,7 +136,7 @@ static char *method_text(const struct names_method *method)
     signature_append_parameters(&out, &scope, blob, size);
     out.failed |= name.failed;
     buffer_free(&name);
-    return finish(&out);
+    return finish(names, &out, method->collectible);
 }
 
 /* ---- once per record ---- */
@@ -134,14 +145,16 @@ static char *method_text(const struct names_method *method)
  * Publishes a text. Two threads may have made it: the first wins. Without one the record's own few bytes have to do,
  * which no other thread reads before they are published here by the same comparison.
  */
-static const char *publish(_Atomic(const char *) *at, char *text, const char *fallback)
+static const char *publish(_Atomic(const char *) *at, char *text, bool collectible,
+                           const char *fallback)
 {
     const char *found = NULL;
     const char *mine = text ? text : fallback;
 
     if (cas_acq_rel(at, &found, mine))
         return mine;
-    memory_free(text);
+    if (collectible)
+        memory_free(text);
     return found;
 }
 
@@ -149,20 +162,20 @@ const char *names_class_resolve(struct names *names, struct names_class *class)
 {
     const char *text = load_acquire(&class->text);
 
-    (void)names;
     if (text)
         return text;
-    return publish(&class->text, class_text(class), names_class_entry(class)->fallback);
+    return publish(&class->text, class_text(names, class), class->collectible,
+                   names_class_entry(class)->fallback);
 }
 
 const char *names_method_resolve(struct names *names, struct names_method *method)
 {
     const char *text = load_acquire(&method->text);
 
-    (void)names;
     if (text)
         return text;
-    return publish(&method->text, method_text(method), names_method_entry(method)->fallback);
+    return publish(&method->text, method_text(names, method), method->collectible,
+                   names_method_entry(method)->fallback);
 }
 
 const char *names_class_text(const struct names_class *class)

@@ -388,6 +388,45 @@ static void taking_gives_the_text_and_empties_the_buffer(void **state)
     memory_fail_after(-1);
 }
 
+static void what_fits_in_lent_room_allocates_nothing(void **state)
+{
+    char room[16];
+    struct buffer b = BUFFER_ON(room);
+    char *text;
+
+    (void)state;
+    memory_fail_after(0);
+    buffer_text(&b, "fifteen letters");
+    assert_false(b.failed);
+    assert_ptr_equal(b.data, room);
+    buffer_char(&b, '!');
+    assert_true(b.failed);
+    assert_string_equal(b.data, "fifteen letters");
+    assert_null(buffer_take(&b)); /* marked */
+    b = (struct buffer)BUFFER_ON(room);
+    buffer_text(&b, "lent");
+    assert_null(buffer_take(&b)); /* a text of its own takes memory */
+    memory_fail_after(-1);
+    b = (struct buffer)BUFFER_ON(room);
+    text = buffer_take(&b);
+    assert_string_equal(text, "");
+    memory_free(text);
+    b = (struct buffer)BUFFER_ON(room);
+    buffer_text(&b, "fifteen letters");
+    buffer_text(&b, " and more");
+    assert_string_equal(b.data, "fifteen letters and more");
+    assert_ptr_not_equal(b.data, room);
+    text = buffer_take(&b);
+    assert_string_equal(text, "fifteen letters and more");
+    memory_free(text);
+    b = (struct buffer)BUFFER_ON(room);
+    buffer_text(&b, "lent");
+    text = buffer_take(&b);
+    assert_ptr_not_equal(text, room);
+    assert_string_equal(text, "lent");
+    memory_free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -406,6 +445,7 @@ int main(void)
                                   memory_is_back),
         cmocka_unit_test_teardown(a_failed_first_append_leaves_nothing, memory_is_back),
         cmocka_unit_test_teardown(taking_gives_the_text_and_empties_the_buffer, memory_is_back),
+        cmocka_unit_test_teardown(what_fits_in_lent_room_allocates_nothing, memory_is_back),
     };
 
     return cmocka_run_group_tests_name("base/buffer", tests, NULL, NULL);

@@ -321,19 +321,29 @@ static void any_text_is_taken_apart(void **state)
 
 static void without_memory_nothing_is_found_and_nothing_leaks(void **state)
 {
-    static const uint8_t code[] = {CALL(2), CALL(3), RET};
-    const struct il_code il = {code, sizeof(code)};
+    static const uint8_t code[] = {CALL(2), CALL(3), RET}, call[] = {CALL(2)};
+    uint8_t calls[200 * sizeof(call)]; /* more than lies on the stack */
+    const struct il_code il = {code, sizeof(code)}, large = {calls, sizeof(calls)};
     const struct il_target target = {.callee = "App.Program.Second()"};
     struct il_pieces pieces;
     int32_t found = IL_UNKNOWN;
 
     (void)state;
-    for (long n = 0; n < 2; n++) {
+    memory_fail_after(0);
+    assert_int_not_equal(il_pieces_new(caller, &il, NULL, 0, &pieces), 0);
+    assert_null(pieces.piece);
+    for (size_t at = 0; at < sizeof(calls); at += sizeof(call))
+        memcpy(calls + at, call, sizeof(call));
+    for (long n = 0; n < 4;
+         n++) { /* what leads there, pieces, instructions, and the block of both */
         memory_fail_after(n);
-        assert_int_not_equal(il_pieces_new(caller, &il, NULL, 0, &pieces), 0);
+        assert_int_not_equal(il_pieces_new(caller, &large, NULL, 0, &pieces), 0);
         memory_fail_after(-1);
         assert_null(pieces.piece);
     }
+    assert_int_equal(il_pieces_new(caller, &large, NULL, 0, &pieces), 0);
+    assert_int_equal(pieces.reaches, 200);
+    il_pieces_free(&pieces);
     assert_int_equal(il_pieces_new(caller, &il, NULL, 0, &pieces), 0);
     for (long n = 0; n < 100 && found == IL_UNKNOWN; n++) {
         memory_fail_after(n);
