@@ -222,34 +222,41 @@ bool log_file_due(const struct log *log)
     return max && log->file.part_bytes >= max / 2 && !log->file.error; /* two parts are kept */
 }
 
+static int part_name(const struct log_file *file, unsigned number, char name[PATH_MAX])
+{
+    int length = snprintf(name, PATH_MAX, "%s.%u", file->path, number);
+
+    return length > 0 && length < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
 /*
- * Gives the present part a name of its own: PATH.1, or with `keep` the first PATH.N that is free. PATH.1 is overwritten
- * only if it is a part of ours. 0 or -errno.
+ * Gives the present part a name of its own: the first of PATH.1, PATH.2, ... that is free, or without `keep` that of the
+ * part before, which is overwritten if it is where we put it. The number in the name, or -errno.
  */
 static int rename_part(struct log *log, bool keep, char older[PATH_MAX])
 {
     struct log_file *file = &log->file;
     struct stat st;
-    int length;
+    int err;
 
-    for (unsigned n = 1; n <= file->part; n++) {
-        bool ours;
-
-        length = snprintf(older, PATH_MAX, "%s.%u", file->path, n);
-        if (length < 0 || length >= PATH_MAX)
-            return -ENAMETOOLONG;
-        ours = !keep && file->older_inode && !lstat(older, &st) && st.st_ino == file->older_inode;
-        if (!renameat2(AT_FDCWD, file->path, AT_FDCWD, older, ours ? 0 : RENAME_NOREPLACE)) {
-            if (ours) {
-                log_tally_add(&log->gone, &file->older_tally);
-                log->gone_parts++;
-            }
-            return 0;
-        }
-        if (!keep || errno != EEXIST)
-            break;
+    if (!keep && file->older_number && !part_name(file, file->older_number, older) &&
+        !lstat(older, &st) && st.st_ino == file->older_inode) {
+        if (rename(file->path, older))
+            return -errno;
+        log_tally_add(&log->gone, &file->older_tally);
+        log->gone_parts++;
+        return (int)file->older_number;
     }
-    return -errno;
+    for (unsigned n = 1; n <= file->part + MOST_NAMES; n++) {
+        err = part_name(file, n, older);
+        if (err)
+            return err;
+        if (!renameat2(AT_FDCWD, file->path, AT_FDCWD, older, RENAME_NOREPLACE))
+            return (int)n;
+        if (errno != EEXIST)
+            return -errno;
+    }
+    return -EEXIST;
 }
 
 static void flush_last(struct log *log)
@@ -260,16 +267,17 @@ static void flush_last(struct log *log)
         log_file_flush(log);
 }
 
-/* What the present file is called now; it is PATH.1 unless it was moved by others. */
-static void remember_older(struct log *log, bool renamed, const char *older)
+/* What the present file is called now: PATH.number, or with number 0 what others have called it. */
+static void remember_older(struct log *log, unsigned number, const char *older)
 {
     struct log_file *file = &log->file;
     struct stat st;
 
     memory_free(file->older);
     file->older = memory_strdup(older);
-    if (!renamed)
+    if (!number)
         return;
+    file->older_number = number;
     file->older_inode = fstat(file->fd, &st) ? 0 : st.st_ino;
     file->older_tally = log->put;
     log_tally_take(&file->older_tally, &log->part_began);
@@ -281,7 +289,7 @@ int log_file_reopen(struct log *log, bool aside)
     char older[PATH_MAX];
     int err = aside ? rename_part(log, true, older) : 0, fd;
 
-    if (err)
+    if (err < 0)
         return err;
     fd = open(file->path, OPEN_FLAGS, 0600);
     if (fd < 0) {
@@ -323,16 +331,16 @@ int log_file_next(struct log *log, bool keep)
     struct log_file *file = &log->file;
     char older[PATH_MAX];
     bool in_place = log_fate_in_place(file);
-    int err, fd;
+    int err, number, fd;
 
     flush_last(log);
     if (file->error || file->buffer.size || file->packed.size)
         return -EAGAIN;
     if (!in_place) /* somebody has moved it: nothing is to be renamed, nor overwritten */
         snprintf(older, sizeof(older), "%s", file->fate.moved ? file->fate.moved : "");
-    err = in_place ? rename_part(log, keep, older) : 0;
-    if (err)
-        return err;
+    number = in_place ? rename_part(log, keep, older) : 0;
+    if (number < 0)
+        return number;
     fd = open(file->path, OPEN_FLAGS, 0600);
     if (fd < 0) {
         err = -errno;
@@ -340,7 +348,7 @@ int log_file_next(struct log *log, bool keep)
             rename(older, file->path); /* the old file goes on; it has just grown too large */
         return err;
     }
-    remember_older(log, in_place, older);
+    remember_older(log, (unsigned)number, older);
     close(file->fd);
     file->fd = fd;
     file->part++;

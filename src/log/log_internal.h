@@ -81,8 +81,9 @@ struct log_file {
         packed_put; /* --compress: `put` as of what is in the file for sure; as of `packed` */
     int error;      /* errno of the last failure, 0 while writing works */
     char *path;
-    char *older;          /* what the part before is called now; NULL: there was none */
-    uint64_t older_inode; /* of PATH.1, if it is a part of ours: the next one may overwrite it; 0 */
+    char *older;           /* what the part before is called now; NULL: there was none */
+    uint64_t older_inode;  /* of PATH.older_number, a part of ours: the next one may overwrite it */
+    uint32_t older_number; /* 0: there is none */
     struct log_tally older_tally; /* what is in it */
     struct log_file_fate fate;
     bool

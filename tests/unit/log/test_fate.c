@@ -188,6 +188,39 @@ static void what_is_left_of_a_log_that_is_cut_in_the_middle_is_set_aside(void **
     cut_to(100);
 }
 
+/* What is left is in nobody's way: the parts after it keep to the limit. */
+static void a_limited_log_that_is_cut_in_the_middle_stays_limited(void **state)
+{
+    char path[200];
+    struct stat status;
+    json_t *lines, *end;
+    bool cut;
+
+    (void)state;
+    w->options.max_log = 100000;
+    start(w);
+    allocate_many(200);
+    settle(200);
+    assert_int_equal(truncate(w->path, 10000), 0);
+    allocate_many(20000);
+    stop(w);
+    assert_int_equal(stat(w->path, &status), 0);
+    assert_true(status.st_size <= 100000);
+    lines = json_array();
+    for (int i = 1; i <= 2; i++) { /* what is left, and the part before the last */
+        snprintf(path, sizeof(path), "%s.%d", w->path, i);
+        end = lines_read(path, &cut);
+        json_array_extend(lines, end);
+        json_decref(end);
+        unlink(path);
+    }
+    end = read_path(w->path);
+    json_array_extend(lines, end);
+    json_decref(end);
+    expect_all_told(lines, 20200);
+    json_decref(lines);
+}
+
 static void a_log_that_is_removed_begins_anew_in_its_place(void **state)
 {
     json_t *lines;
@@ -261,6 +294,7 @@ int main(void)
         TEST(a_log_that_is_moved_and_replaced_leaves_the_other_file_alone),
         TEST(a_log_that_is_truncated_begins_anew_and_counts_what_was_cut),
         TEST(what_is_left_of_a_log_that_is_cut_in_the_middle_is_set_aside),
+        TEST(a_limited_log_that_is_cut_in_the_middle_stays_limited),
         TEST(a_log_that_is_removed_begins_anew_in_its_place),
         TEST(a_log_that_is_removed_and_replaced_counts_as_gone),
         TEST(parts_that_are_overwritten_are_counted),

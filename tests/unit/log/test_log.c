@@ -1270,6 +1270,7 @@ static void no_line_is_missing_between_two_parts(void **state)
 static void somebody_elses_file_is_not_taken_for_an_older_part(void **state)
 {
     char path[128], line[64] = "";
+    struct stat status;
     FILE *file;
 
     (void)state;
@@ -1281,6 +1282,13 @@ static void somebody_elses_file_is_not_taken_for_an_older_part(void **state)
     assert_non_null(fgets(line, sizeof(line), file));
     fclose(file);
     assert_string_equal(line, "somebody else's\n");
+    assert_true(w->log->file.part > 2); /* nor does it keep the log from being parted */
+    assert_int_equal(stat(w->path, &status), 0);
+    assert_true(status.st_size <= 100000);
+    snprintf(path, sizeof(path), "%s.2", w->path);
+    assert_int_equal(stat(path, &status), 0);
+    assert_true(status.st_size <= 100000);
+    unlink(path);
 }
 
 /* ---- the status file ---- */
