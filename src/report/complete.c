@@ -250,19 +250,19 @@ static void which_parts(char *to, size_t room, uint64_t from, uint64_t last)
         snprintf(to, room, "%llu to %llu", (unsigned long long)from, (unsigned long long)last);
 }
 
-/* Parts that are gone are no longer there to be read: these are the earliest. */
+/* Parts that are gone are no longer there to be read. With --max-log these are the earliest. */
 static void parts(const struct report_tally *t, const json_t *end, struct report_completeness *c)
 {
     uint64_t before = t->first > 1 ? t->first - 1 : 0, last = t->last;
-    uint64_t gone = t->rotated.parts, missing = t->skipped;
+    uint64_t gone = t->rotated.parts, missing = before + t->skipped;
     char which[48] = "";
 
     (void)report_member_count(end, "part", &last);
     if (!t->begun)
         last = t->part; /* nothing says which parts there are */
-    missing += before > gone ? before - gone : 0;
+    missing = missing > gone ? missing - gone : 0;
     missing += last > t->part ? last - t->part : 0;
-    if (before > gone)
+    if (before > gone && !t->skipped)
         which_parts(which, sizeof(which), gone + 1, before);
     else if (last > t->part)
         which_parts(which, sizeof(which), t->part + 1, last);
@@ -280,9 +280,10 @@ void report_tally_settle(const struct report_tally *tally, const json_t *end,
         lines += t->records[kind];
     if (!t->begun && !lines)
         return;
-    if (t->first == 1 && !t->skipped) /* somebody had kept them, and they were read */
-        memset(&t->rotated, 0, sizeof(t->rotated));
     end = t->ended ? end : NULL;
+    if (t->first == 1 && !t->skipped && !json_object_get(json_object_get(end, "file"), "truncated"))
+        /* somebody had kept them, and they were read */
+        memset(&t->rotated, 0, sizeof(t->rotated));
     report_gap_add(c, REPORT_GAP_NO_END, NULL, NULL, !end, 0);
     parts(t, end, c);
     if (end)

@@ -33,6 +33,7 @@ static char folder[] = "/tmp/shadowtrace-parts-XXXXXX", last[100], first[100], s
     ",\"rotated_out\":{\"parts\":1,\"allocs\":1,\"bytes\":32,\"records\":{\"header\":1," \
     "\"thread\":1," \
     "\"class\":1,\"method\":1,\"node\":1,\"alloc\":1}}"
+#define CUT ",\"rotated_out\":{\"parts\":1,\"allocs\":1,\"bytes\":32,\"records\":{\"alloc\":1}}"
 #define PART3_ROTATED \
     HEADER(",\"part\":3", ROTATED) DEFINITIONS ALLOC(4) ALLOC(5) ALLOC(6) END(ROTATED)
 
@@ -136,6 +137,32 @@ static void parts_that_were_overwritten_are_told(void **state)
     expect(RUN(&cmd_validate, "validate", last), "1 part is gone", true);
 }
 
+/* As with a log that was removed, and those before and after it moved away: what was kept is not the end of what there was. */
+static void a_part_in_the_middle_that_is_gone_is_not_called_missing(void **state)
+{
+    (void)state;
+    unlink(second);
+    store(first, HEADER("", "") DEFINITIONS ALLOC(1) ALLOC(2));
+    store(last, PART3_ROTATED);
+    expect(REPORT(last), "5 allocations, 160 bytes", true);
+    expect(REPORT(last), "1 part is gone", true);
+    expect(REPORT(last), "missing", false);
+}
+
+#define TRUNCATED ",\"file\":{\"truncated\":500}"
+
+/* The part that was cut is there, and is gone: what is left of it does not make it whole. */
+static void what_was_cut_off_a_part_is_gone_too(void **state)
+{
+    (void)state;
+    store(first, HEADER("", "") DEFINITIONS ALLOC(1));
+    store(second, PART2);
+    store(last, HEADER(",\"part\":3", CUT) DEFINITIONS ALLOC(4) ALLOC(5) END(CUT TRUNCATED));
+    expect(REPORT(last), "5 allocations, 160 bytes", true);
+    expect(REPORT(last), "1 part is gone", true);
+    expect(REPORT(last), "missing", false);
+}
+
 static void files_of_other_recordings_are_left_alone(void **state)
 {
     (void)state;
@@ -154,6 +181,8 @@ int main(void)
         cmocka_unit_test_setup(a_part_alone_says_so, all_parts),
         cmocka_unit_test_setup(missing_parts_are_named, all_parts),
         cmocka_unit_test_setup(parts_that_were_overwritten_are_told, all_parts),
+        cmocka_unit_test_setup(a_part_in_the_middle_that_is_gone_is_not_called_missing, all_parts),
+        cmocka_unit_test_setup(what_was_cut_off_a_part_is_gone_too, all_parts),
         cmocka_unit_test_setup(files_of_other_recordings_are_left_alone, all_parts),
     };
 
