@@ -61,6 +61,7 @@ struct rule {
 
 struct report_schema {
     json_t *document;
+    bool shipped;
     struct rule *all, *root;
 };
 
@@ -310,11 +311,18 @@ int report_schema_new(const char *text, size_t size, struct report_schema **out,
     }
     if (!err)
         err = compile(&c, schema->document, &schema->root);
+    if (!err)
+        schema->shipped = text == report_schema_text;
     if (err)
         report_schema_free(schema);
     else
         *out = schema;
     return err;
+}
+
+bool report_schema_is_shipped(const struct report_schema *schema)
+{
+    return schema->shipped;
 }
 
 void report_schema_free(struct report_schema *schema)

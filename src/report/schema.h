@@ -27,6 +27,9 @@ int report_schema_new(const char *text, size_t size, struct report_schema **out,
                       size_t why_size);
 void report_schema_free(struct report_schema *schema);
 
+/* Whether it was made from report_schema_text. */
+bool report_schema_is_shipped(const struct report_schema *schema);
+
 /*
  * report_schema_check - hold a value against the schema. Where a oneOf tells its branches apart by
  * the constant that each gives one member ("kind"), the complaint is that of the branch which the

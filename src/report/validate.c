@@ -762,7 +762,7 @@ static int validator_init(struct validator *v, const char *file, const struct re
     int err = 0;
 
     memset(out, 0, sizeof(*out));
-    *v = (struct validator){.schema = schema, .shipped = !schema, .problems = problems, .out = out};
+    *v = (struct validator){.schema = schema, .problems = problems, .out = out};
     report_parser_init(&v->parser);
     problems->file = file;
     if (!schema) {
@@ -770,6 +770,7 @@ static int validator_init(struct validator *v, const char *file, const struct re
             report_schema_new(report_schema_text, report_schema_size(), &v->own, why, sizeof(why));
         v->schema = v->own;
     }
+    v->shipped = !err && report_schema_is_shipped(v->schema);
     return err;
 }
 
