@@ -36,7 +36,7 @@ ifneq ($(WERROR),)
 WARN += -Werror
 endif
 OPT ?= -O2 -g
-CPPFLAGS_ALL = -D_GNU_SOURCE -DSHADOWTRACE_VERSION='"$(VERSION)"' -Isrc -Iinclude -I. -I$(BUILD)/gen $(if $(NEGATIVE),-DSHADOWTRACE_NEGATIVE) $(CPPFLAGS)
+CPPFLAGS_ALL = -D_GNU_SOURCE -DSHADOWTRACE_VERSION='"$(VERSION)"' -Isrc -Iinclude -I. -I$(BUILD)/gen $(RULES_OFF) $(CPPFLAGS)
 CFLAGS_ALL = -std=c11 $(OPT) $(WARN) -fPIC -fvisibility=hidden -fno-omit-frame-pointer -ftls-model=initial-exec \
              $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined) $(if $(FUZZING),-fsanitize-coverage=trace-pc) $(if $(findstring thread,$(SAN)),-Wno-tsan) \
              $(PKG_CFLAGS) $(CFLAGS)
@@ -49,7 +49,11 @@ archive = $(firstword $(wildcard $(shell $(CC) -print-file-name=lib$(1).a)) -l$(
 LIBS_CMD = $(foreach lib,elf zstd z,$(call archive,$(lib))) $(LIBS_SHARED)
 LIBS_TEST = $(sort $(LIBS_LIB) $(LIBS_SHARED)) $(shell pkg-config --libs cmocka 2>/dev/null)
 
-objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard $(foreach d,$(1),src/$(d)/*.c)))
+# With NEGATIVE=1 only what knows of the rules (by stack_hot.h) is compiled again, and the rest is taken from beside it.
+RULE_DIRS := stack alloc values families check profiler
+PLAIN := $(BUILD:%/negative=%)
+folder_of = $(if $(filter $(RULE_DIRS),$(1)),$(BUILD),$(PLAIN))
+objects = $(foreach d,$(1),$(patsubst %.c,$(call folder_of,$(d))/obj/%.o,$(wildcard src/$(d)/*.c)))
 HOOK_OBJ := $(patsubst %,$(BUILD)/obj/%.o,$(basename $(wildcard hooks/*.c hooks/$(CPU)/*.S)))
 LIB_OBJ := $(filter-out %/offsets.o,$(call objects,$(LIB_DIRS))) $(HOOK_OBJ)
 CMD_OBJ := $(call objects,$(CMD_DIRS))
@@ -76,9 +80,16 @@ $(CMD): $(CMD_OBJ)
 $(SCHEMA): include/shadowtrace/log_schema.json
 	$(Q)mkdir -p $(@D) && cp $< $@
 
-$(BUILD)/obj/%.o: %.c
-	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+define compiled
+$(1)/obj/%.o: %.c
+	@mkdir -p $$(@D)
+	$$(call say,CC,$$<)$$(CC) $$(CPPFLAGS_ALL) $$(CFLAGS_ALL) -MMD -MP -c -o $$@ $$<
+endef
+$(foreach folder,$(sort $(BUILD) $(PLAIN)),$(eval $(call compiled,$(folder))))
+
+ifneq ($(NEGATIVE),)
+$(BUILD)/%: private RULES_OFF := -DSHADOWTRACE_NEGATIVE
+endif
 
 # Runs in hooks, whose stubs save no vector registers around it.
 $(BUILD)/obj/src/families/calls_hot.o: CFLAGS_ALL += -mgeneral-regs-only
@@ -94,9 +105,9 @@ $(BUILD)/gen/stack_offsets.h: src/stack/offsets.c src/stack/stack_hot.h src/stac
 	  | sed -n 's/^.*->\([A-Z_]*\) \$$\([0-9]*\).*$$/#define \1 \2/p' > $@
 
 # The schema is part of the command.
-$(BUILD)/obj/src/report/schema_text.o: include/shadowtrace/log_schema.json
+$(PLAIN)/obj/src/report/schema_text.o: include/shadowtrace/log_schema.json
 
--include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+-include $(shell find $(sort $(BUILD)/obj $(PLAIN)/obj) -name '*.d' 2>/dev/null)
 
 # ---- What a fresh machine lacks: Debian packages; the .NET SDK is the user's.
 
@@ -154,9 +165,11 @@ fuzz:
 fuzz-programs: $(FUZZ)
 
 # A sanitized library cannot live in an unsanitized dotnet: there the unit tests and corpora are what is run.
+# Unless the user says how many jobs, there are as many as processors.
+ALL_PROCESSORS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 check: deps
-	$(Q)$(MAKE) --no-print-directory all unit
-	$(Q)$(if $(SAN),,$(MAKE) --no-print-directory NEGATIVE=1 build/negative/libshadowtrace.so)
+	$(Q)$(MAKE) --no-print-directory $(ALL_PROCESSORS) all unit
+	$(Q)$(if $(SAN),,$(MAKE) --no-print-directory $(ALL_PROCESSORS) NEGATIVE=1 build/negative/libshadowtrace.so)
 	$(Q)python3 tests/check.py $(BUILD) $(if $(SAN),--only unit --only fuzz)
 
 check-all: check

@@ -4,14 +4,18 @@
 usage: tests/check.py BUILD [--only PART]...
 
 Parts: unit (cmocka programs), fuzz (corpora replayed), product (exported symbols, thread-local size, headers that
-compile alone), examples (each run), e2e (the real runtime; tests/e2e/run.py).
+compile alone), examples (each run), e2e (the real runtime; tests/e2e/run.py). The programs of e2e are built while the
+others run, of which there are as many at once as there are processors, and one more: many only wait.
 """
 import argparse
+import concurrent.futures
+import contextlib
 import os
 import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -26,15 +30,18 @@ def take_signals():
 
 class Totals:
     def __init__(self):
+        self.lock = threading.Lock()
         self.passed = self.failed = self.skipped = 0
 
-    def one(self, name, ok, output='', seconds=0.0):
-        print('%-6s %-60s %5.1f s' % ('ok' if ok else 'FAIL', name, seconds), flush=True)
-        if ok:
-            self.passed += 1
-        else:
-            self.failed += 1
-            print('       ' + output.strip().replace('\n', '\n       '), flush=True)
+    def one(self, name, ok, output='', seconds=0.0, passed=0, failed=0):
+        """passed, failed: how many tests it stands for; one at least."""
+        line = '%-6s %-60s %5.1f s' % ('ok' if ok else 'FAIL', name, seconds)
+        if not ok:
+            line += '\n       ' + output.strip().replace('\n', '\n       ')
+        with self.lock:
+            print(line, flush=True)
+            self.passed += max(passed, ok)
+            self.failed += max(failed, not ok)
 
 
 def run(command, timeout, **more):
@@ -57,21 +64,28 @@ def files_in(folder, ending=''):
                 yield os.path.join(path, name)
 
 
-def unit(build, totals):
+def unit_one(program, name, totals):
     """A cmocka program counts each of its tests; one that dies counts as one failure more."""
+    start = time.monotonic()
+    status, output = run([program], 300) if os.path.exists(program) else (127, 'not built')
+    passed = len(re.findall(r'^\[       OK \]', output, re.M))
+    failed = len(set(re.findall(r'^\[  FAILED  \] (?:\S+: )?(\w+)$', output, re.M)))
+    totals.one('unit %s (%d tests)' % (name, passed + failed), status == 0 and passed > 0, output, time.monotonic() - start,
+               passed, failed)
+
+
+def unit(build, totals):
     for source in files_in(os.path.join(ROOT, 'tests/unit'), '.c'):
         name = os.path.relpath(source, os.path.join(ROOT, 'tests/unit'))[:-2]
         if not os.path.basename(name).startswith('test_'):
             continue
-        start = time.monotonic()
-        program = os.path.join(build, 'unit', name)
-        status, output = run([program], 300) if os.path.exists(program) else (127, 'not built')
-        passed = len(re.findall(r'^\[       OK \]', output, re.M))
-        failed = len(set(re.findall(r'^\[  FAILED  \] (?:\S+: )?(\w+)$', output, re.M)))
-        ok = status == 0 and passed > 0
-        totals.one('unit %s (%d tests)' % (name, passed + failed), ok, output, time.monotonic() - start)
-        totals.passed += max(0, passed - 1)
-        totals.failed += max(0, failed - 1)
+        yield unit_one, os.path.join(build, 'unit', name), name, totals
+
+
+def timed(name, command, timeout, totals, env=None):
+    start = time.monotonic()
+    status, output = run(command, timeout, env=env)
+    totals.one(name, status == 0, output, time.monotonic() - start)
 
 
 def fuzz(build, totals):
@@ -80,10 +94,8 @@ def fuzz(build, totals):
         corpus = os.path.join(ROOT, 'tests/fuzz/corpus', name.replace('fuzz_', '', 1))
         if not os.access(target, os.X_OK) or not os.path.isdir(corpus):
             continue
-        start = time.monotonic()
         inputs = {'fuzz_readers': '200', 'fuzz_client': '500'}.get(name, '2000')  # those run whole commands
-        status, output = run([target, '--mutate', inputs, '--seed', '1', corpus], 300)
-        totals.one('fuzz %s' % name, status == 0, output, time.monotonic() - start)
+        yield timed, 'fuzz ' + name, [target, '--mutate', inputs, '--seed', '1', corpus], 300, totals
 
 
 def product(build, totals):
@@ -106,12 +118,10 @@ def product(build, totals):
 def examples(build, totals):
     for script in files_in(os.path.join(ROOT, 'examples'), 'run.sh'):
         name = os.path.relpath(os.path.dirname(script), ROOT)
-        start = time.monotonic()
-        status, output = run(['sh', script], 600, env=dict(os.environ, SHADOWTRACE_BUILD=build))
-        totals.one(name, status == 0, output, time.monotonic() - start)
+        yield timed, name, ['sh', script], 600, totals, dict(os.environ, SHADOWTRACE_BUILD=build)
 
 
-def e2e(build, totals):
+def run_e2e(build, totals):
     command = [sys.executable, 'tests/e2e/run.py']
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, cwd=ROOT,
                                env=dict(os.environ, SHADOWTRACE_BUILD=build))
@@ -132,19 +142,39 @@ def e2e(build, totals):
         totals.one('e2e: the runner itself', False, 'exit status %d' % status)
 
 
-PARTS = {'unit': unit, 'fuzz': fuzz, 'product': product, 'examples': examples, 'e2e': e2e}
+# What runs beside others: (function, arguments...), one each. Examples first, they take longest.
+MANY = {'examples': examples, 'unit': unit, 'fuzz': fuzz}
+PARTS = list(MANY) + ['product', 'e2e']
+
+
+@contextlib.contextmanager
+def e2e_building(build):
+    """Beside what runs within: the programs of e2e. What fails to build is told by the tests that need it."""
+    process = subprocess.Popen([sys.executable, 'tests/e2e/run.py', '--build'], stdin=subprocess.DEVNULL, cwd=ROOT,
+                               env=dict(os.environ, SHADOWTRACE_BUILD=build))
+    try:
+        yield
+    finally:
+        process.wait()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('build')
-    parser.add_argument('--only', action='append', choices=list(PARTS))
+    parser.add_argument('--only', action='append', choices=PARTS)
     arguments = parser.parse_args()
     take_signals()
     totals = Totals()
-    for name, part in PARTS.items():
-        if not arguments.only or name in arguments.only:
-            part(os.path.abspath(arguments.build), totals)
+    build, chosen = os.path.abspath(arguments.build), arguments.only or PARTS
+    with e2e_building(build) if 'e2e' in chosen else contextlib.nullcontext():
+        with concurrent.futures.ThreadPoolExecutor((os.cpu_count() or 1) + 1) as pool:
+            jobs = [pool.submit(*job) for name, part in MANY.items() if name in chosen for job in part(build, totals)]
+        for job in jobs:
+            job.result()
+        if 'product' in chosen:
+            product(build, totals)
+    if 'e2e' in chosen:
+        run_e2e(build, totals)
     print('%d passed, %d failed%s' % (totals.passed, totals.failed,
                                       ', %d skipped' % totals.skipped if totals.skipped else ''))
     return 1 if totals.failed or not totals.passed else 0

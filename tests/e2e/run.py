@@ -2,11 +2,12 @@
 """
 End-to-end tests on the real runtime: one line per test, and a last line that counts them.
 
-usage: tests/e2e/run.py [-k TEXT]... [-j N] [--keep] [--list] [--framework F]
+usage: tests/e2e/run.py [-k TEXT]... [-j N] [--keep] [--list] [--build] [--framework F]
 
 -k TEXT        only tests whose name contains TEXT (several: any of them)
--j N           so many at once (default: as there are processors, at most 4)
+-j N           so many at once (default: as there are processors, at most 4); 1 tells the CPU time of each
 --keep         keep the logs of tests that passed, too: build/e2e/run/<test>/
+--build        only build the programs that the tests need
 --framework F  run the programs on net8.0 or net9.0 where a test does not say which itself
 
 Exit status 1 when a test failed. SHADOWTRACE_BUILD names the build folder (default build).
@@ -16,6 +17,7 @@ import concurrent.futures
 import importlib
 import itertools
 import os
+import resource
 import shutil
 import sys
 import threading
@@ -53,14 +55,21 @@ def programs_of(function, arguments):
         yield arguments.get(program, program), framework
 
 
+def cpu_seconds():
+    """Of this process and of all that it waited for."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
 class Runner:
     def __init__(self, keep):
         self.keep = keep
+        self.alone = False
         self.lock = threading.Lock()
         self.passed = self.failed = self.skipped = 0
 
     def one(self, name, function, arguments):
-        start = time.monotonic()
+        start, cpu = time.monotonic(), cpu_seconds()
         outcome, detail = 'ok', ''
         t = harness.Test(name)
         try:
@@ -77,6 +86,8 @@ class Runner:
         if outcome != 'FAIL' and not self.keep:
             shutil.rmtree(t.folder, ignore_errors=True)
         line = '%-6s %-60s %5.1f s' % (outcome, 'e2e ' + name, time.monotonic() - start)
+        if self.alone:
+            line += ' %6.1f s of CPU' % (cpu_seconds() - cpu)
         if outcome == 'ok' and t.notes:
             line += '  ' + '; '.join(t.notes)
         if outcome == 'skip':
@@ -96,6 +107,7 @@ def main():
     parser.add_argument('-j', type=int, default=min(4, os.cpu_count() or 1), metavar='N')
     parser.add_argument('--keep', action='store_true')
     parser.add_argument('--list', action='store_true')
+    parser.add_argument('--build', action='store_true')
     parser.add_argument('--framework', default=harness.DEFAULT_FRAMEWORK)
     arguments = parser.parse_args()
     if arguments.framework != harness.DEFAULT_FRAMEWORK:
@@ -111,10 +123,14 @@ def main():
             print('%s is missing: run make first' % os.path.relpath(needed, harness.ROOT), file=sys.stderr)
             return 1
     runner = Runner(arguments.keep)
+    runner.alone = arguments.j == 1
     wanted = {need for _, function, values in tests for need in programs_of(function, values)}
     harness.PROGRAM.build(sorted(wanted), say=lambda text: print('       ' + text, flush=True))
+    if arguments.build:
+        return 0
     with concurrent.futures.ThreadPoolExecutor(max(1, arguments.j)) as pool:
         list(pool.map(lambda test: runner.one(*test), [x for x in tests if not getattr(x[1], 'heavy', False)]))
+    runner.alone = True
     for test in tests:
         if getattr(test[1], 'heavy', False):
             runner.one(*test)
