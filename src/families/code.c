@@ -261,12 +261,15 @@ static void thread_post(struct families *f, uintptr_t thread, const char *event,
                         const char *text, uint64_t value)
 {
     struct families_draft draft = FAMILIES_DRAFT(draft, OPTIONS_THREADS, "managed_thread");
+    uint32_t number;
 
     if (!families_records(f, OPTIONS_THREADS))
         return;
+    number = thread_number(f, thread, !strcmp(event, "destroyed"));
     draft.has_node = true;
+    draft.members.failed = !number; /* there was no memory to number it: an event of nobody */
     families_text(&draft, "event", event);
-    families_number(&draft, "id", thread_number(f, thread, !strcmp(event, "destroyed")));
+    families_number(&draft, "id", number);
     if (text)
         families_text(&draft, key, text);
     else if (key)

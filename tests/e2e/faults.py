@@ -143,8 +143,6 @@ class Run:
         if state == 'declined':
             raise AssertionError('declined, and there is a log: %s' % status)
         in_log, end = self._read()
-        if end and self.form.program == 'Hello':
-            self._placed(end)
         if end is None:
             self.outcome += ', cut'
         if state == 'ended' and end is None and status['lost'] == 0 and 'reason' not in status:
@@ -169,12 +167,15 @@ class Run:
                             ('lost', sum(end['lost_by'].values()))):
             if end[what] != there:
                 raise AssertionError('the end record says %s %d, it is %d: %s' % (what, end[what], there, end))
+        if self.form.program == 'Hello':
+            self._placed(lines, end)
         return in_log, end
 
-    def _placed(self, end):
+    @staticmethod
+    def _placed(lines, end):
         """Nothing is blamed on another method: 100 Greetings, of Program.Greet, but for those that are said to be lost."""
         names, leaf, greeting, found = {}, {0: None}, None, 0
-        for line in self._lines():
+        for line in lines:
             if line['kind'] == 'method':
                 names[line['id']] = line['name']
             elif line['kind'] == 'node':
