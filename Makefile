@@ -176,6 +176,7 @@ check-all: check
 	$(Q)python3 tests/e2e/matrix.py --all
 	$(Q)python3 tests/e2e/faults.py
 	$(Q)SHADOWTRACE_KILLS=200 python3 tests/e2e/run.py -j 1 -k kills.
+	$(Q)SHADOWTRACE_LOAD=1 SHADOWTRACE_JQ_READS=1000000000 python3 tests/e2e/run.py -j 1 -k load_with_all_families -k compiler.
 	$(Q)SHADOWTRACE_UNLOAD=1 python3 tests/e2e/run.py -j 1 -k unload.memory_stays
 	$(Q)SHADOWTRACE_DUMPS=100000 SHADOWTRACE_SLOTS=60 SHADOWTRACE_SECONDS=60 python3 tests/e2e/run.py -j 1 \
 	  -k control.no_dump -k control.work_per -k control.latency

@@ -5,7 +5,7 @@ End-to-end tests on the real runtime: one line per test, and a last line that co
 usage: tests/e2e/run.py [-k TEXT]... [-j N] [--keep] [--list] [--build] [--framework F]
 
 -k TEXT        only tests whose name contains TEXT (several: any of them)
--j N           so many at once (default: as there are processors, at most 4); 1 tells the CPU time of each
+-j N           so many at once (default: one more than there are processors, at most 4); 1 tells the CPU time of each
 --keep         keep the logs of tests that passed, too: build/e2e/run/<test>/
 --build        only build the programs that the tests need
 --framework F  run the programs on net8.0 or net9.0 where a test does not say which itself
@@ -50,9 +50,10 @@ def discover():
 
 
 def programs_of(function, arguments):
-    """What a test needs built; a needed name may be the name of an argument of @each."""
+    """What a test needs built; a needed name may be the name of an argument of @each, whose `framework` is meant, too."""
     for program, framework in getattr(function, 'needs', []):
         yield arguments.get(program, program), framework
+        yield arguments.get(program, program), arguments.get('framework', framework)
 
 
 def cpu_seconds():
@@ -104,7 +105,7 @@ class Runner:
 def main():
     parser = argparse.ArgumentParser(description='End-to-end tests on the real runtime.')
     parser.add_argument('-k', action='append', default=[], metavar='TEXT')
-    parser.add_argument('-j', type=int, default=min(4, os.cpu_count() or 1), metavar='N')
+    parser.add_argument('-j', type=int, default=min(4, (os.cpu_count() or 1) + 1), metavar='N')
     parser.add_argument('--keep', action='store_true')
     parser.add_argument('--list', action='store_true')
     parser.add_argument('--build', action='store_true')
@@ -129,8 +130,11 @@ def main():
     if arguments.build:
         return 0
     with concurrent.futures.ThreadPoolExecutor(max(1, arguments.j)) as pool:
-        list(pool.map(lambda test: runner.one(*test), [x for x in tests if not getattr(x[1], 'heavy', False)]))
+        many = [test for test in tests if not getattr(test[1], 'heavy', False)]
+        many.sort(key=lambda test: not getattr(test[1], 'early', False))
+        list(pool.map(lambda test: runner.one(*test), many))
     runner.alone = True
+    harness.PROGRAM.server.end()
     for test in tests:
         if getattr(test[1], 'heavy', False):
             runner.one(*test)

@@ -501,6 +501,7 @@ def look_at_towers(t, count, seconds, hooks):
     return seen.dumps
 
 
+@harness.early
 @needs('Towers')
 @each('hooks', *HOOKS)
 def test_no_dump_of_64_threads_at_full_speed_is_torn(t, hooks):
@@ -584,6 +585,7 @@ def test_latency_of_a_dump_beside_suspending_and_walking(t):
         source, f['p50'] // 1000, f['worst'] // 1000) for source, f in figures.items()))
 
 
+@harness.early
 def test_without_the_grace_period_readers_meet_what_was_given_back(t):
     program = os.path.join(harness.BUILD, 'negative', 'unit', 'stack', 'test_copies')
     made = harness.run(['nice', 'make', '-s', '-C', harness.ROOT, 'NEGATIVE=1',
@@ -723,6 +725,7 @@ def test_without_a_socket_the_program_runs_and_the_user_hears_why(t):
         os.unlink(taken)
 
 
+@harness.early
 @needs('Ticker')
 def test_bad_clients_get_one_line_each_and_the_program_goes_on(t):
     ticker = Living(t, PROGRAM.command('Ticker') + ['--seconds', '120'], '--check', '0')

@@ -2,7 +2,7 @@
 import os
 import shutil
 
-from harness import HOOKS, PROGRAM, SDK_FRAMEWORK, each, needs, tool, tool_json
+from harness import HOOKS, PROGRAM, SDK_FRAMEWORK, each, early, needs, tool, tool_json
 
 RID = 'RuntimeIdentifier=linux-x64'
 FORMS = {
@@ -12,6 +12,7 @@ FORMS = {
     'precompiled': ('PublishReadyToRun=true', 'SelfContained=false', RID)}
 
 
+@early
 @each('form', *FORMS)
 @each('hooks', *HOOKS)
 def test_published_as(t, form, hooks):

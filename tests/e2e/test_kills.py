@@ -15,7 +15,7 @@ import subprocess
 import threading
 import time
 
-from harness import ENVIRONMENT, PROGRAM, TOOL, needs, run, tool
+from harness import ENVIRONMENT, PROGRAM, TOOL, early, needs, run, tool
 
 KILLS = int(os.environ.get('SHADOWTRACE_KILLS', 12))
 AT_ONCE = 4
@@ -166,6 +166,7 @@ def one(t, number, environment):
     return certain
 
 
+@early
 @needs('Ticker')
 def test_nothing_older_than_a_second_is_missing_after_a_kill(t):
     run_folder = t.path('run')

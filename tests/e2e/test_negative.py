@@ -6,7 +6,7 @@ import os
 import re
 import threading
 
-from harness import BUILD, ENVIRONMENT, PROGRAM, ROOT, each, needs, run
+from harness import BUILD, ENVIRONMENT, PROGRAM, ROOT, each, early, needs, run
 
 LIBRARY = os.path.join(BUILD, 'negative', 'libshadowtrace.so')
 
@@ -95,6 +95,7 @@ MIXED = (('mixer', 2, 2), ('mixer', 17, 2), ('mixer', 28, 1), ('mixer', 50, 1), 
          ('mixer-first-chance', 23, 1))
 
 
+@early
 @needs('Rules')
 @needs('Rules', framework='net9.0')
 @needs('Rules', framework='net8.0')

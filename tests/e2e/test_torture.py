@@ -1,5 +1,5 @@
 """Every behaviour that makes or unmakes frames: at each allocation the shadow stack equals the runtime's own snapshot."""
-from harness import HOOKS, PROGRAM, each, needs
+from harness import HOOKS, PROGRAM, each, early, needs
 
 PROGRAMS = ('Exceptions', 'Boundaries', 'Native', 'Faults', 'Async', 'TailCalls', 'Tiers', 'Generics', 'Dynamic', 'Unload',
             'Threads')
@@ -15,6 +15,7 @@ def test_every_stack_equals_the_snapshot(t, program, hooks):
     t.exact(r)
 
 
+@early
 @needs('Deep')
 @each('hooks', *HOOKS)
 def test_deep_stacks(t, hooks):

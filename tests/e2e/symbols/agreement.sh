@@ -4,6 +4,7 @@
 # embedded sources, and one with wide heaps.
 #
 #   tests/e2e/symbols/agreement.sh PDB_DUMP [OUT]     PDB_DUMP: tests/e2e/symbols/pdb_dump.c, built
+#   BUILD_WITH: more options of the builds
 #
 # Exit status: 0 all agree, 1 not, 77 skipped (why is on stdout).
 set -eu
@@ -21,7 +22,8 @@ build() { # flavour, project, properties
     flavour=$1
     project=$2
     shift 2
-    if ! dotnet build "$here/$project" -nologo -v quiet "-p:SymbolsOut=$out" "-p:Flavour=$flavour" "$@" \
+    # shellcheck disable=SC2086 # several words
+    if ! dotnet build "$here/$project" -nologo -v quiet "-p:SymbolsOut=$out" "-p:Flavour=$flavour" "$@" ${BUILD_WITH:-} \
         >"$out/build-$flavour.log" 2>&1; then
         tail -n 5 "$out/build-$flavour.log"
         echo "not ok: $flavour does not build"
