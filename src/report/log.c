@@ -292,6 +292,14 @@ static int not_a_log(struct report_log *log)
     return -EBADMSG;
 }
 
+/* What has no header and fewer lines of a log than others is a text that quotes one. */
+static int quotes_a_log(struct report_log *log)
+{
+    snprintf(log->why, sizeof(log->why),
+             "not a shadowtrace log: it has no header, and most of its lines are no records");
+    return -EBADMSG;
+}
+
 /* One line, parsed: its record is used, or why it has none is noted. */
 static int one_line(const struct report_parsed *p, struct report_defs *defs,
                     const struct report_consumer *consumer, struct report_log *log)
@@ -393,7 +401,7 @@ int report_log_read_lines(struct report_lines *lines, const char *file, struct r
     const struct report_parsed *parsed = NULL;
     struct report_place at = {1, 0};
     uint64_t before = log->used, first_line = log->lines, cut_before = log->cut;
-    uint64_t undefined = defs->undefined;
+    uint64_t undefined = defs->undefined, damaged = log->damaged, headers = log->headers;
     bool begun = false;
     int err, more;
 
@@ -422,6 +430,8 @@ int report_log_read_lines(struct report_lines *lines, const char *file, struct r
     if (log->lines == first_line)
         err = headless(log);
     err = err ? err : log->lines == first_line || log->used != before || begun ? 0 : not_a_log(log);
+    if (!err && log->headers == headers && log->damaged - damaged > log->used - before)
+        err = quotes_a_log(log);
     if (report_lines_damage(lines)) {
         /* a line that was noted as cut says it already */
         if (log->cut == cut_before || strcmp(report_lines_damage(lines), REPORT_LINES_CUT) != 0)

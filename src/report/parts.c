@@ -12,7 +12,6 @@
 /* What a header says of the part that it begins. */
 struct part {
     uint64_t pid, clock, number; /* number 0: no header to be had */
-    char started[64];
 };
 
 struct found {
@@ -27,7 +26,6 @@ static struct part part_of(const char *path)
     struct report_parser parser;
     struct report_record record;
     struct report_line line;
-    const char *started = "";
     struct stat st;
 
     if (strcmp(path, "-") == 0 || stat(path, &st) || !S_ISREG(st.st_mode) ||
@@ -40,18 +38,16 @@ static struct part part_of(const char *path)
         (void)report_member_count(record.json, "pid", &part.pid);
         (void)report_member_count(record.json, "clock", &part.clock);
         (void)report_member_count(record.json, "part", &part.number);
-        (void)report_member_text(record.json, "started", &started);
-        snprintf(part.started, sizeof(part.started), "%s", started);
     }
     report_parser_fini(&parser);
     report_lines_free(lines);
     return part;
 }
 
+/* Not by "started": 0.1 wrote into each part when that one began. */
 static bool same_recording(const struct part *a, const struct part *b)
 {
-    return a->number && b->number && a->pid == b->pid && a->clock == b->clock &&
-           strcmp(a->started, b->started) == 0;
+    return a->number && b->number && a->pid == b->pid && a->clock == b->clock;
 }
 
 /* The length of NAME in NAME.N, or 0. */

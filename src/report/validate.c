@@ -45,6 +45,7 @@ struct validator {
     json_t *others, *not_written;       /* the same, events by category, lines by kind */
     struct report_tally tally;
     uint64_t undefined, damaged; /* ids; lines that could not be used */
+    uint64_t used;               /* lines that could */
 };
 
 static void known_free(struct known *k)
@@ -743,6 +744,7 @@ static int one_line(struct validator *v, const struct report_line *line)
         v->damaged += !line->cut;
         return usable;
     }
+    v->used++;
     if (line->at.line == 1 && record.kind != SST_KIND_HEADER)
         report_problem(v->problems, line->at, "the first line is no header");
     if (line->at.line > 1 && record.kind == SST_KIND_HEADER)
@@ -791,12 +793,21 @@ static void validator_fini(struct validator *v)
     json_decref(v->not_written);
 }
 
+/* As report/log.c has it: most of its lines are not records, and none is a header. */
+static int not_a_log(struct validator *v)
+{
+    snprintf(v->out->why, sizeof(v->out->why),
+             "not a shadowtrace log: it has no header, and most of its lines are no records");
+    return -EPROTO;
+}
+
 /* One file of the recording. */
 static int read_lines(struct validator *v, struct report_lines *lines,
                       const struct report_consumer *progress)
 {
     struct report_line line = {.text = ""};
-    uint64_t before = v->out->lines;
+    uint64_t before = v->out->lines, damaged = v->damaged, used = v->used;
+    uint64_t headers = v->out->records[SST_KIND_HEADER];
     int more = 0, err = 0;
 
     while (!err && (more = report_lines_next(lines, &line)) > 0) {
@@ -808,6 +819,9 @@ static int read_lines(struct validator *v, struct report_lines *lines,
     }
     v->out->cut |= report_lines_damage(lines) != NULL;
     report_gap_add(&v->out->gaps, REPORT_GAP_NO_HEADER, NULL, NULL, v->out->lines == before, 0);
+    if (!err && !more && v->out->records[SST_KIND_HEADER] == headers &&
+        v->damaged - damaged > v->used - used)
+        err = not_a_log(v);
     return err ? err : more;
 }
 

@@ -27,8 +27,8 @@ struct report_validation {
 /*
  * report_validate - read a log to its end; every breach is a problem.
  * schema:  NULL for the one that ships. With that one, common lines are checked faster and no less.
- * Returns: 0, whatever was found; -EPROTO: of a version that this program cannot read; -errno of
- *          opening or reading; -ENOMEM.
+ * Returns: 0, whatever was found; -EPROTO: of a version that this program cannot read, or no log at
+ *          all; -errno of opening or reading; -ENOMEM.
  * Owns:    all arguments stay the caller's; path is kept in problems.
  */
 int report_validate(const char *path, const struct report_schema *schema,

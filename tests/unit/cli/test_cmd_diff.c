@@ -83,6 +83,7 @@ static void wrong_arguments_are_one_clear_line(void **state)
     expect_complaint(DIFF(OLD, "/nowhere/log"), CLI_IO, "cannot read /nowhere/log");
     expect_complaint(DIFF(FIXTURES "version2.ndjson", NEW), CLI_IO, "log version 2");
     expect_complaint(DIFF(OLD, "Makefile"), CLI_IO, "not a shadowtrace log");
+    expect_complaint(DIFF(OLD, "README.md"), CLI_IO, "not a shadowtrace log");
 }
 
 int main(void)

@@ -154,6 +154,7 @@ static void what_cannot_be_read_is_one_clear_line(void **state)
     expect_complaint(REPORT("/nowhere/with\nnewline"), CLI_IO, "with?newline");
     expect_complaint(REPORT(FIXTURES "version2.ndjson"), CLI_IO, "log version 2");
     expect_complaint(REPORT("Makefile"), CLI_IO, "not a shadowtrace log");
+    expect_complaint(REPORT("README.md"), CLI_IO, "not a shadowtrace log");
 }
 
 static void help_says_what_there_is(void **state)

@@ -63,6 +63,8 @@ static void wrong_arguments_are_one_clear_line(void **state)
     expect_complaint(VALIDATE("--schema=Makefile", "x"), CLI_IO, "is no schema that can be used");
     expect_complaint(VALIDATE("/nowhere/log"), CLI_IO, "cannot read /nowhere/log");
     expect_complaint(VALIDATE(FIXTURES "version2.ndjson"), CLI_IO, "log version 2");
+    expect_complaint(VALIDATE("Makefile"), CLI_IO, "not a shadowtrace log");
+    expect_complaint(VALIDATE("README.md"), CLI_IO, "not a shadowtrace log"); /* it quotes one */
 }
 
 int main(void)

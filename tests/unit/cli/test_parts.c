@@ -173,9 +173,23 @@ static void files_of_other_recordings_are_left_alone(void **state)
     expect(REPORT(last), "5 allocations, 160 bytes", true);
 }
 
+/* 0.1 wrote into each part when that part began. */
+static void parts_of_old_logs_are_found(void **state)
+{
+    char *text = strdup(PART2), *began = strstr(text, "10:00:");
+
+    (void)state;
+    memcpy(began, "10:07:", 6);
+    store(second, text);
+    free(text);
+    expect(REPORT(last), "6 allocations, 192 bytes", true);
+    expect(REPORT(last), "The log is complete to its end.", true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(parts_of_old_logs_are_found, all_parts),
         cmocka_unit_test_setup(earlier_parts_are_found, all_parts),
         cmocka_unit_test_setup(no_part_is_counted_twice, all_parts),
         cmocka_unit_test_setup(a_part_alone_says_so, all_parts),
