@@ -362,6 +362,23 @@ static void append_cut(struct buffer *b, const json_t *object)
                       cut == 1 ? "its" : "their");
 }
 
+/* Of the status, or of the end record where that speaks instead of it. */
+static void append_spared(struct buffer *b, const json_t *object)
+{
+    const json_t *hooks = json_object_get(object, "hooks");
+    bool there;
+    uint64_t spared =
+        take_number(json_object_get(object, "spared") ? object : hooks, "spared", &there);
+    struct text_number number;
+
+    if (spared)
+        buffer_format(b,
+                      "%s method%s not hooked, and in no stack: the runtime fails with hooks in "
+                      "%s (see Limits in the README)\n",
+                      text_count(&number, spared), spared == 1 ? " is" : "s are",
+                      spared == 1 ? "it" : "them");
+}
+
 /* What others did to the file, and --max-log to its parts: see `file` and `rotated_out` in log_schema.json. */
 static void append_fate(struct buffer *b, const json_t *object)
 {
@@ -405,6 +422,7 @@ static char *take_notes(const json_t *object)
     append_lost(&b, object);
     append_fate(&b, object);
     append_cut(&b, object);
+    append_spared(&b, object);
     append_unmatched(&b, object);
     return b.data ? buffer_take(&b) : NULL;
 }

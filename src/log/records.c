@@ -668,6 +668,8 @@ int log_status_write(const struct log *log, const char *state)
                             json_integer((json_int_t)tree_refused(c->tree)));
         json_object_set_new(status, "cut_allocs", json_integer((json_int_t)log->put.cut));
     }
+    if (status && load_relaxed(c->spared))
+        json_object_set_new(status, "spared", json_integer((json_int_t)load_relaxed(c->spared)));
     if (status && log->sampled) {
         json_object_set_new(status, "estimated_allocs",
                             json_integer((json_int_t)log->estimated_allocs));

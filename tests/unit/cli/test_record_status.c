@@ -310,9 +310,24 @@ static void each_failed_allocation_leaks_nothing(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+static void methods_without_hooks_are_told(void **state)
+{
+    const char *text;
+
+    (void)state;
+    put(7, "{\"pid\":7,\"executable\":\"/x/app\",\"state\":\"ended\",\"log\":\"/x/log\","
+           "\"seen\":5,\"written\":5,\"lost\":0,\"bytes\":9,\"spared\":1234}");
+    text = summary(false);
+    assert_non_null(strstr(text, "1,234 methods are not hooked, and in no stack"));
+    put(7, "{\"pid\":7,\"executable\":\"/x/app\",\"state\":\"ended\",\"log\":\"/x/log\","
+           "\"seen\":5,\"written\":5,\"lost\":0,\"bytes\":9}");
+    assert_null(strstr(summary(false), "hooked"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(methods_without_hooks_are_told),
         TEST(the_folder_is_ours_alone),
         TEST(what_processes_wrote_is_read),
         TEST(only_whole_files_count),
