@@ -117,13 +117,21 @@ def test_ctl_changes_what_is_recorded(t):
 def test_rotate_begins_a_new_part_that_can_be_read_alone(t):
     ticker = Living(t, PROGRAM.command('Ticker') + ['--seconds', '60'], '--check', '0')
     pid = str(ticker.wait())
-    parts = []
+    client, parts = ticker.client(), []
+
+    def some_are_written():
+        """Into the part that is being written: how long that takes nobody knows."""
+        until, enough = time.monotonic() + 60, client.ask('status')['written'] + 1000
+        while client.ask('status')['written'] < enough:
+            t.true(time.monotonic() < until, 'nothing is written')
+            time.sleep(0.05)
+
     for number in 1, 2, 3:
-        time.sleep(0.5)
+        some_are_written()
         text = asked(t, tool('ctl', pid, 'rotate')).text.strip()
         parts.append(text.split(' is ', 1)[1])
         t.equal(parts[-1], '%s.%d' % (ticker.path, number), 'name of the part')
-    time.sleep(0.5)
+    some_are_written()
     ticker.end()
     numbers = []
     for part in parts + [ticker.path]:
