@@ -36,6 +36,12 @@ static int ids_add(struct log_ids *ids, uint32_t id)
     return 0;
 }
 
+/* In the record, which is given back when what it is of was unloaded: a table of ids would grow with all that ever was. */
+static void written_set(const struct log *log, const uint32_t *written)
+{
+    *(uint32_t *)(uintptr_t)written = log->part; /* the one member of it that is the writer's */
+}
+
 static void put_text(struct buffer *b, const char *member, const char *text)
 {
     buffer_text(b, member);
@@ -54,7 +60,7 @@ static int define_module(struct log *log, const struct names_module *module)
     size_t mark = b->size;
     int err;
 
-    if (!module || log_ids_has(&log->modules, module->id))
+    if (!module || log_has(log, module->written))
         return 0;
     if (log_file_full(log))
         return -ENOSPC;
@@ -64,7 +70,9 @@ static int define_module(struct log *log, const struct names_module *module)
     if (*module->mvid)
         put_text(b, ",\"mvid\":", module->mvid);
     err = log_line_end(log, SST_KIND_MODULE, mark);
-    return err ? err : ids_add(&log->modules, module->id);
+    if (!err)
+        written_set(log, &module->written);
+    return err;
 }
 
 /* A class or a method: what both have. */
@@ -94,13 +102,15 @@ int log_define_class(struct log *log, const struct names_class *class)
     const char *name;
     int err;
 
-    if (log_ids_has(&log->classes, class->id))
+    if (log_has(log, class->written))
         return 0;
     name = names_class_text(class);
     if (!name)
         return -EAGAIN;
     err = define_named(log, SST_KIND_CLASS, class->id, name, class->module, class->token);
-    return err ? err : ids_add(&log->classes, class->id);
+    if (!err)
+        written_set(log, &class->written);
+    return err;
 }
 
 int log_define_method(struct log *log, const struct names_method *method)
@@ -108,13 +118,15 @@ int log_define_method(struct log *log, const struct names_method *method)
     const char *name;
     int err;
 
-    if (log_ids_has(&log->methods, method->id))
+    if (log_has(log, method->written))
         return 0;
     name = names_method_text(method);
     if (!name)
         return -EAGAIN;
     err = define_named(log, SST_KIND_METHOD, method->id, name, method->module, method->token);
-    return err ? err : ids_add(&log->methods, method->id);
+    if (!err)
+        written_set(log, &method->written);
+    return err;
 }
 
 static bool call_ready(const struct tree_site *call)

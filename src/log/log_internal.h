@@ -17,6 +17,8 @@
 
 #define LOG_KEEP_LIMIT (8u << 20) /* bytes kept while the file cannot be written */
 
+#define LOG_CALLS_OF 8192 /* methods; a power of two */
+
 /* Which ids have been written; grows as needed. */
 struct log_ids {
     uint8_t *seen;
@@ -138,7 +140,8 @@ struct log {
     uint64_t zero_ns;                         /* CLOCK_MONOTONIC at t = 0 */
     time_t started_at; /* the same as a date: of the recording, not of its part */
     struct log_thread *threads;
-    struct log_ids modules, classes, methods, defined_threads;
+    struct log_ids defined_threads;
+    uint32_t part; /* 1, 2, ...: everything is defined anew in each; see `written` of records */
     struct log_images images;
     bool headless;           /* this part has no header yet: memory ran out */
     uint8_t generation;      /* mark of a node that this part of the log has; 1 to 255 */
@@ -179,6 +182,7 @@ struct log {
     uint64_t grace_turns; /* of log->sites */
     struct log_waiting_block *spare;
     unsigned spares;
+    uint32_t calls_of[LOG_CALLS_OF]; /* ids of methods that are written: calls.c, a cache */
 };
 
 /* --log sites: what one thread allocated at one place. */
@@ -260,6 +264,10 @@ int log_define_class(struct log *log, const struct names_class *class);
 int log_define_method(struct log *log, const struct names_method *method);
 int log_define_node(struct log *log, uint32_t id); /* of a cut path: what there is of it */
 int log_define_thread(struct log *log, struct log_thread *thread, const uint64_t *end);
+static inline bool log_has(const struct log *log, uint32_t written) /* of a record */
+{
+    return written == log->part;
+}
 static inline bool log_ids_has(const struct log_ids *ids, uint32_t id)
 {
     return id < ids->capacity && ids->seen[id];

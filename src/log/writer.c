@@ -45,7 +45,7 @@ static uint64_t event_t(struct log *log, struct log_thread *thread, const struct
 static int define_for(struct log *log, const struct event *event)
 {
     const struct names_class *class = (const struct names_class *)event->subject;
-    int err = LIKELY(log_ids_has(&log->classes, class->id)) ? 0 : log_define_class(log, class);
+    int err = LIKELY(log_has(log, class->written)) ? 0 : log_define_class(log, class);
 
     return err || LIKELY(log_node_defined(log, event->node)) ? err
                                                              : log_define_node(log, event->node);
@@ -387,9 +387,8 @@ void log_part_begin(struct log *log)
 {
     log->part_began = log->put;
     log_calls_part(log);
-    log_ids_clear(&log->modules);
-    log_ids_clear(&log->classes);
-    log_ids_clear(&log->methods);
+    log->part++;
+    memset(log->calls_of, 0, sizeof(log->calls_of));
     log_ids_clear(&log->defined_threads);
     log_images_clear(&log->images);
     for (struct log_thread *thread = log->threads; thread; thread = thread->next)
@@ -588,7 +587,7 @@ int log_open(const struct log_config *config, struct log **out, char *why, size_
     log->config = *config;
     log->zero_ns = clock_ns();
     log->started_at = time(NULL);
-    log->generation = 1;
+    log->part = log->generation = 1;
     store_relaxed(&log->uncontrolled, config->uncontrolled);
     log_json_start();
     err = log_file_open(log, why, why_size);

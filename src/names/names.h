@@ -29,6 +29,7 @@ struct names_module {
         *import;       /* one reference, kept until it is unloaded; NULL: none was to be had */
     char *name, *path; /* assembly's simple name, and its file; UTF-8; path may be "" */
     char mvid[37]; /* module version id, which every build has its own of, as text; "" not known */
+    uint32_t written; /* as of a class */
 };
 
 /* A type: a definition with type arguments, or an array of one. Immutable but for the atomics. */
@@ -41,6 +42,7 @@ struct names_class {
     uint32_t rank;               /* of an array: 1 is T[] */
     bool bounded;                /* of an array of rank 1: T[*], it may have a lower bound */
     uint32_t args;               /* number of type arguments */
+    uint32_t written; /* the writer's own: the part of the log that has its line; 0: none yet */
     struct names_class *
         *arg;   /* an entry is NULL where the runtime does not say (shared canonical code) */
     bool canon; /* System.__Canon: stands for any reference type in shared code */
@@ -66,8 +68,9 @@ struct names_method {
     uint32_t token;              /* mdMethodDef */
     struct names_module *module; /* NULL: not known */
     struct names_class
-        *owner;    /* declaring type with its arguments, NULL where the runtime does not say */
-    uint32_t args; /* number of the method's own type arguments */
+        *owner;       /* declaring type with its arguments, NULL where the runtime does not say */
+    uint32_t args;    /* number of the method's own type arguments */
+    uint32_t written; /* as of a class */
     struct names_class **arg; /* entries may be NULL, as above */
     bool collectible;
     bool hidden;   /* of one of the three types of CoreLib that the snapshot hides: never hook it */

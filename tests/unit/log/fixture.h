@@ -61,6 +61,10 @@ static char *const command[] = {"dotnet", "App.dll", "--flag", NULL};
 
 static inline int world_open(struct world *w)
 {
+    for (size_t i = 0; i < COUNT_OF(modules); i++)
+        modules[i].written = 0; /* in the product there is one log, and records are as new as it */
+    for (size_t i = 0; i < RECORDS; i++)
+        w->classes[i].written = w->methods[i].written = 0;
     w->config.options = &w->options;
     return log_open(&w->config, &w->log, w->why, sizeof(w->why));
 }
@@ -146,9 +150,6 @@ static inline void log_dispose(struct world *w)
     memory_free(log->file.path);
     memory_free(log->file.fate.moved);
     memory_free(log->path);
-    log_ids_free(&log->modules);
-    log_ids_free(&log->classes);
-    log_ids_free(&log->methods);
     log_ids_free(&log->defined_threads);
     log_sites_free(log->sites);
     log_waiting_free(log->spare);

@@ -119,10 +119,37 @@ static void a_batch_that_is_dropped_is_counted_whole(void **state)
     assert_true(dropped >= 4); /* at the first event, and where the batch grows */
 }
 
+/* A part of the log can be read by itself. */
+static void each_part_defines_the_methods_of_its_calls(void **state)
+{
+    struct log_thread *thread;
+    unsigned defined = 0, line = 0;
+    json_t *lines;
+
+    (void)state;
+    assert_int_equal(world_open(w), 0);
+    thread = thread_new();
+    write_all(thread, UINT32_MAX, 0, false);
+    log_calls_flush_all(w->log);
+    log_part_begin(w->log);
+    write_all(thread, UINT32_MAX, 0, false);
+    log_calls_flush_all(w->log);
+    event_ring_close(thread->ring);
+    start(w);
+    stop(w);
+    lines = log_read(w);
+    for (; line < json_array_size(lines); line++)
+        defined += strcmp(kind_of(json_array_get(lines, line)), "method") == 0;
+    assert_int_equal(defined, 2 * COUNT_OF(methods));
+    json_decref(lines);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_batch_that_is_dropped_is_counted_whole, setup, teardown),
+        cmocka_unit_test_setup_teardown(each_part_defines_the_methods_of_its_calls, setup,
+                                        teardown),
     };
 
     clock_start();

@@ -214,6 +214,28 @@ static void lines_of_one_thread_are_in_order_and_their_times_never_fall(void **s
     json_decref(lines);
 }
 
+/* Ids are never used again: a program that loads and unloads all day comes to large ones. */
+static void what_is_defined_takes_memory_in_its_own_record_only(void **state)
+{
+    struct names_method *methods[2];
+    struct names_class *classes[2];
+
+    (void)state;
+    assert_int_equal(world_open(w), 0);
+    for (unsigned i = 0; i < 2; i++) {
+        classes[i] = class_new(w, "T");
+        methods[i] = method_new(w, "M()");
+        classes[i]->module = methods[i]->module = &modules[0];
+        classes[i]->id = methods[i]->id = i ? UINT32_MAX : 1;
+    }
+    assert_int_equal(log_define_class(w->log, classes[0]), 0); /* the buffer has its memory */
+    assert_int_equal(log_define_method(w->log, methods[0]), 0);
+    memory_fail_after(0);
+    assert_int_equal(log_define_class(w->log, classes[1]), 0);
+    assert_int_equal(log_define_method(w->log, methods[1]), 0);
+    memory_fail_after(-1);
+}
+
 static void inline_stacks_are_whole(void **state)
 {
     struct names_class *class = class_new(w, "System.Byte[]");
@@ -1518,6 +1540,7 @@ int main(void)
         TEST(an_allocation_is_one_line_with_its_context),
         TEST(a_filter_frame_is_marked_in_its_node),
         TEST(definitions_come_before_their_first_use_and_once),
+        TEST(what_is_defined_takes_memory_in_its_own_record_only),
         TEST(lines_of_one_thread_are_in_order_and_their_times_never_fall),
         TEST(inline_stacks_are_whole),
         TEST(a_path_that_was_not_kept_is_marked),

@@ -1,6 +1,6 @@
 // What comes and goes for as long as a program runs: load contexts, compiled expressions, compiled regexes.
-// Collectible KIND COUNT FROM: KIND is contexts, expressions or regexes. Prints how much memory (PSS, KB) there was after
-// the first FROM of them and after the last, each after collections.
+// Collectible KIND COUNT FROM: KIND is contexts, expressions or regexes. Prints how much memory there was after the first
+// FROM of them and after the last, each twice, in KB: what is this process's own, and with the pages of files.
 using System;
 using System.IO;
 using System.Linq.Expressions;
@@ -8,6 +8,7 @@ using System.Reflection;
 using System.Runtime.CompilerServices;
 using System.Runtime.Loader;
 using System.Text.RegularExpressions;
+using System.Threading;
 
 public static class Program
 {
@@ -23,7 +24,7 @@ public static class Program
             "regexes" => OneRegex,
             _ => throw new ArgumentException(args[0]),
         };
-        long before = 0;
+        (long, long) before = (0, 0);
         int sum = 0;
         for (int i = 1; i <= count; i++)
         {
@@ -31,9 +32,10 @@ public static class Program
             if (i % 100 == 0)
                 Collect();
             if (i == from)
-                before = Pss();
+                before = Memory(12);
         }
-        Console.WriteLine($"{args[0]} {sum} {before} {Pss()}");
+        (long, long) after = Memory(from > 0 ? 12 : 8);
+        Console.WriteLine($"{args[0]} {sum} {before.Item1} {before.Item2} {after.Item1} {after.Item2}");
         return 0;
     }
 
@@ -46,18 +48,37 @@ public static class Program
         }
     }
 
-    /* What has ended is to be gone: the tracer takes a moment for it, too. */
-    static long Pss()
+    const int Noise = 64; // KB
+
+    /* What has ended is to be gone: until memory has not become less for `quiet` looks, for the tracer takes a moment, too. */
+    static (long Own, long All) Memory(int quiet)
     {
-        for (int i = 0; i < 8; i++)
+        (long Own, long All) least = (long.MaxValue, 0);
+        for (int looks = 0, same = 0; same < quiet && looks < 120; looks++, same++)
         {
-            Collect();
-            System.Threading.Thread.Sleep(250);
+            GC.Collect(GC.MaxGeneration, GCCollectionMode.Aggressive, true, true);
+            GC.WaitForPendingFinalizers();
+            Thread.Sleep(250);
+            long own = Kilobytes("smaps_rollup", "Pss_Anon:") + Kilobytes("smaps_rollup", "Pss_Shmem:");
+            long all = own + Kilobytes("status", "RssFile:");
+            if (own + Noise < least.Own)
+                same = 0;
+            if (own < least.Own)
+                least = (own, all);
         }
-        foreach (string line in File.ReadLines("/proc/self/smaps_rollup"))
-            if (line.StartsWith("Pss:"))
-                return long.Parse(line.AsSpan(4, line.Length - 7).Trim());
-        return 0;
+        return least;
+    }
+
+    /*
+     * PSS as it is without other processes: it counts a page of a file by how many have it, so each program that begins
+     * or ends on this machine changes it by megabytes.
+     */
+    static long Kilobytes(string file, string member)
+    {
+        foreach (string line in File.ReadLines("/proc/self/" + file))
+            if (line.StartsWith(member))
+                return long.Parse(line.AsSpan(member.Length, line.Length - member.Length - 3).Trim());
+        throw new InvalidDataException(member);
     }
 
     /* ---- runs inside of a context: called by reflection ---- */
