@@ -12,7 +12,8 @@
         .text
 
 /*
- * In:  r14 our method record (client id), r15 the caller's SP; rsp % 16 == 8.
+ * In:  r14 our method record (client id), with STACK_RESUMABLE if it is a state machine's; r15 the caller's SP;
+ *      rdi its first argument; rsp % 16 == 8.
  * May change: rax, r10, r11, flags. Keeps all else, the arguments in rdi rsi rdx rcx r8 r9 and xmm0-7 above all.
  */
         .globl  hook_enter3
@@ -21,6 +22,8 @@
         .p2align 6
 hook_enter3:
         .cfi_startproc
+        testb   $STACK_RESUMABLE, %r14b
+        jnz     2f
         movq    stack_self@gottpoff(%rip), %rax
         movq    %fs:(%rax), %rax                  /* this thread's stack; never NULL */
         movq    STACK_TOP(%rax), %r10
@@ -41,6 +44,13 @@ hook_enter3:
         movq    %r14, %rdi
         movq    %r15, %rsi
         call    stack_enter_slow
+        RESTORE_ALL
+        ret
+2:      SAVE_ALL
+        movq    %rdi, %rdx
+        movq    %r14, %rdi
+        movq    %r15, %rsi
+        call    stack_enter_resumable
         RESTORE_ALL
         ret
         .cfi_endproc
@@ -70,6 +80,7 @@ hook_tailcall3:
         addq    $STACK_STATE_LEAVE, STACK_STATE(%r9)
         ret
 1:      SAVE_ALL
+        andq    $~STACK_RESUMABLE, %rdi
         call    stack_leave_slow
         RESTORE_ALL
         ret

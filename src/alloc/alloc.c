@@ -5,6 +5,7 @@
 #include "rcu/grace.h"
 #include "base/memory.h"
 #include "live/live.h"
+#include "names/machine.h"
 #include "stack/stack_hot.h"
 
 #include <shadowtrace/clr/constants.h>
@@ -16,6 +17,9 @@
 #define CLASS_CACHE 1024 /* entries a thread; a power of two */
 #define SITE_CACHE  1024 /* the same */
 #define WAITS_CACHE 64   /* entries a thread; a power of two */
+#define BOX_REACH   8    /* frames between what makes a box and the method that is to wait */
+#define STACK_REACH \
+    0x10000 /* bytes from a machine's caller's SP to a machine on the stack, at the most */
 #define CHECK_REST \
     49 /* times what a comparison took, without one: 2 % of the time is for comparing */
 
@@ -27,6 +31,8 @@ struct alloc {
     const _Atomic(uint32_t) *names_epoch; /* names_epoch() */
     bool by_type;                         /* --types given */
     bool lines;                           /* call instructions are wanted */
+    bool begins;                          /* beginnings are kept with what waits */
+    _Atomic(bool) spare_used;             /* not here: the runtime uses that place itself */
     struct site_table sites;
 };
 
@@ -64,6 +70,7 @@ int alloc_new(const struct alloc_config *config, struct alloc **out)
     a->config = *config;
     a->names_epoch = names_epoch_word(config->names);
     a->lines = !config->options->no_lines;
+    a->begins = config->begins;
     a->by_type = config->options->types.count > 0;
     store_relaxed(&a->heap_epoch, 1);
     a->sites.native_low = config->native_low;
@@ -233,6 +240,98 @@ static uintptr_t call_of(const struct alloc *a, const struct frame *frame)
     return LIKELY(a->lines) || ret == FRAME_RET_FILTER ? ret : 0;
 }
 
+/*
+ * What an async method lies in while it waits keeps where it was made, in the object itself: nothing else leads from the method that
+ * goes on to that, and the object moves. Before an object lie its hash code and lock in four bytes, and, on 64 bits, four
+ * bytes that no runtime up to .NET 10 reads or writes; collections move them with the object. A runtime that writes
+ * there is noticed by what is there already, and then left alone.
+ */
+static _Atomic(uint32_t) *spare_word(uintptr_t object)
+{
+    return (_Atomic(uint32_t) *)(object - 8);
+}
+
+/* The frame of the method that waits in an object made by the youngest; the youngest if that has none (it was inlined). */
+static struct frame *waiting_frame(struct alloc *a, const struct names_class *class,
+                                   struct frame *top, size_t depth)
+{
+    size_t reach = depth < BOX_REACH ? depth : BOX_REACH;
+
+    for (struct frame *frame = top; frame-- > top - reach;) {
+        struct names_method *method = (struct names_method *)load_relaxed(&frame->method);
+
+        if (!method->machine)
+            continue;
+        if (UNLIKELY(load_relaxed(&method->machine_at) == NAMES_MACHINE_OPEN))
+            names_machine_place(a->config.info, method, class);
+        return names_machine_of(method, class) ? frame : top - 1;
+    }
+    return top - 1;
+}
+
+/*
+ * The path of a frame as a beginning: where something below it goes on, from its beginning on. So it is the same however
+ * that was made to go on. *depth: of how many beginnings in each other. Returns: 0 where there is none.
+ */
+static uint32_t beginning(struct alloc *a, const struct frame *frame, const struct frame *oldest,
+                          unsigned *depth)
+{
+    struct tree *tree = a->config.tree;
+    const struct frame *on = frame;
+    struct tree_node *node;
+    uint32_t begun;
+
+    while (on >= oldest && !(on->flags >> FRAME_BEGUN_SHIFT))
+        on--;
+    *depth = 1;
+    if (on < oldest)
+        return frame->node;
+    begun = on->flags >> FRAME_BEGUN_SHIFT;
+    *depth += tree_begun_depth(tree, begun);
+    if (*depth == 1 || *depth > TREE_BEGUN_DEPTH)
+        return 0;
+    node = tree_node_by_id(tree, begun);
+    if (tree_method(tree, node) != load_relaxed(&on->method))
+        node = tree_child(tree, node, load_relaxed(&on->method), 0);
+    while (node && on++ < frame)
+        node = tree_child(tree, node, load_relaxed(&on->method), call_of(a, on));
+    return node ? tree_id(tree, node) : 0;
+}
+
+/* `object` was made by the youngest frame, for an async method to wait in. epoch: as the object was where it is. */
+static void note_beginning(struct alloc *a, struct names_class *class, uintptr_t object,
+                           uint64_t epoch, struct frame *top, size_t depth)
+{
+    unsigned deep;
+    uint32_t node;
+
+    if (!depth || load_relaxed(&a->spare_used))
+        return;
+    node = beginning(a, waiting_frame(a, class, top, depth), top - depth, &deep);
+    if (!node || node > FRAME_BEGUN_MAX || tree_is_cut(node))
+        return;
+    tree_begin(a->config.tree, node, deep);
+    if (load_acquire(&a->heap_epoch) != epoch)
+        return; /* it may have moved; from here on it cannot: a collection waits for this thread */
+    if (load_relaxed(spare_word(object)))
+        store_relaxed(&a->spare_used, true);
+    else
+        store_relaxed(spare_word(object), node);
+}
+
+uint32_t alloc_begun(const struct alloc *a, const struct stack *s,
+                     const struct names_method *method, uintptr_t sp, uintptr_t self)
+{
+    uint32_t at = load_relaxed(&method->machine_at), node;
+    uintptr_t oldest = load_relaxed(&stack_frame(s, 0)->sp);
+
+    if (at >= NAMES_MACHINE_NOWHERE || self - sp < STACK_REACH ||
+        (self > sp && self < oldest)) /* it runs for the first time: the machine is its caller's */
+        return 0;
+    node = load_relaxed(spare_word(self - at));
+    return tree_begun_depth(a->config.tree, node) ? node : 0;
+}
+
 /* The path could not be kept beyond this id: neither are the frames above it. */
 static __attribute__((noinline)) uint32_t context_cut(struct frame *frame, struct frame *top,
                                                       uint32_t path)
@@ -257,7 +356,10 @@ static uint32_t context_of(struct alloc *a, struct frame *top, size_t depth)
             return context_cut(frame, top, frame[-1].node);
     }
     for (; frame < top; frame++) {
-        node = tree_child(tree, node, load_relaxed(&frame->method), call_of(a, frame));
+        uint32_t begun = frame->flags >> FRAME_BEGUN_SHIFT;
+        struct tree_node *on = UNLIKELY(begun) ? tree_go_on(tree, node, begun) : NULL;
+
+        node = tree_child(tree, on ? on : node, load_relaxed(&frame->method), call_of(a, frame));
         if (UNLIKELY(!node))
             return context_cut(frame, top, frame > oldest ? frame[-1].node : 0);
         frame->node = tree_id(tree, node);
@@ -465,10 +567,22 @@ static __attribute__((noinline)) void posted(struct alloc *a, struct alloc_threa
         a->config.captured(a->config.context, &t->state, capture);
 }
 
+static enum names_waits waits(struct alloc *a, struct names_class *class)
+{
+    enum names_waits known = (enum names_waits)load_relaxed(&class->waits);
+
+    if (known == NAMES_WAITS_OPEN) {
+        known = names_class_waits(a->config.names, class);
+        store_relaxed(&class->waits, (uint8_t)known);
+    }
+    return known;
+}
+
 static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uintptr_t object,
                    struct names_class *class, uint64_t bytes)
 {
     struct event event = {.ticks = clock_ticks(), .subject = (uintptr_t) class};
+    uint64_t epoch = load_acquire(&a->heap_epoch);
     bool wanted = compares(a, t, event.ticks);
     uint64_t captured = 0;
     uintptr_t ip = 0;
@@ -484,6 +598,9 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
     }
     event.node = a->config.capture ? a->config.capture(a->config.context, &t->state)
                                    : context_of(a, top, depth);
+    if (UNLIKELY(load_relaxed(&class->waits) != NAMES_WAITS_NOT) && a->begins &&
+        waits(a, class) >= NAMES_WAITS_BOX)
+        note_beginning(a, class, object, epoch, top, depth);
     if (UNLIKELY(wanted))
         captured = clock_ticks();
     if (depth && !a->config.capture) {
@@ -503,38 +620,29 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
     }
 }
 
-/* AsyncStateMachineBox<S> and its like; with runtime async Continuation. */
-static bool is_waited_in(const char *name)
-{
-    static const char services[] = "System.Runtime.CompilerServices.";
-
-    return name && strncmp(name, services, sizeof(services) - 1) == 0 &&
-           (strstr(name, "StateMachineBox<") ||
-            strcmp(name + sizeof(services) - 1, "Continuation") == 0);
-}
-
 /*
  * An allocation that is left out. If an async method waits in it, its beginning may be resumed from now on, and the log
  * is to have that path: a logical stack goes on there.
  */
 static __attribute__((noinline)) void leave_out(struct alloc *a, struct stack *s,
-                                                struct alloc_thread *t, struct names_class *class)
+                                                struct alloc_thread *t, uintptr_t object,
+                                                struct names_class *class)
 {
-    uint8_t waits = load_relaxed(&class->waits);
+    uint64_t epoch = load_acquire(&a->heap_epoch);
+    enum names_waits what = waits(a, class);
     struct event event = {.bytes_kind = event_pack(0, EVENT_HEAP_NORMAL, EVENT_WAITS)};
     struct frame *top;
     size_t depth;
     uint32_t *told;
 
-    if (waits == VERDICT_NONE) {
-        waits = is_waited_in(names_class_resolve(a->config.names, class)) ? VERDICT_WANTED
-                                                                          : VERDICT_UNWANTED;
-        store_relaxed(&class->waits, waits);
-    }
-    if (waits != VERDICT_WANTED || !options_beginnings(a->config.options))
+    if (what == NAMES_WAITS_NOT || !options_beginnings(a->config.options))
         return;
     depth = stack_settle_hot(s, &top);
     event.node = context_of(a, top, depth);
+    if (a->begins && what >= NAMES_WAITS_BOX)
+        note_beginning(a, class, object, epoch, top, depth);
+    if (what == NAMES_WAITS_MACHINE)
+        return; /* it may never wait */
     told = &t->waits[event.node & (WAITS_CACHE - 1)];
     if (*told == event.node)
         return;
@@ -551,8 +659,8 @@ static void record_if_wanted(struct alloc *a, struct stack *s, struct alloc_thre
 
     if (UNLIKELY(bytes < options->min_size || (a->by_type && !wanted_type(a, class))) ||
         (t->live.sample && !sampled(t, bytes))) {
-        if (UNLIKELY(load_relaxed(&class->waits) != VERDICT_UNWANTED))
-            leave_out(a, s, t, class);
+        if (UNLIKELY(load_relaxed(&class->waits) != NAMES_WAITS_NOT))
+            leave_out(a, s, t, object, class);
         return;
     }
     count_seen(t->ring);

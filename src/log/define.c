@@ -132,7 +132,7 @@ int log_define_method(struct log *log, const struct names_method *method)
 static bool call_ready(const struct tree_site *call)
 {
     return tree_site_il(call) != TREE_IL_PENDING &&
-           names_method_text((const struct names_method *)call->target);
+           (!call->target || names_method_text((const struct names_method *)call->target));
 }
 
 static int path_push(struct log *log, size_t at, struct tree_node *node)
@@ -150,6 +150,34 @@ static int path_push(struct log *log, size_t at, struct tree_node *node)
     return 0;
 }
 
+/* The beginnings that the path goes on from: they are older, and there are at most TREE_BEGUN_DEPTH in each other. */
+static int define_beginnings(struct log *log, const struct tree_node *node)
+{
+    int err = 0;
+
+    for (; !err && node->up && tree_mark(node) != log->generation; node = tree_parent(node)) {
+        uint32_t begun = tree_goes_on(log->config.tree, node);
+
+        if (begun && load_relaxed(&tree_node_by_id(log->config.tree, begun)->up))
+            err = log_define_node(log, begun);
+    }
+    return err;
+}
+
+static int define_one(struct log *log, struct tree_node *node)
+{
+    int err;
+
+    if (tree_goes_on(log->config.tree, node))
+        return 0; /* it is told with its children */
+    err = log_define_method(log, (const struct names_method *)tree_method(log->config.tree, node));
+    if (err)
+        return err;
+    if (log_file_full(log))
+        return -ENOSPC; /* those of the path that are written need not be again */
+    return log_format_node(log, node);
+}
+
 /* Every node on the way from the root, oldest first. */
 int log_define_node(struct log *log, uint32_t id)
 {
@@ -161,6 +189,9 @@ int log_define_node(struct log *log, uint32_t id)
         return -EAGAIN;
     if (tree_mark(node) == log->generation)
         return 0;
+    err = define_beginnings(log, node);
+    if (err)
+        return err;
     /* Ready is asked of the youngest first: the resolver comes to it last. */
     for (; node->up && tree_mark(node) != log->generation; node = tree_parent(node)) {
         if (!call_ready(tree_call(log->config.tree, node)))
@@ -171,13 +202,7 @@ int log_define_node(struct log *log, uint32_t id)
     }
     while (count-- > 0) {
         node = log->path[count];
-        err = log_define_method(log,
-                                (const struct names_method *)tree_method(log->config.tree, node));
-        if (!err && log_file_full(log))
-            err = -ENOSPC; /* those of the path that are written need not be again */
-        if (err)
-            return err;
-        err = log_format_node(log, node);
+        err = define_one(log, node);
         if (err)
             return err;
         tree_mark_set(node, log->generation);

@@ -161,7 +161,10 @@ int log_format_node(struct log *log, const struct tree_node *node)
 {
     struct buffer *b = &log->file.buffer;
     size_t mark = b->size;
-    const struct tree_site *call = tree_call(log->config.tree, node);
+    struct tree *tree = log->config.tree;
+    const struct tree_site *call = tree_call(tree, node);
+    const struct tree_node *parent = tree_parent(node), *from;
+    uint32_t begun = tree_goes_on(tree, parent);
     int32_t il = load_relaxed(&call->il);
     char *line = buffer_reserve(b, ALLOC_LINE), *at = line;
 
@@ -172,7 +175,12 @@ int log_format_node(struct log *log, const struct tree_node *node)
     at = PUT(at, "{\"kind\":\"node\",\"id\":");
     at = decimal_put(at, log_node_number(log, tree_id(log->config.tree, node)));
     at = PUT(at, ",\"parent\":");
-    at = decimal_put(at, log_node_id(log, tree_id(log->config.tree, tree_parent(node))));
+    at = decimal_put(at, log_node_id(log, tree_id(tree, begun ? tree_parent(parent) : parent)));
+    from = begun ? tree_node_by_id(tree, begun) : NULL;
+    if (from && load_relaxed(&from->up) && tree_mark(from) == log->generation) {
+        at = PUT(at, ",\"begun\":");
+        at = decimal_put(at, log_node_number(log, begun));
+    }
     at = PUT(at, ",\"method\":");
     at = decimal_put(at, ((const struct names_method *)call->target)->id);
     if (il >= 0) {

@@ -118,7 +118,7 @@ static bool forgets(const struct log *log, const struct watch_row *row)
 {
     const struct tree_node *node = tree_node_by_id(log->config.tree, tree_uncut(row->node));
 
-    for (; node && load_relaxed(&node->up); node = tree_parent(node))
+    for (; node && load_relaxed(&node->up); node = tree_caller(log->config.tree, node))
         if (names_method_retired((const struct names_method *)tree_method(log->config.tree, node)))
             return true;
     return names_class_retired(row->class);
@@ -175,7 +175,7 @@ static void put_row(struct log *log, struct buffer *b, const struct watch_row *r
     if (cut)
         buffer_text(b, ",\"cut\":true");
     buffer_text(b, ",\"stack\":[");
-    for (; node && node->up && frames < MOST_FRAMES; node = tree_parent(node)) {
+    for (; node && node->up && frames < MOST_FRAMES; node = tree_caller(log->config.tree, node)) {
         if (frames++)
             buffer_char(b, ',');
         buffer_json_string(

@@ -668,8 +668,9 @@ void log_resolve_call(struct names *names, struct tree_site *call)
                         *inside = (struct names_method *)call->method;
     int32_t il = NAMES_SITE_NONE;
 
-    names_method_resolve(names, method);
-    if (call->ip && call->ip != FRAME_RET_FILTER)
+    if (method)
+        names_method_resolve(names, method);
+    if (method && call->ip && call->ip != FRAME_RET_FILTER)
         il = names_site_call(names, inside, call->ip, method);
     store_release(&call->il, il); /* after the method's text; pairs with the writer's acquire */
 }

@@ -52,7 +52,7 @@ struct names_class {
         fixed_bytes; /* object size rounded up to 8, learned at the first object; 0 not yet */
     _Atomic(uint32_t) epoch;  /* of the last check that class_id still means this */
     _Atomic(uint8_t) verdict; /* the folder above's own: 0 none yet (is the type to be recorded?) */
-    _Atomic(uint8_t) waits;   /* the same: is it what an async method lies in while it waits? */
+    _Atomic(uint8_t) waits;   /* enum names_waits (names/machine.h), once somebody asked */
     _Atomic(const void *)
         layout;                 /* the same: how its values lie in memory; NULL: nobody asked yet */
     _Atomic(const char *) text; /* NULL until resolved; freed with the record */
@@ -79,8 +79,11 @@ struct names_method {
     bool
         continues; /* runtime async: returns a continuation, and where it suspends, without a Leave */
     _Atomic(bool)
-        spared;  /* left without hooks because with them the runtime fails (profiler/selection.h) */
-    bool traced; /* its calls are events (--events calls); the mapper's */
+        spared; /* left without hooks because with them the runtime fails (profiler/selection.h) */
+    bool machine_asked; /* the two after it are known; the mapper's */
+    uint32_t machine;   /* names/machine.h: mdTypeDef of the machine whose MoveNext it is; else 0 */
+    _Atomic(uint32_t) machine_at;
+    bool traced;                /* its calls are events (--events calls); the mapper's */
     _Atomic(uint32_t) compiled; /* how often the JIT made code of it, if that is recorded */
     bool shared; /* code for more than one instantiation: owner and arguments say only part of it */
     _Atomic(void *)

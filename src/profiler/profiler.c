@@ -9,6 +9,7 @@
 #include "clr/text.h"
 
 #include "hooks/elt.h"
+#include "names/machine.h"
 #include "options/runtime_settings.h"
 #include "profiler/machine.h"
 #include "stack/stack_hot.h"
@@ -114,9 +115,20 @@ static uintptr_t map_function(uintptr_t function_id, void *client_data, int32_t 
         method->hooked = true;
         method->continues = selection_continues(&p->selection, method);
         method->traced = traces(p, method);
+        if (p->begins)
+            names_machine_find(method);
         *hook = 1;
     }
-    return (uintptr_t)method;
+    return (uintptr_t)method | (method->machine ? STACK_RESUMABLE : 0);
+}
+
+/* As stack_config.begun. */
+static uint32_t begun(void *context, const struct stack *stack, uintptr_t method, uintptr_t sp,
+                      uintptr_t self)
+{
+    struct profiler *p = context;
+
+    return alloc_begun(p->alloc, stack, (const struct names_method *)method, sp, self);
 }
 
 static bool unloads(uintptr_t caller, uintptr_t called)
@@ -124,7 +136,7 @@ static bool unloads(uintptr_t caller, uintptr_t called)
     const struct names_method *inside = (const struct names_method *)caller,
                               *method = (const struct names_method *)called;
 
-    return method->collectible || (inside && inside->collectible);
+    return (method && method->collectible) || (inside && inside->collectible);
 }
 
 /* Code that may be unloaded before the resolver comes to it is resolved at once. */
@@ -494,6 +506,7 @@ static int wire(struct profiler *p, char *why)
                                  .unhooked = machine_unhooked,
                                  .runs = machine_runs,
                                  .suspends = p->elt2 || p->before_10 ? NULL : suspends,
+                                 .begun = begun,
                                  .call_interval = snapshots ? 0 : p->options.check_calls,
                                  .called = called,
                                  .context = p};
@@ -522,6 +535,7 @@ static int wire(struct profiler *p, char *why)
                                  .leaf = leaf,
                                  .values = p->values ? values_live : NULL,
                                  .class_met = p->values ? values_class : NULL,
+                                 .begins = p->begins,
                                  .context = p};
     struct values_config values = {
         .info = p->info, .options = &p->options, .ring = family_ring, .context = p};
@@ -710,6 +724,9 @@ hresult profiler_initialize(struct profiler *p, struct clr_unknown *info)
         return decline(p, why);
     p->elt2 = p->options.hooks == OPTIONS_HOOKS_ELT2;
     p->values = p->options.args.count || p->options.returns.count;
+    /* Only the plain Enter hook of ELT3 reads it; where what waits has a place for it is known of these runtimes. */
+    p->begins = options_beginnings(&p->options) && !p->elt2 && !p->unverified &&
+                !options_records(&p->options, OPTIONS_CALLS);
     if (wire(p, why))
         return decline(p, why);
     result = events_set(p);

@@ -38,6 +38,7 @@ struct profiler {
     char runtime[64];
     bool unverified;
     bool before_10; /* .NET 8 or 9 */
+    bool begins;    /* what an async method waits in keeps where it was begun */
     bool elt2;
     bool values; /* --args or --returns */
     struct names *names;

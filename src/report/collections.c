@@ -137,6 +137,8 @@ int collections_alloc(struct collections *c, const struct report_record *r)
     int err = report_defs_alloc_path(c->defs, a, r->at, &key.path);
 
     if (!err)
+        err = report_defs_plain(c->defs, &key.path);
+    if (!err)
         err = a->class_id ? report_defs_class(c->defs, a->class_id, r->at, &key.class_number)
                           : report_defs_inline_class(c->defs, a, &key.class_number);
     if (err)

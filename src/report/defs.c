@@ -327,13 +327,14 @@ static bool path_equal(const void *context, uint32_t number, const void *key)
     const struct report_path *want = key;
 
     return have->parent == want->parent && have->method == want->method && have->il == want->il &&
-           have->filter == want->filter;
+           have->filter == want->filter && have->begun == want->begun;
 }
 
 static uint64_t path_hash_of(const struct report_path *path)
 {
     return index_mix((uint64_t)path->parent << 32 | path->method,
-                     (uint64_t)(uint32_t)path->il << 1 | path->filter);
+                     (uint64_t)(uint32_t)path->il << 1 | path->filter |
+                         (uint64_t)path->begun << 33);
 }
 
 static uint64_t path_hash(const void *context, uint32_t number)
@@ -359,10 +360,57 @@ static int path_add(struct report_defs *d, const struct report_path *path, uint3
         }
         number = (uint32_t)d->path_count++;
         d->paths[number] = *path;
+        d->paths[number].goes_on = path->begun || d->paths[path->parent].goes_on;
         index_put(&d->path_index, slot, number);
     }
     *out = number;
     return 0;
+}
+
+static int plain_room(struct report_defs *d)
+{
+    while (d->plain_capacity < d->path_count) {
+        size_t capacity = d->plain_capacity;
+        uint32_t *plain = array_grow(d->plain, &d->plain_capacity, sizeof(*plain));
+
+        if (!plain)
+            return -ENOMEM;
+        d->plain = plain;
+        memset(plain + capacity, 0, (d->plain_capacity - capacity) * sizeof(*plain));
+    }
+    return 0;
+}
+
+/* From the leaf down to a path that is known, then up again: paths may be a million frames deep. */
+int report_defs_plain(struct report_defs *d, uint32_t *path)
+{
+    uint32_t at = *path, made = at, *todo = NULL;
+    size_t count = 0, capacity = 0;
+    int err = d->paths[at].goes_on ? plain_room(d) : 0;
+
+    for (; !err && d->paths[at].goes_on && !d->plain[at]; at = d->paths[at].parent) {
+        uint32_t *larger = count == capacity ? array_grow(todo, &capacity, sizeof(*todo)) : todo;
+
+        if (larger)
+            (todo = larger)[count++] = at;
+        else
+            err = -ENOMEM;
+    }
+    if (!err)
+        made = d->paths[at].goes_on ? d->plain[at] - 1 : at;
+    while (!err && count) {
+        struct report_path plain = d->paths[todo[--count]];
+
+        plain.parent = made;
+        plain.begun = 0;
+        err = path_add(d, &plain, &made);
+        if (!err)
+            d->plain[todo[count]] = made + 1;
+    }
+    if (!err)
+        *path = made;
+    memory_free(todo);
+    return err;
 }
 
 int report_defs_path_add(struct report_defs *d, const struct report_path *path, uint32_t *out)
@@ -415,6 +463,7 @@ void report_defs_fini(struct report_defs *d)
     memory_free(d->threads);
     report_ids_free(&d->thread_ids);
     memory_free(d->paths);
+    memory_free(d->plain);
     index_free(&d->path_index);
     report_ids_free(&d->path_ids);
     for (size_t i = 0; i < d->block_count; i++)
@@ -534,16 +583,19 @@ static int add_node(struct report_defs *d, const struct report_record *r)
 {
     const struct report_node *n = &r->node;
     struct report_path path = {.filter = n->filter & 1};
-    uint32_t method, number;
+    uint32_t method, number, begun = 0;
     int err;
 
     path.il = n->il >= 0 ? n->il : REPORT_NO_IL - (int32_t)n->call;
     err = report_defs_path(d, n->parent, r->at, &path.parent);
+    if (!err && n->begun)
+        err = report_defs_path(d, n->begun, r->at, &begun);
     if (!err)
         err = report_defs_method(d, n->method, r->at, &method);
     if (err)
         return err;
     path.method = method & INT32_MAX;
+    path.begun = begun > REPORT_PATH_LOST ? begun & INT32_MAX : 0;
     err = path_add(d, &path, &number);
     return err ? err : ids_set(&d->path_ids, n->id, number);
 }
@@ -780,5 +832,7 @@ int report_defs_event_path(struct report_defs *d, const struct report_record *r,
 
     (void)report_member_id(r->json, "node", 0, &id);
     err = report_defs_path(d, id, r->at, out);
+    if (!err)
+        err = report_defs_plain(d, out);
     return err || !json_is_true(json_object_get(r->json, "cut")) ? err : cut_path(d, *out, out);
 }

@@ -53,13 +53,15 @@ struct report_thread {
 };
 
 /*
- * A call path: `method` called from `il` in the parent's method. 12 bytes: a log may have millions.
- * Parents have lower numbers than their children.
+ * A call path: `method` called from `il` in the parent's method. 16 bytes: a log may have millions.
+ * Parents have lower numbers than their children, and so has what an async method that goes on was begun on.
  */
 struct report_path {
     uint32_t parent;
     uint32_t method : 31, filter : 1; /* number of the method */
     int32_t il;                       /* below 0: REPORT_NO_IL - enum sst_call */
+    uint32_t begun : 31,
+        goes_on : 1; /* path, 0 none; whether the path or one of its parents has that */
 };
 
 #define REPORT_PATH_EMPTY 0 /* no managed frame */
@@ -81,6 +83,8 @@ struct report_defs {
     struct report_path *paths;
     size_t path_count, path_capacity;
     struct index path_index;
+    uint32_t *plain; /* by path: number + 1 of the same without beginnings; 0: nobody asked */
+    size_t plain_capacity;
     struct report_ids path_ids;
     struct report_string *strings;
     size_t string_count, string_capacity;
@@ -127,11 +131,14 @@ int report_defs_path(struct report_defs *d, uint32_t id, struct report_place at,
 int report_defs_inline_path(struct report_defs *d, const struct report_alloc *a, uint32_t *out);
 int report_defs_inline_class(struct report_defs *d, const struct report_alloc *a, uint32_t *out);
 
-/* The path of an allocation, whichever way its line says it. Returns: as report_defs_inline_path. */
+/* The path of an allocation, whichever way its line says it, with its beginnings. Returns: as report_defs_inline_path. */
 int report_defs_alloc_path(struct report_defs *d, const struct report_alloc *a,
                            struct report_place at, uint32_t *out);
 
-/* The path of any other event by its members node and cut; REPORT_PATH_EMPTY without. Returns: 0 or -ENOMEM. */
+/* A path as the machine's stack has it, whatever in it was begun elsewhere. Returns: 0 or -ENOMEM. */
+int report_defs_plain(struct report_defs *d, uint32_t *path);
+
+/* The path of any other event by its members node and cut, plain; REPORT_PATH_EMPTY without. Returns: 0 or -ENOMEM. */
 int report_defs_event_path(struct report_defs *d, const struct report_record *r, uint32_t *out);
 
 /*

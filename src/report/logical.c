@@ -31,7 +31,8 @@ enum {
 /* What a path is. */
 enum {
     RESUMED = 1,
-    WAITED = 2 /* a box was made there: from then on its beginning may be resumed */
+    WAITED = 2, /* a box was made there: from then on its beginning may be resumed */
+    ALONE = 4   /* what the log says of its beginning is of no use */
 };
 
 struct step {
@@ -182,6 +183,8 @@ static bool is_resumed(struct logical *l, uint32_t path)
 
     if (p->parent == REPORT_PATH_LOST || (kind & BOX))
         return false;
+    if (p->begun && (kind & MACHINE) && outermost(l, path) == path)
+        return true;
     around = p->parent ? l->kind[method_of(l, p->parent)] : 0;
     if (around & THUNK) /* it calls through a stub */
         return !(kind & HELPER) &&
@@ -400,7 +403,7 @@ static int decide(struct logical *l, uint32_t method)
     return err;
 }
 
-/* ---- all paths ---- */
+/* ---- what the log says ---- */
 
 static int ask(struct logical *l, uint32_t path)
 {
@@ -415,6 +418,43 @@ static int ask(struct logical *l, uint32_t path)
     return 0;
 }
 
+/* The frame of the method on the path of its beginning, or what calls it there as written (*written); 0: none is. */
+static uint32_t beginning(struct logical *l, uint32_t path, bool *written)
+{
+    uint32_t at = report_path(l->defs, path)->begun, method = method_of(l, path);
+
+    for (unsigned i = 0; i < BOX_REACH + HOPS && at > REPORT_PATH_LOST; i++) {
+        *written = method_of(l, at) != method;
+        if (!*written || is_written(l, path, at))
+            return at;
+        at = report_path(l->defs, at)->parent;
+    }
+    return 0;
+}
+
+/* As its beginning, which is `from`. Returns: 1 if that is to be waited for; 0; -ENOMEM. */
+static int as_begun(struct logical *l, uint32_t path, uint32_t from, bool written)
+{
+    struct report_path p = *report_path(l->defs, from);
+    uint32_t needed = written ? p.parent : from;
+
+    if (l->map[needed] == BUSY) { /* it waits for this path: a damaged log */
+        l->mark[path] |= ALONE;
+        return 1;
+    }
+    if (l->map[needed] == NOT_YET)
+        return ask(l, needed) ? -ENOMEM : 1;
+    l->map[path] = l->map[needed];
+    if (!written)
+        return 0;
+    p.parent = l->map[needed];
+    p.method = method_of(l, path) & INT32_MAX;
+    p.begun = 0;
+    return report_defs_path_add(l->defs, &p, &l->map[path]);
+}
+
+/* ---- all paths ---- */
+
 /* A path below what called it, which `outer` is the call of. */
 static int below(struct logical *l, uint32_t path, uint32_t outer)
 {
@@ -422,11 +462,12 @@ static int below(struct logical *l, uint32_t path, uint32_t outer)
 
     p.parent = report_path(l->defs, outer)->parent;
     p.il = report_path(l->defs, outer)->il;
-    if (outer == path && l->map[p.parent] == p.parent) {
+    if (outer == path && !p.begun && l->map[p.parent] == p.parent) {
         l->map[path] = path;
         return 0;
     }
     p.parent = l->map[p.parent];
+    p.begun = 0;
     return report_defs_path_add(l->defs, &p, &l->map[path]);
 }
 
@@ -468,12 +509,18 @@ static int work(struct logical *l)
 {
     uint32_t path = l->todo[l->todo_count - 1], method = method_of(l, path);
     uint32_t outer = outermost(l, path), parent = report_path(l->defs, outer)->parent;
+    bool written = false;
+    uint32_t from =
+        (l->mark[path] & (RESUMED | ALONE)) == RESUMED ? beginning(l, path, &written) : 0;
     int err = 0;
 
     if (l->map[path] < BUSY) {
         l->todo_count--;
     } else if (!(l->mark[path] & RESUMED)) {
         err = l->map[parent] < BUSY ? below(l, path, outer) : ask_parent(l, path, parent);
+    } else if (from) {
+        l->map[path] = BUSY;
+        err = as_begun(l, path, from, written);
     } else if (l->start[method] == NOT_YET) {
         l->map[path] = BUSY;
         err = begin(l, method);

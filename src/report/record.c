@@ -250,6 +250,7 @@ enum { /* members seen: one twice is jansson's business */
        SAW_FILTER = 32768,
        SAW_VALUES = 65536,
        SAW_CUT = 131072,
+       SAW_BEGUN = 262144,
 };
 
 /*
@@ -434,6 +435,9 @@ static const char *hand_node_member(const char *at, struct report_node *n, unsig
     } else if (KEY(at, "filter")) {
         bit = SAW_FILTER;
         at = hand_bool(at, &n->filter);
+    } else if (KEY(at, "begun")) {
+        bit = SAW_BEGUN;
+        at = hand_id(at, 1, &n->begun);
     } else {
         bit = 0;
         at = hand_unknown(at, unknown);
@@ -765,6 +769,8 @@ static int any_node(struct report_parser *p, struct report_node *n)
     if (!err)
         err = want(p, report_member_id(p->json, "method", 1, &n->method), "method", true);
     if (!err)
+        err = want(p, report_member_id(p->json, "begun", 1, &n->begun), "begun", false);
+    if (!err)
         err = want(p, report_member_text(p->json, "call", &call), "call", false);
     if (!err && call)
         n->call = (enum sst_call)word_index(call_names, COUNT_OF(call_names), call, strlen(call));
@@ -820,7 +826,7 @@ static const char *const known_members[SST_KIND_COUNT][28] = {
     [SST_KIND_METHOD] = {"id", "name", "module", "token"},
     [SST_KIND_IMAGE] = {"id", "path", "base", "build_id"},
     [SST_KIND_THREAD] = {"id", "os", "name", "end"},
-    [SST_KIND_NODE] = {"id", "parent", "method", "il", "call", "filter"},
+    [SST_KIND_NODE] = {"id", "parent", "begun", "method", "il", "call", "filter"},
     [SST_KIND_ALLOC] = {"t", "thread", "class", "bytes", "node", "il", "heap", "weight", "stack",
                         "type", "values", "args", "cut", "il0"},
     [SST_KIND_VALUES] = {"id", "t", "thread", "method", "parent", "call", "depth", "args",

@@ -40,7 +40,8 @@ struct report_node {
     uint32_t id, parent, method;
     int32_t il; /* of the call, in the parent's method; REPORT_NO_IL: call says why not */
     enum sst_call call;
-    bool filter; /* a filter's second frame of its method */
+    bool filter;    /* a filter's second frame of its method */
+    uint32_t begun; /* node; 0: not said */
 };
 
 /* Calls of one thread. The arrays are as they stand in the line: read them with report_call_next. */

@@ -570,6 +570,8 @@ int report_sites_finish(struct report_sites *s)
     bool *class_match = NULL, *path_match = NULL;
     int err = flush(s);
 
+    for (size_t i = 0; !err && i < s->count; i++)
+        err = report_defs_plain(&s->defs, &s->sites[i].path);
     if (!err && s->filter.type && !(class_match = matches(&s->defs.classes, s->filter.type)))
         err = -ENOMEM;
     if (!err && s->filter.method && !(path_match = path_matches(&s->defs, s->filter.method)))

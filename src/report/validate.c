@@ -161,6 +161,9 @@ static int on_node(struct validator *v, const struct report_record *r)
     uint64_t fact = index_mix((uint64_t)n->parent << 32 | n->method,
                               (uint64_t)(uint32_t)n->il << 8 | (uint64_t)n->call << 1 | n->filter);
 
+    fact = n->begun ? index_mix(fact, n->begun) : fact;
+    if (n->begun)
+        expect(v, &v->nodes, "node", n->begun, r->at);
     if (n->parent != SST_NODE_EMPTY)
         expect(v, &v->nodes, "node", n->parent, r->at);
     expect(v, &v->methods, "method", n->method, r->at);

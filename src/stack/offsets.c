@@ -16,6 +16,7 @@ void stack_offsets(void)
     _Static_assert(offsetof(struct frame, flags) == offsetof(struct frame, node) + 4,
                    "cleared by one store");
     OFFSET(FRAME_SIZE, sizeof(struct frame));
+    OFFSET(STACK_RESUMABLE, STACK_RESUMABLE);
     OFFSET(STACK_STATE_ENTER, STATE_ENTER);
     OFFSET(STACK_STATE_LEAVE, STATE_LEAVE);
 }

@@ -33,9 +33,15 @@ struct frame {
 #define FRAME_LIVE_BELOW \
     8u                /* all older frames were live when this was looked at, and are while it is */
 #define FRAME_HELD 4u /* the same, held back: it becomes one if it lasts long enough */
+#define FRAME_BEGUN_SHIFT \
+    4 /* from this bit on: config.begun's answer, where the method that goes on in it was begun; 0: not known */
+#define FRAME_BEGUN_MAX (UINT32_MAX >> FRAME_BEGUN_SHIFT)
 
 #define FRAME_RET_FILTER \
     1 /* not an address: the second frame that a method has while its filter runs */
+
+/* Set in what an Enter3 hook gets as its method: then config.begun is to be asked. */
+#define STACK_RESUMABLE ((uintptr_t)1)
 
 struct stack;
 
@@ -86,6 +92,12 @@ struct stack_config {
     bool (*left)(void *context, uintptr_t sp);
     /* May this method return without a Leave (runtime async)? NULL: none does. */
     bool (*suspends)(uintptr_t method);
+    /*
+     * A method was entered that may be one that goes on after it waited (STACK_RESUMABLE); `self` is its `this`, sp its
+     * caller's SP. Returns: where it was begun, at most FRAME_BEGUN_MAX, or 0. Asked in the hook: asks nobody. May be NULL.
+     */
+    uint32_t (*begun)(void *context, const struct stack *stack, uintptr_t method, uintptr_t sp,
+                      uintptr_t self);
     /*
      * Whether `frame`, which is on the machine's stack, lies below code without hooks that was called since an address
      * of that stack, `since`: then *out is the oldest frame of that code. Asked when an exception is thrown while another

@@ -143,7 +143,8 @@ struct tree_site *tree_site_by_id(const struct tree_sites *sites, uint32_t id)
 bool tree_site_is_gone(const struct tree_site *site, const struct tree_gone *gone, bool calls)
 {
     return load_acquire(&site->state) == TREE_LIVE &&
-           ((site->method && gone->method(site->method)) || (calls && gone->method(site->target)));
+           ((site->method && gone->method(site->method)) ||
+            (calls && site->target && gone->method(site->target)));
 }
 
 /* Takes a site off its chain. Only new ones come meanwhile, at its head. */

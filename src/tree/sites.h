@@ -20,9 +20,10 @@ enum tree_state {
 };
 
 struct tree_site {
-    uintptr_t method;       /* that the instruction is in; 0: none of those known */
-    uintptr_t ip;           /* return address; 0: not known */
-    uintptr_t target;       /* a call's: the method called; an allocation's: the class met first */
+    uintptr_t method; /* that the instruction is in; 0: none of those known */
+    uintptr_t ip;     /* return address; 0: not known */
+    uintptr_t
+        target; /* a call's: the method called, 0 see tree_go_on(); an allocation's: the class met first */
     _Atomic(int32_t) il;    /* TREE_IL_PENDING until resolved (release) */
     _Atomic(uint32_t) next; /* on its chain, see sites.c; changed by tree_sites_prune; 0 ends it */
     uint32_t under;         /* 0; or a call that only the children of one node share: 1 + its id */

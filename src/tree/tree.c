@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#define BEGUN_GONE \
+    UINT8_MAX      /* in tree.begun: given back, but whoever waits there may have its id */
 #define SIBLINGS 4 /* children in a node's own list; nineteen of twenty nodes have no more */
 
 _Static_assert(sizeof(struct tree_node) == 16, "see tree.h");
@@ -38,6 +40,11 @@ int tree_new(const struct tree_config *config, struct tree **out)
         tree_free(tree);
         return -ENOMEM;
     }
+    tree->begun = memory_pages_map(tree->numbers.most); /* pages come as they are touched */
+    if (!tree->begun) {
+        tree_free(tree);
+        return -ENOMEM;
+    }
     tree->nodes = (struct tree_node *)(void *)tree->numbers.array;
     *out = tree;
     return 0;
@@ -47,6 +54,7 @@ void tree_free(struct tree *tree)
 {
     if (!tree)
         return;
+    memory_pages_unmap(tree->begun, tree->numbers.most);
     tree_numbers_fini(&tree->numbers);
     tree_buckets_fini(&tree->buckets);
     tree_sites_free(tree->calls);
@@ -100,7 +108,7 @@ static struct tree_node *child_find(const struct tree *tree, struct tree_node *p
 static uint32_t call_of(struct tree *tree, const struct tree_node *parent, uintptr_t method,
                         uintptr_t ip)
 {
-    uintptr_t inside = tree_method(tree, parent);
+    uintptr_t inside = tree_method(tree, tree_goes_on(tree, parent) ? tree_parent(parent) : parent);
     bool alone = tree->config.unloads && tree->config.unloads(inside, method);
 
     return tree_site_call(tree->calls, inside, ip, method, alone ? tree_id(tree, parent) + 1 : 0);
@@ -137,6 +145,22 @@ struct tree_node *tree_child_slow(struct tree *tree, struct tree_node *parent, u
     if (made)
         store_relaxed(&made->up, 0); /* another thread made the same first: this id is never used */
     return found;
+}
+
+void tree_begin(struct tree *tree, uint32_t id, unsigned depth)
+{
+    uint8_t known = 0;
+
+    if (depth && depth <= TREE_BEGUN_DEPTH)
+        cas_acq_rel(&tree->begun[id], &known, (uint8_t)depth);
+}
+
+struct tree_node *tree_go_on(struct tree *tree, struct tree_node *parent, uint32_t id)
+{
+    /* One path is several by where it was begun: that must not be what paths are lost for. */
+    if (tree_count(tree) > tree->numbers.most / 2)
+        return NULL;
+    return tree_child(tree, parent, 0, id);
 }
 
 uint32_t tree_next(struct tree *tree, uint32_t path, uintptr_t method, uintptr_t ip)
@@ -298,11 +322,15 @@ void tree_back(struct tree *tree, const struct tree_list *nodes, const struct tr
 {
     for (size_t i = 0; i < nodes->count; i++) {
         struct tree_node *node = &tree->nodes[nodes->number[i]];
+        bool begun = load_relaxed(&tree->begun[nodes->number[i]]);
 
         store_relaxed(&node->up, 0);
         store_relaxed(&node->call_mark, 0);
         store_relaxed(&node->down, 0);
-        tree_numbers_back(&tree->numbers, nodes->number[i]);
+        if (begun)
+            store_relaxed(&tree->begun[nodes->number[i]], BEGUN_GONE);
+        else
+            tree_numbers_back(&tree->numbers, nodes->number[i]);
     }
     tree_sites_back(tree->calls, calls);
 }

@@ -53,7 +53,8 @@ struct tree {
     struct tree_config config;
     struct tree_numbers numbers;
     struct tree_buckets buckets;
-    _Atomic(bool) pruned; /* once: lists that were full may have room */
+    _Atomic(bool) pruned;    /* once: lists that were full may have room */
+    _Atomic(uint8_t) *begun; /* by id: how deep a beginning that is, see tree_begin(); 0: none */
 };
 
 int tree_new(const struct tree_config *config, struct tree **out); /* 0 or -ENOMEM */
@@ -132,6 +133,40 @@ static inline uint32_t tree_uncut(uint32_t id)
     return id & ~TREE_CUT;
 }
 
+/*
+ * Beginnings: nodes at which something was begun that goes on elsewhere. What goes on there is the child of a node that
+ * is no call: its call has no target, and the beginning's id for an instruction.
+ *
+ * tree_begin - from now on `id` is a beginning, below `depth` others that go on in each other; at most
+ *              TREE_BEGUN_DEPTH: what begins itself anew, over and over, has no end. It stays one while it lives, and
+ *              its id is not given out again.
+ * tree_is_beginning - whether it is; an id may be any number.
+ * tree_go_on - the child of `parent` for what was begun at `id`; NULL where nodes are few: then the path goes without.
+ * Threads: any. May run: tree_is_beginning anywhere, else as tree_child.
+ */
+#define TREE_BEGUN_DEPTH 32
+void tree_begin(struct tree *tree, uint32_t id, unsigned depth);
+struct tree_node *tree_go_on(struct tree *tree, struct tree_node *parent, uint32_t id);
+
+/* How deep a beginning; 0: it is none. */
+static inline unsigned tree_begun_depth(const struct tree *tree, uint32_t id);
+
+/* The beginning that a node goes on from, whose parent it is for no call; 0 of any other node. */
+static inline uint32_t tree_goes_on(const struct tree *tree, const struct tree_node *node)
+{
+    const struct tree_site *call = tree_call(tree, node);
+
+    return call->target ? 0 : (uint32_t)call->ip;
+}
+
+/* The node that a call was made from: the parent, past what is no call. NULL for the root. */
+static inline struct tree_node *tree_caller(const struct tree *tree, const struct tree_node *node)
+{
+    struct tree_node *parent = tree_parent(node);
+
+    return parent && tree_goes_on(tree, parent) ? tree_parent(parent) : parent;
+}
+
 /* tree_next - one step of a path, by ids: as tree_child, but what is cut stays so. Returns: the id of the path so far. */
 uint32_t tree_next(struct tree *tree, uint32_t path, uintptr_t method, uintptr_t ip);
 
@@ -166,6 +201,13 @@ static inline struct tree_node *tree_child(struct tree *tree, struct tree_node *
 static inline uint32_t tree_count(const struct tree *tree)
 {
     return load_acquire(&tree->numbers.count);
+}
+
+static inline unsigned tree_begun_depth(const struct tree *tree, uint32_t id)
+{
+    unsigned depth = id < tree_count(tree) ? load_relaxed(&tree->begun[id]) : 0;
+
+    return depth <= TREE_BEGUN_DEPTH ? depth : 0;
 }
 
 static inline struct tree_node *tree_node_by_id(struct tree *tree, uint32_t id)

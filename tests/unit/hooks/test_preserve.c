@@ -176,6 +176,45 @@ static void everything_is_kept_above_dead_frames(void **state)
     assert_int_equal(repairs(STACK_DEAD_ON_LEAVE), 2);
 }
 
+static uint32_t asked;
+
+static uint32_t begun(void *context, const struct stack *s, uintptr_t method, uintptr_t sp,
+                      uintptr_t self)
+{
+    (void)context;
+    asked++;
+    assert_true(method == METHOD(2));
+    assert_true(load_relaxed(&s->top[-1].sp) == sp);
+    return (uint32_t)(self & 0xff);
+}
+
+static void everything_is_kept_where_a_method_goes_on(void **state)
+{
+    struct canary in;
+
+    (void)state;
+    ENTER(0, 1);
+    for (unsigned level = 2; level <= 3; level++) {
+        canary_fill(&in, ++seed);
+        in.general[CANARY_RDI] = 0x7f00abcd0042;
+        in.general[CANARY_R14] = METHOD(2) | STACK_RESUMABLE;
+        in.general[CANARY_R15] = sp_of(level);
+        if (level == 3)
+            stack_self->limit = stack_self->top; /* the slow path */
+        call((void (*)(void))hook_enter3, &in, ENTER_MAY_CHANGE, __FILE__, __LINE__);
+        expect_depth(level);
+        assert_int_equal(asked, level - 1);
+        assert_true(load_relaxed(&stack_self->top[-1].method) == METHOD(2));
+        assert_int_equal(stack_self->top[-1].flags >> FRAME_BEGUN_SHIFT, 0x42);
+    }
+    LEAVE(2, 3);
+    LEAVE(2, 2);
+    ENTER(1, 2); /* the next one there is not told so */
+    assert_int_equal(stack_self->top[-1].flags, 0);
+    LEAVE(1, 2);
+    LEAVE(0, 1);
+}
+
 static void everything_is_kept_when_there_is_no_frame_to_leave(void **state)
 {
     (void)state;
@@ -203,7 +242,7 @@ static void everything_is_kept_while_an_exception_is_under_way(void **state)
 
 static int start(void **state)
 {
-    const struct stack_config config = {0};
+    const struct stack_config config = {.begun = begun};
 
     (void)state;
     clock_start();
@@ -236,6 +275,7 @@ int main(void)
         TEST(everything_is_kept_when_the_stack_grows),
         TEST(everything_is_kept_when_the_stack_cannot_grow),
         TEST(everything_is_kept_above_dead_frames),
+        TEST(everything_is_kept_where_a_method_goes_on),
         TEST(everything_is_kept_when_there_is_no_frame_to_leave),
         TEST(everything_is_kept_while_an_exception_is_under_way),
     };

@@ -22,8 +22,8 @@ _Thread_local struct stack *stack_self = &fake;
 static uintptr_t machine[64];
 #define SP ((uintptr_t)&machine[32])
 
-static unsigned entered, left, misaligned;
-static uintptr_t seen_method, seen_sp;
+static unsigned entered, resumable, left, misaligned;
+static uintptr_t seen_method, seen_sp, seen_self;
 
 /* The frame address is where rbp was pushed: aligned if rsp was, at the call. */
 static void note(uintptr_t method, uintptr_t sp, uintptr_t frame_address)
@@ -43,6 +43,14 @@ void stack_enter_slow(uintptr_t method, uintptr_t sp)
 
     entered++;
     (void)elt_caller(false, fp + 2 * sizeof(uintptr_t), &caller);
+    note(method, sp, (uintptr_t)__builtin_frame_address(0));
+    canary_trash();
+}
+
+void stack_enter_resumable(uintptr_t method, uintptr_t sp, uintptr_t self)
+{
+    resumable++;
+    seen_self = self;
     note(method, sp, (uintptr_t)__builtin_frame_address(0));
     canary_trash();
 }
@@ -72,7 +80,7 @@ static int setup(void **state)
     fake.top = frames + 1;
     fake.limit = fake.end = frames + COUNT_OF(frames);
     store_relaxed(&fake.state, 0);
-    entered = left = misaligned = 0;
+    entered = resumable = left = misaligned = 0;
     seen_method = seen_sp = 0;
     return 0;
 }
@@ -143,6 +151,32 @@ static void enter_keeps_its_promise_above_a_hostile_callee(void **state)
         assert_ptr_equal(fake.top, frames + 1);
         assert_in_range(caller.ip, (uintptr_t)canary_call,
                         (uintptr_t)canary_call + 512); /* who called the stub */
+    }
+}
+
+static void enter_of_what_may_go_on_keeps_its_promise_above_a_hostile_callee(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed < 50; seed++) {
+        struct canary in;
+
+        setup(NULL);
+        canary_fill(&in, seed);
+        in.general[CANARY_R14] = 0x1230 | STACK_RESUMABLE;
+        in.general[CANARY_R15] = SP;
+        assert_int_equal(changed_by((void (*)(void))hook_enter3, &in) & ~ENTER_MAY_CHANGE, 0);
+        assert_int_equal(resumable, 1);
+        assert_int_equal(entered + left, 0);
+        assert_true(seen_method == (0x1230 | STACK_RESUMABLE));
+        assert_true(seen_sp == SP);
+        assert_true(seen_self == in.general[CANARY_RDI]);
+        assert_int_equal(misaligned, 0);
+        assert_ptr_equal(fake.top, frames + 1); /* all else is the callee's */
+        /* its Leave gets the same word */
+        assert_int_equal(changed_by_leave(seed, hook_leave3, 0x1230 | STACK_RESUMABLE, SP) &
+                             ~LEAVE_MAY_CHANGE,
+                         0);
+        assert_true(seen_method == 0x1230);
     }
 }
 
@@ -251,6 +285,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(enter_keeps_its_promise_on_the_fast_path, setup),
         cmocka_unit_test_setup(enter_keeps_its_promise_above_a_hostile_callee, setup),
+        cmocka_unit_test_setup(enter_of_what_may_go_on_keeps_its_promise_above_a_hostile_callee,
+                               setup),
         cmocka_unit_test_setup(leave_and_tailcall_keep_their_promise_on_the_fast_path, setup),
         cmocka_unit_test_setup(leave_and_tailcall_keep_their_promise_above_a_hostile_callee, setup),
         cmocka_unit_test_setup(the_empty_hook_changes_nothing, setup),

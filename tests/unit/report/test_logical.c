@@ -260,6 +260,62 @@ static void what_the_runtime_suspends_is_below_its_caller(void **state)
     assert_int_equal(map[path_of(63)], path_of(63));
 }
 
+/* Work is begun on two lines; the log says that here it goes on with that of node 30. */
+static void a_beginning_that_the_log_tells_is_taken(void **state)
+{
+    uint32_t plain;
+
+    (void)state;
+    node(2, 1, OTHER, 1);
+    begun(20, 1, 5);
+    begun(30, 2, 6);
+    define("{\"kind\":\"node\",\"id\":40,\"parent\":11,\"begun\":32,\"method\":%d,\"il\":7}",
+           MOVE_NEXT);
+    node(41, 40, LEAF, 9);
+    assert_string_equal(logical(41, false, nothing),
+                        "App.Leaf():9 App.<Work>d__1.MoveNext():6 App.Other():1 App.Main():0");
+    assert_string_equal(logical(13, true, nothing),
+                        "App.Leaf():9 App.<Work>d__1.MoveNext():-1 (one of 2 callers):-1");
+    /* by the machine's stack it is the path of one that goes on, wherever it was begun */
+    plain = path_of(41);
+    assert_int_equal(report_defs_plain(&defs, &plain), 0);
+    assert_int_equal(plain, path_of(13));
+    assert_int_equal(report_defs_plain(&defs, &plain), 0);
+    assert_int_equal(plain, path_of(13));
+}
+
+/* The node is that of the method as written: its machine was made there, or inlined. What is begun goes on, too. */
+static void a_beginning_may_be_the_call_of_the_method_as_written(void **state)
+{
+    (void)state;
+    begun(20, 1, 5);
+    begun(24, 1, 8);
+    define("{\"kind\":\"node\",\"id\":40,\"parent\":11,\"begun\":20,\"method\":%d,\"il\":7}",
+           MOVE_NEXT);
+    begun(50, 40, 12);
+    define("{\"kind\":\"node\",\"id\":60,\"parent\":11,\"begun\":52,\"method\":%d,\"il\":7}",
+           MOVE_NEXT);
+    node(61, 60, LEAF, 9);
+    assert_string_equal(
+        logical(61, true, nothing),
+        "App.Leaf():9 App.<Work>d__1.MoveNext():12 App.<Work>d__1.MoveNext():5 App.Main():0");
+}
+
+/* A log says anything. */
+static void a_beginning_without_the_method_is_none(void **state)
+{
+    (void)state;
+    begun(20, 1, 5);
+    define("{\"kind\":\"node\",\"id\":40,\"parent\":11,\"begun\":1,\"method\":%d,\"il\":7}",
+           MOVE_NEXT);
+    define("{\"kind\":\"node\",\"id\":41,\"parent\":11,\"begun\":777,\"method\":%d,\"il\":7}",
+           MOVE_NEXT);
+    define("{\"kind\":\"node\",\"id\":42,\"parent\":10,\"begun\":22,\"method\":%d,\"il\":7}", LEAF);
+    assert_string_equal(logical(40, true, nothing), "App.<Work>d__1.MoveNext():5 App.Main():0");
+    assert_string_equal(logical(41, true, nothing), "App.<Work>d__1.MoveNext():5 App.Main():0");
+    assert_string_equal(logical(42, true, nothing), "App.Leaf():7 App.Set():0");
+}
+
 static void without_async_methods_paths_stay(void **state)
 {
     (void)state;
@@ -286,6 +342,9 @@ int main(void)
         TEST(a_method_inlined_in_its_caller_is_its_caller_s),
         TEST(an_iterator_is_below_what_moves_it),
         TEST(what_the_runtime_suspends_is_below_its_caller),
+        TEST(a_beginning_that_the_log_tells_is_taken),
+        TEST(a_beginning_may_be_the_call_of_the_method_as_written),
+        TEST(a_beginning_without_the_method_is_none),
         TEST(without_async_methods_paths_stay),
     };
 

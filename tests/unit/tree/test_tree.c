@@ -314,6 +314,94 @@ static void paths_through_what_is_gone_are_given_back(void **state)
     tree_list_fini(&calls);
 }
 
+static void what_goes_on_is_a_child_apart_and_calls_from_its_caller(void **state)
+{
+    struct tree_node *caller = child(tree_root(tree), 0x10, 0x100);
+    struct tree_node *here = child(caller, 0x20, 0x200), *there = child(caller, 0x30, 0x300);
+    struct tree_node *on, *same, *other;
+
+    (void)state;
+    tree_begin(tree, tree_id(tree, there), 1);
+    assert_int_equal(tree_begun_depth(tree, tree_id(tree, there)), 1);
+    assert_int_equal(tree_begun_depth(tree, tree_id(tree, here)), 0);
+    assert_int_equal(tree_begun_depth(tree, 12345), 0); /* whatever a word may be */
+    assert_int_equal(tree_begun_depth(tree, UINT32_MAX), 0);
+    on = tree_go_on(tree, here, tree_id(tree, there));
+    assert_ptr_equal(tree_go_on(tree, here, tree_id(tree, there)), on);
+    other = tree_go_on(tree, here, tree_id(tree, caller));
+    assert_ptr_not_equal(other, on);
+    assert_int_equal(tree_goes_on(tree, on), tree_id(tree, there));
+    assert_int_equal(tree_goes_on(tree, here), 0);
+    assert_int_equal(tree_goes_on(tree, tree_root(tree)), 0);
+    same = child(on, 0x40, 0x400);
+    assert_ptr_not_equal(same, child(here, 0x40, 0x400));
+    assert_ptr_not_equal(same, child(other, 0x40, 0x400));
+    assert_ptr_equal(tree_call(tree, same), tree_call(tree, child(here, 0x40, 0x400)));
+    assert_true(tree_call(tree, same)->method == 0x20); /* which its instruction is in */
+    assert_ptr_equal(tree_caller(tree, same), here);
+    assert_ptr_equal(tree_caller(tree, here), caller);
+    assert_ptr_equal(tree_caller(tree, caller), tree_root(tree));
+    assert_null(tree_caller(tree, tree_root(tree)));
+}
+
+static void beginnings_in_each_other_come_to_an_end(void **state)
+{
+    uint32_t id = tree_id(tree, child(tree_root(tree), 0x10, 0x100));
+
+    (void)state;
+    tree_begin(tree, id, 0);
+    tree_begin(tree, id, TREE_BEGUN_DEPTH + 1);
+    assert_int_equal(tree_begun_depth(tree, id), 0);
+    tree_begin(tree, id, TREE_BEGUN_DEPTH);
+    tree_begin(tree, id, 1); /* the first word holds */
+    assert_int_equal(tree_begun_depth(tree, id), TREE_BEGUN_DEPTH);
+}
+
+static void where_nodes_are_few_paths_go_without_beginnings(void **state)
+{
+    struct tree_node *last;
+
+    (void)state;
+    teardown(NULL);
+    assert_int_equal(make(100, NULL, NULL), 0);
+    last = tree_root(tree);
+    assert_non_null(tree_go_on(tree, tree_root(tree), 7));
+    while (tree_count(tree) <= 50)
+        last = child(last, 0x10, 0x100);
+    assert_null(tree_go_on(tree, last, 7));
+    assert_int_equal(tree_refused(tree), 0);
+}
+
+/* Its id may still be written in what waits. */
+static void a_beginning_that_is_gone_is_none_and_no_other_gets_its_id(void **state)
+{
+    const struct tree_config config = {.max_nodes = 1000, .unloads = odd_unloads};
+    struct tree_list nodes = {0}, calls = {0};
+    struct tree_node *last;
+    uint32_t gone, other;
+
+    (void)state;
+    teardown(NULL);
+    assert_int_equal(tree_new(&config, &tree), 0);
+    gone = tree_id(tree, child(tree_root(tree), 0x31, 0x300));
+    other = tree_id(tree, child(tree_root(tree), 0x33, 0x300));
+    tree_begin(tree, gone, 1);
+    last = tree_go_on(tree, tree_root(tree), gone);
+    assert_int_equal(tree_prune(tree, &odd, &nodes, &calls), 0);
+    assert_int_equal(nodes.count, 2);
+    tree_back(tree, &nodes, &calls);
+    assert_int_equal(tree_begun_depth(tree, gone), 0);
+    tree_begin(tree, gone, 1); /* by who had not heard of it */
+    assert_int_equal(tree_begun_depth(tree, gone), 0);
+    assert_int_equal(tree_id(tree, child(last, 0x40, 0x400)), other);
+    for (unsigned i = 0; i < 10; i++) {
+        last = child(last, 0x50, 0x500);
+        assert_int_not_equal(tree_id(tree, last), gone);
+    }
+    tree_list_fini(&nodes);
+    tree_list_fini(&calls);
+}
+
 static void without_memory_nothing_is_pruned(void **state)
 {
     const struct tree_config config = {.max_nodes = 1000, .unloads = odd_unloads};
@@ -530,6 +618,10 @@ int main(void)
         TEST(past_max_nodes_none_is_given_and_counted),
         TEST(a_path_that_was_cut_stays_so),
         TEST(paths_through_what_is_gone_are_given_back),
+        TEST(what_goes_on_is_a_child_apart_and_calls_from_its_caller),
+        TEST(beginnings_in_each_other_come_to_an_end),
+        TEST(where_nodes_are_few_paths_go_without_beginnings),
+        TEST(a_beginning_that_is_gone_is_none_and_no_other_gets_its_id),
         TEST(without_memory_nothing_is_pruned),
         TEST(a_tree_without_memory_is_none),
         TEST(without_memory_none_is_given_and_counted),

@@ -49,6 +49,8 @@ static class Program
             Lambdas.Run();
             Sources.Run();
             Shared.Run();
+            Moved.Run();
+            Again.Run();
             Background.Run();
         }
         foreach (Type type in typeof(Program).Assembly.GetTypes())
@@ -588,6 +590,82 @@ static class Shared
             await Task.Yield();
             Keep(new Waited());
         }
+    }
+}
+
+// Begun by two at once, and moved by collections while it waits: what goes on belongs to the one that began it.
+static class Moved
+{
+    [Path("Moved.Leaf < Moved.First < Moved.Outer < Moved.Run < Program.Main")] class ForFirst;
+    [Path("Moved.Inner < Moved.Leaf < Moved.First < Moved.Outer < Moved.Run < Program.Main")] class BelowFirst;
+    [Path("Moved.Leaf < Moved.Second < Moved.Outer < Moved.Run < Program.Main")] class ForSecond;
+    [Path("Moved.Inner < Moved.Leaf < Moved.Second < Moved.Outer < Moved.Run < Program.Main")] class BelowSecond;
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public static void Run()
+    {
+        Task[] tasks = new Task[16];
+
+        for (int i = 0; i < tasks.Length; i++)
+            tasks[i] = Outer(i);
+        Task.WaitAll(tasks);
+    }
+
+    static async Task Outer(int i)
+    {
+        TaskCompletionSource source = new(TaskCreationOptions.RunContinuationsAsynchronously);
+        Task first = First(source.Task), second = Second(source.Task);
+
+        if (i % 4 == 0)
+            GC.Collect(i / 4 % 3, GCCollectionMode.Forced, true, true);
+        source.SetResult();
+        await first;
+        await second;
+    }
+
+    static async Task First(Task task) => await Leaf(task, true);
+    static async Task Second(Task task) => await Leaf(task, false);
+
+    static async Task Leaf(Task task, bool first)
+    {
+        byte[] moved = new byte[100]; // what dies leaves a gap
+
+        await task;
+        Keep(first ? new ForFirst() : new ForSecond());
+        await Inner(first);
+    }
+
+    static async Task Inner(bool first)
+    {
+        await Task.Yield();
+        GC.Collect(0);
+        await Task.Yield();
+        Keep(first ? new BelowFirst() : new BelowSecond());
+    }
+}
+
+// Goes on by beginning itself anew, without an end that the log could hold.
+static class Again
+{
+    class InStep;
+
+    static readonly SemaphoreSlim done = new(0);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public static void Run()
+    {
+        Step(100);
+        done.Wait();
+    }
+
+    static async void Step(int left)
+    {
+        await Task.Yield();
+        Keep(new InStep());
+        if (left > 0)
+            Step(left - 1);
+        else
+            done.Release();
     }
 }
 

@@ -1,0 +1,134 @@
+#include "names/machine.h"
+
+#include "clr/text.h"
+
+#include <shadowtrace/clr/constants.h>
+#include <shadowtrace/clr/metadata.h>
+
+#include <string.h>
+
+#define NAME   256 /* characters of a name that are looked at */
+#define FIELDS 8   /* of a box; it has three */
+
+static const char services[] = "System.Runtime.CompilerServices.";
+
+/* A compiler's name of a machine's type: C#'s <Work>d__3, F#'s work@12, Visual Basic's VB$StateMachine_3_Work. */
+static bool machine_named(const char *name)
+{
+    return *name == '<' || strchr(name, '@') || strncmp(name, "VB$StateMachine_", 16) == 0;
+}
+
+static bool has_field(struct clr_metadata *import, uint32_t type, const clr_wchar *name)
+{
+    uint32_t field;
+
+    return import->vtbl->find_field(import, type, name, NULL, 0, &field) == S_OK;
+}
+
+/* An object of an async method's: iterators have no builder. Async ones have what they are at, and go on for whoever asks. */
+static bool is_method_machine(struct clr_metadata *import, uint32_t type)
+{
+    return (has_field(import, type, u"<>t__builder") || has_field(import, type, u"$Builder")) &&
+           !has_field(import, type, u"<>2__current");
+}
+
+static bool read_name(char *text, size_t size, const clr_wchar *wide, hresult hr, uint32_t length)
+{
+    if (hr < 0 || length < 2 || length > NAME)
+        return false;
+    clr_text_utf8(text, size, wide, length - 1); /* it counts the NUL */
+    return true;
+}
+
+static bool is_value(struct clr_metadata *import, uint32_t base)
+{
+    clr_wchar wide[NAME];
+    char name[CLR_TEXT_UTF8_SIZE(NAME)];
+    uint32_t length = 0, scope;
+    hresult hr;
+
+    if (clr_token_type(base) == mdtTypeDef)
+        hr = import->vtbl->get_type_def_props(import, base, wide, NAME, &length, NULL, NULL);
+    else
+        hr = import->vtbl->get_type_ref_props(import, base, &scope, wide, NAME, &length);
+    return read_name(name, sizeof(name), wide, hr, length) && strcmp(name, "System.ValueType") == 0;
+}
+
+void names_machine_find(struct names_method *method)
+{
+    struct clr_metadata *import = method->module ? method->module->import : NULL;
+    clr_wchar wide[NAME];
+    char name[CLR_TEXT_UTF8_SIZE(NAME)];
+    uint32_t type = 0, base = 0, length = 0;
+    hresult hr;
+
+    if (method->machine_asked || !import)
+        return;
+    hr = import->vtbl->get_method_props(import, method->token, &type, wide, NAME, &length, NULL,
+                                        NULL, NULL, NULL, NULL);
+    if (read_name(name, sizeof(name), wide, hr, length) && strcmp(name, "MoveNext") == 0) {
+        hr = import->vtbl->get_type_def_props(import, type, wide, NAME, &length, NULL, &base);
+        if (read_name(name, sizeof(name), wide, hr, length) && machine_named(name)) {
+            bool value = is_value(import, base);
+
+            if (value || is_method_machine(import, type))
+                method->machine = type;
+            store_relaxed(&method->machine_at, value ? NAMES_MACHINE_OPEN : 0);
+        }
+    }
+    method->machine_asked = true;
+}
+
+enum names_waits names_class_waits(struct names *names, struct names_class *class)
+{
+    const char *name = names_class_resolve(names, class);
+    struct clr_metadata *import = class->module ? class->module->import : NULL;
+
+    if (name && strncmp(name, services, sizeof(services) - 1) == 0) {
+        if (strcmp(name + sizeof(services) - 1, "Continuation") == 0)
+            return NAMES_WAITS_ELSE;
+        if (strstr(name, "StateMachineBox<"))
+            return strstr(name, ".Pooling") ? NAMES_WAITS_ELSE : NAMES_WAITS_BOX;
+    }
+    if (name && import && !class->element &&
+        (strchr(name, '<') || strstr(name, "VB$StateMachine_")) &&
+        is_method_machine(import, class->token))
+        return NAMES_WAITS_MACHINE;
+    return NAMES_WAITS_NOT;
+}
+
+static uint32_t machine_field(struct clr_metadata *import, uint32_t box,
+                              const struct clr_field_offset *field, uint32_t count)
+{
+    uint32_t token;
+
+    if (import->vtbl->find_field(import, box, u"StateMachine", NULL, 0, &token) != S_OK)
+        return NAMES_MACHINE_NOWHERE;
+    for (uint32_t i = 0; i < count; i++)
+        if (field[i].field == token)
+            return field[i].offset;
+    return NAMES_MACHINE_NOWHERE;
+}
+
+bool names_machine_of(const struct names_method *method, const struct names_class *box)
+{
+    const struct names_class *machine = box->args ? box->arg[box->args - 1] : NULL;
+
+    return machine && machine->module == method->module && machine->token == method->machine;
+}
+
+void names_machine_place(struct clr_info *info, struct names_method *method,
+                         const struct names_class *box)
+{
+    struct clr_metadata *import = box->module ? box->module->import : NULL;
+    struct clr_field_offset field[FIELDS];
+    uint32_t count = 0, size = 0, at = NAMES_MACHINE_NOWHERE;
+
+    if (load_relaxed(&method->machine_at) != NAMES_MACHINE_OPEN || !import ||
+        !names_machine_of(method, box))
+        return;
+    if (info->vtbl->get_class_layout(info, box->class_id, field, FIELDS, &count, &size) == S_OK &&
+        count <= FIELDS)
+        at = machine_field(import, box->token, field, count);
+    store_relaxed(&method->machine_at, at);
+}

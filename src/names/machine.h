@@ -1,0 +1,44 @@
+/*
+ * names/machine.h - the state machines that compilers make of async methods, and the objects that these wait in: where,
+ * seen from a machine's `this`, the object lies that stays the same while the method waits and goes on.
+ *
+ * A machine is a structure in a box (AsyncTaskMethodBuilder<T>.AsyncStateMachineBox<S>), made when the method waits for
+ * the first time; before that it lies on the stack. Compiled without optimisation it is an object, made as the method is
+ * called. That of an async iterator is none of these: it goes on for whoever asks for its next.
+ */
+#ifndef SHADOWTRACE_NAMES_MACHINE_H
+#define SHADOWTRACE_NAMES_MACHINE_H
+
+#include "names/names.h"
+
+/* names_method.machine_at: bytes from the object to the machine in it, or: */
+#define NAMES_MACHINE_OPEN    UINT32_MAX       /* in a box that was not met yet */
+#define NAMES_MACHINE_NOWHERE (UINT32_MAX - 1) /* in a box that does not tell */
+
+/* What an object of a class is to an async method that waits. */
+enum names_waits {
+    NAMES_WAITS_OPEN, /* nobody has asked yet */
+    NAMES_WAITS_NOT,
+    NAMES_WAITS_ELSE, /* it waits in it, but the object serves others afterwards, or has no machine */
+    NAMES_WAITS_BOX,
+    NAMES_WAITS_MACHINE
+};
+enum names_waits names_class_waits(struct names *names, struct names_class *class);
+
+/*
+ * names_machine_find - sets machine and machine_at of a method that is a machine's MoveNext.
+ * Threads: any. May run: in FunctionIDMapper2; asks the module's metadata, once for each record.
+ */
+void names_machine_find(struct names_method *method);
+
+/*
+ * names_machine_place - a box of the class was made while the method ran: its machine_at, if the machine is the method's.
+ * Threads: any. May run: in ObjectAllocated; asks the runtime once for each record.
+ */
+void names_machine_place(struct clr_info *info, struct names_method *method,
+                         const struct names_class *box);
+
+/* Is the method that of the machine in a box of this class? */
+bool names_machine_of(const struct names_method *method, const struct names_class *box);
+
+#endif
