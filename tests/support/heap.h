@@ -72,6 +72,9 @@ static inline void *heap_counted(void *block)
     return block;
 }
 
+/* To be found by the libraries as well. */
+#pragma GCC visibility push(default)
+
 void *malloc(size_t size)
 {
     return heap_counted(__libc_malloc(size));
@@ -100,6 +103,8 @@ void free(void *block)
         heap_held -= (ptrdiff_t)malloc_usable_size(block);
     __libc_free(block);
 }
+
+#pragma GCC visibility pop
 
 #endif
 #endif
