@@ -3,6 +3,8 @@
 #   make            the library and the command
 #   make demo       install what is missing, record a real program, show its call sites
 #   make check      install what is missing, run every test
+#   make soak       a server under load, recorded for 20 minutes (SOAK_SECONDS) with faults at random
+#   make fuzz       a million mutated logs and replies (FUZZ_INPUTS, FUZZ_SEED) under sanitizers
 #   make bench      what each way of capturing costs: 25 minutes; BENCH_QUICK=1: 5; BENCH_ONLY="fsc kestrel": those
 #   make lint       clang-format and clang-tidy
 #   make install    PREFIX=/usr/local DESTDIR=
@@ -63,7 +65,7 @@ LIB := $(BUILD)/libshadowtrace.so
 CMD := $(BUILD)/shadowtrace
 SCHEMA := $(BUILD)/log_schema.json
 
-.PHONY: all deps check check-all copies check-loop demo bench lint install uninstall clean unit fuzz fuzz-programs
+.PHONY: all deps check check-all soak copies check-loop demo bench lint install uninstall clean unit fuzz fuzz-programs
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -153,15 +155,17 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c tests/fuzz/driver.c $(BUILD)/liball.a
 
 unit: $(UNIT) $(FUZZ)
 
-# A million mutated inputs, logs and replies, under sanitizers, with memory and branches held to the size of each input;
-# FUZZ_INPUTS and FUZZ_SEED for others.
-FUZZ_INPUTS ?= 500000
+# Mutated inputs under sanitizers, with memory and branches held to the size of each: 45 in 100 of them logs for the readers
+# themselves, as many for the commands, the rest replies of a traced process. Short stacks and a small quarantine: twice as
+# fast, and the same inputs again with FUZZ_SEED and --only, without them, tell more.
+FUZZ_INPUTS ?= 1000000
 FUZZ_SEED ?= 1
+FUZZ_SANITIZER := malloc_context_size=3:quarantine_size_mb=16:allocator_release_to_os_interval_ms=-1
 fuzz:
 	$(Q)$(MAKE) --no-print-directory SAN=address,undefined FUZZING=1 fuzz-programs
-	$(Q)cd build/san-address-undefined/fuzzing/fuzz && for what in log readers; do \
-	  ./fuzz_$$what --mutate $(FUZZ_INPUTS) --seed $(FUZZ_SEED) $(CURDIR)/tests/fuzz/corpus/$$what || exit 1; done && \
-	  ./fuzz_client --mutate $$(($(FUZZ_INPUTS) / 10)) --seed $(FUZZ_SEED) $(CURDIR)/tests/fuzz/corpus/client
+	$(Q)cd build/san-address-undefined/fuzzing/fuzz && for part in log:45 readers:45 client:10; do \
+	  ASAN_OPTIONS=$(FUZZ_SANITIZER) ./fuzz_$${part%:*} --grow --mutate $$(($(FUZZ_INPUTS) / 100 * $${part#*:})) --seed $(FUZZ_SEED) \
+	    $(CURDIR)/tests/fuzz/corpus/$${part%:*} || exit 1; done
 fuzz-programs: $(FUZZ)
 
 # A sanitized library cannot live in an unsanitized dotnet: there the unit tests and corpora are what is run.
@@ -180,7 +184,13 @@ check-all: check
 	$(Q)SHADOWTRACE_UNLOAD=1 python3 tests/e2e/run.py -j 1 -k unload.memory_stays
 	$(Q)SHADOWTRACE_DUMPS=100000 SHADOWTRACE_SLOTS=60 SHADOWTRACE_SECONDS=60 python3 tests/e2e/run.py -j 1 \
 	  -k control.no_dump -k control.work_per -k control.latency
+	$(Q)$(MAKE) --no-print-directory soak
 	$(Q)for san in thread address,undefined; do $(MAKE) --no-print-directory SAN=$$san copies || exit 1; done
+
+SOAK_SECONDS ?= 1200
+soak: deps
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)python3 tests/e2e/soak.py --seconds $(SOAK_SECONDS)
 
 # Copies of all stacks against threads that call, throw, grow and end: 100,000 of them.
 copies: $(BUILD)/unit/stack/test_copies
