@@ -10,6 +10,7 @@ others run, of which there are as many at once as there are processors, and one 
 import argparse
 import concurrent.futures
 import contextlib
+import json
 import os
 import re
 import signal
@@ -96,6 +97,20 @@ def fuzz(build, totals):
             continue
         inputs = {'fuzz_readers': '200', 'fuzz_client': '500'}.get(name, '2000')  # those run whole commands
         yield timed, 'fuzz ' + name, [target, '--mutate', inputs, '--seed', '1', corpus], 300, totals
+    yield corpora, totals
+
+
+def corpora(totals):
+    """Lines of every kind there is lie in the corpora of both readers of logs."""
+    with open(os.path.join(ROOT, 'include/shadowtrace/log_schema.json'), encoding='utf-8') as file:
+        kinds = {record['$ref'].rsplit('/', 1)[1] for record in json.load(file)['oneOf']}
+    for what in 'log', 'readers':
+        found = set()
+        for path in files_in(os.path.join(ROOT, 'tests/fuzz/corpus', what)):
+            with open(path, 'rb') as file:
+                found.update(re.findall(rb'"kind":"(\w+)"', file.read()))
+        missing = sorted(kinds - {kind.decode() for kind in found})
+        totals.one('fuzz corpus/%s has every kind of line' % what, not missing, 'missing: %s' % missing)
 
 
 def product(build, totals):

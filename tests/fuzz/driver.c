@@ -7,6 +7,7 @@
  *   --only I        of those N just number I, from 0
  *   --max-size B    bytes of one input (1 MiB)
  *   --save FILE     write each mutated input there before it runs: after a crash it is the one
+ *   --grow          each text of lines, all behind its first line 1, 2, 4, ... times, up to 256 KiB: what it takes then
  *
  * Every input may hold 64 MB and 20 times its size (unpacked, where the target says how large that is). Built for
  * `make fuzz`, which counts branches, it may also take so many of them and so many for each byte: a bound on time that no
@@ -30,11 +31,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SIZE_LIMIT    ((size_t)1 << 20)  /* bytes of one input, unless --max-size */
-#define HELD_ALWAYS   ((size_t)64 << 20) /* bytes that any input may make the target hold */
+#define SIZE_LIMIT    ((size_t)1 << 20) /* bytes of one input, unless --max-size */
+#define LARGE         8000              /* bytes of an input that is mutated seldom */
+#define GROWS         1.2 /* times what a byte took in half of the input; in a quadratic reader 2 */
+#define GROWN         ((size_t)256 << 10) /* bytes up to which --grow goes */
+#define TOLD          50000               /* inputs between two lines that say how far it is */
+#define HELD_ALWAYS   ((size_t)64 << 20)  /* bytes that any input may make the target hold */
 #define HELD_PER_BYTE 20
 #define WORK_ALWAYS   ((uint64_t)50 << 20) /* branches */
-#define WORK_PER_BYTE ((uint64_t)20000)
+#define WORK_PER_BYTE ((uint64_t)1000)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t fuzz_size(const uint8_t *data, size_t size) __attribute__((weak)); /* unpacked */
@@ -74,24 +79,27 @@ static double most_held, most_work; /* of all inputs, for each byte, beyond what
 
 static void run_one(const uint8_t *data, size_t size)
 {
-    size_t bytes = size + 1, held;
+    size_t bytes = size + 1, held, unpacked;
+    uint64_t took;
     ptrdiff_t before = heap_held;
 
     heap_begin();
     work = 0;
     LLVMFuzzerTestOneInput(data, size);
+    took = work;
     held = heap_peak(before);
-    if (fuzz_size && fuzz_size(data, size) > bytes)
-        bytes = fuzz_size(data, size);
-    if (held > HELD_ALWAYS + HELD_PER_BYTE * bytes || work > WORK_ALWAYS + WORK_PER_BYTE * bytes) {
-        printf("%zu bytes made it hold %zu, and take %" PRIu64 " branches\n", bytes, held, work);
+    unpacked = fuzz_size ? fuzz_size(data, size) : 0;
+    if (unpacked > bytes)
+        bytes = unpacked;
+    if (held > HELD_ALWAYS + HELD_PER_BYTE * bytes || took > WORK_ALWAYS + WORK_PER_BYTE * bytes) {
+        printf("%zu bytes made it hold %zu, and take %" PRIu64 " branches\n", bytes, held, took);
         fflush(stdout);
         abort();
     }
     if (bytes > 1000 && (double)held / (double)bytes > most_held)
         most_held = (double)held / (double)bytes;
-    if (bytes > 1000 && (double)work / (double)bytes > most_work)
-        most_work = (double)work / (double)bytes;
+    if (bytes > 1000 && (double)took / (double)bytes > most_work)
+        most_work = (double)took / (double)bytes;
 }
 
 struct input {
@@ -108,6 +116,7 @@ struct options {
     uint64_t mutate, seed, only;
     size_t max_size;
     const char *save;
+    bool grow;
 };
 
 /* splitmix64: all of its state is one counter, so that each input's number alone leads to it. */
@@ -328,6 +337,17 @@ static int save_input(const char *path, const struct input *input)
     return good ? 0 : -1;
 }
 
+/* Large inputs are there for what they take, and are mutated seldom: most of that is the same again. */
+static const struct input *choose(const struct corpus *corpus, uint64_t *state)
+{
+    const struct input *input;
+
+    do
+        input = &corpus->inputs[random_below(state, corpus->count)];
+    while (input->size > LARGE && random_below(state, 16));
+    return input;
+}
+
 static int run_mutated(const struct corpus *corpus, const struct options *options)
 {
     struct input input = {malloc(options->max_size + 1), 0};
@@ -340,7 +360,7 @@ static int run_mutated(const struct corpus *corpus, const struct options *option
     clock_gettime(CLOCK_MONOTONIC, &start);
     for (uint64_t i = 0; i < options->mutate && !err; i++) {
         uint64_t state = (options->seed << 40) ^ (i * 0xD1342543DE82EF95u);
-        const struct input *base = &corpus->inputs[random_below(&state, corpus->count)];
+        const struct input *base = choose(corpus, &state);
         size_t steps = (size_t)1 << random_below(&state, 5);
 
         if (options->only != UINT64_MAX && i != options->only)
@@ -352,6 +372,8 @@ static int run_mutated(const struct corpus *corpus, const struct options *option
         if (options->save)
             err = save_input(options->save, &input);
         run_one(input.data, input.size);
+        if ((i + 1) % TOLD == 0 && printf("%" PRIu64 " so far\n", i + 1) > 0)
+            fflush(stdout);
     }
     clock_gettime(CLOCK_MONOTONIC, &now);
     printf("%" PRIu64 " mutated inputs, seed %" PRIu64 ", %.0f s\n", options->mutate, options->seed,
@@ -369,6 +391,10 @@ static int parse_option(struct options *options, char **argv)
 
     if (strncmp(argv[0], "--", 2) != 0)
         return 0;
+    if (!strcmp(argv[0], "--grow")) {
+        options->grow = true;
+        return 1;
+    }
     if (!argv[1])
         return -1;
     if (!strcmp(argv[0], "--save")) {
@@ -393,8 +419,47 @@ static int parse_option(struct options *options, char **argv)
     return -1;
 }
 
+/*
+ * What an input takes when it is twice as long: twice as much, and a part that does not grow. So from one length to the
+ * next a byte may not become dearer for ever; some do for a while, until tables have the size from which they double.
+ */
+static int grow_one(const struct input *input, size_t number, size_t max_size)
+{
+    const uint8_t *end = input->size ? memchr(input->data, '\n', input->size) : NULL;
+    size_t head = end ? (size_t)(end + 1 - input->data) : 0, body = input->size - head;
+    uint8_t *data = malloc(max_size);
+    double before = 0, took = 0, most = 0;
+
+    if (!data || !end || !body) {
+        free(data);
+        return data ? 0 : -1;
+    }
+    memcpy(data, input->data, head);
+    printf("input %zu:", number);
+    for (size_t size = head, times = 1; head + times * body <= max_size; times *= 2) {
+        for (; size < head + times * body; size += body)
+            memcpy(data + size, input->data + head, body);
+        before = took;
+        run_one(data, size);
+        took = (double)work / (double)size;
+        if (took > most)
+            most = took;
+        printf(" %zu bytes %.0f,", size, took);
+    }
+    printf(" branches a byte\n");
+    free(data);
+    if (took <= GROWS * before || took < 0.9 * most)
+        return 0;
+    printf("it takes more for each byte the longer it is\n");
+    fflush(stdout);
+    abort();
+}
+
 static int run(struct corpus *corpus, const struct options *options)
 {
+    for (size_t i = 0; options->grow && i < corpus->count; i++)
+        if (grow_one(&corpus->inputs[i], i, GROWN))
+            return -1;
     for (size_t i = 0; i < corpus->count; i++)
         run_one(corpus->inputs[i].data, corpus->inputs[i].size);
     printf(
@@ -418,6 +483,8 @@ int main(int argc, char **argv)
         i += taken ? taken : 1;
     }
     for (int i = 1; i < argc && !err; i++) {
+        if (!strcmp(argv[i], "--grow"))
+            continue;
         if (!strncmp(argv[i], "--", 2))
             i++;
         else
@@ -427,7 +494,8 @@ int main(int argc, char **argv)
         err = run(&corpus, &options);
     else if (!err || !corpus.count)
         fprintf(stderr,
-                "usage: %s [--mutate N] [--seed S] [--only I] [--max-size BYTES] [--save FILE] "
+                "usage: %s [--grow] [--mutate N] [--seed S] [--only I] [--max-size BYTES] [--save "
+                "FILE] "
                 "FILE|FOLDER...\n",
                 argv[0]);
     if (!corpus.count)

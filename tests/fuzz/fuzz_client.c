@@ -1,6 +1,6 @@
 /*
- * fuzz_client - any bytes as the reply of a traced process: ctl and dump, asking it through a real socket, print what it
- * says or one line of why not.
+ * fuzz_client - any bytes as the reply of a traced process: ctl, dump, list and top, asking it through a real socket, print
+ * what it says or one line of why not.
  */
 #include "cli/commands.h"
 
@@ -36,6 +36,7 @@ static void must(const char *condition, int line)
 static char runtime[64], sockets[SOCKET_PATH_SIZE], path[SOCKET_PATH_SIZE], pid[16];
 static const uint8_t *reply; /* set between two requests: the server sends what stands there */
 static size_t reply_size;
+static bool reply_ends;
 
 static void forget(void)
 {
@@ -44,13 +45,16 @@ static void forget(void)
     rmdir(runtime);
 }
 
-/* One request, one reply, whatever it is. */
+/* To each request the same reply, whatever it is; of some inputs its end is the connection's. */
 static void answer(int fd)
 {
     char request[65536];
     size_t sent = 0;
+    ssize_t got;
 
-    while (recv(fd, request, sizeof(request), 0) > 0) {
+    while ((got = recv(fd, request, sizeof(request), 0)) > 0) {
+        if (request[got - 1] != '\n')
+            continue; /* it comes in two pieces */
         for (sent = 0; sent < reply_size;) {
             ssize_t n = send(fd, reply + sent, reply_size - sent, MSG_NOSIGNAL);
 
@@ -58,9 +62,8 @@ static void answer(int fd)
                 return;
             sent += (size_t)n;
         }
-        if (send(fd, "\n", 1, MSG_NOSIGNAL) != 1)
+        if (reply_ends || send(fd, "\n", 1, MSG_NOSIGNAL) != 1)
             return;
-        shutdown(fd, SHUT_WR);
     }
 }
 
@@ -133,6 +136,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         {&cmd_dump, {"dump", "--no-lines", "PID"}},
         {&cmd_dump, {"dump", "--no-lines", "--format=json", "PID"}},
         {&cmd_dump, {"dump", "--no-lines", "--format=folded", "PID"}},
+        {&cmd_list, {"list"}},
+        {&cmd_list, {"list", "--format=json"}},
+        {&cmd_top, {"top", "--once", "--view=sites", "PID"}},
+        {&cmd_top, {"top", "--once", "--view=types", "PID"}},
+        {&cmd_top, {"top", "--once", "--view=threads", "PID"}},
     };
     static const char right[] = "{\"ok\":true,\"version\":1,";
     bool good = size > sizeof(right) && memcmp(data, right, sizeof(right) - 1) == 0;
@@ -144,6 +152,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     reply_size = size;
     for (size_t i = 0; i < size; i++)
         which = which * 31 + data[i];
+    reply_ends = fuzz_mutated && which >> 20 & 1;
     for (size_t i = 0; i < count; i++) {
         if (fuzz_mutated && i != which % count)
             continue;
