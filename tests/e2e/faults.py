@@ -245,7 +245,8 @@ def unprofiled(name):
 
 
 class Tally:
-    def __init__(self):
+    def __init__(self, told=False):
+        self.told = told  # each run that failed, at once
         self.runs = self.fired = 0
         self.failed = []
         self.outcomes = collections.Counter()
@@ -254,14 +255,13 @@ class Tally:
     def add(self, run):
         with self.lock:
             self.runs += 1
-            if not run.fired:
-                if run.problem:  # it is no fault's, and still is none that may be
-                    self.failed.append(run)
-                return
-            self.fired += 1
-            self.outcomes[run.outcome] += 1
-            if run.problem:
+            if run.problem:  # without a fault: it is none that may be, either
                 self.failed.append(run)
+                if self.told:
+                    print('    ' + str(run), flush=True)
+            if run.fired:
+                self.fired += 1
+                self.outcomes[run.outcome] += 1
 
 
 def spread(calls, few):
@@ -317,13 +317,11 @@ def main():
         for kind in KINDS:
             if options.k and not any(k in form + '.' + kind for k in options.k):
                 continue
-            start, tally = time.monotonic(), Tally()
+            start, tally = time.monotonic(), Tally(told=True)
             all_runs(form, kind, calls.calls[kind], options.every, modes_of(options), options.j, tally)
             print('%-15s %5d calls, %5d runs with a fault, %d failed; %s; %.0f s' % (
                 form + '.' + kind, calls.calls[kind], tally.fired, len(tally.failed), dict(tally.outcomes),
                 time.monotonic() - start), flush=True)
-            for run in tally.failed:
-                print('    ' + str(run), flush=True)
             total.runs += tally.runs
             total.fired += tally.fired
             total.failed += tally.failed
