@@ -4,8 +4,10 @@
 #include "base/decimal.h"
 #include "base/memory.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 char *buffer_grow(struct buffer *b, size_t more)
 {
@@ -76,6 +78,18 @@ void buffer_format(struct buffer *b, const char *format, ...)
         b->failed = 1;
     }
     va_end(again);
+}
+
+void buffer_file(struct buffer *b, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    char part[4096];
+    ssize_t n;
+
+    while (fd >= 0 && (n = read(fd, part, sizeof(part))) > 0)
+        buffer_append(b, part, (size_t)n);
+    if (fd >= 0)
+        close(fd);
 }
 
 void buffer_utf8(struct buffer *b, const char *text)

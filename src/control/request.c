@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "live/live.h"
+#include "options/json.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -368,7 +369,7 @@ static void dispatch(struct control *control, json_t *json, struct buffer *out)
 void control_answer(struct control *control, const char *line, size_t size, struct buffer *out)
 {
     json_error_t error = {.position = 0};
-    json_t *json = json_loadb(line, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    json_t *json = json_read(line, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
 
     if (json)
         dispatch(control, json, out);

@@ -288,14 +288,6 @@ int log_natives(struct log *log, const struct event_native *native, size_t count
 void log_images_clear(struct log_images *images); /* as log_ids_clear */
 
 /* records.c: header, check, lost, repair, mismatch, snapshot, end; status file */
-/*
- * log_json_start - jansson's memory comes from base/memory.h from here on; what it had before is freed as it was had.
- * log_json_refused - whether there was none for jansson in this thread since it was asked last: then what it made lacks
- * something.
- */
-void log_json_start(void);
-bool log_json_refused(void);
-
 /* One line; takes the reference, line may be NULL or lack something (-ENOMEM). -ENOSPC: log_file_full(), but for header and end. */
 int log_emit(struct log *log, enum sst_kind kind, json_t *line);
 json_t *log_text(const char *text); /* string of whatever bytes; NULL when memory runs out */

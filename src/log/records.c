@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "options/json.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,30 +13,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-/* jansson leaves out what it has no memory for in places, and its callers here cannot look at each: see log_emit(). */
-static _Thread_local bool json_refused;
-
-static void *json_alloc(size_t size)
-{
-    void *block = memory_alloc(size);
-
-    json_refused |= !block;
-    return block;
-}
-
-void log_json_start(void)
-{
-    json_set_alloc_funcs(json_alloc, memory_free);
-}
-
-bool log_json_refused(void)
-{
-    bool was = json_refused;
-
-    json_refused = false;
-    return was;
-}
 
 static int buffer_sink(const char *data, size_t size, void *context)
 {
@@ -58,7 +35,7 @@ int log_emit(struct log *log, enum sst_kind kind, json_t *line)
         return -ENOSPC;
     if (!failed)
         buffer_char(b, '\n');
-    if (log_json_refused() || failed || b->failed) { /* no half lines */
+    if (json_memory_refused() || failed || b->failed) { /* no half lines */
         b->size = mark;
         b->failed = 0;
         return -ENOMEM;
@@ -96,7 +73,7 @@ static json_t *text_array(char *const *texts)
 static json_t *options_json(const struct options *options)
 {
     char *text = options_write(options);
-    json_t *json = text ? json_loads(text, 0, NULL) : NULL;
+    json_t *json = text ? json_read(text, strlen(text), 0, NULL) : NULL;
 
     memory_free(text);
     return json;
@@ -648,7 +625,7 @@ int log_status_write(const struct log *log, const char *state)
 
     if (!c->options->status)
         return 0;
-    (void)log_json_refused(); /* of something else */
+    (void)json_memory_refused(); /* of something else */
     log_lost(log, by, &seen);
     if (log->file.error && log->file.fd >= 0) { /* nobody knows whether it will be written */
         log_file_pending(log, &pending);

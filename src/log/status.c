@@ -7,6 +7,7 @@
  * its number cannot do across namespaces. It is of the kind that fork() does not pass on.
  */
 #include "log/log_internal.h"
+#include "options/json.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -95,7 +96,7 @@ int log_status_emit(const char *folder, json_t *status)
 
     if (place.owner != getpid() || strcmp(place.path, folder) != 0)
         take_place(folder);
-    whole = text && !log_json_refused();
+    whole = text && !json_memory_refused();
     if (whole && place.folder >= 0)
         put(text);
     free(text);

@@ -589,7 +589,6 @@ int log_open(const struct log_config *config, struct log **out, char *why, size_
     log->started_at = time(NULL);
     log->part = log->generation = 1;
     store_relaxed(&log->uncontrolled, config->uncontrolled);
-    log_json_start();
     err = log_file_open(log, why, why_size);
     if (err)
         goto failed;

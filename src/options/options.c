@@ -5,10 +5,10 @@
 #include "base/atomics.h"
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "options/json.h"
 #include "options/options_fields.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -262,7 +262,7 @@ int options_read(const char *json, struct options *o, char *why, size_t why_size
     options_init(o);
     if (!json)
         return complain(&r, "not set" HINT);
-    root = json_loads(json, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    root = json_read(json, strlen(json), JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
     if (!root)
         return damaged(&r, &error);
     err = read_object(&r, root);

@@ -1,8 +1,8 @@
 #include "options/runtime_settings.h"
 
 #include "base/atomics.h"
-
-#include <jansson.h>
+#include "base/buffer.h"
+#include "options/json.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -49,10 +49,17 @@ static bool from_environment(const char *variable, bool *on)
 
 void runtime_settings_read(const char *config, struct runtime_settings *out)
 {
-    json_t *root = config ? json_load_file(config, 0, NULL) : NULL;
-    const json_t *properties =
-        json_object_get(json_object_get(root, "runtimeOptions"), "configProperties");
+    struct buffer text = BUFFER_INIT;
+    json_error_t error;
+    json_t *root = NULL;
+    const json_t *properties;
 
+    if (config)
+        buffer_file(&text, config);
+    if (text.size && !text.failed)
+        root = json_read(text.data, text.size, 0, &error);
+    buffer_free(&text);
+    properties = json_object_get(json_object_get(root, "runtimeOptions"), "configProperties");
     *out = (struct runtime_settings){true, true, true, true, true};
     for (size_t i = 0; i < COUNT_OF(settings); i++) {
         const struct setting *s = &settings[i];

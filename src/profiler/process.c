@@ -14,14 +14,8 @@
 static char *file_read(const char *path, size_t *size)
 {
     struct buffer b = BUFFER_INIT;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    char part[4096];
-    ssize_t n;
 
-    while (fd >= 0 && (n = read(fd, part, sizeof(part))) > 0)
-        buffer_append(&b, part, (size_t)n);
-    if (fd >= 0)
-        close(fd);
+    buffer_file(&b, path);
     *size = b.size;
     return buffer_take(&b);
 }

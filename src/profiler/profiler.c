@@ -13,6 +13,7 @@
 #include "options/runtime_settings.h"
 #include "profiler/machine.h"
 #include "stack/stack_hot.h"
+#include "options/json.h"
 
 #include <shadowtrace/clr/constants.h>
 #include <shadowtrace/clr/guids.h>
@@ -711,6 +712,7 @@ hresult profiler_initialize(struct profiler *p, struct clr_unknown *info)
     if (atomic_exchange(&p->asked, true))
         return E_UNEXPECTED; /* a second time */
     clock_start();
+    json_memory_start();
     if (process_read(&p->process))
         return CORPROF_E_PROFILER_CANCEL_ACTIVATION; /* out of memory before anything can be said */
     if (options_read(text ? text : "{\"version\":1}", &p->options, why, sizeof(why)))
