@@ -14,10 +14,11 @@
 #include <math.h>
 #include <string.h>
 
-#define CLASS_CACHE 1024 /* entries a thread; a power of two */
-#define SITE_CACHE  1024 /* the same */
-#define WAITS_CACHE 64   /* entries a thread; a power of two */
-#define BOX_REACH   8    /* frames between what makes a box and the method that is to wait */
+#define CLASS_CACHE 1024    /* entries a thread; a power of two */
+#define SITE_CACHE  1024    /* the same */
+#define WAITS_CACHE 64      /* entries a thread; a power of two */
+#define BOX_REACH   8       /* frames between what makes a box and the method that is to wait */
+#define OBJECTS_LOW 0x10000 /* no object lies below */
 #define STACK_REACH \
     0x10000 /* bytes from a machine's caller's SP to a machine on the stack, at the most */
 #define CHECK_REST \
@@ -241,8 +242,8 @@ static uintptr_t call_of(const struct alloc *a, const struct frame *frame)
 }
 
 /*
- * What an async method lies in while it waits keeps where it was made, in the object itself: nothing else leads from the method that
- * goes on to that, and the object moves. Before an object lie its hash code and lock in four bytes, and, on 64 bits, four
+ * What an async method lies in while it waits keeps where it was made, in the object itself: nothing else leads from the
+ * method that goes on to that, and the object moves. Before an object lie its hash code and lock in four bytes, and, on 64 bits, four
  * bytes that no runtime up to .NET 10 reads or writes; collections move them with the object. A runtime that writes
  * there is noticed by what is there already, and then left alone.
  */
@@ -325,7 +326,7 @@ uint32_t alloc_begun(const struct alloc *a, const struct stack *s,
     uint32_t at = load_relaxed(&method->machine_at), node;
     uintptr_t oldest = load_relaxed(&stack_frame(s, 0)->sp);
 
-    if (at >= NAMES_MACHINE_NOWHERE || self - sp < STACK_REACH ||
+    if (at >= NAMES_MACHINE_NOWHERE || self < OBJECTS_LOW || self - sp < STACK_REACH ||
         (self > sp && self < oldest)) /* it runs for the first time: the machine is its caller's */
         return 0;
     node = load_relaxed(spare_word(self - at));

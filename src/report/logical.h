@@ -3,8 +3,8 @@
  * what completed its task; its logical path goes on with what called it, which was on the stack when it was begun. The
  * path of a resumed method becomes that of its beginning, and so does what lies below it.
  *
- * Where a node says on which it was begun (begun) that is the beginning. Else it is told by the log's other paths. If the method was begun on several, the path keeps what they have in
- * common and ends with a frame that says so ("(one of 3 callers)"); if the log has none, it ends with REPORT_PATH_LOST.
+ * Where a node says on which it was begun (begun) that is the beginning. Else it is told by the log's other paths. If the
+ * method was begun on several, the path keeps what they have in common and ends with a frame that says so ("(one of 3 callers)"); if the log has none, it ends with REPORT_PATH_LOST.
  */
 #ifndef SHADOWTRACE_REPORT_LOGICAL_H
 #define SHADOWTRACE_REPORT_LOGICAL_H
