@@ -62,7 +62,10 @@
     X(PINNED, "pinned") \
     X(FROZEN, "frozen")
 
-/* Member "call" of node: where the return address lies when it is no IL offset of the parent. */
+/*
+ * Member "call" of node: where the return address lies when it is not in the parent's code, or at no IL offset of it. Of alloc
+ * and site: DYNAMIC, if the allocating instruction lies there. An IL offset beside DYNAMIC is that of the call which led there.
+ */
 #define SST_CALLS(X) \
     X(NATIVE, "native")     /* in the runtime or other native code */ \
     X(STUB, "stub")         /* in a stub the runtime made */ \

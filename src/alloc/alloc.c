@@ -76,6 +76,11 @@ int alloc_new(const struct alloc_config *config, struct alloc **out)
     store_relaxed(&a->heap_epoch, 1);
     a->sites.native_low = config->native_low;
     a->sites.native_high = config->native_high;
+    a->sites.by_helper = config->by_helper;
+    a->sites.teacher = config->leaf;
+    a->sites.nameless = config->nameless;
+    a->sites.context = config->context;
+    a->sites.names = config->names;
     return 0;
 }
 
@@ -342,11 +347,36 @@ static __attribute__((noinline)) uint32_t context_cut(struct frame *frame, struc
     return path | TREE_CUT;
 }
 
+/* The oldest address of the stack that frames of the thread reach. */
+static uintptr_t stack_limit(const struct frame *top, size_t depth)
+{
+    return load_relaxed(&top[-(ptrdiff_t)depth].sp);
+}
+
+/*
+ * A method that a dynamic method called, which the method of `frame` called: the node for the call there, if it is found.
+ * Else it stays the node of the call in the dynamic method.
+ */
+static __attribute__((noinline)) struct tree_node *
+through_dynamic(struct alloc *a, struct tree_node *parent, struct tree_node *node,
+                const struct frame *frame, uintptr_t limit)
+{
+    const struct names_method *method = (const struct names_method *)load_relaxed(&frame->method);
+    uintptr_t sp = load_relaxed(&frame[1].sp), ip;
+    const struct names_place place = {load_relaxed(&frame[1].ret), sp,
+                                      *(const uintptr_t *)(sp - 2 * sizeof(sp))};
+
+    ip = names_caller(a->config.names, method, &place, limit);
+    return ip ? tree_child(a->config.tree, parent, load_relaxed(&frame[1].method),
+                           ip | TREE_IP_DYNAMIC)
+              : node;
+}
+
 /* Id of the thread's stack in the context tree, kept on each frame once known. */
 static uint32_t context_of(struct alloc *a, struct frame *top, size_t depth)
 {
     struct tree *tree = a->config.tree;
-    struct tree_node *node = tree_root(tree);
+    struct tree_node *node = tree_root(tree), *parent;
     struct frame *frame = top, *oldest = top - depth;
 
     while (frame > oldest && !frame[-1].node)
@@ -360,7 +390,10 @@ static uint32_t context_of(struct alloc *a, struct frame *top, size_t depth)
         uint32_t begun = frame->flags >> FRAME_BEGUN_SHIFT;
         struct tree_node *on = UNLIKELY(begun) ? tree_go_on(tree, node, begun) : NULL;
 
-        node = tree_child(tree, on ? on : node, load_relaxed(&frame->method), call_of(a, frame));
+        parent = on ? on : node;
+        node = tree_child(tree, parent, load_relaxed(&frame->method), call_of(a, frame));
+        if (UNLIKELY(node && tree_call(tree, node)->outside))
+            node = through_dynamic(a, parent, node, frame - 1, stack_limit(top, depth));
         if (UNLIKELY(!node))
             return context_cut(frame, top, frame > oldest ? frame[-1].node : 0);
         frame->node = tree_id(tree, node);
@@ -396,7 +429,8 @@ uint32_t alloc_node(struct alloc *a)
 }
 
 /* While a filter runs the method has a second frame, on top of those that the exception passes: its own lies below. */
-static uintptr_t allocating_instruction(struct alloc *a, struct frame *top, size_t depth)
+static bool allocating_instruction(struct alloc *a, struct frame *top, size_t depth,
+                                   struct site_places *out)
 {
     const struct frame *frame = top - 1;
     bool in_filter = load_relaxed(&frame->ret) == FRAME_RET_FILTER;
@@ -406,24 +440,55 @@ static uintptr_t allocating_instruction(struct alloc *a, struct frame *top, size
         if (load_relaxed(&frame->method) == load_relaxed(&top[-1].method))
             break;
     }
-    return site_find(&a->sites, load_relaxed(&frame->sp), in_filter, a->config.leaf,
-                     a->config.context);
+    return site_find(&a->sites,
+                     &(struct site_frame){(const struct names_method *)load_relaxed(&frame->method),
+                                          load_relaxed(&frame->sp), in_filter},
+                     out);
 }
 
-/* Id of the allocating instruction, 0 when it is not known. */
-static uint32_t site_of(struct alloc *a, struct alloc_thread *t, uintptr_t method, uintptr_t ip,
+/* The site of the instruction that returns to a place. */
+static uint32_t site_at(struct alloc *a, struct alloc_thread *t, uintptr_t method, uintptr_t ip,
                         const struct names_class *class)
 {
     unsigned at = (unsigned)(ip ^ ip >> 9) & (SITE_CACHE - 1);
 
-    if (!ip)
-        return 0;
     if (UNLIKELY(t->site[at].ip != ip || t->site[at].method != method)) {
         t->site[at].id = tree_site_alloc(a->config.sites, method, ip, (uintptr_t) class);
         t->site[at].ip = ip;
         t->site[at].method = method;
     }
     return t->site[at].id;
+}
+
+static bool is_outside(struct alloc *a, uint32_t site)
+{
+    return tree_site_at(a->config.sites, site)->outside; /* that of 0 is not */
+}
+
+/*
+ * Id of the allocating instruction. If it lies in a dynamic method: of the call in the method that led there, if that is
+ * found; its return address is left in places->call.
+ */
+static uint32_t site_of(struct alloc *a, struct alloc_thread *t, uintptr_t method,
+                        struct site_places *places, uintptr_t limit,
+                        const struct names_class *class)
+{
+    const struct names_place *inside = &places->call;
+    uint32_t site = 0;
+
+    if (UNLIKELY(places->first.ip)) {
+        inside = &places->first;
+        site = site_at(a, t, method, inside->ip, class);
+        if (!is_outside(a, site))
+            inside = &places->call;
+    }
+    if (LIKELY(inside == &places->call))
+        site = site_at(a, t, method, inside->ip, class);
+    if (LIKELY(!is_outside(a, site)))
+        return site;
+    places->call.ip =
+        names_caller(a->config.names, (const struct names_method *)method, inside, limit);
+    return places->call.ip ? site_at(a, t, method, places->call.ip | TREE_IP_DYNAMIC, class) : site;
 }
 
 static bool wanted_type(struct alloc *a, struct names_class *class)
@@ -586,7 +651,7 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
     uint64_t epoch = load_acquire(&a->heap_epoch);
     bool wanted = compares(a, t, event.ticks);
     uint64_t captured = 0;
-    uintptr_t ip = 0;
+    struct site_places places = {{0}, {0}};
     struct frame *top;
     size_t depth;
 
@@ -605,17 +670,24 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
     if (UNLIKELY(wanted))
         captured = clock_ticks();
     if (depth && !a->config.capture) {
-        ip = a->lines ? allocating_instruction(a, top, depth) : 0;
-        event.site = site_of(a, t, load_relaxed(&top[-1].method), ip, class);
+        if (a->lines && allocating_instruction(a, top, depth, &places))
+            event.site = site_of(a, t, load_relaxed(&top[-1].method), &places,
+                                 stack_limit(top, depth), class);
     }
     if (UNLIKELY(a->config.values != NULL))
         post_values(a, s, t, event.ticks);
     if (UNLIKELY(event_post(t->ring, &event)))
         event_lose(t->ring, EVENT_LOST_RING_FULL);
     if (UNLIKELY(wanted || a->config.captured)) {
-        struct alloc_capture capture = {
-            s,          top,     depth, captured - event.ticks, event.ticks, (uintptr_t) class,
-            event.node, t->ring, ip};
+        struct alloc_capture capture = {s,
+                                        top,
+                                        depth,
+                                        captured - event.ticks,
+                                        event.ticks,
+                                        (uintptr_t) class,
+                                        event.node,
+                                        t->ring,
+                                        places.call.ip};
 
         posted(a, t, wanted, &capture);
     }

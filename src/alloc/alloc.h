@@ -48,6 +48,8 @@ struct alloc_config {
     void (*class_met)(struct names_class *class);
     uintptr_t (*leaf)(
         void *context); /* instruction of the youngest frame, by a snapshot: see site.h */
+    bool (*nameless)(void *context, uintptr_t ip); /* as struct site_table has it, and the next */
+    bool by_helper;
     uintptr_t native_low, native_high; /* the runtime's image */
     bool begins; /* what an async method waits in keeps where it was begun: alloc_begun() */
     void *context;

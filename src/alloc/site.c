@@ -1,13 +1,26 @@
 #include "alloc/site.h"
 
-#define LESSONS 256 /* snapshots at the most: a helper that cannot be learned is given up */
+#define LESSONS 64 /* snapshots at the most: a helper that cannot be learned is given up */
 
 static bool native(const struct site_table *table, uintptr_t address)
 {
     return address >= table->native_low && address < table->native_high;
 }
 
-/* The helper's row, or -1 when the table is full. */
+static int row_find(const struct site_table *table, uintptr_t helper)
+{
+    unsigned at = (unsigned)(helper >> 4) & (SITE_HELPERS - 1);
+
+    for (unsigned i = 0; i < SITE_HELPERS; i++, at = (at + 1) & (SITE_HELPERS - 1)) {
+        uintptr_t found = load_relaxed(&table->entry[at].helper);
+
+        if (found == helper || !found)
+            return found ? (int)at : -1;
+    }
+    return -1;
+}
+
+/* The helper's row, made if there is none, or -1 when the table is full. */
 static int row_of(struct site_table *table, uintptr_t helper)
 {
     unsigned at = (unsigned)(helper >> 4) & (SITE_HELPERS - 1);
@@ -22,57 +35,115 @@ static int row_of(struct site_table *table, uintptr_t helper)
     return -1;
 }
 
-/* Where above the helper's frame does the address lie that the snapshot names? */
-static uintptr_t learn(struct site_table *table, int row, const uintptr_t *frame, uintptr_t limit,
-                       uintptr_t ip)
+/*
+ * Where above the helper's frame does the address lie that the snapshot names? Snapshots pass code without names: an address in
+ * some that lies before may be what called the helper. It is if its frame leads to what the snapshot names; if not,
+ * nothing is learned.
+ */
+static uint32_t learn(struct site_table *table, int row, const uintptr_t *frame,
+                      const struct site_frame *of, uintptr_t ip)
 {
+    uintptr_t limit = frame[0];
+
     for (uint32_t distance = 2; distance < SITE_REACH / sizeof(*frame); distance++) {
         if ((uintptr_t)(frame + distance) >= limit)
             break;
-        if (frame[distance] == ip) {
+        struct names_place place = {frame[distance], (uintptr_t)(frame + distance + 1), limit};
+        bool nameless = frame[distance] != ip && !native(table, frame[distance]) &&
+                        table->nameless(table->context, frame[distance]);
+
+        if (frame[distance] == ip ||
+            (nameless && names_caller(table->names, of->method, &place, of->caller_sp) == ip)) {
             store_relaxed(&table->entry[row].distance, distance);
-            return ip;
+            return distance;
         }
+        if (nameless)
+            break;
     }
     return 0;
 }
 
-static uintptr_t through_helper(struct site_table *table, const uintptr_t *frame, uintptr_t limit,
-                                site_teacher *teacher, void *context)
+/* What lies at a distance above the frame, which is below limit. */
+static bool place_at(const uintptr_t *frame, uint32_t distance, uintptr_t limit,
+                     struct names_place *out)
+{
+    if (!distance || (uintptr_t)(frame + distance) >= limit)
+        return false;
+    *out = (struct names_place){frame[distance], (uintptr_t)(frame + distance + 1), frame[0]};
+    return true;
+}
+
+static bool through_helper(struct site_table *table, const uintptr_t *frame,
+                           const struct site_frame *of, struct names_place *out)
 {
     int row = row_of(table, frame[1]);
     uint32_t distance = row < 0 ? 0 : load_relaxed(&table->entry[row].distance);
     uintptr_t ip;
 
     if (LIKELY(distance))
-        return (uintptr_t)(frame + distance) < limit ? frame[distance] : 0;
-    if (row < 0 || add_relaxed(&table->lessons, 1) >= LESSONS)
-        return 0;
-    ip = teacher(context);
-    return ip ? learn(table, row, frame, limit, ip) : 0;
+        return place_at(frame, distance, frame[0], out);
+    if (row < 0 || load_relaxed(&table->entry[row].lessons) >= LESSONS)
+        return false;
+    add_relaxed(&table->entry[row].lessons, 1);
+    ip = table->teacher(table->context);
+    return ip && place_at(frame, learn(table, row, frame, of, ip), frame[0], out);
 }
 
-uintptr_t site_find(struct site_table *table, uintptr_t caller_sp, bool in_filter,
-                    site_teacher *teacher, void *context)
+/*
+ * The first return out of the runtime on the way from `frame` to `target`. A frame that returns into a helper is the last
+ * before code with a frame pointer.
+ */
+static bool first_place(const struct site_table *table, const uintptr_t *frame, uintptr_t target,
+                        struct names_place *out)
 {
-    const uintptr_t *frame = __builtin_frame_address(0), *inner = NULL;
-    uintptr_t target = caller_sp - 2 * sizeof(uintptr_t), next = frame[0], ip = 0;
+    bool ours = true; /* the frames of the callback itself */
 
+    for (; frame[0] <= target; frame = (const uintptr_t *)frame[0]) {
+        int row;
+
+        ours = ours && !native(table, frame[1]);
+        if (ours)
+            continue;
+        if (!native(table, frame[1]))
+            return place_at(frame, 1, UINTPTR_MAX, out);
+        row = row_find(table, frame[1]);
+        if (row >= 0 && place_at(frame, load_relaxed(&table->entry[row].distance), frame[0], out))
+            return true;
+        if (frame[0] == target)
+            break;
+    }
+    return false;
+}
+
+bool site_find(struct site_table *table, const struct site_frame *of, struct site_places *out)
+{
+    const uintptr_t *start = __builtin_frame_address(0), *frame = start, *inner = NULL;
+    uintptr_t target = of->caller_sp - 2 * sizeof(uintptr_t), next = frame[0];
+    bool found = false;
+
+    out->first.ip = 0;
     /* Frames of the live stack only: the chain must rise. */
     while (next < target && next > (uintptr_t)frame && next % sizeof(uintptr_t) == 0) {
         inner = frame;
         frame = (const uintptr_t *)next;
         next = frame[0];
     }
-    if (UNLIKELY(next > target && !in_filter)) {
+    if (UNLIKELY(next > target && !of->in_filter)) {
         /* past the method without meeting its frame: replaced on the stack, its own lies below */
         frame = inner;
+        inner = NULL;
         next = target;
     }
-    if (LIKELY(next == target && frame))
-        ip = native(table, frame[1]) ? through_helper(table, frame, frame[0], teacher, context)
-                                     : frame[1];
-    if (!ip)
+    if (LIKELY(next == target && frame)) {
+        if (LIKELY(native(table, frame[1]))) {
+            found = through_helper(table, frame, of, &out->call);
+        } else {
+            found = place_at(frame, 1, UINTPTR_MAX, &out->call);
+            if (table->by_helper || !inner || !native(table, inner[1]))
+                first_place(table, start, (uintptr_t)frame, &out->first);
+        }
+    }
+    if (!found)
         add_relaxed(&table->unknown, 1);
-    return ip;
+    return found;
 }

@@ -5,11 +5,15 @@
  * the allocating method's. If that frame returns into jitted code, there it is. If it returns into the runtime (since
  * .NET 10: an allocation helper in assembly), the address lies at a distance above that is constant for the helper:
  * learned once per helper from a snapshot, which is never asked again.
+ *
+ * Code without hooks that has a frame of its own may lie between: then the chain is gone through once more, for where the
+ * runtime returns to.
  */
 #ifndef SHADOWTRACE_ALLOC_SITE_H
 #define SHADOWTRACE_ALLOC_SITE_H
 
 #include "base/atomics.h"
+#include "names/names.h"
 
 #include <stdbool.h>
 
@@ -19,26 +23,40 @@
 
 struct site_table {
     uintptr_t native_low, native_high; /* the runtime's image */
+    bool by_helper; /* compiled code calls helpers in assembly: .NET 10 and later */
+    /* Asks a snapshot for the youngest frame of the calling thread. Returns its instruction, or 0. */
+    uintptr_t (*teacher)(void *context);
+    bool (*nameless)(void *context, uintptr_t ip); /* is it jitted code of no method? */
+    void *context;
+    struct names *names;
     struct {
         _Atomic(uintptr_t) helper;  /* return address into the helper; 0: free */
-        _Atomic(uint32_t) distance; /* bytes; 0: not learned (yet) */
+        _Atomic(uint32_t) distance; /* words; 0: not learned (yet) */
+        _Atomic(uint32_t) lessons;  /* snapshots taken to learn it */
     } entry[SITE_HELPERS];
-    _Atomic(uint32_t) lessons; /* snapshots taken to learn */
     _Atomic(uint64_t) unknown; /* allocations whose instruction was not found */
 };
 
-/* Asks a snapshot for the youngest frame of the calling thread. Returns its instruction, or 0. */
-typedef uintptr_t site_teacher(void *context);
+struct site_places {
+    struct names_place call; /* what the last frame before the method's returns to */
+    struct names_place
+        first; /* ip: where the runtime returns to, if there may be code between it and the method; else 0 */
+};
+
+/* The youngest frame of the shadow stack. */
+struct site_frame {
+    const struct names_method *method;
+    /* Its frame pointer is saved 16 bytes below; after on-stack replacement the method has another one, somewhat lower. */
+    uintptr_t caller_sp;
+    bool
+        in_filter; /* a filter of that method allocates: it uses the method's frame pointer, from a younger place */
+};
 
 /*
  * site_find - the return address of the allocating call.
- * caller_sp: the youngest frame's. Its frame pointer is saved 16 bytes below; after on-stack replacement the method has
- *            another one, somewhat lower.
- * in_filter: a filter of that method allocates: it uses the method's frame pointer, from a younger place.
- * Returns:   the address, or 0 (counted).
+ * Returns:   whether it is known, in *out; if not, it is counted.
  * Threads: the allocating one. May run: in ObjectAllocated only.
  */
-uintptr_t site_find(struct site_table *table, uintptr_t caller_sp, bool in_filter,
-                    site_teacher *teacher, void *context);
+bool site_find(struct site_table *table, const struct site_frame *of, struct site_places *out);
 
 #endif

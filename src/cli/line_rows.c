@@ -1,5 +1,7 @@
 #include "cli/line_rows.h"
 
+#define LAST (1 << 28) /* behind the code of every method: its last line */
+
 void line_rows_init(struct line_rows *l, const struct report_defs *defs, struct source_lines *lines)
 {
     *l = (struct line_rows){.defs = defs, .lines = lines};
@@ -62,6 +64,10 @@ uint32_t line_rows_of(void *context, uint32_t path, int32_t il)
 
         if (source_line_of(l->lines, row.method, il, &row.line))
             return number_of(l, &row);
+        if (source_line_of(l->lines, row.method, LAST, &row.line)) {
+            row.line = (struct source_line){.module = row.line.module};
+            return number_of(l, &row); /* it has lines, and which is not known */
+        }
         il = report_path(l->defs, path)->il;
     }
     return 0;

@@ -1,6 +1,7 @@
 /*
  * cli/line_rows.h - the lines that a report has rows of, numbered from 1. An allocation belongs to the innermost frame
- * of its stack that has a line: a list that grows inside of the framework to the line that adds to it.
+ * of its stack that has a line: a list that grows inside of the framework to the line that adds to it. If a frame has lines, and it
+ * is not known which one is meant, it belongs to that method, and to no line.
  */
 #ifndef SHADOWTRACE_CLI_LINE_ROWS_H
 #define SHADOWTRACE_CLI_LINE_ROWS_H
@@ -8,8 +9,8 @@
 #include "cli/source_lines.h"
 
 struct line_row {
-    struct source_line line;
-    uint32_t method; /* number in defs; its code is there */
+    struct source_line line; /* file NULL: not known which of the method's */
+    uint32_t method;         /* number in defs; its code is there */
 };
 
 struct line_rows {

@@ -41,18 +41,19 @@ static void print_line(const struct print_report *p, const struct report_row *ro
     char where[PRINT_WHERE_SIZE] = "(no source line)";
     size_t half;
 
-    if (at)
+    if (at && at->line.file)
         print_stack_where(&p->stack, &at->line, where);
     room = p->stack.wide                    ? SIZE_MAX / 2
            : room > text_columns(where) + 4 ? room - text_columns(where) - 4
                                             : 8;
     half = text_columns(type) < room / 2 ? text_columns(type) : room / 2;
-    if (at) {
+    if (at && at->line.file)
         print_stack_link(&p->stack, &at->line, where, out);
+    else
+        fputs(where, out);
+    if (at) {
         fputs("  ", out);
         text_elide_method(out, print_stack_method(&p->stack, &name, at->method), room - half);
-    } else {
-        fputs(where, out);
     }
     fputs("  ", out);
     text_elide(out, type, p->stack.wide ? SIZE_MAX : half);
@@ -313,7 +314,8 @@ static void json_line_row(const struct print_report *p, const struct report_row 
     if (at) {
         json_text(b, "method", print_stack_method(&p->stack, &name, at->method));
         json_text(b, "module", report_module(d, at->line.module)->name);
-        print_stack_line_json(&p->stack, &at->line, b);
+        if (at->line.file)
+            print_stack_line_json(&p->stack, &at->line, b);
     } else {
         json_key(b, "method");
         buffer_text(b, "null");

@@ -139,7 +139,6 @@ static void print_frame(const struct print_stack *p, const struct frame *f, cons
 {
     static const char *const calls[SST_CALL_COUNT] = {
         [SST_CALL_NATIVE] = "  (through native code)",
-        [SST_CALL_DYNAMIC] = "  (through a dynamic method)",
         [SST_CALL_UNHOOKED] = "  (through code without hooks)",
     };
     const char *filter = f->filter ? " [filter]" : "", *call = calls[f->call] ? calls[f->call] : "";

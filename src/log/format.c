@@ -17,7 +17,7 @@ static const char *const heap_members[] = {"", ",\"heap\":\"large\"", ",\"heap\"
 /* The frames above the node were not kept. */
 static const char cut_member[] = ",\"cut\":true";
 
-/* Why a call instruction has no IL offset: the member that says so. */
+/* Why a call instruction has no IL offset: the member that says so, where log_put_il() does not. */
 static const char *call_member(int32_t il)
 {
     switch (il) {
@@ -25,8 +25,6 @@ static const char *call_member(int32_t il)
         return ",\"call\":\"native\"";
     case NAMES_SITE_STUB:
         return ",\"call\":\"stub\"";
-    case NAMES_SITE_DYNAMIC:
-        return ",\"call\":\"dynamic\"";
     case NAMES_SITE_OTHER:
         return ",\"call\":\"unhooked\"";
     case NAMES_SITE_UNMAPPED:
@@ -94,14 +92,17 @@ static void put_rest(struct log *log, struct log_thread *thread, const struct ev
 
 char *log_put_il(char *at, int32_t il)
 {
-    if (il < 0)
-        return at;
-    if (!(il & LOG_IL_UNOPTIMISED)) {
+    if (LIKELY(il >= 0 && !(il & ~LOG_IL_MASK))) {
         at = PUT(at, ",\"il\":");
         return decimal_put(at, (uint64_t)il);
     }
-    at = PUT(at, ",\"il0\":");
-    return decimal_put(at, (uint64_t)(il & ~LOG_IL_UNOPTIMISED));
+    if (il >= 0) {
+        at = il & LOG_IL_UNOPTIMISED ? PUT(at, ",\"il0\":") : PUT(at, ",\"il\":");
+        at = decimal_put(at, (uint64_t)(il & LOG_IL_MASK));
+    }
+    if (il == NAMES_SITE_DYNAMIC || (il >= 0 && (il & LOG_IL_DYNAMIC)))
+        at = PUT(at, ",\"call\":\"dynamic\"");
+    return at;
 }
 
 void log_format_alloc(struct log *log, struct log_thread *thread, const struct event *event,
@@ -183,10 +184,7 @@ int log_format_node(struct log *log, const struct tree_node *node)
     }
     at = PUT(at, ",\"method\":");
     at = decimal_put(at, ((const struct names_method *)call->target)->id);
-    if (il >= 0) {
-        at = PUT(at, ",\"il\":");
-        at = decimal_put(at, (uint64_t)il);
-    }
+    at = log_put_il(at, il);
     b->size += (size_t)(at - line);
     buffer_text(b, call_member(il));
     if (call->ip == FRAME_RET_FILTER)

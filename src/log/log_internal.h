@@ -415,13 +415,20 @@ double log_weight(const struct log_thread *thread, const struct event *event);
  * The offset of one that only unoptimised code has (names_site_unoptimised) has a mark in it.
  */
 #define LOG_IL_UNOPTIMISED 0x40000000 /* above every offset */
+#define LOG_IL_DYNAMIC \
+    0x20000000 /* the same: of a call, which led to the instruction through a dynamic method */
+#define LOG_IL_MASK 0x1fffffff
 
 static inline int32_t log_site_il(const struct log *log, uint32_t site)
 {
     return site ? tree_site_il(tree_site_at(log->config.sites, site)) : NAMES_SITE_NONE;
 }
 
-/* Writes the member for it at `at`, if there is one to be written. Returns: where it ends. */
+/*
+ * Writes what is known of an instruction at `at`: members il, il0, and call where it lies in code that is none of the
+ * frame's. Returns: where that ends.
+ */
+
 char *log_put_il(char *at, int32_t il);
 
 #endif

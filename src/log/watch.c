@@ -165,13 +165,14 @@ static void put_row(struct log *log, struct buffer *b, const struct watch_row *r
     const struct tree_node *node = tree_node_by_id(log->config.tree, tree_uncut(row->node));
     bool cut = tree_is_cut(row->node);
     int32_t il = cut ? NAMES_SITE_NONE : log_site_il(log, row->site);
+    char members[64];
     unsigned frames = 0;
 
     buffer_format(b, "{\"allocs\":%llu,\"bytes\":%.0f,\"node\":%u,\"type\":",
                   (unsigned long long)row->allocs, row->bytes, log_node_id(log, row->node));
     buffer_json_string(b, names_class_text(row->class));
-    if (il >= 0)
-        buffer_format(b, ",\"il\":%d", il & ~LOG_IL_UNOPTIMISED);
+    *log_put_il(members, il < 0 ? il : il & ~LOG_IL_UNOPTIMISED) = '\0';
+    buffer_text(b, members);
     if (cut)
         buffer_text(b, ",\"cut\":true");
     buffer_text(b, ",\"stack\":[");

@@ -661,6 +661,15 @@ void log_abandon(struct log *log)
     store_relaxed(&log->abandoned, true);
 }
 
+/* A call that led on through a dynamic method. */
+static int32_t resolve_dynamic(struct names *names, const struct tree_site *site)
+{
+    int32_t il =
+        names_site_unnamed(names, (struct names_method *)site->method, site->ip & ~TREE_IP_DYNAMIC);
+
+    return il < 0 ? NAMES_SITE_DYNAMIC : il | LOG_IL_DYNAMIC;
+}
+
 void log_resolve_call(struct names *names, struct tree_site *call)
 {
     struct names_method *method = (struct names_method *)call->target,
@@ -669,18 +678,27 @@ void log_resolve_call(struct names *names, struct tree_site *call)
 
     if (method)
         names_method_resolve(names, method);
-    if (method && call->ip && call->ip != FRAME_RET_FILTER)
+    if (call->outside)
+        il = NAMES_SITE_DYNAMIC;
+    else if (call->ip & TREE_IP_DYNAMIC)
+        il = resolve_dynamic(names, call);
+    else if (method && call->ip && call->ip != FRAME_RET_FILTER)
         il = names_site_call(names, inside, call->ip, method);
     store_release(&call->il, il); /* after the method's text; pairs with the writer's acquire */
 }
 
 void log_resolve_alloc(struct names *names, struct tree_site *alloc)
 {
-    int32_t il = names_site_alloc(names, (struct names_method *)alloc->method, alloc->ip,
-                                  (struct names_class *)alloc->target);
+    struct names_method *inside = (struct names_method *)alloc->method;
+    struct names_class *class = (struct names_class *)alloc->target;
+    int32_t il;
 
-    if (names_site_unoptimised(names, (struct names_method *)alloc->method, alloc->ip, il,
-                               (struct names_class *)alloc->target))
+    if (alloc->ip & TREE_IP_DYNAMIC) {
+        store_release(&alloc->il, resolve_dynamic(names, alloc));
+        return;
+    }
+    il = names_site_alloc(names, inside, alloc->ip, class);
+    if (names_site_unoptimised(names, inside, alloc->ip, il, class))
         il |= LOG_IL_UNOPTIMISED;
     store_release(&alloc->il, il);
 }

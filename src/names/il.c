@@ -641,10 +641,22 @@ static uint32_t definition_of(const struct names_method *method, const struct na
     return plain && clr_token_type(callee->token) == mdtMethodDef ? callee->token : 0;
 }
 
+/* Whether the call's operand says nothing of whom it calls: through a pointer, or a delegate. */
+static bool calls_unnamed(struct search *search, const struct il_instruction *in)
+{
+    static const char invoke[] = "Invoke";
+
+    if (in->opcode == OP_CALLI || in->opcode != OP_CALLVIRT || !search->scope.import)
+        return in->opcode == OP_CALLI;
+    return operand_of(search, in->token)->name == hash_of(invoke, sizeof(invoke) - 1);
+}
+
 static unsigned fit_of(struct search *search, struct il_instruction *in, bool owners)
 {
     if (!owners && passed_over(search, in))
         return 0;
+    if (search->target->unnamed)
+        return calls_unnamed(search, in) ? FIT_ALL : 0;
     if (!search->target->callee)
         return fit_class(search, in);
     if (in->opcode == search->helper[0] || in->opcode == search->helper[1])
@@ -679,7 +691,7 @@ static void search_init(struct search *search, const struct names_method *method
     } else if (target->made && load_acquire(&target->made->text)) {
         search_made(search, load_acquire(&target->made->text));
     }
-    search->names = target->callee || search->made_size;
+    search->names = target->callee || search->made_size || target->unnamed;
 }
 
 /* The call's place among equal ones. */
@@ -990,16 +1002,6 @@ static int32_t chosen(struct near *near, unsigned set, const struct best *best)
     if (!rank->ordered || best->count != rank->count)
         return IL_UNKNOWN;
     return nth_of(near, set, best->fit, rank->place);
-}
-
-/* Whether the call's operand says nothing of whom it calls: through a pointer, or a delegate. */
-static bool calls_unnamed(struct search *search, const struct il_instruction *in)
-{
-    static const char invoke[] = "Invoke";
-
-    if (in->opcode == OP_CALLI || in->opcode != OP_CALLVIRT || !search->scope.import)
-        return in->opcode == OP_CALLI;
-    return operand_of(search, in->token)->name == hash_of(invoke, sizeof(invoke) - 1);
 }
 
 /* What may lead to a target that no operand names. */

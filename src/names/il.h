@@ -35,6 +35,7 @@ struct il_target {
     const char *callee;                /* text of a method */
     const struct names_method *record; /* the callee's, or NULL: then its text has to do */
     const struct names_class *made;    /* class of a new object, its text resolved */
+    bool unnamed;                      /* what a delegate, or a pointer, led to */
     struct il_memo *memo;              /* the calling thread's, or NULL */
     struct il_rank *rank;              /* NULL: not known */
 };

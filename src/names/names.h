@@ -257,8 +257,9 @@ const char *names_method_resolve(struct names *names, struct names_method *metho
 const char *names_class_resolve(struct names *names, struct names_class *class);
 
 /*
- * names_site_call, names_site_alloc - IL offset of the instruction that returns to `ip` inside `method` (NULL: caller
- * not hooked), told who was called or what was made there (NULL: not known). The runtime's maps end at statements;
+ * names_site_call, names_site_alloc, names_site_unnamed - IL offset of the instruction that returns to `ip` inside `method` (NULL: caller
+ * not hooked), told who was called or what was made there (NULL: not known); or that it was something without a name,
+ * which only a delegate or a pointer leads to. The runtime's maps end at statements;
  * where a statement calls more than once, that tells which instruction it was.
  * Returns: the offset, >= 0, or one of enum names_site_kind: NAMES_SITE_UNMAPPED if nothing tells.
  * Threads: as names_method_resolve. Asks the runtime for code ranges and maps, once per body of native code; on a
@@ -268,6 +269,7 @@ int32_t names_site_call(struct names *names, struct names_method *method, uintpt
                         struct names_method *callee);
 int32_t names_site_alloc(struct names *names, struct names_method *method, uintptr_t ip,
                          struct names_class *made);
+int32_t names_site_unnamed(struct names *names, struct names_method *method, uintptr_t ip);
 
 /*
  * names_site_unoptimised - is an allocation at `ip`, instruction `il`, one that the program does not make when nobody watches:
@@ -292,6 +294,25 @@ enum names_site_kind {
     NAMES_SITE_OTHER =
         -7, /* in the code of another method than the parent: an unhooked one between */
 };
+
+/*
+ * names_site_outside - does the call that returns to `ip` lie in jitted code that is not of `method`?
+ * Returns: NAMES_SITE_DYNAMIC, NAMES_SITE_STUB, NAMES_SITE_OTHER; 0: no, or the runtime does not say. Threads: any; callbacks.
+ */
+int32_t names_site_outside(struct names *names, struct names_method *method, uintptr_t ip);
+
+/* A place on the calling thread's stack: code that a call there returns to, the stack pointer then, the frame pointer. */
+struct names_place {
+    uintptr_t ip, sp, fp;
+};
+
+/*
+ * names_caller - goes up from a place in code without hooks, frame by frame, to the first that lies in `method`.
+ * limit: the stack above it is not read. Frames without a frame pointer are told by their code's prolog.
+ * Returns: its ip, right behind a call; 0: not found, or not for certain. Threads: any; callbacks.
+ */
+uintptr_t names_caller(struct names *names, const struct names_method *method,
+                       const struct names_place *from, uintptr_t limit);
 
 /* How often the runtime refused to say what an id is, and what it said last. Threads: any. */
 uint64_t names_failures(const struct names *names, hresult *last);

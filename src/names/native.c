@@ -373,3 +373,98 @@ struct native_rank native_rank(const uint8_t *code, size_t size, size_t ret, boo
     }
     return rank;
 }
+
+/* Prologs. */
+
+struct cursor {
+    const uint8_t *at, *end;
+};
+
+static bool takes(struct cursor *c, const char *bytes, size_t size)
+{
+    if ((size_t)(c->end - c->at) < size || memcmp(c->at, bytes, size) != 0)
+        return false;
+    c->at += size;
+    return true;
+}
+#define TAKES(c, bytes) takes((c), (bytes), sizeof(bytes) - 1)
+
+static bool take_number(struct cursor *c, size_t size, uint32_t *out)
+{
+    *out = 0;
+    if ((size_t)(c->end - c->at) < size)
+        return false;
+    memcpy(out, c->at,
+           size); /* none is negative: the stack is lowered by less than 128 where a byte says it */
+    c->at += size;
+    return size > 1 || *out < 0x80;
+}
+
+/* Registers pushed, 8 bytes each; rax only makes room. */
+static uint32_t take_pushes(struct cursor *c)
+{
+    uint32_t bytes = 0;
+
+    for (; c->at < c->end; bytes += 8) {
+        size_t rex = *c->at == 0x41;
+
+        if ((size_t)(c->end - c->at) <= rex || (c->at[rex] & 0xF8) != 0x50)
+            break;
+        c->at += rex + 1;
+    }
+    return bytes;
+}
+
+/* sub rsp, bytes; false if it is cut off. */
+static bool take_lowering(struct cursor *c, uint32_t *bytes)
+{
+    *bytes = 0;
+    if (TAKES(c, "\x48\x83\xEC"))
+        return take_number(c, 1, bytes);
+    return !TAKES(c, "\x48\x81\xEC") || take_number(c, 4, bytes);
+}
+
+/* The stack is looked at before it is lowered by more than a page: how far is said later. */
+static bool probes(const struct cursor *c)
+{
+    struct cursor next = *c;
+
+    return TAKES(&next, "\x85\x84\x24") || TAKES(&next, "\x85\x44\x24") ||
+           TAKES(&next, "\x4C\x8D\x9C\x24") || TAKES(&next, "\x4C\x8D\x5C\x24");
+}
+
+bool native_prolog(const uint8_t *code, size_t size, struct native_prolog *out)
+{
+    struct cursor c = {code, code + size};
+    uint32_t pushed, lowered, distance;
+
+    out->framed = TAKES(&c, "\x55");
+    pushed = take_pushes(&c);
+    if (!take_lowering(&c, &lowered) || probes(&c))
+        return false;
+    out->bytes = pushed + lowered;
+    (void)TAKES(&c, "\xC5\xF8\x77"); /* vzeroupper */
+    if (!out->framed)
+        return out->bytes % 16 == 8; /* calls are made at multiples of 16 */
+    if (TAKES(&c, "\x48\x8B\xEC"))
+        distance = 0;
+    else if (!(TAKES(&c, "\x48\x8D\x6C\x24")
+                   ? take_number(&c, 1, &distance)
+                   : TAKES(&c, "\x48\x8D\xAC\x24") && take_number(&c, 4, &distance)))
+        return false;
+    return distance == out->bytes;
+}
+
+bool native_returns(const uint8_t *ip)
+{
+    if (ip[-5] == 0xE8)
+        return true;
+    for (size_t size = 2; size <= NATIVE_CALL; size++) { /* through a register, or memory */
+        struct instruction in;
+
+        if (read_instruction(&in, ip - size, size) && in.size == size && in.map == MAP_ONE &&
+            in.opcode == 0xFF && (in.modrm >> 3 & 7) == 2)
+            return true;
+    }
+    return false;
+}

@@ -25,6 +25,20 @@ struct native_rank {
  */
 struct native_rank native_rank(const uint8_t *code, size_t size, size_t ret, bool by_argument);
 
+/* What a piece of jitted code does to the stack before anything else. */
+struct native_prolog {
+    bool framed;    /* rbp leads to the frame: its caller's is there, the return address above it */
+    uint32_t bytes; /* else: between the stack pointer and the return address, behind the prolog */
+};
+
+/*
+ * native_prolog - reads the prolog at code[0, size). Returns: false if it is none that the JIT is known to make.
+ * native_returns - may the instruction that ends at ip be a call? Reads NATIVE_CALL bytes before it.
+ */
+#define NATIVE_CALL 8
+bool native_prolog(const uint8_t *code, size_t size, struct native_prolog *out);
+bool native_returns(const uint8_t *ip);
+
 /* Bytes of the instruction at code[0]; 0 if it is none, or does not end within size. */
 size_t native_length(const uint8_t *code, size_t size);
 

@@ -40,6 +40,7 @@ static bool body_offset(const struct names_body *body, uintptr_t ip, uint32_t *o
 struct site_hint {
     struct names_method *callee;
     const struct names_class *made;
+    bool unnamed; /* it was reached through a delegate, or a pointer */
 };
 
 static bool is_real(const struct clr_debug_il_to_native_map *entry)
@@ -156,6 +157,7 @@ static struct il_target target_of(struct names *names, const struct site_hint *h
         .callee = hint->callee ? names_method_resolve(names, hint->callee) : NULL,
         .record = hint->callee,
         .made = hint->made,
+        .unnamed = hint->unnamed,
         .memo = resolver ? names->memo : NULL,
         .rank = rank,
     };
@@ -507,10 +509,25 @@ static int32_t site(struct names *names, struct names_method *method, uintptr_t 
     return NAMES_SITE_OTHER;
 }
 
+int32_t names_site_outside(struct names *names, struct names_method *method, uintptr_t ip)
+{
+    struct clr_info *info = names->config.info;
+    uintptr_t function = 0, rejit = 0;
+    int32_t dynamic = 0;
+    uint32_t offset;
+
+    if (names->config.info_version < 9 || names_body_find(names, method, ip - 1, &offset) ||
+        info->vtbl->get_function_from_ip3(info, (const uint8_t *)(ip - 1), &function, &rejit) < 0 ||
+        function == method->function_id ||
+        info->vtbl->is_function_dynamic(info, function, &dynamic) < 0)
+        return 0;
+    return dynamic ? kind_of_dynamic(names, function) : NAMES_SITE_OTHER;
+}
+
 int32_t names_site_call(struct names *names, struct names_method *method, uintptr_t ip,
                         struct names_method *callee)
 {
-    return site(names, method, ip, &(struct site_hint){callee, NULL});
+    return site(names, method, ip, &(struct site_hint){.callee = callee});
 }
 
 int32_t names_site_alloc(struct names *names, struct names_method *method, uintptr_t ip,
@@ -518,5 +535,10 @@ int32_t names_site_alloc(struct names *names, struct names_method *method, uintp
 {
     if (made)
         names_class_resolve(names, made);
-    return site(names, method, ip, &(struct site_hint){NULL, made});
+    return site(names, method, ip, &(struct site_hint){.made = made});
+}
+
+int32_t names_site_unnamed(struct names *names, struct names_method *method, uintptr_t ip)
+{
+    return site(names, method, ip, &(struct site_hint){.unnamed = true});
 }

@@ -109,6 +109,13 @@ bool machine_unhooked(void *context, uintptr_t since, const struct frame *of,
     return false;
 }
 
+bool machine_is_nameless(void *context, uintptr_t ip)
+{
+    uintptr_t function;
+
+    return is_managed(context, ip, &function) && !function;
+}
+
 bool machine_runs(const struct stack_place *place)
 {
     const uintptr_t *frame = __builtin_frame_address(0);

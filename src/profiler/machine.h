@@ -11,6 +11,9 @@
 /* FunctionID of the code that holds ip; 0: none that has metadata. May run: in callbacks. */
 uintptr_t machine_function_at(void *context, uintptr_t ip);
 
+/* A member of struct alloc_config. May run: in callbacks. */
+bool machine_is_nameless(void *context, uintptr_t ip);
+
 /* The members of struct stack_config. May run: in callbacks; machine_runs anywhere. */
 bool machine_left(void *context, uintptr_t sp);
 bool machine_unhooked(void *context, uintptr_t since, const struct frame *frame,

@@ -144,7 +144,10 @@ static bool unloads(uintptr_t caller, uintptr_t called)
 static void call_created(void *context, struct tree_site *call)
 {
     struct profiler *p = context;
+    struct names_method *inside = (struct names_method *)call->method;
 
+    if (inside && call->target && call->ip > FRAME_RET_FILTER && !(call->ip & TREE_IP_DYNAMIC))
+        call->outside = names_site_outside(p->names, inside, call->ip) == NAMES_SITE_DYNAMIC;
     if (unloads(call->method, call->target))
         log_resolve_call(p->names, call);
 }
@@ -152,9 +155,16 @@ static void call_created(void *context, struct tree_site *call)
 static void alloc_created(void *context, struct tree_site *alloc)
 {
     struct profiler *p = context;
+    struct names_method *inside = (struct names_method *)alloc->method;
+    int32_t kind =
+        alloc->ip & TREE_IP_DYNAMIC ? 0 : names_site_outside(p->names, inside, alloc->ip);
 
-    if (((const struct names_method *)alloc->method)->collectible)
+    alloc->outside = kind == NAMES_SITE_DYNAMIC;
+    if (kind) {
+        store_release(&alloc->il, kind); /* that code may be gone when it is asked for */
+    } else if (inside->collectible) {
         log_resolve_alloc(p->names, alloc);
+    }
 }
 
 static bool resolver_poll(void *context)
@@ -534,6 +544,8 @@ static int wire(struct profiler *p, char *why)
                                  .captured = snapshots && p->options.native ? captured : NULL,
                                  .state_free = state_free,
                                  .leaf = leaf,
+                                 .nameless = machine_is_nameless,
+                                 .by_helper = !p->before_10,
                                  .values = p->values ? values_live : NULL,
                                  .class_met = p->values ? values_class : NULL,
                                  .begins = p->begins,

@@ -129,7 +129,7 @@ int collections_alloc(struct collections *c, const struct report_record *r)
 {
     const struct report_alloc *a = &r->alloc;
     struct collections_share key = {.at = (uint32_t)collection_after(c, a->t),
-                                    .il = a->cut ? REPORT_NO_IL : a->il},
+                                    .il = report_alloc_il(a)},
                              *share;
     bool last = key.at == c->count;
     uint64_t bytes = a->weight > 0 ? (uint64_t)a->weight : a->bytes;

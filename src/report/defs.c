@@ -579,6 +579,18 @@ static int add_thread(struct report_defs *d, const struct report_record *r)
     return 0;
 }
 
+/* A frame that is no method's, called from `il` of the parent's: what it stands for is its name. */
+static int named_path(struct report_defs *d, uint32_t parent, int32_t il, const char *named,
+                      uint32_t *out)
+{
+    struct report_path path = {.parent = parent, .il = il};
+    uint32_t method;
+    int err = report_defs_method_named(d, named, &method);
+
+    path.method = method & INT32_MAX;
+    return err ? err : path_add(d, &path, out);
+}
+
 static int add_node(struct report_defs *d, const struct report_record *r)
 {
     const struct report_node *n = &r->node;
@@ -586,10 +598,15 @@ static int add_node(struct report_defs *d, const struct report_record *r)
     uint32_t method, number, begun = 0;
     int err;
 
-    path.il = n->il >= 0 ? n->il : REPORT_NO_IL - (int32_t)n->call;
     err = report_defs_path(d, n->parent, r->at, &path.parent);
     if (!err && n->begun)
         err = report_defs_path(d, n->begun, r->at, &begun);
+    if (!err && n->call == SST_CALL_DYNAMIC) {
+        path.il = REPORT_NO_IL - (int32_t)n->call;
+        err = named_path(d, path.parent, n->il, REPORT_PATH_DYNAMIC, &path.parent);
+    } else {
+        path.il = n->il >= 0 ? n->il : REPORT_NO_IL - (int32_t)n->call;
+    }
     if (!err)
         err = report_defs_method(d, n->method, r->at, &method);
     if (err)
@@ -799,30 +816,18 @@ int report_defs_inline_class(struct report_defs *d, const struct report_alloc *a
     return table_add(&d->classes, &def, out);
 }
 
-/* Above the frame that allocates, which is not known, lies what was kept of its path. */
-static int cut_path(struct report_defs *d, uint32_t parent, uint32_t *out)
-{
-    struct report_path path = {.parent = parent, .il = REPORT_NO_IL};
-    struct report_def def = {.path = "", .defined = true};
-    struct report_string *name;
-    uint32_t method;
-    int err = intern(d, REPORT_PATH_CUT, strlen(REPORT_PATH_CUT), &name);
-
-    if (err)
-        return err;
-    def.name = name->text;
-    err = table_add(&d->methods, &def, &method);
-    path.method = method & INT32_MAX;
-    return err ? err : path_add(d, &path, out);
-}
-
 int report_defs_alloc_path(struct report_defs *d, const struct report_alloc *a,
                            struct report_place at, uint32_t *out)
 {
     int err = UNLIKELY(a->stack != NULL) ? report_defs_inline_path(d, a, out)
                                          : report_defs_path(d, a->node, at, out);
 
-    return err || LIKELY(!a->cut) ? err : cut_path(d, *out, out);
+    if (UNLIKELY(!err &&
+                 a->cut)) /* above the frame that allocates lies what was kept of its path */
+        return named_path(d, *out, REPORT_NO_IL, REPORT_PATH_CUT, out);
+    if (UNLIKELY(!err && a->call == SST_CALL_DYNAMIC))
+        return named_path(d, *out, a->il, REPORT_PATH_DYNAMIC, out);
+    return err;
 }
 
 int report_defs_event_path(struct report_defs *d, const struct report_record *r, uint32_t *out)
@@ -834,5 +839,7 @@ int report_defs_event_path(struct report_defs *d, const struct report_record *r,
     err = report_defs_path(d, id, r->at, out);
     if (!err)
         err = report_defs_plain(d, out);
-    return err || !json_is_true(json_object_get(r->json, "cut")) ? err : cut_path(d, *out, out);
+    return err || !json_is_true(json_object_get(r->json, "cut"))
+               ? err
+               : named_path(d, *out, REPORT_NO_IL, REPORT_PATH_CUT, out);
 }

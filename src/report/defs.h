@@ -66,7 +66,9 @@ struct report_path {
 
 #define REPORT_PATH_EMPTY 0 /* no managed frame */
 #define REPORT_PATH_CUT \
-    "(path not kept)"      /* name of the frame that stands for those that were not kept */
+    "(path not kept)" /* name of the frame that stands for those that were not kept */
+#define REPORT_PATH_DYNAMIC \
+    "(dynamic method)"     /* of the frame of a dynamic method, which the log has no node of */
 #define REPORT_PATH_LOST 1 /* the id was never defined: nothing is known of the callers */
 
 struct report_string {

@@ -316,6 +316,12 @@ static const char *hand_alloc_rare(const char *at, struct report_alloc *a, unsig
         *saw |= SAW_CUT;
         return hand_bool(at, &a->cut);
     }
+    if (KEY(at, "call")) {
+        *saw |= SAW_CALL;
+        at = hand_word(at, call_names, COUNT_OF(call_names), &word);
+        a->call = at ? (enum sst_call)word : SST_CALL_NONE;
+        return at;
+    }
     if (KEY(at, "values")) {
         uint32_t values;
 
@@ -719,6 +725,16 @@ static int any_bool(struct report_parser *p, const char *key, bool *out)
     return !value || json_is_boolean(value) ? 0 : bad(p, key, "is neither true nor false");
 }
 
+static int any_call(struct report_parser *p, enum sst_call *out)
+{
+    const char *call = NULL;
+    int err = want(p, report_member_text(p->json, "call", &call), "call", false);
+
+    if (!err && call)
+        *out = (enum sst_call)word_index(call_names, COUNT_OF(call_names), call, strlen(call));
+    return err;
+}
+
 static int any_alloc(struct report_parser *p, enum sst_kind kind, struct report_alloc *a)
 {
     bool site = kind == SST_KIND_SITE;
@@ -746,6 +762,8 @@ static int any_alloc(struct report_parser *p, enum sst_kind kind, struct report_
     if (!err)
         err = any_bool(p, "cut", &a->cut);
     if (!err)
+        err = any_call(p, &a->call);
+    if (!err)
         err = any_stack(p, a);
     if (!err)
         err = want(p, report_member_id(p->json, "class", 1, &a->class_id), "class", !a->type);
@@ -756,7 +774,6 @@ static int any_alloc(struct report_parser *p, enum sst_kind kind, struct report_
 
 static int any_node(struct report_parser *p, struct report_node *n)
 {
-    const char *call = NULL;
     int err;
 
     *n = (struct report_node){.il = REPORT_NO_IL};
@@ -771,9 +788,7 @@ static int any_node(struct report_parser *p, struct report_node *n)
     if (!err)
         err = want(p, report_member_id(p->json, "begun", 1, &n->begun), "begun", false);
     if (!err)
-        err = want(p, report_member_text(p->json, "call", &call), "call", false);
-    if (!err && call)
-        n->call = (enum sst_call)word_index(call_names, COUNT_OF(call_names), call, strlen(call));
+        err = any_call(p, &n->call);
     return err ? err : any_il(p, "il", &n->il);
 }
 
@@ -828,11 +843,11 @@ static const char *const known_members[SST_KIND_COUNT][28] = {
     [SST_KIND_THREAD] = {"id", "os", "name", "end"},
     [SST_KIND_NODE] = {"id", "parent", "begun", "method", "il", "call", "filter"},
     [SST_KIND_ALLOC] = {"t", "thread", "class", "bytes", "node", "il", "heap", "weight", "stack",
-                        "type", "values", "args", "cut", "il0"},
+                        "type", "values", "args", "cut", "il0", "call"},
     [SST_KIND_VALUES] = {"id", "t", "thread", "method", "parent", "call", "depth", "args",
                          "returns", "out"},
     [SST_KIND_SITE] = {"node", "il", "class", "thread", "allocs", "bytes", "heap", "weight",
-                       "stack", "type", "t", "cut", "il0"},
+                       "stack", "type", "t", "cut", "il0", "call"},
     [SST_KIND_SNAPSHOT] = {"t", "thread", "refused", "stack", "native"},
     [SST_KIND_CHECK] = {"t",         "taken",       "compared",    "equal",         "mismatched",
                         "refused",   "ended_early", "refused_by",  "mismatched_by", "shadow",

@@ -27,6 +27,7 @@ struct report_alloc {
         unoptimised; /* an object that only unoptimised code makes: not there when nobody records */
     enum sst_heap heap;
     bool cut; /* the frames above were not kept: node, or stack, is not where it was allocated */
+    enum sst_call call; /* SST_CALL_DYNAMIC: a dynamic method allocated, which `il` called */
     /*
      * Inline stacks: the JSON array of names as it stands in the line, leaf first; NULL: node says.
      */
@@ -35,6 +36,12 @@ struct report_alloc {
     const char *type; /* JSON string with its quotes, beside class_id; or NULL */
     size_t type_size;
 };
+
+/* The IL offset in the innermost frame of its path (report_defs_alloc_path). */
+static inline int32_t report_alloc_il(const struct report_alloc *a)
+{
+    return a->cut || a->call == SST_CALL_DYNAMIC ? REPORT_NO_IL : a->il;
+}
 
 struct report_node {
     uint32_t id, parent, method;

@@ -228,8 +228,8 @@ static int on_alloc(struct report_sites *s, const struct report_record *r)
     }
     if (UNLIKELY(err))
         return err;
-    if (s->want_il && LIKELY(!a->cut))
-        p->site.il = a->il;
+    if (s->want_il)
+        p->site.il = report_alloc_il(a);
     add_amount(&s->all, &p->site);
     add_amount(&s->heaps[a->heap], &p->site);
     if (UNLIKELY(s->estimates != NULL)) {

@@ -13,6 +13,9 @@
 #define TREE_IL_PENDING \
     (-1) /* nobody has resolved the instruction yet; other values are the resolver's */
 
+/* In an ip, no address of code has it: the call that returns there led to the instruction, through a dynamic method. */
+#define TREE_IP_DYNAMIC (UINT64_C(1) << 62)
+
 enum tree_state {
     TREE_RESERVED, /* the id is given out, the site is being made */
     TREE_LIVE,     /* it is found (release: the fields below are set) */
@@ -28,6 +31,7 @@ struct tree_site {
     _Atomic(uint32_t) next; /* on its chain, see sites.c; changed by tree_sites_prune; 0 ends it */
     uint32_t under;         /* 0; or a call that only the children of one node share: 1 + its id */
     _Atomic(uint8_t) state; /* enum tree_state */
+    bool outside;           /* ip lies in a dynamic method; `created` says so */
 };
 
 struct tree_sites_config {

@@ -11,6 +11,9 @@ static void text_is_as_expected(void **state)
     expect_ran(REPORT(FIXTURES "mismatch.ndjson"), CLI_OK, FIXTURES "mismatch.report.txt");
     expect_ran(REPORT(FIXTURES "inline.ndjson"), CLI_OK, FIXTURES "inline.report.txt");
     expect_ran(REPORT(FIXTURES "sampled.ndjson"), CLI_OK, FIXTURES "sampled.report.txt");
+    expect_ran(REPORT(FIXTURES "dynamic.ndjson"), CLI_OK, FIXTURES "dynamic.report.txt");
+    expect_ran(REPORT("--by=method", FIXTURES "dynamic.ndjson"), CLI_OK,
+               FIXTURES "dynamic.report-method.txt");
     expect_ran(REPORT("--by", "type", FIXTURES "small.ndjson"), CLI_OK,
                FIXTURES "small.report-type.txt");
     expect_ran(REPORT("--by=method", FIXTURES "small.ndjson"), CLI_OK,
@@ -39,6 +42,8 @@ static void folded_stacks_are_as_expected(void **state)
     (void)state;
     expect_ran(REPORT("--format=folded", FIXTURES "small.ndjson"), CLI_OK,
                FIXTURES "small.report.folded");
+    expect_ran(REPORT("--format=folded", FIXTURES "dynamic.ndjson"), CLI_OK,
+               FIXTURES "dynamic.report.folded");
     expect_ran(REPORT("--format=folded", "--min-bytes=100", FIXTURES "inline.ndjson"), CLI_OK,
                FIXTURES "inline.report.folded");
     expect_complaint(REPORT("--format=folded", "--by=type", FIXTURES "small.ndjson"), CLI_USAGE,

@@ -106,6 +106,73 @@ static void very_many_calls_are_not_told_apart(void **state)
     assert_false(native_rank(code, sizeof(code), SIZE, false).ordered);
 }
 
+struct prolog {
+    const char *what, *code;
+    size_t size;
+    bool known, framed;
+    uint32_t bytes;
+};
+#define PROLOG(what, code, ...) \
+    { \
+        what, code, sizeof(code) - 1, __VA_ARGS__ \
+    }
+
+static void prologs_tell_how_far_the_return_address_is(void **state)
+{
+    static const struct prolog prologs[] = {
+        PROLOG("push rax", "\x50\x48\xBF", true, false, 8),
+        PROLOG("push rbx", "\x53\x48\x8B\xDF", true, false, 8),
+        PROLOG("push r15; push rbx; sub rsp, 24", "\x41\x57\x53\x48\x83\xEC\x18\x90", true, false,
+               40),
+        PROLOG("sub rsp, 0x108; vzeroupper", "\x48\x81\xEC\x08\x01\x00\x00\xC5\xF8\x77", true,
+               false, 0x108),
+        PROLOG("push rbp; mov rbp, rsp", "\x55\x48\x8B\xEC", true, true, 0),
+        PROLOG("push rbp; push rbx; push rax; lea rbp, [rsp+16]",
+               "\x55\x53\x50\x48\x8D\x6C\x24\x10", true, true, 16),
+        PROLOG("push rbp; sub rsp, 0x90; lea rbp, [rsp+0x90]",
+               "\x55\x48\x81\xEC\x90\x00\x00\x00\x48\x8D\xAC\x24\x90\x00\x00\x00", true, true,
+               0x90),
+        PROLOG("push rbp, and no frame", "\x55\x53\x48\x83\xEC\x08\x90", false, true, 0),
+        PROLOG("rbp to somewhere else", "\x55\x53\x50\x48\x8D\x6C\x24\x20", false, true, 0),
+        PROLOG("no call can be made: push rbx; push r14", "\x53\x41\x56\x90", false, false, 0),
+        PROLOG("nothing", "\x90\x90", false, false, 0),
+        PROLOG("cut off", "\x48\x81\xEC\x08", false, false, 0),
+        PROLOG("looks at the stack first", "\x53\x85\x84\x24\x00\xF0\xFF\xFF", false, false, 0),
+    };
+    struct native_prolog found;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(prologs) / sizeof(prologs[0]); i++) {
+        const struct prolog *p = &prologs[i];
+        bool known = native_prolog((const uint8_t *)p->code, p->size, &found);
+
+        if (known != p->known || (known && (found.framed != p->framed || found.bytes != p->bytes)))
+            fail_msg("%s: %s, %s, %u bytes", p->what, known ? "known" : "not known",
+                     found.framed ? "framed" : "not framed", found.bytes);
+    }
+}
+
+static void what_ends_in_a_call_is_told(void **state)
+{
+    static const struct {
+        const char bytes[NATIVE_CALL + 1];
+        bool call;
+    } ends[] = {
+        {"\x90\x90\x90\xE8\x01\x02\x03\x04", true},  /* call rel32 */
+        {"\x90\x90\x90\x90\x90\x90\xFF\xD0", true},  /* call rax */
+        {"\x90\x90\x90\x90\x90\xFF\x57\x18", true},  /* call [rdi+24] */
+        {"\x90\x90\xFF\x15\x01\x02\x03\x04", true},  /* call [rip+x] */
+        {"\x90\x90\x90\x90\x90\x41\xFF\xD3", true},  /* call r11 */
+        {"\x90\x90\x90\x90\x90\x90\xFF\xE0", false}, /* jmp rax */
+        {"\x90\x90\x90\x90\x90\x48\x8B\xC3", false}, /* mov rax, rbx */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+        if (native_returns((const uint8_t *)ends[i].bytes + NATIVE_CALL) != ends[i].call)
+            fail_msg("row %zu", i);
+}
+
 static void any_bytes_are_read_to_an_end(void **state)
 {
     uint32_t seed = 1;
@@ -122,6 +189,11 @@ static void any_bytes_are_read_to_an_end(void **state)
 
             assert_true(!rank.count || rank.place < rank.count);
         }
+        struct native_prolog prolog;
+
+        (void)native_prolog(code, size, &prolog);
+        if (size >= NATIVE_CALL)
+            (void)native_returns(code + size);
         free(code);
     }
 }
@@ -134,6 +206,8 @@ int main(void)
         cmocka_unit_test(a_jump_past_one_of_them_leaves_no_order),
         cmocka_unit_test(calls_of_a_helper_are_equal_if_their_first_argument_is),
         cmocka_unit_test(very_many_calls_are_not_told_apart),
+        cmocka_unit_test(prologs_tell_how_far_the_return_address_is),
+        cmocka_unit_test(what_ends_in_a_call_is_told),
         cmocka_unit_test(any_bytes_are_read_to_an_end),
     };
 

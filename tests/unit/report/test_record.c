@@ -42,6 +42,7 @@ static struct report_line line_of(const char *text)
 static void expect_same_alloc(const struct report_alloc *a, const struct report_alloc *b)
 {
     assert_int_equal(a->unoptimised, b->unoptimised);
+    assert_int_equal(a->call, b->call);
     assert_int_equal(a->t, b->t);
     assert_int_equal(a->bytes, b->bytes);
     assert_int_equal(a->allocs, b->allocs);
@@ -115,6 +116,9 @@ static void usual_lines_are_read_by_hand_as_jansson_reads_them(void **state)
         "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"cut\":"
         "false}",
         "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"il0\":140}",
+        "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"il\":7,"
+        "\"call\":\"dynamic\"}",
+        "{\"kind\":\"site\",\"node\":3,\"call\":\"dynamic\",\"class\":4,\"allocs\":7,\"bytes\":168}",
         "{\"kind\":\"site\",\"node\":3,\"il0\":0,\"class\":4,\"allocs\":7,\"bytes\":168}",
         "{\"kind\":\"node\",\"id\":1,\"parent\":0,\"method\":1}",
         "{\"kind\":\"node\",\"id\":10,\"parent\":9,\"method\":5,\"il\":12,\"filter\":true}",
