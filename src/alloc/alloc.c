@@ -722,6 +722,8 @@ static __attribute__((noinline)) void leave_out(struct alloc *a, struct stack *s
     event.ticks = clock_ticks();
     if (event_post(t->ring, &event) == 0)
         *told = event.node;
+    else
+        atomic_fetch_add_explicit(&t->ring->hub->beginnings_lost, 1, memory_order_relaxed);
 }
 
 static void record_if_wanted(struct alloc *a, struct stack *s, struct alloc_thread *t,

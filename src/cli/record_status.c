@@ -362,6 +362,20 @@ static void append_cut(struct buffer *b, const json_t *object)
                       cut == 1 ? "its" : "their");
 }
 
+/* "12 paths on which async methods began to wait are lost: ..." */
+static void append_beginnings_lost(struct buffer *b, const json_t *object)
+{
+    bool there;
+    uint64_t lost = take_number(object, "beginnings_lost", &there);
+    struct text_number number;
+
+    if (lost)
+        buffer_format(b,
+                      "%s path%s on which async methods began to wait %s lost: logical stacks may "
+                      "end with callers that are not in the log\n",
+                      text_count(&number, lost), lost == 1 ? "" : "s", lost == 1 ? "is" : "are");
+}
+
 /* Of the status, or of the end record where that speaks instead of it. */
 static void append_spared(struct buffer *b, const json_t *object)
 {
@@ -422,6 +436,7 @@ static char *take_notes(const json_t *object)
     append_lost(&b, object);
     append_fate(&b, object);
     append_cut(&b, object);
+    append_beginnings_lost(&b, object);
     append_spared(&b, object);
     append_unmatched(&b, object);
     return b.data ? buffer_take(&b) : NULL;

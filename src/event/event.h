@@ -176,6 +176,7 @@ struct event_hub {
     /* of the families but alloc and calls: met, and of these lost before they were in a ring */
     _Atomic(uint64_t) family_seen[EVENT_FAMILIES];
     _Atomic(uint64_t) family_lost[EVENT_FAMILIES][EVENT_LOST_REASONS];
+    _Atomic(uint64_t) beginnings_lost; /* EVENT_WAITS without room */
     struct wake writer;
     _Atomic(uint32_t) threads;   /* log ids given out */
     _Atomic(bool) stopped;       /* no more events are taken */

@@ -546,6 +546,14 @@ static void add_records(const struct log *log, json_t *line)
         json_object_set_new(line, "file", fate);
 }
 
+static void add_beginnings_lost(const struct log *log, json_t *to)
+{
+    uint64_t lost = load_relaxed(&log->config.hub->beginnings_lost);
+
+    if (lost)
+        json_object_set_new(to, "beginnings_lost", json_integer((json_int_t)lost));
+}
+
 /* What was unloaded, and is not kept any more. */
 static void add_given(const struct log *log, json_t *line)
 {
@@ -592,6 +600,8 @@ int log_write_end(struct log *log, uint64_t t)
         (json_int_t)(log->file.bytes + log->file.buffer.size - log->file.sent));
     if (line && log->put.cut)
         json_object_set_new(line, "cut_allocs", json_integer((json_int_t)log->put.cut));
+    if (line)
+        add_beginnings_lost(log, line);
     if (line && load_relaxed(log->config.spared))
         json_object_set_new(json_object_get(line, "hooks"), "spared",
                             json_integer((json_int_t)load_relaxed(log->config.spared)));
@@ -645,6 +655,8 @@ int log_status_write(const struct log *log, const char *state)
                             json_integer((json_int_t)tree_refused(c->tree)));
         json_object_set_new(status, "cut_allocs", json_integer((json_int_t)log->put.cut));
     }
+    if (status)
+        add_beginnings_lost(log, status);
     if (status && load_relaxed(c->spared))
         json_object_set_new(status, "spared", json_integer((json_int_t)load_relaxed(c->spared)));
     if (status && log->sampled) {

@@ -240,6 +240,8 @@ static void paths(const struct report_tally *t, const json_t *end, struct report
     if (report_count_in(end, "cut_allocs") > cut)
         cut = report_count_in(end, "cut_allocs");
     report_gap_add(c, REPORT_GAP_PATHS, NULL, NULL, cut ? cut : refused, refused);
+    report_gap_add(c, REPORT_GAP_LOST, "beginnings", NULL, report_count_in(end, "beginnings_lost"),
+                   0);
 }
 
 static void which_parts(char *to, size_t room, uint64_t from, uint64_t last)

@@ -884,7 +884,8 @@ static const char *const known_members[SST_KIND_COUNT][28] = {
                       "bytes",       "threads",     "nodes",        "nodes_refused", "repairs",
                       "snapshots",   "hooks",       "names_failed", "log_bytes",     "part",
                       "events",      "values",      "unmatched",    "calls",         "records",
-                      "rotated_out", "not_written", "file",         "cut_allocs",    "given_back"},
+                      "rotated_out", "not_written", "file",         "cut_allocs",    "given_back",
+                      "beginnings_lost"},
 };
 
 static void count_unknown(struct report_parser *p, enum sst_kind kind)

@@ -293,6 +293,19 @@ static void damaged_compressed_data(void **state)
     expect_all(packed, size, false, "compressed, damaged");
 }
 
+static void paths_that_had_no_room(void **state)
+{
+    static const char member[] = "\"beginnings_lost\":3,";
+    const char *end = strstr(whole, "{\"kind\":\"end\",");
+    size_t at = (size_t)(end - whole) + strlen("{\"kind\":\"end\",");
+
+    (void)state;
+    memcpy(damaged, whole, at);
+    memcpy(damaged + at, member, sizeof(member) - 1);
+    memcpy(damaged + at + sizeof(member) - 1, whole + at, whole_size - at);
+    expect_all(damaged, whole_size + sizeof(member) - 1, false, "beginnings lost");
+}
+
 /* What was asked for and did not happen is not to be asked for again. */
 static void no_collection_is_not_no_recording(void **state)
 {
@@ -316,6 +329,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_whole_log_is_complete),
         cmocka_unit_test(lines_cut_from_the_middle),
+        cmocka_unit_test(paths_that_had_no_room),
         cmocka_unit_test(one_event_cut_out),
         cmocka_unit_test(a_definition_cut_out),
         cmocka_unit_test(without_a_header),

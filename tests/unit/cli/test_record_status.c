@@ -315,9 +315,11 @@ static void methods_without_hooks_are_told(void **state)
     const char *text;
 
     (void)state;
-    put(7, "{\"pid\":7,\"executable\":\"/x/app\",\"state\":\"ended\",\"log\":\"/x/log\","
-           "\"seen\":5,\"written\":5,\"lost\":0,\"bytes\":9,\"spared\":1234}");
+    put(7,
+        "{\"pid\":7,\"executable\":\"/x/app\",\"state\":\"ended\",\"log\":\"/x/log\","
+        "\"seen\":5,\"written\":5,\"lost\":0,\"bytes\":9,\"beginnings_lost\":2,\"spared\":1234}");
     text = summary(false);
+    assert_non_null(strstr(text, "2 paths on which async methods began to wait are lost"));
     assert_non_null(strstr(text, "1,234 methods are not hooked, and in no stack"));
     put(7, "{\"pid\":7,\"executable\":\"/x/app\",\"state\":\"ended\",\"log\":\"/x/log\","
            "\"seen\":5,\"written\":5,\"lost\":0,\"bytes\":9}");

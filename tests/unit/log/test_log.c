@@ -295,6 +295,7 @@ static void a_path_that_was_not_kept_is_marked(void **state)
 
     (void)state;
     w->ring = ring_new(w);
+    store_relaxed(&w->ring->hub->beginnings_lost, 2);
     allocate_on(w->ring, class, node, site, 24, EVENT_HEAP_NORMAL);
     allocate_cut(class, node, site, EVENT_HEAP_NORMAL);
     allocate_cut(class, node, site, EVENT_HEAP_LARGE);
@@ -307,6 +308,7 @@ static void a_path_that_was_not_kept_is_marked(void **state)
     expect_cut(lines, 2, node, true);
     expect_cut(lines, 3, NULL, true);
     assert_int_equal(number(last(lines), "cut_allocs"), 3);
+    assert_int_equal(number(last(lines), "beginnings_lost"), 2);
     expect_definitions_first(lines, true);
     expect_totals(lines, 4);
     expect_valid(w->path);
