@@ -554,6 +554,8 @@ def main():
     soak.run()
     print('done: %s' % ', '.join('%s %d' % pair for pair in sorted(soak.done.items())))
     print('%d problems' % len(soak.problems))
+    if not soak.problems:  # gigabytes
+        shutil.rmtree(os.path.join(FOLDER, 'whole'))
     sys.exit(1 if soak.problems else 0)
 
 
