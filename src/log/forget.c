@@ -62,7 +62,7 @@ static bool passed(const struct log_thread *thread)
 
 void log_grace_check(struct log *log)
 {
-    if (LIKELY(log->grace_begun == load_relaxed(&log->grace_over)))
+    if (LIKELY(!log_grace_waits(log)))
         return;
     for (struct log_thread *thread = log->threads; thread; thread = thread->next)
         if (!passed(thread))

@@ -167,7 +167,8 @@ struct log {
     struct log_call_sums calls;
     uint64_t next_report_ns;
     uint64_t next_sites_ns,
-        sites_ns; /* --log sites: when sums are written next, and how long after that again */
+        sites_ns;       /* --log sites: when sums are written next, and how long after that again */
+    uint64_t turned_ns; /* when they were last */
     uint64_t reported_ticks[PROFILE_SOURCES];
     double ns_per_pair;
     uint32_t calls_resolved,
@@ -232,6 +233,10 @@ void log_file_free(
 #define NODE_ID_OPEN UINT32_MAX
 void log_grace_take(struct log *log);  /* begins what was asked for: after the rings were adopted */
 void log_grace_check(struct log *log); /* at the end of a round */
+static inline bool log_grace_waits(const struct log *log)
+{
+    return log->grace_begun != load_relaxed(&log->grace_over);
+}
 uint32_t log_node_number(struct log *log,
                          uint32_t node); /* at its definition: it has one from now on */
 /* Log id of a node that is defined, whether cut or not. */

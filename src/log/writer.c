@@ -15,6 +15,8 @@
 #define SITES_NS \
     100000000ull /* --log sites: the first sums; then twice as long each time, up to: */
 #define SITES_MOST_NS 500000000ull
+#define SITES_GRACE_NS \
+    50000000ull /* the same while memory of unloaded code waits for them to be written */
 #define IDLE_NS       50000000ull /* longest sleep; a ring a quarter full ends it */
 #define CALLS_NS      500000ull   /* the same while calls are traced */
 #define BUSY_NS       2000000ull  /* sleep while events wait for the resolver */
@@ -449,7 +451,9 @@ uint64_t log_zero_ns(const struct log *log)
  */
 static bool write_sites(struct log *log, uint64_t now)
 {
-    if (now >= log->next_sites_ns) {
+    if (now >= log->next_sites_ns ||
+        (log_grace_waits(log) && now - log->turned_ns >= SITES_GRACE_NS)) {
+        log->turned_ns = now;
         log->sites_ns = log->sites_ns ? 2 * log->sites_ns : SITES_NS;
         if (log->sites_ns > SITES_MOST_NS)
             log->sites_ns = SITES_MOST_NS;

@@ -233,6 +233,24 @@ static void lines_count_what_came_since_the_last(void **state)
     json_decref(lines);
 }
 
+/* Until then what was unloaded is not given back, and more is loaded. */
+static void what_a_grace_period_waits_for_is_written_before_its_time(void **state)
+{
+    struct names_class *class = class_new(w, "C");
+    uint64_t until = clock_ns() + PATIENCE_NS;
+
+    (void)state;
+    assert_int_equal(world_open(w), 0);
+    w->log->next_sites_ns = UINT64_MAX;
+    allocate(w, class, NULL, 24);
+    start(w);
+    assert_int_equal(log_grace_begin(w->log), 0);
+    while (!log_grace_over(w->log) && clock_ns() < until)
+        usleep(1000);
+    assert_true(log_grace_over(w->log));
+    stop(w);
+}
+
 static void sampled_sites_carry_the_sum_of_weights(void **state)
 {
     struct names_class *class = class_new(w, "C");
@@ -428,6 +446,7 @@ int main(void)
         TEST(each_part_of_a_site_tells_it_apart),
         TEST(many_sites_are_all_counted),
         TEST(lines_count_what_came_since_the_last),
+        TEST(what_a_grace_period_waits_for_is_written_before_its_time),
         TEST(sampled_sites_carry_the_sum_of_weights),
         TEST(a_site_waits_for_its_names),
         TEST(each_part_of_a_log_of_limited_size_defines_what_it_uses),
