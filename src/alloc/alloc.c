@@ -248,9 +248,9 @@ static uintptr_t call_of(const struct alloc *a, const struct frame *frame)
 
 /*
  * What an async method lies in while it waits keeps where it was made, in the object itself: nothing else leads from the
- * method that goes on to that, and the object moves. Before an object lie its hash code and lock in four bytes, and, on 64 bits, four
- * bytes that no runtime up to .NET 10 reads or writes; collections move them with the object. A runtime that writes
- * there is noticed by what is there already, and then left alone.
+ * method that goes on to that, and the object moves. Before an object lie its hash code and lock in four bytes, and, on
+ * 64 bits, four bytes that no runtime up to .NET 10 reads or writes; collections move them with the object. A runtime that
+ * writes there is noticed by what is there already, and then left alone.
  */
 static _Atomic(uint32_t) *spare_word(uintptr_t object)
 {

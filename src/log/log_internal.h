@@ -433,7 +433,6 @@ static inline int32_t log_site_il(const struct log *log, uint32_t site)
  * Writes what is known of an instruction at `at`: members il, il0, and call where it lies in code that is none of the
  * frame's. Returns: where that ends.
  */
-
 char *log_put_il(char *at, int32_t il);
 
 #endif

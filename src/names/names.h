@@ -257,10 +257,10 @@ const char *names_method_resolve(struct names *names, struct names_method *metho
 const char *names_class_resolve(struct names *names, struct names_class *class);
 
 /*
- * names_site_call, names_site_alloc, names_site_unnamed - IL offset of the instruction that returns to `ip` inside `method` (NULL: caller
- * not hooked), told who was called or what was made there (NULL: not known); or that it was something without a name,
- * which only a delegate or a pointer leads to. The runtime's maps end at statements;
- * where a statement calls more than once, that tells which instruction it was.
+ * names_site_call, names_site_alloc, names_site_unnamed - IL offset of the instruction that returns to `ip` inside `method`
+ * (NULL: caller not hooked), told who was called or what was made there (NULL: not known); or that it was something
+ * without a name, which only a delegate or a pointer leads to. The runtime's maps end at statements; where a statement
+ * calls more than once, that tells which instruction it was.
  * Returns: the offset, >= 0, or one of enum names_site_kind: NAMES_SITE_UNMAPPED if nothing tells.
  * Threads: as names_method_resolve. Asks the runtime for code ranges and maps, once per body of native code; on a
  *          managed thread that may let a collection run: an ObjectID from before is worthless after it.

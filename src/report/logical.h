@@ -4,7 +4,8 @@
  * path of a resumed method becomes that of its beginning, and so does what lies below it.
  *
  * Where a node says on which it was begun (begun) that is the beginning. Else it is told by the log's other paths. If the
- * method was begun on several, the path keeps what they have in common and ends with a frame that says so ("(one of 3 callers)"); if the log has none, it ends with REPORT_PATH_LOST.
+ * method was begun on several, the path keeps what they have in common and ends with a frame that says so ("(one of 3
+ * callers)"); if the log has none, it ends with REPORT_PATH_LOST.
  */
 #ifndef SHADOWTRACE_REPORT_LOGICAL_H
 #define SHADOWTRACE_REPORT_LOGICAL_H

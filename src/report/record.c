@@ -880,12 +880,12 @@ static const char *const known_members[SST_KIND_COUNT][28] = {
     [SST_KIND_PROFILE] = {"t", "source", "hz", "ticks", "late", "samples", "approximate",
                           "dispatching", "refused", "lost", "cost_ns", "worst_ns", "cost"},
     [SST_KIND_NOT_WRITTEN] = {"t", "records"},
-    [SST_KIND_END] = {"t",           "seen",        "written",      "lost",          "lost_by",
-                      "bytes",       "threads",     "nodes",        "nodes_refused", "repairs",
-                      "snapshots",   "hooks",       "names_failed", "log_bytes",     "part",
-                      "events",      "values",      "unmatched",    "calls",         "records",
-                      "rotated_out", "not_written", "file",         "cut_allocs",    "given_back",
-                      "beginnings_lost"},
+    [SST_KIND_END] = {"t",         "seen",        "written",     "lost",         "beginnings_lost",
+                      "lost_by",   "bytes",       "threads",     "nodes",        "nodes_refused",
+                      "repairs",   "snapshots",   "hooks",       "names_failed", "log_bytes",
+                      "part",      "events",      "values",      "unmatched",    "calls",
+                      "records",   "rotated_out", "not_written", "file",         "cut_allocs",
+                      "given_back"},
 };
 
 static void count_unknown(struct report_parser *p, enum sst_kind kind)
