@@ -118,7 +118,8 @@ static void usual_lines_are_read_by_hand_as_jansson_reads_them(void **state)
         "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"il0\":140}",
         "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"il\":7,"
         "\"call\":\"dynamic\"}",
-        "{\"kind\":\"site\",\"node\":3,\"call\":\"dynamic\",\"class\":4,\"allocs\":7,\"bytes\":168}",
+        "{\"kind\":\"site\",\"node\":3,\"call\":\"dynamic\",\"class\":4,\"allocs\":7,\"bytes\":"
+        "168}",
         "{\"kind\":\"site\",\"node\":3,\"il0\":0,\"class\":4,\"allocs\":7,\"bytes\":168}",
         "{\"kind\":\"node\",\"id\":1,\"parent\":0,\"method\":1}",
         "{\"kind\":\"node\",\"id\":10,\"parent\":9,\"method\":5,\"il\":12,\"filter\":true}",
