@@ -193,6 +193,7 @@ void print_diff_text(const struct print_diff *p, FILE *out)
     size_t shown, all = report_diff_count(p->diff), some = count_changed(p, &shown, &small);
     size_t noise = count_noise(p);
     struct columns columns = columns_of(p, shown);
+    struct report_diff_sum sum;
     struct text_number a, b, c;
 
     for (int side = 0; side < REPORT_DIFF_SIDES; side++)
@@ -213,6 +214,12 @@ void print_diff_text(const struct print_diff *p, FILE *out)
             out,
             "Not shown: changes of less than %s bytes, 0.1%% of all; `--min-bytes 0` shows them.\n",
             text_count(&a, p->small_bytes));
+    report_diff_sum(p->diff, &sum);
+    if (sum.inlined)
+        fprintf(out,
+                "Joined: %s %s with another that differs by frames inlined in one of the logs; "
+                "`--exact` keeps them apart.\n",
+                text_count(&a, sum.inlined), sum.inlined == 1 ? "call site" : "call sites");
     if (report_diff_several(p->diff))
         fprintf(out, "%s more %ss differ by no more than the logs of one side do.\n",
                 text_count(&a, noise), titles[by]);
@@ -298,6 +305,7 @@ static int json_side(const struct print_diff *p, int number, struct buffer *b)
 int print_diff_json(const struct print_diff *p, FILE *out)
 {
     struct buffer b = BUFFER_INIT;
+    struct report_diff_sum sum;
     bool small;
     size_t shown, all = report_diff_count(p->diff), some = count_changed(p, &shown, &small);
     size_t noise = count_noise(p);
@@ -315,6 +323,8 @@ int print_diff_json(const struct print_diff *p, FILE *out)
             signed_value(allocs[0], allocs[1]), signed_value(bytes[0], bytes[1]), some);
     if (report_diff_several(p->diff))
         fprintf(out, "\"noise\":%zu,", noise);
+    report_diff_sum(p->diff, &sum);
+    fprintf(out, "\"inlined\":%llu,", (unsigned long long)sum.inlined);
     fprintf(out, "\"same\":%zu,\n \"rows\":[", all - some - noise);
     for (size_t i = 0; i < shown && !err; i++) {
         err = b.failed ? -ENOMEM : 0;

@@ -1,35 +1,8 @@
-#include "report/diff.h"
+#include "report/diff_internal.h"
 
 #include <stdlib.h>
 
-/* Two hashes of what a row is of: 128 bits stand for the names themselves. */
-struct key {
-    uint64_t a, b;
-};
-
-/* What one log has of a row. */
-struct amount {
-    uint64_t allocs, bytes;
-    double low, high;
-    size_t row;
-};
-
-struct entry {
-    struct key key;
-    struct report_change change;
-    bool noise;
-};
-
-struct report_diff {
-    struct entry *entries;
-    size_t count, capacity;
-    struct amount *amounts; /* of each entry, by log: the old ones, then the new */
-    size_t logs;
-    bool several;
-    struct index index;
-};
-
-static struct key key_of_text(const char *text)
+struct key diff_key_of_text(const char *text)
 {
     struct key key = {index_hash_bytes(text, strlen(text)), 0xCBF29CE484222325u};
 
@@ -91,22 +64,7 @@ static uint8_t part_of(const char *name)
     return strncmp(name, REPORT_SEVERAL, strlen(REPORT_SEVERAL)) == 0 ? SEVERAL_CALLERS : FRAME;
 }
 
-/* A path with its recursion folded: of each method only the outermost frame. */
-struct folded {
-    uint32_t parent, method; /* parent: a path's number, whose folded this one continues */
-    struct key key;
-};
-
-struct paths {
-    const struct report_defs *defs;
-    struct key *methods;
-    uint8_t *parts;
-    struct folded *folded; /* by path */
-    uint32_t *as;          /* by path: the path whose folded form is this one's, too */
-    struct key *keys;      /* by path */
-};
-
-static void paths_fini(struct paths *p)
+static void paths_fini(struct diff_paths *p)
 {
     memory_free(p->methods);
     memory_free(p->parts);
@@ -115,7 +73,7 @@ static void paths_fini(struct paths *p)
     memory_free(p->keys);
 }
 
-static void fold(struct paths *p, uint32_t number)
+static void fold(struct diff_paths *p, uint32_t number)
 {
     const struct report_path *path = report_path(p->defs, number);
     uint32_t parent = p->as[path->parent];
@@ -139,17 +97,25 @@ static void fold(struct paths *p, uint32_t number)
             }
     }
     p->as[number] = number;
-    p->folded[number] = (struct folded){.parent = parent, .method = path->method};
+    p->folded[number] = (struct diff_folded){.parent = parent, .method = path->method};
     p->keys[number] =
-        part == CAST ? key_of_text("a cast")
+        part == CAST ? diff_key_of_text("a cast")
         : part == SEVERAL_CALLERS
-            ? key_of_text("several callers")
+            ? diff_key_of_text("several callers")
             : key_number(key_join(p->keys[parent], p->methods[path->method]), path->filter);
 }
 
-static int paths_init(struct paths *p, const struct report_defs *d)
+static void paths_free(struct report_diff *diff)
 {
-    *p = (struct paths){.defs = d};
+    for (size_t i = 0; diff->paths && i < diff->logs; i++)
+        paths_fini(&diff->paths[i]);
+    memory_free(diff->paths);
+    diff->paths = NULL;
+}
+
+static int paths_init(struct diff_paths *p, const struct report_defs *d)
+{
+    *p = (struct diff_paths){.defs = d};
     p->methods = memory_zalloc(d->methods.count, sizeof(*p->methods));
     p->parts = memory_zalloc(d->methods.count, sizeof(*p->parts));
     p->folded = memory_zalloc(d->path_count, sizeof(*p->folded));
@@ -159,16 +125,16 @@ static int paths_init(struct paths *p, const struct report_defs *d)
 }
 
 /* Keys of all paths of one log; parents come before their children. */
-static int paths_make(struct paths *p, const struct report_defs *d, bool exact)
+static int paths_make(struct diff_paths *p, const struct report_defs *d, bool exact)
 {
     if (paths_init(p, d))
         return -ENOMEM;
     for (size_t i = 0; i < d->methods.count; i++) {
-        p->methods[i] = key_of_text(d->methods.defs[i].name);
+        p->methods[i] = diff_key_of_text(d->methods.defs[i].name);
         p->parts[i] = part_of(d->methods.defs[i].name);
     }
-    p->keys[REPORT_PATH_EMPTY] = key_of_text("no frame");
-    p->keys[REPORT_PATH_LOST] = key_of_text("callers not in the log");
+    p->keys[REPORT_PATH_EMPTY] = diff_key_of_text("no frame");
+    p->keys[REPORT_PATH_LOST] = diff_key_of_text("callers not in the log");
     p->as[REPORT_PATH_LOST] = REPORT_PATH_LOST;
     for (uint32_t i = REPORT_PATH_LOST + 1; i < d->path_count; i++) {
         const struct report_path *path = report_path(d, i);
@@ -189,27 +155,30 @@ static struct key thread_key(const struct report_defs *d, uint32_t thread)
     const struct report_thread *t = thread ? &d->threads[thread - 1] : NULL;
 
     if (!t)
-        return key_of_text("thread not recorded");
-    return t->name ? key_of_text(t->name) : key_number(key_of_text("thread"), t->id);
+        return diff_key_of_text("thread not recorded");
+    return t->name ? diff_key_of_text(t->name) : key_number(diff_key_of_text("thread"), t->id);
 }
 
 static struct key row_key(const struct report_defs *d, const struct report_row *row,
                           enum report_by by, bool exact, const struct key *paths)
 {
-    struct key key = key_of_text("no frame");
+    struct key key = diff_key_of_text("no frame");
 
     switch (by) {
     case REPORT_BY_SITE:
-        key = key_join(paths[row->path], key_of_text(report_class(d, row->class_number)->name));
+        key =
+            key_join(paths[row->path], diff_key_of_text(report_class(d, row->class_number)->name));
         return exact ? key_number(key, (uint32_t)row->il) : key;
     case REPORT_BY_TYPE:
-        return key_of_text(report_class(d, row->class_number)->name);
+        return diff_key_of_text(report_class(d, row->class_number)->name);
     case REPORT_BY_METHOD:
-        return row->path == REPORT_PATH_EMPTY ? key
-                                              : key_of_text(report_method(d, row->method)->name);
+        return row->path == REPORT_PATH_EMPTY
+                   ? key
+                   : diff_key_of_text(report_method(d, row->method)->name);
     case REPORT_BY_MODULE:
-        return row->path == REPORT_PATH_EMPTY ? key
-                                              : key_of_text(report_module(d, row->module)->name);
+        return row->path == REPORT_PATH_EMPTY
+                   ? key
+                   : diff_key_of_text(report_module(d, row->module)->name);
     default:
         return thread_key(d, row->thread);
     }
@@ -255,8 +224,8 @@ static int add_log(struct report_diff *diff, const struct report_sites *sites, s
                    enum report_by by, bool exact)
 {
     const struct report_defs *d = report_sites_defs(sites);
-    struct paths paths;
-    int err = paths_make(&paths, d, exact);
+    struct diff_paths *p = &diff->paths[log];
+    int err = paths_make(p, d, exact);
 
     for (size_t i = 0; !err && i < report_sites_count(sites); i++) {
         struct report_row row;
@@ -264,7 +233,7 @@ static int add_log(struct report_diff *diff, const struct report_sites *sites, s
         struct key key;
 
         report_sites_row(sites, i, &row);
-        key = row_key(d, &row, by, exact, paths.keys);
+        key = row_key(d, &row, by, exact, p->keys);
         to = amount_of(diff, &key, log);
         if (!to) {
             err = -ENOMEM;
@@ -276,7 +245,8 @@ static int add_log(struct report_diff *diff, const struct report_sites *sites, s
         to->high += row.bytes_range.high;
         to->row = to->row == REPORT_DIFF_NONE ? i : to->row;
     }
-    paths_fini(&paths);
+    memory_free(p->keys); /* the rest is asked for once more, by what follows */
+    p->keys = NULL;
     return err;
 }
 
@@ -364,15 +334,20 @@ int report_diff_new(const struct report_diff_logs sides[REPORT_DIFF_SIDES], enum
     if (!err) {
         diff->logs = sides[REPORT_DIFF_OLD].count + sides[REPORT_DIFF_NEW].count;
         diff->several = diff->logs > REPORT_DIFF_SIDES;
+        diff->paths = memory_zalloc(diff->logs, sizeof(*diff->paths));
+        err = diff->paths ? 0 : -ENOMEM;
     }
     for (int side = 0; !err && side < REPORT_DIFF_SIDES; side++)
         for (size_t i = 0; !err && i < sides[side].count; i++)
             err = add_log(diff, sides[side].sites[i], log++, by, exact);
+    if (!err && by == REPORT_BY_SITE && !exact)
+        err = diff_join_inlined(diff, sides);
     if (err) {
         report_diff_free(diff);
         return err;
     }
     index_free(&diff->index);
+    paths_free(diff);
     join(diff, sides);
     if (diff->count)
         qsort(diff->entries, diff->count, sizeof(*diff->entries), by_change);
@@ -385,6 +360,7 @@ void report_diff_free(struct report_diff *diff)
     if (!diff)
         return;
     index_free(&diff->index);
+    paths_free(diff);
     memory_free(diff->entries);
     memory_free(diff->amounts);
     memory_free(diff);
@@ -407,7 +383,7 @@ const struct report_change *report_diff_change(const struct report_diff *diff, s
 
 void report_diff_sum(const struct report_diff *diff, struct report_diff_sum *out)
 {
-    *out = (struct report_diff_sum){0, 0, {0, 0}};
+    *out = (struct report_diff_sum){0, 0, {0, 0}, diff->inlined};
     for (size_t i = 0; i < diff->count; i++) {
         const struct report_diff_side *old = &diff->entries[i].change.side[REPORT_DIFF_OLD];
         const struct report_diff_side *new = &diff->entries[i].change.side[REPORT_DIFF_NEW];

@@ -52,6 +52,8 @@ bool report_diff_several(const struct report_diff *diff); /* of one side at leas
 /* Rows with the same counts on both sides, with other counts, and of one side only. */
 struct report_diff_sum {
     uint64_t same, changed, only[REPORT_DIFF_SIDES];
+    uint64_t
+        inlined; /* rows joined with others that have more frames, or fewer: see diff_internal.h */
 };
 void report_diff_sum(const struct report_diff *diff, struct report_diff_sum *out);
 

@@ -112,6 +112,49 @@ static void other_builds_have_other_instructions(void **state)
     expect_change(2, 16, 16);
 }
 
+/* Main calls Work, which calls Leaf; nodes 2 and 4 are Leaf's: below Work, and where that was inlined. */
+#define INLINED \
+    HEADER THREAD CLASS(1, "A") CLASS(2, "B") METHOD(1, "Main()") METHOD(2, "Work()") \
+        METHOD(3, "Leaf()") METHOD(4, "Else()") NODE(1, 0, 1, 0) NODE(3, 1, 2, 4) NODE(2, 3, 3, 4) \
+            NODE(4, 1, 3, 4) NODE(5, 1, 4, 4)
+
+static void what_is_inlined_in_one_log_is_no_change(void **state)
+{
+    static const char old[] = INLINED ALLOC(1, 80, 2, 8) ALLOC(1, 40, 4, 8);
+    static const char new[] = INLINED ALLOC(1, 16, 2, 8) ALLOC(1, 112, 4, 8);
+    struct report_diff_sum sum;
+
+    (void)state;
+    compare(old, new, REPORT_BY_SITE, false);
+    assert_int_equal(report_diff_count(diff), 1);
+    expect_change(0, 120, 128);
+    report_diff_sum(diff, &sum);
+    assert_int_equal(sum.inlined, 1);
+    assert_int_equal(teardown(state) | setup(state), 0);
+    compare(old, new, REPORT_BY_SITE, true);
+    assert_int_equal(report_diff_count(diff), 2);
+    expect_change(0, 40, 112);
+    expect_change(1, 80, 16);
+}
+
+/* Another method, another type, or the same change on both paths. */
+static void what_is_not_inlined_is_a_change(void **state)
+{
+    struct report_diff_sum sum;
+
+    (void)state;
+    compare(INLINED ALLOC(1, 80, 2, 8) ALLOC(1, 40, 5, 8) ALLOC(2, 8, 4, 8),
+            INLINED ALLOC(1, 16, 2, 8) ALLOC(1, 104, 5, 8) ALLOC(2, 16, 4, 8), REPORT_BY_SITE,
+            false);
+    assert_int_equal(report_diff_count(diff), 3);
+    report_diff_sum(diff, &sum);
+    assert_int_equal(sum.inlined, 0);
+    assert_int_equal(teardown(state) | setup(state), 0);
+    compare(INLINED ALLOC(1, 80, 2, 8) ALLOC(1, 40, 4, 8),
+            INLINED ALLOC(1, 160, 2, 8) ALLOC(1, 104, 4, 8), REPORT_BY_SITE, false);
+    assert_int_equal(report_diff_count(diff), 2);
+}
+
 static void what_only_one_log_has_is_there(void **state)
 {
     (void)state;
@@ -220,6 +263,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(rows_are_matched_by_names_not_by_ids),
         T(other_builds_have_other_instructions),
+        T(what_is_inlined_in_one_log_is_no_change),
+        T(what_is_not_inlined_is_a_change),
         T(what_only_one_log_has_is_there),
         T(a_change_within_the_sampling_is_not_certain),
         T(what_the_logs_of_one_side_differ_by_is_no_change),
