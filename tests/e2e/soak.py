@@ -24,9 +24,10 @@ and while the disk is full or a thread held, the others go on. Judged is, in pla
     bytes; seen = written + lost, and lost is the sum of its reasons; each mark that was taken is there, or gone, or counted
   - validate finds nothing wrong in all parts together, report counts what is there and what is gone, and neither they nor
     one alone are called complete; no part is much larger than --max-log allows
-  - memory: the least squares slope of PSS by the minute, from the second on, times that span, is at most 4 MB more than of
-    the run without the tracer, give or take twice the standard error of both. 4 MB is what a leak of 4 bytes for each of
-    a million requests would be; where the error alone is above 8 MB nothing can be said, and that fails too (of runs below
+  - memory that no file is behind (programs that come and go share the pages of files, which changes PSS by megabytes): its
+    least squares slope by the minute, from the second on, times that span, is at most 4 MB more than that of the run
+    without the tracer, give or take twice the standard error of both. 4 MB is what a leak of 4 bytes for each of a
+    million requests would be; where the error alone is above 8 MB nothing can be said, and that fails too (of runs below
     5 minutes memory is told, not judged)
   - the tracer's threads and descriptors at the end are those after the start
 
@@ -94,7 +95,7 @@ class Server:
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err, cwd=FOLDER,
                                         env=environment, start_new_session=True)
         self.pid = self._child() if recorded else self.process.pid
-        self.samples = []  # (seconds, KB of PSS, threads, descriptors)
+        self.samples = []  # (seconds, KB of memory of its own, threads, descriptors)
 
     def _child(self):
         until = time.monotonic() + 30
@@ -108,8 +109,8 @@ class Server:
     def sample(self, now):
         with contextlib.suppress(OSError, AttributeError):
             with open('/proc/%d/smaps_rollup' % self.pid, encoding='ascii') as file:
-                pss = int(re.search(r'^Pss: *(\d+)', file.read(), re.M).group(1))
-            self.samples.append((now, pss, len(os.listdir('/proc/%d/task' % self.pid)),
+                own = sum(int(kb) for kb in re.findall(r'^Pss_(?:Anon|Shmem): *(\d+)', file.read(), re.M))
+            self.samples.append((now, own, len(os.listdir('/proc/%d/task' % self.pid)),
                                  len(os.listdir('/proc/%d/fd' % self.pid))))
 
     def threads(self):
@@ -386,8 +387,8 @@ class Soak:
             status = self.ask('status')
         except (EOFError, OSError, ValueError) as error:
             return 'no status: %s' % error
-        pss = ['%s %.1f MB' % (s.name, s.samples[-1][1] / 1024) for s in (self.plain, self.recorded) if s.samples]
-        return '%d allocations in the log, %d lost, %s' % (status['written'], status.get('lost', 0), ', '.join(pss))
+        own = ['%s %.1f MB' % (s.name, s.samples[-1][1] / 1024) for s in (self.plain, self.recorded) if s.samples]
+        return '%d allocations in the log, %d lost, %s' % (status['written'], status.get('lost', 0), ', '.join(own))
 
     def run(self):
         self.plain = Server('plain', self.seconds, False)
@@ -493,10 +494,10 @@ class Soak:
         slopes = {}
         for server in self.plain, self.recorded:
             minutes = collections.defaultdict(list)
-            for now, pss, _, _ in server.samples:
+            for now, own, _, _ in server.samples:
                 if WARM <= now < self.seconds - 5:
-                    minutes[int(now // 60)].append((now, pss))
-            points = [(sum(now for now, _ in m) / len(m), sorted(pss for _, pss in m)[len(m) // 2])
+                    minutes[int(now // 60)].append((now, own))
+            points = [(sum(now for now, _ in m) / len(m), sorted(own for _, own in m)[len(m) // 2])
                       for m in minutes.values() if len(m) > 10]
             if len(points) < 3:
                 print('%s: too short to judge memory' % server.name)
@@ -504,7 +505,8 @@ class Soak:
                 return
             slopes[server.name] = least_squares(points)
             slope, error, span = slopes[server.name]
-            print('%s: PSS %.1f MB after the first minute, %.1f at the end; slope %+.2f MB (standard error %.2f) in %.0f s; '
+            print('%s: memory of its own %.1f MB after the first minute, %.1f at the end; '
+                  'slope %+.2f MB (standard error %.2f) in %.0f s; '
                   'threads %d to %d, descriptors %d to %d' % ((server.name, points[0][1] / 1024, points[-1][1] / 1024,
                                                               slope * span / 1024, error * span / 1024, span) +
                                                              spread(server.samples, 2) + spread(server.samples, 3)))
