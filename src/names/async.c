@@ -2,13 +2,14 @@
 #include "names/internal.h"
 
 #include "clr/blob.h"
+#include "clr/type.h"
 
 #include <shadowtrace/clr/constants.h>
 #include <shadowtrace/clr/metadata.h>
 
-#include <string.h>
-
-#define NAME_UNITS 64
+static const clr_wchar *const tasks[] = {
+    u"System.Threading.Tasks.Task", u"System.Threading.Tasks.Task`1",
+    u"System.Threading.Tasks.ValueTask", u"System.Threading.Tasks.ValueTask`1"};
 
 bool names_method_async(const struct names_method *method)
 {
@@ -19,26 +20,6 @@ bool names_method_async(const struct names_method *method)
            import->vtbl->get_method_props(import, method->token, &owner, NULL, 0, NULL, NULL, NULL,
                                           NULL, NULL, &flags) >= 0 &&
            flags & miAsync;
-}
-
-static bool is_task(struct clr_metadata *import, uint32_t type)
-{
-    static const clr_wchar *const tasks[] = {
-        u"System.Threading.Tasks.Task", u"System.Threading.Tasks.Task`1",
-        u"System.Threading.Tasks.ValueTask", u"System.Threading.Tasks.ValueTask`1"};
-    clr_wchar name[NAME_UNITS];
-    uint32_t scope, length = 0;
-    hresult result =
-        type >> 24 == mdtTypeRef >> 24
-            ? import->vtbl->get_type_ref_props(import, type, &scope, name, NAME_UNITS, &length)
-            : import->vtbl->get_type_def_props(import, type, name, NAME_UNITS, &length, NULL, NULL);
-
-    if (result != S_OK || !length || length > NAME_UNITS)
-        return false;
-    for (size_t i = 0; i < COUNT_OF(tasks); i++)
-        if (memcmp(name, tasks[i], length * sizeof(*name)) == 0) /* it counts the NUL */
-            return true;
-    return false;
 }
 
 /* The type that the signature of a method says it returns, without its arguments; 0: neither class nor structure. */
@@ -75,7 +56,7 @@ bool names_method_awaited(const struct names *names, const struct names_method *
                                                   NULL, &signature, &size, NULL, NULL) < 0)
         return false;
     type = returned_type(signature, size);
-    if (!type || !is_task(import, type))
+    if (!type || !clr_type_is(import, type, tasks, COUNT_OF(tasks)))
         return false;
     /* The form that returns a Task is what the token names; generic methods have no one answer. */
     return info->vtbl->get_function_from_token(info, method->module->module_id, method->token,

@@ -1,6 +1,7 @@
 #include "names/machine.h"
 
 #include "clr/text.h"
+#include "clr/type.h"
 
 #include <shadowtrace/clr/constants.h>
 #include <shadowtrace/clr/metadata.h>
@@ -40,61 +41,71 @@ static bool read_name(char *text, size_t size, const clr_wchar *wide, hresult hr
     return true;
 }
 
-static bool is_value(struct clr_metadata *import, uint32_t base)
+static void find(struct names_method *method, struct clr_metadata *import)
 {
+    static const clr_wchar *const values[] = {u"System.ValueType"};
+    static const clr_wchar move_next[] = u"MoveNext";
     clr_wchar wide[NAME];
     char name[CLR_TEXT_UTF8_SIZE(NAME)];
-    uint32_t length = 0, scope;
-    hresult hr;
+    uint32_t type = 0, base = 0, length = 0;
+    hresult hr = import->vtbl->get_method_props(import, method->token, &type, wide, NAME, &length,
+                                                NULL, NULL, NULL, NULL, NULL);
 
-    if (clr_token_type(base) == mdtTypeDef)
-        hr = import->vtbl->get_type_def_props(import, base, wide, NAME, &length, NULL, NULL);
-    else
-        hr = import->vtbl->get_type_ref_props(import, base, &scope, wide, NAME, &length);
-    return read_name(name, sizeof(name), wide, hr, length) && strcmp(name, "System.ValueType") == 0;
+    if (hr < 0 || length != COUNT_OF(move_next) || memcmp(wide, move_next, sizeof(move_next)) != 0)
+        return;
+    hr = import->vtbl->get_type_def_props(import, type, wide, NAME, &length, NULL, &base);
+    if (read_name(name, sizeof(name), wide, hr, length) && machine_named(name)) {
+        bool value = clr_type_is(import, base, values, COUNT_OF(values));
+
+        if (value || is_method_machine(import, type))
+            method->machine = type;
+        store_relaxed(&method->machine_at, value ? NAMES_MACHINE_OPEN : 0);
+    }
 }
 
 void names_machine_find(struct names_method *method)
 {
     struct clr_metadata *import = method->module ? method->module->import : NULL;
-    clr_wchar wide[NAME];
-    char name[CLR_TEXT_UTF8_SIZE(NAME)];
-    uint32_t type = 0, base = 0, length = 0;
-    hresult hr;
 
     if (method->machine_asked || !import)
         return;
-    hr = import->vtbl->get_method_props(import, method->token, &type, wide, NAME, &length, NULL,
-                                        NULL, NULL, NULL, NULL);
-    if (read_name(name, sizeof(name), wide, hr, length) && strcmp(name, "MoveNext") == 0) {
-        hr = import->vtbl->get_type_def_props(import, type, wide, NAME, &length, NULL, &base);
-        if (read_name(name, sizeof(name), wide, hr, length) && machine_named(name)) {
-            bool value = is_value(import, base);
+    find(method, import);
+    method->machine_asked = true; /* last: another thread may be compiling it, too */
+}
 
-            if (value || is_method_machine(import, type))
-                method->machine = type;
-            store_relaxed(&method->machine_at, value ? NAMES_MACHINE_OPEN : 0);
-        }
-    }
-    method->machine_asked = true;
+/* A box, or a continuation: the class is of the runtime's. Its own name does not tell whose: that of a box is nested. */
+static enum names_waits box_kind(const char *name)
+{
+    size_t size = sizeof(services) - 1;
+
+    if (!name || strncmp(name, services, size) != 0)
+        return NAMES_WAITS_NOT;
+    if (strcmp(name + size, "Continuation") == 0)
+        return NAMES_WAITS_ELSE;
+    if (!strstr(name, "StateMachineBox<"))
+        return NAMES_WAITS_NOT;
+    return strstr(name, ".Pooling") ? NAMES_WAITS_ELSE : NAMES_WAITS_BOX;
 }
 
 enum names_waits names_class_waits(struct names *names, struct names_class *class)
 {
-    const char *name = names_class_resolve(names, class);
     struct clr_metadata *import = class->module ? class->module->import : NULL;
+    clr_wchar wide[NAME];
+    char own[CLR_TEXT_UTF8_SIZE(NAME)];
+    uint32_t length = 0;
+    hresult hr;
 
-    if (name && strncmp(name, services, sizeof(services) - 1) == 0) {
-        if (strcmp(name + sizeof(services) - 1, "Continuation") == 0)
-            return NAMES_WAITS_ELSE;
-        if (strstr(name, "StateMachineBox<"))
-            return strstr(name, ".Pooling") ? NAMES_WAITS_ELSE : NAMES_WAITS_BOX;
-    }
-    if (name && import && !class->element &&
-        (strchr(name, '<') || strstr(name, "VB$StateMachine_")) &&
-        is_method_machine(import, class->token))
-        return NAMES_WAITS_MACHINE;
-    return NAMES_WAITS_NOT;
+    if (!import || class->element)
+        return NAMES_WAITS_NOT;
+    hr = import->vtbl->get_type_def_props(import, class->token, wide, NAME, &length, NULL, NULL);
+    if (!read_name(own, sizeof(own), wide, hr, length))
+        return NAMES_WAITS_NOT;
+    if (machine_named(own))
+        return is_method_machine(import, class->token) ? NAMES_WAITS_MACHINE : NAMES_WAITS_NOT;
+    /* Only of these the whole name is made here, on the program's thread. */
+    return strstr(own, "StateMachineBox`") || strstr(own, ".Continuation")
+               ? box_kind(names_class_resolve(names, class))
+               : NAMES_WAITS_NOT;
 }
 
 static uint32_t machine_field(struct clr_metadata *import, uint32_t box,

@@ -7,7 +7,7 @@
  */
 #include "names/internal.h"
 
-#include "clr/text.h"
+#include "clr/type.h"
 
 #include <shadowtrace/clr/constants.h>
 #include <shadowtrace/clr/metadata.h>
@@ -185,28 +185,14 @@ static bool unoptimised(const struct names *names, struct names_method *method,
 /* Is it a value type? Its objects are boxes. */
 static bool is_value(const struct names_class *class)
 {
-    static const char *const bases[] = {"System.ValueType", "System.Enum"};
+    static const clr_wchar *const bases[] = {u"System.ValueType", u"System.Enum"};
     struct clr_metadata *import = class->module ? class->module->import : NULL;
-    uint32_t length = 0, flags, base = 0, scope;
-    clr_wchar name[32];
-    char text[CLR_TEXT_UTF8_SIZE(COUNT_OF(name))];
-    hresult hr;
+    uint32_t base = 0;
 
-    if (!import || class->rank ||
-        import->vtbl->get_type_def_props(import, class->token, NULL, 0, &length, &flags, &base) < 0)
-        return false;
-    if (clr_token_type(base) == mdtTypeDef)
-        hr = import->vtbl->get_type_def_props(import, base, name, COUNT_OF(name), &length, &flags,
-                                              &scope);
-    else
-        hr = import->vtbl->get_type_ref_props(import, base, &scope, name, COUNT_OF(name), &length);
-    if (hr < 0 || length > COUNT_OF(name))
-        return false;
-    clr_text_utf8(text, sizeof(text), name, clr_text_length(name, length));
-    for (size_t i = 0; i < COUNT_OF(bases); i++)
-        if (strcmp(text, bases[i]) == 0)
-            return true;
-    return false;
+    return import && !class->rank &&
+           import->vtbl->get_type_def_props(import, class->token, NULL, 0, NULL, NULL, &base) >=
+               0 &&
+           clr_type_is(import, base, bases, COUNT_OF(bases));
 }
 
 /*
