@@ -7,27 +7,16 @@ static bool native(const struct site_table *table, uintptr_t address)
     return address >= table->native_low && address < table->native_high;
 }
 
-static int row_find(const struct site_table *table, uintptr_t helper)
+/* The helper's row; -1: there is none, or with `make` the table is full. */
+static int row_of(struct site_table *table, uintptr_t helper, bool make)
 {
     unsigned at = (unsigned)(helper >> 4) & (SITE_HELPERS - 1);
 
     for (unsigned i = 0; i < SITE_HELPERS; i++, at = (at + 1) & (SITE_HELPERS - 1)) {
         uintptr_t found = load_relaxed(&table->entry[at].helper);
 
-        if (found == helper || !found)
-            return found ? (int)at : -1;
-    }
-    return -1;
-}
-
-/* The helper's row, made if there is none, or -1 when the table is full. */
-static int row_of(struct site_table *table, uintptr_t helper)
-{
-    unsigned at = (unsigned)(helper >> 4) & (SITE_HELPERS - 1);
-
-    for (unsigned i = 0; i < SITE_HELPERS; i++, at = (at + 1) & (SITE_HELPERS - 1)) {
-        uintptr_t found = load_relaxed(&table->entry[at].helper);
-
+        if (!found && !make)
+            return -1;
         if (found == helper || (!found && cas_acq_rel(&table->entry[at].helper, &found, helper)) ||
             found == helper)
             return (int)at;
@@ -76,7 +65,7 @@ static bool place_at(const uintptr_t *frame, uint32_t distance, uintptr_t limit,
 static bool through_helper(struct site_table *table, const uintptr_t *frame,
                            const struct site_frame *of, struct names_place *out)
 {
-    int row = row_of(table, frame[1]);
+    int row = row_of(table, frame[1], true);
     uint32_t distance = row < 0 ? 0 : load_relaxed(&table->entry[row].distance);
     uintptr_t ip;
 
@@ -93,7 +82,7 @@ static bool through_helper(struct site_table *table, const uintptr_t *frame,
  * The first return out of the runtime on the way from `frame` to `target`. A frame that returns into a helper is the last
  * before code with a frame pointer.
  */
-static bool first_place(const struct site_table *table, const uintptr_t *frame, uintptr_t target,
+static bool first_place(struct site_table *table, const uintptr_t *frame, uintptr_t target,
                         struct names_place *out)
 {
     bool ours = true; /* the frames of the callback itself */
@@ -106,7 +95,7 @@ static bool first_place(const struct site_table *table, const uintptr_t *frame, 
             continue;
         if (!native(table, frame[1]))
             return place_at(frame, 1, UINTPTR_MAX, out);
-        row = row_find(table, frame[1]);
+        row = row_of(table, frame[1], false);
         if (row >= 0 && place_at(frame, load_relaxed(&table->entry[row].distance), frame[0], out))
             return true;
         if (frame[0] == target)
