@@ -71,6 +71,7 @@ static void paths_fini(struct diff_paths *p)
     memory_free(p->folded);
     memory_free(p->as);
     memory_free(p->keys);
+    *p = (struct diff_paths){0};
 }
 
 static void fold(struct diff_paths *p, uint32_t number)
@@ -225,7 +226,7 @@ static int add_log(struct report_diff *diff, const struct report_sites *sites, s
 {
     const struct report_defs *d = report_sites_defs(sites);
     struct diff_paths *p = &diff->paths[log];
-    int err = paths_make(p, d, exact);
+    int err = by == REPORT_BY_SITE ? paths_make(p, d, exact) : 0;
 
     for (size_t i = 0; !err && i < report_sites_count(sites); i++) {
         struct report_row row;
@@ -245,7 +246,9 @@ static int add_log(struct report_diff *diff, const struct report_sites *sites, s
         to->high += row.bytes_range.high;
         to->row = to->row == REPORT_DIFF_NONE ? i : to->row;
     }
-    memory_free(p->keys); /* the rest is asked for once more, by what follows */
+    if (exact)
+        paths_fini(p); /* else they are wanted for what is inlined */
+    memory_free(p->keys);
     p->keys = NULL;
     return err;
 }

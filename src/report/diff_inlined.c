@@ -16,15 +16,11 @@
 struct shape {
     struct key type;
     size_t entry;
-    size_t first, count; /* its frames, innermost first */
-    double change;       /* bytes, new less old */
-};
-
-struct shapes {
-    struct shape *rows;
-    size_t count, capacity;
-    uint64_t *frames; /* hashes of their methods */
-    size_t frame_count, frame_capacity;
+    const struct diff_paths
+        *paths; /* of the first log that has it; its path there, and how many frames that has */
+    uint32_t path;
+    size_t count;
+    double change; /* bytes, new less old */
 };
 
 static double mean_of(const struct amount *logs, size_t count)
@@ -45,19 +41,6 @@ static double change_of(const struct report_diff *diff, size_t entry,
     return mean_of(logs + old, sides[REPORT_DIFF_NEW].count) - mean_of(logs, old);
 }
 
-static int add_frame(struct shapes *s, uint64_t hash)
-{
-    if (s->frame_count == s->frame_capacity) {
-        uint64_t *frames = array_grow(s->frames, &s->frame_capacity, sizeof(*frames));
-
-        if (!frames)
-            return -ENOMEM;
-        s->frames = frames;
-    }
-    s->frames[s->frame_count++] = hash;
-    return 0;
-}
-
 static const struct report_sites *sites_of(const struct report_diff_logs *sides, size_t log)
 {
     size_t old = sides[REPORT_DIFF_OLD].count;
@@ -65,49 +48,36 @@ static const struct report_sites *sites_of(const struct report_diff_logs *sides,
     return log < old ? sides[REPORT_DIFF_OLD].sites[log] : sides[REPORT_DIFF_NEW].sites[log - old];
 }
 
-/* The type and the frames of an entry, as the first log has them that has it. */
-static int describe(struct shapes *s, const struct report_diff *diff,
-                    const struct report_diff_logs *sides, struct shape *shape)
+static struct shape shape_of(const struct report_diff *diff, const struct report_diff_logs *sides,
+                             size_t entry)
 {
-    const struct amount *amounts = &diff->amounts[shape->entry * diff->logs];
-    const struct diff_paths *paths;
+    const struct amount *amounts = &diff->amounts[entry * diff->logs];
+    struct shape shape = {.entry = entry, .change = change_of(diff, entry, sides)};
     struct report_row row;
     size_t log = 0;
-    uint32_t at;
 
     while (amounts[log].row == REPORT_DIFF_NONE)
         log++;
-    paths = &diff->paths[log];
     report_sites_row(sites_of(sides, log), amounts[log].row, &row);
-    shape->type = diff_key_of_text(report_class(paths->defs, row.class_number)->name);
-    shape->first = s->frame_count;
-    for (at = paths->as[row.path]; at > REPORT_PATH_LOST; at = paths->folded[at].parent)
-        if (add_frame(s, paths->methods[paths->folded[at].method].a))
-            return -ENOMEM;
-    shape->count = s->frame_count - shape->first;
-    return 0;
+    shape.paths = &diff->paths[log];
+    shape.path = shape.paths->as[row.path];
+    shape.type = diff_key_of_text(report_class(shape.paths->defs, row.class_number)->name);
+    for (uint32_t at = shape.path; at > REPORT_PATH_LOST; at = shape.paths->folded[at].parent)
+        shape.count++;
+    return shape;
 }
 
-static int gather(struct shapes *s, const struct report_diff *diff,
-                  const struct report_diff_logs *sides)
+/* The rows that changed. Returns: how many; *out is to be freed, NULL without memory. */
+static size_t gather(const struct report_diff *diff, const struct report_diff_logs *sides,
+                     struct shape **out)
 {
-    for (size_t i = 0; i < diff->count; i++) {
-        struct shape shape = {.entry = i, .change = change_of(diff, i, sides)};
+    size_t count = 0;
 
-        if (shape.change == 0)
-            continue;
-        if (s->count == s->capacity) {
-            struct shape *rows = array_grow(s->rows, &s->capacity, sizeof(*rows));
-
-            if (!rows)
-                return -ENOMEM;
-            s->rows = rows;
-        }
-        if (describe(s, diff, sides, &shape))
-            return -ENOMEM;
-        s->rows[s->count++] = shape;
-    }
-    return 0;
+    *out = memory_alloc((diff->count + 1) * sizeof(**out));
+    for (size_t i = 0; *out && i < diff->count; i++)
+        if (change_of(diff, i, sides) != 0)
+            (*out)[count++] = shape_of(diff, sides, i);
+    return count;
 }
 
 static double size_of(double change)
@@ -130,21 +100,24 @@ static int by_type(const void *left, const void *right)
 }
 
 /* Has the longer one all frames of the other, in the same order? */
-static bool is_inlined(const struct shapes *s, const struct shape *one, const struct shape *other)
+static bool is_inlined(const struct shape *one, const struct shape *other)
 {
     const struct shape *longer = one->count > other->count ? one : other;
     const struct shape *shorter = longer == one ? other : one;
-    const uint64_t *has = s->frames + longer->first, *wants = s->frames + shorter->first;
-    size_t found = 0;
+    const struct diff_folded *has = longer->paths->folded, *wants = shorter->paths->folded;
+    size_t more = longer->count - shorter->count;
+    uint32_t at = longer->path, wanted = shorter->path;
 
-    if (longer->count - shorter->count > INLINED_MAX(longer->count))
+    if (!shorter->count || more > INLINED_MAX(longer->count))
         return false;
-    for (size_t i = 0; i < longer->count && found < shorter->count; i++) {
-        if (longer->count - i < shorter->count - found)
+    for (; wanted > REPORT_PATH_LOST; at = has[at].parent) {
+        if (longer->paths->methods[has[at].method].a ==
+            shorter->paths->methods[wants[wanted].method].a)
+            wanted = wants[wanted].parent;
+        else if (!more--)
             return false;
-        found += has[i] == wants[found];
     }
-    return shorter->count && found == shorter->count;
+    return true;
 }
 
 /* All that the logs have of `from` is also `to`'s. */
@@ -177,8 +150,7 @@ static bool offset_each_other(const struct shape *one, const struct shape *other
 }
 
 /* The row among these that goes with `one` and leaves the least of both changes; NULL: none does. */
-static struct shape *partner(const struct shapes *s, const struct shape *one, struct shape *rows,
-                             size_t count)
+static struct shape *partner(const struct shape *one, struct shape *rows, size_t count)
 {
     struct shape *best = NULL;
 
@@ -187,19 +159,18 @@ static struct shape *partner(const struct shapes *s, const struct shape *one, st
 
         if (offset_each_other(one, other) &&
             (!best || size_of(one->change + other->change) < size_of(one->change + best->change)) &&
-            is_inlined(s, one, other))
+            is_inlined(one, other))
             best = other;
     }
     return best;
 }
 
-static void join_type(struct report_diff *diff, const struct shapes *s, struct shape *rows,
-                      size_t count)
+static void join_type(struct report_diff *diff, struct shape *rows, size_t count)
 {
     count = count < ROWS_MAX ? count : ROWS_MAX;
     for (size_t i = 0; i < count; i++)
         for (struct shape *other; rows[i].change != 0;) {
-            other = partner(s, &rows[i], rows, count);
+            other = partner(&rows[i], rows, count);
             if (!other)
                 break;
             take(diff, &rows[i], other);
@@ -228,20 +199,19 @@ static void close_up(struct report_diff *diff)
 int diff_join_inlined(struct report_diff *diff,
                       const struct report_diff_logs sides[REPORT_DIFF_SIDES])
 {
-    struct shapes s = {0};
-    int err = gather(&s, diff, sides);
+    struct shape *rows;
+    size_t count = gather(diff, sides, &rows);
 
-    if (!err && s.count)
-        qsort(s.rows, s.count, sizeof(*s.rows), by_type);
-    for (size_t at = 0, next; !err && at < s.count; at = next) {
-        for (next = at + 1; next < s.count && s.rows[next].type.a == s.rows[at].type.a &&
-                            s.rows[next].type.b == s.rows[at].type.b;)
+    if (!rows)
+        return -ENOMEM;
+    qsort(rows, count, sizeof(*rows), by_type);
+    for (size_t at = 0, next; at < count; at = next) {
+        for (next = at + 1; next < count && rows[next].type.a == rows[at].type.a &&
+                            rows[next].type.b == rows[at].type.b;)
             next++;
-        join_type(diff, &s, &s.rows[at], next - at);
+        join_type(diff, &rows[at], next - at);
     }
-    if (!err)
-        close_up(diff);
-    memory_free(s.rows);
-    memory_free(s.frames);
-    return err;
+    close_up(diff);
+    memory_free(rows);
+    return 0;
 }
