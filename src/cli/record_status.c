@@ -347,50 +347,37 @@ static void append_unmatched(struct buffer *b, const json_t *object)
     }
 }
 
-/* "1,234 allocations have only the beginning of their call path: ..." */
-static void append_cut(struct buffer *b, const json_t *object)
+/* A count, and what is said of one, or of several: "1,234 allocations have only the beginning ...". Nothing of none. */
+static void append_count(struct buffer *b, const json_t *object, const char *key, const char *one,
+                         const char *several)
 {
     bool there;
-    uint64_t cut = take_number(object, "cut_allocs", &there);
+    uint64_t count = take_number(object, key, &there);
     struct text_number number;
 
-    if (cut)
-        buffer_format(b,
-                      "%s allocation%s only the beginning of %s call path: the table of paths was "
-                      "full; record with a larger --max-nodes\n",
-                      text_count(&number, cut), cut == 1 ? " has" : "s have",
-                      cut == 1 ? "its" : "their");
+    if (count)
+        buffer_format(b, "%s %s\n", text_count(&number, count), count == 1 ? one : several);
 }
 
-/* "12 paths on which async methods began to wait are lost: ..." */
-static void append_beginnings_lost(struct buffer *b, const json_t *object)
+static void append_counts(struct buffer *b, const json_t *object)
 {
-    bool there;
-    uint64_t lost = take_number(object, "beginnings_lost", &there);
-    struct text_number number;
+    const json_t *hooks = json_object_get(object, "hooks"); /* of an end record */
 
-    if (lost)
-        buffer_format(b,
-                      "%s path%s on which async methods began to wait %s lost: logical stacks may "
-                      "end with callers that are not in the log\n",
-                      text_count(&number, lost), lost == 1 ? "" : "s", lost == 1 ? "is" : "are");
-}
-
-/* Of the status, or of the end record where that speaks instead of it. */
-static void append_spared(struct buffer *b, const json_t *object)
-{
-    const json_t *hooks = json_object_get(object, "hooks");
-    bool there;
-    uint64_t spared =
-        take_number(json_object_get(object, "spared") ? object : hooks, "spared", &there);
-    struct text_number number;
-
-    if (spared)
-        buffer_format(b,
-                      "%s method%s not hooked, and in no stack: the runtime fails with hooks in "
-                      "%s (see Limits in the README)\n",
-                      text_count(&number, spared), spared == 1 ? " is" : "s are",
-                      spared == 1 ? "it" : "them");
+    append_count(b, object, "cut_allocs",
+                 "allocation has only the beginning of its call path: the table of paths was full; "
+                 "record with a larger --max-nodes",
+                 "allocations have only the beginning of their call path: the table of paths was "
+                 "full; record with a larger --max-nodes");
+    append_count(b, object, "beginnings_lost",
+                 "path on which async methods began to wait is lost: logical stacks may end with "
+                 "callers that are not in the log",
+                 "paths on which async methods began to wait are lost: logical stacks may end with "
+                 "callers that are not in the log");
+    append_count(b, json_object_get(object, "spared") ? object : hooks, "spared",
+                 "method is not hooked, and in no stack: the runtime fails with hooks in it (see "
+                 "Limits in the README)",
+                 "methods are not hooked, and in no stack: the runtime fails with hooks in them "
+                 "(see Limits in the README)");
 }
 
 /* What others did to the file, and --max-log to its parts: see `file` and `rotated_out` in log_schema.json. */
@@ -435,9 +422,7 @@ static char *take_notes(const json_t *object)
 
     append_lost(&b, object);
     append_fate(&b, object);
-    append_cut(&b, object);
-    append_beginnings_lost(&b, object);
-    append_spared(&b, object);
+    append_counts(&b, object);
     append_unmatched(&b, object);
     return b.data ? buffer_take(&b) : NULL;
 }
