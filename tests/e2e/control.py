@@ -8,9 +8,10 @@ import time
 import harness
 
 
-def folder():
-    return os.path.join(os.environ['XDG_RUNTIME_DIR'], 'shadowtrace') if os.environ.get('XDG_RUNTIME_DIR') \
-        else '/tmp/shadowtrace-%d' % os.geteuid()
+def folder(runtime=None):
+    """Of sockets; runtime: instead of the user's XDG_RUNTIME_DIR."""
+    runtime = runtime or os.environ.get('XDG_RUNTIME_DIR')
+    return os.path.join(runtime, 'shadowtrace') if runtime else '/tmp/shadowtrace-%d' % os.geteuid()
 
 
 class Client:
@@ -45,14 +46,16 @@ class Client:
 
 
 class Living:
-    """A recorded program that runs beside the test; ends when the test says so."""
+    """A recorded program that runs beside the test; ends when the test says so. runtime: as of folder()."""
 
-    def __init__(self, t, command, *options, log='log.ndjson', **more):
+    def __init__(self, t, command, *options, log='log.ndjson', runtime=None, **more):
         t.records += 1
         self.t = t
+        self.runtime = runtime
         os.makedirs(t.path(str(t.records)))
         self.path = t.path(str(t.records), log)
-        self.process = t.start([harness.TOOL, 'record', '-o', self.path] + list(options) + ['--'] + list(command), **more)
+        place = ['env', 'XDG_RUNTIME_DIR=' + runtime] if runtime else []
+        self.process = t.start(place + [harness.TOOL, 'record', '-o', self.path] + list(options) + ['--'] + list(command), **more)
         self.pid = None
 
     def wait(self, seconds=30):
@@ -61,7 +64,7 @@ class Living:
         while time.monotonic() < until:
             found = harness.run(['pgrep', '-P', str(self.process.pid)]).text.split()
             for pid in found:
-                if os.path.exists(os.path.join(folder(), pid + '.sock')):
+                if os.path.exists(os.path.join(folder(self.runtime), pid + '.sock')):
                     self.pid = int(pid)
                     return self.pid
             time.sleep(0.05)

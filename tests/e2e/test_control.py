@@ -669,24 +669,26 @@ def test_no_control_means_no_socket(t):
 
 @needs('Ticker')
 def test_a_process_that_was_killed_leaves_a_socket_that_list_removes(t):
-    ticker = Living(t, PROGRAM.command('Ticker') + ['--seconds', '60'], '--check', '0')
-    pid = ticker.wait()
-    path = os.path.join(folder(), '%d.sock' % pid)
-    mode = os.lstat(path)
-    t.true(stat.S_ISSOCK(mode.st_mode) and mode.st_mode & 0o777 == 0o600, 'mode %o' % mode.st_mode)
-    t.equal(os.stat(folder()).st_mode & 0o777, 0o700, 'mode of the folder')
-    t.unchecked.add(ticker.path)
-    ticker.process.kill()  # record would remove it
-    ticker.process.wait(20)
-    os.kill(pid, signal.SIGKILL)
-    until = time.monotonic() + 20
-    while harness.run(['pgrep', '-r', 'D,I,R,S,T', '-g', str(ticker.process.pid)]).text and time.monotonic() < until:
-        time.sleep(0.05)
-    t.true(os.path.exists(path), 'the socket is gone already')
-    result = tool('list')
-    t.equal(result.status, 0, 'list\n%s' % result)
-    t.true('removed' in result.errors and not os.path.exists(path), 'not removed\n%s' % result)
-    one_line(tool('dump', str(pid)), 3, str(pid))
+    with tempfile.TemporaryDirectory() as place:  # of its own: any other recording that begins would remove it, too
+        environment = dict(ENVIRONMENT, XDG_RUNTIME_DIR=place)
+        ticker = Living(t, PROGRAM.command('Ticker') + ['--seconds', '60'], '--check', '0', runtime=place)
+        pid = ticker.wait()
+        path = os.path.join(folder(place), '%d.sock' % pid)
+        mode = os.lstat(path)
+        t.true(stat.S_ISSOCK(mode.st_mode) and mode.st_mode & 0o777 == 0o600, 'mode %o' % mode.st_mode)
+        t.equal(os.stat(folder(place)).st_mode & 0o777, 0o700, 'mode of the folder')
+        t.unchecked.add(ticker.path)
+        ticker.process.kill()  # record would remove it
+        ticker.process.wait(20)
+        os.kill(pid, signal.SIGKILL)
+        until = time.monotonic() + 20
+        while harness.run(['pgrep', '-r', 'D,I,R,S,T', '-g', str(ticker.process.pid)]).text and time.monotonic() < until:
+            time.sleep(0.05)
+        t.true(os.path.exists(path), 'the socket is gone already')
+        result = tool('list', env=environment)
+        t.equal(result.status, 0, 'list\n%s' % result)
+        t.true('removed' in result.errors and not os.path.exists(path), 'not removed\n%s' % result)
+        one_line(tool('dump', str(pid), env=environment), 3, str(pid))
 
 
 @needs('Ticker')
