@@ -1,6 +1,5 @@
 #include "cli/print_diff.h"
 
-#include "cli/print_json.h"
 #include "cli/reading.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
@@ -233,107 +232,113 @@ void print_diff_text(const struct print_diff *p, FILE *out)
 /* JSON, a row at a time, as report's. */
 
 static void json_amounts(const struct print_diff *p, const struct report_diff_side *side,
-                         int number, struct buffer *b)
+                         const char *key, struct json_writer *w)
 {
-    buffer_format(b, "\"%s\":{\"allocs\":%llu,\"bytes\":%llu",
-                  number == REPORT_DIFF_OLD ? "old" : "new", (unsigned long long)side->allocs,
-                  (unsigned long long)side->bytes);
-    if (report_diff_several(p->diff))
-        buffer_format(b, ",\"bytes_range\":[%.0f,%.0f]", side->low, side->high);
-    buffer_char(b, '}');
+    jw_object(w, key);
+    jw_unsigned(w, "allocs", side->allocs);
+    jw_unsigned(w, "bytes", side->bytes);
+    if (report_diff_several(p->diff)) {
+        jw_array(w, "bytes_range");
+        jw_number(w, NULL, "%.0f", side->low);
+        jw_number(w, NULL, "%.0f", side->high);
+        jw_end(w);
+    }
+    jw_end(w);
 }
 
-static long long signed_value(uint64_t before, uint64_t after)
+static void json_difference(const char *key, uint64_t before, uint64_t after, struct json_writer *w)
 {
-    return after >= before ? (long long)(after - before) : -(long long)(before - after);
+    jw_number(w, key, "%s%llu", after < before ? "-" : "",
+              (unsigned long long)distance(before, after));
 }
 
-static void json_change(const struct print_diff *p, const struct report_change *c, struct buffer *b)
+static void json_change(const struct print_diff *p, const struct report_change *c,
+                        struct json_writer *w)
 {
     const struct report_diff_side *side = c->side;
     const struct print_report *shown;
     struct report_row row;
 
-    buffer_format(b, "{\"allocs\":%lld,\"bytes\":%lld,\"certain\":%s,",
-                  signed_value(side[0].allocs, side[1].allocs),
-                  signed_value(side[0].bytes, side[1].bytes),
-                  report_change_certain(c) ? "true" : "false");
-    json_amounts(p, &side[REPORT_DIFF_OLD], REPORT_DIFF_OLD, b);
-    buffer_char(b, ',');
-    json_amounts(p, &side[REPORT_DIFF_NEW], REPORT_DIFF_NEW, b);
+    jw_line(w, 2);
+    jw_object(w, NULL);
+    json_difference("allocs", side[0].allocs, side[1].allocs, w);
+    json_difference("bytes", side[0].bytes, side[1].bytes, w);
+    jw_bool(w, "certain", report_change_certain(c));
+    json_amounts(p, &side[REPORT_DIFF_OLD], "old", w);
+    json_amounts(p, &side[REPORT_DIFF_NEW], "new", w);
     shown = shown_side(p, c, &row);
-    print_report_what_json(shown, &row, b);
-    buffer_char(b, '}');
+    print_report_what_json(shown, &row, w);
+    jw_end(w);
 }
 
-static int json_log(const struct print_report *report, struct buffer *b)
+static void json_log(const struct print_report *report, const char *key, struct json_writer *w)
 {
-    json_t *log = reading_log_json(report_sites_log(report->sites), report->problems);
-    char *text = print_json_text(log, JSON_COMPACT);
-
-    buffer_text(b, text ? text : "null");
-    json_decref(log);
-    memory_free(text);
-    return text ? 0 : -ENOMEM;
+    reading_log_write(report_sites_log(report->sites), report->problems, key, w);
 }
 
 /* "log" is the first one; all of them are in "logs" where there are several. */
-static int json_side(const struct print_diff *p, int number, struct buffer *b)
+static void json_side(const struct print_diff *p, int number, struct json_writer *w)
 {
     const struct print_diff_side *side = &p->side[number];
     uint64_t allocs = 0, bytes = 0, lost = 0;
-    int err;
 
     total_of(side, &allocs, &bytes);
     for (size_t i = 0; i < side->count; i++)
         lost += report_log_lost(report_sites_log(side->logs[i].sites));
-    buffer_format(
-        b, "\"%s\":{\"allocs\":%llu,\"bytes\":%llu,\"lost\":%llu,\"estimated\":%s,\"log\":",
-        number == REPORT_DIFF_OLD ? "old" : "new", (unsigned long long)allocs,
-        (unsigned long long)bytes, (unsigned long long)lost, estimated(side) ? "true" : "false");
-    err = json_log(&side->logs[0], b);
-    if (side->count > 1)
-        buffer_text(b, ",\"logs\":[");
-    for (size_t i = 0; !err && side->count > 1 && i < side->count; i++) {
-        buffer_text(b, i ? "," : "");
-        err = json_log(&side->logs[i], b);
+    jw_line(w, 1);
+    jw_object(w, number == REPORT_DIFF_OLD ? "old" : "new");
+    jw_unsigned(w, "allocs", allocs);
+    jw_unsigned(w, "bytes", bytes);
+    jw_unsigned(w, "lost", lost);
+    jw_bool(w, "estimated", estimated(side));
+    json_log(&side->logs[0], "log", w);
+    if (side->count > 1) {
+        jw_array(w, "logs");
+        for (size_t i = 0; i < side->count; i++)
+            json_log(&side->logs[i], NULL, w);
+        jw_end(w);
     }
-    buffer_text(b, side->count > 1 ? "]}" : "}");
-    return err;
+    jw_end(w);
+}
+
+static void json_totals(const struct print_diff *p, size_t some, size_t noise,
+                        struct json_writer *w)
+{
+    uint64_t allocs[REPORT_DIFF_SIDES] = {0}, bytes[REPORT_DIFF_SIDES] = {0};
+    struct report_diff_sum sum;
+
+    for (int side = 0; side < REPORT_DIFF_SIDES; side++)
+        total_of(&p->side[side], &allocs[side], &bytes[side]);
+    jw_line(w, 1);
+    jw_object(w, "change");
+    json_difference("allocs", allocs[0], allocs[1], w);
+    json_difference("bytes", bytes[0], bytes[1], w);
+    jw_end(w);
+    jw_unsigned(w, "changed", some);
+    if (report_diff_several(p->diff))
+        jw_unsigned(w, "noise", noise);
+    report_diff_sum(p->diff, &sum);
+    jw_unsigned(w, "inlined", sum.inlined);
+    jw_unsigned(w, "same", report_diff_count(p->diff) - some - noise);
 }
 
 int print_diff_json(const struct print_diff *p, FILE *out)
 {
-    struct buffer b = BUFFER_INIT;
-    struct report_diff_sum sum;
     bool small;
-    size_t shown, all = report_diff_count(p->diff), some = count_changed(p, &shown, &small);
-    size_t noise = count_noise(p);
-    uint64_t allocs[REPORT_DIFF_SIDES] = {0}, bytes[REPORT_DIFF_SIDES] = {0};
-    int err = 0;
+    size_t shown, some = count_changed(p, &shown, &small);
+    struct json_writer w;
 
-    for (int side = 0; !err && side < REPORT_DIFF_SIDES; side++) {
-        total_of(&p->side[side], &allocs[side], &bytes[side]);
-        err = json_side(p, side, &b);
-        buffer_text(&b, side ? "" : ",\n ");
-    }
-    fprintf(out,
-            "{\"by\":\"%s\",\n %s,\n \"change\":{\"allocs\":%lld,\"bytes\":%lld},\"changed\":%zu,",
-            print_report_by(p->side[0].logs[0].by), b.data ? b.data : "",
-            signed_value(allocs[0], allocs[1]), signed_value(bytes[0], bytes[1]), some);
-    if (report_diff_several(p->diff))
-        fprintf(out, "\"noise\":%zu,", noise);
-    report_diff_sum(p->diff, &sum);
-    fprintf(out, "\"inlined\":%llu,", (unsigned long long)sum.inlined);
-    fprintf(out, "\"same\":%zu,\n \"rows\":[", all - some - noise);
-    for (size_t i = 0; i < shown && !err; i++) {
-        err = b.failed ? -ENOMEM : 0;
-        buffer_clear(&b);
-        json_change(p, report_diff_change(p->diff, i), &b);
-        fprintf(out, "%s\n  %s", i ? "," : "", b.failed ? "null" : b.data);
-    }
-    fputs("]}\n", out);
-    err = b.failed ? -ENOMEM : err;
-    buffer_free(&b);
-    return err;
+    jw_init(&w, out);
+    jw_object(&w, NULL);
+    jw_text(&w, "by", print_report_by(p->side[0].logs[0].by));
+    for (int side = 0; side < REPORT_DIFF_SIDES; side++)
+        json_side(p, side, &w);
+    json_totals(p, some, count_noise(p), &w);
+    jw_line(&w, 1);
+    jw_array(&w, "rows");
+    for (size_t i = 0; i < shown; i++)
+        json_change(p, report_diff_change(p->diff, i), &w);
+    jw_end(&w);
+    jw_end(&w);
+    return jw_finish(&w);
 }

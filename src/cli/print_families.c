@@ -222,14 +222,17 @@ static json_t *method_json(const struct print_families *p, const struct families
 /* An object with the members of a stack; NULL: no memory. */
 static json_t *stack_json(const struct print_families *p, uint32_t path, int32_t il)
 {
-    struct buffer b = BUFFER_INIT;
+    struct json_writer w;
     json_t *json;
+    char *text;
 
-    buffer_char(&b, '{');
-    print_stack_json(&p->stack, path, il, &b);
-    buffer_char(&b, '}');
-    json = b.data ? json_loadb(b.data, b.size, 0, NULL) : NULL;
-    buffer_free(&b);
+    jw_init(&w, NULL);
+    jw_object(&w, NULL);
+    print_stack_json(&p->stack, path, il, &w);
+    jw_end(&w);
+    text = jw_take(&w);
+    json = text ? json_loads(text, 0, NULL) : NULL;
+    memory_free(text);
     return json;
 }
 

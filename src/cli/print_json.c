@@ -1,5 +1,6 @@
 #include "cli/print_json.h"
 
+#include "base/buffer.h"
 #include "base/clean.h"
 
 #include <string.h>

@@ -1,8 +1,6 @@
-/* cli/print_json.h - members and elements of JSON that is written into a buffer, commas included. */
+/* cli/print_json.h - values of jansson on their way out; what is no tree is written by base/json_writer.h. */
 #ifndef SHADOWTRACE_CLI_PRINT_JSON_H
 #define SHADOWTRACE_CLI_PRINT_JSON_H
-
-#include "base/buffer.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -14,32 +12,5 @@
  */
 int print_json_value(const json_t *json, FILE *out, size_t flags);
 char *print_json_text(const json_t *json, size_t flags);
-
-static inline void json_key(struct buffer *b, const char *key)
-{
-    if (b->size && b->data[b->size - 1] != '{')
-        buffer_char(b, ',');
-    buffer_json_string(b, key);
-    buffer_char(b, ':');
-}
-
-static inline void json_text(struct buffer *b, const char *key, const char *text)
-{
-    json_key(b, key);
-    buffer_json_string(b, text);
-}
-
-static inline void json_count(struct buffer *b, const char *key, uint64_t value)
-{
-    json_key(b, key);
-    buffer_unsigned(b, value);
-}
-
-/* Before each element of an array but the first. */
-static inline void json_comma(struct buffer *b)
-{
-    if (b->data && b->data[b->size - 1] != '[')
-        buffer_char(b, ',');
-}
 
 #endif

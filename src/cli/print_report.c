@@ -1,6 +1,5 @@
 #include "cli/print_report.h"
 
-#include "cli/print_json.h"
 #include "cli/reading.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
@@ -286,183 +285,178 @@ void print_report_text(const struct print_report *p, FILE *out)
 
 /* JSON, row by row: there may be more than memory should hold twice. */
 
-static void json_amounts(struct buffer *b, const struct report_row *row)
+static void json_range(const char *key, const struct report_amount *range, struct json_writer *w)
 {
-    json_count(b, "allocs", row->allocs);
-    json_count(b, "bytes", row->bytes);
-    if (row->unoptimised > 0) {
-        json_key(b, "unoptimised");
-        buffer_format(b, "%.4f", row->unoptimised);
-    }
+    jw_array(w, key);
+    jw_number(w, NULL, "%.0f", range->low);
+    jw_number(w, NULL, "%.0f", range->high);
+    jw_end(w);
+}
+
+static void json_amounts(const struct report_row *row, struct json_writer *w)
+{
+    jw_unsigned(w, "allocs", row->allocs);
+    jw_unsigned(w, "bytes", row->bytes);
+    if (row->unoptimised > 0)
+        jw_number(w, "unoptimised", "%.4f", row->unoptimised);
     if (row->sampled) {
-        json_count(b, "sampled", row->sampled);
-        json_key(b, "bytes_range");
-        buffer_format(b, "[%.0f,%.0f]", row->bytes_range.low, row->bytes_range.high);
-        json_key(b, "allocs_range");
-        buffer_format(b, "[%.0f,%.0f]", row->allocs_range.low, row->allocs_range.high);
+        jw_unsigned(w, "sampled", row->sampled);
+        json_range("bytes_range", &row->bytes_range, w);
+        json_range("allocs_range", &row->allocs_range, w);
     }
 }
 
 static void json_line_row(const struct print_report *p, const struct report_row *row,
-                          struct buffer *b)
+                          struct json_writer *w)
 {
     const struct report_defs *d = report_sites_defs(p->sites);
     const struct line_row *at = line_rows_at(p->rows, row->line);
     struct buffer name = BUFFER_INIT;
 
-    json_text(b, "type", report_class(d, row->class_number)->name);
+    jw_text(w, "type", report_class(d, row->class_number)->name);
     if (at) {
-        json_text(b, "method", print_stack_method(&p->stack, &name, at->method));
-        json_text(b, "module", report_module(d, at->line.module)->name);
+        jw_text(w, "method", print_stack_method(&p->stack, &name, at->method));
+        jw_text(w, "module", report_module(d, at->line.module)->name);
         if (at->line.file)
-            print_stack_line_json(&p->stack, &at->line, b);
+            print_stack_line_json(&p->stack, &at->line, w);
     } else {
-        json_key(b, "method");
-        buffer_text(b, "null");
+        jw_null(w, "method");
     }
     buffer_free(&name);
 }
 
 static void json_method(const struct print_report *p, const struct report_row *row,
-                        struct buffer *b)
+                        struct json_writer *w)
 {
     const struct report_defs *d = report_sites_defs(p->sites);
     struct buffer name = BUFFER_INIT;
     struct source_line line;
 
-    json_key(b, "method");
     if (row->path == REPORT_PATH_EMPTY) {
-        buffer_text(b, "null");
+        jw_null(w, "method");
         return;
     }
-    buffer_json_string(b, print_stack_method(&p->stack, &name, row->method));
+    jw_text(w, "method", print_stack_method(&p->stack, &name, row->method));
     buffer_free(&name);
     if (row->module)
-        json_text(b, "module", report_module(d, row->module)->name);
+        jw_text(w, "module", report_module(d, row->module)->name);
     if (row->il < 0)
         return;
     if (source_line_of(p->stack.lines, row->method, row->il, &line))
-        print_stack_line_json(&p->stack, &line, b);
-    json_count(b, "il", (uint64_t)row->il);
+        print_stack_line_json(&p->stack, &line, w);
+    jw_unsigned(w, "il", (uint64_t)row->il);
 }
 
-static void json_calls(const struct print_report *p, const struct report_row *row, struct buffer *b)
+static void json_calls(const struct print_report *p, const struct report_row *row,
+                       struct json_writer *w)
 {
     const struct report_call_time *time = report_sites_row_calls(p->sites, row);
 
     if (!time)
         return;
-    json_count(b, "calls", time->calls);
-    json_count(b, "total_ns", time->total_ns);
-    json_count(b, "self_ns", time->self_ns);
+    jw_unsigned(w, "calls", time->calls);
+    jw_unsigned(w, "total_ns", time->total_ns);
+    jw_unsigned(w, "self_ns", time->self_ns);
 }
 
 void print_report_what_json(const struct print_report *p, const struct report_row *row,
-                            struct buffer *b)
+                            struct json_writer *w)
 {
     const struct report_defs *d = report_sites_defs(p->sites);
 
     switch (p->by) {
     case REPORT_BY_SITE:
-        json_text(b, "type", report_class(d, row->class_number)->name);
-        json_method(p, row, b);
-        print_stack_json(&p->stack, row->path, row->il, b);
+        jw_text(w, "type", report_class(d, row->class_number)->name);
+        json_method(p, row, w);
+        print_stack_json(&p->stack, row->path, row->il, w);
         break;
     case REPORT_BY_TYPE:
-        json_text(b, "type", report_class(d, row->class_number)->name);
+        jw_text(w, "type", report_class(d, row->class_number)->name);
         if (row->module)
-            json_text(b, "module", report_module(d, row->module)->name);
+            jw_text(w, "module", report_module(d, row->module)->name);
         break;
     case REPORT_BY_METHOD:
-        json_method(p, row, b);
-        json_calls(p, row, b);
+        json_method(p, row, w);
+        json_calls(p, row, w);
         break;
     case REPORT_BY_LINE:
-        json_line_row(p, row, b);
+        json_line_row(p, row, w);
         break;
     case REPORT_BY_MODULE:
-        json_key(b, "module");
         if (row->path == REPORT_PATH_EMPTY)
-            buffer_text(b, "null");
+            jw_null(w, "module");
         else
-            buffer_json_string(b, report_module(d, row->module)->name);
+            jw_text(w, "module", report_module(d, row->module)->name);
         break;
     case REPORT_BY_THREAD:
-        json_key(b, "thread");
         if (!row->thread) {
-            buffer_text(b, "null");
+            jw_null(w, "thread");
             break;
         }
-        buffer_unsigned(b, d->threads[row->thread - 1].id);
+        jw_unsigned(w, "thread", d->threads[row->thread - 1].id);
         if (d->threads[row->thread - 1].os)
-            json_count(b, "os", d->threads[row->thread - 1].os);
+            jw_unsigned(w, "os", d->threads[row->thread - 1].os);
         if (d->threads[row->thread - 1].name)
-            json_text(b, "name", d->threads[row->thread - 1].name);
+            jw_text(w, "name", d->threads[row->thread - 1].name);
         break;
     }
 }
 
-static void json_row(const struct print_report *p, const struct report_row *row, struct buffer *b)
+static void json_row(const struct print_report *p, const struct report_row *row,
+                     struct json_writer *w)
 {
-    buffer_char(b, '{');
-    json_amounts(b, row);
-    json_key(b, "share");
-    buffer_format(b, "%.6g", row->share);
-    print_report_what_json(p, row, b);
-    buffer_char(b, '}');
+    jw_line(w, 2);
+    jw_object(w, NULL);
+    json_amounts(row, w);
+    jw_number(w, "share", "%.6g", row->share);
+    print_report_what_json(p, row, w);
+    jw_end(w);
 }
 
-static void json_total(const struct print_report *p, struct buffer *b)
+static void json_total(const struct print_report *p, struct json_writer *w)
 {
     const struct report_log *log = report_sites_log(p->sites);
     struct report_row total, all;
 
     report_sites_total(p->sites, &total);
     report_sites_all(p->sites, &all);
-    buffer_char(b, '{');
-    json_amounts(b, &total);
-    json_count(b, "lost", report_log_lost(log));
-    json_count(b, "threads", report_sites_defs(p->sites)->thread_count);
-    json_key(b, "estimated");
-    buffer_text(b, report_sites_estimated(p->sites) ? "true" : "false");
+    jw_object(w, "total");
+    json_amounts(&total, w);
+    jw_unsigned(w, "lost", report_log_lost(log));
+    jw_unsigned(w, "threads", report_sites_defs(p->sites)->thread_count);
+    jw_bool(w, "estimated", report_sites_estimated(p->sites));
     if (p->filtered) {
-        json_key(b, "unfiltered");
-        buffer_char(b, '{');
-        json_amounts(b, &all);
-        buffer_char(b, '}');
+        jw_object(w, "unfiltered");
+        json_amounts(&all, w);
+        jw_end(w);
     }
-    buffer_char(b, '}');
+    jw_end(w);
 }
 
 int print_report_json(const struct print_report *p, FILE *out)
 {
-    struct buffer b = BUFFER_INIT;
     size_t shown = rows_to_print(p);
-    json_t *log = reading_log_json(report_sites_log(p->sites), p->problems);
-    char *log_text = print_json_text(log, JSON_COMPACT);
-    bool failed = !log_text;
+    struct json_writer w;
 
-    json_total(p, &b);
+    jw_init(&w, out);
+    jw_object(&w, NULL);
+    jw_text(&w, "by", print_report_by(p->by));
+    json_total(p, &w);
     if (p->from)
-        json_text(&b, "from", p->from);
+        jw_text(&w, "from", p->from);
     if (p->to)
-        json_text(&b, "to", p->to);
-    fprintf(out, "{\"by\":\"%s\",\"total\":%s,\"log\":%s,\"row_count\":%zu,\n \"rows\":[",
-            print_report_by(p->by), b.data ? b.data : "null", log_text ? log_text : "null",
-            report_sites_count(p->sites));
-    for (size_t i = 0; i < shown && !failed; i++) {
+        jw_text(&w, "to", p->to);
+    reading_log_write(report_sites_log(p->sites), p->problems, "log", &w);
+    jw_unsigned(&w, "row_count", report_sites_count(p->sites));
+    jw_line(&w, 1);
+    jw_array(&w, "rows");
+    for (size_t i = 0; i < shown; i++) {
         struct report_row row;
 
-        failed = b.failed;
-        buffer_clear(&b);
         report_sites_row(p->sites, i, &row);
-        json_row(p, &row, &b);
-        fprintf(out, "%s\n  %s", i ? "," : "", b.failed ? "null" : b.data);
+        json_row(p, &row, &w);
     }
-    fputs("]}\n", out);
-    failed |= b.failed;
-    buffer_free(&b);
-    json_decref(log);
-    memory_free(log_text);
-    return failed ? -ENOMEM : 0;
+    jw_end(&w);
+    jw_end(&w);
+    return jw_finish(&w);
 }

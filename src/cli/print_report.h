@@ -7,7 +7,7 @@
 #include "cli/line_rows.h"
 #include "cli/print_stack.h"
 
-#include "base/buffer.h"
+#include "base/json_writer.h"
 #include "report/sites.h"
 
 #include <stdio.h>
@@ -29,12 +29,12 @@ int print_report_json(const struct print_report *p, FILE *out); /* 0 or -ENOMEM 
 
 /*
  * Parts of them: what a row is of, in at most `room` columns, then its stack, where p->by is REPORT_BY_SITE; the same
- * as members of a JSON object that is open in b.
+ * as members of a JSON object that is open in w.
  */
 void print_report_what(const struct print_report *p, const struct report_row *row, size_t room,
                        FILE *out);
 void print_report_what_json(const struct print_report *p, const struct report_row *row,
-                            struct buffer *b);
+                            struct json_writer *w);
 
 /* The name of `by` on the command line; NULL past the last. */
 const char *print_report_by(enum report_by by);

@@ -1,6 +1,5 @@
 #include "cli/print_stack.h"
 
-#include "cli/print_json.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
 
@@ -203,30 +202,30 @@ void print_stack_text(const struct print_stack *p, uint32_t path, int32_t il, co
 /* ---- JSON ---- */
 
 void print_stack_line_json(const struct print_stack *p, const struct source_line *line,
-                           struct buffer *b)
+                           struct json_writer *w)
 {
     char *url = p->urls ? source_line_url(p->lines, line) : NULL;
 
-    json_text(b, "file", line->file);
-    json_count(b, "line", line->line);
+    jw_text(w, "file", line->file);
+    jw_unsigned(w, "line", line->line);
     if (url)
-        json_text(b, "url", url);
+        jw_text(w, "url", url);
     memory_free(url);
 }
 
-static void json_frame_line(const struct print_stack *p, const struct frame *f, struct buffer *b)
+static void json_frame_line(const struct print_stack *p, const struct frame *f,
+                            struct json_writer *w)
 {
     struct source_line line;
 
-    json_comma(b);
     if (!source_line_of(p->lines, f->method, f->il, &line)) {
-        buffer_text(b, "null");
+        jw_null(w, NULL);
         return;
     }
-    buffer_char(b, '{');
-    json_text(b, "file", line.file);
-    json_count(b, "line", line.line);
-    buffer_char(b, '}');
+    jw_object(w, NULL);
+    jw_text(w, "file", line.file);
+    jw_unsigned(w, "line", line.line);
+    jw_end(w);
 }
 
 static bool has_lines(const struct print_stack *p, uint32_t path, int32_t il)
@@ -242,7 +241,8 @@ static bool has_lines(const struct print_stack *p, uint32_t path, int32_t il)
 }
 
 struct json_callers {
-    struct buffer *out, name;
+    struct json_writer *out;
+    struct buffer name;
     bool any;
 };
 
@@ -251,58 +251,48 @@ static void json_caller(const struct print_stack *p, const struct frame *f, void
     struct json_callers *c = context;
     struct source_line line;
 
-    if (!c->any) {
-        json_key(c->out, "started_by");
-        buffer_char(c->out, '[');
-    }
+    if (!c->any)
+        jw_array(c->out, "started_by");
     c->any = true;
-    json_comma(c->out);
-    buffer_char(c->out, '{');
-    json_text(c->out, "method", print_stack_method(p, &c->name, f->method));
+    jw_object(c->out, NULL);
+    jw_text(c->out, "method", print_stack_method(p, &c->name, f->method));
     if (source_line_of(p->lines, f->method, f->il, &line)) {
-        json_text(c->out, "file", line.file);
-        json_count(c->out, "line", line.line);
+        jw_text(c->out, "file", line.file);
+        jw_unsigned(c->out, "line", line.line);
     }
-    buffer_char(c->out, '}');
+    jw_end(c->out);
 }
 
-void print_stack_json(const struct print_stack *p, uint32_t path, int32_t il, struct buffer *b)
+void print_stack_json(const struct print_stack *p, uint32_t path, int32_t il, struct json_writer *w)
 {
-    struct json_callers callers = {b, BUFFER_INIT, false};
+    struct json_callers callers = {w, BUFFER_INIT, false};
     uint32_t several = report_logical_ends(p->defs, path);
     struct buffer name = BUFFER_INIT;
     struct frame f;
     bool more;
 
-    json_key(b, "stack");
-    buffer_char(b, '[');
-    for (more = first_frame(p->defs, path, il, &f); more; more = outer_frame(p->defs, &f)) {
-        json_comma(b);
-        buffer_json_string(b, frame_name(p, &name, &f));
-    }
+    jw_array(w, "stack");
+    for (more = first_frame(p->defs, path, il, &f); more; more = outer_frame(p->defs, &f))
+        jw_text(w, NULL, frame_name(p, &name, &f));
     buffer_free(&name);
-    buffer_char(b, ']');
-    json_key(b, "stack_il"); /* beside each frame where it is, null where that is not known */
-    buffer_char(b, '[');
-    for (more = first_frame(p->defs, path, il, &f); more; more = outer_frame(p->defs, &f)) {
-        json_comma(b);
+    jw_end(w);
+    jw_array(w, "stack_il"); /* beside each frame where it is, null where that is not known */
+    for (more = first_frame(p->defs, path, il, &f); more; more = outer_frame(p->defs, &f))
         if (f.il >= 0)
-            buffer_unsigned(b, (uint64_t)f.il);
+            jw_unsigned(w, NULL, (uint64_t)f.il);
         else
-            buffer_text(b, "null");
-    }
-    buffer_char(b, ']');
+            jw_null(w, NULL);
+    jw_end(w);
     if (has_lines(p, path, il)) {
-        json_key(b, "stack_lines");
-        buffer_char(b, '[');
+        jw_array(w, "stack_lines");
         for (more = first_frame(p->defs, path, il, &f); more; more = outer_frame(p->defs, &f))
-            json_frame_line(p, &f, b);
-        buffer_char(b, ']');
+            json_frame_line(p, &f, w);
+        jw_end(w);
     }
     if (several)
-        json_count(b, "one_of_callers", several);
+        jw_unsigned(w, "one_of_callers", several);
     async_callers(p, path, json_caller, &callers);
     if (callers.any)
-        buffer_char(b, ']');
+        jw_end(w);
     buffer_free(&callers.name);
 }

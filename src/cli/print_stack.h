@@ -8,7 +8,7 @@
 
 #include "cli/source_lines.h"
 
-#include "base/buffer.h"
+#include "base/json_writer.h"
 #include "report/async.h"
 
 #include <stdio.h>
@@ -29,10 +29,11 @@ void print_stack_text(const struct print_stack *p, uint32_t path, int32_t il, co
                       FILE *out);
 
 /*
- * The same as members of a JSON object that is open in b: stack, stack_il, and where known stack_lines, started_by;
+ * The same as members of a JSON object that is open in w: stack, stack_il, and where known stack_lines, started_by;
  * one_of_callers where the path ends because several may have called.
  */
-void print_stack_json(const struct print_stack *p, uint32_t path, int32_t il, struct buffer *b);
+void print_stack_json(const struct print_stack *p, uint32_t path, int32_t il,
+                      struct json_writer *w);
 
 /* The name of a method (number in defs): in b, or the log's. */
 const char *print_stack_method(const struct print_stack *p, struct buffer *b, uint32_t method);
@@ -48,6 +49,6 @@ void print_stack_link(const struct print_stack *p, const struct source_line *lin
 
 /* As members file, line and, if asked for, url. */
 void print_stack_line_json(const struct print_stack *p, const struct source_line *line,
-                           struct buffer *b);
+                           struct json_writer *w);
 
 #endif

@@ -1,6 +1,7 @@
 #include "cli/reading.h"
 
 #include "cli/print_complete.h"
+#include "cli/print_json.h"
 #include "cli/text.h"
 
 #include "base/clock.h"
@@ -166,6 +167,17 @@ json_t *reading_log_json(const struct report_log *log, const struct report_probl
         json_object_update(json, complete);
     json_decref(complete);
     return json;
+}
+
+void reading_log_write(const struct report_log *log, const struct report_problems *problems,
+                       const char *key, struct json_writer *w)
+{
+    json_t *json = reading_log_json(log, problems);
+    char *text = print_json_text(json, JSON_COMPACT);
+
+    jw_raw(w, key, text);
+    memory_free(text);
+    json_decref(json);
 }
 
 bool reading_records(const struct report_log *log, const char *events)

@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 
+#include "base/json_writer.h"
 #include "report/log.h"
 
 #include <jansson.h>
@@ -74,6 +75,8 @@ json_t *reading_text_json(const char *text);
  * to release.
  */
 json_t *reading_log_json(const struct report_log *log, const struct report_problems *problems);
+void reading_log_write(const struct report_log *log, const struct report_problems *problems,
+                       const char *key, struct json_writer *w); /* the same */
 
 /* reading_records - whether the log was recorded with that event category, by its header's options. */
 bool reading_records(const struct report_log *log, const char *events);

@@ -1,0 +1,63 @@
+/*
+ * base/json_writer.h - JSON on its way out, written piece by piece: nothing is kept but what the file was not given yet.
+ *
+ *     struct json_writer w;
+ *
+ *     jw_init(&w, out);
+ *     jw_object(&w, NULL);
+ *     jw_text(&w, "by", "site");
+ *     jw_array(&w, "rows");
+ *     jw_unsigned(&w, NULL, 5);
+ *     jw_end(&w);
+ *     jw_end(&w);
+ *     failed = jw_finish(&w);                                  {"by":"site","rows":[5]}
+ *
+ * Each value comes with its key inside an object, with NULL inside an array and as the whole; commas are the writer's.
+ */
+#ifndef SHADOWTRACE_BASE_JSON_WRITER_H
+#define SHADOWTRACE_BASE_JSON_WRITER_H
+
+#include "base/buffer.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#define JW_LEVELS 64 /* of nesting; deeper ones fail */
+
+struct json_writer {
+    struct buffer text; /* what was not written to out; without out all there is */
+    FILE *out;
+    uint64_t objects; /* a bit for each open level: an object, else an array */
+    unsigned depth;
+    int indent; /* of the line that the next value begins; -1: it goes on in the same one */
+    bool comma; /* the next value needs one */
+};
+
+/* out NULL: the text is for jw_take. */
+void jw_init(struct json_writer *w, FILE *out);
+
+void jw_object(struct json_writer *w, const char *key);
+void jw_array(struct json_writer *w, const char *key);
+void jw_end(struct json_writer *w); /* of the innermost that is open */
+
+void jw_text(struct json_writer *w, const char *key, const char *text); /* as buffer_json_string */
+void jw_unsigned(struct json_writer *w, const char *key, uint64_t value);
+void jw_number(struct json_writer *w, const char *key, const char *format, ...)
+    __attribute__((format(printf, 3, 4))); /* any other, as JSON has it */
+void jw_bool(struct json_writer *w, const char *key, bool value);
+void jw_null(struct json_writer *w, const char *key);
+void jw_raw(struct json_writer *w, const char *key,
+            const char *json); /* is JSON already; NULL: fails */
+
+/* The next value begins a line, behind that many spaces. */
+void jw_line(struct json_writer *w, int indent);
+
+/*
+ * jw_finish - a line break behind the whole, and what is left goes to the file. Returns: 0; -ENOMEM: memory ran out at
+ * some point, and the file has what was written before. Whether the file took it is for ferror() to tell.
+ * jw_take - instead, without a file: the text, to be freed with memory_free; NULL: memory ran out.
+ */
+int jw_finish(struct json_writer *w);
+char *jw_take(struct json_writer *w);
+
+#endif
