@@ -3,9 +3,9 @@ import contextlib
 import json
 import os
 import socket
-import time
 
 import harness
+from harness import PATIENCE
 
 
 def folder(runtime=None):
@@ -15,10 +15,16 @@ def folder(runtime=None):
 
 
 class Client:
-    def __init__(self, pid, timeout=20):
+    def __init__(self, pid, timeout=PATIENCE):
+        def connected():
+            """Between bind and listen a socket refuses."""
+            with contextlib.suppress(ConnectionRefusedError):
+                self.socket.connect(os.path.join(folder(), '%d.sock' % pid))
+                return True
+
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.settimeout(timeout)
-        self.socket.connect(os.path.join(folder(), '%d.sock' % pid))
+        harness.until(connected, 'a connection', timeout)
         self.pending = b''
 
     def send(self, data):
@@ -58,17 +64,14 @@ class Living:
         self.process = t.start(place + [harness.TOOL, 'record', '-o', self.path] + list(options) + ['--'] + list(command), **more)
         self.pid = None
 
-    def wait(self, seconds=30):
+    def wait(self):
         """Until the program listens; its process id."""
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
+        def listening():
             found = harness.run(['pgrep', '-P', str(self.process.pid)]).text.split()
-            for pid in found:
-                if os.path.exists(os.path.join(folder(self.runtime), pid + '.sock')):
-                    self.pid = int(pid)
-                    return self.pid
-            time.sleep(0.05)
-        raise AssertionError('no socket after %d s' % seconds)
+            return [int(pid) for pid in found if os.path.exists(os.path.join(folder(self.runtime), pid + '.sock'))]
+
+        self.pid = harness.until(listening, 'a socket')[0]
+        return self.pid
 
     def client(self):
         return Client(self.pid or self.wait())
@@ -77,11 +80,15 @@ class Living:
     def log(self):
         return harness.Log(self.path)
 
+    @property
+    def log_so_far(self):
+        return harness.Log(self.path, cut=True)
+
     def end(self, signal=15):
         """Ends the program in order; the exit status of record."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal)
-        out, err = self.process.communicate(timeout=60)
+        out, err = self.process.communicate(timeout=PATIENCE)
         self.err = err.decode(errors='replace')
         self.out = out.decode(errors='replace')
         return self.process.returncode

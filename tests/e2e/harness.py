@@ -33,12 +33,17 @@ LIBRARY = os.path.join(BUILD, 'libshadowtrace.so')
 PROGRAMS = os.path.join(HERE, 'programs')
 HOOKS = ('elt2', 'elt3')
 
+# How long a test waits for what has to come, seconds: long enough for a machine that is a hundred times as slow.
+PATIENCE = 120
+# For programs that run until the test ends them: so long they live if the test itself is killed.
+ENDLESS = ['--seconds', '900']
+
 
 def _environment():
     """Ours, without what would change how programs run; and what the SDK is: its framework, its version, its folder."""
     clean = {name: value for name, value in os.environ.items()
-             if not name.startswith(('CORECLR_', 'COR_', 'SHADOWTRACE_', 'DOTNET_Enable', 'DOTNET_Tiered', 'DOTNET_gc',
-                                     'COMPlus_'))}
+             if not name.startswith(('CORECLR_', 'COR_', 'SHADOWTRACE_', 'DOTNET_Enable', 'DOTNET_Tiered', 'DOTNET_TC_',
+                                     'DOTNET_OSR_', 'DOTNET_gc', 'COMPlus_'))}
     clean.update(DOTNET_CLI_TELEMETRY_OPTOUT='1', DOTNET_NOLOGO='1', DOTNET_CLI_USE_MSBUILD_SERVER='0',
                  MSBUILDDISABLENODEREUSE='1', DOTNET_SKIP_FIRST_TIME_EXPERIENCE='1', LC_ALL='C.UTF-8')
     try:
@@ -137,7 +142,19 @@ def wait(process, timeout):
     return process.wait(timeout)
 
 
-def run(command, timeout=120, env=None, stdin=None, cwd=None, preexec=None):
+def until(holds, what, seconds=PATIENCE):
+    """Asks again and again until it holds; what it is then. what: told when it never does; may be a function."""
+    end = time.monotonic() + seconds
+    while True:
+        found = holds()
+        if found:
+            return found
+        if time.monotonic() > end:
+            raise AssertionError('not within %d s: %s' % (seconds, what() if callable(what) else what))
+        time.sleep(0.02)
+
+
+def run(command, timeout=240, env=None, stdin=None, cwd=None, preexec=None):
     """Runs a command to its end; its whole process group is killed when it takes too long."""
     start = time.monotonic()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as given:
