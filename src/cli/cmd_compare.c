@@ -77,7 +77,8 @@ static void sides_fini(struct side *sides)
 static int sum_of_sites(const struct side *sides, struct report_diff_sum *out)
 {
     const struct report_sites *const sites[REPORT_DIFF_SIDES] = {sides[0].sites, sides[1].sites};
-    const struct report_diff_logs logs[REPORT_DIFF_SIDES] = {{&sites[0], 1}, {&sites[1], 1}};
+    const struct report_diff_logs logs[REPORT_DIFF_SIDES] = {{.sites = &sites[0], .count = 1},
+                                                             {.sites = &sites[1], .count = 1}};
     struct report_diff *diff;
     int err = report_diff_new(logs, REPORT_BY_SITE, true, &diff);
 

@@ -19,6 +19,7 @@ struct sides {
     size_t count[REPORT_DIFF_SIDES], all;
     struct log *logs;
     struct report_sites **sites;
+    struct line_rows *rows;
     struct print_report *print;
 };
 
@@ -72,7 +73,7 @@ static bool take(struct diff_args *a, int option, const char *value)
 {
     switch (option) {
     case OPT_BY:
-        return print_report_by_name(value, &a->by) && a->by != REPORT_BY_LINE;
+        return print_report_by_name(value, &a->by);
     case OPT_FORMAT:
         return reading_format(value, &a->format);
     case OPT_TOP:
@@ -117,7 +118,8 @@ static int no_memory(void)
     return CLI_IO;
 }
 
-static int read_log(const struct diff_args *a, const char *path, struct log *side)
+static int read_log(const struct diff_args *a, const char *path, struct log *side,
+                    struct line_rows *rows)
 {
     struct reading_progress progress;
     int err = report_sites_new(a->by, &a->filter, &side->problems, &side->sites);
@@ -131,15 +133,19 @@ static int read_log(const struct diff_args *a, const char *path, struct log *sid
     reading_progress_end(&progress);
     if (!err && !a->physical)
         err = report_sites_logical(side->sites);
+    if (!err && !a->no_lines)
+        err =
+            source_lines_new(&cmd_diff, report_sites_defs(side->sites), a->symbols.dirs,
+                             a->symbols.count, report_sites_log(side->sites)->header, &side->lines);
+    line_rows_init(rows, report_sites_defs(side->sites), side->lines);
+    report_sites_lines(side->sites, line_rows_of, rows);
     if (!err)
         err = report_sites_finish(side->sites);
     if (err)
         return reading_failed(&cmd_diff, path, report_sites_log(side->sites), err);
     reading_problems(&cmd_diff, &side->problems);
-    if (!a->no_lines &&
-        source_lines_new(&cmd_diff, report_sites_defs(side->sites), a->symbols.dirs,
-                         a->symbols.count, report_sites_log(side->sites)->header, &side->lines))
-        return no_memory();
+    if (a->by == REPORT_BY_LINE)
+        source_lines_missing(side->lines);
     return CLI_OK;
 }
 
@@ -170,6 +176,7 @@ static int print(const struct diff_args *a, const struct sides *sides,
                                             .lines = sides->logs[i].lines,
                                             .depth = a->depth,
                                             .wide = a->wide},
+                                  .rows = &sides->rows[i],
                                   .by = a->by};
     for (size_t side = 0, first = 0; side < REPORT_DIFF_SIDES; first += sides->count[side++])
         p.side[side] = (struct print_diff_side){sides->print + first, sides->names + first,
@@ -183,9 +190,10 @@ static int print(const struct diff_args *a, const struct sides *sides,
 static int compare(const struct diff_args *a, const struct sides *sides, FILE *out)
 {
     const struct report_sites *const *all = (const struct report_sites *const *)sides->sites;
+    const size_t olds = sides->count[REPORT_DIFF_OLD];
     const struct report_diff_logs logs[REPORT_DIFF_SIDES] = {
-        {all, sides->count[REPORT_DIFF_OLD]},
-        {all + sides->count[REPORT_DIFF_OLD], sides->count[REPORT_DIFF_NEW]}};
+        {all, olds, line_rows_diff, sides->rows},
+        {all + olds, sides->count[REPORT_DIFF_NEW], line_rows_diff, sides->rows + olds}};
     struct report_diff *diff = NULL;
     int err = report_diff_new(logs, a->by, a->exact, &diff);
 
@@ -201,12 +209,13 @@ static int diff(const struct diff_args *a, struct sides *sides, FILE *out)
 
     sides->logs = memory_zalloc(sides->all, sizeof(*sides->logs));
     sides->sites = memory_zalloc(sides->all, sizeof(*sides->sites));
+    sides->rows = memory_zalloc(sides->all, sizeof(*sides->rows));
     sides->print = memory_zalloc(sides->all, sizeof(*sides->print));
-    if (!sides->logs || !sides->sites || !sides->print)
+    if (!sides->logs || !sides->sites || !sides->rows || !sides->print)
         status = no_memory();
     for (size_t i = 0; !status && i < sides->all; i++) {
         report_problems_init(&sides->logs[i].problems);
-        status = read_log(a, sides->names[i], &sides->logs[i]);
+        status = read_log(a, sides->names[i], &sides->logs[i], &sides->rows[i]);
         sides->sites[i] = sides->logs[i].sites;
     }
     if (!status)
@@ -217,7 +226,10 @@ static int diff(const struct diff_args *a, struct sides *sides, FILE *out)
         report_problems_fini(&sides->logs[i].problems);
     }
     memory_free(sides->logs);
+    for (size_t i = 0; sides->rows && i < sides->all; i++)
+        line_rows_fini(&sides->rows[i]);
     memory_free(sides->sites);
+    memory_free(sides->rows);
     memory_free(sides->print);
     return status;
 }
@@ -300,10 +312,15 @@ const struct cli_command cmd_diff = {
         "\n"
         "  --by KEY          site (default: call path and type), type, method (the one that "
         "allocates),\n"
-        "                    thread (by name), module (of that method)\n"
+        "                    thread (by name), module (of that method), line (the innermost with a "
+        "source\n"
+        "                    line, and type; lines of another build are matched in their order "
+        "within each\n"
+        "                    method)\n"
         "  --physical        by the machine's stacks, see `shadowtrace help report`\n"
-        "  --exact           call sites are matched by their instructions, too: for logs of one "
-        "build\n"
+        "  --exact           call sites are matched by their instructions, too, lines by their "
+        "numbers: for\n"
+        "                    logs of one build\n"
         "  --format FORMAT   text (default) or json\n"
         "  --top N           rows shown; 0 all; default 20, in JSON all\n"
         "  --depth N         frames shown of each stack in text; 0 all; default 8\n"

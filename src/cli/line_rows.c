@@ -1,5 +1,7 @@
 #include "cli/line_rows.h"
 
+#include "cli/text.h"
+
 #define LAST (1 << 28) /* behind the code of every method: its last line */
 
 void line_rows_init(struct line_rows *l, const struct report_defs *defs, struct source_lines *lines)
@@ -71,4 +73,14 @@ uint32_t line_rows_of(void *context, uint32_t path, int32_t il)
         il = report_path(l->defs, path)->il;
     }
     return 0;
+}
+
+bool line_rows_diff(void *context, size_t log, uint32_t number, struct report_diff_line *out)
+{
+    const struct line_row *row = line_rows_at((const struct line_rows *)context + log, number);
+
+    if (row)
+        *out = (struct report_diff_line){
+            row->method, row->line.file ? text_base_name(row->line.file) : NULL, row->line.line};
+    return row;
 }

@@ -8,6 +8,8 @@
 
 #include "cli/source_lines.h"
 
+#include "report/diff.h"
+
 struct line_row {
     struct source_line line; /* file NULL: not known which of the method's */
     uint32_t method;         /* number in defs; its code is there */
@@ -27,6 +29,9 @@ void line_rows_fini(struct line_rows *l);
 
 /* line_rows_of - a report_line_of (report/sites.h); context is the struct line_rows. Without memory: 0, no line. */
 uint32_t line_rows_of(void *context, uint32_t path, int32_t il);
+
+/* line_rows_diff - of struct report_diff_logs (report/diff.h); context is an array of struct line_rows, by log. */
+bool line_rows_diff(void *context, size_t log, uint32_t number, struct report_diff_line *out);
 
 static inline const struct line_row *line_rows_at(const struct line_rows *l, uint32_t number)
 {

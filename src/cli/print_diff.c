@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const titles[] = {"call site", "type", "method", "thread", "module"};
+static const char *const titles[] = {"call site", "type", "method", "thread", "module", "line"};
 
 static uint64_t distance(uint64_t a, uint64_t b)
 {
@@ -202,7 +202,9 @@ void print_diff_text(const struct print_diff *p, FILE *out)
     if (shown)
         fprintf(out, "\n%*s  %*s  %*s  %*s  %s\n", columns.change + 1, "bytes", columns.bytes,
                 "old", columns.bytes, "new", columns.allocs, "objects",
-                by == REPORT_BY_SITE ? "type, and the stack that allocates it" : titles[by]);
+                by == REPORT_BY_SITE   ? "type, and the stack that allocates it"
+                : by == REPORT_BY_LINE ? "line, method, type"
+                                       : titles[by]);
     for (size_t i = 0; i < shown; i++)
         print_change(p, report_diff_change(p->diff, i), &columns, out);
     fprintf(out, "\nShown: %s of %s %ss that changed; %s did not.%s\n", text_count(&a, shown),

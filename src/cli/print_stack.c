@@ -81,16 +81,6 @@ static void async_callers(const struct print_stack *p, uint32_t path,
 
 /* ---- text ---- */
 
-static const char *base_name(const char *path)
-{
-    const char *base = path;
-
-    for (; *path; path++)
-        if (*path == '/' || *path == '\\')
-            base = path + 1;
-    return base;
-}
-
 /* A link as terminals know it (OSC 8), if the file is there to be opened. Returns: whether one was begun. */
 static bool begin_link(const struct print_stack *p, const struct source_line *line, FILE *out)
 {
@@ -112,7 +102,7 @@ static bool begin_link(const struct print_stack *p, const struct source_line *li
 void print_stack_where(const struct print_stack *p, const struct source_line *line,
                        char text[PRINT_WHERE_SIZE])
 {
-    snprintf(text, PRINT_WHERE_SIZE, "%.100s:%u", p->wide ? line->file : base_name(line->file),
+    snprintf(text, PRINT_WHERE_SIZE, "%.100s:%u", p->wide ? line->file : text_base_name(line->file),
              line->line);
 }
 

@@ -208,3 +208,13 @@ bool text_parse(const char *text, uint64_t most, uint64_t *out)
     *out = value * unit;
     return true;
 }
+
+const char *text_base_name(const char *path)
+{
+    const char *base = path;
+
+    for (; *path; path++)
+        if (*path == '/' || *path == '\\')
+            base = path + 1;
+    return base;
+}

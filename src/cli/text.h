@@ -47,6 +47,9 @@ size_t text_elide(FILE *out, const char *text, size_t width);
  */
 size_t text_elide_method(FILE *out, const char *text, size_t width);
 
+/* text_base_name - the end of a path that a compiler wrote, with either slash: the file without its folders. */
+const char *text_base_name(const char *path);
+
 /* text_links - reads WHEN of --links: auto, always, never. text_links_wanted: NULL is auto, which asks `out`. */
 bool text_links(const char *value, const char **when);
 bool text_links_wanted(const char *when, FILE *out);

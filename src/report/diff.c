@@ -11,7 +11,7 @@ struct key diff_key_of_text(const char *text)
     return key;
 }
 
-static struct key key_join(struct key left, struct key right)
+struct key diff_key_join(struct key left, struct key right)
 {
     return (struct key){index_mix(left.a, right.a),
                         index_mix(left.b ^ 0x5851F42D4C957F2Du, right.b)};
@@ -19,7 +19,7 @@ static struct key key_join(struct key left, struct key right)
 
 static struct key key_number(struct key left, uint64_t number)
 {
-    return key_join(left, (struct key){number, ~number});
+    return diff_key_join(left, (struct key){number, ~number});
 }
 
 static bool entry_equal(const void *context, uint32_t number, const void *key)
@@ -103,7 +103,7 @@ static void fold(struct diff_paths *p, uint32_t number)
         part == CAST ? diff_key_of_text("a cast")
         : part == SEVERAL_CALLERS
             ? diff_key_of_text("several callers")
-            : key_number(key_join(p->keys[parent], p->methods[path->method]), path->filter);
+            : key_number(diff_key_join(p->keys[parent], p->methods[path->method]), path->filter);
 }
 
 static void paths_free(struct report_diff *diff)
@@ -139,7 +139,7 @@ static int paths_make(struct diff_paths *p, const struct report_defs *d, bool ex
     p->as[REPORT_PATH_LOST] = REPORT_PATH_LOST;
     for (uint32_t i = REPORT_PATH_LOST + 1; i < d->path_count; i++) {
         const struct report_path *path = report_path(d, i);
-        struct key key = key_join(p->keys[path->parent], p->methods[path->method]);
+        struct key key = diff_key_join(p->keys[path->parent], p->methods[path->method]);
 
         if (exact)
             p->keys[i] = key_number(key_number(key, path->filter), (uint32_t)path->il);
@@ -160,15 +160,17 @@ static struct key thread_key(const struct report_defs *d, uint32_t thread)
     return t->name ? diff_key_of_text(t->name) : key_number(diff_key_of_text("thread"), t->id);
 }
 
-static struct key row_key(const struct report_defs *d, const struct report_row *row,
+static struct key row_key(const struct diff_log *log, const struct report_row *row,
                           enum report_by by, bool exact, const struct key *paths)
 {
+    const struct report_defs *d = report_sites_defs(log->sites);
     struct key key = diff_key_of_text("no frame");
+    struct report_diff_line line;
 
     switch (by) {
     case REPORT_BY_SITE:
-        key =
-            key_join(paths[row->path], diff_key_of_text(report_class(d, row->class_number)->name));
+        key = diff_key_join(paths[row->path],
+                            diff_key_of_text(report_class(d, row->class_number)->name));
         return exact ? key_number(key, (uint32_t)row->il) : key;
     case REPORT_BY_TYPE:
         return diff_key_of_text(report_class(d, row->class_number)->name);
@@ -180,6 +182,10 @@ static struct key row_key(const struct report_defs *d, const struct report_row *
         return row->path == REPORT_PATH_EMPTY
                    ? key
                    : diff_key_of_text(report_module(d, row->module)->name);
+    case REPORT_BY_LINE: /* not exact, it is one side's: diff_join_lines finds its like */
+        return diff_line_of(log, row, &line, &key)
+                   ? key_number(exact ? key : key_number(key, (uint64_t)log->side), line.line)
+                   : key;
     default:
         return thread_key(d, row->thread);
     }
@@ -221,20 +227,19 @@ static struct amount *amount_of(struct report_diff *diff, const struct key *key,
     return &diff->amounts[number * diff->logs + log];
 }
 
-static int add_log(struct report_diff *diff, const struct report_sites *sites, size_t log,
+static int add_log(struct report_diff *diff, const struct diff_log *from, size_t log,
                    enum report_by by, bool exact)
 {
-    const struct report_defs *d = report_sites_defs(sites);
     struct diff_paths *p = &diff->paths[log];
-    int err = by == REPORT_BY_SITE ? paths_make(p, d, exact) : 0;
+    int err = by == REPORT_BY_SITE ? paths_make(p, report_sites_defs(from->sites), exact) : 0;
 
-    for (size_t i = 0; !err && i < report_sites_count(sites); i++) {
+    for (size_t i = 0; !err && i < report_sites_count(from->sites); i++) {
         struct report_row row;
         struct amount *to;
         struct key key;
 
-        report_sites_row(sites, i, &row);
-        key = row_key(d, &row, by, exact, p->keys);
+        report_sites_row(from->sites, i, &row);
+        key = row_key(from, &row, by, exact, p->keys);
         to = amount_of(diff, &key, log);
         if (!to) {
             err = -ENOMEM;
@@ -252,6 +257,74 @@ static int add_log(struct report_diff *diff, const struct report_sites *sites, s
     p->keys = NULL;
     return err;
 }
+
+/* ---- rows that become one ---- */
+
+struct diff_log diff_log_of(const struct report_diff_logs sides[REPORT_DIFF_SIDES], size_t log)
+{
+    int side = log < sides[REPORT_DIFF_OLD].count ? REPORT_DIFF_OLD : REPORT_DIFF_NEW;
+    size_t number = side == REPORT_DIFF_OLD ? log : log - sides[REPORT_DIFF_OLD].count;
+
+    return (struct diff_log){&sides[side], sides[side].sites[number], side, number};
+}
+
+double diff_mean_of(const struct amount *logs, size_t count)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        sum += (double)logs[i].bytes;
+    return sum / (double)count;
+}
+
+size_t diff_row_of(const struct report_diff *diff,
+                   const struct report_diff_logs sides[REPORT_DIFF_SIDES], size_t entry,
+                   struct report_row *row)
+{
+    const struct amount *amounts = &diff->amounts[entry * diff->logs];
+    size_t log = 0;
+
+    while (amounts[log].row == REPORT_DIFF_NONE)
+        log++;
+    report_sites_row(diff_log_of(sides, log).sites, amounts[log].row, row);
+    return log;
+}
+
+void diff_take(struct report_diff *diff, size_t to, size_t from)
+{
+    struct amount *sums = &diff->amounts[to * diff->logs];
+    struct amount *more = &diff->amounts[from * diff->logs];
+
+    for (size_t i = 0; i < diff->logs; i++) {
+        sums[i].allocs += more[i].allocs;
+        sums[i].bytes += more[i].bytes;
+        sums[i].low += more[i].low;
+        sums[i].high += more[i].high;
+        if (sums[i].row == REPORT_DIFF_NONE)
+            sums[i].row = more[i].row;
+        more[i] = (struct amount){.row = REPORT_DIFF_NONE};
+    }
+}
+
+void diff_close_up(struct report_diff *diff)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < diff->count; i++) {
+        const struct amount *from = &diff->amounts[i * diff->logs];
+        bool any = false;
+
+        for (size_t log = 0; log < diff->logs; log++)
+            any = any || from[log].row != REPORT_DIFF_NONE;
+        if (!any)
+            continue;
+        memmove(&diff->amounts[kept * diff->logs], from, diff->logs * sizeof(*from));
+        diff->entries[kept++] = diff->entries[i];
+    }
+    diff->count = kept;
+}
+
+/* ---- sides ---- */
 
 /* One side of a row, from what its logs have of it. */
 static void join_side(const struct amount *logs, size_t count, struct report_diff_side *side)
@@ -331,7 +404,6 @@ int report_diff_new(const struct report_diff_logs sides[REPORT_DIFF_SIDES], enum
 {
     struct report_diff *diff = memory_zalloc(1, sizeof(*diff));
     int err = diff ? 0 : -ENOMEM;
-    size_t log = 0;
 
     *out = NULL;
     if (!err) {
@@ -340,11 +412,15 @@ int report_diff_new(const struct report_diff_logs sides[REPORT_DIFF_SIDES], enum
         diff->paths = memory_zalloc(diff->logs, sizeof(*diff->paths));
         err = diff->paths ? 0 : -ENOMEM;
     }
-    for (int side = 0; !err && side < REPORT_DIFF_SIDES; side++)
-        for (size_t i = 0; !err && i < sides[side].count; i++)
-            err = add_log(diff, sides[side].sites[i], log++, by, exact);
+    for (size_t i = 0; !err && i < diff->logs; i++) {
+        const struct diff_log log = diff_log_of(sides, i);
+
+        err = add_log(diff, &log, i, by, exact);
+    }
     if (!err && by == REPORT_BY_SITE && !exact)
         err = diff_join_inlined(diff, sides);
+    if (!err && by == REPORT_BY_LINE && !exact)
+        err = diff_join_lines(diff, sides);
     if (err) {
         report_diff_free(diff);
         return err;

@@ -4,6 +4,9 @@
  * may be of two builds of a program. Without `exact` recursion is folded, frames of awaiters and builders are passed over, and what whoever comes first makes (a static
  * constructor, the runtime's cache of casts) belongs to nobody else; with it instructions must be the same, too.
  *
+ * Lines have other numbers in another build: those of one method and type are matched in their order, so that as few
+ * bytes as possible changed. With `exact`, and within one build of the module, a line is matched by its number.
+ *
  * A side may have several logs. What they differ by among themselves is no change.
  */
 #ifndef SHADOWTRACE_REPORT_DIFF_H
@@ -27,15 +30,24 @@ struct report_change {
 
 struct report_diff;
 
+/* What report_row.line stands for. */
+struct report_diff_line {
+    uint32_t method;  /* number in defs */
+    const char *file; /* without its folders; NULL: it is not known which line of the method */
+    uint32_t line;
+};
+
 /* The logs of one side: finished report_sites of the same `by`. */
 struct report_diff_logs {
     const struct report_sites *const *sites;
     size_t count; /* 1 at least */
+    /* By line only: of the side's n-th log; false: the number stands for no line. */
+    bool (*line)(void *context, size_t log, uint32_t number, struct report_diff_line *out);
+    void *context;
 };
 
 /*
- * report_diff_new - not by line. Returns: 0 or -ENOMEM. Owns: the caller; the sides are only read, and not needed
- * after it.
+ * report_diff_new - Returns: 0 or -ENOMEM. Owns: the caller; the sides are only read, and not needed after it.
  */
 int report_diff_new(const struct report_diff_logs sides[REPORT_DIFF_SIDES], enum report_by by,
                     bool exact, struct report_diff **out);

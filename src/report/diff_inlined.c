@@ -23,43 +23,22 @@ struct shape {
     double change; /* bytes, new less old */
 };
 
-static double mean_of(const struct amount *logs, size_t count)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < count; i++)
-        sum += (double)logs[i].bytes;
-    return sum / (double)count;
-}
-
 static double change_of(const struct report_diff *diff, size_t entry,
                         const struct report_diff_logs *sides)
 {
     const struct amount *logs = &diff->amounts[entry * diff->logs];
     size_t old = sides[REPORT_DIFF_OLD].count;
 
-    return mean_of(logs + old, sides[REPORT_DIFF_NEW].count) - mean_of(logs, old);
-}
-
-static const struct report_sites *sites_of(const struct report_diff_logs *sides, size_t log)
-{
-    size_t old = sides[REPORT_DIFF_OLD].count;
-
-    return log < old ? sides[REPORT_DIFF_OLD].sites[log] : sides[REPORT_DIFF_NEW].sites[log - old];
+    return diff_mean_of(logs + old, sides[REPORT_DIFF_NEW].count) - diff_mean_of(logs, old);
 }
 
 static struct shape shape_of(const struct report_diff *diff, const struct report_diff_logs *sides,
                              size_t entry)
 {
-    const struct amount *amounts = &diff->amounts[entry * diff->logs];
     struct shape shape = {.entry = entry, .change = change_of(diff, entry, sides)};
     struct report_row row;
-    size_t log = 0;
 
-    while (amounts[log].row == REPORT_DIFF_NONE)
-        log++;
-    report_sites_row(sites_of(sides, log), amounts[log].row, &row);
-    shape.paths = &diff->paths[log];
+    shape.paths = &diff->paths[diff_row_of(diff, sides, entry, &row)];
     shape.path = shape.paths->as[row.path];
     shape.type = diff_key_of_text(report_class(shape.paths->defs, row.class_number)->name);
     for (uint32_t at = shape.path; at > REPORT_PATH_LOST; at = shape.paths->folded[at].parent)
@@ -120,21 +99,9 @@ static bool is_inlined(const struct shape *one, const struct shape *other)
     return true;
 }
 
-/* All that the logs have of `from` is also `to`'s. */
 static void take(struct report_diff *diff, struct shape *to, struct shape *from)
 {
-    struct amount *sums = &diff->amounts[to->entry * diff->logs];
-    struct amount *more = &diff->amounts[from->entry * diff->logs];
-
-    for (size_t i = 0; i < diff->logs; i++) {
-        sums[i].allocs += more[i].allocs;
-        sums[i].bytes += more[i].bytes;
-        sums[i].low += more[i].low;
-        sums[i].high += more[i].high;
-        if (sums[i].row == REPORT_DIFF_NONE)
-            sums[i].row = more[i].row;
-        more[i] = (struct amount){.row = REPORT_DIFF_NONE};
-    }
+    diff_take(diff, to->entry, from->entry);
     to->change += from->change;
     from->change = 0;
     diff->inlined++;
@@ -177,25 +144,6 @@ static void join_type(struct report_diff *diff, struct shape *rows, size_t count
         }
 }
 
-/* Entries that were joined with others are no rows any more. */
-static void close_up(struct report_diff *diff)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < diff->count; i++) {
-        const struct amount *from = &diff->amounts[i * diff->logs];
-        bool any = false;
-
-        for (size_t log = 0; log < diff->logs; log++)
-            any = any || from[log].row != REPORT_DIFF_NONE;
-        if (!any)
-            continue;
-        memmove(&diff->amounts[kept * diff->logs], from, diff->logs * sizeof(*from));
-        diff->entries[kept++] = diff->entries[i];
-    }
-    diff->count = kept;
-}
-
 int diff_join_inlined(struct report_diff *diff,
                       const struct report_diff_logs sides[REPORT_DIFF_SIDES])
 {
@@ -211,7 +159,7 @@ int diff_join_inlined(struct report_diff *diff,
             next++;
         join_type(diff, &rows[at], next - at);
     }
-    close_up(diff);
+    diff_close_up(diff);
     memory_free(rows);
     return 0;
 }

@@ -51,6 +51,38 @@ struct diff_paths {
 };
 
 struct key diff_key_of_text(const char *text);
+struct key diff_key_join(struct key left, struct key right);
+
+/* One log among those of both sides, the old ones first. */
+struct diff_log {
+    const struct report_diff_logs *among;
+    const struct report_sites *sites;
+    int side;
+    size_t number; /* in its side */
+};
+struct diff_log diff_log_of(const struct report_diff_logs sides[REPORT_DIFF_SIDES], size_t log);
+
+double diff_mean_of(const struct amount *logs, size_t count); /* bytes */
+
+/* The first log that has a row of this entry; *row is that row. */
+size_t diff_row_of(const struct report_diff *diff,
+                   const struct report_diff_logs sides[REPORT_DIFF_SIDES], size_t entry,
+                   struct report_row *row);
+
+/* diff_take - all that the logs have of `from` is also `to`'s. diff_close_up: entries so emptied are no rows any more. */
+void diff_take(struct report_diff *diff, size_t to, size_t from);
+void diff_close_up(struct report_diff *diff);
+
+/* Of rows by line, what is the same in every build: the type, and method and file if known. Returns: has it a line? */
+bool diff_line_of(const struct diff_log *log, const struct report_row *row,
+                  struct report_diff_line *line, struct key *key);
+
+/*
+ * diff_join_lines - rows by line, which are one side's each, become one where they are of the same line. Returns: 0 or
+ * -ENOMEM.
+ */
+int diff_join_lines(struct report_diff *diff,
+                    const struct report_diff_logs sides[REPORT_DIFF_SIDES]);
 
 /*
  * diff_join_inlined - rows that differ only by frames which one of them does not have, and of which one lost what the other

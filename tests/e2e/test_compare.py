@@ -1,9 +1,11 @@
-"""shadowtrace compare: what it says of real recordings, alone and side by side."""
+"""shadowtrace compare and diff: what they say of real recordings, alone and side by side."""
+import os
 import time
 
 import harness
+import test_compiler
 from control import Living
-from harness import ENVIRONMENT, HOOKS, PROGRAM, each, needs, one_line, tool, tool_json
+from harness import ENVIRONMENT, HOOKS, PROGRAM, each, needs, one_line, run, tool, tool_json
 
 
 @needs('Threads')
@@ -46,7 +48,7 @@ def test_both_kinds_of_hooks_side_by_side(t):
 @needs('KnownAllocs', 'Hello')
 def test_two_recordings_of_one_program_do_not_differ_where_it_allocates(t):
     logs = [t.record(PROGRAM.command('KnownAllocs'), hooks=hooks).path for hooks in HOOKS]
-    for by in 'site', 'type', 'method':
+    for by in 'site', 'type', 'method', 'line':
         d = tool_json('diff', '--format=json', '--by', by, '--type', 'Known.*', *logs)
         t.equal((d['changed'], d['change']), (0, {'allocs': 0, 'bytes': 0}), by)
         t.true(d['same'] > 3, 'by %s: %d are the same' % (by, d['same']))
@@ -54,6 +56,60 @@ def test_two_recordings_of_one_program_do_not_differ_where_it_allocates(t):
     d = tool_json('diff', '--format=json', logs[0], other)
     t.equal(sum(row['bytes'] for row in d['rows']), d['change']['bytes'], 'sum of the changes')
     t.equal(d['change']['bytes'], d['new']['bytes'] - d['old']['bytes'], 'change')
+
+
+SOURCE = '''
+public class Item { public long a, b; }
+
+public static class Shop
+{
+    static object[] kept = new object[64];
+
+    public static void Main()
+    {
+        for (int i = 0; i < 2000; i++)
+        {
+            kept[i % 8] = new Item();
+            kept[8 + i % 8] = new byte[100];
+            kept[16 + i % 8] = new byte[40];
+            kept[24 + i % 8] = new Item();
+        }
+    }
+}
+'''
+CHANGED = (SOURCE.replace('\npublic class', '\n// Written above\n// all the rest.\npublic class')
+           .replace('kept[8 +', 'if (i == 2000)\n                return;\n            kept[8 +').replace('byte[100]', 'byte[140]'))
+
+
+def build(t, name, source):
+    csc, references = test_compiler.compiler()
+    os.makedirs(t.path(name))
+    made, text = t.path(name, 'shop.dll'), t.path(name, 'Shop.cs')
+    with open(text, 'w', encoding='utf-8') as file:
+        file.write(source)
+    result = run(['dotnet', csc, '-nologo', '-noconfig', '-optimize', '-debug:portable', '-out:' + made, text] + ['-r:' + r for r in references])
+    t.equal(result.status, 0, str(result))
+    return ['dotnet', 'exec', '--runtimeconfig', PROGRAM.command('Hello')[-1].replace('.dll', '.runtimeconfig.json'), made]
+
+
+@needs('Hello')
+def test_of_two_builds_the_line_that_changed_is_first(t):
+    """Every line of the newer one has another number; in one of them an array is 40 bytes longer."""
+    old, new = build(t, 'old', SOURCE), build(t, 'new', CHANGED)
+    logs = [t.record(command, check=0).path for command in (old, old, new)]
+    line = next(n for n, text in enumerate(CHANGED.splitlines(), 1) if 'byte[140]' in text)
+    for sides in [logs[0], logs[2]], logs[:2] + ['--'] + logs[2:]:
+        d = tool_json('diff', '--format=json', '--by=line', *sides)
+        first = d['rows'][0]
+        t.equal((first['method'], os.path.basename(first['file']), first['line'], first['type']), ('Shop.Main()', 'Shop.cs', line, 'System.Byte[]'))
+        t.equal((first['bytes'], first['allocs'], first['certain']), (80000, 0, True), first)
+        t.equal([row for row in d['rows'][1:] if row['method'] == 'Shop.Main()'], [], 'lines that only moved')
+        t.true(d['same'] > 3, d['same'])
+    exact = tool_json('diff', '--format=json', '--by=line', '--exact', logs[0], logs[2])['rows']
+    t.equal(len([row for row in exact if row['method'] == 'Shop.Main()']), 8, 'by their numbers all four are gone, and four are new')
+    text = tool('diff', '--by=line', logs[0], logs[2])
+    t.equal(text.errors, '', str(text))
+    t.true('  Shop.cs:%d  Shop.Main()  System.Byte[]' % line in text.text, str(text))
 
 
 @needs('KnownAllocs')

@@ -159,10 +159,12 @@ def test_two_runs_of_a_server_hardly_differ(t):
     runs = [t.record(command + more, cwd=t.folder).path for more in ([], [], ['--pad', '200'])]
     shown = lambda text: int(next(line for line in text.splitlines() if line.startswith('Shown: ')).split()[1])
     rows = shown(tool('diff', runs[0], runs[1]).text)
+    lines = shown(tool('diff', '--by=line', runs[0], runs[1]).text)
     physical = tool_json('diff', '--format=json', '--physical', '--exact', runs[0], runs[1])['changed']
     logical = tool_json('diff', '--format=json', runs[0], runs[1])['changed']
     t.true(rows <= 10, 'two runs of one build: %d rows of %d' % (rows, logical))
-    t.note('%d rows shown, %d changed, by the machine\'s stacks %d' % (rows, logical, physical))
+    t.true(lines <= 10, 'two runs of one build: %d lines' % lines)
+    t.note('%d rows shown, %d lines, %d changed, by the machine\'s stacks %d' % (rows, lines, logical, physical))
     with open(os.path.join(PROGRAMS, 'WebServer', 'Program.cs'), encoding='utf-8') as file:
         line = next(n for n, text in enumerate(file, 1) if 'PadRight' in text)
     for sides in [runs[0], runs[2]], runs[:2] + ['--'] + runs[2:]:
@@ -170,6 +172,8 @@ def test_two_runs_of_a_server_hardly_differ(t):
         first = d['rows'][0]
         at = next(x['line'] for x, name in zip(first['stack_lines'], first['stack']) if x and name.startswith('WebServer.'))
         t.equal((at, first['type'], first['certain']), (line, 'System.String', True), first)
+        by_line = tool_json('diff', '--format=json', '--by=line', *sides)['rows'][0]
+        t.equal((by_line['line'], by_line['type'], by_line['certain']), (line, 'System.String', True), by_line)
     rows = shown(tool('diff', *sides).text)
     t.true(d['noise'] > 0, 'nothing within the noise')  # longer answers change more rows than one
     t.note('of one line: %d rows, %d of noise' % (rows, d['noise']))

@@ -208,7 +208,8 @@ static void diff(struct memory *m, enum report_by by)
     report_problems_init(&problems);
     if (report_sites_new(by, &all, &problems, &sites) == 0) {
         const struct report_sites *const one = sites;
-        const struct report_diff_logs sides[REPORT_DIFF_SIDES] = {{&one, 1}, {&one, 1}};
+        const struct report_diff_logs sides[REPORT_DIFF_SIDES] = {{.sites = &one, .count = 1},
+                                                                  {.sites = &one, .count = 1}};
         struct report_diff_sum sum;
 
         (void)report_sites_read_lines(sites, lines, "fuzz");

@@ -13,6 +13,9 @@ static void text_is_as_expected(void **state)
     expect_ran(DIFF("--by=type", OLD, NEW), CLI_OK, FIXTURES "newer.diff-type.txt");
     expect_ran(DIFF("--exact", OLD, NEW), CLI_OK, FIXTURES "newer.diff-exact.txt");
     expect_ran(DIFF(OLD, FIXTURES "sampled.ndjson"), CLI_OK, FIXTURES "sampled.diff.txt");
+    expect_ran(DIFF("--by=line", "--symbols=tests/fuzz/corpus/symbols", FIXTURES "lines.ndjson",
+                    FIXTURES "lines-newer.ndjson"),
+               CLI_OK, FIXTURES "lines.diff-line.txt");
 }
 
 static void json_is_as_expected(void **state)
@@ -23,12 +26,12 @@ static void json_is_as_expected(void **state)
 
 static void every_json_is_json_that_adds_up(void **state)
 {
-    static const char *const keys[] = {"site", "type", "method", "thread", "module"};
+    static const char *const keys[] = {"site", "type", "method", "thread", "module", "line"};
     static const char *const logs[] = {"small", "newer", "mismatch", "sites", "inline", "damaged"};
     char path[100];
 
     (void)state;
-    for (size_t i = 0; i < 5; i++)
+    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
         for (size_t k = 0; k < 6; k++) {
             json_int_t sum = 0;
             struct ran ran;
@@ -71,6 +74,18 @@ static void small_changes_can_be_left_out(void **state)
     free(ran.out);
 }
 
+static void modules_without_lines_are_named(void **state)
+{
+    struct ran ran = DIFF("--by=line", OLD, OLD);
+
+    (void)state;
+    assert_non_null(strstr(ran.err, "IL offsets instead of lines: "));
+    free(ran.out);
+    ran = DIFF(OLD, OLD);
+    assert_string_equal(ran.err, "");
+    free(ran.out);
+}
+
 static void wrong_arguments_are_one_clear_line(void **state)
 {
     (void)state;
@@ -78,7 +93,7 @@ static void wrong_arguments_are_one_clear_line(void **state)
     expect_complaint(DIFF(OLD), CLI_USAGE, "two logs are wanted: OLD NEW");
     expect_complaint(DIFF("a", "b", "c"), CLI_USAGE, "two logs are wanted: OLD NEW");
     expect_complaint(DIFF("-", "-"), CLI_USAGE, "standard input holds one log");
-    expect_complaint(DIFF("--by=line", OLD, NEW), CLI_USAGE, "--by cannot be \"line\"");
+    expect_complaint(DIFF("--by=frame", OLD, NEW), CLI_USAGE, "--by cannot be \"frame\"");
     expect_complaint(DIFF("--jobs=0", OLD, NEW), CLI_USAGE, "--jobs cannot be \"0\"");
     expect_complaint(DIFF(OLD, "/nowhere/log"), CLI_IO, "cannot read /nowhere/log");
     expect_complaint(DIFF(FIXTURES "version2.ndjson", NEW), CLI_IO, "log version 2");
@@ -94,6 +109,7 @@ int main(void)
         cmocka_unit_test(every_json_is_json_that_adds_up),
         cmocka_unit_test(a_log_does_not_differ_from_itself),
         cmocka_unit_test(small_changes_can_be_left_out),
+        cmocka_unit_test(modules_without_lines_are_named),
         cmocka_unit_test(wrong_arguments_are_one_clear_line),
     };
 

@@ -22,6 +22,8 @@ static void text_is_as_expected(void **state)
                FIXTURES "sites.report-thread.txt");
     expect_ran(REPORT("--by=module", "--type=*String", FIXTURES "small.ndjson"), CLI_OK,
                FIXTURES "small.report-module.txt");
+    expect_ran(REPORT("--by=line", "--symbols=tests/fuzz/corpus/symbols", FIXTURES "lines.ndjson"),
+               CLI_OK, FIXTURES "lines.report-line.txt");
 }
 
 static void json_is_as_expected(void **state)
@@ -65,12 +67,12 @@ static void marks_cut_a_report(void **state)
 
 static void every_json_is_json(void **state)
 {
-    static const char *const keys[] = {"site", "type", "method", "thread", "module"};
+    static const char *const keys[] = {"site", "type", "method", "thread", "module", "line"};
     static const char *const logs[] = {"small",   "mismatch", "sites",
                                        "sampled", "inline",   "damaged"};
 
     (void)state;
-    for (size_t i = 0; i < 5; i++)
+    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
         for (size_t k = 0; k < 6; k++) {
             char path[100];
             struct ran ran;

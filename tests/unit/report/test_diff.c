@@ -29,6 +29,26 @@ static struct report_problems problems;
 static struct report_sites *sides[REPORT_DIFF_SIDES];
 static struct report_diff *diff;
 
+/*
+ * Lines without symbols: of a path's method its IL offset is the line, in File.cs; an offset of 99 is one of the method's
+ * lines, nobody knows which; beyond that there is none. The number of a line: method (number in defs), then the offset.
+ */
+static uint32_t line_number(void *context, uint32_t path, int32_t il)
+{
+    const struct report_defs *d = report_sites_defs(context);
+
+    return path == REPORT_PATH_EMPTY || il > 99 ? 0
+                                                : report_path(d, path)->method * 100 + (uint32_t)il;
+}
+
+static bool line_of(void *context, size_t log, uint32_t number, struct report_diff_line *out)
+{
+    (void)context, (void)log;
+    *out = (struct report_diff_line){number / 100, number % 100 == 99 ? NULL : "File.cs",
+                                     number % 100};
+    return number;
+}
+
 static struct report_sites *sites_of(const char *text, enum report_by by)
 {
     static const struct report_filter none = {0};
@@ -38,14 +58,15 @@ static struct report_sites *sites_of(const char *text, enum report_by by)
 
     assert_int_equal(report_sites_new(by, &none, &problems, &sites), 0);
     assert_int_equal(report_sites_read_lines(sites, lines, "memory"), 0);
+    report_sites_lines(sites, line_number, sites);
     assert_int_equal(report_sites_finish(sites), 0);
     report_lines_free(lines);
     return sites;
 }
 
 static const struct report_diff_logs one_each[REPORT_DIFF_SIDES] = {
-    {(const struct report_sites *const *)&sides[0], 1},
-    {(const struct report_sites *const *)&sides[1], 1}};
+    {(const struct report_sites *const *)&sides[0], 1, line_of, NULL},
+    {(const struct report_sites *const *)&sides[1], 1, line_of, NULL}};
 
 static void compare(const char *old, const char *new, enum report_by by, bool exact)
 {
@@ -183,19 +204,22 @@ static void a_change_within_the_sampling_is_not_certain(void **state)
 #define A_OF(bytes) HEADER THREAD CLASS(1, "A") ALLOC(1, bytes, 0, 0)
 
 /* Of a side's logs, the bytes of one row. */
-static void several(const char *old, const char *old_too, const char *new)
+static void several_by(const char *old, const char *old_too, const char *new, enum report_by by)
 {
-    struct report_sites *logs[3] = {sites_of(old, REPORT_BY_TYPE),
-                                    sites_of(old_too, REPORT_BY_TYPE),
-                                    sites_of(new, REPORT_BY_TYPE)};
+    struct report_sites *logs[3] = {sites_of(old, by), sites_of(old_too, by), sites_of(new, by)};
     const struct report_diff_logs of[REPORT_DIFF_SIDES] = {
-        {(const struct report_sites *const *)logs, 2},
-        {(const struct report_sites *const *)logs + 2, 1}};
+        {(const struct report_sites *const *)logs, 2, line_of, NULL},
+        {(const struct report_sites *const *)logs + 2, 1, line_of, NULL}};
 
     report_diff_free(diff);
-    assert_int_equal(report_diff_new(of, REPORT_BY_TYPE, false, &diff), 0);
+    assert_int_equal(report_diff_new(of, by, false, &diff), 0);
     for (int i = 0; i < 3; i++)
         report_sites_free(logs[i]);
+}
+
+static void several(const char *old, const char *old_too, const char *new)
+{
+    several_by(old, old_too, new, REPORT_BY_TYPE);
 }
 
 static void what_the_logs_of_one_side_differ_by_is_no_change(void **state)
@@ -241,20 +265,129 @@ static void a_static_constructor_belongs_to_nobody(void **state)
     assert_int_equal(report_diff_count(diff), 1);
 }
 
-static void running_out_of_memory_is_said(void **state)
+/* One method whose module is of this build; what is at an offset of its node 1 is at that line, see line_number. */
+#define BUILD(mvid) \
+    HEADER THREAD CLASS(1, "A") CLASS( \
+        2, \
+        "B") "{\"kind\":\"module\",\"id\":1,\"name\":\"m\",\"path\":\"/m.dll\",\"mvid\":\"" mvid \
+             "\"}\n" \
+             "{\"kind\":\"method\",\"id\":1,\"name\":\"M()\",\"module\":1}\n" NODE(1, 0, 1, 0)
+
+static void expect_lines(size_t index, uint32_t old, uint32_t new)
+{
+    const struct report_change *c = report_diff_change(diff, index);
+    const uint32_t expected[REPORT_DIFF_SIDES] = {old, new};
+    struct report_row row;
+
+    for (int side = 0; side < REPORT_DIFF_SIDES; side++) {
+        if (c->side[side].row == REPORT_DIFF_NONE) {
+            assert_int_equal(expected[side], 0);
+            continue;
+        }
+        report_sites_row(sides[side], c->side[side].row, &row);
+        assert_int_equal(row.line % 100, expected[side]);
+    }
+}
+
+/* Two lines were written above all of them, and a third line into their middle, which allocates, too. */
+static void a_line_that_moved_is_the_same_line(void **state)
+{
+    (void)state;
+    compare(BUILD("old") ALLOC(1, 800, 1, 3) ALLOC(1, 160, 1, 4) ALLOC(2, 24, 1, 4)
+                ALLOC(1, 400, 1, 5),
+            BUILD("new") ALLOC(1, 800, 1, 5) ALLOC(1, 16, 1, 6) ALLOC(1, 192, 1, 7)
+                ALLOC(2, 24, 1, 7) ALLOC(1, 400, 1, 8),
+            REPORT_BY_LINE, false);
+    assert_int_equal(report_diff_count(diff), 5);
+    expect_change(0, 160, 192);
+    expect_lines(0, 4, 7);
+    expect_change(1, 0, 16);
+    expect_change(2, 800, 800);
+    expect_lines(2, 3, 5);
+    expect_change(3, 400, 400);
+    expect_lines(3, 5, 8);
+    expect_change(4, 24, 24);
+}
+
+/* The cheaper way leaves both of the small ones without the other; of equal ones the line that stayed is matched. */
+static void lines_are_matched_so_that_least_changed(void **state)
+{
+    (void)state;
+    compare(BUILD("old") ALLOC(1, 104, 1, 3) ALLOC(1, 5000, 1, 9),
+            BUILD("new") ALLOC(1, 5000, 1, 4) ALLOC(1, 80, 1, 9), REPORT_BY_LINE, false);
+    assert_int_equal(report_diff_count(diff), 3);
+    expect_change(0, 104, 0);
+    expect_change(1, 0, 80);
+    expect_change(2, 5000, 5000);
+    assert_int_equal(teardown(state) | setup(state), 0);
+    compare(BUILD("old") ALLOC(1, 24, 1, 3) ALLOC(1, 24, 1, 7), BUILD("new") ALLOC(1, 24, 1, 3),
+            REPORT_BY_LINE, false);
+    expect_change(0, 24, 0);
+    expect_lines(0, 7, 0);
+}
+
+static void lines_of_one_build_are_matched_by_their_numbers(void **state)
+{
+    (void)state;
+    for (int exact = 0; exact < 2; exact++) {
+        if (exact)
+            assert_int_equal(teardown(state) | setup(state), 0);
+        compare(BUILD("same") ALLOC(1, 800, 1, 3) ALLOC(1, 64, 1, 8),
+                exact ? BUILD("other") ALLOC(1, 800, 1, 5) ALLOC(1, 64, 1, 8)
+                      : BUILD("same") ALLOC(1, 800, 1, 5) ALLOC(1, 64, 1, 8),
+                REPORT_BY_LINE, exact);
+        assert_int_equal(report_diff_count(diff), 3);
+        expect_lines(2, 8, 8);
+        expect_change(2, 64, 64);
+    }
+}
+
+static void what_has_no_line_is_matched_by_method_and_type(void **state)
+{
+    (void)state;
+    compare(BUILD("old") ALLOC(1, 24, 1, 99) ALLOC(1, 32, 0, 0) ALLOC(2, 40, 1, 120),
+            BUILD("new") ALLOC(1, 24, 1, 99) ALLOC(1, 32, 0, 0) ALLOC(2, 48, 1, 150),
+            REPORT_BY_LINE, false);
+    assert_int_equal(report_diff_count(diff), 3);
+    expect_change(0, 40, 48);
+    expect_change(1, 32, 32);
+    expect_change(2, 24, 24);
+}
+
+/* The first side's logs differ in that line, by 40 bytes. */
+static void of_lines_too_the_noise_of_one_side_is_no_change(void **state)
+{
+    (void)state;
+    several_by(BUILD("old") ALLOC(1, 400, 1, 3), BUILD("old") ALLOC(1, 440, 1, 3),
+               BUILD("new") ALLOC(1, 464, 1, 4), REPORT_BY_LINE);
+    assert_int_equal(report_diff_count(diff), 1);
+    expect_change(0, 420, 464);
+    assert_false(report_change_certain(report_diff_change(diff, 0)));
+    several_by(BUILD("old") ALLOC(1, 400, 1, 3), BUILD("old") ALLOC(1, 440, 1, 3),
+               BUILD("new") ALLOC(1, 488, 1, 4), REPORT_BY_LINE);
+    assert_true(report_change_certain(report_diff_change(diff, 0)));
+}
+
+static void memory_runs_out(enum report_by by)
 {
     int err = -ENOMEM;
 
-    (void)state;
-    sides[0] = sites_of(HEADER THREAD CLASS(1, "A") ALLOC(1, 24, 0, 0), REPORT_BY_SITE);
-    sides[1] = sites_of(HEADER, REPORT_BY_SITE);
+    sides[0] = sites_of(BUILD("old") ALLOC(1, 24, 0, 0) ALLOC(1, 24, 1, 4), by);
+    sides[1] = sites_of(BUILD("new") ALLOC(1, 24, 1, 5), by);
     for (long n = 0; err; n++) {
         memory_fail_after(n);
-        err = report_diff_new(one_each, REPORT_BY_SITE, false, &diff);
+        err = report_diff_new(one_each, by, false, &diff);
         memory_fail_after(-1);
         assert_true(err == 0 || err == -ENOMEM);
         assert_true(n < 100 && (err == 0) == (diff != NULL));
     }
+}
+
+static void running_out_of_memory_is_said(void **state)
+{
+    memory_runs_out(REPORT_BY_SITE);
+    assert_int_equal(teardown(state) | setup(state), 0);
+    memory_runs_out(REPORT_BY_LINE);
 }
 
 int main(void)
@@ -270,6 +403,11 @@ int main(void)
         T(what_the_logs_of_one_side_differ_by_is_no_change),
         T(recursion_is_folded),
         T(a_static_constructor_belongs_to_nobody),
+        T(a_line_that_moved_is_the_same_line),
+        T(lines_are_matched_so_that_least_changed),
+        T(lines_of_one_build_are_matched_by_their_numbers),
+        T(what_has_no_line_is_matched_by_method_and_type),
+        T(of_lines_too_the_noise_of_one_side_is_no_change),
         T(running_out_of_memory_is_said),
     };
 
