@@ -2,7 +2,9 @@
 import contextlib
 import json
 import os
+import select
 import socket
+import time
 
 import harness
 from harness import PATIENCE
@@ -75,6 +77,42 @@ class Living:
 
     def client(self):
         return Client(self.pid or self.wait())
+
+    def ticks(self, lines=3):
+        """Until a program that says at intervals how far it is has said so again; not what waited to be read."""
+        out = self.process.stdout
+        while select.select([out], [], [], 0)[0] and os.read(out.fileno(), 1 << 16):
+            pass
+        for _ in range(lines):
+            said = harness.until(lambda: select.select([out], [], [], 1)[0] and os.read(out.fileno(), 1 << 16), 'a line')
+            if not said:
+                raise AssertionError('the program has ended')
+
+    def writes(self, more=1000):
+        """Until so many allocations that are made from now on are in the file of the log."""
+        now, found, rest = time.monotonic_ns(), 0, b''
+        with open(self.path, 'rb') as file:
+            first = harness.until(file.readline, 'the first line of the log')
+            while not first.endswith(b'\n'):
+                first += file.readline()
+            since = now - json.loads(first)['clock']
+            file.seek(0, os.SEEK_END)
+
+            def enough():
+                nonlocal found, rest
+                *lines, rest = (rest + file.read()).split(b'\n')
+                found += sum(line.startswith(b'{"kind":"alloc"') and json.loads(line)['t'] >= since for line in lines)
+                return found >= more
+
+            harness.until(enough, lambda: '%d allocations in the log; %d are' % (more, found))
+
+    def says(self, text, times=1):
+        """Until a text is in the file of the log so many times."""
+        def found():
+            with open(self.path, 'rb') as file:
+                return file.read().count(text) >= times
+
+        harness.until(found, '%d times %r in the log' % (times, text))
 
     @property
     def log(self):
