@@ -3,7 +3,9 @@ import contextlib
 import json
 import os
 import select
+import signal
 import socket
+import threading
 import time
 
 import harness
@@ -14,6 +16,56 @@ def folder(runtime=None):
     """Of sockets; runtime: instead of the user's XDG_RUNTIME_DIR."""
     runtime = runtime or os.environ.get('XDG_RUNTIME_DIR')
     return os.path.join(runtime, 'shadowtrace') if runtime else '/tmp/shadowtrace-%d' % os.geteuid()
+
+
+def children(pid):
+    try:
+        with open('/proc/%d/task/%d/children' % (pid, pid), encoding='ascii') as file:
+            return [int(child) for child in file.read().split()]
+    except OSError:
+        return []
+
+
+def queued(pid):
+    """How long those threads of a process that write its log could have run and were not let, seconds."""
+    total = 0
+    with contextlib.suppress(OSError):
+        for task in os.listdir('/proc/%d/task' % pid):
+            with open('/proc/%d/task/%s/comm' % (pid, task), encoding='utf-8') as name, \
+                    open('/proc/%d/task/%s/schedstat' % (pid, task), encoding='ascii') as waited:
+                if name.read().startswith('shadowtrace-'):
+                    total += int(waited.read().split()[1])
+    return total / 1e9
+
+
+class Said:
+    """
+    What Ticker says, read beside the test, until it is killed. What is `old` by then is a second older than the time that
+    the tracer stood in the queue of the processors: nobody can write while he does not run.
+    """
+
+    OLD = 1.0
+
+    def __init__(self, process):
+        self.process, self.pid, self.lines, self.killed = process, None, [], None
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.pid = self.pid or next(iter(children(self.process.pid)), None)
+            self.lines.append((time.monotonic(), int(line), queued(self.pid)))
+
+    def kill(self):
+        """SIGKILL, as soon as it is noted when."""
+        self.killed = time.monotonic(), queued(self.pid)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+
+    def old(self, than=OLD):
+        """The lines that are older than so many seconds, at the kill or now: [(when, number, …)]."""
+        when, waited = self.killed or (time.monotonic(), queued(self.pid) if self.pid else 0)
+        return [line for line in self.lines if when - line[0] - (waited - line[2]) >= than]
 
 
 class Client:
@@ -122,10 +174,10 @@ class Living:
     def log_so_far(self):
         return harness.Log(self.path, cut=True)
 
-    def end(self, signal=15):
+    def end(self, number=signal.SIGTERM):
         """Ends the program in order; the exit status of record."""
         with contextlib.suppress(ProcessLookupError):
-            os.kill(self.pid, signal)
+            os.kill(self.pid, number)
         out, err = self.process.communicate(timeout=PATIENCE)
         self.err = err.decode(errors='replace')
         self.out = out.decode(errors='replace')

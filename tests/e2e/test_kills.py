@@ -12,21 +12,20 @@ import random
 import re
 import signal
 import subprocess
-import threading
 import time
 
-from harness import ENVIRONMENT, PROGRAM, TOOL, early, needs, run, tool
+from control import Said, children
+from harness import ENDLESS, ENVIRONMENT, PATIENCE, PROGRAM, TOOL, early, needs, run, tool, until
 
 KILLS = int(os.environ.get('SHADOWTRACE_KILLS', 12))
 AT_ONCE = 4
-OLD = 1.0  # seconds: what is older may not be missing
 
 LOGS = {
     'events': [],
     'sites': ['--log', 'sites'],
     'calls': ['--events', 'calls', '--calls', 'Ticker.*'],
     'values': ['--args', 'Ticker.Program.Make*'],
-    'samples': ['--profile'],
+    'samples': ['--profile', '100'],
     'families': ['--events', 'threads,modules,classes,jit,gc,suspend,transitions'],
 }
 VICTIMS = 'program', 'record', 'both'
@@ -96,14 +95,6 @@ def latest(lines):
     return json.loads(lines[0])['clock'] + max((int(t.group(1)) for t in times if t), default=0)
 
 
-def children(pid):
-    try:
-        with open('/proc/%d/task/%d/children' % (pid, pid), encoding='ascii') as file:
-            return [int(child) for child in file.read().split()]
-    except OSError:
-        return []
-
-
 def kill(pid):
     try:
         os.kill(pid, signal.SIGKILL)
@@ -112,32 +103,28 @@ def kill(pid):
 
 
 def recorded(path, options, environment, victim, after):
-    """Killed so long after its first word, or (below 0) after its start; what it said when, and when it was killed."""
-    process = subprocess.Popen([TOOL, 'record', '-o', path] + options + ['--'] + PROGRAM.command('Ticker'),
+    """Killed when its first word is so old, or (below 0) so long after its start; what it said."""
+    process = subprocess.Popen([TOOL, 'record', '-o', path] + options + ['--'] + PROGRAM.command('Ticker') + ENDLESS,
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
-    said = []
-    reader = threading.Thread(target=lambda: said.extend((time.monotonic(), int(line)) for line in process.stdout),
-                              daemon=True)
-    reader.start()
+    said = Said(process)
     if after >= 0:
-        until = time.monotonic() + 60
-        while not said and time.monotonic() < until:
-            time.sleep(0.01)
-    time.sleep(abs(after))
-    program = children(process.pid)
+        until(lambda: said.old(after), 'the first word')
+    else:
+        time.sleep(-after)
+    said.pid = said.pid or next(iter(children(process.pid)), None)
     if victim != 'program':
         kill(process.pid)
         if victim == 'record':  # the program goes on, and its log with it
             time.sleep(0.3)
-    for pid in program:
-        kill(pid)
-    killed = time.monotonic()
-    kill(process.pid) if not program else None  # it had not started yet
-    process.wait(60)
-    reader.join(60)
+    if said.pid:
+        said.kill()
+    else:
+        kill(process.pid)  # it had not started yet
+    process.wait(PATIENCE)
+    said.reader.join(PATIENCE)
     process.stderr.close()
     process.stdout.close()
-    return said, killed
+    return said
 
 
 def one(t, number, environment):
@@ -148,21 +135,22 @@ def one(t, number, environment):
     after = chosen.uniform(1.0, 3.0) if chosen.random() < 0.7 else -chosen.uniform(0.02, 2.0)
     path = t.path('%d.ndjson%s' % (number, '.zst' if packed else ''))
     t.unchecked.add(path)
-    said, killed = recorded(path, LOGS[kind] + (['--compress'] if packed else []), environment, victim, after)
+    said = recorded(path, LOGS[kind] + (['--compress'] if packed else []), environment, victim, after)
     what = '%d: %s%s, %s killed after %.2f s' % (number, kind, ' packed' if packed else '', victim, after)
     if not os.path.exists(path) or not os.path.getsize(path):
-        t.true(not said, '%s: no log' % what)
+        t.true(not said.lines, '%s: no log' % what)
         return 0
     lines = lines_of(path)
     result = tool('validate', path)
     t.equal(result.status, 0, '%s\n%s' % (what, result))
-    certain = max([n for when, n in said if when <= killed - OLD], default=0)
+    old = said.old()
+    certain = old[-1][1] if old else 0
     found = ticks(kind, lines)
     if found is not None:
         t.true(found >= certain, '%s: %d ticks in the log, %d were a second old' % (what, found, certain))
-    elif certain:
-        t.true(latest(lines) >= (killed - OLD) * 1e9,
-               '%s: the last line is %.2f s old' % (what, killed - latest(lines) / 1e9))
+    elif len(old) > 3:  # of what happens now and then, something between two words
+        t.true(latest(lines) >= old[-4][0] * 1e9,
+               '%s: the last line is %.2f s old' % (what, said.killed[0] - latest(lines) / 1e9))
     return certain
 
 

@@ -9,7 +9,8 @@ import signal
 import subprocess
 import time
 
-from harness import ENVIRONMENT, HOOKS, PROGRAM, TOOL, each, needs, one_line, run, tool, tool_json
+from control import Living, Said
+from harness import ENDLESS, ENVIRONMENT, HOOKS, PATIENCE, PROGRAM, TOOL, each, needs, one_line, run, tool, tool_json, until
 from logfile import Log
 
 
@@ -119,22 +120,15 @@ def kill_while_ticking(t, hooks, *options):
     """Kills the program with -9 while it ticks; the log, and what was certain a second before."""
     path = t.path('killed.ndjson')
     process = t.start([TOOL, 'record', '-o', path] + (['--hooks', hooks] if hooks else []) + list(options) + ['--'] +
-                      PROGRAM.command('Ticker') + ['--threads', '2'], stdin=subprocess.DEVNULL)
-    said = []
-    end = time.monotonic() + 2.8
-    while time.monotonic() < end:
-        line = process.stdout.readline()
-        if not line:
-            raise AssertionError('it ended: %r' % process.stderr.read())
-        said.append((time.monotonic(), int(line)))
-    with open('/proc/%d/task/%d/children' % (process.pid, process.pid), encoding='ascii') as file:
-        pid = int(file.read().split()[0])
-    killed = time.monotonic()
-    os.kill(pid, signal.SIGKILL)
-    out, err = process.communicate(timeout=60)
+                      PROGRAM.command('Ticker') + ENDLESS + ['--threads', '2'], stdin=subprocess.DEVNULL)
+    said = Said(process)
+    until(lambda: said.old() and said.old()[-1][1] > 10_000, lambda: 'many ticks that are a second old: %s' % said.lines[-1:])
+    said.kill()
+    process.wait(PATIENCE)
+    said.reader.join(PATIENCE)
+    err = process.stderr.read()
     t.equal(process.returncode, 128 + 9, 'exit status: %r' % err)
-    certain = max(number for when, number in said if when <= killed - 1.0)
-    t.true(certain > 10_000, 'only %d ticks' % certain)
+    certain = said.old()[-1][1]
     return path, certain, err.decode()
 
 
