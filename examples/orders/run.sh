@@ -24,4 +24,9 @@ for expected in "Order 1000" "Line 3000" "Line[] 1000"; do
     found=$(count "${expected% *}")
     [ "$found" = "${expected##* }" ] || { echo "${expected% *}: $found instead of ${expected##* }" >&2; exit 1; }
 done
+largest=$("$build/shadowtrace" report --format=json --method 'Program.*' "$log" |
+    jq -r '. as $r | $r.stacks[.rows[0].stack] | recurse($r.stacks[.parent // empty]) | $r.frames[.frame].method')
+[ "$largest" = "Program.MakeLine(System.Int32)
+Program.MakeOrder(System.Int32)
+Program.Main()" ] || { echo "the largest row's stack: $largest" >&2; exit 1; }
 echo "exactly as written: 1,000 Order, 3,000 Line, 1,000 Line[]"

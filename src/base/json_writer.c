@@ -112,7 +112,12 @@ void jw_raw(struct json_writer *w, const char *key, const char *json)
     if (json)
         buffer_text(&w->text, json);
     else
-        w->text.failed = 1;
+        jw_fail(w);
+}
+
+void jw_fail(struct json_writer *w)
+{
+    w->text.failed = 1;
 }
 
 void jw_line(struct json_writer *w, int indent)

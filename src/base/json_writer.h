@@ -47,7 +47,9 @@ void jw_number(struct json_writer *w, const char *key, const char *format, ...)
 void jw_bool(struct json_writer *w, const char *key, bool value);
 void jw_null(struct json_writer *w, const char *key);
 void jw_raw(struct json_writer *w, const char *key,
-            const char *json); /* is JSON already; NULL: fails */
+            const char *json); /* is JSON already; NULL: as jw_fail */
+
+void jw_fail(struct json_writer *w); /* what was to come cannot be had, for want of memory */
 
 /* The next value begins a line, behind that many spaces. */
 void jw_line(struct json_writer *w, int indent);

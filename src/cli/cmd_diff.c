@@ -29,7 +29,7 @@ struct diff_args {
     struct report_filter filter;
     enum report_by by;
     uint64_t top, depth, min_bytes;
-    bool top_given, min_given, no_lines, wide, exact, physical;
+    bool top_given, depth_given, min_given, no_lines, wide, exact, physical;
     struct reading_symbols symbols;
 };
 
@@ -80,6 +80,7 @@ static bool take(struct diff_args *a, int option, const char *value)
         a->top_given = true;
         return text_parse(value, UINT64_MAX, &a->top);
     case OPT_DEPTH:
+        a->depth_given = true;
         return text_parse(value, UINT64_MAX, &a->depth);
     case OPT_MIN_BYTES:
         a->min_given = true;
@@ -286,6 +287,8 @@ static int diff_run(int argc, char **argv, FILE *out)
         return CLI_USAGE;
     if (a.format == READING_JSON && !a.top_given)
         a.top = 0;
+    if (a.format == READING_JSON && !a.depth_given)
+        a.depth = 0;
     return diff(&a, &sides, out);
 }
 

@@ -16,9 +16,10 @@ struct report_args {
     struct print_report print;
     struct report_filter filter;
     struct reading_options reading;
-    bool folded, top_given, no_lines, physical;
+    bool folded, top_given, depth_given, inline_stacks, no_lines, physical;
     const char *links;
     struct line_rows rows;
+    struct report_stacks tables;
     struct reading_symbols symbols;
 };
 
@@ -43,6 +44,7 @@ enum {
     OPT_FROM,
     OPT_TO,
     OPT_STEADY,
+    OPT_INLINE_STACKS,
 };
 
 static const struct option options[] = {
@@ -66,6 +68,7 @@ static const struct option options[] = {
     {"from", required_argument, NULL, OPT_FROM},
     {"to", required_argument, NULL, OPT_TO},
     {"steady", no_argument, NULL, OPT_STEADY},
+    {"inline-stacks", no_argument, NULL, OPT_INLINE_STACKS},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -83,7 +86,11 @@ static bool take(struct report_args *a, int option, const char *value)
     case OPT_TOP:
         a->top_given = true;
         return text_parse(value, UINT64_MAX, &a->print.top);
+    case OPT_INLINE_STACKS:
+        a->inline_stacks = true;
+        return true;
     case OPT_DEPTH:
+        a->depth_given = true;
         return text_parse(value, UINT64_MAX, &a->print.stack.depth);
     case OPT_MIN_BYTES:
         return text_parse(value, UINT64_MAX, &a->print.min_bytes);
@@ -219,6 +226,8 @@ static int report(struct report_args *a, char **logs, FILE *out)
     a->print.sites = sites;
     a->print.stack.defs = report_sites_defs(sites);
     a->print.problems = &problems;
+    report_stacks_init(&a->tables, a->print.stack.defs);
+    a->print.stack.tables = a->inline_stacks ? NULL : &a->tables;
     if (a->folded) {
         failed = print_folded(sites, a->print.min_bytes, out);
         print_complete_stderr(&cmd_report, report_sites_log(sites));
@@ -236,6 +245,7 @@ out:
     report_async_free(a->print.stack.async);
     line_rows_fini(&a->rows);
     source_lines_free(a->print.stack.lines);
+    report_stacks_fini(&a->tables);
     report_sites_free(sites);
     report_problems_fini(&problems);
     return status;
@@ -266,6 +276,12 @@ static int report_run(int argc, char **argv, FILE *out)
         return cli_usage_error(&cmd_report, "a log is missing");
     if (a.folded && a.print.by != REPORT_BY_SITE)
         return cli_usage_error(&cmd_report, "--format folded is of whole stacks: --by site");
+    if (a.inline_stacks && a.format != READING_JSON)
+        return cli_usage_error(&cmd_report, "--inline-stacks needs --format json");
+    if (a.depth_given && a.format == READING_JSON && !a.inline_stacks)
+        return cli_usage_error(&cmd_report, "--depth with --format json needs --inline-stacks");
+    if (a.format == READING_JSON && !a.depth_given)
+        a.print.stack.depth = 0;
     if (a.format == READING_JSON && !a.top_given)
         a.print.top = 0;
     a.print.filtered = a.filter.thread || a.filter.type || a.filter.method || a.filter.steady;
@@ -287,11 +303,14 @@ const struct cli_command cmd_report = {
         "                    line, and type); method tells calls, total and self time, too, if the "
         "log has\n"
         "                    calls (record --events alloc,calls)\n"
-        "  --format FORMAT   text (default), json (one object, \"stack\" leaf first), or folded: a "
-        "line for each\n"
-        "                    stack with its type and bytes, for flamegraph.pl and speedscope\n"
+        "  --format FORMAT   text (default), json (one object, as report_schema.json says;\n"
+        "                    stacks are tables), or folded: a line for each stack with its\n"
+        "                    type and bytes, for flamegraph.pl and speedscope\n"
+        "  --inline-stacks   in JSON each row has its whole stack as arrays, innermost frame\n"
+        "                    first: rows times depth in size\n"
         "  --top N           rows shown; 0 all; default 20, in JSON all\n"
-        "  --depth N         frames shown of each stack in text; 0 all; default 8\n"
+        "  --depth N         frames shown of each stack; 0 all; default 8, with\n"
+        "                    --inline-stacks all\n"
         "  --min-bytes N     only rows of N bytes or more (k, M, G: times 1024)\n"
         "  --thread N        only what the thread with that id in the log allocated\n"
         "  --type GLOB       only types whose full name matches: * any text, ? one character\n"

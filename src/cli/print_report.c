@@ -328,23 +328,10 @@ static void json_line_row(const struct print_report *p, const struct report_row 
 static void json_method(const struct print_report *p, const struct report_row *row,
                         struct json_writer *w)
 {
-    const struct report_defs *d = report_sites_defs(p->sites);
-    struct buffer name = BUFFER_INIT;
-    struct source_line line;
-
-    if (row->path == REPORT_PATH_EMPTY) {
+    if (row->path == REPORT_PATH_EMPTY)
         jw_null(w, "method");
-        return;
-    }
-    jw_text(w, "method", print_stack_method(&p->stack, &name, row->method));
-    buffer_free(&name);
-    if (row->module)
-        jw_text(w, "module", report_module(d, row->module)->name);
-    if (row->il < 0)
-        return;
-    if (source_line_of(p->stack.lines, row->method, row->il, &line))
-        print_stack_line_json(&p->stack, &line, w);
-    jw_unsigned(w, "il", (uint64_t)row->il);
+    else
+        print_stack_method_json(&p->stack, row->method, row->il, w);
 }
 
 static void json_calls(const struct print_report *p, const struct report_row *row,
@@ -440,6 +427,7 @@ int print_report_json(const struct print_report *p, FILE *out)
 
     jw_init(&w, out);
     jw_object(&w, NULL);
+    jw_unsigned(&w, "schema", p->stack.tables ? 2 : 1);
     jw_text(&w, "by", print_report_by(p->by));
     json_total(p, &w);
     if (p->from)
@@ -457,6 +445,8 @@ int print_report_json(const struct print_report *p, FILE *out)
         json_row(p, &row, &w);
     }
     jw_end(&w);
+    if (p->stack.tables && p->by == REPORT_BY_SITE)
+        print_stack_tables_json(&p->stack, &w);
     jw_end(&w);
     return jw_finish(&w);
 }

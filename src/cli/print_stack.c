@@ -11,34 +11,6 @@
 
 #define ASYNC_CALLERS 32
 
-struct frame {
-    uint32_t path;
-    uint32_t method;
-    int32_t il;
-    enum sst_call call; /* why the frame has no il */
-    bool filter;
-};
-
-static bool first_frame(const struct report_defs *d, uint32_t path, int32_t il, struct frame *f)
-{
-    const struct report_path *p = report_path(d, path);
-
-    *f = (struct frame){path, p->method, il, SST_CALL_NONE, p->filter};
-    return path != REPORT_PATH_EMPTY;
-}
-
-static bool outer_frame(const struct report_defs *d, struct frame *f)
-{
-    const struct report_path *inner = report_path(d, f->path), *path;
-
-    if (f->path == REPORT_PATH_LOST || inner->parent == REPORT_PATH_EMPTY)
-        return false;
-    path = report_path(d, inner->parent);
-    *f = (struct frame){inner->parent, path->method, inner->il >= 0 ? inner->il : REPORT_NO_IL,
-                        report_path_call(inner), path->filter};
-    return true;
-}
-
 const char *print_stack_method(const struct print_stack *p, struct buffer *b, uint32_t method)
 {
     const char *name = report_method(p->defs, method)->name;
@@ -46,10 +18,10 @@ const char *print_stack_method(const struct print_stack *p, struct buffer *b, ui
     return p->raw ? name : report_fold(b, name);
 }
 
-static const char *frame_name(const struct print_stack *p, struct buffer *b, const struct frame *f)
+static const char *frame_name(const struct print_stack *p, struct buffer *b,
+                              const struct report_frame *f)
 {
-    return f->path == REPORT_PATH_LOST ? "(callers not in the log)"
-                                       : print_stack_method(p, b, f->method);
+    return f->path == REPORT_PATH_LOST ? PRINT_LOST_FRAME : print_stack_method(p, b, f->method);
 }
 
 /*
@@ -57,24 +29,23 @@ static const char *frame_name(const struct print_stack *p, struct buffer *b, con
  * that one's, its caller's, and so on. What lies around it there was awaited by it, or resumes what comes to be ready.
  */
 static void async_callers(const struct print_stack *p, uint32_t path,
-                          void (*each)(const struct print_stack *p, const struct frame *f,
+                          void (*each)(const struct print_stack *p, const struct report_frame *f,
                                        void *context),
                           void *context)
 {
     struct report_caller caller;
     uint32_t resumed = 0;
-    struct frame f;
+    struct report_frame f;
 
-    if (!p->async || !first_frame(p->defs, path, REPORT_NO_IL, &f))
+    if (!p->async || !report_frame_first(p->defs, path, REPORT_NO_IL, &f))
         return;
     while (!report_async_resumed(p->async, f.path))
-        if (!outer_frame(p->defs, &f))
+        if (!report_frame_outer(p->defs, &f))
             return;
     resumed = f.method;
     for (unsigned i = 0;
          i < ASYNC_CALLERS && resumed && report_async_caller(p->async, resumed, &caller); i++) {
-        each(p, &(struct frame){UINT32_MAX, caller.method, caller.il, SST_CALL_NONE, false},
-             context);
+        each(p, &(struct report_frame){.method = caller.method, .il = caller.il}, context);
         resumed = caller.method;
     }
 }
@@ -123,17 +94,18 @@ void print_stack_link(const struct print_stack *p, const struct source_line *lin
     memory_free(url);
 }
 
-static void print_frame(const struct print_stack *p, const struct frame *f, const char *indent,
-                        const char *at, FILE *out)
+static void print_frame(const struct print_stack *p, const struct report_frame *f,
+                        const char *indent, const char *at, FILE *out)
 {
     static const char *const calls[SST_CALL_COUNT] = {
         [SST_CALL_NATIVE] = "  (through native code)",
         [SST_CALL_UNHOOKED] = "  (through code without hooks)",
     };
-    const char *filter = f->filter ? " [filter]" : "", *call = calls[f->call] ? calls[f->call] : "";
+    const char *filter = f->filter ? " [filter]" : "", *why = calls[report_frame_call(f)];
     size_t room = p->wide ? SIZE_MAX : terminal_width(out) - strlen(indent) - strlen(at);
     struct buffer name = BUFFER_INIT;
     struct source_line line;
+    const char *call = why ? why : "";
     char where[PRINT_WHERE_SIZE] = "";
     bool known = source_line_of(p->lines, f->method, f->il, &line);
 
@@ -157,7 +129,7 @@ struct text_callers {
     FILE *out;
 };
 
-static void text_caller(const struct print_stack *p, const struct frame *f, void *context)
+static void text_caller(const struct print_stack *p, const struct report_frame *f, void *context)
 {
     const struct text_callers *c = context;
 
@@ -169,10 +141,10 @@ void print_stack_text(const struct print_stack *p, uint32_t path, int32_t il, co
 {
     struct text_callers callers = {indent, out};
     struct text_number n;
-    struct frame f;
+    struct report_frame f;
     uint64_t left = 0;
 
-    if (!first_frame(p->defs, path, il, &f)) {
+    if (!report_frame_first(p->defs, path, il, &f)) {
         fprintf(out, "%s%s\n", indent, PRINT_NO_FRAME);
         return;
     }
@@ -181,7 +153,7 @@ void print_stack_text(const struct print_stack *p, uint32_t path, int32_t il, co
             print_frame(p, &f, indent, "at ", out);
         else
             left++;
-        if (!outer_frame(p->defs, &f))
+        if (!report_frame_outer(p->defs, &f))
             break;
     }
     if (left)
@@ -203,7 +175,7 @@ void print_stack_line_json(const struct print_stack *p, const struct source_line
     memory_free(url);
 }
 
-static void json_frame_line(const struct print_stack *p, const struct frame *f,
+static void json_frame_line(const struct print_stack *p, const struct report_frame *f,
                             struct json_writer *w)
 {
     struct source_line line;
@@ -218,71 +190,180 @@ static void json_frame_line(const struct print_stack *p, const struct frame *f,
     jw_end(w);
 }
 
+static void json_frame_name(const struct print_stack *p, const struct report_frame *f,
+                            struct json_writer *w)
+{
+    struct buffer name = BUFFER_INIT;
+
+    jw_text(w, NULL, frame_name(p, &name, f));
+    buffer_free(&name);
+}
+
+static void json_frame_il(const struct print_stack *p, const struct report_frame *f,
+                          struct json_writer *w)
+{
+    (void)p;
+    if (f->il >= 0)
+        jw_unsigned(w, NULL, (uint64_t)f->il);
+    else
+        jw_null(w, NULL);
+}
+
+/* An array with an element for each frame that is shown. Returns: how many there are, shown or not. */
+static uint64_t json_frames(const struct print_stack *p, uint32_t path, int32_t il, const char *key,
+                            void (*write)(const struct print_stack *p, const struct report_frame *f,
+                                          struct json_writer *w),
+                            struct json_writer *w)
+{
+    struct report_frame f;
+    uint64_t depth = 0;
+
+    jw_array(w, key);
+    for (bool more = report_frame_first(p->defs, path, il, &f); more;
+         more = report_frame_outer(p->defs, &f))
+        if (depth++ < p->depth || !p->depth)
+            write(p, &f, w);
+    jw_end(w);
+    return depth;
+}
+
 static bool has_lines(const struct print_stack *p, uint32_t path, int32_t il)
 {
     struct source_line line;
-    struct frame f;
-    bool more;
+    struct report_frame f;
+    uint64_t depth = 0;
 
-    for (more = first_frame(p->defs, path, il, &f); more; more = outer_frame(p->defs, &f))
+    for (bool more = report_frame_first(p->defs, path, il, &f);
+         more && (depth++ < p->depth || !p->depth); more = report_frame_outer(p->defs, &f))
         if (source_line_of(p->lines, f.method, f.il, &line))
             return true;
     return false;
 }
 
+static void json_inline(const struct print_stack *p, uint32_t path, int32_t il,
+                        struct json_writer *w)
+{
+    uint64_t depth = json_frames(p, path, il, "stack", json_frame_name, w);
+
+    json_frames(p, path, il, "stack_il", json_frame_il, w); /* null where it is not known */
+    if (has_lines(p, path, il))
+        json_frames(p, path, il, "stack_lines", json_frame_line, w);
+    if (p->depth && depth > p->depth)
+        jw_unsigned(w, "depth", depth);
+}
+
+static void json_number(const char *key, uint32_t number, struct json_writer *w)
+{
+    if (number == REPORT_STACK_NONE)
+        jw_null(w, key);
+    else
+        jw_unsigned(w, key, number);
+}
+
 struct json_callers {
     struct json_writer *out;
-    struct buffer name;
     bool any;
 };
 
-static void json_caller(const struct print_stack *p, const struct frame *f, void *context)
+static void json_caller(const struct print_stack *p, const struct report_frame *f, void *context)
 {
     struct json_callers *c = context;
-    struct source_line line;
+    uint32_t number;
 
     if (!c->any)
         jw_array(c->out, "started_by");
     c->any = true;
-    jw_object(c->out, NULL);
-    jw_text(c->out, "method", print_stack_method(p, &c->name, f->method));
-    if (source_line_of(p->lines, f->method, f->il, &line)) {
-        jw_text(c->out, "file", line.file);
-        jw_unsigned(c->out, "line", line.line);
+    if (p->tables) {
+        if (report_stacks_frame(p->tables, f->method, f->il, &number))
+            jw_fail(c->out);
+        else
+            jw_unsigned(c->out, NULL, number);
+        return;
     }
+    jw_object(c->out, NULL);
+    print_stack_method_json(p, f->method, f->il, c->out);
     jw_end(c->out);
 }
 
 void print_stack_json(const struct print_stack *p, uint32_t path, int32_t il, struct json_writer *w)
 {
-    struct json_callers callers = {w, BUFFER_INIT, false};
-    uint32_t several = report_logical_ends(p->defs, path);
-    struct buffer name = BUFFER_INIT;
-    struct frame f;
-    bool more;
+    struct json_callers callers = {w, false};
+    uint32_t several = report_logical_ends(p->defs, path), number;
 
-    jw_array(w, "stack");
-    for (more = first_frame(p->defs, path, il, &f); more; more = outer_frame(p->defs, &f))
-        jw_text(w, NULL, frame_name(p, &name, &f));
-    buffer_free(&name);
-    jw_end(w);
-    jw_array(w, "stack_il"); /* beside each frame where it is, null where that is not known */
-    for (more = first_frame(p->defs, path, il, &f); more; more = outer_frame(p->defs, &f))
-        if (f.il >= 0)
-            jw_unsigned(w, NULL, (uint64_t)f.il);
-        else
-            jw_null(w, NULL);
-    jw_end(w);
-    if (has_lines(p, path, il)) {
-        jw_array(w, "stack_lines");
-        for (more = first_frame(p->defs, path, il, &f); more; more = outer_frame(p->defs, &f))
-            json_frame_line(p, &f, w);
-        jw_end(w);
-    }
+    if (!p->tables)
+        json_inline(p, path, il, w);
+    else if (report_stacks_add(p->tables, path, il, &number))
+        jw_fail(w);
+    else
+        json_number("stack", number, w);
     if (several)
         jw_unsigned(w, "one_of_callers", several);
     async_callers(p, path, json_caller, &callers);
     if (callers.any)
         jw_end(w);
-    buffer_free(&callers.name);
+}
+
+/* ---- tables ---- */
+
+void print_stack_method_json(const struct print_stack *p, uint32_t method, int32_t il,
+                             struct json_writer *w)
+{
+    uint32_t module = report_method(p->defs, method)->module;
+    struct buffer name = BUFFER_INIT;
+    struct source_line line;
+
+    jw_text(w, "method", print_stack_method(p, &name, method));
+    buffer_free(&name);
+    if (module)
+        jw_text(w, "module", report_module(p->defs, module)->name);
+    if (il < 0)
+        return;
+    if (source_line_of(p->lines, method, il, &line))
+        print_stack_line_json(p, &line, w);
+    jw_unsigned(w, "il", (uint64_t)il);
+}
+
+static void json_frame(const struct print_stack *p, const struct report_frame *f,
+                       struct json_writer *w)
+{
+#define NAME(name, text) text,
+    static const char *const calls[] = {NULL, SST_CALLS(NAME)};
+#undef NAME
+    const char *call = calls[report_frame_call(f)];
+
+    jw_line(w, 2);
+    jw_object(w, NULL);
+    if (f->path == REPORT_PATH_LOST)
+        jw_text(w, "method", PRINT_LOST_FRAME);
+    else
+        print_stack_method_json(p, f->method, f->il, w);
+    if (call)
+        jw_text(w, "call", call);
+    if (f->filter)
+        jw_bool(w, "filter", true);
+    jw_end(w);
+}
+
+void print_stack_tables_json(const struct print_stack *p, struct json_writer *w)
+{
+    jw_line(w, 1);
+    jw_array(w, "frames");
+    for (size_t i = 0; i < report_stacks_frame_count(p->tables); i++) {
+        struct report_frame f = report_stacks_frame_at(p->tables, i);
+
+        json_frame(p, &f, w);
+    }
+    jw_end(w);
+    jw_line(w, 1);
+    jw_array(w, "stacks");
+    for (size_t i = 0; i < report_stacks_count(p->tables); i++) {
+        const struct report_stack *stack = report_stacks_at(p->tables, i);
+
+        jw_line(w, 2);
+        jw_object(w, NULL);
+        json_number("parent", stack->parent, w);
+        jw_unsigned(w, "frame", stack->frame);
+        jw_end(w);
+    }
+    jw_end(w);
 }

@@ -10,18 +10,20 @@
 
 #include "base/json_writer.h"
 #include "report/async.h"
+#include "report/stacks.h"
 
 #include <stdio.h>
 
 struct print_stack {
     const struct report_defs *defs;
-    struct source_lines *lines; /* NULL: no files and lines */
-    struct report_async *async; /* NULL: no callers of async methods */
-    uint64_t depth;             /* frames of each stack in text; 0 all */
-    bool wide;                  /* names in full */
-    bool raw;                   /* names as in the log */
-    bool links;                 /* files as links for a terminal */
-    bool urls;                  /* addresses by Source Link */
+    struct source_lines *lines;   /* NULL: no files and lines */
+    struct report_async *async;   /* NULL: no callers of async methods */
+    struct report_stacks *tables; /* of JSON: stacks go there; NULL: whole ones stand in place */
+    uint64_t depth;               /* frames of each stack that is printed in place; 0 all */
+    bool wide;                    /* names in full */
+    bool raw;                     /* names as in the log */
+    bool links;                   /* files as links for a terminal */
+    bool urls;                    /* addresses by Source Link */
 };
 
 /* path: number in defs; il: in its youngest frame, or REPORT_NO_IL. Each frame is a line that begins with `indent`. */
@@ -29,16 +31,24 @@ void print_stack_text(const struct print_stack *p, uint32_t path, int32_t il, co
                       FILE *out);
 
 /*
- * The same as members of a JSON object that is open in w: stack, stack_il, and where known stack_lines, started_by;
- * one_of_callers where the path ends because several may have called.
+ * The same as members of a JSON object that is open in w: stack, where known started_by, and one_of_callers where the
+ * path ends because several may have called. In tables: their numbers. Else arrays, with stack_il and where known
+ * stack_lines beside stack, and depth where that is cut.
+ * print_stack_tables_json: the tables, once all stacks are in: members frames and stacks.
  */
 void print_stack_json(const struct print_stack *p, uint32_t path, int32_t il,
                       struct json_writer *w);
+void print_stack_tables_json(const struct print_stack *p, struct json_writer *w);
+
+/* As members method, module, and, if known, file, line, url and il of a JSON object that is open in w. */
+void print_stack_method_json(const struct print_stack *p, uint32_t method, int32_t il,
+                             struct json_writer *w);
 
 /* The name of a method (number in defs): in b, or the log's. */
 const char *print_stack_method(const struct print_stack *p, struct buffer *b, uint32_t method);
 
 #define PRINT_NO_FRAME   "(no managed frame)" /* the runtime itself allocated */
+#define PRINT_LOST_FRAME "(callers not in the log)"
 #define PRINT_WHERE_SIZE 160
 
 /* "File.cs:12"; then the same on `out` as a link, if asked for, and its address. */

@@ -169,7 +169,9 @@ int report_families_run(const struct cli_command *command, int argc, char **argv
                                optind == argc ? "a log is missing" : "one log at a time with this");
     if (a.format == READING_JSON && !a.top_given)
         a.print.top = 0;
-    if (a.topic == FAMILIES_GC && !a.depth_given)
+    if (!a.depth_given && a.format == READING_JSON)
+        a.print.stack.depth = 0;
+    else if (!a.depth_given && a.topic == FAMILIES_GC)
         a.print.stack.depth = GC_DEPTH;
     return report(command, &a, argv[optind], out);
 }

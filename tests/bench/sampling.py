@@ -20,7 +20,7 @@ NONE_SEEN = 3.689 # upper 97.5 % limit of a Poisson mean when nothing was seen
 
 def sites_of(bench, log):
     """{(stack, instruction, type): row} of the program's own call sites."""
-    text = subprocess.run([bench.command, 'report', '--format', 'json', '--top', '0', log], stdout=subprocess.PIPE,
+    text = subprocess.run([bench.command, 'report', '--format', 'json', '--inline-stacks', log], stdout=subprocess.PIPE,
                           check=True).stdout
     return {(tuple(row['stack']), row.get('il'), row['type']): row for row in json.loads(text)['rows']
             if row['stack'] and row['stack'][0].startswith('Bench.Sites.Allocate')}

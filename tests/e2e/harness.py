@@ -417,7 +417,7 @@ class Record(Result):
         return tool_json('compare', '--format=json', self.path)
 
     def report(self, *options):
-        return tool_json('report', '--format=json', *options, self.path)
+        return whole_stacks(tool_json('report', '--format=json', *options, self.path))
 
 
 def tool(*arguments, timeout=300, **more):
@@ -429,6 +429,19 @@ def tool_json(*arguments):
     if result.status not in (0, 1):
         raise AssertionError(str(result))
     return json.loads(result.out)
+
+
+def whole_stacks(report):
+    """The same report with the names of each row's stack, the innermost first, in the place of its number in the tables."""
+    for row in report['rows']:
+        if 'stack' not in row:
+            continue
+        number, row['stack'] = row['stack'], []
+        while number is not None:
+            stack = report['stacks'][number]
+            row['stack'].append(report['frames'][stack['frame']]['method'])
+            number = stack['parent']
+    return report
 
 
 class Test:

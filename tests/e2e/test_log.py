@@ -368,3 +368,29 @@ def test_times_and_clock(t):
         t.true(e['t'] >= last.get(e['thread'], 0), 'time falls in %r' % e)
         last[e['thread']] = e['t']
     t.true(max(last.values()) <= log.end['t'] <= (r.seconds + 1) * 1e9, 'end at %d, run of %.1f s' % (log.end['t'], r.seconds))
+
+
+def test_json_of_a_deep_recursion_is_no_more_than_three_times_its_log(t):
+    """20,000 call sites, 5,000 frames deep, 100,000 nodes: with every row's whole stack it would be gigabytes, and as much memory."""
+    nodes, depth, sites, path = 100_000, 5_000, 20_000, t.path('deep.ndjson')
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write('{"kind":"header","format":"shadowtrace","version":1,"pid":7,"executable":"x","runtime":"10.0.1","hooks":"elt3",'
+                   '"clock":5,"started":"2026-11-21T10:00:00Z"}\n{"kind":"thread","id":1,"os":7}\n'
+                   '{"kind":"class","id":1,"name":"System.String"}\n{"kind":"method","id":1,"name":"Deep.Program.Walk(Deep.Node)"}\n')
+        for i in range(nodes):
+            file.write('{"kind":"node","id":%d,"parent":%d,"method":1,"il":%d}\n' % (i + 1, i if i % depth else 0, (i * 31 + i // depth) % sites))
+        for i in range(sites):
+            file.write('{"kind":"alloc","t":%d,"thread":1,"class":1,"bytes":24,"node":%d,"il":%d}\n' % (i, i * 7919 % nodes + 1, i))
+    t.unchecked.add(path)
+    printed = t.path('deep.json')
+    with open(printed, 'wb') as out:
+        process = subprocess.Popen([TOOL, 'report', '--quiet', '--format=json', path], stdout=out, env=ENVIRONMENT)
+        _, status, usage = os.wait4(process.pid, 0)
+    size, log, memory = os.path.getsize(printed), os.path.getsize(path), usage.ru_maxrss >> 10
+    t.note('%.1f times the log, %d MB of memory' % (size / log, memory))
+    t.equal(status, 0)
+    t.true(size <= 3 * log, '%d bytes of a log of %d' % (size, log))
+    t.true(memory <= 100, '%d MB' % memory)
+    with open(printed, 'rb') as file:
+        report = json.load(file)
+    t.equal((len(report['rows']), len(report['frames']) <= 2 * sites, nodes <= len(report['stacks']) <= nodes + sites), (sites, True, True))

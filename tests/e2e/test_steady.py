@@ -1,7 +1,7 @@
 """Boxes that the program does not make unless it is recorded: unoptimised code where else precompiled code runs."""
 import collections
 
-from harness import ENVIRONMENT, HOOKS, PROGRAM, each, needs, run, tool_json
+from harness import ENVIRONMENT, HOOKS, PROGRAM, each, needs, run
 
 FRAMEWORKS = ('net10.0', 'net9.0', 'net8.0')
 PARTS = 'Interpolated', 'Boxed', 'Keys'
@@ -14,7 +14,7 @@ def said(output):
 
 def reported(r, part, *options):
     """Bytes of the second run of a part: the first one makes what is made once."""
-    report = tool_json('report', '--format', 'json', '--method', 'Steady.Program.Bytes(*', *options, r.path)
+    report = r.report('--method', 'Steady.Program.Bytes(*', *options)
     return sum(row['bytes'] for row in report['rows'] if any('Program.%s(' % part in name for name in row['stack']))
 
 

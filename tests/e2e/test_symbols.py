@@ -111,9 +111,9 @@ def test_lines_in_reports(t):
     t.equal('Program.cs:%d  Lines.Called.Ping()  System.Object' % row['line'] in out, True, 'a row of text')
     t.equal('\033' in out, False, 'no links where there is no terminal')
     # Names as written, and as logged.
-    names = {name for row in json.loads(run('report', '--format', 'json', r.path)[1])['rows'] for name in row['stack']}
+    names = {frame['method'] for frame in json.loads(run('report', '--format', 'json', r.path)[1])['frames']}
     t.equal({'Lines.Asynchronous.Run', 'Lines.Asynchronous.Deeper'} <= names, True, 'folded names')
-    names = {name for row in json.loads(run('report', '--raw', '--format', 'json', r.path)[1])['rows'] for name in row['stack']}
+    names = {frame['method'] for frame in json.loads(run('report', '--raw', '--format', 'json', r.path)[1])['frames']}
     t.equal('Lines.Asynchronous.<Run>d__0.MoveNext()' in names and 'Lines.Asynchronous.Run' not in names, True, '--raw')
     # The margin adds up to the rows.
     status, out, err = run('annotate', '--format', 'json', '--source', SOURCE, r.path, 'Lines/Program.cs')

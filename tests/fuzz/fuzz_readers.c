@@ -42,6 +42,7 @@ struct view {
 
 static const struct view views[] = {
     {&cmd_report, {"report", "--no-lines"}, false},
+    {&cmd_report, {"report", "--no-lines", "--format=json"}, false},
     {&cmd_report, {"report", "--no-lines", "--by=line", "--format=json"}, false},
     {&cmd_report, {"report", "--by=method"}, false},
     {&cmd_report, {"report", "--format=folded"}, false},

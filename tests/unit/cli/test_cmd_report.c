@@ -31,6 +31,8 @@ static void json_is_as_expected(void **state)
     (void)state;
     expect_ran(REPORT("--format=json", FIXTURES "small.ndjson"), CLI_OK,
                FIXTURES "small.report.json");
+    expect_ran(REPORT("--format=json", "--inline-stacks", FIXTURES "small.ndjson"), CLI_OK,
+               FIXTURES "small.report-inline.json");
     expect_ran(REPORT("--format=json", FIXTURES "sampled.ndjson"), CLI_OK,
                FIXTURES "sampled.report.json");
     expect_ran(REPORT("--format=json", FIXTURES "inline.ndjson"), CLI_OK,

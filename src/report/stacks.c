@@ -1,0 +1,151 @@
+#include "report/stacks.h"
+
+/* What tells frames apart. */
+struct frame_key {
+    uint32_t method, filter, lost;
+    int32_t il;
+};
+
+void report_stacks_init(struct report_stacks *s, const struct report_defs *defs)
+{
+    *s = (struct report_stacks){
+        .defs = defs,
+        .frames = {.size = sizeof(struct frame_key), .key = sizeof(struct frame_key)},
+        .stacks = {.size = sizeof(struct report_stack),
+                   .key = offsetof(struct report_stack, parent)},
+    };
+}
+
+void report_stacks_fini(struct report_stacks *s)
+{
+    memory_free(s->frames.data);
+    index_free(&s->frames.index);
+    memory_free(s->stacks.data);
+    index_free(&s->stacks.index);
+    memory_free(s->walk);
+}
+
+static uint64_t record_hash(const void *context, uint32_t number)
+{
+    const struct report_records *r = context;
+
+    return index_hash_bytes(r->data + number * r->size, r->key);
+}
+
+static bool record_equal(const void *context, uint32_t number, const void *key)
+{
+    const struct report_records *r = context;
+
+    return memcmp(r->data + number * r->size, key, r->key) == 0;
+}
+
+/* INDEX_NONE: there is none. The slot is for records_add. */
+static uint32_t records_find(const struct report_records *r, const void *record, size_t *slot)
+{
+    return index_find(&r->index, index_hash_bytes(record, r->key), record_equal, r, record, slot);
+}
+
+/* The number of the record with the key of this one, which is added if there is none. */
+static int records_add(struct report_records *r, const void *record, uint32_t *out)
+{
+    size_t slot = 0;
+    char *larger;
+
+    if (index_reserve(&r->index, record_hash, r))
+        return -ENOMEM;
+    *out = records_find(r, record, &slot);
+    if (*out != INDEX_NONE)
+        return 0;
+    if (r->count == r->capacity) {
+        larger = array_grow(r->data, &r->capacity, r->size);
+        if (!larger)
+            return -ENOMEM;
+        r->data = larger;
+    }
+    *out = (uint32_t)r->count++;
+    memcpy(r->data + *out * r->size, record, r->size);
+    index_put(&r->index, slot, *out);
+    return 0;
+}
+
+static int add_frame(struct report_stacks *s, const struct report_frame *f, uint32_t *out)
+{
+    struct frame_key key = {
+        .method = f->method, .filter = f->filter, .lost = f->path == REPORT_PATH_LOST, .il = f->il};
+
+    return records_add(&s->frames, &key, out);
+}
+
+/* The frames of a stack that are in no other yet are kept, leaf first. *parent: the number of the rest. */
+static int walk_new(struct report_stacks *s, uint32_t path, int32_t il, size_t *count,
+                    uint32_t *parent)
+{
+    struct report_frame f;
+    size_t slot;
+
+    *parent = REPORT_STACK_NONE;
+    *count = 0;
+    for (bool more = report_frame_first(s->defs, path, il, &f); more;
+         more = report_frame_outer(s->defs, &f)) {
+        const struct report_stack key = {.path = f.path, .il = f.il};
+
+        *parent = records_find(&s->stacks, &key, &slot);
+        if (*parent != INDEX_NONE)
+            return 0;
+        if (*count == s->walk_capacity) {
+            struct report_frame *larger = array_grow(s->walk, &s->walk_capacity, sizeof(*larger));
+
+            if (!larger)
+                return -ENOMEM;
+            s->walk = larger;
+        }
+        s->walk[(*count)++] = f;
+    }
+    return 0;
+}
+
+int report_stacks_add(struct report_stacks *s, uint32_t path, int32_t il, uint32_t *out)
+{
+    size_t left;
+    int err = walk_new(s, path, il, &left, out);
+
+    while (!err && left > 0) {
+        const struct report_frame *f = &s->walk[--left];
+        struct report_stack stack = {.path = f->path, .il = f->il, .parent = *out};
+
+        err = add_frame(s, f, &stack.frame);
+        if (!err)
+            err = records_add(&s->stacks, &stack, out);
+    }
+    return err;
+}
+
+int report_stacks_frame(struct report_stacks *s, uint32_t method, int32_t il, uint32_t *out)
+{
+    return add_frame(s, &(struct report_frame){.method = method, .il = il}, out);
+}
+
+size_t report_stacks_count(const struct report_stacks *s)
+{
+    return s->stacks.count;
+}
+
+size_t report_stacks_frame_count(const struct report_stacks *s)
+{
+    return s->frames.count;
+}
+
+const struct report_stack *report_stacks_at(const struct report_stacks *s, size_t number)
+{
+    return &((const struct report_stack *)(const void *)s->stacks.data)[number];
+}
+
+struct report_frame report_stacks_frame_at(const struct report_stacks *s, size_t number)
+{
+    const struct frame_key *key = &((const struct frame_key *)(const void *)s->frames.data)[number];
+
+    return (struct report_frame){.path = key->lost ? REPORT_PATH_LOST : REPORT_PATH_EMPTY,
+                                 .method = key->method,
+                                 .il = key->il,
+                                 .filter = key->filter};
+}
