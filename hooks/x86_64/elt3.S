@@ -11,9 +11,32 @@
 
         .text
 
+/* The new frame, its method as the hook got it; `slow`: no stack yet, or one that is full, pending, or has dead frames on top. */
+        .macro PUSH_FRAME slow
+        movq    stack_self@gottpoff(%rip), %rax
+        movq    %fs:(%rax), %rax                  /* this thread's stack; never NULL */
+        movq    STACK_TOP(%rax), %r10
+        cmpq    STACK_LIMIT(%rax), %r10
+        jae     \slow
+        cmpq    %r15, FRAME_SP-FRAME_SIZE(%r10)
+        jbe     \slow
+        movq    -8(%r15), %r11                    /* return address */
+        movq    %r14, FRAME_METHOD(%r10)
+        movq    %r15, FRAME_SP(%r10)
+        movq    %r11, FRAME_RET(%r10)
+        movq    $0, FRAME_NODE_FLAGS(%r10)
+        .endm
+
+/* Seen from now on. Slots before state: x86 keeps the order of stores. */
+        .macro SHOW_FRAME
+        addq    $FRAME_SIZE, %r10
+        movq    %r10, STACK_TOP(%rax)
+        addq    $STACK_STATE_ENTER, STACK_STATE(%rax)
+        .endm
+
 /*
- * In:  r14 our method record (client id), with STACK_RESUMABLE if it is a state machine's; r15 the caller's SP;
- *      rdi its first argument; rsp % 16 == 8.
+ * In:  r14 our method record (client id), with the tags of stack/stack.h if it may go on after it waited;
+ *      r15 the caller's SP; rdi rsi rdx rcx its first arguments; rsp % 16 == 8.
  * May change: rax, r10, r11, flags. Keeps all else, the arguments in rdi rsi rdx rcx r8 r9 and xmm0-7 above all.
  */
         .globl  hook_enter3
@@ -24,30 +47,29 @@ hook_enter3:
         .cfi_startproc
         testb   $STACK_RESUMABLE, %r14b
         jnz     2f
-        movq    stack_self@gottpoff(%rip), %rax
-        movq    %fs:(%rax), %rax                  /* this thread's stack; never NULL */
-        movq    STACK_TOP(%rax), %r10
-        cmpq    STACK_LIMIT(%rax), %r10
-        jae     1f                                /* no stack yet, full, pending */
-        cmpq    %r15, FRAME_SP-FRAME_SIZE(%r10)
-        jbe     1f                                /* dead frames on top */
-        movq    -8(%r15), %r11                    /* return address */
-        movq    %r14, FRAME_METHOD(%r10)
-        movq    %r15, FRAME_SP(%r10)
-        movq    %r11, FRAME_RET(%r10)
-        movq    $0, FRAME_NODE_FLAGS(%r10)
-        addq    $FRAME_SIZE, %r10
-        movq    %r10, STACK_TOP(%rax)
-        addq    $STACK_STATE_ENTER, STACK_STATE(%rax) /* slots before state: x86 keeps the order of stores */
+        PUSH_FRAME 1f
+        SHOW_FRAME
         ret
 1:      SAVE_ALL
         movq    %r14, %rdi
+        andq    $~STACK_TAGS, %rdi
         movq    %r15, %rsi
         call    stack_enter_slow
         RESTORE_ALL
         ret
-2:      SAVE_ALL
-        movq    %rdi, %rdx
+2:      testb   $STACK_CALL_IF_SOME | STACK_CALL_IF_NONE, %r14b
+        jz      3f
+        testq   %rdi, %rdi
+        setz    %al                               /* 2 or 4, as the tag that says: a call */
+        leal    2(%rax,%rax), %eax
+        testb   %al, %r14b
+        jz      3f
+        PUSH_FRAME 1b
+        andq    $~STACK_TAGS, FRAME_METHOD(%r10)
+        SHOW_FRAME
+        ret
+3:      SAVE_ALL
+        leaq    SAVED_ARGUMENTS(%rsp), %rdx
         movq    %r14, %rdi
         movq    %r15, %rsi
         call    stack_enter_resumable
@@ -80,7 +102,7 @@ hook_tailcall3:
         addq    $STACK_STATE_LEAVE, STACK_STATE(%r9)
         ret
 1:      SAVE_ALL
-        andq    $~STACK_RESUMABLE, %rdi
+        andq    $~STACK_TAGS, %rdi
         call    stack_leave_slow
         RESTORE_ALL
         ret

@@ -33,6 +33,7 @@ struct alloc {
     bool by_type;                         /* --types given */
     bool lines;                           /* call instructions are wanted */
     bool begins;                          /* beginnings are kept with what waits */
+    _Atomic(uintptr_t) continuation;      /* ClassID of what runtime async suspends methods in */
     _Atomic(bool) spare_used;             /* not here: the runtime uses that place itself */
     struct site_table sites;
 };
@@ -258,7 +259,7 @@ static _Atomic(uint32_t) *spare_word(uintptr_t object)
 }
 
 /* The frame of the method that waits in an object made by the youngest; the youngest if that has none (it was inlined). */
-static struct frame *waiting_frame(struct alloc *a, const struct names_class *class,
+static struct frame *machine_frame(struct alloc *a, const struct names_class *class,
                                    struct frame *top, size_t depth)
 {
     size_t reach = depth < BOX_REACH ? depth : BOX_REACH;
@@ -304,16 +305,45 @@ static uint32_t beginning(struct alloc *a, const struct frame *frame, const stru
     return node ? tree_id(tree, node) : 0;
 }
 
+/* The frame of the method that the runtime suspends: what makes its continuation may have frames. */
+static struct frame *continued_frame(struct frame *top, size_t depth)
+{
+    size_t reach = depth < BOX_REACH ? depth : BOX_REACH;
+
+    for (struct frame *frame = top; frame-- > top - reach;) {
+        const struct names_method *method =
+            (const struct names_method *)load_relaxed(&frame->method);
+
+        if (method->continues)
+            return method->continued ? frame : NULL;
+    }
+    return NULL;
+}
+
+/* The frame of the method that is to wait in an object that the youngest made; NULL: that of none. */
+static struct frame *waiting_frame(struct alloc *a, const struct names_class *class,
+                                   struct frame *top, size_t depth)
+{
+    if (load_relaxed(&class->waits) != NAMES_WAITS_CONTINUATION)
+        return machine_frame(a, class, top, depth);
+    store_relaxed(&a->continuation, class->class_id);
+    return continued_frame(top, depth);
+}
+
 /* `object` was made by the youngest frame, for an async method to wait in. epoch: as the object was where it is. */
 static void note_beginning(struct alloc *a, struct names_class *class, uintptr_t object,
                            uint64_t epoch, struct frame *top, size_t depth)
 {
+    struct frame *frame;
     unsigned deep;
     uint32_t node;
 
     if (!depth || load_relaxed(&a->spare_used))
         return;
-    node = beginning(a, waiting_frame(a, class, top, depth), top - depth, &deep);
+    frame = waiting_frame(a, class, top, depth);
+    if (!frame)
+        return;
+    node = beginning(a, frame, top - depth, &deep);
     if (!node || node > FRAME_BEGUN_MAX || tree_is_cut(node))
         return;
     tree_begin(a->config.tree, node, deep);
@@ -325,16 +355,44 @@ static void note_beginning(struct alloc *a, struct names_class *class, uintptr_t
         store_relaxed(spare_word(object), node);
 }
 
-uint32_t alloc_begun(const struct alloc *a, const struct stack *s,
-                     const struct names_method *method, uintptr_t sp, uintptr_t self)
+static bool on_stack(uintptr_t address, uintptr_t sp, uintptr_t oldest)
 {
-    uint32_t at = load_relaxed(&method->machine_at), node;
-    uintptr_t oldest = load_relaxed(&stack_frame(s, 0)->sp);
+    return address - sp < STACK_REACH || (address > sp && address < oldest);
+}
 
-    if (at >= NAMES_MACHINE_NOWHERE || self < OBJECTS_LOW || self - sp < STACK_REACH ||
-        (self > sp && self < oldest)) /* it runs for the first time: the machine is its caller's */
+/* The object that the machine lies in; 0: it is its caller's, and runs for the first time. */
+static uintptr_t machine_box(const struct names_method *method, uintptr_t self, uintptr_t sp,
+                             uintptr_t oldest)
+{
+    uint32_t at = load_relaxed(&method->machine_at);
+
+    return at < NAMES_MACHINE_NOWHERE && !on_stack(self, sp, oldest) ? self - at : 0;
+}
+
+/* The continuation that the runtime resumes the method with; 0: it was called. */
+static uintptr_t continuation(const struct alloc *a, const struct names_method *method,
+                              const uintptr_t *passed, uintptr_t sp, uintptr_t oldest)
+{
+    uintptr_t class_id = load_relaxed(&a->continuation), object;
+
+    passed += !!(method->continued & NAMES_CONTINUED_THIS);
+    passed += on_stack(*passed, sp, oldest); /* where it is to return a structure to */
+    passed += !!(method->continued & NAMES_CONTINUED_CONTEXT);
+    object = *passed;
+    return object >= OBJECTS_LOW && class_id && *(const uintptr_t *)object == class_id ? object : 0;
+}
+
+uint32_t alloc_begun(const struct alloc *a, const struct stack *s,
+                     const struct names_method *method, uintptr_t sp, const uintptr_t *passed)
+{
+    uintptr_t oldest = load_relaxed(&stack_frame(s, 0)->sp);
+    uintptr_t object = method->continued ? continuation(a, method, passed, sp, oldest)
+                                         : machine_box(method, *passed, sp, oldest);
+    uint32_t node;
+
+    if (object < OBJECTS_LOW)
         return 0;
-    node = load_relaxed(spare_word(self - at));
+    node = load_relaxed(spare_word(object));
     return tree_begun_depth(a->config.tree, node) ? node : 0;
 }
 
@@ -665,7 +723,7 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
     event.node = a->config.capture ? a->config.capture(a->config.context, &t->state)
                                    : context_of(a, top, depth);
     if (UNLIKELY(load_relaxed(&class->waits) != NAMES_WAITS_NOT) && a->begins &&
-        waits(a, class) >= NAMES_WAITS_BOX)
+        waits(a, class) > NAMES_WAITS_ELSE)
         note_beginning(a, class, object, epoch, top, depth);
     if (UNLIKELY(wanted))
         captured = clock_ticks();
@@ -712,7 +770,7 @@ static __attribute__((noinline)) void leave_out(struct alloc *a, struct stack *s
         return;
     depth = stack_settle_hot(s, &top);
     event.node = context_of(a, top, depth);
-    if (a->begins && what >= NAMES_WAITS_BOX)
+    if (a->begins && what > NAMES_WAITS_ELSE)
         note_beginning(a, class, object, epoch, top, depth);
     if (what == NAMES_WAITS_MACHINE)
         return; /* it may never wait */

@@ -58,12 +58,12 @@ struct alloc_config {
 int alloc_new(const struct alloc_config *config, struct alloc **out); /* 0 or -ENOMEM */
 
 /*
- * alloc_begun - the node at which a machine's method, just entered at caller's SP `sp` with this `self`, was begun.
+ * alloc_begun - the node at which an async method, just entered at caller's SP `sp`, was begun; passed: stack_config.begun.
  * Returns: its id; 0 where it is not known, and of a method that runs for the first time.
  * Threads: the stack's own. May run: in an Enter hook; reads the object, which does not move meanwhile.
  */
 uint32_t alloc_begun(const struct alloc *alloc, const struct stack *stack,
-                     const struct names_method *method, uintptr_t sp, uintptr_t self);
+                     const struct names_method *method, uintptr_t sp, const uintptr_t *passed);
 
 /*
  * alloc_record - ObjectAllocated. Threads: the allocating one. May run: in that callback only (asks for the object's

@@ -3,9 +3,12 @@
 
 #include "clr/blob.h"
 #include "clr/type.h"
+#include "names/machine.h"
 
 #include <shadowtrace/clr/constants.h>
 #include <shadowtrace/clr/metadata.h>
+
+#define ARGS 8 /* type arguments of a method, at the most */
 
 static const clr_wchar *const tasks[] = {
     u"System.Threading.Tasks.Task", u"System.Threading.Tasks.Task`1",
@@ -42,6 +45,58 @@ static uint32_t returned_type(const uint8_t *signature, uint32_t size)
         return 0;
     kind = clr_blob_token(&blob);
     return blob.bad ? 0 : kind;
+}
+
+/* The function that the token names, of the same type arguments; 0: the runtime does not say. */
+static uintptr_t declared(struct clr_info *info, const struct names_method *method)
+{
+    uintptr_t module = method->module->module_id, function, arg[ARGS];
+    hresult hr;
+
+    if (!method->owner || method->args > ARGS)
+        return 0;
+    for (uint32_t i = 0; i < method->args; i++) {
+        if (!method->arg[i])
+            return 0;
+        arg[i] = method->arg[i]->class_id;
+    }
+    if (method->args || method->owner->args)
+        hr = info->vtbl->get_function_from_token_and_type_args(
+            info, module, method->token, method->owner->class_id, method->args, arg, &function);
+    else
+        hr = info->vtbl->get_function_from_token(info, module, method->token, &function);
+    return hr == S_OK ? function : 0;
+}
+
+/* Does `this` say for which types shared code of this type runs? That of a structure or an interface does not. */
+static bool is_object(struct clr_metadata *import, uint32_t type)
+{
+    static const clr_wchar *const values[] = {u"System.ValueType"};
+    uint32_t flags = 0, base = 0;
+
+    return import->vtbl->get_type_def_props(import, type, NULL, 0, NULL, &flags, &base) >= 0 &&
+           !(flags & tdInterface) && !clr_type_is(import, base, values, COUNT_OF(values));
+}
+
+uint8_t names_method_continued(const struct names *names, const struct names_method *method)
+{
+    struct clr_metadata *import = method->module ? method->module->import : NULL;
+    uintptr_t function = import ? declared(names->config.info, method) : 0;
+    const uint8_t *signature;
+    uint32_t type, size = 0;
+    uint8_t how = NAMES_CONTINUED;
+
+    if (!function || function == method->function_id ||
+        import->vtbl->get_method_props(import, method->token, &type, NULL, 0, NULL, NULL,
+                                       &signature, &size, NULL, NULL) < 0 ||
+        !size)
+        return 0;
+    if (signature[0] & IMAGE_CEE_CS_CALLCONV_HASTHIS)
+        how |= NAMES_CONTINUED_THIS;
+    if (method->shared &&
+        (method->args || !(how & NAMES_CONTINUED_THIS) || !is_object(import, type)))
+        how |= NAMES_CONTINUED_CONTEXT;
+    return how;
 }
 
 bool names_method_awaited(const struct names *names, const struct names_method *method)

@@ -81,7 +81,7 @@ static enum names_waits box_kind(const char *name)
     if (!name || strncmp(name, services, size) != 0)
         return NAMES_WAITS_NOT;
     if (strcmp(name + size, "Continuation") == 0)
-        return NAMES_WAITS_ELSE;
+        return NAMES_WAITS_CONTINUATION;
     if (!strstr(name, "StateMachineBox<"))
         return NAMES_WAITS_NOT;
     return strstr(name, ".Pooling") ? NAMES_WAITS_ELSE : NAMES_WAITS_BOX;

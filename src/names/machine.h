@@ -19,7 +19,8 @@
 enum names_waits {
     NAMES_WAITS_OPEN, /* nobody has asked yet */
     NAMES_WAITS_NOT,
-    NAMES_WAITS_ELSE, /* it waits in it, but the object serves others afterwards, or has no machine */
+    NAMES_WAITS_ELSE, /* it waits in it, but the object serves others afterwards */
+    NAMES_WAITS_CONTINUATION, /* made by the method that the runtime suspends, and passed to it when it goes on */
     NAMES_WAITS_BOX,
     NAMES_WAITS_MACHINE
 };
@@ -37,6 +38,25 @@ void names_machine_find(struct names_method *method);
  */
 void names_machine_place(struct clr_info *info, struct names_method *method,
                          const struct names_class *box);
+
+/*
+ * How a continuation is passed to what the runtime made of a method for runtime async to await: null as it is called, and
+ * what it was suspended in as it goes on. Before it come `this`, a buffer for a structure that is returned, and what says
+ * for which types shared code runs.
+ * Source: dotnet/runtime docs/design/coreclr/botr/clr-abi.md, and the programs of tests/e2e/test_logical.py.
+ */
+enum names_continued {
+    NAMES_CONTINUED = 1,
+    NAMES_CONTINUED_THIS = 2,   /* after `this` */
+    NAMES_CONTINUED_CONTEXT = 4 /* after what says for which types */
+};
+
+/*
+ * names_method_continued - how it is passed to a method that returns one; 0: it is not, or the runtime does not tell the
+ * method from the one that returns the Task.
+ * Threads: any. May run: in FunctionIDMapper2; asks the runtime for the function that the token names.
+ */
+uint8_t names_method_continued(const struct names *names, const struct names_method *method);
 
 /* Is the method that of the machine in a box of this class? */
 bool names_machine_of(const struct names_method *method, const struct names_class *box);

@@ -83,6 +83,7 @@ struct names_method {
     bool machine_asked; /* the two after it are known; the mapper's */
     uint32_t machine;   /* names/machine.h: mdTypeDef of the machine whose MoveNext it is; else 0 */
     _Atomic(uint32_t) machine_at;
+    uint8_t continued;          /* enum names_continued (names/machine.h); the mapper's */
     bool traced;                /* its calls are events (--events calls); the mapper's */
     _Atomic(uint32_t) compiled; /* how often the JIT made code of it, if that is recorded */
     bool shared; /* code for more than one instantiation: owner and arguments say only part of it */

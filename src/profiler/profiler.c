@@ -92,6 +92,18 @@ static bool traces(struct profiler *p, struct names_method *method)
     return !p->options.calls.count || options_match(&p->options.calls, name);
 }
 
+/* Of an Enter3 hook. What the runtime resumes gets its continuation, but nothing else: no `this`. */
+static uintptr_t tags(const struct names_method *method)
+{
+    if (method->continued & NAMES_CONTINUED_THIS)
+        return STACK_RESUMABLE | STACK_CALL_IF_SOME;
+    if (method->continued & NAMES_CONTINUED_CONTEXT)
+        return STACK_RESUMABLE;
+    if (method->continued)
+        return STACK_RESUMABLE | STACK_CALL_IF_NONE;
+    return method->machine ? STACK_RESUMABLE : 0;
+}
+
 /* FunctionIDMapper2, on the compiling thread: our record becomes the client id of the hooks. */
 static uintptr_t map_function(uintptr_t function_id, void *client_data, int32_t *hook)
 {
@@ -116,20 +128,23 @@ static uintptr_t map_function(uintptr_t function_id, void *client_data, int32_t 
         method->hooked = true;
         method->continues = selection_continues(&p->selection, method);
         method->traced = traces(p, method);
-        if (p->begins)
+        if (p->begins) {
             names_machine_find(method);
+            if (method->continues)
+                method->continued = names_method_continued(p->names, method);
+        }
         *hook = 1;
     }
-    return (uintptr_t)method | (method->machine ? STACK_RESUMABLE : 0);
+    return (uintptr_t)method | tags(method);
 }
 
 /* As stack_config.begun. */
 static uint32_t begun(void *context, const struct stack *stack, uintptr_t method, uintptr_t sp,
-                      uintptr_t self)
+                      const uintptr_t *passed)
 {
     struct profiler *p = context;
 
-    return alloc_begun(p->alloc, stack, (const struct names_method *)method, sp, self);
+    return alloc_begun(p->alloc, stack, (const struct names_method *)method, sp, passed);
 }
 
 static bool unloads(uintptr_t caller, uintptr_t called)

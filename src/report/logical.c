@@ -183,7 +183,8 @@ static bool is_resumed(struct logical *l, uint32_t path)
 
     if (p->parent == REPORT_PATH_LOST || (kind & BOX))
         return false;
-    if (p->begun && (kind & MACHINE) && outermost(l, path) == path)
+    if (p->begun && outermost(l, path) == path &&
+        ((kind & MACHINE) || method_of(l, p->begun) == p->method))
         return true;
     around = p->parent ? l->kind[method_of(l, p->parent)] : 0;
     if (around & THUNK) /* it calls through a stub */

@@ -480,18 +480,18 @@ void stack_enter_slow(uintptr_t method, uintptr_t sp)
     errno = saved;
 }
 
-void stack_enter_resumable(uintptr_t method, uintptr_t sp, uintptr_t self)
+void stack_enter_resumable(uintptr_t method, uintptr_t sp, const uintptr_t *passed)
 {
     struct stack *s;
     struct frame *top;
 
-    method &= ~STACK_RESUMABLE;
+    method &= ~STACK_TAGS;
     stack_enter(method, sp);
     s = stack_self;
     top = s->top;
     if (s == &stack_none || !config.begun || load_relaxed(&top[-1].sp) != sp)
         return; /* there was no memory for it */
-    top[-1].flags |= config.begun(config.context, s, method, sp, self) << FRAME_BEGUN_SHIFT;
+    top[-1].flags |= config.begun(config.context, s, method, sp, passed) << FRAME_BEGUN_SHIFT;
 }
 
 void stack_leave_slow(uintptr_t method, uintptr_t sp)

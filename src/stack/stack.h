@@ -40,8 +40,14 @@ struct frame {
 #define FRAME_RET_FILTER \
     1 /* not an address: the second frame that a method has while its filter runs */
 
-/* Set in what an Enter3 hook gets as its method: then config.begun is to be asked. */
-#define STACK_RESUMABLE ((uintptr_t)1)
+/*
+ * Set in what an Enter3 hook gets as its method: then config.begun is to be asked, but not where the first integer
+ * argument tells that this is a call: that there is one (`this`, say), or that there is none.
+ */
+#define STACK_RESUMABLE    ((uintptr_t)1)
+#define STACK_CALL_IF_SOME ((uintptr_t)2)
+#define STACK_CALL_IF_NONE ((uintptr_t)4)
+#define STACK_TAGS         ((uintptr_t)7)
 
 struct stack;
 
@@ -93,11 +99,11 @@ struct stack_config {
     /* May this method return without a Leave (runtime async)? NULL: none does. */
     bool (*suspends)(uintptr_t method);
     /*
-     * A method was entered that may be one that goes on after it waited (STACK_RESUMABLE); `self` is its `this`, sp its
-     * caller's SP. Returns: where it was begun, at most FRAME_BEGUN_MAX, or 0. Asked in the hook: asks nobody. May be NULL.
+     * A method was entered that may be one that goes on after it waited (STACK_RESUMABLE); passed[0] to [3]: its first
+     * integer arguments, sp: its caller's SP. Returns: where it was begun, at most FRAME_BEGUN_MAX, or 0. Asked in the hook: asks nobody. May be NULL.
      */
     uint32_t (*begun)(void *context, const struct stack *stack, uintptr_t method, uintptr_t sp,
-                      uintptr_t self);
+                      const uintptr_t *passed);
     /*
      * Whether `frame`, which is on the machine's stack, lies below code without hooks that was called since an address
      * of that stack, `since`: then *out is the oldest frame of that code. Asked when an exception is thrown while another

@@ -98,7 +98,7 @@ struct stack *stack_registry(void);
 void stack_enter_slow(uintptr_t method, uintptr_t sp);
 void stack_leave_slow(uintptr_t method, uintptr_t sp);
 /* As stack_enter, of a method that may go on in a frame that was begun elsewhere. `method` has STACK_RESUMABLE set. */
-void stack_enter_resumable(uintptr_t method, uintptr_t sp, uintptr_t self);
+void stack_enter_resumable(uintptr_t method, uintptr_t sp, const uintptr_t *passed);
 
 /* Lock-free, wait-free but for the slow path; keeps errno. Threads: the owner. May run: in a hook. */
 static inline void stack_enter(uintptr_t method, uintptr_t sp)

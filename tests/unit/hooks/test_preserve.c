@@ -179,13 +179,13 @@ static void everything_is_kept_above_dead_frames(void **state)
 static uint32_t asked;
 
 static uint32_t begun(void *context, const struct stack *s, uintptr_t method, uintptr_t sp,
-                      uintptr_t self)
+                      const uintptr_t *passed)
 {
     (void)context;
     asked++;
     assert_true(method == METHOD(2));
     assert_true(load_relaxed(&s->top[-1].sp) == sp);
-    return (uint32_t)(self & 0xff);
+    return (uint32_t)(*passed & 0xff);
 }
 
 static void everything_is_kept_where_a_method_goes_on(void **state)

@@ -23,7 +23,7 @@ static uintptr_t machine[64];
 #define SP ((uintptr_t)&machine[32])
 
 static unsigned entered, resumable, left, misaligned;
-static uintptr_t seen_method, seen_sp, seen_self;
+static uintptr_t seen_method, seen_sp, seen_passed[4];
 
 /* The frame address is where rbp was pushed: aligned if rsp was, at the call. */
 static void note(uintptr_t method, uintptr_t sp, uintptr_t frame_address)
@@ -47,10 +47,10 @@ void stack_enter_slow(uintptr_t method, uintptr_t sp)
     canary_trash();
 }
 
-void stack_enter_resumable(uintptr_t method, uintptr_t sp, uintptr_t self)
+void stack_enter_resumable(uintptr_t method, uintptr_t sp, const uintptr_t *passed)
 {
     resumable++;
-    seen_self = self;
+    memcpy(seen_passed, passed, sizeof(seen_passed));
     note(method, sp, (uintptr_t)__builtin_frame_address(0));
     canary_trash();
 }
@@ -124,10 +124,10 @@ static void enter_keeps_its_promise_on_the_fast_path(void **state)
     machine[31] = 0x4711;
     for (uint64_t seed = 1; seed < 50; seed++) {
         setup(NULL);
-        assert_int_equal(changed_by_enter(seed, 0x1234, SP) & ~ENTER_MAY_CHANGE, 0);
+        assert_int_equal(changed_by_enter(seed, 0x1230, SP) & ~ENTER_MAY_CHANGE, 0);
         assert_int_equal(entered, 0);
         assert_ptr_equal(fake.top, frames + 2);
-        assert_true(load_relaxed(&frames[1].method) == 0x1234);
+        assert_true(load_relaxed(&frames[1].method) == 0x1230);
         assert_true(load_relaxed(&frames[1].sp) == SP);
         assert_true(load_relaxed(&frames[1].ret) == 0x4711);
         assert_int_equal(STATE_DEPTH(load_relaxed(&fake.state)), 1);
@@ -143,9 +143,9 @@ static void enter_keeps_its_promise_above_a_hostile_callee(void **state)
             fake.limit = NULL; /* forced */
         else
             store_relaxed(&frames[0].sp, SP); /* a dead frame on top */
-        assert_int_equal(changed_by_enter(seed, 0x1234, SP) & ~ENTER_MAY_CHANGE, 0);
+        assert_int_equal(changed_by_enter(seed, 0x1230, SP) & ~ENTER_MAY_CHANGE, 0);
         assert_int_equal(entered, 1);
-        assert_true(seen_method == 0x1234);
+        assert_true(seen_method == 0x1230);
         assert_true(seen_sp == SP);
         assert_int_equal(misaligned, 0);
         assert_ptr_equal(fake.top, frames + 1);
@@ -169,7 +169,10 @@ static void enter_of_what_may_go_on_keeps_its_promise_above_a_hostile_callee(voi
         assert_int_equal(entered + left, 0);
         assert_true(seen_method == (0x1230 | STACK_RESUMABLE));
         assert_true(seen_sp == SP);
-        assert_true(seen_self == in.general[CANARY_RDI]);
+        assert_true(seen_passed[0] == in.general[CANARY_RDI]);
+        assert_true(seen_passed[1] == in.general[CANARY_RSI]);
+        assert_true(seen_passed[2] == in.general[CANARY_RDX]);
+        assert_true(seen_passed[3] == in.general[CANARY_RCX]);
         assert_int_equal(misaligned, 0);
         assert_ptr_equal(fake.top, frames + 1); /* all else is the callee's */
         /* its Leave gets the same word */
@@ -177,6 +180,39 @@ static void enter_of_what_may_go_on_keeps_its_promise_above_a_hostile_callee(voi
                              ~LEAVE_MAY_CHANGE,
                          0);
         assert_true(seen_method == 0x1230);
+    }
+}
+
+static void enter_of_what_may_go_on_tells_calls_by_their_first_argument(void **state)
+{
+    static const struct {
+        uintptr_t tags, first;
+        bool called;
+    } cases[] = {
+        {STACK_RESUMABLE, 0, false},
+        {STACK_RESUMABLE, 0x7f0000000008, false},
+        {STACK_RESUMABLE | STACK_CALL_IF_SOME, 0, false},
+        {STACK_RESUMABLE | STACK_CALL_IF_SOME, 0x100000000, true},
+        {STACK_RESUMABLE | STACK_CALL_IF_NONE, 0, true},
+        {STACK_RESUMABLE | STACK_CALL_IF_NONE, 0x100000000, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < 10 * COUNT_OF(cases); i++) {
+        bool called = cases[i % COUNT_OF(cases)].called;
+        struct canary in;
+
+        setup(NULL);
+        canary_fill(&in, i + 1);
+        in.general[CANARY_RDI] = cases[i % COUNT_OF(cases)].first;
+        in.general[CANARY_R14] = 0x1230 | cases[i % COUNT_OF(cases)].tags;
+        in.general[CANARY_R15] = SP;
+        assert_int_equal(changed_by((void (*)(void))hook_enter3, &in) & ~ENTER_MAY_CHANGE, 0);
+        assert_int_equal(resumable, !called);
+        assert_int_equal(entered, 0);
+        assert_ptr_equal(fake.top, frames + 1 + called);
+        if (called)
+            assert_true(load_relaxed(&frames[1].method) == 0x1230);
     }
 }
 
@@ -189,7 +225,7 @@ static void leave_and_tailcall_keep_their_promise_on_the_fast_path(void **state)
         fake.top = frames + 2;
         store_relaxed(&fake.state, STATE_ENTER);
         assert_int_equal(
-            changed_by_leave(seed, seed % 2 ? hook_leave3 : hook_tailcall3, 0x1234, SP) &
+            changed_by_leave(seed, seed % 2 ? hook_leave3 : hook_tailcall3, 0x1230, SP) &
                 ~LEAVE_MAY_CHANGE,
             0);
         assert_int_equal(left, 0);
@@ -204,11 +240,11 @@ static void leave_and_tailcall_keep_their_promise_above_a_hostile_callee(void **
     for (uint64_t seed = 1; seed < 50; seed++) {
         setup(NULL);
         assert_int_equal(
-            changed_by_leave(seed, seed % 2 ? hook_leave3 : hook_tailcall3, 0x1234, SP) &
+            changed_by_leave(seed, seed % 2 ? hook_leave3 : hook_tailcall3, 0x1230, SP) &
                 ~LEAVE_MAY_CHANGE,
             0);
         assert_int_equal(left, 1);
-        assert_true(seen_method == 0x1234);
+        assert_true(seen_method == 0x1230);
         assert_true(seen_sp == SP);
         assert_int_equal(misaligned, 0);
     }
@@ -236,7 +272,7 @@ static void a_measured_pair_keeps_what_any_function_keeps(void **state)
         if (slow)
             fake.limit = NULL;
         canary_fill(&in, 9);
-        in.general[CANARY_RDI] = 0x1234;
+        in.general[CANARY_RDI] = 0x1230;
         in.general[CANARY_RSI] = SP;
         assert_int_equal(changed_by((void (*)(void))elt3_pair, &in) & kept, 0);
         assert_int_equal(misaligned, 0);
@@ -287,6 +323,7 @@ int main(void)
         cmocka_unit_test_setup(enter_keeps_its_promise_above_a_hostile_callee, setup),
         cmocka_unit_test_setup(enter_of_what_may_go_on_keeps_its_promise_above_a_hostile_callee,
                                setup),
+        cmocka_unit_test_setup(enter_of_what_may_go_on_tells_calls_by_their_first_argument, setup),
         cmocka_unit_test_setup(leave_and_tailcall_keep_their_promise_on_the_fast_path, setup),
         cmocka_unit_test_setup(leave_and_tailcall_keep_their_promise_above_a_hostile_callee, setup),
         cmocka_unit_test_setup(the_empty_hook_changes_nothing, setup),

@@ -260,6 +260,24 @@ static void what_the_runtime_suspends_is_below_its_caller(void **state)
     assert_int_equal(map[path_of(63)], path_of(63));
 }
 
+/* As above, begun on two lines; the log says which of them it is. */
+static void what_the_runtime_resumes_is_where_the_log_says(void **state)
+{
+    (void)state;
+    define("{\"kind\":\"method\",\"id\":20,\"name\":\"" SERVICES
+           "AsyncHelpers.ThunkTaskCore.MoveNext<T>(T)\"}");
+    define("{\"kind\":\"method\",\"id\":21,\"name\":\"App.Body()\"}");
+    node(2, 1, OTHER, 1);
+    node(50, 1, 21, 6);
+    node(51, 2, 21, 8);
+    node(60, 10, 20, 3);
+    define(
+        "{\"kind\":\"node\",\"id\":61,\"parent\":60,\"begun\":51,\"method\":21,\"call\":\"stub\"}");
+    node(62, 61, LEAF, 9);
+    assert_string_equal(logical(62, true, nothing),
+                        "App.Leaf():9 App.Body():8 App.Other():1 App.Main():0");
+}
+
 /* Work is begun on two lines; the log says that here it goes on with that of node 30. */
 static void a_beginning_that_the_log_tells_is_taken(void **state)
 {
@@ -342,6 +360,7 @@ int main(void)
         TEST(a_method_inlined_in_its_caller_is_its_caller_s),
         TEST(an_iterator_is_below_what_moves_it),
         TEST(what_the_runtime_suspends_is_below_its_caller),
+        TEST(what_the_runtime_resumes_is_where_the_log_says),
         TEST(a_beginning_that_the_log_tells_is_taken),
         TEST(a_beginning_may_be_the_call_of_the_method_as_written),
         TEST(a_beginning_without_the_method_is_none),

@@ -50,6 +50,7 @@ static class Program
             Sources.Run();
             Shared.Run();
             Moved.Run();
+            Passed.Run();
             Again.Run();
             Background.Run();
         }
@@ -633,6 +634,7 @@ static class Moved
         await task;
         Keep(first ? new ForFirst() : new ForSecond());
         await Inner(first);
+        Keep(null); // else it may be a tail call
     }
 
     static async Task Inner(bool first)
@@ -641,6 +643,222 @@ static class Moved
         GC.Collect(0);
         await Task.Yield();
         Keep(first ? new BelowFirst() : new BelowSecond());
+    }
+}
+
+// Begun in two places, with all kinds of arguments around the one by which the runtime resumes a method: `this`, where to put a
+// structure that is returned, for which types shared code runs; and with arguments that look like addresses.
+static class Passed
+{
+    [Path("Passed.Static < Passed.All < Passed.First < Passed.Outer < Passed.Run < Program.Main")] internal class StaticFirst;
+    [Path("Passed.Static < Passed.All < Passed.Second < Passed.Outer < Passed.Run < Program.Main")] internal class StaticSecond;
+    [Path("Passed.Generic < Passed.All < Passed.First < Passed.Outer < Passed.Run < Program.Main")] internal class GenericFirst;
+    [Path("Passed.Generic < Passed.All < Passed.Second < Passed.Outer < Passed.Run < Program.Main")] internal class GenericSecond;
+    [Path("Passed.Generic < Passed.All < Passed.First < Passed.Outer < Passed.Run < Program.Main")] internal class ValuesFirst;
+    [Path("Passed.Generic < Passed.All < Passed.Second < Passed.Outer < Passed.Run < Program.Main")] internal class ValuesSecond;
+    [Path("Passed.Returned < Passed.All < Passed.First < Passed.Outer < Passed.Run < Program.Main")] internal class ReturnedFirst;
+    [Path("Passed.Returned < Passed.All < Passed.Second < Passed.Outer < Passed.Run < Program.Main")] internal class ReturnedSecond;
+    [Path("Passed.ReturnedGeneric < Passed.All < Passed.First < Passed.Outer < Passed.Run < Program.Main")] internal class ReturnedGenericFirst;
+    [Path("Passed.ReturnedGeneric < Passed.All < Passed.Second < Passed.Outer < Passed.Run < Program.Main")] internal class ReturnedGenericSecond;
+    [Path("Passed.ReturnedLater < Passed.All < Passed.First < Passed.Outer < Passed.Run < Program.Main")] internal class ReturnedLaterFirst;
+    [Path("Passed.ReturnedLater < Passed.All < Passed.Second < Passed.Outer < Passed.Run < Program.Main")] internal class ReturnedLaterSecond;
+    [Path("Instance.Plain < Passed.All < Passed.First < Passed.Outer < Passed.Run < Program.Main")] internal class InstanceFirst;
+    [Path("Instance.Plain < Passed.All < Passed.Second < Passed.Outer < Passed.Run < Program.Main")] internal class InstanceSecond;
+    [Path("Instance.Virtual < Passed.All < Passed.First < Passed.Outer < Passed.Run < Program.Main")] internal class VirtualFirst;
+    [Path("Instance.Virtual < Passed.All < Passed.Second < Passed.Outer < Passed.Run < Program.Main")] internal class VirtualSecond;
+    [Path("IDefault.Default < Passed.All < Passed.First < Passed.Outer < Passed.Run < Program.Main")] internal class DefaultFirst;
+    [Path("IDefault.Default < Passed.All < Passed.Second < Passed.Outer < Passed.Run < Program.Main")] internal class DefaultSecond;
+    [Path("Instance.Returned < Passed.All < Passed.First < Passed.Outer < Passed.Run < Program.Main")] internal class InstanceReturnedFirst;
+    [Path("Instance.Returned < Passed.All < Passed.Second < Passed.Outer < Passed.Run < Program.Main")] internal class InstanceReturnedSecond;
+    [Path("Instance.Generic < Passed.All < Passed.First < Passed.Outer < Passed.Run < Program.Main")] internal class InstanceGenericFirst;
+    [Path("Instance.Generic < Passed.All < Passed.Second < Passed.Outer < Passed.Run < Program.Main")] internal class InstanceGenericSecond;
+    [Path("Structure.Plain < Passed.All < Passed.First < Passed.Outer < Passed.Run < Program.Main")] internal class StructureFirst;
+    [Path("Structure.Plain < Passed.All < Passed.Second < Passed.Outer < Passed.Run < Program.Main")] internal class StructureSecond;
+    [Path("Structure.Virtual < Passed.All < Passed.First < Passed.Outer < Passed.Run < Program.Main")] internal class StructureVirtualFirst;
+    [Path("Structure.Virtual < Passed.All < Passed.Second < Passed.Outer < Passed.Run < Program.Main")] internal class StructureVirtualSecond;
+    [Path("Of < Passed.All < Passed.First < Passed.Outer < Passed.Run < Program.Main")] internal class OfStaticFirst;
+    [Path("Of < Passed.All < Passed.Second < Passed.Outer < Passed.Run < Program.Main")] internal class OfStaticSecond;
+    [Path("Of < Passed.All < Passed.First < Passed.Outer < Passed.Run < Program.Main")] internal class OfInstanceFirst;
+    [Path("Of < Passed.All < Passed.Second < Passed.Outer < Passed.Run < Program.Main")] internal class OfInstanceSecond;
+    [Path("StructureOf < Passed.All < Passed.First < Passed.Outer < Passed.Run < Program.Main")] internal class OfStructureFirst;
+    [Path("StructureOf < Passed.All < Passed.Second < Passed.Outer < Passed.Run < Program.Main")] internal class OfStructureSecond;
+
+    public struct Large
+    {
+        public long A, B, C;
+        public object It;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public static void Run() => Outer().GetAwaiter().GetResult();
+
+    static async Task Outer() => await Task.WhenAll(First(), Second());
+    static async Task First() => await All(true);
+    static async Task Second() => await All(false);
+
+    static async Task All(bool first)
+    {
+        const long Some = 0x7f0000000008;
+        object it = new();
+        Instance instance = new();
+        IDefault structure = new Structure();
+
+        await Static(Some, -1, it, first);
+        await Generic(it, Some, first);
+        await Generic(Some, -1, first);
+        await Returned(Some, it, first);
+        await ReturnedGeneric(it, Some, first);
+        await ReturnedLater(Some, it, first);
+        await instance.Plain(Some, it, first);
+        await instance.Virtual(Some, it, first);
+        await ((IDefault)instance).Default(Some, it, first);
+        await instance.Returned(Some, it, first);
+        await instance.Generic(it, Some, first);
+        await new Structure().Plain(Some, it, first);
+        await structure.Virtual(Some, it, first);
+        await Of<string>.Static(Some, it, first);
+        await new Of<string>().Plain(Some, it, first);
+        await new StructureOf<string>().Plain(Some, it, first);
+        // Called for their tasks: nothing is passed then, and what lies in its place is another argument.
+        await Task.WhenAll(
+            Static(Some, Some, it, first), Generic(it, Some, first), Generic(Some, Some, first), Returned(Some, it, first),
+            ReturnedGeneric(it, Some, first), ReturnedGeneric(Some, Some, first), ReturnedLater(Some, it, first).AsTask(),
+            instance.Plain(Some, it, first), instance.Virtual(Some, it, first), ((IDefault)instance).Default(Some, it, first),
+            instance.Returned(Some, it, first), instance.Generic(Some, Some, first), instance.Generic(it, Some, first),
+            new Structure().Plain(Some, it, first), structure.Virtual(Some, it, first), Of<string>.Static(Some, it, first),
+            Of<long>.Static(Some, it, first), new Of<string>().Plain(Some, it, first), new Of<long>().Plain(Some, it, first),
+            new StructureOf<string>().Plain(Some, it, first), new StructureOf<long>().Plain(Some, it, first));
+    }
+
+    static async Task Static(long some, long other, object it, bool first)
+    {
+        await Task.Yield();
+        Keep(first ? new StaticFirst() : new StaticSecond());
+        await Task.Yield();
+        Keep(it);
+    }
+
+    static async Task Generic<T>(T it, long some, bool first)
+    {
+        await Task.Yield();
+        if (it is long)
+            Keep(first ? new ValuesFirst() : new ValuesSecond());
+        else
+            Keep(first ? new GenericFirst() : new GenericSecond());
+        await Task.Yield();
+    }
+
+    static async Task<Large> Returned(long some, object it, bool first)
+    {
+        await Task.Yield();
+        Keep(first ? new ReturnedFirst() : new ReturnedSecond());
+        await Task.Yield();
+        return new Large { A = some, It = it };
+    }
+
+    static async Task<Large> ReturnedGeneric<T>(T it, long some, bool first)
+    {
+        await Task.Yield();
+        Keep(first ? new ReturnedGenericFirst() : new ReturnedGenericSecond());
+        await Task.Yield();
+        return new Large { A = some, It = it };
+    }
+
+    static async ValueTask<Large> ReturnedLater(long some, object it, bool first)
+    {
+        await Task.Yield();
+        Keep(first ? new ReturnedLaterFirst() : new ReturnedLaterSecond());
+        await Task.Yield();
+        return new Large { A = some, It = it };
+    }
+}
+
+interface IDefault
+{
+    async Task Default(long some, object it, bool first)
+    {
+        await Task.Yield();
+        Keep(first ? new Passed.DefaultFirst() : new Passed.DefaultSecond());
+        await Task.Yield();
+    }
+
+    Task Virtual(long some, object it, bool first);
+}
+
+class Instance : IDefault
+{
+    public async Task Plain(long some, object it, bool first)
+    {
+        await Task.Yield();
+        Keep(first ? new Passed.InstanceFirst() : new Passed.InstanceSecond());
+        await Task.Yield();
+    }
+
+    public virtual async Task Virtual(long some, object it, bool first)
+    {
+        await Task.Yield();
+        Keep(first ? new Passed.VirtualFirst() : new Passed.VirtualSecond());
+        await Task.Yield();
+    }
+
+    public async Task<Passed.Large> Returned(long some, object it, bool first)
+    {
+        await Task.Yield();
+        Keep(first ? new Passed.InstanceReturnedFirst() : new Passed.InstanceReturnedSecond());
+        await Task.Yield();
+        return new Passed.Large { A = some, It = it };
+    }
+
+    public async Task<Passed.Large> Generic<T>(T it, long some, bool first)
+    {
+        await Task.Yield();
+        Keep(first ? new Passed.InstanceGenericFirst() : new Passed.InstanceGenericSecond());
+        await Task.Yield();
+        return new Passed.Large { A = some, It = it };
+    }
+}
+
+struct Structure : IDefault
+{
+    public async Task Plain(long some, object it, bool first)
+    {
+        await Task.Yield();
+        Keep(first ? new Passed.StructureFirst() : new Passed.StructureSecond());
+        await Task.Yield();
+    }
+
+    public async Task Virtual(long some, object it, bool first)
+    {
+        await Task.Yield();
+        Keep(first ? new Passed.StructureVirtualFirst() : new Passed.StructureVirtualSecond());
+        await Task.Yield();
+    }
+}
+
+class Of<T>
+{
+    public static async Task Static(long some, object it, bool first)
+    {
+        await Task.Yield();
+        Keep(first ? new Passed.OfStaticFirst() : new Passed.OfStaticSecond());
+        await Task.Yield();
+    }
+
+    public async Task Plain(long some, object it, bool first)
+    {
+        await Task.Yield();
+        Keep(first ? new Passed.OfInstanceFirst() : new Passed.OfInstanceSecond());
+        await Task.Yield();
+    }
+}
+
+struct StructureOf<T>
+{
+    public async Task Plain(long some, object it, bool first)
+    {
+        await Task.Yield();
+        Keep(first ? new Passed.OfStructureFirst() : new Passed.OfStructureSecond());
+        await Task.Yield();
     }
 }
 
