@@ -28,7 +28,7 @@ say = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' '$(1)' '$(2)';)
 
 # The library holds what runs inside the traced process, the command everything else (style: one-way data flow).
 LIB_DIRS := base rcu clr stack event tree options live names values alloc families check log control profiler
-CMD_DIRS := base options report symbols cli
+CMD_DIRS := base options args report symbols cli
 
 PKGS_LIB := liburcu-mb jansson
 PKGS_CMD := jansson zlib libzstd libelf

@@ -1,0 +1,112 @@
+/*
+ * args/args.h - the arguments of a command, as data: one row for each option tells what it is called, what its value
+ * is, where that goes and what its help says. The parser, help, suggestions and refusals all come from the rows, and
+ * whatever else is to know options (man pages, completion) reads the same ones.
+ *
+ * A table is a constant array that ends with a row without a name. Values go to members of the command's own struct.
+ */
+#ifndef SHADOWTRACE_ARGS_ARGS_H
+#define SHADOWTRACE_ARGS_ARGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define ARGS_MAX      64 /* rows of a table */
+#define ARGS_WHY_SIZE 400
+
+enum args_kind {
+    ARGS_FLAG,  /* no value; the member becomes `value`, or 1 without one */
+    ARGS_COUNT, /* how many: 500, 10k, 4M (thousands) */
+    ARGS_BYTES, /* how large: 85000, 64K, 1M, 2G (1,024s) */
+    ARGS_DURATION, /* how long: 20us, 1.5ms, 2s; without a unit it is in `unit`. The member is in nanoseconds */
+    ARGS_WORD,  /* one of `words`: its index */
+    ARGS_TEXT,  /* const char *, as given and not empty */
+    ARGS_LIST,  /* struct args_list; may be given several times */
+    ARGS_FIELD, /* of struct options: options_fields has its kind, words, default and limit */
+    ARGS_REFUSED, /* not an option of ours but tried by many: `help` is the answer, and no help page shows it */
+    ARGS_TOPIC, /* no option: a term (with `argument`) that only the help page explains */
+};
+
+struct args_option {
+    const char *name;         /* long, without its hyphens; of a topic as it is written */
+    char letter;              /* short; 0 none */
+    enum args_kind kind;      /* what its value is */
+    const char *argument;     /* what the help calls the value; NULL: the words, or none */
+    const char *help;         /* without a full stop at its end; the default follows from the row */
+    const char *group;        /* heading above this row; NULL: as the row before */
+    const char *aliases;      /* further long names, with blanks between; NULL none */
+    const char *const *words; /* ends with NULL */
+    uint64_t value;    /* of a flag; flags with values for the same member exclude each other */
+    uint64_t standard; /* the default of a number or word */
+    uint64_t least,
+        limit;           /* of a number, as the member has it; limit 0: what the member can hold */
+    uint64_t unit;       /* of a duration without one, in nanoseconds */
+    size_t offset, size; /* of the member: ARGS_AT() */
+};
+
+/* The part of a row that says where its value goes. */
+#define ARGS_AT(type, member) .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
+
+struct args_list {
+    const char *item[16]; /* as given */
+    size_t count;
+};
+
+/* What a command takes. */
+struct args_syntax {
+    const struct args_option *options; /* --help is understood without a row */
+    unsigned least, most;              /* other arguments */
+    const char *expected;              /* what is expected when there are fewer: "a log: LOG" */
+    bool stops; /* at the first other argument: what follows is another program's */
+};
+
+/* What came of it. */
+struct args {
+    bool help;      /* --help: the rest was not looked at */
+    char **word;    /* other arguments, in argv, which was put into a new order; ends with NULL */
+    size_t count;   /* of them */
+    size_t apart;   /* those before "--"; `count` without one */
+    uint64_t given; /* 1 << row */
+};
+
+/*
+ * args_parse - reads argv, as main() gives it to a command.
+ * Returns: 0; -EINVAL with one line in why; -ENOMEM, why empty.
+ * Owns:    texts in `into` stay argv's; `into` gets the defaults of all rows first. Fields are the caller's to release
+ *          (options_fini), also on failure; the caller has called options_init.
+ * Takes:   --name VALUE, --name=VALUE, -n VALUE, -nVALUE, -ab; names cut short, where only one begins like that; options
+ *          and other arguments in any order, unless the syntax stops; "--" ends the options.
+ */
+int args_parse(const struct args_syntax *syntax, int argc, char **argv, void *into,
+               struct args *out, char why[ARGS_WHY_SIZE]);
+
+/* Was the option given? `name` is one of the rows. */
+bool args_given(const struct args_syntax *syntax, const struct args *args, const char *name);
+
+/* The words of a row's value, its field's too; NULL: it has none. */
+const char *const *args_words(const struct args_option *row);
+
+/*
+ * args_number - the one grammar of numbers: decimal digits, and for ARGS_COUNT k, M or G for thousands, for ARGS_BYTES
+ * K, M or G for 1,024s (small letters, too); for ARGS_DURATION a fraction and ns, us, ms or s, to nanoseconds.
+ * Returns: 0; -EINVAL: no such number; -ERANGE: above limit.
+ */
+int args_number(enum args_kind kind, const char *text, uint64_t unit, uint64_t limit,
+                uint64_t *out);
+
+/* What a word's place takes, for messages: "text, json or folded". */
+struct buffer;
+void args_list_words(struct buffer *b, const char *const *words);
+
+/*
+ * The help page: no line is wider than `width` columns, as far as words allow.
+ * args_print_text - paragraphs; a newline ends one.
+ * args_print_row - a term and what it means, which begins at column `from`; args_print_options - all rows of a table, and --help.
+ */
+void args_print_text(FILE *out, const char *text, size_t width);
+void args_print_row(FILE *out, const char *term, const char *text, size_t from, size_t width);
+void args_print_options(FILE *out, const struct args_option *options, size_t width);
+
+#endif

@@ -1,0 +1,255 @@
+/* argv against a table of options. */
+#include "args/value.h"
+
+#include "base/atomics.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct parser {
+    const struct args_syntax *syntax;
+    char **argv;
+    int argc, at; /* at: the word that is read */
+    void *into;
+    struct args *out;
+    char *why;
+};
+
+static const struct args_option help_row = {.name = "help", .letter = 'h', .kind = ARGS_FLAG};
+
+static const struct args_option *next_row(const struct args_option *row)
+{
+    while (row->name && row->kind == ARGS_TOPIC)
+        row++;
+    return row->name ? row : NULL;
+}
+
+#define EACH_ROW(row, syntax) (row = next_row((syntax)->options); row; row = next_row(row + 1))
+
+/* Is it the whole name of the row, or one of its aliases? */
+static bool is_called(const struct args_option *row, const char *name, size_t length)
+{
+    const char *alias = row->aliases ? row->aliases : "";
+
+    if (strlen(row->name) == length && !memcmp(row->name, name, length))
+        return true;
+    for (; *alias; alias += strspn(alias, " ")) {
+        size_t size = strcspn(alias, " ");
+
+        if (size == length && !memcmp(alias, name, length))
+            return true;
+        alias += size;
+    }
+    return false;
+}
+
+static bool begins(const struct args_option *row, const char *name, size_t length)
+{
+    return row->kind != ARGS_REFUSED && !strncmp(row->name, name, length);
+}
+
+static int unknown(const struct parser *p, const char *name, size_t length)
+{
+    const char *names[ARGS_MAX + 1] = {NULL}, *near = NULL;
+    const struct args_option *row;
+    char text[48] = "";
+    size_t count = 0;
+
+    for
+        EACH_ROW(row, p->syntax)
+    if (row->kind != ARGS_REFUSED)
+        names[count++] = row->name;
+    if (length < sizeof(text)) {
+        memcpy(text, name, length);
+        near = options_near(text, names);
+    }
+    if (near)
+        return args_refuse(p->why, "unknown option --%.*s; did you mean --%s?", (int)length, name,
+                           near);
+    return args_refuse(p->why, "unknown option --%.*s", (int)length, name);
+}
+
+static int find_long(const struct parser *p, const char *name, size_t length,
+                     const struct args_option **out)
+{
+    const struct args_option *row, *shortened = NULL;
+    size_t count = 0;
+
+    for
+        EACH_ROW(row, p->syntax)
+        {
+            if (is_called(row, name, length)) {
+                *out = row;
+                return 0;
+            }
+            if (length && begins(row, name, length)) {
+                shortened = row;
+                count++;
+            }
+        }
+    if (length && !strncmp(help_row.name, name, length) && !count) {
+        shortened = &help_row;
+        count++;
+    }
+    *out = shortened;
+    return count == 1 ? 0 : unknown(p, name, length);
+}
+
+/* Two flags that choose between values of one member. */
+static const struct args_option *excluded(const struct parser *p, const struct args_option *row)
+{
+    const struct args_option *other;
+
+    for
+        EACH_ROW(other, p->syntax)
+    if (row->value && other->value && other != row && other->offset == row->offset &&
+        p->out->given >> (other - p->syntax->options) & 1)
+        return other;
+    return NULL;
+}
+
+static int set(struct parser *p, const struct args_option *row, const char *as, const char *text)
+{
+    const struct args_value value = {row, as, text, p->why};
+    const struct args_option *other;
+
+    if (row == &help_row) {
+        p->out->help = true;
+        return 0;
+    }
+    other = excluded(p, row);
+    if (other)
+        return args_refuse(p->why, "--%s and --%s exclude each other", other->name, row->name);
+    p->out->given |= UINT64_C(1) << (row - p->syntax->options);
+    return args_set(&value, p->into);
+}
+
+/* The value of an option, where it is a word of its own. */
+static int next_word(struct parser *p, const char *as, const char **out)
+{
+    if (++p->at >= p->argc)
+        return args_refuse(p->why, "%s needs a value", as);
+    *out = p->argv[p->at];
+    return 0;
+}
+
+static int long_option(struct parser *p, const char *name)
+{
+    size_t length = strcspn(name, "=");
+    const char *value = name[length] ? name + length + 1 : NULL;
+    const struct args_option *row = NULL;
+    char as[48];
+    int err = find_long(p, name, length, &row);
+
+    if (err)
+        return err;
+    snprintf(as, sizeof(as), "--%s", row->name);
+    if (row->kind == ARGS_REFUSED || (!args_takes_value(row) && !value))
+        return set(p, row, as, "");
+    if (!args_takes_value(row))
+        return args_refuse(p->why, "%s takes no value", as);
+    if (!value)
+        err = next_word(p, as, &value);
+    return err ? err : set(p, row, as, value);
+}
+
+static const struct args_option *find_letter(const struct parser *p, char letter)
+{
+    const struct args_option *row;
+
+    for
+        EACH_ROW(row, p->syntax)
+    if (row->letter == letter)
+        return row;
+    return letter == help_row.letter ? &help_row : NULL;
+}
+
+/* One word: letters of flags, the last perhaps with its value. */
+static int short_options(struct parser *p, const char *letters)
+{
+    int err = 0;
+
+    for (; *letters && !err && !p->out->help; letters++) {
+        const struct args_option *row = find_letter(p, *letters);
+        const char as[] = {'-', *letters, '\0'}, *value = letters + 1;
+
+        if (!row)
+            return args_refuse(p->why, "unknown option -%c", *letters);
+        if (row->kind == ARGS_REFUSED || !args_takes_value(row)) {
+            err = set(p, row, as, "");
+            continue;
+        }
+        if (!*value)
+            err = next_word(p, as, &value);
+        return err ? err : set(p, row, as, value);
+    }
+    return err;
+}
+
+static void set_defaults(const struct args_syntax *syntax, void *into)
+{
+    const struct args_option *row;
+
+    for
+        EACH_ROW(row, syntax)
+    if (row->standard)
+        args_store(row, into, row->standard);
+}
+
+static int check_count(const struct parser *p)
+{
+    const struct args_syntax *s = p->syntax;
+
+    if (p->out->count < s->least)
+        return args_refuse(p->why, "expected %s", s->expected);
+    if (p->out->count > s->most)
+        return args_refuse(p->why, "unexpected argument \"%.200s\"", p->out->word[s->most]);
+    return 0;
+}
+
+static void take_word(struct parser *p)
+{
+    p->out->word[p->out->count++] = p->argv[p->at];
+}
+
+int args_parse(const struct args_syntax *syntax, int argc, char **argv, void *into,
+               struct args *out, char why[ARGS_WHY_SIZE])
+{
+    struct parser p = {syntax, argv, argc, 1, into, out, why};
+    bool ended = false;
+    int err = 0;
+
+    *out = (struct args){.word = argv + 1, .apart = SIZE_MAX};
+    *why = '\0';
+    set_defaults(syntax, into);
+    for (; p.at < argc && !err && !out->help; p.at++) {
+        const char *word = argv[p.at];
+
+        if (ended || word[0] != '-' || !word[1]) {
+            ended |= syntax->stops;
+            take_word(&p);
+        } else if (!strcmp(word, "--")) {
+            ended = true;
+            out->apart = out->count;
+        } else {
+            err = word[1] == '-' ? long_option(&p, word + 2) : short_options(&p, word + 1);
+        }
+    }
+    if (err || out->help)
+        return err;
+    if (out->apart > out->count)
+        out->apart = out->count;
+    out->word[out->count] = NULL;
+    return check_count(&p);
+}
+
+bool args_given(const struct args_syntax *syntax, const struct args *args, const char *name)
+{
+    const struct args_option *row;
+
+    for
+        EACH_ROW(row, syntax)
+    if (!strcmp(row->name, name))
+        return args->given >> (row - syntax->options) & 1;
+    return false;
+}
