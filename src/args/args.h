@@ -56,7 +56,7 @@ struct args_list {
 
 /* What a command takes. */
 struct args_syntax {
-    const struct args_option *options; /* --help is understood without a row */
+    const struct args_option *options; /* NULL none; --help is understood without a row */
     unsigned least, most;              /* other arguments */
     const char *expected;              /* what is expected when there are fewer: "a log: LOG" */
     bool stops; /* at the first other argument: what follows is another program's */

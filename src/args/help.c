@@ -121,7 +121,7 @@ void args_print_options(FILE *out, const struct args_option *options, size_t wid
     static const struct args_option help = {
         .name = "help", .letter = 'h', .help = "show this page"};
 
-    for (const struct args_option *row = options; row->name; row++) {
+    for (const struct args_option *row = options; row && row->name; row++) {
         if (row->kind == ARGS_REFUSED)
             continue;
         if (row->group)

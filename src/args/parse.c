@@ -19,9 +19,9 @@ static const struct args_option help_row = {.name = "help", .letter = 'h', .kind
 
 static const struct args_option *next_row(const struct args_option *row)
 {
-    while (row->name && row->kind == ARGS_TOPIC)
+    while (row && row->name && row->kind == ARGS_TOPIC)
         row++;
-    return row->name ? row : NULL;
+    return row && row->name ? row : NULL;
 }
 
 #define EACH_ROW(row, syntax) (row = next_row((syntax)->options); row; row = next_row(row + 1))

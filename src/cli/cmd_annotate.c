@@ -590,5 +590,5 @@ const struct cli_command cmd_annotate = {
         "  --physical        what an async method allocates after it waited is below what "
         "completed its task, not\n"
         "                    below its caller\n",
-    .run = annotate_run,
+    .main = annotate_run,
 };

@@ -1,23 +1,20 @@
 #include "cli/commands.h"
 #include "cli/print_compare.h"
 #include "cli/reading.h"
+#include "cli/rows.h"
 
-#include <getopt.h>
 #include <string.h>
-
-enum { OPT_FORMAT = 256, OPT_JOBS, OPT_QUIET };
 
 struct compare_args {
     enum reading_format format;
     struct reading_options reading;
 };
 
-static const struct option options[] = {
-    {"format", required_argument, NULL, OPT_FORMAT},
-    {"jobs", required_argument, NULL, OPT_JOBS},
-    {"quiet", no_argument, NULL, OPT_QUIET},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct args_option options[] = {
+    {ROW_FORMAT(struct compare_args)},
+    {ROW_JOBS(struct compare_args)},
+    {ROW_QUIET(struct compare_args)},
+    {.name = NULL},
 };
 
 /* One of the logs. Its call sites are wanted only where there is another one. */
@@ -102,8 +99,11 @@ static int print(const struct report_checks *checks, const struct report_problem
     return err;
 }
 
-static int compare(char **logs, size_t count, const struct compare_args *a, FILE *out)
+static int run(void *into, const struct args *args, FILE *out)
 {
+    const struct compare_args *a = into;
+    char **logs = args->word;
+    size_t count = args->count;
     struct report_problems problems[PRINT_COMPARE_LOGS];
     struct report_checks checks[PRINT_COMPARE_LOGS];
     struct side sides[PRINT_COMPARE_LOGS];
@@ -134,55 +134,16 @@ static int compare(char **logs, size_t count, const struct compare_args *a, FILE
     return status;
 }
 
-static bool take(struct compare_args *a, int option, const char *value)
-{
-    switch (option) {
-    case OPT_FORMAT:
-        return reading_format(value, &a->format);
-    case OPT_JOBS:
-        return reading_jobs(value, &a->reading);
-    default:
-        a->reading.quiet = true;
-        return true;
-    }
-}
-
-static int compare_run(int argc, char **argv, FILE *out)
-{
-    struct compare_args a = {.format = READING_TEXT};
-    int option;
-
-    optind = 0;
-    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        if (option == '?' || option == ':')
-            return cli_option_error(&cmd_compare, argv, option);
-        if (option == 'h') {
-            cli_help(&cmd_compare, out);
-            return CLI_OK;
-        }
-        if (!take(&a, option, optarg))
-            return cli_usage_error(&cmd_compare, "--%s cannot be \"%.100s\"",
-                                   options[option - OPT_FORMAT].name, optarg);
-    }
-    if (optind == argc)
-        return cli_usage_error(&cmd_compare, "a log is missing");
-    if (argc - optind > PRINT_COMPARE_LOGS)
-        return cli_usage_error(&cmd_compare, "at most %d logs side by side", PRINT_COMPARE_LOGS);
-    return compare(argv + optind, (size_t)(argc - optind), &a, out);
-}
-
 const struct cli_command cmd_compare = {
     .name = "compare",
     .args = "[options] LOG [LOG]",
     .help = "the shadow stack beside DoStackSnapshot: how accurate, and what each costs",
-    .options = "LOG is what `shadowtrace record --check N` wrote, plain or compressed, whole or "
-               "cut; `-` is standard\n"
-               "input. Two are shown side by side.\n"
-               "\n"
-               "Shown are differences by cause, with both stacks of the first of each, what a\n"
-               "capture costs by depth of the stack and by thread, and the repairs made.\n"
-               "\n"
-               "  --format FORMAT   text (default) or json\n" READING_HELP "\n"
-               "Exit status 1 if any stack differed.\n",
-    .run = compare_run,
+    .about = "LOG is what `shadowtrace record --check N` wrote, plain or compressed, whole or cut; "
+             "`-` is standard input. Two are shown side by side.\n\n"
+             "Shown are differences by cause, with both stacks of the first of each, what a "
+             "capture costs by depth of the stack and by thread, and the repairs made.",
+    .syntax = {options, 1, PRINT_COMPARE_LOGS, "a log: LOG", false},
+    .size = sizeof(struct compare_args),
+    .notes = "Exit status 1 if any stack differed.",
+    .run = run,
 };

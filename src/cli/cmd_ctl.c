@@ -220,5 +220,5 @@ const struct cli_command cmd_ctl = {
         "--check, "
         "--types,\n"
         "--min-size and the form of the log are fixed when the process starts.\n",
-    .run = ctl_run,
+    .main = ctl_run,
 };

@@ -335,5 +335,5 @@ const struct cli_command cmd_diff = {
         "  --symbols DIR     look for PDBs there too; may be repeated\n"
         "  --no-lines        do not look for files and lines\n"
         "  --wide            names in full, lines as long as they get\n" READING_HELP,
-    .run = diff_run,
+    .main = diff_run,
 };

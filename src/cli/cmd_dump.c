@@ -254,5 +254,5 @@ const struct cli_command cmd_dump = {
         "the "
         "call under way\n"
         "in it; the youngest has none.\n",
-    .run = dump_run,
+    .main = dump_run,
 };

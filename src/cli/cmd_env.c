@@ -51,5 +51,5 @@ const struct cli_command cmd_env = {
                          "(PID.json); it must exist\n"
                          "SHADOWTRACE_LIBRARY names the library where the program will run, if it "
                          "is not where it is here.\n",
-    .run = run,
+    .main = run,
 };

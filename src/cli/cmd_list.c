@@ -3,20 +3,18 @@
 #include "cli/print_json.h"
 #include "cli/reading.h"
 #include "cli/record_status.h"
+#include "cli/rows.h"
 #include "cli/text.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { OPT_FORMAT = 256 };
-
-static const struct option options[] = {
-    {"format", required_argument, NULL, OPT_FORMAT},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+struct list_args {
+    enum reading_format format;
 };
+
+static const struct args_option options[] = {{ROW_FORMAT(struct list_args)}, {.name = NULL}};
 
 struct listing {
     json_t *found;
@@ -72,8 +70,9 @@ static void print_one(const json_t *s, FILE *out)
     fputc('\n', out);
 }
 
-static int list(enum reading_format format, FILE *out)
+static int run(void *into, const struct args *args, FILE *out)
 {
+    const struct list_args *a = into;
     struct listing l = {json_array(), 0};
     char why[CLIENT_WHY_SIZE];
     int err = client_each(on_socket, &l, why);
@@ -81,7 +80,8 @@ static int list(enum reading_format format, FILE *out)
     size_t i;
     json_t *one;
 
-    if (format == READING_JSON) {
+    (void)args;
+    if (a->format == READING_JSON) {
         print_json_value(l.found, out, JSON_COMPACT);
         fputc('\n', out);
     } else {
@@ -102,36 +102,15 @@ static int list(enum reading_format format, FILE *out)
     return err ? CLI_IO : CLI_OK;
 }
 
-static int list_run(int argc, char **argv, FILE *out)
-{
-    enum reading_format format = READING_TEXT;
-    int option;
-
-    optind = 0;
-    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        if (option == '?' || option == ':')
-            return cli_option_error(&cmd_list, argv, option);
-        if (option == 'h') {
-            cli_help(&cmd_list, out);
-            return CLI_OK;
-        }
-        if (!reading_format(optarg, &format))
-            return cli_usage_error(&cmd_list, "--format cannot be \"%.100s\"", optarg);
-    }
-    if (optind < argc)
-        return cli_usage_error(&cmd_list, "\"%.100s\" is too much", argv[optind]);
-    return list(format, out);
-}
-
 const struct cli_command cmd_list = {
     .name = "list",
-    .args = "[--format text|json]",
+    .args = "[options]",
     .help = "traced processes of this user that can be looked into",
-    .options =
-        "Looks for sockets in $XDG_RUNTIME_DIR/shadowtrace and in /tmp/shadowtrace-UID; those "
-        "of processes that\n"
-        "are gone are removed, and what a `record` that was killed left behind. Processes recorded "
-        "with\n"
-        "--no-control are not there.\n",
-    .run = list_run,
+    .syntax = {.options = options},
+    .size = sizeof(struct list_args),
+    .notes =
+        "Looks for sockets in $XDG_RUNTIME_DIR/shadowtrace and in /tmp/shadowtrace-UID. Sockets of "
+        "processes that are gone are removed, and what a `record` that was killed left behind. "
+        "Processes recorded with --no-control are not listed.",
+    .run = run,
 };

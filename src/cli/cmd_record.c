@@ -177,5 +177,5 @@ const struct cli_command cmd_record = {
                          "COMMAND starts: 2 wrong use,\n"
                          "3 cannot write the log or load the library, 126 COMMAND cannot be "
                          "executed, 127 is not found.\n",
-    .run = run,
+    .main = run,
 };

@@ -374,5 +374,5 @@ const struct cli_command cmd_replay = {
                "bytes: allocated by the call and all it called. A call that an exception left is "
                "unwound; what the\n"
                "tracer had no room for is said where it is missing.\n",
-    .run = replay_run,
+    .main = replay_run,
 };

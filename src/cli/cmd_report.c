@@ -354,5 +354,5 @@ const struct cli_command cmd_report = {
         "                    method; with --format text or json, --top N, --depth N, --symbols "
         "DIR,\n"
         "                    --no-lines, --raw, --wide\n" READING_HELP,
-    .run = report_run,
+    .main = report_run,
 };

@@ -368,5 +368,5 @@ const struct cli_command cmd_top = {
         "back; q ends. Works in any size of window and without colour. Counting call sites costs "
         "the traced threads\n"
         "nothing; it ends 10 s after `top` does.\n",
-    .run = top_run,
+    .main = top_run,
 };

@@ -2,23 +2,30 @@
 #include "cli/print_complete.h"
 #include "cli/print_json.h"
 #include "cli/reading.h"
+#include "cli/rows.h"
 #include "cli/text.h"
 
 #include "base/buffer.h"
 #include "report/validate.h"
 
-#include <getopt.h>
 #include <limits.h>
 #include <string.h>
 
-enum { OPT_FORMAT = 256, OPT_SCHEMA, OPT_QUIET };
+struct validate_args {
+    enum reading_format format;
+    struct reading_options reading;
+    const char *schema;
+};
 
-static const struct option options[] = {
-    {"format", required_argument, NULL, OPT_FORMAT},
-    {"schema", required_argument, NULL, OPT_SCHEMA},
-    {"quiet", no_argument, NULL, OPT_QUIET},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct args_option options[] = {
+    {ROW_FORMAT(struct validate_args)},
+    {.name = "schema",
+     .kind = ARGS_TEXT,
+     .argument = "FILE",
+     .help = "another schema than the one built in",
+     ARGS_AT(struct validate_args, schema)},
+    {ROW_QUIET(struct validate_args)},
+    {.name = NULL},
 };
 
 /* What came of one log. */
@@ -94,7 +101,7 @@ static json_t *json_of(const struct verdict *d)
 }
 
 static int validate_one(const char *path, const struct report_schema *schema, bool json, bool first,
-                        bool quiet, FILE *out)
+                        const struct reading_options *how, FILE *out)
 {
     struct verdict d = {.path = path};
     struct reading_progress progress;
@@ -102,7 +109,7 @@ static int validate_one(const char *path, const struct report_schema *schema, bo
     int err, status = CLI_OK;
 
     report_problems_init(&d.problems);
-    reading_progress_init(&progress, &(const struct reading_options){.quiet = quiet});
+    reading_progress_init(&progress, how);
     err = report_parts_find(path, &d.parts);
     if (!err)
         err = report_validate_parts(&d.parts, schema, &shown, &d.problems, &d.v);
@@ -155,19 +162,19 @@ static int schema_from(const char *path, struct report_schema **out)
     return err ? CLI_IO : CLI_OK;
 }
 
-static int validate(char **logs, const char *schema_path, enum reading_format format, bool quiet,
-                    FILE *out)
+static int run(void *into, const struct args *args, FILE *out)
 {
+    const struct validate_args *a = into;
     struct report_schema *schema = NULL;
-    bool json = format == READING_JSON, first = true;
-    int status = schema_path ? schema_from(schema_path, &schema) : CLI_OK;
+    bool json = a->format == READING_JSON, first = true;
+    int status = a->schema ? schema_from(a->schema, &schema) : CLI_OK;
 
     if (status)
         return status;
     if (json)
         fputs("{\"logs\":[", out);
-    for (; *logs; logs++) {
-        int one = validate_one(*logs, schema, json, first, quiet, out);
+    for (char **log = args->word; *log; log++) {
+        int one = validate_one(*log, schema, json, first, &a->reading, out);
 
         first &= one == CLI_IO; /* such a log left nothing in the list */
         status = one > status ? one : status;
@@ -178,48 +185,16 @@ static int validate(char **logs, const char *schema_path, enum reading_format fo
     return status;
 }
 
-static int validate_run(int argc, char **argv, FILE *out)
-{
-    enum reading_format format = READING_TEXT;
-    const char *schema = NULL;
-    bool quiet = false;
-    int option;
-
-    optind = 0;
-    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        if (option == '?' || option == ':')
-            return cli_option_error(&cmd_validate, argv, option);
-        if (option == 'h') {
-            cli_help(&cmd_validate, out);
-            return CLI_OK;
-        }
-        if (option == OPT_QUIET)
-            quiet = true;
-        else if (option == OPT_SCHEMA)
-            schema = optarg;
-        else if (!reading_format(optarg, &format))
-            return cli_usage_error(&cmd_validate, "--format cannot be \"%.100s\"", optarg);
-    }
-    if (optind == argc)
-        return cli_usage_error(&cmd_validate, "a log is missing");
-    return validate(argv + optind, schema, format, quiet, out);
-}
-
 const struct cli_command cmd_validate = {
     .name = "validate",
     .args = "[options] LOG...",
     .help = "hold logs against the schema and rules of the format",
-    .options = "Every record is held against log_schema.json, and the log against what a schema "
-               "cannot say: ids are\n"
-               "defined before use, times of a thread do not fall, totals of the end are those of "
-               "the log. A log\n"
-               "that merely ends early is valid as far as it goes. `-` is standard input.\n"
-               "\n"
-               "  --format FORMAT   text (default): FILE:LINE: offset BYTE: what; or json\n"
-               "  --schema FILE     another schema than the one built in\n"
-               "  --quiet           no progress bar (there is none anyway where stderr is no "
-               "terminal)\n"
-               "\n"
-               "Exit status 1 if there is any problem.\n",
-    .run = validate_run,
+    .about = "Every record is held against log_schema.json, and the log against what a schema "
+             "cannot say: ids are defined before use, times of a thread do not fall, totals of the "
+             "end are those of the log. A log that merely ends early is valid as far as it goes. "
+             "`-` is standard input. In text, problems are FILE:LINE: offset BYTE: what.",
+    .syntax = {options, 1, UINT_MAX, "a log: LOG", false},
+    .size = sizeof(struct validate_args),
+    .notes = "Exit status 1 if there is any problem.",
+    .run = run,
 };

@@ -2,7 +2,10 @@
 
 #include "base/atomics.h"
 #include "base/clean.h"
+#include "base/memory.h"
+#include "cli/terminal.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <string.h>
@@ -76,8 +79,50 @@ int cli_option_error(const struct cli_command *command, char **argv, int result)
 
 void cli_help(const struct cli_command *command, FILE *out)
 {
-    fprintf(out, "shadowtrace %s%s%s: %s\n", command->name, *command->args ? " " : "",
-            command->args, command->help);
+    size_t width = terminal_help_width(out);
+
+    fprintf(out, "Usage: shadowtrace %s%s%s\n\n", command->name, *command->args ? " " : "",
+            command->args);
+    args_print_text(out, command->help, width);
     if (command->options)
         fprintf(out, "\n%s", command->options);
+    if (!command->run)
+        return;
+    putc('\n', out);
+    if (command->about) {
+        args_print_text(out, command->about, width);
+        putc('\n', out);
+    }
+    args_print_options(out, command->syntax.options, width);
+    if (command->notes) {
+        putc('\n', out);
+        args_print_text(out, command->notes, width);
+    }
+}
+
+int cli_run(const struct cli_command *command, int argc, char **argv, FILE *out)
+{
+    char why[ARGS_WHY_SIZE];
+    struct args args;
+    void *into;
+    int status = CLI_OK, err;
+
+    if (command->main)
+        return command->main(argc, argv, out);
+    into = memory_zalloc(1, command->size + 1);
+    err = into ? args_parse(&command->syntax, argc, argv, into, &args, why) : -ENOMEM;
+    if (err == -EINVAL) {
+        status = cli_usage_error(command, "%s", why);
+    } else if (err) {
+        cli_complain(command, "%s", strerror(-err));
+        status = CLI_IO;
+    } else if (args.help) {
+        cli_help(command, out);
+    } else {
+        status = command->run(into, &args, out);
+    }
+    if (into && command->free)
+        command->free(into);
+    memory_free(into);
+    return status;
 }

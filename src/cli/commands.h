@@ -9,6 +9,8 @@
 #ifndef SHADOWTRACE_CLI_COMMANDS_H
 #define SHADOWTRACE_CLI_COMMANDS_H
 
+#include "args/args.h"
+
 #include <stddef.h>
 #include <stdio.h>
 
@@ -24,11 +26,15 @@ struct cli_command {
     const char *args;    /* after the name in the usage line */
     const char *help;    /* what it does, one line */
     const char *options; /* the rest of its help page, each line with its newline; or NULL */
-    /*
-     * argv[0] is the command's name, argv[argc] NULL, getopt's state fresh. Returns the exit
-     * status.
-     */
-    int (*run)(int argc, char **argv, FILE *out);
+    const char *about,
+        *notes; /* paragraphs of the help page before and after the options, or NULL */
+    struct args_syntax syntax; /* what it takes */
+    size_t size;               /* of the struct that its options are read into; zeroed before */
+    /* `into` is that struct. Returns the exit status. NULL: main is called instead. */
+    int (*run)(void *into, const struct args *args, FILE *out);
+    void (*free)(void *into); /* what reading options has allocated; NULL nothing */
+    /* argv[0] is the command's name, argv[argc] NULL, getopt's state fresh. Returns the exit status. */
+    int (*main)(int argc, char **argv, FILE *out);
 };
 
 extern const struct cli_command cmd_record, cmd_report, cmd_annotate, cmd_replay, cmd_compare,
@@ -37,6 +43,9 @@ extern const struct cli_command cmd_record, cmd_report, cmd_annotate, cmd_replay
 const struct cli_command *cli_find(const char *name); /* NULL: no such command */
 const struct cli_command *
 cli_at(size_t index); /* in the order of the help page; NULL past the last */
+
+/* cli_run - reads the arguments as the command's table tells, and runs it, or prints its help page. Returns the exit status. */
+int cli_run(const struct cli_command *command, int argc, char **argv, FILE *out);
 
 /*
  * cli_complain - one line on stderr, "shadowtrace COMMAND: ...", keeping to one line whatever the

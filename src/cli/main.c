@@ -40,11 +40,11 @@ int main(int argc, char **argv)
         return flush(CLI_OK);
     }
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
-        return flush(command->run(argc - 1, argv + 1, stdout));
+        return flush(cli_run(command, argc - 1, argv + 1, stdout));
     if (name[0] == '-')
         return cli_usage_error(NULL, "unknown option %.100s", name);
     command = cli_find(name);
     if (!command)
         return cli_usage_error(NULL, "there is no command \"%.100s\"", name);
-    return flush(command->run(argc - 1, argv + 1, stdout));
+    return flush(cli_run(command, argc - 1, argv + 1, stdout));
 }

@@ -2,6 +2,7 @@
 
 #include "cli/print_complete.h"
 #include "cli/print_json.h"
+#include "cli/rows.h"
 #include "cli/text.h"
 
 #include "base/clock.h"
@@ -14,6 +15,8 @@
 #define REDRAW_NS      100000000u
 #define BAR            30 /* columns */
 #define SHOWN_PROBLEMS 5
+
+const char *const rows_formats[] = {"text", "json", NULL};
 
 bool reading_format(const char *word, enum reading_format *out)
 {

@@ -45,6 +45,14 @@ size_t terminal_width(FILE *out)
     return width;
 }
 
+size_t terminal_help_width(FILE *out)
+{
+    int fd = fileno(out);
+    size_t width = fd >= 0 && isatty(fd) == 1 ? terminal_of(out).width : LEAST;
+
+    return width < TEXT_WIDTH ? width : TEXT_WIDTH;
+}
+
 const char *terminal_strong(const struct terminal *t)
 {
     return t->colour ? "\033[1;31m" : "";

@@ -117,7 +117,7 @@ static int ask(const struct cli_command *command, const char *const *words)
     MUST(out);
     for (; words[argc]; argc++)
         argv[argc] = strcmp(words[argc], "PID") ? (char *)(uintptr_t)words[argc] : pid;
-    status = command->run(argc, argv, out);
+    status = cli_run(command, argc, argv, out);
     fclose(out);
     MUST(status >= CLI_OK && status <= CLI_IO);
     free(text);

@@ -131,7 +131,7 @@ static void look(const struct view *view)
         argv[argc++] = parts[0];
     if (view->command == &cmd_annotate)
         argv[argc++] = (char *)(uintptr_t) "Program.cs";
-    status = view->command->run(argc, argv, out);
+    status = cli_run(view->command, argc, argv, out);
     fclose(out);
     MUST(status >= CLI_OK && status <= CLI_IO);
     MUST(!strstr(text, "complete to its end") || !strstr(text, "\"complete\":false"));

@@ -46,7 +46,7 @@ static inline struct ran run_command(const struct cli_command *command, const ch
     opterr = 0;
     fflush(stderr);
     dup2(caught, STDERR_FILENO);
-    ran.status = command->run(count, argv, out);
+    ran.status = cli_run(command, count, argv, out);
     fflush(stderr);
     dup2(before, STDERR_FILENO);
     fclose(out);

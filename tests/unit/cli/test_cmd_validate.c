@@ -58,7 +58,7 @@ static void one_bad_log_of_several_decides(void **state)
 static void wrong_arguments_are_one_clear_line(void **state)
 {
     (void)state;
-    expect_complaint(RUN(&cmd_validate, "validate"), CLI_USAGE, "a log is missing");
+    expect_complaint(RUN(&cmd_validate, "validate"), CLI_USAGE, "expected a log: LOG");
     expect_complaint(VALIDATE("--schema=/nowhere", "x"), CLI_IO, "cannot read /nowhere");
     expect_complaint(VALIDATE("--schema=Makefile", "x"), CLI_IO, "is no schema that can be used");
     expect_complaint(VALIDATE("/nowhere/log"), CLI_IO, "cannot read /nowhere/log");

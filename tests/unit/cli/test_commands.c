@@ -14,28 +14,41 @@ static void every_command_is_found_and_explained(void **state)
         struct ran ran = RUN(&cmd_help, "help", names[i]);
 
         assert_non_null(command);
-        assert_non_null(command->run);
         assert_true(strlen(command->help) > 10);
         assert_int_equal(ran.status, CLI_OK);
-        assert_memory_equal(ran.out, "shadowtrace ", 12);
-        assert_non_null(strstr(ran.out, command->help));
+        assert_ptr_equal(strstr(ran.out, "Usage: shadowtrace "), ran.out);
+        assert_non_null(strstr(ran.out, names[i]));
         free(ran.out);
     }
     assert_null(cli_find("repor"));
     assert_null(cli_find(""));
 }
 
-static void the_overview_lists_all_in_100_columns(void **state)
+static void no_line_of_help_is_wider_than_80_columns(const char *name)
+{
+    struct ran ran = RUN(&cmd_help, "help", name);
+
+    for (char *line = strtok(ran.out, "\n"); line; line = strtok(NULL, "\n"))
+        if (strlen(line) > 80)
+            fail_msg("help %s has %zu columns: %s", name ? name : "", strlen(line), line);
+    free(ran.out);
+}
+
+static void every_command_is_listed_and_help_is_80_columns_wide(void **state)
 {
     struct ran ran = RUN(&cmd_help, "help");
     const struct cli_command *command;
+    char term[40];
 
     (void)state;
     assert_int_equal(ran.status, CLI_OK);
-    for (size_t i = 0; (command = cli_at(i)); i++)
-        assert_non_null(strstr(ran.out, command->help));
-    for (char *line = strtok(ran.out, "\n"); line; line = strtok(NULL, "\n"))
-        assert_true(strlen(line) <= 100);
+    no_line_of_help_is_wider_than_80_columns(NULL);
+    for (size_t i = 0; (command = cli_at(i)); i++) {
+        snprintf(term, sizeof(term), "\n  %-9s ", command->name);
+        assert_non_null(strstr(ran.out, term));
+        if (command->run)
+            no_line_of_help_is_wider_than_80_columns(command->name);
+    }
     free(ran.out);
 }
 
@@ -44,14 +57,15 @@ static void help_for_what_is_not_there_is_a_usage_error(void **state)
     (void)state;
     expect_complaint(RUN(&cmd_help, "help", "nonsense"), CLI_USAGE,
                      "there is no command \"nonsense\"");
-    expect_complaint(RUN(&cmd_help, "help", "report", "env"), CLI_USAGE, "one command at a time");
+    expect_complaint(RUN(&cmd_help, "help", "report", "env"), CLI_USAGE,
+                     "unexpected argument \"env\"");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_command_is_found_and_explained),
-        cmocka_unit_test(the_overview_lists_all_in_100_columns),
+        cmocka_unit_test(every_command_is_listed_and_help_is_80_columns_wide),
         cmocka_unit_test(help_for_what_is_not_there_is_a_usage_error),
     };
 

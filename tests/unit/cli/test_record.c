@@ -41,7 +41,7 @@ static int run(const struct cli_command *command, int argc, const char *const *w
     for (int i = 0; i < argc; i++)
         argv[i] = strdup(words[i]);
     capture_begin(&said);
-    status = command->run(argc, argv, out);
+    status = cli_run(command, argc, argv, out);
     capture_end(&said);
     for (int i = 0; i < argc; i++)
         free(argv[i]);

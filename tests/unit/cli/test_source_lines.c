@@ -67,14 +67,14 @@ static int teardown(void **state)
 
 static const char *recording_started; /* for the command below */
 
-static int ask_everything(int argc, char **argv, FILE *out)
+static int ask_everything(void *into, const struct args *args, FILE *out)
 {
     static const struct cli_command asking = {.name = "asking"};
     json_t *header = json_pack("{s:s}", "started", recording_started);
     struct source_lines *lines;
     struct source_line line;
 
-    (void)argc, (void)argv;
+    (void)into, (void)args;
     assert_int_equal(source_lines_new(&asking, &defs, NULL, 0, header, &lines), 0);
     found = 0;
     for (int twice = 0; twice < 2; twice++)
@@ -165,13 +165,13 @@ static void another_build_than_the_traced_one_gives_no_lines(void **state)
     }
 }
 
-static int say_what_is_missing(int argc, char **argv, FILE *out)
+static int say_what_is_missing(void *into, const struct args *args, FILE *out)
 {
     static const struct cli_command command = {.name = "asking"};
     struct source_lines *lines;
     struct source_line line;
 
-    (void)argc, (void)argv, (void)out;
+    (void)into, (void)args, (void)out;
     assert_int_equal(source_lines_new(&command, &defs, NULL, 0, NULL, &lines), 0);
     source_lines_missing(lines); /* nothing was asked for, nothing is missing */
     for (uint32_t number = 0; number < 6; number++)

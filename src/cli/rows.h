@@ -1,0 +1,58 @@
+/*
+ * cli/rows.h - options that several commands have, as the content of a row: the same word means the same everywhere.
+ * Each takes the command's struct, whose member has the name that the row's ARGS_AT says, or the member itself.
+ */
+#ifndef SHADOWTRACE_CLI_ROWS_H
+#define SHADOWTRACE_CLI_ROWS_H
+
+#include "args/args.h"
+
+extern const char *const rows_formats[]; /* as enum reading_format */
+
+#define ROW_FORMAT(type) \
+    .name = "format", .kind = ARGS_WORD, .words = rows_formats, .help = "how it is printed", \
+    ARGS_AT(type, format)
+#define ROW_JOBS(type) \
+    .name = "jobs", .kind = ARGS_COUNT, .argument = "N", .least = 1, .limit = 64, \
+    .help = "threads that read, 1 to 64; the result is the same with any number (one for each " \
+            "processor, at most 8)", \
+    ARGS_AT(type, reading.jobs)
+#define ROW_QUIET(type) \
+    .name = "quiet", .kind = ARGS_FLAG, \
+    .help = "no progress bar; there is none anyway where stderr is no terminal", \
+    ARGS_AT(type, reading.quiet)
+#define ROW_SYMBOLS(type) \
+    .name = "symbols", .kind = ARGS_LIST, .argument = "DIR", \
+    .help = "look for PDBs there, too, besides the assemblies' own folders", \
+    ARGS_AT(type, symbols)
+#define ROW_NO_LINES(type) \
+    .name = "no-lines", .kind = ARGS_FLAG, .help = "do not look for files and lines", \
+    ARGS_AT(type, no_lines)
+#define ROW_TOP(type, member) \
+    .name = "top", .kind = ARGS_COUNT, .argument = "N", .standard = 20, \
+    .help = "rows shown; 0: all, as in JSON", ARGS_AT(type, member)
+#define ROW_DEPTH(type, member) \
+    .name = "depth", .kind = ARGS_COUNT, .argument = "N", .standard = 8, \
+    .help = "frames shown of each stack in text; 0: all", ARGS_AT(type, member)
+#define ROW_MIN_BYTES(type, member) \
+    .name = "min-bytes", .kind = ARGS_BYTES, .argument = "BYTES", ARGS_AT(type, member)
+#define ROW_TYPE(type) \
+    .name = "type", .kind = ARGS_TEXT, .argument = "PATTERN", \
+    .help = "only types whose full name matches; * stands for any text, ? for one character", \
+    ARGS_AT(type, filter.type)
+#define ROW_METHOD(type) \
+    .name = "method", .kind = ARGS_TEXT, .argument = "PATTERN", \
+    .help = "only what was allocated in, or below, methods whose full name matches", \
+    ARGS_AT(type, filter.method)
+#define ROW_THREAD(type) \
+    .name = "thread", .kind = ARGS_COUNT, .argument = "ID", .least = 1, .limit = UINT32_MAX - 1, \
+    .help = "only the thread with that id in the log", ARGS_AT(type, filter.thread)
+#define ROW_PHYSICAL(type) .name = "physical", .kind = ARGS_FLAG, ARGS_AT(type, physical)
+#define ROW_RAW(type, member) \
+    .name = "raw", .kind = ARGS_FLAG, \
+    .help = "names as in the log: <BarAsync>d__3.MoveNext, not BarAsync", ARGS_AT(type, member)
+#define ROW_WIDE(type, member) \
+    .name = "wide", .kind = ARGS_FLAG, .help = "names in full, lines as long as they get", \
+    ARGS_AT(type, member)
+
+#endif
