@@ -121,12 +121,17 @@ void args_print_options(FILE *out, const struct args_option *options, size_t wid
     static const struct args_option help = {
         .name = "help", .letter = 'h', .help = "show this page"};
 
+    bool grouped = false;
+
     for (const struct args_option *row = options; row && row->name; row++) {
         if (row->kind == ARGS_REFUSED)
             continue;
+        grouped |= row->group != NULL;
         if (row->group)
             fprintf(out, "%s%s:\n", row == options ? "" : "\n", row->group);
         print_option(out, row, width);
     }
+    if (grouped)
+        putc('\n', out);
     print_option(out, &help, width);
 }

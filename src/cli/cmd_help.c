@@ -33,7 +33,7 @@ static int run(void *into, const struct args *args, FILE *out)
     }
     command = cli_find(args->word[0]);
     if (!command)
-        return cli_usage_error(&cmd_help, "there is no command \"%.100s\"", args->word[0]);
+        return cli_unknown_command(&cmd_help, args->word[0]);
     cli_help(command, out);
     return CLI_OK;
 }

@@ -4,6 +4,7 @@
 #include "base/clean.h"
 #include "base/memory.h"
 #include "cli/terminal.h"
+#include "options/options_fields.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -27,6 +28,18 @@ const struct cli_command *cli_find(const char *name)
         if (strcmp(commands[i]->name, name) == 0)
             return commands[i];
     return NULL;
+}
+
+int cli_unknown_command(const struct cli_command *by, const char *name)
+{
+    const char *names[COUNT_OF(commands) + 1] = {NULL}, *near;
+
+    for (size_t i = 0; i < COUNT_OF(commands); i++)
+        names[i] = commands[i]->name;
+    near = options_near(name, names);
+    if (near)
+        return cli_usage_error(by, "unknown command \"%.100s\"; did you mean \"%s\"?", name, near);
+    return cli_usage_error(by, "unknown command \"%.100s\"", name);
 }
 
 static void complain(const struct cli_command *command, const char *format, va_list args)

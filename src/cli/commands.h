@@ -63,6 +63,9 @@ int cli_usage_error(const struct cli_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int cli_option_error(const struct cli_command *command, char **argv, int result);
 
+/* cli_unknown_command - the same for a command that does not exist; `by`: who was told its name, NULL: main. */
+int cli_unknown_command(const struct cli_command *by, const char *name);
+
 void cli_help(const struct cli_command *command, FILE *out); /* its help page */
 
 #endif

@@ -34,7 +34,7 @@ int main(int argc, char **argv)
 
     opterr = 0; /* every command words its own errors */
     if (!name)
-        return cli_usage_error(NULL, "a command is missing");
+        return cli_usage_error(NULL, "expected a command");
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
         printf("shadowtrace %s\n", SHADOWTRACE_VERSION);
         return flush(CLI_OK);
@@ -45,6 +45,6 @@ int main(int argc, char **argv)
         return cli_usage_error(NULL, "unknown option %.100s", name);
     command = cli_find(name);
     if (!command)
-        return cli_usage_error(NULL, "there is no command \"%.100s\"", name);
+        return cli_unknown_command(NULL, name);
     return flush(cli_run(command, argc - 1, argv + 1, stdout));
 }

@@ -9,50 +9,50 @@
 
 extern const char *const rows_formats[]; /* as enum reading_format */
 
-#define ROW_FORMAT(type) \
+#define ROW_FORMAT(args) \
     .name = "format", .kind = ARGS_WORD, .words = rows_formats, .help = "how it is printed", \
-    ARGS_AT(type, format)
-#define ROW_JOBS(type) \
+    ARGS_AT(args, format)
+#define ROW_JOBS(args) \
     .name = "jobs", .kind = ARGS_COUNT, .argument = "N", .least = 1, .limit = 64, \
     .help = "threads that read, 1 to 64; the result is the same with any number (one for each " \
             "processor, at most 8)", \
-    ARGS_AT(type, reading.jobs)
-#define ROW_QUIET(type) \
+    ARGS_AT(args, reading.jobs)
+#define ROW_QUIET(args) \
     .name = "quiet", .kind = ARGS_FLAG, \
     .help = "no progress bar; there is none anyway where stderr is no terminal", \
-    ARGS_AT(type, reading.quiet)
-#define ROW_SYMBOLS(type) \
+    ARGS_AT(args, reading.quiet)
+#define ROW_SYMBOLS(args) \
     .name = "symbols", .kind = ARGS_LIST, .argument = "DIR", \
     .help = "look for PDBs there, too, besides the assemblies' own folders", \
-    ARGS_AT(type, symbols)
-#define ROW_NO_LINES(type) \
+    ARGS_AT(args, symbols)
+#define ROW_NO_LINES(args) \
     .name = "no-lines", .kind = ARGS_FLAG, .help = "do not look for files and lines", \
-    ARGS_AT(type, no_lines)
-#define ROW_TOP(type, member) \
+    ARGS_AT(args, no_lines)
+#define ROW_TOP(args, member) \
     .name = "top", .kind = ARGS_COUNT, .argument = "N", .standard = 20, \
-    .help = "rows shown; 0: all, as in JSON", ARGS_AT(type, member)
-#define ROW_DEPTH(type, member) \
+    .help = "rows shown; 0: all, as in JSON", ARGS_AT(args, member)
+#define ROW_DEPTH(args, member) \
     .name = "depth", .kind = ARGS_COUNT, .argument = "N", .standard = 8, \
-    .help = "frames shown of each stack in text; 0: all", ARGS_AT(type, member)
-#define ROW_MIN_BYTES(type, member) \
-    .name = "min-bytes", .kind = ARGS_BYTES, .argument = "BYTES", ARGS_AT(type, member)
-#define ROW_TYPE(type) \
+    .help = "frames shown of each stack in text; 0: all", ARGS_AT(args, member)
+#define ROW_MIN_BYTES(args, member) \
+    .name = "min-bytes", .kind = ARGS_BYTES, .argument = "BYTES", ARGS_AT(args, member)
+#define ROW_TYPE(args) \
     .name = "type", .kind = ARGS_TEXT, .argument = "PATTERN", \
     .help = "only types whose full name matches; * stands for any text, ? for one character", \
-    ARGS_AT(type, filter.type)
-#define ROW_METHOD(type) \
+    ARGS_AT(args, filter.type)
+#define ROW_METHOD(args) \
     .name = "method", .kind = ARGS_TEXT, .argument = "PATTERN", \
     .help = "only what was allocated in, or below, methods whose full name matches", \
-    ARGS_AT(type, filter.method)
-#define ROW_THREAD(type) \
+    ARGS_AT(args, filter.method)
+#define ROW_THREAD(args) \
     .name = "thread", .kind = ARGS_COUNT, .argument = "ID", .least = 1, .limit = UINT32_MAX - 1, \
-    .help = "only the thread with that id in the log", ARGS_AT(type, filter.thread)
-#define ROW_PHYSICAL(type) .name = "physical", .kind = ARGS_FLAG, ARGS_AT(type, physical)
-#define ROW_RAW(type, member) \
+    .help = "only the thread with that id in the log", ARGS_AT(args, filter.thread)
+#define ROW_PHYSICAL(args) .name = "physical", .kind = ARGS_FLAG, ARGS_AT(args, physical)
+#define ROW_RAW(args, member) \
     .name = "raw", .kind = ARGS_FLAG, \
-    .help = "names as in the log: <BarAsync>d__3.MoveNext, not BarAsync", ARGS_AT(type, member)
-#define ROW_WIDE(type, member) \
+    .help = "names as in the log: <BarAsync>d__3.MoveNext, not BarAsync", ARGS_AT(args, member)
+#define ROW_WIDE(args, member) \
     .name = "wide", .kind = ARGS_FLAG, .help = "names in full, lines as long as they get", \
-    ARGS_AT(type, member)
+    ARGS_AT(args, member)
 
 #endif

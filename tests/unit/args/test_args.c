@@ -434,7 +434,7 @@ static void the_help_page_is_made_of_the_rows(void **state)
     assert_has(text, "\n  --events LIST         which\n");
     assert_has(text, "\n  --only PATTERN        these (may be repeated)\n");
     assert_has(text, "\n\nActions:\n  mark TEXT             a mark\n");
-    assert_has(text, "\n  -h, --help            show this page\n");
+    assert_has(text, "\n\n  -h, --help            show this page\n");
     assert_null(strstr(text, "attach"));
     free(text);
 }

@@ -56,7 +56,9 @@ static void help_for_what_is_not_there_is_a_usage_error(void **state)
 {
     (void)state;
     expect_complaint(RUN(&cmd_help, "help", "nonsense"), CLI_USAGE,
-                     "there is no command \"nonsense\"");
+                     "unknown command \"nonsense\"");
+    expect_complaint(RUN(&cmd_help, "help", "reprot"), CLI_USAGE,
+                     "unknown command \"reprot\"; did you mean \"report\"?");
     expect_complaint(RUN(&cmd_help, "help", "report", "env"), CLI_USAGE,
                      "unexpected argument \"env\"");
 }
