@@ -3,54 +3,45 @@
 #include "cli/live_stacks.h"
 #include "cli/print_json.h"
 #include "cli/reading.h"
+#include "cli/rows.h"
 #include "cli/text.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <string.h>
-
-#define MOST_FRAMES (1 << 20)
-
-enum { OPT_FORMAT = 256, OPT_FRAMES, OPT_THREAD, OPT_SYMBOLS, OPT_NO_LINES, OPT_ALL };
-
-static const struct option options[] = {
-    {"format", required_argument, NULL, OPT_FORMAT},
-    {"frames", required_argument, NULL, OPT_FRAMES},
-    {"thread", required_argument, NULL, OPT_THREAD},
-    {"symbols", required_argument, NULL, OPT_SYMBOLS},
-    {"no-lines", no_argument, NULL, OPT_NO_LINES},
-    {"all", no_argument, NULL, OPT_ALL},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
 
 struct dump_args {
     long pid;
     enum reading_format format;
     uint64_t frames, thread; /* thread 0: all */
-    struct reading_symbols symbols;
+    struct args_list symbols;
     bool no_lines, all;
 };
 
-static bool take(struct dump_args *a, int option, const char *value)
-{
-    switch (option) {
-    case OPT_FORMAT:
-        return reading_format(value, &a->format);
-    case OPT_FRAMES:
-        return text_parse(value, MOST_FRAMES, &a->frames) && a->frames > 0;
-    case OPT_THREAD:
-        return text_parse(value, INT32_MAX, &a->thread) && a->thread > 0;
-    case OPT_SYMBOLS:
-        return reading_symbols_add(&a->symbols, value);
-    case OPT_NO_LINES:
-        a->no_lines = true;
-        return true;
-    default:
-        a->all = true;
-        return true;
-    }
-}
+static const struct args_option options[] = {
+    {ROW_FORMAT(struct dump_args)},
+    {.name = "thread",
+     .kind = ARGS_COUNT,
+     .argument = "TID",
+     .help = "only the thread with that id of the kernel",
+     .least = 1,
+     .limit = INT32_MAX,
+     ARGS_AT(struct dump_args, thread)},
+    {.name = "frames",
+     .kind = ARGS_COUNT,
+     .argument = "N",
+     .help = "frames of each thread, the youngest",
+     .standard = 2048,
+     .least = 1,
+     .limit = 1 << 20,
+     ARGS_AT(struct dump_args, frames)},
+    {.name = "all",
+     .kind = ARGS_FLAG,
+     .help = "in text, threads without a managed frame, too",
+     ARGS_AT(struct dump_args, all)},
+    {ROW_SYMBOLS(struct dump_args)},
+    {ROW_NO_LINES(struct dump_args)},
+    {.name = NULL},
+};
 
 static void print_frame(const struct live_frame *f, FILE *out)
 {
@@ -178,7 +169,7 @@ static void print_json(const struct dump_args *a, struct live_stacks *stacks, co
 
 static int dump(const struct dump_args *a, FILE *out)
 {
-    struct live_stacks *stacks = live_stacks_new(a->symbols.dirs, a->symbols.count, !a->no_lines);
+    struct live_stacks *stacks = live_stacks_new(a->symbols.item, a->symbols.count, !a->no_lines);
     struct client client;
     json_t *reply = NULL;
     int err = stacks ? client_open(&client, a->pid) : -ENOMEM;
@@ -206,53 +197,25 @@ static int dump(const struct dump_args *a, FILE *out)
     return err ? CLI_IO : CLI_OK;
 }
 
-static int dump_run(int argc, char **argv, FILE *out)
+static int run(void *into, const struct args *args, FILE *out)
 {
-    struct dump_args a = {.frames = 2048};
-    int option;
+    struct dump_args *a = into;
 
-    optind = 0;
-    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        if (option == '?' || option == ':')
-            return cli_option_error(&cmd_dump, argv, option);
-        if (option == 'h') {
-            cli_help(&cmd_dump, out);
-            return CLI_OK;
-        }
-        if (!take(&a, option, optarg))
-            return cli_usage_error(&cmd_dump, "--%s cannot be \"%.100s\"",
-                                   options[option - OPT_FORMAT].name, optarg);
-    }
-    if (optind == argc)
-        return cli_usage_error(&cmd_dump, "a process id is missing");
-    if (argc - optind > 1)
-        return cli_usage_error(&cmd_dump, "\"%.100s\" is too much", argv[optind + 1]);
-    if (!client_pid(argv[optind], &a.pid))
-        return cli_usage_error(&cmd_dump, "\"%.100s\" is no process id", argv[optind]);
-    return dump(&a, out);
+    if (!client_pid(args->word[0], &a->pid))
+        return cli_usage_error(&cmd_dump, "\"%.100s\" is no process id", args->word[0]);
+    return dump(a, out);
 }
 
 const struct cli_command cmd_dump = {
     .name = "dump",
     .args = "[options] PID",
     .help = "the stacks of all managed threads of a living process, without stopping it",
-    .options =
-        "  --format FORMAT   text (default) or json (one object, \"stack\" youngest first)\n"
-        "  --thread TID      only the thread with that id of the kernel\n"
-        "  --frames N        frames of each thread, the youngest (2048)\n"
-        "  --all             in text, threads without a managed frame too\n"
-        "  --symbols DIR     look for PDBs there too, besides the assemblies' own folders; may be "
-        "repeated\n"
-        "  --no-lines        do not look for files and lines\n"
-        "\n"
-        "All threads are copied in one pass beside them; no thread stops, no signal is sent. A "
-        "copy "
-        "is exact when\n"
-        "its thread did not call or return meanwhile; after 16 tries it is approximate, and the "
-        "frames that cannot\n"
-        "be proved are marked (?? in text, \"certain\":false in JSON). A frame's line is that of "
-        "the "
-        "call under way\n"
-        "in it; the youngest has none.\n",
-    .main = dump_run,
+    .syntax = {options, 1, 1, "a process id: PID", false},
+    .size = sizeof(struct dump_args),
+    .notes = "All threads are copied in one pass beside them; no thread stops, no signal is sent. "
+             "A copy is exact when its thread did not call or return meanwhile; after 16 tries it "
+             "is approximate, and the frames that cannot be proved are marked (?? in text, "
+             "\"certain\":false in JSON). In JSON, \"stack\" begins with the youngest frame. A "
+             "frame's line is that of the call under way in it; the youngest has none.",
+    .run = run,
 };
