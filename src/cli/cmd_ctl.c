@@ -1,18 +1,12 @@
 /* shadowtrace ctl - change what a living process records. */
-#include "cli/cli_options.h"
 #include "cli/client.h"
 #include "cli/text.h"
 
 #include "base/atomics.h"
 
 #include <errno.h>
-#include <getopt.h>
+#include <limits.h>
 #include <string.h>
-
-static const struct option options[] = {
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
 
 struct action {
     const char *name;
@@ -111,7 +105,7 @@ static json_t *ask_sample(char **arguments)
 {
     uint64_t bytes;
 
-    if (cli_parse_bytes(arguments[0], (UINT64_C(1) << 53) - 1, &bytes))
+    if (args_number(ARGS_BYTES, arguments[0], 1, (UINT64_C(1) << 53) - 1, &bytes))
         return NULL;
     return json_pack("{s:s, s:I}", "command", "set", "sample", (json_int_t)bytes);
 }
@@ -167,58 +161,59 @@ static int perform(long pid, const struct action *action, char **arguments, FILE
     return CLI_OK;
 }
 
-static int ctl_run(int argc, char **argv, FILE *out)
+static int run(void *into, const struct args *args, FILE *out)
 {
-    const struct action *action;
-    unsigned given;
+    const struct action *action = action_find(args->word[1]);
+    unsigned given = (unsigned)args->count - 2;
     long pid;
-    int option;
 
-    optind = 0;
-    while ((option = getopt_long(argc, argv, "+:h", options, NULL)) != -1) {
-        if (option != 'h')
-            return cli_option_error(&cmd_ctl, argv, option);
-        cli_help(&cmd_ctl, out);
-        return CLI_OK;
-    }
-    if (argc - optind < 2)
-        return cli_usage_error(&cmd_ctl, "a process id and what to do are needed");
-    if (!client_pid(argv[optind], &pid))
-        return cli_usage_error(&cmd_ctl, "\"%.100s\" is no process id", argv[optind]);
-    action = action_find(argv[optind + 1]);
+    (void)into;
+    if (!client_pid(args->word[0], &pid))
+        return cli_usage_error(&cmd_ctl, "\"%.100s\" is no process id", args->word[0]);
     if (!action)
-        return cli_usage_error(&cmd_ctl, "there is no \"%.100s\"", argv[optind + 1]);
-    given = (unsigned)(argc - optind - 2);
+        return cli_usage_error(&cmd_ctl, "there is no \"%.100s\"", args->word[1]);
     if (given < action->least || given > action->most)
         return cli_usage_error(&cmd_ctl, "%s takes %s", action->name,
                                action->most == 0   ? "no argument"
                                : action->most == 1 ? "one argument"
                                                    : "at least one pattern");
-    return perform(pid, action, argv + optind + 2, out);
+    return perform(pid, action, args->word + 2, out);
 }
+
+static const struct args_option options[] = {
+    {.name = "start, stop",
+     .kind = ARGS_TOPIC,
+     .group = "Actions",
+     .help = "go on recording allocations, or pause; stacks are kept exact all the time"},
+    {.name = "mark",
+     .kind = ARGS_TOPIC,
+     .argument = "TEXT",
+     .help = "a line in the log that reports can be cut at"},
+    {.name = "only",
+     .kind = ARGS_TOPIC,
+     .argument = "PATTERN...",
+     .help = "record allocations of the methods that match only; * again all"},
+    {.name = "sample",
+     .kind = ARGS_TOPIC,
+     .argument = "BYTES",
+     .help = "one allocation per so many bytes, each with its weight; 0 all"},
+    {.name = "rotate",
+     .kind = ARGS_TOPIC,
+     .help = "begin a new part of the log; the one until now is renamed to LOG.1, LOG.2, ..."},
+    {.name = "status", .kind = ARGS_TOPIC, .help = "what is recorded, and how far it is"},
+    {.name = NULL},
+};
 
 const struct cli_command cmd_ctl = {
     .name = "ctl",
-    .args = "PID start|stop|mark TEXT|only PATTERN...|sample BYTES|rotate|status",
+    .args = "PID ACTION [ARGUMENT...]",
     .help = "change what a living process records",
-    .options =
-        "  start, stop       go on recording allocations, or pause; stacks are kept exact all the "
-        "time\n"
-        "  mark TEXT         a line in the log that reports can be cut at\n"
-        "  only PATTERN...   record allocations of the methods that match only; * again all\n"
-        "  sample BYTES      one allocation per so many bytes, each with its weight; 0 all\n"
-        "  rotate            begin a new part of the log; the one until now is renamed to "
-        "LOG.1, LOG.2, ...\n"
-        "  status            what is recorded, and how far it is\n"
-        "\n"
-        "A change takes effect in each thread at its next allocation, as a whole, and is in the "
-        "log "
-        "(kind \"config\").\n"
-        "What can be changed while the process runs is all of the above. `only` here filters "
-        "allocations by the\n"
-        "method that allocates; which methods are hooked (record --only), hooks, --capture, "
-        "--check, "
-        "--types,\n"
-        "--min-size and the form of the log are fixed when the process starts.\n",
-    .main = ctl_run,
+    .syntax = {options, 2, UINT_MAX, "a process id and what to do: PID start", true},
+    .notes = "A change takes effect in each thread at its next allocation, as a whole, and is in "
+             "the log (kind \"config\").\n\n"
+             "What can be changed while the process runs is all of the above. `only` here filters "
+             "allocations by the method that allocates; which methods are hooked (record --only), "
+             "hooks, --capture, --check, --types, --min-size and the form of the log are fixed "
+             "when the process starts.",
+    .run = run,
 };
