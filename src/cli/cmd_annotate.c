@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "cli/print_json.h"
 #include "cli/reading.h"
+#include "cli/rows.h"
 #include "cli/source_lines.h"
 #include "cli/text.h"
 
@@ -11,7 +12,6 @@
 #include "report/fold.h"
 #include "report/sites.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ struct type_sum {
 struct annotate {
     enum reading_format format;
     struct report_filter filter;
-    struct reading_symbols symbols;
+    struct args_list symbols;
     const char *source, *file;
     uint64_t context;
     bool all, physical;
@@ -52,60 +52,29 @@ struct annotate {
     struct amount total;
 };
 
-enum {
-    OPT_FORMAT = 256,
-    OPT_SYMBOLS,
-    OPT_SOURCE,
-    OPT_CONTEXT,
-    OPT_ALL,
-    OPT_TYPE,
-    OPT_THREAD,
-    OPT_PHYSICAL
+static const struct args_option options[] = {
+    {ROW_FORMAT(struct annotate)},
+    {.name = "context",
+     .kind = ARGS_COUNT,
+     .argument = "N",
+     .help = "lines shown around those that allocate",
+     .standard = 3,
+     .limit = LINES_MAX,
+     ARGS_AT(struct annotate, context)},
+    {.name = "all", .kind = ARGS_FLAG, .help = "the whole file", ARGS_AT(struct annotate, all)},
+    {.name = "source",
+     .kind = ARGS_TEXT,
+     .argument = "FILE",
+     .help = "the text, if it is not where it was compiled",
+     ARGS_AT(struct annotate, source)},
+    {ROW_SYMBOLS(struct annotate)},
+    {ROW_TYPE(struct annotate)},
+    {ROW_THREAD(struct annotate)},
+    {ROW_PHYSICAL(struct annotate),
+     .help = "what an async method allocates after it waited is below what completed its task, not "
+             "below its caller"},
+    {.name = NULL},
 };
-
-static const struct option options[] = {
-    {"format", required_argument, NULL, OPT_FORMAT},
-    {"symbols", required_argument, NULL, OPT_SYMBOLS},
-    {"source", required_argument, NULL, OPT_SOURCE},
-    {"context", required_argument, NULL, OPT_CONTEXT},
-    {"all", no_argument, NULL, OPT_ALL},
-    {"type", required_argument, NULL, OPT_TYPE},
-    {"thread", required_argument, NULL, OPT_THREAD},
-    {"physical", no_argument, NULL, OPT_PHYSICAL},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
-static bool take(struct annotate *a, int option, const char *value)
-{
-    uint64_t number;
-
-    switch (option) {
-    case OPT_FORMAT:
-        return reading_format(value, &a->format);
-    case OPT_SYMBOLS:
-        return reading_symbols_add(&a->symbols, value);
-    case OPT_SOURCE:
-        a->source = value;
-        return true;
-    case OPT_CONTEXT:
-        return text_parse(value, LINES_MAX, &a->context);
-    case OPT_TYPE:
-        a->filter.type = value;
-        return true;
-    case OPT_THREAD:
-        if (!text_parse(value, UINT32_MAX - 1, &number) || number == 0)
-            return false;
-        a->filter.thread = (uint32_t)number;
-        return true;
-    case OPT_PHYSICAL:
-        a->physical = true;
-        return true;
-    default:
-        a->all = true;
-        return true;
-    }
-}
 
 /* ---- adding up ---- */
 
@@ -515,7 +484,7 @@ static int show(struct annotate *a, FILE *out)
     struct source source = {NULL, NULL, 0, false};
     int err, status = CLI_OK;
 
-    if (source_lines_new(&cmd_annotate, report_sites_defs(a->sites), a->symbols.dirs,
+    if (source_lines_new(&cmd_annotate, report_sites_defs(a->sites), a->symbols.item,
                          a->symbols.count, report_sites_log(a->sites)->header, &a->lines))
         return out_of_memory();
     status = find_file(a);
@@ -535,36 +504,22 @@ static int show(struct annotate *a, FILE *out)
     return err ? CLI_IO : CLI_OK;
 }
 
-static int annotate_run(int argc, char **argv, FILE *out)
+static int run(void *into, const struct args *args, FILE *out)
 {
-    struct annotate a = {.context = 3};
+    struct annotate *a = into;
     struct report_problems problems;
-    int option, status;
+    int status;
 
-    optind = 0;
-    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        if (option == '?' || option == ':')
-            return cli_option_error(&cmd_annotate, argv, option);
-        if (option == 'h') {
-            cli_help(&cmd_annotate, out);
-            return CLI_OK;
-        }
-        if (!take(&a, option, optarg))
-            return cli_usage_error(&cmd_annotate, "--%s cannot be \"%.100s\"",
-                                   options[option - OPT_FORMAT].name, optarg);
-    }
-    if (argc - optind != 2)
-        return cli_usage_error(&cmd_annotate, "a log and a source file are wanted");
-    a.file = argv[optind + 1];
+    a->file = args->word[1];
     report_problems_init(&problems);
-    a.problems = &problems;
-    status = read_log(&a, argv[optind], &problems);
+    a->problems = &problems;
+    status = read_log(a, args->word[0], &problems);
     if (!status)
-        status = show(&a, out);
-    memory_free(a.sums);
-    memory_free(a.types);
-    source_lines_free(a.lines);
-    report_sites_free(a.sites);
+        status = show(a, out);
+    memory_free(a->sums);
+    memory_free(a->types);
+    source_lines_free(a->lines);
+    report_sites_free(a->sites);
     report_problems_fini(&problems);
     return status;
 }
@@ -573,22 +528,10 @@ const struct cli_command cmd_annotate = {
     .name = "annotate",
     .args = "[options] LOG FILE",
     .help = "a source file with the bytes and objects of each line in the margin",
-    .options =
-        "FILE is a source file's name, or the end of its path: Program.cs, Shop/Basket.cs. Its "
-        "text "
-        "is taken\n"
-        "from the PDB if it is embedded there, else from disk, and only if it is the one that was "
-        "compiled.\n"
-        "\n"
-        "  --format FORMAT   text (default) or json\n"
-        "  --context N       lines shown around those that allocate; default 3\n"
-        "  --all             the whole file\n"
-        "  --source FILE     the text, if it is not where it was compiled\n"
-        "  --symbols DIR     look for PDBs there too; may be repeated\n"
-        "  --type GLOB       only types whose full name matches: * any text, ? one character\n"
-        "  --thread N        only what the thread with that id in the log allocated\n"
-        "  --physical        what an async method allocates after it waited is below what "
-        "completed its task, not\n"
-        "                    below its caller\n",
-    .main = annotate_run,
+    .about = "FILE is a source file's name, or the end of its path: Program.cs, Shop/Basket.cs. "
+             "Its text is taken from the PDB if it is embedded there, else from disk, and only if "
+             "it is the one that was compiled.",
+    .syntax = {options, 2, 2, "a log and a source file: LOG FILE", false},
+    .size = sizeof(struct annotate),
+    .run = run,
 };
