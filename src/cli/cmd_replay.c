@@ -1,18 +1,15 @@
 #include "cli/commands.h"
 #include "cli/print_json.h"
 #include "cli/reading.h"
+#include "cli/rows.h"
 #include "cli/text.h"
 
 #include "report/marks.h"
 #include "report/replay.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define LIMIT 10000
 
 struct replay_args {
     struct replay_filter filter;
@@ -21,90 +18,52 @@ struct replay_args {
     const char *from, *to;
 };
 
-enum {
-    OPT_THREAD = 256,
-    OPT_FROM,
-    OPT_TO,
-    OPT_METHOD,
-    OPT_DEPTH,
-    OPT_LIMIT,
-    OPT_INTERLEAVED,
-    OPT_FORMAT,
-    OPT_JOBS,
-    OPT_QUIET,
+static const struct args_option options[] = {
+    {ROW_THREAD(struct replay_args)},
+    {.name = "from",
+     .kind = ARGS_TEXT,
+     .argument = "T",
+     .help =
+         "calls that were open since then: a time of the log (1500000, 20us, 1.5ms, 2s), or the "
+         "text of a mark",
+     ARGS_AT(struct replay_args, from)},
+    {.name = "to",
+     .kind = ARGS_TEXT,
+     .argument = "T",
+     .help = "and before then",
+     ARGS_AT(struct replay_args, to)},
+    {.name = "method",
+     .kind = ARGS_TEXT,
+     .argument = "PATTERN",
+     .help = "calls of matching methods, and what they call",
+     ARGS_AT(struct replay_args, filter.method)},
+    {.name = "depth",
+     .kind = ARGS_COUNT,
+     .argument = "N",
+     .help = "so many levels",
+     .limit = UINT32_MAX,
+     ARGS_AT(struct replay_args, filter.depth)},
+    {.name = "interleaved",
+     .kind = ARGS_FLAG,
+     .help = "all threads by time, instead of one after the other",
+     ARGS_AT(struct replay_args, filter.interleaved)},
+    {.name = "limit",
+     .kind = ARGS_COUNT,
+     .argument = "N",
+     .help = "rows at most, the first; 0: all",
+     .standard = 10000,
+     .limit = UINT32_MAX - 2,
+     ARGS_AT(struct replay_args, filter.limit)},
+    {ROW_FORMAT(struct replay_args)},
+    {ROW_JOBS(struct replay_args)},
+    {ROW_QUIET(struct replay_args)},
+    {.name = NULL},
 };
 
-static const struct option options[] = {
-    {"thread", required_argument, NULL, OPT_THREAD},
-    {"from", required_argument, NULL, OPT_FROM},
-    {"to", required_argument, NULL, OPT_TO},
-    {"method", required_argument, NULL, OPT_METHOD},
-    {"depth", required_argument, NULL, OPT_DEPTH},
-    {"limit", required_argument, NULL, OPT_LIMIT},
-    {"interleaved", no_argument, NULL, OPT_INTERLEAVED},
-    {"format", required_argument, NULL, OPT_FORMAT},
-    {"jobs", required_argument, NULL, OPT_JOBS},
-    {"quiet", no_argument, NULL, OPT_QUIET},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
-static bool take(struct replay_args *a, int option, const char *value)
-{
-    uint64_t number;
-
-    switch (option) {
-    case OPT_THREAD:
-        if (!text_parse(value, UINT32_MAX - 1, &number) || !number)
-            return false;
-        a->filter.thread = (uint32_t)number;
-        return true;
-    case OPT_FROM:
-        a->from = value;
-        return *value != '\0';
-    case OPT_TO:
-        a->to = value;
-        return *value != '\0';
-    case OPT_METHOD:
-        a->filter.method = value;
-        return *value != '\0';
-    case OPT_DEPTH:
-        return text_parse(value, UINT32_MAX, &a->filter.depth);
-    case OPT_LIMIT:
-        return text_parse(value, UINT32_MAX - 2, &a->filter.limit);
-    case OPT_INTERLEAVED:
-        a->filter.interleaved = true;
-        return true;
-    case OPT_FORMAT:
-        return reading_format(value, &a->format);
-    case OPT_JOBS:
-        return reading_jobs(value, &a->reading);
-    default:
-        a->reading.quiet = true;
-        return true;
-    }
-}
-
-/* A time of the log: 1500000 (ns), 20us, 1.5ms, 2s. Returns: whether text is one. */
+/* A time of the log, in nanoseconds where it has no unit. */
 static bool time_parse(const char *text, uint64_t *out)
 {
-    static const struct {
-        const char *unit;
-        double ns;
-    } units[] = {{"", 1}, {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-    char *end;
-    double value;
-
-    if (*text < '0' || *text > '9')
-        return false;
-    value = strtod(text, &end);
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        if (strcmp(end, units[i].unit) == 0 && value * units[i].ns < 9e18) {
-            *out = (uint64_t)(value * units[i].ns);
-            return true;
-        }
-    }
-    return false;
+    return !args_number(ARGS_DURATION, text, 1, INT64_MAX, out);
 }
 
 /* --from and --to: a time, or else the text of a mark. */
@@ -298,13 +257,17 @@ static int json(struct replay *r, const struct report_problems *problems, FILE *
     return failed;
 }
 
-static int replay(struct replay_args *a, const char *path, FILE *out)
+static int run(void *into, const struct args *args, FILE *out)
 {
+    struct replay_args *a = into;
+    const char *path = args->word[0];
     struct reading_progress progress;
     struct report_problems problems;
     struct replay *r = NULL;
-    int err, status = range(a, path);
+    int err, status;
 
+    a->filter.to = UINT64_MAX;
+    status = range(a, path);
     if (status)
         return status;
     report_problems_init(&problems);
@@ -332,47 +295,15 @@ static int replay(struct replay_args *a, const char *path, FILE *out)
     return status;
 }
 
-static int replay_run(int argc, char **argv, FILE *out)
-{
-    struct replay_args a = {.filter = {.to = UINT64_MAX, .limit = LIMIT}};
-    int option, index = 0;
-
-    optind = 0;
-    while ((option = getopt_long(argc, argv, ":h", options, &index)) != -1) {
-        if (option == '?' || option == ':')
-            return cli_option_error(&cmd_replay, argv, option);
-        if (option == 'h') {
-            cli_help(&cmd_replay, out);
-            return CLI_OK;
-        }
-        if (!take(&a, option, optarg))
-            return cli_usage_error(&cmd_replay, "--%s cannot be \"%.100s\"", options[index].name,
-                                   optarg);
-    }
-    if (optind + 1 != argc)
-        return cli_usage_error(&cmd_replay,
-                               optind == argc ? "a log is missing" : "one log at a time");
-    return replay(&a, argv[optind], out);
-}
-
 const struct cli_command cmd_replay = {
     .name = "replay",
     .args = "[options] LOG",
     .help = "the calls of a log as a tree, with times and what was allocated inside",
-    .options = "Of a log recorded with --events calls, best with alloc, exceptions and --args, "
-               "--returns too.\n"
-               "\n"
-               "  --thread ID       one thread (the ids are the log's)\n"
-               "  --from T, --to T  calls that were open in between: a time of the log (1500000, "
-               "20us, 1.5ms,\n"
-               "                    2s), or the text of a mark\n"
-               "  --method PATTERN  calls of matching methods, and what they call\n"
-               "  --depth N         so many levels\n"
-               "  --interleaved     all threads by time, instead of one after the other\n"
-               "  --limit N         at most so many rows, the first (10000); 0 all\n"
-               "  --format text|json\n" READING_HELP "\n"
-               "bytes: allocated by the call and all it called. A call that an exception left is "
-               "unwound; what the\n"
-               "tracer had no room for is said where it is missing.\n",
-    .main = replay_run,
+    .about = "Of a log recorded with --events calls, best with alloc, exceptions and --args, "
+             "--returns, too.",
+    .syntax = {options, 1, 1, "a log: LOG", false},
+    .size = sizeof(struct replay_args),
+    .notes = "bytes: allocated by the call and all it called. A call that an exception left is "
+             "unwound; what the tracer had no room for is said where it is missing.",
+    .run = run,
 };
