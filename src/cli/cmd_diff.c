@@ -1,9 +1,10 @@
 #include "cli/commands.h"
 #include "cli/print_diff.h"
 #include "cli/reading.h"
+#include "cli/rows.h"
 #include "cli/text.h"
 
-#include <getopt.h>
+#include <limits.h>
 #include <string.h>
 
 /* One of the logs. */
@@ -29,89 +30,40 @@ struct diff_args {
     struct report_filter filter;
     enum report_by by;
     uint64_t top, depth, min_bytes;
-    bool top_given, depth_given, min_given, no_lines, wide, exact, physical;
-    struct reading_symbols symbols;
+    bool min_given, no_lines, wide, exact, physical;
+    struct args_list symbols;
 };
 
-enum {
-    OPT_BY = 256,
-    OPT_FORMAT,
-    OPT_TOP,
-    OPT_DEPTH,
-    OPT_MIN_BYTES,
-    OPT_TYPE,
-    OPT_METHOD,
-    OPT_SYMBOLS,
-    OPT_JOBS,
-    OPT_NO_LINES,
-    OPT_WIDE,
-    OPT_QUIET,
-    OPT_EXACT,
-    OPT_PHYSICAL,
+static const struct args_option options[] = {
+    {.name = "by",
+     .kind = ARGS_WORD,
+     .argument = "KEY",
+     .words = print_report_keys,
+     .help = "site (call path and type), type, method (the one that allocates), thread (by name), "
+             "module (of that method), line (the innermost with a source line, and type; lines of "
+             "another build are matched in their order within each method)",
+     ARGS_AT(struct diff_args, by)},
+    {ROW_PHYSICAL(struct diff_args),
+     .help = "by the machine's stacks, see `shadowtrace help report`"},
+    {.name = "exact",
+     .kind = ARGS_FLAG,
+     .help = "call sites are matched by their instructions, too, lines by their numbers: for logs "
+             "of one build",
+     ARGS_AT(struct diff_args, exact)},
+    {ROW_FORMAT(struct diff_args)},
+    {ROW_TOP(struct diff_args, top)},
+    {ROW_DEPTH(struct diff_args, depth)},
+    {ROW_MIN_BYTES(struct diff_args, min_bytes),
+     .help = "only changes of so many bytes and more; without it 0.1 % of all, in JSON 0"},
+    {ROW_TYPE(struct diff_args)},
+    {ROW_METHOD(struct diff_args)},
+    {ROW_SYMBOLS(struct diff_args)},
+    {ROW_NO_LINES(struct diff_args)},
+    {ROW_WIDE(struct diff_args, wide)},
+    {ROW_JOBS(struct diff_args)},
+    {ROW_QUIET(struct diff_args)},
+    {.name = NULL},
 };
-
-static const struct option options[] = {
-    {"by", required_argument, NULL, OPT_BY},
-    {"format", required_argument, NULL, OPT_FORMAT},
-    {"top", required_argument, NULL, OPT_TOP},
-    {"depth", required_argument, NULL, OPT_DEPTH},
-    {"min-bytes", required_argument, NULL, OPT_MIN_BYTES},
-    {"type", required_argument, NULL, OPT_TYPE},
-    {"method", required_argument, NULL, OPT_METHOD},
-    {"symbols", required_argument, NULL, OPT_SYMBOLS},
-    {"jobs", required_argument, NULL, OPT_JOBS},
-    {"no-lines", no_argument, NULL, OPT_NO_LINES},
-    {"wide", no_argument, NULL, OPT_WIDE},
-    {"quiet", no_argument, NULL, OPT_QUIET},
-    {"exact", no_argument, NULL, OPT_EXACT},
-    {"physical", no_argument, NULL, OPT_PHYSICAL},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
-static bool take(struct diff_args *a, int option, const char *value)
-{
-    switch (option) {
-    case OPT_BY:
-        return print_report_by_name(value, &a->by);
-    case OPT_FORMAT:
-        return reading_format(value, &a->format);
-    case OPT_TOP:
-        a->top_given = true;
-        return text_parse(value, UINT64_MAX, &a->top);
-    case OPT_DEPTH:
-        a->depth_given = true;
-        return text_parse(value, UINT64_MAX, &a->depth);
-    case OPT_MIN_BYTES:
-        a->min_given = true;
-        return text_parse(value, UINT64_MAX, &a->min_bytes);
-    case OPT_TYPE:
-        a->filter.type = value;
-        return true;
-    case OPT_METHOD:
-        a->filter.method = value;
-        return true;
-    case OPT_SYMBOLS:
-        return reading_symbols_add(&a->symbols, value);
-    case OPT_JOBS:
-        return reading_jobs(value, &a->reading);
-    case OPT_NO_LINES:
-        a->no_lines = true;
-        return true;
-    case OPT_EXACT:
-        a->exact = true;
-        return true;
-    case OPT_PHYSICAL:
-        a->physical = true;
-        return true;
-    case OPT_WIDE:
-        a->wide = true;
-        return true;
-    default:
-        a->reading.quiet = true;
-        return true;
-    }
-}
 
 static int no_memory(void)
 {
@@ -136,7 +88,7 @@ static int read_log(const struct diff_args *a, const char *path, struct log *sid
         err = report_sites_logical(side->sites);
     if (!err && !a->no_lines)
         err =
-            source_lines_new(&cmd_diff, report_sites_defs(side->sites), a->symbols.dirs,
+            source_lines_new(&cmd_diff, report_sites_defs(side->sites), a->symbols.item,
                              a->symbols.count, report_sites_log(side->sites)->header, &side->lines);
     line_rows_init(rows, report_sites_defs(side->sites), side->lines);
     report_sites_lines(side->sites, line_rows_of, rows);
@@ -235,28 +187,19 @@ static int diff(const struct diff_args *a, struct sides *sides, FILE *out)
     return status;
 }
 
-/* Where "OLD... -- NEW..." parts: the number of that argument; 0: two logs and no more. */
-static int parting(int argc, char **argv)
+/* The names of the logs: OLD NEW, or with `apart` of them before "--". Returns: whether they are of two sides. */
+static bool take_names(struct sides *s, const struct args *args)
 {
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--") == 0)
-            return i > 1 && i + 1 < argc && argv[i - 1][0] != '-' ? i : 0;
-    return 0;
-}
-
-/* The names behind the options. Returns: whether they are of two sides. */
-static bool take_names(struct sides *s, int argc, char **argv, int parted, int first)
-{
+    bool parted = args->apart > 0 && args->apart < args->count;
     size_t stdin_logs = 0;
 
-    s->names = argv + first;
-    s->all = (size_t)(argc - first);
-    s->count[REPORT_DIFF_NEW] = parted ? (size_t)parted : 1;
-    if (s->all <= s->count[REPORT_DIFF_NEW] || (!parted && s->all != REPORT_DIFF_SIDES)) {
-        cli_usage_error(&cmd_diff,
-                        "two logs are wanted: OLD NEW; or several a side: OLD... -- NEW...");
+    s->names = args->word;
+    s->all = args->count;
+    if (!parted && s->all != REPORT_DIFF_SIDES) {
+        cli_usage_error(&cmd_diff, "expected %s", cmd_diff.syntax.expected);
         return false;
     }
+    s->count[REPORT_DIFF_NEW] = parted ? s->all - args->apart : 1;
     s->count[REPORT_DIFF_OLD] = s->all - s->count[REPORT_DIFF_NEW];
     for (size_t i = 0; i < s->all; i++)
         stdin_logs += strcmp(s->names[i], "-") == 0;
@@ -265,75 +208,35 @@ static bool take_names(struct sides *s, int argc, char **argv, int parted, int f
     return stdin_logs <= 1;
 }
 
-static int diff_run(int argc, char **argv, FILE *out)
+static int run(void *into, const struct args *args, FILE *out)
 {
-    struct diff_args a = {.top = 20, .depth = 8};
+    struct diff_args *a = into;
     struct sides sides = {.names = NULL};
-    int option, parted = parting(argc, argv);
 
-    optind = 0;
-    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        if (option == '?' || option == ':')
-            return cli_option_error(&cmd_diff, argv, option);
-        if (option == 'h') {
-            cli_help(&cmd_diff, out);
-            return CLI_OK;
-        }
-        if (!take(&a, option, optarg))
-            return cli_usage_error(&cmd_diff, "--%s cannot be \"%.100s\"",
-                                   options[option - OPT_BY].name, optarg);
-    }
-    if (!take_names(&sides, argc, argv, parted ? argc - parted - 1 : 0, optind))
+    if (!take_names(&sides, args))
         return CLI_USAGE;
-    if (a.format == READING_JSON && !a.top_given)
-        a.top = 0;
-    if (a.format == READING_JSON && !a.depth_given)
-        a.depth = 0;
-    return diff(&a, &sides, out);
+    a->min_given = args_given(&cmd_diff.syntax, args, "min-bytes");
+    if (a->format == READING_JSON && !args_given(&cmd_diff.syntax, args, "top"))
+        a->top = 0;
+    if (a->format == READING_JSON && !args_given(&cmd_diff.syntax, args, "depth"))
+        a->depth = 0;
+    return diff(a, &sides, out);
 }
 
 const struct cli_command cmd_diff = {
     .name = "diff",
     .args = "[options] OLD NEW | OLD... -- NEW...",
     .help = "what allocates more, what less: two recordings, largest change first",
-    .options =
+    .about =
         "OLD and NEW are logs of `shadowtrace record`, of the same program or of two builds of it. "
-        "Call sites\n"
-        "are matched by the names of their methods and type; recursion is folded, and sites that "
-        "differ "
-        "only by\n"
-        "frames the JIT inlined in one of the logs are one. The line is that of the newer log. `-` "
-        "is "
-        "standard\n"
-        "input.\n"
-        "\n"
+        "Call sites are matched by the names of their methods and type; recursion is folded, and "
+        "sites that differ only by frames the JIT inlined in one of the logs are one. The line is "
+        "that of the newer log. `-` is standard input.\n\n"
         "What two runs of one build differ by is learned from several logs a side, OLD... -- "
-        "NEW...: figures\n"
-        "are means then, and a call site has changed if the two sides are further apart than the "
-        "logs of\n"
-        "either side; the others are counted.\n"
-        "\n"
-        "  --by KEY          site (default: call path and type), type, method (the one that "
-        "allocates),\n"
-        "                    thread (by name), module (of that method), line (the innermost with a "
-        "source\n"
-        "                    line, and type; lines of another build are matched in their order "
-        "within each\n"
-        "                    method)\n"
-        "  --physical        by the machine's stacks, see `shadowtrace help report`\n"
-        "  --exact           call sites are matched by their instructions, too, lines by their "
-        "numbers: for\n"
-        "                    logs of one build\n"
-        "  --format FORMAT   text (default) or json\n"
-        "  --top N           rows shown; 0 all; default 20, in JSON all\n"
-        "  --depth N         frames shown of each stack in text; 0 all; default 8\n"
-        "  --min-bytes N     only changes of N bytes or more (k, M, G: times 1024); default 0.1 % "
-        "of all, in JSON 0\n"
-        "  --type GLOB       only types whose full name matches: * any text, ? one character\n"
-        "  --method GLOB     only what was allocated in, or below, methods whose full name "
-        "matches\n"
-        "  --symbols DIR     look for PDBs there too; may be repeated\n"
-        "  --no-lines        do not look for files and lines\n"
-        "  --wide            names in full, lines as long as they get\n" READING_HELP,
-    .main = diff_run,
+        "NEW...: figures are means then, and a call site has changed if the two sides are further "
+        "apart than the logs of either side; the others are counted.",
+    .syntax = {options, 2, UINT_MAX, "two logs: OLD NEW; or several a side: OLD... -- NEW...",
+               false},
+    .size = sizeof(struct diff_args),
+    .run = run,
 };

@@ -6,11 +6,12 @@
 
 #include <string.h>
 
+const char *const print_report_keys[] = {"site",   "type", "method", "thread",
+                                         "module", "line", NULL};
+
 const char *print_report_by(enum report_by by)
 {
-    static const char *const names[] = {"site", "type", "method", "thread", "module", "line"};
-
-    return (size_t)by < COUNT_OF(names) ? names[by] : NULL;
+    return (size_t)by < COUNT_OF(print_report_keys) ? print_report_keys[by] : NULL;
 }
 
 bool print_report_by_name(const char *name, enum report_by *out)

@@ -89,12 +89,14 @@ static void modules_without_lines_are_named(void **state)
 static void wrong_arguments_are_one_clear_line(void **state)
 {
     (void)state;
-    expect_complaint(RUN(&cmd_diff, "diff"), CLI_USAGE, "two logs are wanted: OLD NEW");
-    expect_complaint(DIFF(OLD), CLI_USAGE, "two logs are wanted: OLD NEW");
-    expect_complaint(DIFF("a", "b", "c"), CLI_USAGE, "two logs are wanted: OLD NEW");
+    expect_complaint(RUN(&cmd_diff, "diff"), CLI_USAGE, "expected two logs: OLD NEW");
+    expect_complaint(DIFF(OLD), CLI_USAGE, "expected two logs: OLD NEW");
+    expect_complaint(DIFF("a", "b", "c"), CLI_USAGE, "expected two logs: OLD NEW");
     expect_complaint(DIFF("-", "-"), CLI_USAGE, "standard input holds one log");
-    expect_complaint(DIFF("--by=frame", OLD, NEW), CLI_USAGE, "--by cannot be \"frame\"");
-    expect_complaint(DIFF("--jobs=0", OLD, NEW), CLI_USAGE, "--jobs cannot be \"0\"");
+    expect_complaint(DIFF("--by=frame", OLD, NEW), CLI_USAGE,
+                     "--by takes site, type, method, thread, module or line, not \"frame\"");
+    expect_complaint(DIFF("--jobs=0", OLD, NEW), CLI_USAGE,
+                     "--jobs takes a number from 1 to 64, not 0");
     expect_complaint(DIFF(OLD, "/nowhere/log"), CLI_IO, "cannot read /nowhere/log");
     expect_complaint(DIFF(FIXTURES "version2.ndjson", NEW), CLI_IO, "log version 2");
     expect_complaint(DIFF(OLD, "Makefile"), CLI_IO, "not a shadowtrace log");
