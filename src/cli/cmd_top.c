@@ -1,4 +1,5 @@
 /* shadowtrace top - what a living process allocates and does, as it does it. */
+#include "cli/commands.h"
 #include "cli/screen.h"
 #include "cli/text.h"
 #include "cli/top.h"
@@ -6,72 +7,86 @@
 #include "base/clock.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define LINE_SIZE    2000
-#define PLAIN_ROWS   20
-#define PLAIN_WIDTH  160
-#define NS_PER_MS    1000000ull
-#define MOST_SECONDS 3600
+#define LINE_SIZE   2000
+#define PLAIN_WIDTH 160
+#define NS_PER_MS   1000000ull
 
-enum { OPT_ONCE = 256, OPT_COUNT, OPT_INTERVAL, OPT_ROWS, OPT_VIEW, OPT_PLAIN, OPT_FILTER };
+struct top_args {
+    enum top_view view;
+    const char *filter;
+    uint64_t interval, count, rows; /* interval in ns; count 0: until told to end */
+    bool plain;
+};
 
-static const struct option options[] = {
-    {"once", no_argument, NULL, OPT_ONCE},
-    {"count", required_argument, NULL, OPT_COUNT},
-    {"interval", required_argument, NULL, OPT_INTERVAL},
-    {"rows", required_argument, NULL, OPT_ROWS},
-    {"view", required_argument, NULL, OPT_VIEW},
-    {"plain", no_argument, NULL, OPT_PLAIN},
-    {"filter", required_argument, NULL, OPT_FILTER},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const char *const views[] = {"sites", "types", "threads", NULL};
+
+static const struct args_option options[] = {
+    {.name = "view",
+     .kind = ARGS_WORD,
+     .words = views,
+     .help = "what is shown first",
+     ARGS_AT(struct top_args, view)},
+    {.name = "filter",
+     .kind = ARGS_TEXT,
+     .argument = "TEXT",
+     .help = "only rows that contain it",
+     ARGS_AT(struct top_args, filter)},
+    {.name = "interval",
+     .kind = ARGS_DURATION,
+     .argument = "S",
+     .help = "time between looks, in seconds or as 250ms",
+     .unit = 1000 * NS_PER_MS,
+     .standard = 1000 * NS_PER_MS,
+     .least = 10 * NS_PER_MS,
+     .limit = 3600 * 1000 * NS_PER_MS,
+     ARGS_AT(struct top_args, interval)},
+    {.name = "plain",
+     .kind = ARGS_FLAG,
+     .group = "Plain text",
+     .help = "one block for each look, as when the output is no terminal",
+     ARGS_AT(struct top_args, plain)},
+    {.name = "count",
+     .kind = ARGS_COUNT,
+     .argument = "N",
+     .help = "so many looks",
+     .least = 1,
+     .limit = UINT32_MAX,
+     ARGS_AT(struct top_args, count)},
+    {.name = "once", .kind = ARGS_FLAG, .help = "as --count 1", ARGS_AT(struct top_args, count)},
+    {.name = "rows",
+     .kind = ARGS_COUNT,
+     .argument = "N",
+     .help = "rows at most",
+     .standard = 20,
+     .least = 1,
+     .limit = 10000,
+     ARGS_AT(struct top_args, rows)},
+    {.name = "1 2 3", .kind = ARGS_TOPIC, .group = "Keys", .help = "the views"},
+    {.name = "s", .kind = ARGS_TOPIC, .help = "sort by bytes/s, objects/s, bytes"},
+    {.name = "/", .kind = ARGS_TOPIC, .help = "filter"},
+    {.name = "p, space", .kind = ARGS_TOPIC, .help = "pause"},
+    {.name = "arrows, page keys", .kind = ARGS_TOPIC, .help = "move"},
+    {.name = "enter, right",
+     .kind = ARGS_TOPIC,
+     .help = "what is behind a row: the call sites of a type, the stack of a site or thread"},
+    {.name = "escape, left", .kind = ARGS_TOPIC, .help = "back"},
+    {.name = "q", .kind = ARGS_TOPIC, .help = "end"},
+    {.name = NULL},
 };
 
 struct shown {
     struct top top;
     struct client client;
-    uint64_t count, interval, rows; /* count 0: until told to end; interval in seconds */
-    bool plain;
+    const struct top_args *args;
     /* on a screen */
     bool paused, drilled, typing;
     size_t selected, scroll; /* scroll: first line of the detail */
 };
-
-static bool take(struct shown *s, int option, const char *value)
-{
-    static const char *const views[] = {"sites", "types", "threads"};
-
-    switch (option) {
-    case OPT_ONCE:
-        s->count = 1;
-        s->plain = true;
-        return true;
-    case OPT_COUNT:
-        return text_parse(value, UINT32_MAX, &s->count) && s->count > 0;
-    case OPT_INTERVAL:
-        return text_parse(value, MOST_SECONDS, &s->interval) && s->interval > 0;
-    case OPT_ROWS:
-        return text_parse(value, 10000, &s->rows) && s->rows > 0;
-    case OPT_VIEW:
-        for (int i = 0; i < TOP_VIEWS; i++)
-            if (strcmp(views[i], value) == 0) {
-                s->top.view = (enum top_view)i;
-                return true;
-            }
-        return false;
-    case OPT_FILTER:
-        return snprintf(s->top.filter, sizeof(s->top.filter), "%s", value) <
-               (int)sizeof(s->top.filter);
-    default:
-        s->plain = true;
-        return true;
-    }
-}
 
 static int look(struct shown *s)
 {
@@ -89,7 +104,7 @@ static void print_plain(struct shown *s, FILE *out)
     top_title(&s->top, line, sizeof(line));
     text_print(out, line);
     fprintf(out, "\n%s\n", top_columns(&s->top));
-    for (size_t i = 0; i < s->top.rows && i < s->rows; i++) {
+    for (size_t i = 0; i < s->top.rows && i < s->args->rows; i++) {
         top_line(&s->top, i, line, sizeof(line));
         text_elide(out, line, PLAIN_WIDTH);
         fputc('\n', out);
@@ -103,8 +118,8 @@ static int run_plain(struct shown *s, FILE *out)
 {
     int err = top_look(&s->top, &s->client);
 
-    for (uint64_t i = 0; !err && (!s->count || i < s->count) && !ferror(out); i++) {
-        poll(NULL, 0, (int)(s->interval * 1000));
+    for (uint64_t i = 0; !err && (!s->args->count || i < s->args->count) && !ferror(out); i++) {
+        poll(NULL, 0, (int)(s->args->interval / NS_PER_MS));
         err = look(s);
         if (!err)
             print_plain(s, out);
@@ -277,7 +292,7 @@ static int run_screen(struct shown *s, struct screen *screen)
         now = clock_ns();
         if (now >= next && !s->paused && !s->drilled) {
             err = look(s);
-            next = now + s->interval * 1000 * NS_PER_MS;
+            next = now + s->args->interval;
         } else {
             err = top_arrange(&s->top);
         }
@@ -296,7 +311,8 @@ static int run_screen(struct shown *s, struct screen *screen)
 
 static int run_shown(struct shown *s, FILE *out)
 {
-    bool terminal = isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) && !s->plain && !s->count;
+    bool terminal =
+        isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) && !s->args->plain && !s->args->count;
     char why[CLIENT_WHY_SIZE] = "";
     struct screen *screen = terminal ? screen_open(why, sizeof(why)) : NULL;
     int err;
@@ -310,36 +326,26 @@ static int run_shown(struct shown *s, FILE *out)
     return err ? CLI_IO : CLI_OK;
 }
 
-static int top_run(int argc, char **argv, FILE *out)
+static int run(void *into, const struct args *args, FILE *out)
 {
-    struct shown s = {.client = {.fd = -1}, .interval = 1, .rows = PLAIN_ROWS};
-    int option, status = CLI_IO;
+    const struct top_args *a = into;
+    struct shown s = {.client = {.fd = -1}, .args = a};
+    int status = CLI_IO;
     long pid;
 
+    if (!client_pid(args->word[0], &pid))
+        return cli_usage_error(&cmd_top, "\"%.100s\" is no process id", args->word[0]);
+    if (a->filter && strlen(a->filter) >= sizeof(s.top.filter))
+        return cli_usage_error(&cmd_top, "--filter takes at most %zu letters",
+                               sizeof(s.top.filter) - 1);
     if (top_init(&s.top)) {
         cli_complain(&cmd_top, "%s", strerror(ENOMEM));
         top_fini(&s.top);
         return CLI_IO;
     }
-    optind = 0;
-    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        if (option == 'h')
-            cli_help(&cmd_top, out);
-        if (option == '?' || option == ':')
-            status = cli_option_error(&cmd_top, argv, option);
-        else if (option != 'h' && !take(&s, option, optarg))
-            status = cli_usage_error(&cmd_top, "--%s cannot be \"%.100s\"",
-                                     options[option - OPT_ONCE].name, optarg);
-        else if (option != 'h')
-            continue;
-        top_fini(&s.top);
-        return option == 'h' ? CLI_OK : status;
-    }
-    if (optind + 1 != argc)
-        status = cli_usage_error(&cmd_top, "one process id is needed");
-    else if (!client_pid(argv[optind], &pid))
-        status = cli_usage_error(&cmd_top, "\"%.100s\" is no process id", argv[optind]);
-    else if (client_open(&s.client, pid))
+    s.top.view = a->view;
+    strcpy(s.top.filter, a->filter ? a->filter : "");
+    if (client_open(&s.client, pid))
         cli_complain(&cmd_top, "%s", s.client.why);
     else
         status = run_shown(&s, out);
@@ -352,21 +358,9 @@ const struct cli_command cmd_top = {
     .name = "top",
     .args = "[options] PID",
     .help = "live view of a traced process: call sites by what they allocate, types, threads",
-    .options =
-        "  --view VIEW       sites (default), types or threads\n"
-        "  --filter TEXT     only rows that contain it\n"
-        "  --interval S      seconds between looks (1)\n"
-        "  --plain           plain text, one block for each look, as when the output is no "
-        "terminal\n"
-        "  --count N         plain text: N looks; --once: one\n"
-        "  --rows N          plain text: so many rows (20)\n"
-        "\n"
-        "Keys: 1 2 3 the views; s sort by bytes/s, objects/s, bytes; / filter; p or space pause; "
-        "arrows, page keys;\n"
-        "enter or right what is behind a row (the call sites of a type, the stack of a site or "
-        "thread), escape or left\n"
-        "back; q ends. Works in any size of window and without colour. Counting call sites costs "
-        "the traced threads\n"
-        "nothing; it ends 10 s after `top` does.\n",
-    .main = top_run,
+    .syntax = {options, 1, 1, "a process id: PID", false},
+    .size = sizeof(struct top_args),
+    .notes = "Works in any size of window and without colour. Counting call sites costs the traced "
+             "threads nothing; it ends 10 s after `top` does.",
+    .run = run,
 };
