@@ -26,6 +26,14 @@ def children(pid):
         return []
 
 
+def is_dead(pid):
+    try:
+        with open('/proc/%d/stat' % pid, encoding='utf-8') as file:
+            return file.read().rsplit(')', 1)[1].split()[0] == 'Z' and len(os.listdir('/proc/%d/task' % pid)) == 1
+    except OSError:
+        return True
+
+
 def queued(pid):
     """How long those threads of a process that write its log could have run and were not let, seconds."""
     total = 0
@@ -174,10 +182,17 @@ class Living:
     def log_so_far(self):
         return harness.Log(self.path, cut=True)
 
+    def close(self):
+        """Ends a program that runs until its input ends; the exit status of record."""
+        return self._ended()
+
     def end(self, number=signal.SIGTERM):
         """Ends the program in order; the exit status of record."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, number)
+        return self._ended()
+
+    def _ended(self):
         out, err = self.process.communicate(timeout=PATIENCE)
         self.err = err.decode(errors='replace')
         self.out = out.decode(errors='replace')

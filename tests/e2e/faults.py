@@ -122,7 +122,7 @@ class Run:
             environment['FAULT_IN'] = aim
         self.library, self.where, self.calls, self.fired = '?', 0, dict.fromkeys(KINDS, 0), 0
         try:
-            self.result = harness.run(PROGRAM.command(self.form.program) + list(self.form.arguments), timeout=60, env=environment,
+            self.result = harness.run(PROGRAM.command(self.form.program) + list(self.form.arguments), env=environment,
                                       cwd=self.folder)
         finally:
             self.calls, self.fired, self.where, self.library = counts_of(counts)

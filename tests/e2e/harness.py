@@ -37,6 +37,7 @@ HOOKS = ('elt2', 'elt3')
 PATIENCE = 120
 # For programs that run until the test ends them: so long they live if the test itself is killed.
 ENDLESS = ['--seconds', '900']
+UNTIL_EOF = ENDLESS + ['--until', 'eof']  # of Ticker: it ends in order when its input does
 
 
 def _environment():

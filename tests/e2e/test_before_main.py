@@ -35,7 +35,7 @@ FORMS = {'no-main': (no_main, 'MissingMethodException'), 'lost-base': (lost_base
 
 def as_unprofiled(t, command, *options, env, **more):
     plain = run(command, env=env)
-    r = t.record(command, *options, env=env, timeout=60, **more)
+    r = t.record(command, *options, env=env, **more)
     own = r.errors.split('shadowtrace: ')[0]
     t.equal((plain.status, r.status), (-signal.SIGABRT, 128 + signal.SIGABRT), 'exit status')
     # Printed stacks have frames that precompiled code has inlined.

@@ -4,10 +4,10 @@ import os
 import signal
 import subprocess
 import termios
-import time
 
 import harness
-from harness import ENVIRONMENT, HOOKS, PROGRAM, TOOL, each, needs, one_line, run, tool
+from control import is_dead
+from harness import ENDLESS, ENVIRONMENT, HOOKS, PATIENCE, PROGRAM, TOOL, each, needs, one_line, run, tool, until
 
 
 def with_environment(**more):
@@ -160,7 +160,7 @@ def start(t, name, *arguments, stdin=subprocess.DEVNULL, preexec=None):
 
 def finish(process):
     try:
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         out, err = process.communicate()
@@ -195,12 +195,18 @@ def test_a_key_reaches_the_program_once(t, name):
     t.true(harness.Log(path).end, 'the log has no end')
 
 
+def made(path):
+    """Allocations in a log that is being written."""
+    with open(path, 'rb') as file:
+        return file.read().count(b'{"kind":"alloc"')
+
+
 @needs('Echo')
 @each('name', 'SIGKILL', 'SIGTERM', 'SIGUSR1')
 def test_a_program_killed_by_a_signal(t, name):
     process, path, pid = start(t, 'sleep', 'sleep')
     number = getattr(signal, name)
-    time.sleep(0.3)
+    until(lambda: made(path) > 100, 'allocations in the log')
     os.kill(pid, number)
     status, out, err = finish(process)
     t.equal(status, 128 + number, 'exit status; %r %r' % (out, err))
@@ -215,9 +221,7 @@ def test_the_program_outlives_the_command(t):
     process.wait()
     os.kill(pid, signal.SIGTERM)
     t.equal(process.stdout.read(), b'signal SIGTERM\nstill here\n', 'stdout')
-    deadline = time.monotonic() + 20
-    while os.path.exists('/proc/%d' % pid) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    until(lambda: is_dead(pid), 'the end of the program')
     t.true(harness.Log(path).end, 'the log has no end')
 
 
@@ -259,7 +263,9 @@ def test_only_matching_processes_are_recorded(t):
 
 @needs('Spawner', 'Ticker')
 def test_processes_that_outlive_the_command_are_named(t):
-    r = t.record(PROGRAM.command('Spawner') + ['--outlive'] + PROGRAM.command('Ticker') + ['--seconds', '30'])
+    at_work = '"$@" > "$0"; until grep -q "^[0-9]" "$0"; do sleep 0.05; done'  # the one that outlives it says how far it is
+    r = t.record(['sh', '-c', at_work, t.path('said')] + PROGRAM.command('Spawner') + ['--outlive'] + PROGRAM.command('Ticker') +
+                 ENDLESS)
     t.equal(r.status, 0, str(r))
     t.true('still' in r.errors and 'Ticker' in r.errors, 'not named\n%s' % r)
     for path in r.paths:

@@ -1,11 +1,11 @@
 """shadowtrace compare and diff: what they say of real recordings, alone and side by side."""
 import os
-import time
+import subprocess
 
 import harness
 import test_compiler
 from control import Living
-from harness import ENVIRONMENT, HOOKS, PROGRAM, each, needs, one_line, run, tool, tool_json
+from harness import ENVIRONMENT, HOOKS, PROGRAM, UNTIL_EOF, each, needs, one_line, run, tool, tool_json
 
 
 @needs('Threads')
@@ -127,13 +127,14 @@ def test_folded_stacks_hold_every_byte(t):
 
 def marked(t, *options):
     """Two marks set while Ticker allocates; its log."""
-    ticker = Living(t, PROGRAM.command('Ticker') + ['--seconds', '60', '--threads', '2'], '--check', '0', *options)
+    ticker = Living(t, PROGRAM.command('Ticker') + UNTIL_EOF + ['--threads', '2'], '--check', '0', *options,
+                    stdin=subprocess.PIPE)
     pid = str(ticker.wait())
     for text in 'begin', 'end':
-        time.sleep(0.6)
+        ticker.ticks()
         t.equal(tool('ctl', pid, 'mark', text).status, 0, 'mark')
-    time.sleep(0.6)
-    t.equal(ticker.end(), 143, 'exit status')
+    ticker.ticks()
+    t.equal(ticker.close(), 0, 'exit status')
     return ticker.path
 
 

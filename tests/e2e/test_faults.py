@@ -1,9 +1,10 @@
 """The system refuses what the tracer asks of it: the program never notices, and what is lost is said (faults.py)."""
 import socket
+import subprocess
 import time
 
 import faults
-from harness import PROGRAM, needs
+from harness import PATIENCE, PROGRAM, UNTIL_EOF, needs, until
 
 FOREVER = faults.FOREVER
 
@@ -75,15 +76,14 @@ def test_a_socket_that_cannot_be_had_is_said(t):
 def test_out_of_descriptors_the_socket_is_looked_at_four_times_a_second(t):
     faults.build()
     environment = faults.faulty(t.folder, t.path('log.ndjson'), None, 'socket', 3, FOREVER)  # accept4, for good
-    process = t.start(['env'] + ['%s=%s' % pair for pair in environment.items()] + PROGRAM.command('Ticker') + ['--seconds', '2'])
-    deadline = time.monotonic() + 60
-    while not faults.status_in(t.path('status')).get('control'):
-        t.true(time.monotonic() < deadline, 'no status')
-        time.sleep(0.05)
+    process = t.start(['env'] + ['%s=%s' % pair for pair in environment.items()] + PROGRAM.command('Ticker') +
+                      UNTIL_EOF, stdin=subprocess.PIPE)
+    until(lambda: faults.status_in(t.path('status')).get('control'), 'a status')
+    start = time.monotonic()
     with socket.socket(socket.AF_UNIX) as client:
         client.connect(faults.status_in(t.path('status'))['control'])
-        start = time.monotonic()
-        output, errors = process.communicate(timeout=60)
+        until(lambda: faults.counts_of(t.path('counts'))[1] > 3, 'four refusals')
+        output, errors = process.communicate(timeout=PATIENCE)
         seconds = time.monotonic() - start
     t.equal((process.returncode, output.split(b'\n')[-2], errors), (0, b'ok', b''), 'the program')
     calls, fired, _, _ = faults.counts_of(t.path('counts'))

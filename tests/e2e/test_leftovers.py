@@ -8,20 +8,11 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 
 import harness
-from control import Living
-from harness import ENVIRONMENT, PROGRAM, needs, run, tool
+from control import is_dead
+from harness import ENDLESS, ENVIRONMENT, PATIENCE, PROGRAM, needs, run, tool, until
 from test_hostile import socket_of_this_process
-
-
-def wait_until(holds, what, seconds=20):
-    until = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > until:
-            raise AssertionError('not within %d s: %s' % (seconds, what))
-        time.sleep(0.02)
 
 
 @contextlib.contextmanager
@@ -48,14 +39,6 @@ def start(command, t, env, **more):
     return process
 
 
-def is_dead(pid):
-    try:
-        with open('/proc/%d/stat' % pid, encoding='utf-8') as file:
-            return file.read().rsplit(')', 1)[1].split()[0] == 'Z' and len(os.listdir('/proc/%d/task' % pid)) == 1
-    except OSError:
-        return True
-
-
 # ---- stale folders and sockets
 
 @needs('Ticker')
@@ -66,10 +49,10 @@ def test_what_the_killed_leave_is_gone_after_the_next_list_or_record(t):
             log = t.path('%d.ndjson' % number)
             t.unchecked.add(log)
             record = start([harness.TOOL, 'record', '-o', log, '--check', '0', '--'] + PROGRAM.command('Ticker') +
-                           ['--seconds', '60'], t, env)
+                           ENDLESS, t, env)
             sockets = os.path.join(place, 'run', 'shadowtrace')
-            wait_until(lambda: os.path.isdir(sockets) and os.listdir(sockets), 'a socket')
-            wait_until(lambda: any(name.endswith('.json') for name in ours(place)), 'a status')
+            until(lambda: os.path.isdir(sockets) and os.listdir(sockets), 'a socket')
+            until(lambda: any(name.endswith('.json') for name in ours(place)), 'a status')
             program = int(os.listdir(sockets)[0].split('.')[0])
             alive = tool('list', env=env)
             t.true(alive.status == 0 and 'folder' not in alive.errors and str(program) in alive.text, alive)
@@ -79,11 +62,11 @@ def test_what_the_killed_leave_is_gone_after_the_next_list_or_record(t):
                 record.wait()
             if 'program' in victims:
                 os.kill(program, signal.SIGKILL)
-                wait_until(lambda: is_dead(program), 'the end of the program')
+                until(lambda: is_dead(program), 'the end of the program')
             if victims == ():
                 os.kill(program, signal.SIGTERM)
             if 'record' not in victims:
-                record.wait(20)
+                record.wait(PATIENCE)
                 t.equal([name for name in ours(place) if '-run-' in name], [], 'left by record, ended by itself')
             if number % 2:
                 left = tool('record', '-q', '-o', t.path('true.ndjson'), '--', 'true', env=env)
@@ -93,7 +76,7 @@ def test_what_the_killed_leave_is_gone_after_the_next_list_or_record(t):
                 t.true('1 folder of recordings that were killed has been removed' in left.errors, left)
                 t.true(str(program) in left.text, 'the program that goes on: %s' % left)
                 os.kill(program, signal.SIGKILL)
-                wait_until(lambda: is_dead(program), 'the end of the program')
+                until(lambda: is_dead(program), 'the end of the program')
                 left = tool('list', env=env)
             t.equal(ours(place), [], 'left after %s\n%s' % (victims, left))
             t.equal(os.listdir(sockets), [], 'sockets')
@@ -139,7 +122,7 @@ if sys.argv[1:]:
 def test_what_stands_in_the_status_folder_cannot_hold_record_up(t):
     """A FIFO, a link without an end, two processes of one number; then a link in the folder's own place."""
     with own_places() as (place, env):
-        r = run([harness.TOOL, 'record', '-o', t.path('x.ndjson'), '--', sys.executable, '-c', STRANGE], env=env, timeout=20)
+        r = run([harness.TOOL, 'record', '-o', t.path('x.ndjson'), '--', sys.executable, '-c', STRANGE], env=env)
         t.equal(r.status, 0, r)
         t.true('third' in r.errors and 'other' in r.errors, r)
         t.equal(ours(place), [], 'left')
@@ -147,8 +130,7 @@ def test_what_stands_in_the_status_folder_cannot_hold_record_up(t):
         os.mkdir(target)
         with open(os.path.join(target, '5.json'), 'w', encoding='utf-8') as file:
             file.write('mine')
-        r = run([harness.TOOL, 'record', '-o', t.path('x.ndjson'), '--', sys.executable, '-c', STRANGE, target], env=env,
-                timeout=20)
+        r = run([harness.TOOL, 'record', '-o', t.path('x.ndjson'), '--', sys.executable, '-c', STRANGE, target], env=env)
         t.equal(r.status, 0, r)
         t.equal(os.listdir(target), ['5.json'], 'removed elsewhere')
 
@@ -171,9 +153,17 @@ def test_processes_of_one_number_are_told_apart(t):
 def test_a_killed_process_of_another_namespace_is_not_said_to_live(t):
     if os.geteuid() or run(['unshare', '--pid', '--fork', '--mount-proc', 'true']).status:
         t.skip('needs unshare(1) and the right to use it')
-    ticker = ' '.join(PROGRAM.command('Ticker'))
-    r = t.record(['sh', '-c', 'timeout -s KILL 1.5 unshare --kill-child --pid --fork --mount-proc sh -c "exec %s --seconds 60"; '
-                              'sleep 1' % ticker], check=0)
+    ticker = ' '.join(PROGRAM.command('Ticker') + ENDLESS)
+    killed = '''
+        unshare --kill-child --pid --fork --mount-proc sh -c "exec %s" > "$0" &
+        until grep -q "^[0-9]" "$0"; do sleep 0.05; done
+        program=$(pgrep -P $!)
+        kill -KILL $!
+        while [ "$(ls /proc/$program/task | wc -l)" -gt 1 ] || grep -q "^State:.[^ZX]" /proc/$program/status; do
+            sleep 0.05
+        done 2> /dev/null
+        :''' % ticker
+    r = t.record(['sh', '-c', killed, t.path('said')], check=0)
     t.unchecked.add(r.path)
     t.true('killed, or crashed' in r.errors and 'still running' not in r.errors, r)
 
@@ -186,7 +176,7 @@ def test_nobody_who_reads_the_summary(t):
     process = subprocess.Popen([harness.TOOL, 'record', '--', 'sh', '-c', 'trap "" TERM; exit 7'], stderr=write, env=ENVIRONMENT,
                                restore_signals=True)
     os.close(write)
-    t.equal(process.wait(20), 7, 'exit status')
+    t.equal(process.wait(PATIENCE), 7, 'exit status')
     r = run([harness.TOOL, 'record', '-q', '--', 'sh', '-c', 'grep SigIgn /proc/self/status'])
     plain = run(['sh', '-c', 'grep SigIgn /proc/self/status'])
     t.equal(r.out, plain.out, 'signals that COMMAND ignores')
@@ -310,7 +300,7 @@ def test_a_source_that_is_a_fifo(t):
     r = t.record(PROGRAM.command('Hello'), check=0)
     fifo = t.path('fifo.cs')
     os.mkfifo(fifo)
-    result = tool('annotate', '--source', fifo, r.path, 'Program.cs', timeout=20)
+    result = tool('annotate', '--source', fifo, r.path, 'Program.cs')
     t.true(result.status == 3 and 'fifo.cs' in result.errors, result)
 
 

@@ -1,4 +1,5 @@
 """The log as a file: readable at any cut, at any end of its process, on a full disk."""
+import contextlib
 import json
 import os
 import random
@@ -10,7 +11,7 @@ import subprocess
 import time
 
 from control import Living, Said
-from harness import ENDLESS, ENVIRONMENT, HOOKS, PATIENCE, PROGRAM, TOOL, each, needs, one_line, run, tool, tool_json, until
+from harness import ENDLESS, ENVIRONMENT, HOOKS, PATIENCE, PROGRAM, TOOL, UNTIL_EOF, each, needs, one_line, run, tool, tool_json, until
 from logfile import Log
 
 
@@ -218,9 +219,12 @@ def test_what_never_came_into_the_file_is_not_called_written(t, what):
     def lower():
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
-    environment = dict(ENVIRONMENT, DOTNET_EnableWriteXorExecute='0')
-    r = t.record(PROGRAM.command('Ticker') + ['--seconds', '1.5'], *options, preexec=lower, env=environment)
-    t.equal(r.status, 0, str(r))
+    r = Living(t, ['env', 'DOTNET_EnableWriteXorExecute=0'] + PROGRAM.command('Ticker') + UNTIL_EOF, *options, preexec_fn=lower,
+               stdin=subprocess.PIPE)
+    r.wait()
+    until(lambda: os.path.getsize(r.path) > limit - 4096, lambda: 'the limit; there are %d bytes' % os.path.getsize(r.path))
+    r.ticks(20)
+    t.equal(r.close(), 0, r.err)
     t.unchecked.add(r.path)
     log = Log(r.path, cut=True)
     t.true(log.end is None, 'it has an end')
@@ -228,24 +232,26 @@ def test_what_never_came_into_the_file_is_not_called_written(t, what):
     found = {'calls': sum(code > 0 for c in log.others if c['kind'] == 'calls' for code in c['e'][::2]),
              'values': sum(c['kind'] == 'values' for c in log.others),
              'samples': sum(c['kind'] == 'sample' for c in log.others), 'sites': allocs}[what]
-    plain = r.errors.replace(',', '')
+    plain = r.err.replace(',', '')
     lost = re.search(r'(\d+) of them LOST', plain)
     t.equal(int(re.search(r': (\d+) allocation', plain).group(1)) - (int(lost.group(1)) if lost else 0), allocs,
-            'allocations\n%s' % r.errors)
+            'allocations\n%s' % r.err)
     if what != 'sites':
-        lost, seen = re.search(r'of %s: (\d+) of (\d+)' % what.replace('samples', 'sample'), r.errors).groups()
-        t.equal(int(seen) - int(lost), found, '%s in the log\n%s' % (what, r.errors))
-        t.true(int(lost) > 1, r.errors)
+        lost, seen = re.search(r'of %s: (\d+) of (\d+)' % what.replace('samples', 'sample'), r.err).groups()
+        t.equal(int(seen) - int(lost), found, '%s in the log\n%s' % (what, r.err))
+        t.true(int(lost) > 1, r.err)
     t.note('%d %s in the file' % (found, what))
 
 
 @needs('Ticker')
 def test_a_limited_log_keeps_its_newest_part(t):
     limit = 1 << 20
-    r = t.record(PROGRAM.command('Ticker') + ['--seconds', '1.5', '--threads', '2'], '--max-log', '1M')
-    t.equal(r.status, 0, str(r))
+    r = Living(t, PROGRAM.command('Ticker') + UNTIL_EOF + ['--threads', '2'], '--max-log', '1M', stdin=subprocess.PIPE)
+    r.wait()
+    until(lambda: r.client().ask('status')['part'] > 12, 'many parts')
+    t.equal(r.close(), 0, r.err)
     parts = [r.path, r.path + '.1']
-    t.equal(r.paths, parts, 'parts')
+    t.equal(sorted(os.listdir(os.path.dirname(r.path))), [os.path.basename(part) for part in parts], 'parts')
     allocs = 0
     for part in parts:
         t.true(os.path.getsize(part) <= limit + 65536, '%s: %d bytes' % (part, os.path.getsize(part)))
@@ -258,7 +264,7 @@ def test_a_limited_log_keeps_its_newest_part(t):
     t.true(end['log_bytes'] > 4 * limit, 'the limit was never reached')
     gone = end['rotated_out']
     t.equal(allocs + gone['allocs'], end['written'], 'in both parts, and overwritten')
-    t.true('none lost' not in r.errors and '--max-log has overwritten %d of its parts' % gone['parts'] in r.errors, r)
+    t.true('none lost' not in r.err and '--max-log has overwritten %d of its parts' % gone['parts'] in r.err, r.err)
     for paths in [r.path], [r.path, r.path + '.1'], [r.path + '.1', r.path]:  # found, named, named first: each is read once
         report = tool_json('report', '--format=json', '--no-lines', *paths)
         t.equal(report['total']['allocs'], allocs, 'in both parts')
@@ -271,22 +277,27 @@ def gaps(report):
     return {gap['reason']: gap['count'] for gap in report['log']['gaps']}
 
 
-def while_it_is_written(t, change, *options):
-    """A recording whose log `change` is done to in its middle: its path, and what record said."""
-    path = t.path('log.ndjson')
-    process = t.start([TOOL, 'record', '-o', path] + list(options) + ['--'] + PROGRAM.command('Ticker') +
-                      ['--seconds', '3'], stdin=subprocess.DEVNULL)
-    for _ in range(20):  # a second of it
-        process.stdout.readline()
-    change(path)
-    _, err = process.communicate(timeout=60)
-    t.equal(process.returncode, 0, err)
-    return path, err.decode()
+def begun_anew(path):
+    """By its first lines, which need not be whole."""
+    with contextlib.suppress(OSError), open(path, 'rb') as file:
+        return b'"rotated_out"' in file.read(4096)
+
+
+def while_it_is_written(t, change, noticed, *options):
+    """A recording whose log `change` is done to in its middle, and goes on when it has noticed: its path, what record said."""
+    ticker = Living(t, PROGRAM.command('Ticker') + UNTIL_EOF, *options, stdin=subprocess.PIPE)
+    ticker.wait()
+    ticker.writes(20_000)
+    change(ticker.path)
+    until(lambda: noticed(ticker.path), 'a log that has begun anew')
+    ticker.ticks(10)
+    t.equal(ticker.close(), 0, ticker.err)
+    return ticker.path, ticker.err
 
 
 @needs('Ticker')
 def test_a_log_that_is_moved_is_whole_where_it_is(t):
-    path, err = while_it_is_written(t, lambda path: os.rename(path, path + '.old.ndjson'))
+    path, err = while_it_is_written(t, lambda path: os.rename(path, path + '.old.ndjson'), lambda path: True)
     log = Log(path + '.old.ndjson')
     t.true('none lost' in err and 'moved' in err, err)
     t.true('/log.ndjson.old.ndjson    (' in err, err)
@@ -299,7 +310,7 @@ def test_a_log_that_is_moved_is_whole_where_it_is(t):
 @needs('Ticker')
 @each('how', 'removed', 'truncated')
 def test_what_is_gone_of_a_log_is_told(t, how):
-    path, err = while_it_is_written(t, os.remove if how == 'removed' else lambda path: os.truncate(path, 0))
+    path, err = while_it_is_written(t, os.remove if how == 'removed' else lambda path: os.truncate(path, 0), begun_anew)
     t.true('none lost' not in err and 'its log was ' + how in err and 'gone since' in err, err)
     log = Log(path)  # it began anew
     gone = log.end['rotated_out']

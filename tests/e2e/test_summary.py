@@ -85,7 +85,7 @@ def test_tables_are_as_wide_as_the_terminal(t):
                     text += os.read(master, 65536)
             except OSError:
                 pass
-            process.wait(20)
+            process.wait(harness.PATIENCE)
             os.close(master)
             rows = [line for line in text.decode().splitlines() if re.match(r' +[\d,]+ |      at ', line)]
             t.true(rows or words[0] == 'diff', text)

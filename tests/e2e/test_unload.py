@@ -15,8 +15,7 @@ FIXED_HEAP = dict(ENVIRONMENT, DOTNET_GCHeapHardLimit='0x8000000')
 def test_what_was_unloaded_is_given_back(t, hooks):
     """And its memory is other code's then: each allocation is still where the snapshot beside it says."""
     count = 100
-    r = t.record(PROGRAM.command('Collectible') + ['contexts', str(count), '0'], '--capture', 'both', hooks=hooks, timeout=200,
-                 env=FIXED_HEAP)
+    r = t.record(PROGRAM.command('Collectible') + ['contexts', str(count), '0'], '--capture', 'both', hooks=hooks, env=FIXED_HEAP)
     t.equal(r.status, 0, str(r))
     log = r.log
     t.equal((log.end['lost'], len(log.mismatches)), (0, 0), 'lost, differ')

@@ -1,7 +1,7 @@
 // Allocates one Tick per number, steadily, and says how far it is: a line `N` on stdout once every 50 ms, written when all
-// Ticks below N have been allocated. Runs until it is killed, or for --seconds S.
+// Ticks below N have been allocated. Runs until it is killed, for --seconds S, or until its input ends.
 //
-//   Ticker [--seconds S] [--threads N]
+//   Ticker [--seconds S] [--threads N] [--until eof]
 using System;
 using System.Diagnostics;
 using System.IO;
@@ -18,6 +18,7 @@ public sealed class Tick
 static class Program
 {
     static object last;
+    static volatile bool over;
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     static void Make(long number)
@@ -34,6 +35,12 @@ static class Program
                 seconds = double.Parse(args[i + 1]);
             else if (args[i] == "--threads")
                 threads = int.Parse(args[i + 1]);
+            else if (args[i] == "--until")
+                new Thread(() =>
+                {
+                    Console.OpenStandardInput().ReadByte();
+                    over = true;
+                }) { IsBackground = true }.Start();
         for (int i = 0; i < threads; i++)
             new Thread(() =>
             {
@@ -49,7 +56,7 @@ static class Program
         var line = new byte[24];
         Stopwatch watch = Stopwatch.StartNew();
         long next = 0;
-        for (long n = 0; watch.Elapsed.TotalSeconds < seconds; n++)
+        for (long n = 0; !over && watch.Elapsed.TotalSeconds < seconds; n++)
         {
             Make(n);
             if (n % 100 == 99)
