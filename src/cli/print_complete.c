@@ -85,8 +85,8 @@ static void put_said(struct buffer *b, const struct report_gap *gap, const char 
 
     switch (gap->kind) {
     case REPORT_GAP_ROTATED_OUT:
-        buffer_format(b, "%s part%s gone, overwritten (--max-log) or removed, with %s allocations",
-                      count, gap->count == 1 ? " is" : "s are", of);
+        buffer_format(b, "%s part%s gone, overwritten (--max-log) or removed, with %s allocation%s",
+                      count, gap->count == 1 ? " is" : "s are", of, text_plural(gap->of));
         break;
     case REPORT_GAP_LOST:
         buffer_format(b, "lost while recording: %s %s", gap->what, count);

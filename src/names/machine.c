@@ -26,7 +26,7 @@ static bool has_field(struct clr_metadata *import, uint32_t type, const clr_wcha
     return import->vtbl->find_field(import, type, name, NULL, 0, &field) == S_OK;
 }
 
-/* An object of an async method's: iterators have no builder. Async ones have what they are at, and go on for whoever asks. */
+/* An async method's: iterators have no builder. Async iterators have what they are at, and go on for whoever asks. */
 static bool is_method_machine(struct clr_metadata *import, uint32_t type)
 {
     return (has_field(import, type, u"<>t__builder") || has_field(import, type, u"$Builder")) &&

@@ -130,7 +130,7 @@ static void parts_that_were_overwritten_are_told(void **state)
     store(first, PART2);
     store(last, PART3_ROTATED);
     expect(REPORT(last), "5 allocations, 160 bytes", true);
-    expect(REPORT(last), "1 part is gone, overwritten (--max-log) or removed, with 1 allocations",
+    expect(REPORT(last), "1 part is gone, overwritten (--max-log) or removed, with 1 allocation",
            true);
     expect(REPORT(last), "missing", false); /* what is gone is accounted for */
     expect(REPORT("--format=json", last), "\"reason\":\"rotated_out\"", true);
