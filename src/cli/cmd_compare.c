@@ -115,7 +115,9 @@ static int run(void *into, const struct args *args, FILE *out)
         report_problems_init(&problems[begun]);
         status =
             read_one(&checks[begun], &problems[begun], &sides[begun], logs[begun], &a->reading);
-        mismatched += checks[begun].mismatched + checks[begun].walked_mismatched;
+        mismatched += checks[begun].mismatched +
+                      report_checks_count(&checks[begun], "threads", "mismatched") +
+                      report_checks_count(&checks[begun], "calls", "mismatched");
         begun++;
     }
     if (!err && !status)

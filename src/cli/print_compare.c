@@ -3,7 +3,6 @@
 #include "cli/print_costs.h"
 #include "cli/print_example.h"
 #include "cli/print_profile.h"
-#include "cli/print_forms.h"
 #include "cli/print_native.h"
 #include "cli/reading.h"
 #include "cli/text.h"
@@ -45,77 +44,18 @@ static void row_value(const struct table *t, const char *text)
     fprintf(t->out, "%*s", (int)t->column, text);
 }
 
-/* A row of counts, found by the member's offset in struct report_checks. */
-static void row_count(const struct table *t, const char *indent, const char *label, size_t offset)
+/* ---- counters and what they are by, as report/checks.h has them in sections ---- */
+
+/* What a name is in words. to: room for them. */
+typedef void in_words(const char *name, char to[80]);
+
+static void own_name(const char *name, char to[80])
 {
-    struct text_number n;
-
-    row_begin(t, indent, label);
-    for (size_t i = 0; i < t->count; i++) {
-        const void *at = (const char *)&t->checks[i] + offset;
-
-        row_value(t, text_count(&n, *(const uint64_t *)at));
-    }
-    putc('\n', t->out);
-}
-
-/* Has any of the logs such a count? */
-static bool any_of(const struct table *t, size_t offset)
-{
-    uint64_t any = 0;
-
-    for (size_t i = 0; i < t->count; i++)
-        any |= *(const uint64_t *)(const void *)((const char *)&t->checks[i] + offset);
-    return any != 0;
-}
-
-static json_t *tally(const struct report_checks *c, size_t offset)
-{
-    const void *at = (const char *)c + offset;
-
-    return *(json_t *const *)at;
-}
-
-/*
- * A row for every name that any of the logs has in the tally at `offset`, if it is not 0 in all of
- * them. Returns: how many.
- */
-static size_t rows_of_tally(const struct table *t, const char *indent, size_t offset,
-                            const char *(*explain)(const char *name))
-{
-    const char *key;
-    json_t *count;
-    struct text_number n;
-    size_t rows = 0;
-    char label[80];
-
-    for (size_t log = 0; log < t->count; log++) {
-        json_object_foreach(tally(&t->checks[log], offset), key, count)
-        {
-            bool before = log > 0 && json_object_get(tally(&t->checks[0], offset), key);
-            json_int_t sum = 0;
-
-            for (size_t i = 0; i < t->count; i++)
-                sum += json_integer_value(json_object_get(tally(&t->checks[i], offset), key));
-            if (before || sum == 0)
-                continue;
-            snprintf(label, sizeof(label), "%.40s%s%s", key, explain && *explain(key) ? " " : "",
-                     explain ? explain(key) : "");
-            row_begin(t, indent, label);
-            for (size_t i = 0; i < t->count; i++) {
-                json_t *value = json_object_get(tally(&t->checks[i], offset), key);
-
-                row_value(t, text_count(&n, (uint64_t)json_integer_value(value)));
-            }
-            putc('\n', t->out);
-            rows++;
-        }
-    }
-    return rows;
+    text_clean(to, 80, name);
 }
 
 /* HRESULTs that DoStackSnapshot gives. */
-static const char *explain_refusal(const char *name)
+static void refusal(const char *name, char to[80])
 {
     static const struct {
         const char *code, *text;
@@ -126,10 +66,124 @@ static const char *explain_refusal(const char *name)
         {"0x80131364", "(unsafe then)"},
     };
 
+    own_name(name, to);
     for (size_t i = 0; i < COUNT_OF(known); i++)
         if (strcasecmp(known[i].code, name) == 0)
-            return known[i].text;
-    return "";
+            snprintf(to, 80, "%s %s", known[i].code, known[i].text);
+}
+
+static void class_of_register(const char *name, char to[80])
+{
+#define CLASS(enumerator, text, label) {text, label},
+    static const char *const known[][2] = {SST_CLASSES_IP(CLASS) SST_CLASSES_SP(CLASS)
+                                               SST_CLASSES_FP(CLASS)};
+
+    own_name(name, to);
+    for (size_t i = 0; i < COUNT_OF(known); i++)
+        if (strcmp(known[i][0], name) == 0)
+            snprintf(to, 80, "%s", known[i][1]);
+}
+
+/* A section, or an object in it; NULL: the log has none. */
+static json_t *part(const struct report_checks *c, const char *section, const char *key)
+{
+    json_t *of = json_object_get(c->sections, section);
+
+    return key ? json_object_get(of, key) : of;
+}
+
+/* A row of what each log has by that name: counts, or words. */
+static void row_of_name(const struct table *t, const char *indent, const char *label,
+                        const char *section, const char *key, const char *name)
+{
+    struct text_number n;
+    char text[32];
+
+    row_begin(t, indent, label);
+    for (size_t i = 0; i < t->count; i++) {
+        const json_t *value = json_object_get(part(&t->checks[i], section, key), name);
+
+        row_value(t, json_is_string(value)
+                         ? text_clean(text, sizeof(text), json_string_value(value))
+                         : text_count(&n, (uint64_t)json_integer_value(value)));
+    }
+    putc('\n', t->out);
+}
+
+/* Has any of the logs something by that name that is not 0? */
+static bool any_by(const struct table *t, const char *section, const char *key, const char *name)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < t->count; i++) {
+        const json_t *value = json_object_get(part(&t->checks[i], section, key), name);
+
+        any = any || json_is_string(value) || json_integer_value(value) || json_object_size(value);
+    }
+    return any;
+}
+
+/* A row for every name that any of the logs has there, if it is not 0 in all of them. Returns: how many. */
+static size_t rows_of_part(const struct table *t, const char *indent, const char *section,
+                           const char *key, in_words *words)
+{
+    const char *name;
+    json_t *count;
+    size_t rows = 0;
+    char label[80];
+
+    for (size_t log = 0; log < t->count; log++) {
+        json_object_foreach(part(&t->checks[log], section, key), name, count)
+        {
+            if ((log > 0 && json_object_get(part(&t->checks[0], section, key), name)) ||
+                !any_by(t, section, key, name))
+                continue;
+            words(name, label);
+            row_of_name(t, indent, label, section, key, name);
+            rows++;
+        }
+    }
+    return rows;
+}
+
+static void rows_of_counters(const struct table *t, const char *section,
+                             const struct sst_counter *counters, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct sst_counter *c = &counters[i];
+        bool any = any_by(t, section, NULL, c->key);
+
+        if (!c->label || (!any && c->form != SST_FORM_COUNT))
+            continue;
+        if (c->form != SST_FORM_BY) {
+            row_of_name(t, i ? "  " : "", c->label, section, NULL, c->key);
+            continue;
+        }
+        if (*c->label)
+            fprintf(t->out, "  %s\n", c->label);
+        rows_of_part(t, "    ", section, c->key,
+                     strcmp(c->key, "refused_by") == 0      ? refusal
+                     : strcmp(c->key, "mismatched_by") == 0 ? own_name
+                                                            : class_of_register);
+    }
+}
+
+/* A section by its list; nothing if no log has it. The first counter is its heading. */
+#define PRINT_SECTION(t, section, list) \
+    do { \
+        static const struct sst_counter counters[] = {list(SST_COUNTER)}; \
+\
+        if (any_section(t, section)) \
+            rows_of_counters(t, section, counters, COUNT_OF(counters)); \
+    } while (0)
+
+static bool any_section(const struct table *t, const char *section)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < t->count; i++)
+        any = any || json_object_size(part(&t->checks[i], section, NULL));
+    return any;
 }
 
 static void row_cost(const struct table *t, const char *label, size_t offset)
@@ -216,78 +270,51 @@ static void print_accuracy(const struct table *t)
     putc('\n', t->out);
 }
 
-static void row_of(const struct table *t, const char *label,
-                   uint64_t (*value)(const struct report_checks *),
-                   uint64_t (*whole)(const struct report_checks *))
+/* "of whole": what is right, beside what there is of it but for what is not known. */
+static void row_of_right(const struct table *t, const char *label, const char *const right[2],
+                         const char *all, const char *unknown)
 {
     struct text_number n, m;
     char text[72];
 
     row_begin(t, "  ", label);
     for (size_t i = 0; i < t->count; i++) {
-        snprintf(text, sizeof(text), "%s of %s", text_count(&n, value(&t->checks[i])),
-                 text_count(&m, whole(&t->checks[i])));
-        row_value(t, whole(&t->checks[i]) ? text : "-");
+        const json_t *counts = part(&t->checks[i], "instructions", NULL);
+        uint64_t whole = report_count_in(counts, all) - report_count_in(counts, unknown);
+
+        snprintf(
+            text, sizeof(text), "%s of %s",
+            text_count(&n, report_count_in(counts, right[0]) + report_count_in(counts, right[1])),
+            text_count(&m, whole));
+        row_value(t, whole ? text : "-");
     }
     putc('\n', t->out);
-}
-
-static uint64_t calls_right(const struct report_checks *c)
-{
-    return c->calls_equal + c->calls_native;
-}
-
-static uint64_t calls_all(const struct report_checks *c)
-{
-    return c->calls;
-}
-
-static uint64_t sites_right(const struct report_checks *c)
-{
-    return c->sites_equal;
-}
-
-static uint64_t sites_all(const struct report_checks *c)
-{
-    return c->sites - c->sites_unknown;
 }
 
 /* Which instruction each frame was at, where the log has that. */
 static void print_instructions(const struct table *t)
 {
-    uint64_t any = 0, unknown = 0;
+    static const char section[] = "instructions";
 
-    for (size_t i = 0; i < t->count; i++)
-        any |= t->checks[i].calls | t->checks[i].sites;
-    if (!any)
+    if (!any_by(t, section, NULL, "calls") && !any_by(t, section, NULL, "sites"))
         return;
     fputs("Instructions of equal stacks\n", t->out);
-    row_of(t, "calls, equal or through native", calls_right, calls_all);
-    row_of(t, "allocations, equal", sites_right, sites_all);
-    for (size_t i = 0; i < t->count; i++)
-        unknown |= t->checks[i].sites_unknown;
-    if (unknown) /* nothing was claimed of these, so nothing can be wrong */
-        row_count(t, "    ", "in handlers: none is logged",
-                  offsetof(struct report_checks, sites_unknown));
+    row_of_right(t, "calls, equal or through native",
+                 (const char *const[]){"calls_equal", "calls_native"}, "calls", "");
+    row_of_right(t, "allocations, equal", (const char *const[]){"sites_equal", ""}, "sites",
+                 "sites_unknown");
+    if (any_by(t, section, NULL, "sites_unknown")) /* nothing was claimed of these: none is wrong */
+        row_of_name(t, "    ", "in handlers: none is logged", section, NULL, "sites_unknown");
 }
 
-/* --check-threads. */
-static void print_threads(const struct table *t)
+static void print_registers(const struct table *t)
 {
-    if (!any_of(t, offsetof(struct report_checks, stops)))
-        return;
-    row_count(t, "", "Stops of the whole runtime", offsetof(struct report_checks, stops));
-    row_count(t, "  ", "threads walked", offsetof(struct report_checks, walked));
-    row_count(t, "  ", "equal", offsetof(struct report_checks, walked_equal));
-    row_count(t, "  ", "on its way out or in", offsetof(struct report_checks, walked_leaving));
-    row_count(t, "  ", "in an exception dispatch",
-              offsetof(struct report_checks, walked_dispatching));
-    row_count(t, "  ", "different", offsetof(struct report_checks, walked_mismatched));
-    row_count(t, "  ", "no frames, or not walkable",
-              offsetof(struct report_checks, walked_refused));
-    if (any_of(t, offsetof(struct report_checks, walked_ended_early)))
-        row_count(t, "  ", "walk ended before the oldest frame",
-                  offsetof(struct report_checks, walked_ended_early));
+#define REGISTER(list, member, label) {SST_FORM_BY, #member, label},
+    static const struct sst_counter registers[] = {SST_REGISTERS(REGISTER)};
+
+    if (any_by(t, "registers", NULL, "ip"))
+        fputs("Registers of each frame of equal stacks, beside the snapshot's\n", t->out);
+    rows_of_counters(t, "registers", registers, COUNT_OF(registers));
 }
 
 static void print_logs(const struct table *t, char *const *names)
@@ -324,6 +351,7 @@ void print_compare_text(const struct report_checks *checks, char *const *names, 
 {
     const struct terminal terminal = terminal_of(out);
     const struct table t = table_of(checks, count, &terminal, out);
+    struct text_number n;
 
     for (size_t i = 0; i < count; i++) {
         if (count > 1) {
@@ -334,27 +362,23 @@ void print_compare_text(const struct report_checks *checks, char *const *names, 
     }
     putc('\n', out);
     print_logs(&t, names);
-    row_count(&t, "", "Allocations in the log", offsetof(struct report_checks, allocs));
-    row_count(&t, "", "Snapshots taken", offsetof(struct report_checks, taken));
-    row_count(&t, "  ", "compared", offsetof(struct report_checks, compared));
-    row_count(&t, "  ", "equal", offsetof(struct report_checks, equal));
-    row_count(&t, "  ", "different", offsetof(struct report_checks, mismatched));
-    rows_of_tally(&t, "    ", offsetof(struct report_checks, mismatched_by), NULL);
-    row_count(&t, "  ", "refused by the runtime, no frames",
-              offsetof(struct report_checks, refused));
-    rows_of_tally(&t, "    ", offsetof(struct report_checks, refused_by), explain_refusal);
-    if (any_of(&t, offsetof(struct report_checks, ended_early)))
-        row_count(&t, "  ", "ended before the oldest frame",
-                  offsetof(struct report_checks, ended_early));
+    row_begin(&t, "", "Allocations in the log");
+    for (size_t i = 0; i < count; i++)
+        row_value(&t, text_count(&n, checks[i].allocs));
+    putc('\n', out);
+    PRINT_SECTION(&t, "snapshots", SST_COUNTERS_SNAPSHOTS);
     print_accuracy(&t);
     print_instructions(&t);
-    print_threads(&t);
+    print_registers(&t);
+    PRINT_SECTION(&t, "threads", SST_COUNTERS_THREADS);
+    PRINT_SECTION(&t, "seeds", SST_COUNTERS_SEEDS);
+    PRINT_SECTION(&t, "calls", SST_COUNTERS_CALLS);
     fputs("Cost: mean, median, 99%\n", out);
     row_cost(&t, "shadow stack, one capture", offsetof(struct report_checks, shadow));
     row_cost(&t, "snapshot, one capture", offsetof(struct report_checks, snapshot));
     print_hooks(&t);
     fputs("Repairs of the shadow stack\n", out);
-    if (!rows_of_tally(&t, "  ", offsetof(struct report_checks, repairs), NULL))
+    if (!rows_of_part(&t, "  ", "repairs", NULL, own_name))
         fputs("  none\n", out);
     if (sites)
         print_sites(sites, out);
@@ -366,7 +390,6 @@ void print_compare_text(const struct report_checks *checks, char *const *names, 
             putc(':', out);
         }
         print_costs_by_thread(&checks[i], &terminal, out);
-        print_forms(&checks[i], out);
         if (report_profile_any(&checks[i].profile)) {
             fputs("\nSampled stacks, the shadow stacks beside suspending and walking\n", out);
             print_profile_text(&checks[i].profile, &checks[i].defs, PROFILE_METHODS, out);

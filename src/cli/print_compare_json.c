@@ -133,22 +133,17 @@ static json_t *json_hooks(const struct report_checks *c)
     return hooks;
 }
 
-static json_t *json_instructions(const struct report_checks *c)
+/* A section with all counts of its list, those that the log has not as 0. */
+static json_t *json_section(const struct report_checks *c, const char *name,
+                            const struct sst_counter *counters, size_t count)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "calls", (json_int_t)c->calls, "calls_equal",
-                     (json_int_t)c->calls_equal, "calls_native", (json_int_t)c->calls_native,
-                     "sites", (json_int_t)c->sites, "sites_equal", (json_int_t)c->sites_equal,
-                     "sites_unknown", (json_int_t)c->sites_unknown);
-}
+    json_t *section = json_object();
 
-/* --check-threads. */
-static json_t *json_walks(const struct report_checks *c)
-{
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "stops", (json_int_t)c->stops, "walked",
-                     (json_int_t)c->walked, "equal", (json_int_t)c->walked_equal, "leaving",
-                     (json_int_t)c->walked_leaving, "dispatching",
-                     (json_int_t)c->walked_dispatching, "mismatched",
-                     (json_int_t)c->walked_mismatched, "refused", (json_int_t)c->walked_refused);
+    for (size_t i = 0; i < count; i++)
+        if (counters[i].form == SST_FORM_COUNT)
+            json_object_set_new(section, counters[i].key, json_integer(0));
+    json_object_update(section, json_object_get(c->sections, name));
+    return section;
 }
 
 static json_t *json_costs(const struct report_checks *c)
@@ -162,6 +157,9 @@ static json_t *json_checks(const struct report_checks *c, const struct report_pr
 {
     json_t *accuracy =
         c->compared ? json_real((double)c->equal / (double)c->compared) : json_null();
+    static const char *const asked_for[] = {"registers", "seeds", "calls"};
+    static const struct sst_counter instructions[] = {SST_COUNTERS_INSTRUCTIONS(SST_COUNTER)};
+    static const struct sst_counter threads[] = {SST_COUNTERS_THREADS(SST_COUNTER)};
     json_t *json;
 
     json = json_pack("{s:{s:I, s:I, s:O}, s:I, s:I, s:I, s:o, s:O, s:o, s:o, s:o, s:o, s:I, s:o,"
@@ -170,21 +168,21 @@ static json_t *json_checks(const struct report_checks *c, const struct report_pr
                      "refused_by", c->refused_by, "compared", (json_int_t)c->compared, "equal",
                      (json_int_t)c->equal, "mismatched", (json_int_t)c->mismatched, "accuracy",
                      accuracy, "mismatched_by", c->mismatched_by, "repairs", json_repairs(c),
-                     "cost", json_costs(c), "instructions", json_instructions(c), "threads",
-                     json_walks(c), "allocs", (json_int_t)c->allocs, "by_thread", json_threads(c),
-                     "examples", json_examples(c), "log", reading_log_json(&c->log, problems));
+                     "cost", json_costs(c), "instructions",
+                     json_section(c, "instructions", instructions, COUNT_OF(instructions)),
+                     "threads", json_section(c, "threads", threads, COUNT_OF(threads)), "allocs",
+                     (json_int_t)c->allocs, "by_thread", json_threads(c), "examples",
+                     json_examples(c), "log", reading_log_json(&c->log, problems));
     if (json && c->ended_early)
         json_object_set_new(json_object_get(json, "snapshots"), "ended_early",
                             json_integer((json_int_t)c->ended_early));
-    if (json && c->walked_ended_early)
-        json_object_set_new(json_object_get(json, "threads"), "ended_early",
-                            json_integer((json_int_t)c->walked_ended_early));
     if (json && report_profile_any(&c->profile))
         json_object_set_new(json, "profile", print_profile_json(&c->profile, &c->defs, false));
     if (json && c->native_stack.native_count)
         json_object_set_new(json, "native", print_native_json(c));
-    if (json)
-        json_object_update(json, c->forms);
+    for (size_t i = 0; json && i < COUNT_OF(asked_for); i++)
+        if (json_object_get(c->sections, asked_for[i]))
+            json_object_set(json, asked_for[i], json_object_get(c->sections, asked_for[i]));
     return json;
 }
 

@@ -6,38 +6,10 @@ static const uint32_t depth_from[AGREEMENT_DEPTHS + 1] = {
 
 const char *agreement_cause_name(enum agreement_cause cause)
 {
-    static const char *const names[AGREEMENT_CAUSES] = {
-        "shadow_extra",
-        "shadow_missing",
-        "different_method",
-        "refused_with_frames",
-    };
+#define CAUSE_TEXT(name, text) text,
+    static const char *const names[AGREEMENT_CAUSES] = {SST_CAUSES(CAUSE_TEXT)};
 
     return (unsigned)cause < AGREEMENT_CAUSES ? names[cause] : "?";
-}
-
-const char *agreement_call_name(enum agreement_call call)
-{
-    static const char *const names[AGREEMENT_CALLS] = {
-        "equal",   "runtime", "native",   "handler",  "filter",  "tail_call", "stub",
-        "dynamic", "hidden",  "hijacked", "unhooked", "unnamed", "other",
-    };
-
-    return (unsigned)call < AGREEMENT_CALLS ? names[call] : "?";
-}
-
-const char *agreement_sp_name(enum agreement_sp sp)
-{
-    static const char *const names[AGREEMENT_SPS] = {"equal", "between", "filter", "other"};
-
-    return (unsigned)sp < AGREEMENT_SPS ? names[sp] : "?";
-}
-
-const char *agreement_fp_name(enum agreement_fp fp)
-{
-    static const char *const names[AGREEMENT_FPS] = {"equal", "replaced", "other"};
-
-    return (unsigned)fp < AGREEMENT_FPS ? names[fp] : "?";
 }
 
 uint32_t agreement_depth_from(unsigned row)

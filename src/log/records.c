@@ -278,17 +278,19 @@ static json_t *refusals_json(const struct agreement_refusals *a)
     return object;
 }
 
-static json_t *causes_json(const struct agreement *a)
+static void set_count(json_t *object, const char *name, uint64_t count)
+{
+    if (count)
+        json_object_set_new(object, name, json_integer((json_int_t)count));
+}
+
+/* Counters by the names of what they count; those that are 0 are left out. */
+static json_t *named_json(const _Atomic(uint64_t) *counts, const char *const *names, size_t size)
 {
     json_t *object = json_object();
 
-    for (unsigned i = 0; object && i < AGREEMENT_CAUSES; i++) {
-        uint64_t count = load_relaxed(&a->by_cause[i]);
-
-        if (count)
-            json_object_set_new(object, agreement_cause_name((enum agreement_cause)i),
-                                json_integer((json_int_t)count));
-    }
+    for (size_t i = 0; object && i < size; i++)
+        set_count(object, names[i], load_relaxed(&counts[i]));
     return object;
 }
 
@@ -302,115 +304,107 @@ static json_t *repairs_json(const struct stack_totals *totals)
     return object;
 }
 
-static void set_count(json_t *object, const char *name, uint64_t count)
+/*
+ * Members of a record, from one of the lists of log_counters.h: of `from` into `to`; an object of counts is in a variable
+ * of its own. COPY brings a list's counters from `a` to `from` first, where some have to be made or to agree.
+ */
+#define PUT(form, member, label) PUT_##form(member)
+#define PUT_COUNT(member)        put_count(to, #member, load_relaxed(&from->member));
+#define PUT_ANY(member)          set_count(to, #member, load_relaxed(&from->member));
+#define PUT_BY(member)           json_object_set_new(to, #member, member);
+#define PUT_WORD(member)         put_word(to, #member, member);
+#define COPY(form, member, label) \
+    SST_NUMBER_##form(store_relaxed(&from->member, load_relaxed(&a->member));)
+
+static void put_count(json_t *object, const char *name, uint64_t count)
 {
-    if (count)
-        json_object_set_new(object, name, json_integer((json_int_t)count));
+    json_object_set_new(object, name, json_integer((json_int_t)count));
+}
+
+static void put_word(json_t *object, const char *name, const char *word)
+{
+    if (word)
+        json_object_set_new(object, name, json_string(word));
 }
 
 /* The counts that check and end records share. */
-static json_t *snapshots_json(const struct agreement *a)
+static json_t *put_snapshots(json_t *to, const struct agreement *a)
 {
-    uint64_t equal = load_relaxed(&a->equal), mismatched = load_relaxed(&a->mismatched);
-    json_t *counts;
+#define CAUSE(name, text) text,
+    static const char *const causes[] = {SST_CAUSES(CAUSE)};
+    struct agreement_snapshots {
+        SST_COUNTERS_SNAPSHOTS(AGREEMENT_COUNTER)
+    } copy, *from = &copy;
+    json_t *refused_by = refusals_json(&a->refusals);
+    json_t *mismatched_by = named_json(a->by_cause, causes, COUNT_OF(causes));
 
-    counts = json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "taken",
-                       (json_int_t)load_relaxed(&a->taken), "compared",
-                       (json_int_t)(equal + mismatched), "equal", (json_int_t)equal, "mismatched",
-                       (json_int_t)mismatched, "refused", (json_int_t)load_relaxed(&a->refused),
-                       "refused_by", refusals_json(&a->refusals), "mismatched_by", causes_json(a));
-    set_count(counts, "ended_early", load_relaxed(&a->ended_early));
-    return counts;
+    SST_COUNTERS_SNAPSHOTS(COPY)
+    store_relaxed(&copy.compared, load_relaxed(&copy.equal) + load_relaxed(&copy.mismatched));
+    store_relaxed(&copy.taken,
+                  load_relaxed(&a->taken)); /* counted first: last, it is no less than its parts */
+    SST_COUNTERS_SNAPSHOTS(PUT)
+    return to;
 }
 
 /* Call instructions against the snapshot's. */
 static json_t *instructions_json(const struct agreement *a)
 {
-    uint64_t calls = 0;
+    struct agreement_instructions {
+        SST_COUNTERS_INSTRUCTIONS(AGREEMENT_COUNTER)
+    } copy, *from = &copy;
+    json_t *to = json_object();
 
+    SST_COUNTERS_INSTRUCTIONS(COPY)
     for (unsigned i = 0; i < AGREEMENT_CALLS; i++)
-        calls += load_relaxed(&a->call[i]);
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "calls", (json_int_t)calls, "calls_equal",
-                     (json_int_t)load_relaxed(&a->call[AGREEMENT_CALL_EQUAL]), "calls_native",
-                     (json_int_t)load_relaxed(&a->call[AGREEMENT_CALL_RUNTIME]), "sites",
-                     (json_int_t)load_relaxed(&a->sites), "sites_equal",
-                     (json_int_t)load_relaxed(&a->sites_equal), "sites_unknown",
-                     (json_int_t)load_relaxed(&a->sites_unknown));
+        add_relaxed(&copy.calls, load_relaxed(&a->call[i]));
+    store_relaxed(&copy.calls_equal, load_relaxed(&a->call[AGREEMENT_CALL_EQUAL]));
+    store_relaxed(&copy.calls_native, load_relaxed(&a->call[AGREEMENT_CALL_RUNTIME]));
+    SST_COUNTERS_INSTRUCTIONS(PUT)
+    return to;
 }
 
-/* Registers of every frame against the snapshot's; classes that did not occur are left out. */
+/* Registers of every frame against the snapshot's. */
 static json_t *registers_json(const struct agreement *a)
 {
-    json_t *ip = json_object(), *sp = json_object(), *fp = json_object();
+#define CLASS(name, text, label) text,
+    static const char *const ip[] = {SST_CLASSES_IP(CLASS)}, *const sp[] = {SST_CLASSES_SP(CLASS)},
+                             *const fp[] = {SST_CLASSES_FP(CLASS)};
 
-    for (unsigned i = 0; i < AGREEMENT_CALLS; i++)
-        set_count(ip, agreement_call_name((enum agreement_call)i), load_relaxed(&a->call[i]));
-    for (unsigned i = 0; i < AGREEMENT_SPS; i++)
-        set_count(sp, agreement_sp_name((enum agreement_sp)i), load_relaxed(&a->sp[i]));
-    for (unsigned i = 0; i < AGREEMENT_FPS; i++)
-        set_count(fp, agreement_fp_name((enum agreement_fp)i), load_relaxed(&a->fp[i]));
-    return json_pack("{s:o, s:o, s:o}", "ip", ip, "sp", sp, "fp", fp);
+    return json_pack("{s:o, s:o, s:o}", "ip", named_json(a->call, ip, COUNT_OF(ip)), "sp",
+                     named_json(a->sp, sp, COUNT_OF(sp)), "fp",
+                     named_json(a->fp, fp, COUNT_OF(fp)));
 }
 
-/* --check-threads. */
-static json_t *threads_json(const struct agreement_threads *a)
+static json_t *threads_json(const struct agreement_threads *from)
 {
-    json_t *threads = json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:I}", "stops",
-        (json_int_t)load_relaxed(&a->stops), "busy", (json_int_t)load_relaxed(&a->busy), "walked",
-        (json_int_t)load_relaxed(&a->walked), "equal", (json_int_t)load_relaxed(&a->equal),
-        "leaving", (json_int_t)load_relaxed(&a->leaving), "entering",
-        (json_int_t)load_relaxed(&a->entering), "dispatching",
-        (json_int_t)load_relaxed(&a->dispatching), "mismatched",
-        (json_int_t)load_relaxed(&a->mismatched), "refused", (json_int_t)load_relaxed(&a->refused),
-        "unready", (json_int_t)load_relaxed(&a->unready), "unwinding",
-        (json_int_t)load_relaxed(&a->unwinding), "refused_by", refusals_json(&a->refusals),
-        "suspended_ns", (json_int_t)load_relaxed(&a->suspended_ns), "snapshot_ns",
-        (json_int_t)load_relaxed(&a->snapshot_ns), "shadow_ns",
-        (json_int_t)load_relaxed(&a->shadow_ns));
+    json_t *to = json_object(), *refused_by = refusals_json(&from->refusals);
 
-    set_count(threads, "ended_early", load_relaxed(&a->ended_early));
-    return threads;
+    SST_COUNTERS_THREADS(PUT)
+    return to;
 }
 
-/* Walks with a seed. */
-static json_t *seeds_json(const struct agreement_seeds *a)
+static json_t *seeds_json(const struct agreement_seeds *from)
 {
-    json_t *seeds = json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "tried",
-        (json_int_t)load_relaxed(&a->tried), "running", (json_int_t)load_relaxed(&a->running),
-        "lost", (json_int_t)load_relaxed(&a->lost), "met", (json_int_t)load_relaxed(&a->met),
-        "met_stub", (json_int_t)load_relaxed(&a->met_stub), "taken",
-        (json_int_t)load_relaxed(&a->taken), "same", (json_int_t)load_relaxed(&a->same), "equal",
-        (json_int_t)load_relaxed(&a->equal), "different", (json_int_t)load_relaxed(&a->different),
-        "refused", (json_int_t)load_relaxed(&a->refused), "refused_by",
-        refusals_json(&a->refusals));
+    json_t *to = json_object(), *refused_by = refusals_json(&from->refusals);
+    const char *missing = load_relaxed(&from->missing) ? "libunwind" : NULL;
 
-    if (seeds && load_relaxed(&a->missing))
-        json_object_set_new(seeds, "missing", json_string("libunwind"));
-    return seeds;
+    SST_COUNTERS_SEEDS(PUT)
+    return to;
 }
 
-/* --check-calls. */
-static json_t *calls_json(const struct agreement_calls *a)
+static json_t *calls_json(const struct agreement_calls *from)
 {
-    json_t *calls =
-        json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "taken",
-                  (json_int_t)load_relaxed(&a->taken), "equal", (json_int_t)load_relaxed(&a->equal),
-                  "entering", (json_int_t)load_relaxed(&a->entering), "dispatching",
-                  (json_int_t)load_relaxed(&a->dispatching), "mismatched",
-                  (json_int_t)load_relaxed(&a->mismatched), "lost",
-                  (json_int_t)load_relaxed(&a->lost), "refused_by", refusals_json(&a->refusals));
+    json_t *to = json_object(), *refused_by = refusals_json(&from->refusals);
 
-    set_count(calls, "ended_early", load_relaxed(&a->ended_early));
-    return calls;
+    SST_COUNTERS_CALLS(PUT)
+    return to;
 }
 
 static void write_check(struct log *log, const struct stack_totals *totals, uint64_t t)
 {
     const struct agreement *a = log->config.agreement;
     uint64_t taken;
-    json_t *line, *counts;
+    json_t *line;
 
     if (!a)
         return;
@@ -419,15 +413,12 @@ static void write_check(struct log *log, const struct stack_totals *totals, uint
     if (taken == log->reported_taken)
         return;
     line = json_pack("{s:s, s:I}", "kind", "check", "t", (json_int_t)t);
-    counts = snapshots_json(a);
-    if (line && counts) {
-        json_object_update(line, counts);
+    if (line) {
+        put_snapshots(line, a);
         json_object_set_new(line, "shadow", log_histogram(&a->shadow));
         json_object_set_new(line, "snapshot", log_histogram(&a->snapshot));
-        json_object_set_new(line, "shadow_ns",
-                            json_integer((json_int_t)load_relaxed(&a->shadow.sum)));
-        json_object_set_new(line, "snapshot_ns",
-                            json_integer((json_int_t)load_relaxed(&a->snapshot.sum)));
+        put_count(line, "shadow_ns", load_relaxed(&a->shadow.sum));
+        put_count(line, "snapshot_ns", load_relaxed(&a->snapshot.sum));
         json_object_set_new(line, "by_depth", depths_json(a));
         json_object_set_new(line, "instructions", instructions_json(a));
         json_object_set_new(line, "registers", registers_json(a));
@@ -439,7 +430,6 @@ static void write_check(struct log *log, const struct stack_totals *totals, uint
             json_object_set_new(line, "calls", calls_json(&a->at_calls));
         json_object_set_new(line, "repairs", repairs_json(totals));
     }
-    json_decref(counts);
     if (!log_emit(log, SST_KIND_CHECK, line))
         log->reported_taken = taken;
 }
@@ -447,23 +437,26 @@ static void write_check(struct log *log, const struct stack_totals *totals, uint
 int log_write_check_thread(struct log *log, struct log_thread *thread, uint64_t t)
 {
     const struct agreement_thread *a = &thread->ring->checked;
-    uint64_t equal = load_relaxed(&a->equal), compared = load_relaxed(&a->compared);
-    uint64_t refused = load_relaxed(&a->refused);
+    struct agreement_thread copy, *from = &copy;
+    uint64_t sum;
+    json_t *to;
     int err;
 
-    if (compared + refused == thread->reported_checks)
+    SST_COUNTERS_CHECK_THREAD(COPY)
+    store_relaxed(&copy.compared, load_relaxed(&a->compared)); /* last: no less than `equal` */
+    sum = load_relaxed(&copy.compared) + load_relaxed(&copy.refused);
+    if (sum == thread->reported_checks)
         return 0;
     if (!thread->defined)
         return -EAGAIN;
-    err = log_emit(log, SST_KIND_CHECK_THREAD,
-                   json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "kind", "check_thread",
-                             "t", (json_int_t)t, "thread", (json_int_t)thread->ring->thread,
-                             "compared", (json_int_t)compared, "equal", (json_int_t)equal,
-                             "refused", (json_int_t)refused, "shadow_ns",
-                             (json_int_t)load_relaxed(&a->shadow_ns), "snapshot_ns",
-                             (json_int_t)load_relaxed(&a->snapshot_ns)));
+    to = json_pack("{s:s, s:I, s:I}", "kind", "check_thread", "t", (json_int_t)t, "thread",
+                   (json_int_t)thread->ring->thread);
+    if (to) {
+        SST_COUNTERS_CHECK_THREAD(PUT)
+    }
+    err = log_emit(log, SST_KIND_CHECK_THREAD, to);
     if (!err)
-        thread->reported_checks = compared + refused;
+        thread->reported_checks = sum;
     return err;
 }
 
@@ -614,7 +607,7 @@ int log_write_end(struct log *log, uint64_t t)
     if (line && options_choose(log->config.options))
         json_object_set_new(line, "unmatched", log_unmatched(log));
     if (line && log->config.agreement)
-        json_object_set_new(line, "snapshots", snapshots_json(log->config.agreement));
+        json_object_set_new(line, "snapshots", put_snapshots(json_object(), log->config.agreement));
     families = line ? log_families_json(log) : NULL;
     if (families)
         json_object_set_new(line, "events", families);

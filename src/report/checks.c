@@ -146,6 +146,9 @@ static int depth_order(const void *left, const void *right)
     return a->from != b->from ? (a->from < b->from ? -1 : 1) : a->to < b->to ? -1 : a->to > b->to;
 }
 
+#define ADD_LAST(form, member, label) \
+    SST_NUMBER_##form(c->member += report_count_in(last, #member);)
+
 /* One recording is over: its last counts are final. */
 static int settle_counts(struct report_checks *c)
 {
@@ -166,20 +169,18 @@ static int settle_counts(struct report_checks *c)
         causes = c->seen_by;
     }
     c->any |= last != NULL || c->mismatch_records > 0;
-    c->mismatched += mismatched;
-    c->compared += compared;
-    c->equal += report_count_in(last, "equal");
-    c->refused += report_count_in(last, "refused");
-    c->ended_early += report_count_in(last, "ended_early");
-    c->taken +=
-        report_count_in(last, "taken") > compared ? report_count_in(last, "taken") : compared;
+    SST_COUNTERS_SNAPSHOTS(ADD_LAST)
+    c->mismatched += mismatched - report_count_in(last, "mismatched");
+    c->compared += compared - report_count_in(last, "compared");
+    if (compared > report_count_in(last, "taken"))
+        c->taken += compared - report_count_in(last, "taken");
     err = tally_add_all(&c->refused_by, json_object_get(last, "refused_by"));
     if (!err)
         err = tally_add_all(&c->mismatched_by, causes);
     return err;
 }
 
-/* Counts by name, and objects of such: summed, the names of both kept. */
+/* Counts by name, and objects of such: summed, the names of both kept. Of words the last one. */
 static int sum_into(json_t *to, const json_t *from)
 {
     json_t *counts = json_is_object(from) ? json_deep_copy(from) : json_object();
@@ -199,23 +200,25 @@ static int sum_into(json_t *to, const json_t *from)
             err = sum_into(had, value);
         else if (json_is_integer(value))
             err = tally_add(&to, key, report_count_in(counts, key));
+        else if (json_is_string(value))
+            err = json_object_set(to, key, value) ? -ENOMEM : 0;
     }
     json_decref(counts);
     return err;
 }
 
 /* What a check record has beyond the comparison of allocations with this process's own stacks. */
-static int settle_forms(struct report_checks *c)
+static int settle_sections(struct report_checks *c)
 {
-    static const char *const names[] = {"registers", "seeds", "calls"};
+    static const char *const names[] = {"instructions", "registers", "threads", "seeds", "calls"};
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
         const json_t *logged = json_object_get(c->check, names[i]);
-        json_t *sum = json_object_get(c->forms, names[i]);
+        json_t *sum = json_object_get(c->sections, names[i]);
 
         if (!logged)
             continue;
-        if (!sum && json_object_set_new(c->forms, names[i], sum = json_object()))
+        if (!sum && json_object_set_new(c->sections, names[i], sum = json_object()))
             return -ENOMEM;
         if (sum_into(sum, logged))
             return -ENOMEM;
@@ -223,31 +226,9 @@ static int settle_forms(struct report_checks *c)
     return 0;
 }
 
-static void settle_instructions(struct report_checks *c)
+uint64_t report_checks_count(const struct report_checks *c, const char *section, const char *key)
 {
-    const json_t *counts = json_object_get(c->check, "instructions");
-
-    c->calls += report_count_in(counts, "calls");
-    c->calls_equal += report_count_in(counts, "calls_equal");
-    c->calls_native += report_count_in(counts, "calls_native");
-    c->sites += report_count_in(counts, "sites");
-    c->sites_equal += report_count_in(counts, "sites_equal");
-    c->sites_unknown += report_count_in(counts, "sites_unknown");
-}
-
-static void settle_threads(struct report_checks *c)
-{
-    const json_t *counts = json_object_get(c->check, "threads");
-
-    c->stops += report_count_in(counts, "stops");
-    c->walked += report_count_in(counts, "walked");
-    c->walked_equal += report_count_in(counts, "equal");
-    c->walked_leaving += report_count_in(counts, "leaving") + report_count_in(counts, "entering");
-    c->walked_dispatching += report_count_in(counts, "dispatching");
-    c->walked_mismatched += report_count_in(counts, "mismatched");
-    c->walked_ended_early += report_count_in(counts, "ended_early");
-    c->walked_refused += report_count_in(counts, "refused") + report_count_in(counts, "unready") +
-                         report_count_in(counts, "unwinding");
+    return report_count_in(json_object_get(c->sections, section), key);
 }
 
 static int settle(struct report_checks *c)
@@ -266,10 +247,8 @@ static int settle(struct report_checks *c)
                             json_object_get(c->check, "snapshot_ns"));
     if (!err)
         err = depths_add(c, json_object_get(c->check, "by_depth"));
-    settle_instructions(c);
-    settle_threads(c);
     if (!err)
-        err = settle_forms(c);
+        err = settle_sections(c);
     if (!err)
         err = tally_later(&c->counts, json_object_get(c->check, "repairs"));
     if (!err)
@@ -309,12 +288,13 @@ static int unusable(struct report_checks *c, const struct report_record *r, cons
 
 static int on_check(struct report_checks *c, const struct report_record *r)
 {
-    static const char *const keys[] = {"taken", "compared", "equal", "mismatched", "refused"};
+    static const struct sst_counter counters[] = {SST_COUNTERS_SNAPSHOTS(SST_COUNTER)};
     uint64_t value;
 
-    for (size_t i = 0; i < COUNT_OF(keys); i++)
-        if (report_member_count(r->json, keys[i], &value))
-            return unusable(c, r, keys[i]);
+    for (size_t i = 0; i < COUNT_OF(counters); i++)
+        if (counters[i].form == SST_FORM_COUNT &&
+            report_member_count(r->json, counters[i].key, &value))
+            return unusable(c, r, counters[i].key);
     return keep(&c->check, r->json);
 }
 
@@ -336,10 +316,8 @@ static struct report_thread_checks *thread_of(struct report_checks *c, uint32_t 
 /* Cumulative, and of one recording: every recording numbers its threads anew. */
 static int on_check_thread(struct report_checks *c, const struct report_record *r)
 {
-    struct report_thread_checks now = {
-        report_count_in(r->json, "compared"), report_count_in(r->json, "equal"),
-        report_count_in(r->json, "refused"), report_count_in(r->json, "shadow_ns"),
-        report_count_in(r->json, "snapshot_ns")};
+#define IN_RECORD(form, member, label) .member = report_count_in(r->json, #member),
+    struct report_thread_checks now = {SST_COUNTERS_CHECK_THREAD(IN_RECORD)};
     struct report_thread_checks *kept;
     uint32_t id = 0, number = 0;
     int err;
@@ -540,14 +518,14 @@ int report_checks_init(struct report_checks *c, struct report_problems *problems
     report_log_init(&c->log);
     c->consumer.record = on_record;
     c->consumer.context = c;
-    c->forms = json_object();
-    return !c->forms ? -ENOMEM : report_defs_init(&c->defs, problems);
+    c->sections = json_object();
+    return !c->sections ? -ENOMEM : report_defs_init(&c->defs, problems);
 }
 
 void report_checks_fini(struct report_checks *c)
 {
     report_profile_fini(&c->profile);
-    json_decref(c->forms);
+    json_decref(c->sections);
     json_decref(c->refused_by);
     json_decref(c->mismatched_by);
     json_decref(c->repairs);
@@ -581,6 +559,20 @@ int report_checks_read_lines(struct report_checks *c, struct report_lines *lines
     return report_log_read_lines(lines, file, &c->defs, &c->consumer, &c->log);
 }
 
+/* The counters of snapshots are a section like the others, and so are the repairs. */
+static int add_sections(struct report_checks *c)
+{
+#define SET_COUNT(member)        json_object_set_new(to, #member, json_integer((json_int_t)c->member))
+#define SET_ANY(member)          (c->member ? SET_COUNT(member) : 0)
+#define SET_BY(member)           json_object_set(to, #member, c->member)
+#define SET(form, member, label) || SET_##form(member)
+    json_t *to = json_object();
+    bool failed = !to SST_COUNTERS_SNAPSHOTS(SET);
+
+    failed = json_object_set_new(c->sections, "snapshots", to) || failed;
+    return json_object_set(c->sections, "repairs", c->repairs) || failed ? -ENOMEM : 0;
+}
+
 int report_checks_finish(struct report_checks *c)
 {
     int err = settle(c);
@@ -591,6 +583,8 @@ int report_checks_finish(struct report_checks *c)
         err = -ENOMEM;
     if (!err && !c->repairs && !(c->repairs = json_object()))
         err = -ENOMEM;
+    if (!err)
+        err = add_sections(c);
     if (c->shadow.size)
         qsort(c->shadow.buckets, c->shadow.size, sizeof(*c->shadow.buckets), bucket_order);
     if (c->snapshot.size)

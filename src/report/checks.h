@@ -29,10 +29,11 @@ struct report_depth {
     uint64_t shadow_ns, snapshot_ns; /* sums */
 };
 
+#define REPORT_COUNTER(form, member, label) SST_NUMBER_##form(uint64_t member;)
+
 /* One thread's share. shadow_ns and snapshot_ns are sums. */
 struct report_thread_checks {
-    uint64_t compared, equal, refused;
-    uint64_t shadow_ns, snapshot_ns;
+    SST_COUNTERS_CHECK_THREAD(REPORT_COUNTER)
 };
 
 /* The first mismatch of a cause. Stacks are method numbers, leaf first. */
@@ -62,20 +63,15 @@ struct report_native_stack {
 
 struct report_checks {
     bool any; /* the log has a check record, or an end record that says what was compared */
-    uint64_t taken, compared, equal, mismatched, refused, ended_early;
+    SST_COUNTERS_SNAPSHOTS(REPORT_COUNTER)
     json_t *refused_by, *mismatched_by, *repairs; /* objects of name: count */
-    json_t
-        *forms; /* other ways to compare, as logged: registers, ...: counts, or objects of them */
+    json_t *
+        sections; /* the other counters of check records, as logged: threads, ...; finished, snapshots and repairs too */
     struct report_histogram shadow, snapshot;
     struct report_depth *depths;
     size_t depth_count, depth_capacity;
     struct report_thread_checks *threads; /* by number of report_defs; all 0: it had none */
     size_t thread_count, thread_capacity;
-    /* Call and allocating instructions of equal stacks, compared with the snapshot's. */
-    uint64_t calls, calls_equal, calls_native, sites, sites_equal, sites_unknown;
-    /* --check-threads: threads stopped and walked from outside. */
-    uint64_t stops, walked, walked_equal, walked_leaving, walked_dispatching, walked_mismatched,
-        walked_refused, walked_ended_early;
     bool has_hooks;
     uint64_t hook_calls;
     double hook_ns_per_pair; /* 0: not measured */
@@ -110,6 +106,9 @@ void report_checks_fini(struct report_checks *c);
 int report_checks_read(struct report_checks *c, const char *path);
 int report_checks_read_lines(struct report_checks *c, struct report_lines *lines, const char *file);
 int report_checks_finish(struct report_checks *c);
+
+/* report_checks_count - of a section; 0: the log has none, or it does not have that. */
+uint64_t report_checks_count(const struct report_checks *c, const char *section, const char *key);
 
 /* The time that `share` (0 to 1) of the captures do not exceed; 0 for an empty histogram. */
 uint64_t report_quantile(const struct report_histogram *h, double share);

@@ -832,6 +832,7 @@ static int any_calls(struct report_parser *p, struct report_batch *b)
 }
 
 /* What this version knows of each kind, so that what it does not know can be counted. */
+#define MEMBER(form, member, label) #member,
 static const char *const known_members[SST_KIND_COUNT][28] = {
     [SST_KIND_HEADER] = {"format", "version", "pid", "executable", "command", "runtime", "hooks",
                          "capture", "options", "clock", "started", "tracer", "unverified", "part",
@@ -849,12 +850,10 @@ static const char *const known_members[SST_KIND_COUNT][28] = {
     [SST_KIND_SITE] = {"node", "il", "class", "thread", "allocs", "bytes", "heap", "weight",
                        "stack", "type", "t", "cut", "il0", "call"},
     [SST_KIND_SNAPSHOT] = {"t", "thread", "refused", "stack", "native"},
-    [SST_KIND_CHECK] = {"t",         "taken",       "compared",    "equal",         "mismatched",
-                        "refused",   "ended_early", "refused_by",  "mismatched_by", "shadow",
-                        "snapshot",  "shadow_ns",   "snapshot_ns", "by_depth",      "instructions",
-                        "registers", "threads",     "seeds",       "calls",         "repairs"},
-    [SST_KIND_CHECK_THREAD] = {"t", "thread", "compared", "equal", "refused", "shadow_ns",
-                               "snapshot_ns"},
+    [SST_KIND_CHECK] = {"t", SST_COUNTERS_SNAPSHOTS(MEMBER) "shadow", "snapshot", "shadow_ns",
+                        "snapshot_ns", "by_depth", "instructions", "registers", "threads", "seeds",
+                        "calls", "repairs"},
+    [SST_KIND_CHECK_THREAD] = {"t", "thread", SST_COUNTERS_CHECK_THREAD(MEMBER)},
     [SST_KIND_MISMATCH] = {"t", "thread", "class", "cause", "first", "refused", "shadow",
                            "snapshot", "repairs", "stopped", "in_call", "native"},
     [SST_KIND_LOST] = {"t", "reason", "count"},

@@ -10,6 +10,7 @@
 
 #include <jansson.h>
 
+#include <shadowtrace/log_counters.h>
 #include <shadowtrace/log_reader.h>
 
 #define REPORT_NO_IL (-1)

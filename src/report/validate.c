@@ -23,9 +23,8 @@ struct thread_state {
     bool ended;
 };
 
-enum { TAKEN, COMPARED, EQUAL, MISMATCHED, REFUSED, COUNTS };
-static const char *const count_keys[COUNTS] = {"taken", "compared", "equal", "mismatched",
-                                               "refused"};
+#define COUNT_KEY(form, member, label) SST_NUMBER_##form(#member, )
+static const char *const count_keys[] = {SST_COUNTERS_SNAPSHOTS(COUNT_KEY)};
 
 struct validator {
     const struct report_schema *schema;
@@ -37,12 +36,12 @@ struct validator {
     struct known modules, classes, methods, images, nodes, threads;
     struct thread_state *thread; /* by number of `threads` */
     size_t thread_capacity;
-    uint64_t allocs, bytes, mismatches; /* seen in the log */
-    uint64_t families[SST_KIND_COUNT];  /* the same, records of event families */
-    uint64_t entered, calls_ended;      /* the same, of traced calls */
-    uint64_t counts[COUNTS];            /* of the last check record */
-    json_t *lost, *repairs;             /* reason to last cumulative count */
-    json_t *others, *not_written;       /* the same, events by category, lines by kind */
+    uint64_t allocs, bytes, mismatches;    /* seen in the log */
+    uint64_t families[SST_KIND_COUNT];     /* the same, records of event families */
+    uint64_t entered, calls_ended;         /* the same, of traced calls */
+    uint64_t counts[COUNT_OF(count_keys)]; /* of the last check record */
+    json_t *lost, *repairs;                /* reason to last cumulative count */
+    json_t *others, *not_written;          /* the same, events by category, lines by kind */
     struct report_tally tally;
     uint64_t undefined, damaged; /* ids; lines that could not be used */
     uint64_t used;               /* lines that could */
@@ -282,19 +281,21 @@ static void on_mismatch(struct validator *v, const struct report_record *r)
 static void check_counts(struct validator *v, const struct report_record *r, const json_t *counts,
                          uint64_t slack)
 {
-    uint64_t now[COUNTS];
+    uint64_t compared = report_count_in(counts, "compared");
+    uint64_t others = report_count_in(counts, "refused") + report_count_in(counts, "ended_early");
 
-    for (int i = 0; i < COUNTS; i++) {
-        now[i] = report_count_in(counts, count_keys[i]);
-        if (now[i] < v->counts[i])
+    for (size_t i = 0; i < COUNT_OF(count_keys); i++) {
+        uint64_t now = report_count_in(counts, count_keys[i]);
+
+        if (now < v->counts[i])
             report_problem(v->problems, r->at, "%s: %s falls from %" PRIu64 " to %" PRIu64,
-                           report_kind_name(r->kind), count_keys[i], v->counts[i], now[i]);
-        v->counts[i] = now[i];
+                           report_kind_name(r->kind), count_keys[i], v->counts[i], now);
+        v->counts[i] = now;
     }
-    if (now[COMPARED] != now[EQUAL] + now[MISMATCHED])
+    if (compared != report_count_in(counts, "equal") + report_count_in(counts, "mismatched"))
         report_problem(v->problems, r->at, "%s: compared is not equal + mismatched",
                        report_kind_name(r->kind));
-    if (now[COMPARED] + now[REFUSED] + report_count_in(counts, "ended_early") > now[TAKEN] + slack)
+    if (compared + others > report_count_in(counts, "taken") + slack)
         report_problem(v->problems, r->at,
                        "%s: compared + refused + ended_early is more than taken",
                        report_kind_name(r->kind));

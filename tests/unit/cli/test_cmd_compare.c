@@ -11,6 +11,7 @@ static void text_is_as_expected(void **state)
     expect_ran(COMPARE(FIXTURES "mismatch.ndjson"), CLI_CHECK, FIXTURES "mismatch.compare.txt");
     expect_ran(COMPARE(FIXTURES "native.ndjson"), CLI_CHECK, FIXTURES "native.compare.txt");
     expect_ran(COMPARE(FIXTURES "sites.ndjson"), CLI_OK, FIXTURES "sites.compare.txt");
+    expect_ran(COMPARE(FIXTURES "sections.ndjson"), CLI_CHECK, FIXTURES "sections.compare.txt");
     expect_ran(COMPARE(FIXTURES "small.ndjson", FIXTURES "mismatch.ndjson"), CLI_CHECK,
                FIXTURES "two.compare.txt");
 }
@@ -24,6 +25,8 @@ static void json_is_as_expected(void **state)
                FIXTURES "mismatch.compare.json");
     expect_ran(COMPARE("--format=json", FIXTURES "native.ndjson"), CLI_CHECK,
                FIXTURES "native.compare.json");
+    expect_ran(COMPARE("--format=json", FIXTURES "sections.ndjson"), CLI_CHECK,
+               FIXTURES "sections.compare.json");
 }
 
 static void accuracy_is_null_when_nothing_was_compared(void **state)

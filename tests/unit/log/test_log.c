@@ -622,8 +622,6 @@ static void comparisons_are_summed_in_check_and_end(void **state)
     json_decref(lines);
 }
 
-/* ---- waiting for names ---- */
-
 static bool file_has(const char *text)
 {
     char *content = NULL;
@@ -640,6 +638,106 @@ static bool file_has(const char *text)
     free(content);
     return found;
 }
+
+/* Each another number, so that none takes another one's place; byte for byte, as readers have known the line for long. */
+static void every_counter_of_a_comparison_has_its_member(void **state)
+{
+    static const char *const expected[] = {
+        "\"taken\":105,\"compared\":207,\"equal\":103,\"mismatched\":104,\"refused\":101,"
+        "\"refused_by\":{\"0x80131360\":1},\"mismatched_by\":{\"shadow_missing\":1},\"ended_"
+        "early\":102,",
+        ",\"instructions\":{\"calls\":36,\"calls_equal\":11,\"calls_native\":12,\"sites\":14,"
+        "\"sites_equal\":15,\"sites_unknown\":16},\"registers\":{\"ip\":{\"equal\":11,\"runtime\":"
+        "12,"
+        "\"tail_call\":13},\"sp\":{\"between\":17},\"fp\":{\"replaced\":18}},"
+        "\"threads\":{\"stops\":21,\"busy\":22,\"walked\":23,\"equal\":24,\"leaving\":25,"
+        "\"entering\":26,"
+        "\"dispatching\":27,\"mismatched\":28,\"refused\":29,\"unready\":30,\"unwinding\":31,"
+        "\"refused_by\":{\"0x80131361\":1},\"suspended_ns\":32,\"snapshot_ns\":33,\"shadow_ns\":34,"
+        "\"ended_early\":35},"
+        "\"seeds\":{\"tried\":41,\"running\":42,\"lost\":43,\"met\":44,\"met_stub\":45,\"taken\":"
+        "46,"
+        "\"same\":47,\"equal\":48,\"different\":49,\"refused\":50,\"refused_by\":{\"0x80131362\":1}"
+        ","
+        "\"missing\":\"libunwind\"},"
+        "\"calls\":{\"taken\":61,\"equal\":62,\"entering\":63,\"dispatching\":64,\"mismatched\":65,"
+        "\"lost\":66,\"refused_by\":{\"0x80131363\":1},\"ended_early\":67},\"repairs\":{",
+        "\"snapshots\":{\"taken\":105,\"compared\":207,\"equal\":103,\"mismatched\":104,"
+        "\"refused\":101,"
+        "\"refused_by\":{\"0x80131360\":1},\"mismatched_by\":{\"shadow_missing\":1},\"ended_"
+        "early\":102}"};
+    struct agreement *a = &w->agreement;
+    struct agreement_threads *threads = &a->threads;
+    struct agreement_seeds *seeds = &a->seeds;
+    struct agreement_calls *calls = &a->at_calls;
+    _Atomic(uint64_t) *const counters[] = {&a->refused,
+                                           &a->ended_early,
+                                           &a->equal,
+                                           &a->mismatched,
+                                           &a->taken,
+                                           &a->call[AGREEMENT_CALL_EQUAL],
+                                           &a->call[AGREEMENT_CALL_RUNTIME],
+                                           &a->call[AGREEMENT_CALL_TAIL],
+                                           &a->sites,
+                                           &a->sites_equal,
+                                           &a->sites_unknown,
+                                           &a->sp[AGREEMENT_SP_BETWEEN],
+                                           &a->fp[AGREEMENT_FP_REPLACED],
+                                           &threads->stops,
+                                           &threads->busy,
+                                           &threads->walked,
+                                           &threads->equal,
+                                           &threads->leaving,
+                                           &threads->entering,
+                                           &threads->dispatching,
+                                           &threads->mismatched,
+                                           &threads->refused,
+                                           &threads->unready,
+                                           &threads->unwinding,
+                                           &threads->suspended_ns,
+                                           &threads->snapshot_ns,
+                                           &threads->shadow_ns,
+                                           &threads->ended_early,
+                                           &seeds->tried,
+                                           &seeds->running,
+                                           &seeds->lost,
+                                           &seeds->met,
+                                           &seeds->met_stub,
+                                           &seeds->taken,
+                                           &seeds->same,
+                                           &seeds->equal,
+                                           &seeds->different,
+                                           &seeds->refused,
+                                           &calls->taken,
+                                           &calls->equal,
+                                           &calls->entering,
+                                           &calls->dispatching,
+                                           &calls->mismatched,
+                                           &calls->lost,
+                                           &calls->ended_early};
+    static const uint64_t values[] = {101, 102, 103, 104, 105, 11, 12, 13, 14, 15, 16, 17,
+                                      18,  21,  22,  23,  24,  25, 26, 27, 28, 29, 30, 31,
+                                      32,  33,  34,  35,  41,  42, 43, 44, 45, 46, 47, 48,
+                                      49,  50,  61,  62,  63,  64, 65, 66, 67};
+
+    (void)state;
+    w->config.agreement = a;
+    for (size_t i = 0; i < COUNT_OF(counters); i++)
+        store_relaxed(counters[i], values[i]);
+    store_relaxed(&a->by_cause[AGREEMENT_SHADOW_MISSING], 1);
+    agreement_refused(&a->refusals, (int32_t)0x80131360);
+    agreement_refused(&threads->refusals, (int32_t)0x80131361);
+    agreement_refused(&seeds->refusals, (int32_t)0x80131362);
+    agreement_refused(&calls->refusals, (int32_t)0x80131363);
+    store_relaxed(&seeds->missing, true);
+    start(w);
+    stop(w);
+    for (size_t i = 0; i < COUNT_OF(expected); i++)
+        if (!file_has(expected[i]))
+            fail_msg("the log has not: %s", expected[i]);
+}
+
+/* ---- waiting for names ---- */
 
 static void wait_until_file_has(const char *text)
 {
@@ -1555,6 +1653,7 @@ int main(void)
         TEST(a_snapshot_shows_its_stack_and_why_it_was_refused),
         TEST(native_frames_come_after_their_image),
         TEST(comparisons_are_summed_in_check_and_end),
+        TEST(every_counter_of_a_comparison_has_its_member),
         TEST(each_thread_s_comparisons_are_its_own_record),
         TEST(an_event_waits_for_its_class_and_keeps_its_place),
         TEST(an_event_waits_for_its_method),

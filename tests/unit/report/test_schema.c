@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "unit/report/memory_log.h"
 
+#include <shadowtrace/log_counters.h>
 #include <shadowtrace/log_reader.h>
 
 #include <errno.h>
@@ -164,6 +165,52 @@ static void the_schema_built_in_is_the_one_that_ships(void **state)
     free(text);
 }
 
+/* Has an object these members in the schema, in their form, and so many others? */
+static void expect_counters(const json_t *object, const struct sst_counter *counters, size_t count,
+                            size_t others)
+{
+    static const char *const refs[] = {"#/$defs/count", "#/$defs/count", "#/$defs/counts", NULL};
+    const json_t *members = json_object_get(object, "properties");
+
+    for (size_t i = 0; i < count; i++) {
+        const json_t *member = json_object_get(members, counters[i].key);
+        const char *ref = json_string_value(json_object_get(member, "$ref"));
+
+        if (!member || (refs[counters[i].form] && (!ref || strcmp(ref, refs[counters[i].form]))))
+            fail_msg("the schema has no %s, or of another form", counters[i].key);
+    }
+    assert_int_equal(json_object_size(members), count + others);
+}
+
+#define EXPECT_COUNTERS(object, list, others) \
+    do { \
+        static const struct sst_counter counters[] = {list(SST_COUNTER)}; \
+\
+        expect_counters(object, counters, COUNT_OF(counters), others); \
+    } while (0)
+
+static void every_counter_is_in_the_schema(void **state)
+{
+#define REGISTER(list, member, label) {SST_FORM_BY, #member, label},
+    static const struct sst_counter registers[] = {SST_REGISTERS(REGISTER)};
+    json_t *schema = json_load_file("include/shadowtrace/log_schema.json", 0, NULL);
+    const json_t *defs = json_object_get(schema, "$defs"), *end = json_object_get(defs, "end");
+    const json_t *check = json_object_get(defs, "check");
+    const json_t *of = json_object_get(check, "properties");
+
+    (void)state;
+    EXPECT_COUNTERS(check, SST_COUNTERS_SNAPSHOTS, 13);
+    EXPECT_COUNTERS(json_object_get(json_object_get(end, "properties"), "snapshots"),
+                    SST_COUNTERS_SNAPSHOTS, 0);
+    EXPECT_COUNTERS(json_object_get(of, "instructions"), SST_COUNTERS_INSTRUCTIONS, 0);
+    EXPECT_COUNTERS(json_object_get(of, "threads"), SST_COUNTERS_THREADS, 0);
+    EXPECT_COUNTERS(json_object_get(of, "seeds"), SST_COUNTERS_SEEDS, 0);
+    EXPECT_COUNTERS(json_object_get(of, "calls"), SST_COUNTERS_CALLS, 0);
+    EXPECT_COUNTERS(json_object_get(defs, "check_thread"), SST_COUNTERS_CHECK_THREAD, 3);
+    expect_counters(json_object_get(of, "registers"), registers, COUNT_OF(registers), 0);
+    json_decref(schema);
+}
+
 static bool listed(const json_t *list, const char *word)
 {
     const json_t *one;
@@ -242,6 +289,7 @@ int main(void)
         cmocka_unit_test(a_schema_may_lead_to_itself),
         cmocka_unit_test(what_is_not_understood_is_refused),
         cmocka_unit_test(the_schema_built_in_is_the_one_that_ships),
+        cmocka_unit_test(every_counter_is_in_the_schema),
         cmocka_unit_test(schema_and_header_have_the_same_words),
         cmocka_unit_test(running_out_of_memory_is_said),
     };
