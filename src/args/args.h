@@ -3,7 +3,8 @@
  * is, where that goes and what its help says. The parser, help, suggestions and refusals all come from the rows, and
  * whatever else is to know options (man pages, completion) reads the same ones.
  *
- * A table is a constant array that ends with a row without a name. Values go to members of the command's own struct.
+ * A table is a constant array that ends with a row without a name, or goes on in another one. Values go to members of
+ * the command's own struct.
  */
 #ifndef SHADOWTRACE_ARGS_ARGS_H
 #define SHADOWTRACE_ARGS_ARGS_H
@@ -30,20 +31,23 @@ enum args_kind {
 };
 
 struct args_option {
-    const char *name;         /* long, without its hyphens; of a topic as it is written */
-    char letter;              /* short; 0 none */
-    enum args_kind kind;      /* what its value is */
-    const char *argument;     /* what the help calls the value; NULL: the words, or none */
-    const char *help;         /* without a full stop at its end; the default follows from the row */
-    const char *group;        /* heading above this row; NULL: as the row before */
-    const char *aliases;      /* further long names, with blanks between; NULL none */
-    const char *const *words; /* ends with NULL */
-    uint64_t value;    /* of a flag; flags with values for the same member exclude each other */
+    /* Long, without its hyphens; of a topic as it is written. NULL: the table goes on in `more`, or ends. */
+    const char *name;
+    char letter; /* the short one; 0 none */
+    enum args_kind kind;
+    const char *argument; /* what the help calls the value; NULL: the words, or none */
+    const char *help;     /* without a full stop at its end; the default follows from the row */
+    const char *group;    /* heading above this row; NULL: as the row before */
+    const char *aliases;  /* further long names, with blanks between; NULL none */
+    const char *const *words;
+    /* Of a flag: what its member becomes. Flags with values for the same member exclude each other. */
+    uint64_t value;
     uint64_t standard; /* the default of a number or word */
-    uint64_t least,
-        limit;           /* of a number, as the member has it; limit 0: what the member can hold */
-    uint64_t unit;       /* of a duration without one, in nanoseconds */
+    /* Of a number, as the member has it. limit 0: what the member can hold. */
+    uint64_t least, limit;
+    uint64_t unit;       /* of a duration that has none, in nanoseconds */
     size_t offset, size; /* of the member: ARGS_AT() */
+    const struct args_option *more;
 };
 
 /* The part of a row that says where its value goes. */
@@ -68,14 +72,14 @@ struct args {
     char **word;    /* other arguments, in argv, which was put into a new order; ends with NULL */
     size_t count;   /* of them */
     size_t apart;   /* those before "--"; `count` without one */
-    uint64_t given; /* 1 << row */
+    uint64_t given; /* 1 << number of the row */
 };
 
 /*
  * args_parse - reads argv, as main() gives it to a command.
  * Returns: 0; -EINVAL with one line in why; -ENOMEM, why empty.
- * Owns:    texts in `into` stay argv's; `into` gets the defaults of all rows first. Fields are the caller's to release
- *          (options_fini), also on failure; the caller has called options_init.
+ * Owns:    texts in `into` stay argv's. `into` is zeroed by the caller and gets the defaults of all rows first. Fields are the
+ *          caller's to release (options_fini), also on failure.
  * Takes:   --name VALUE, --name=VALUE, -n VALUE, -nVALUE, -ab; names cut short, where only one begins like that; options
  *          and other arguments in any order, unless the syntax stops; "--" ends the options.
  */
@@ -84,6 +88,9 @@ int args_parse(const struct args_syntax *syntax, int argc, char **argv, void *in
 
 /* Was the option given? `name` is one of the rows. */
 bool args_given(const struct args_syntax *syntax, const struct args *args, const char *name);
+
+/* The row at `row` or behind it; NULL: there is none. A topic is one, too. */
+const struct args_option *args_row(const struct args_option *row);
 
 /* The words of a row's value, its field's too; NULL: it has none. */
 const char *const *args_words(const struct args_option *row);

@@ -123,7 +123,7 @@ void args_print_options(FILE *out, const struct args_option *options, size_t wid
 
     bool grouped = false;
 
-    for (const struct args_option *row = options; row && row->name; row++) {
+    for (const struct args_option *row = args_row(options); row; row = args_row(row + 1)) {
         if (row->kind == ARGS_REFUSED)
             continue;
         grouped |= row->group != NULL;

@@ -17,14 +17,41 @@ struct parser {
 
 static const struct args_option help_row = {.name = "help", .letter = 'h', .kind = ARGS_FLAG};
 
-static const struct args_option *next_row(const struct args_option *row)
+const struct args_option *args_row(const struct args_option *row)
 {
-    while (row && row->name && row->kind == ARGS_TOPIC)
-        row++;
-    return row && row->name ? row : NULL;
+    while (row && !row->name)
+        row = row->more;
+    return row;
 }
 
-#define EACH_ROW(row, syntax) (row = next_row((syntax)->options); row; row = next_row(row + 1))
+/* The first at `row` or behind it that may be given. */
+static const struct args_option *no_topic(const struct args_option *row)
+{
+    while (row && row->kind == ARGS_TOPIC)
+        row = args_row(row + 1);
+    return row;
+}
+
+static const struct args_option *first_row(const struct args_syntax *syntax)
+{
+    return no_topic(args_row(syntax->options));
+}
+
+static const struct args_option *next_row(const struct args_option *row)
+{
+    return no_topic(args_row(row + 1));
+}
+
+/* As a bit of args.given. */
+static uint64_t bit_of(const struct args_syntax *syntax, const struct args_option *wanted)
+{
+    const struct args_option *row;
+    uint64_t bit = 1;
+
+    for (row = first_row(syntax); row && row != wanted; row = next_row(row))
+        bit <<= 1;
+    return bit;
+}
 
 /* Is it the whole name of the row, or one of its aliases? */
 static bool is_called(const struct args_option *row, const char *name, size_t length)
@@ -55,10 +82,9 @@ static int unknown(const struct parser *p, const char *name, size_t length)
     char text[48] = "";
     size_t count = 0;
 
-    for
-        EACH_ROW(row, p->syntax)
-    if (row->kind != ARGS_REFUSED)
-        names[count++] = row->name;
+    for (row = first_row(p->syntax); row; row = next_row(row))
+        if (row->kind != ARGS_REFUSED)
+            names[count++] = row->name;
     if (length < sizeof(text)) {
         memcpy(text, name, length);
         near = options_near(text, names);
@@ -75,18 +101,16 @@ static int find_long(const struct parser *p, const char *name, size_t length,
     const struct args_option *row, *shortened = NULL;
     size_t count = 0;
 
-    for
-        EACH_ROW(row, p->syntax)
-        {
-            if (is_called(row, name, length)) {
-                *out = row;
-                return 0;
-            }
-            if (length && begins(row, name, length)) {
-                shortened = row;
-                count++;
-            }
+    for (row = first_row(p->syntax); row; row = next_row(row)) {
+        if (is_called(row, name, length)) {
+            *out = row;
+            return 0;
         }
+        if (length && begins(row, name, length)) {
+            shortened = row;
+            count++;
+        }
+    }
     if (length && !strncmp(help_row.name, name, length) && !count) {
         shortened = &help_row;
         count++;
@@ -100,11 +124,10 @@ static const struct args_option *excluded(const struct parser *p, const struct a
 {
     const struct args_option *other;
 
-    for
-        EACH_ROW(other, p->syntax)
-    if (row->value && other->value && other != row && other->offset == row->offset &&
-        p->out->given >> (other - p->syntax->options) & 1)
-        return other;
+    for (other = first_row(p->syntax); other; other = next_row(other))
+        if (row->value && other->value && other != row && other->offset == row->offset &&
+            p->out->given & bit_of(p->syntax, other))
+            return other;
     return NULL;
 }
 
@@ -120,7 +143,7 @@ static int set(struct parser *p, const struct args_option *row, const char *as, 
     other = excluded(p, row);
     if (other)
         return args_refuse(p->why, "--%s and --%s exclude each other", other->name, row->name);
-    p->out->given |= UINT64_C(1) << (row - p->syntax->options);
+    p->out->given |= bit_of(p->syntax, row);
     return args_set(&value, p->into);
 }
 
@@ -157,10 +180,9 @@ static const struct args_option *find_letter(const struct parser *p, char letter
 {
     const struct args_option *row;
 
-    for
-        EACH_ROW(row, p->syntax)
-    if (row->letter == letter)
-        return row;
+    for (row = first_row(p->syntax); row; row = next_row(row))
+        if (row->letter == letter)
+            return row;
     return letter == help_row.letter ? &help_row : NULL;
 }
 
@@ -190,10 +212,8 @@ static void set_defaults(const struct args_syntax *syntax, void *into)
 {
     const struct args_option *row;
 
-    for
-        EACH_ROW(row, syntax)
-    if (row->standard)
-        args_store(row, into, row->standard);
+    for (row = first_row(syntax); row; row = next_row(row))
+        args_default(row, into);
 }
 
 static int check_count(const struct parser *p)
@@ -247,9 +267,8 @@ bool args_given(const struct args_syntax *syntax, const struct args *args, const
 {
     const struct args_option *row;
 
-    for
-        EACH_ROW(row, syntax)
-    if (!strcmp(row->name, name))
-        return args->given >> (row - syntax->options) & 1;
+    for (row = first_row(syntax); row; row = next_row(row))
+        if (!strcmp(row->name, name))
+            return args->given & bit_of(syntax, row);
     return false;
 }

@@ -193,8 +193,10 @@ static int field_text(const struct args_value *v, struct options *o, const struc
         return err;
     if (f->kind == OPTIONS_KIND_PATH && *v->text != '/')
         return args_refuse(v->why, "%s takes an absolute path, not \"%s\"", v->as, v->text);
-    return args_refuse(v->why, "%s takes a text, and \"%s\" is %s", v->as, v->text,
-                       *v->text ? "not UTF-8" : "empty");
+    return args_refuse(v->why,
+                       *v->text ? "%s takes UTF-8, which \"%s\" is not"
+                                : "%s takes a text that is not empty",
+                       v->as, v->text);
 }
 
 static int set_field(const struct args_value *v, struct options *o)
@@ -229,7 +231,7 @@ static int set_field(const struct args_value *v, struct options *o)
 
 /* ---- of a command's own ---- */
 
-void args_store(const struct args_option *row, void *into, uint64_t value)
+static void store(const struct args_option *row, void *into, uint64_t value)
 {
     char *at = (char *)into + row->offset;
 
@@ -239,6 +241,16 @@ void args_store(const struct args_option *row, void *into, uint64_t value)
         *(uint32_t *)(void *)at = (uint32_t)value;
     else
         *(bool *)at = value != 0;
+}
+
+void args_default(const struct args_option *row, void *into)
+{
+    const struct options_field *f = args_field(row);
+
+    if (f)
+        options_field_set((struct options *)(void *)((char *)into + row->offset), f, f->standard);
+    else if (row->standard)
+        store(row, into, row->standard);
 }
 
 static int set_list(const struct args_value *v, struct args_list *list)
@@ -253,7 +265,7 @@ static int set_word(const struct args_value *v, void *into)
 {
     for (unsigned i = 0; v->row->words[i]; i++)
         if (!strcmp(v->row->words[i], v->text)) {
-            args_store(v->row, into, i);
+            store(v->row, into, i);
             return 0;
         }
     return wrong_word(v, v->row->words);
@@ -265,7 +277,7 @@ static int set_number(const struct args_value *v, void *into)
     int err = number(v, NULL, v->row->limit ? v->row->limit : largest, &value);
 
     if (!err)
-        args_store(v->row, into, value);
+        store(v->row, into, value);
     return err;
 }
 
@@ -275,7 +287,7 @@ int args_set(const struct args_value *v, void *into)
 
     switch (v->row->kind) {
     case ARGS_FLAG:
-        args_store(v->row, into, v->row->value ? v->row->value : 1);
+        store(v->row, into, v->row->value ? v->row->value : 1);
         return 0;
     case ARGS_COUNT:
     case ARGS_BYTES:
@@ -288,7 +300,7 @@ int args_set(const struct args_value *v, void *into)
     case ARGS_TEXT:
     case ARGS_LIST:
         if (!*v->text)
-            return args_refuse(v->why, "%s takes a text, and \"\" is empty", v->as);
+            return args_refuse(v->why, "%s takes a text that is not empty", v->as);
         if (v->row->kind == ARGS_LIST)
             return set_list(v, at);
         *(const char **)at = v->text;

@@ -20,8 +20,7 @@ struct args_value {
 /* Returns: 0; -EINVAL with a line in why; -ENOMEM. */
 int args_set(const struct args_value *v, void *into);
 
-void args_store(const struct args_option *row, void *into,
-                uint64_t value); /* a number, word or flag */
+void args_default(const struct args_option *row, void *into);
 bool args_takes_value(const struct args_option *row);
 const struct options_field *args_field(const struct args_option *row); /* NULL: none */
 enum args_kind args_number_kind(const struct args_option *row); /* of a row that is a number */

@@ -1,6 +1,6 @@
 /* shadowtrace record - start a program with the profiler, and say what came of it. */
 #include "base/memory.h"
-#include "cli/cli_options.h"
+#include "cli/record_options.h"
 #include "cli/client.h"
 #include "cli/commands.h"
 #include "cli/record_child.h"
@@ -28,7 +28,7 @@ static int check_machine(struct record_why *why)
 }
 
 /* All that can be known to go wrong, before anything is left behind or started. */
-static int check_start(const struct cli_recording *r, const char *command, char path[PATH_MAX],
+static int check_start(const struct record_args *r, const char *command, char path[PATH_MAX],
                        char library[PATH_MAX], struct record_why *why)
 {
     int status = check_machine(why);
@@ -38,7 +38,7 @@ static int check_start(const struct cli_recording *r, const char *command, char 
     if (status == CLI_OK)
         status = record_environment_check(why);
     if (status == CLI_OK)
-        status = cli_options_check_output(&r->options, why);
+        status = record_options_check_output(&r->options, why);
     if (status == CLI_OK)
         status = record_library(library, why);
     if (status == CLI_OK)
@@ -58,7 +58,7 @@ static void log_folder(const struct options *o, char folder[PATH_MAX])
         snprintf(folder, PATH_MAX, "%s", !o->output && o->directory ? o->directory : "");
 }
 
-static void summarize(const struct cli_recording *r, const char *folder, const char *path)
+static void summarize(const struct record_args *r, const char *folder, const char *path)
 {
     struct record_processes processes;
     char *here = getcwd(NULL, 0);
@@ -76,7 +76,7 @@ static void summarize(const struct cli_recording *r, const char *folder, const c
 }
 
 /* Its state, where processes report it. Without, COMMAND runs and is recorded, and only the summary is missing. */
-static int prepare_status(struct cli_recording *r, char folder[PATH_MAX], struct record_why *why)
+static int prepare_status(struct record_args *r, char folder[PATH_MAX], struct record_why *why)
 {
     char place[PATH_MAX];
 
@@ -92,7 +92,7 @@ static int prepare_status(struct cli_recording *r, char folder[PATH_MAX], struct
 }
 
 /* What this recording leaves, and what others left that were killed. */
-static void clean_up(const struct cli_recording *r, const char *folder)
+static void clean_up(const struct record_args *r, const char *folder)
 {
     char place[PATH_MAX];
 
@@ -103,7 +103,7 @@ static void clean_up(const struct cli_recording *r, const char *folder)
     client_sweep();
 }
 
-static int run_command(struct cli_recording *r, char **argv, const char *path, const char *library,
+static int run_command(struct record_args *r, char **argv, const char *path, const char *library,
                        struct record_why *why)
 {
     struct record_environment environment = {{{NULL, NULL}}};
@@ -130,7 +130,7 @@ static int run_command(struct cli_recording *r, char **argv, const char *path, c
     return err ? err : status;
 }
 
-static int record(struct cli_recording *r, char **argv)
+static int record(struct record_args *r, char **argv)
 {
     struct record_why why = {.text = ""};
     char path[PATH_MAX], library[PATH_MAX];
@@ -149,33 +149,44 @@ static int record(struct cli_recording *r, char **argv)
     return status;
 }
 
-static int run(int argc, char **argv, FILE *out)
+static int run(void *into, const struct args *args, FILE *out)
 {
-    struct cli_recording r;
-    int status = cli_options_parse(&cmd_record, argc, argv, &r);
+    struct record_args *r = into;
+    int status = record_options_settle(&cmd_record, args, r);
 
-    if (status == CLI_OK && r.help)
-        cli_help(&cmd_record, out);
-    else if (status == CLI_OK && r.command == argc)
-        status = cli_usage_error(
-            &cmd_record, "no command to record, such as: shadowtrace record -- dotnet app.dll");
-    else if (status == CLI_OK)
-        status = record(&r, argv + r.command);
-    cli_options_fini(&r);
-    return status;
+    (void)out;
+    return status == CLI_OK ? record(r, args->word) : status;
 }
+
+static const struct args_option options[] = {
+    {.name = "progress",
+     .kind = ARGS_FLAG,
+     .help = "show progress on the terminal",
+     ARGS_AT(struct record_args, progress)},
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = ARGS_FLAG,
+     .help = "no summary at the end",
+     ARGS_AT(struct record_args, quiet)},
+    {.name = "attach",
+     .letter = 'p',
+     .aliases = "pid",
+     .kind = ARGS_REFUSED,
+     .help = "cannot attach to a running process; start it with `shadowtrace record`"},
+    {.more = record_options},
+};
 
 const struct cli_command cmd_record = {
     .name = "record",
-    .args = "[OPTIONS] [--] COMMAND [ARGUMENT...]",
+    .args = "[options] [--] COMMAND [ARGUMENT...]",
     .help = "start a program and record its allocations with their call paths",
-    .options =
-        CLI_OPTIONS_HELP "Meanwhile:\n"
-                         "  --progress          a line on the terminal that tells how far it is\n"
-                         "  -q, --quiet         no summary at the end\n"
-                         "The exit status is COMMAND's, 128 + N when signal N killed it; before "
-                         "COMMAND starts: 2 wrong use,\n"
-                         "3 cannot write the log or load the library, 126 COMMAND cannot be "
-                         "executed, 127 is not found.\n",
-    .main = run,
+    .syntax = {options, 1, UINT_MAX,
+               "a command to record, such as: shadowtrace record -- dotnet app.dll", true},
+    .size = sizeof(struct record_args),
+    .notes = RECORD_PATTERNS
+    "\n\nThe exit status is COMMAND's, 128 + N when signal N killed it; before COMMAND starts: 2 "
+    "wrong use, 3 cannot write the log or load the library, 126 COMMAND cannot be executed, 127 is "
+    "not found.",
+    .run = run,
+    .free = record_options_free,
 };

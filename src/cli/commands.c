@@ -113,27 +113,33 @@ void cli_help(const struct cli_command *command, FILE *out)
     }
 }
 
-int cli_run(const struct cli_command *command, int argc, char **argv, FILE *out)
+int cli_parse(const struct cli_command *command, int argc, char **argv, void *into,
+              struct args *out)
 {
     char why[ARGS_WHY_SIZE];
+    int err = into ? args_parse(&command->syntax, argc, argv, into, out, why) : -ENOMEM;
+
+    if (err == -EINVAL)
+        return cli_usage_error(command, "%s", why);
+    if (err)
+        cli_complain(command, "%s", strerror(-err));
+    return err ? CLI_IO : CLI_OK;
+}
+
+int cli_run(const struct cli_command *command, int argc, char **argv, FILE *out)
+{
     struct args args;
     void *into;
-    int status = CLI_OK, err;
+    int status;
 
     if (command->main)
         return command->main(argc, argv, out);
     into = memory_zalloc(1, command->size + 1);
-    err = into ? args_parse(&command->syntax, argc, argv, into, &args, why) : -ENOMEM;
-    if (err == -EINVAL) {
-        status = cli_usage_error(command, "%s", why);
-    } else if (err) {
-        cli_complain(command, "%s", strerror(-err));
-        status = CLI_IO;
-    } else if (args.help) {
+    status = cli_parse(command, argc, argv, into, &args);
+    if (status == CLI_OK && args.help)
         cli_help(command, out);
-    } else {
+    else if (status == CLI_OK)
         status = command->run(into, &args, out);
-    }
     if (into && command->free)
         command->free(into);
     memory_free(into);

@@ -47,6 +47,10 @@ cli_at(size_t index); /* in the order of the help page; NULL past the last */
 /* cli_run - reads the arguments as the command's table tells, and runs it, or prints its help page. Returns the exit status. */
 int cli_run(const struct cli_command *command, int argc, char **argv, FILE *out);
 
+/* cli_parse - its first half. Returns: CLI_OK; else a line was written to stderr. */
+int cli_parse(const struct cli_command *command, int argc, char **argv, void *into,
+              struct args *out);
+
 /*
  * cli_complain - one line on stderr, "shadowtrace COMMAND: ...", keeping to one line whatever the
  * text holds.

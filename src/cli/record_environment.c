@@ -184,25 +184,25 @@ static void print_json(FILE *out, const struct record_environment *e)
     buffer_free(&b);
 }
 
-int record_environment_print(const struct record_environment *e, enum cli_env_format format,
-                             FILE *out, struct record_why *why)
+int record_environment_print(const struct record_environment *e, enum env_format format, FILE *out,
+                             struct record_why *why)
 {
-    if (format == CLI_ENV_JSON) {
+    if (format == ENV_JSON) {
         print_json(out, e);
         return CLI_OK;
     }
     for (size_t i = 0; i < COUNT_OF(e->set); i++)
-        if (format == CLI_ENV_DOCKER && !is_clean(e->set[i].value))
+        if (format == ENV_DOCKER && !is_clean(e->set[i].value))
             return record_refuse(why, CLI_IO,
                                  "%s holds a line break or another control character, which a "
                                  "docker env-file cannot",
                                  e->set[i].name);
     for (size_t i = 0; i < COUNT_OF(e->set); i++) {
-        if (format == CLI_ENV_SHELL) {
+        if (format == ENV_SHELL) {
             fprintf(out, "export %s=", e->set[i].name);
             record_print_quoted(out, e->set[i].value);
             putc('\n', out);
-        } else if (format == CLI_ENV_SYSTEMD) {
+        } else if (format == ENV_SYSTEMD) {
             fprintf(out, "Environment=\"%s=", e->set[i].name);
             print_systemd(out, e->set[i].value);
             fputs("\"\n", out);
@@ -210,9 +210,9 @@ int record_environment_print(const struct record_environment *e, enum cli_env_fo
             fprintf(out, "%s=%s\n", e->set[i].name, e->set[i].value);
         }
     }
-    if (format == CLI_ENV_SHELL)
+    if (format == ENV_SHELL)
         fputs("unset " RECORD_UNSET "\n", out);
-    else if (format == CLI_ENV_SYSTEMD)
+    else if (format == ENV_SYSTEMD)
         fputs("UnsetEnvironment=" RECORD_UNSET "\n", out);
     return CLI_OK;
 }

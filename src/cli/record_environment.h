@@ -2,7 +2,7 @@
 #ifndef SHADOWTRACE_CLI_RECORD_ENVIRONMENT_H
 #define SHADOWTRACE_CLI_RECORD_ENVIRONMENT_H
 
-#include "cli/cli_options.h"
+#include "cli/record_options.h"
 #include "cli/record_why.h"
 
 #include <stdbool.h>
@@ -35,8 +35,8 @@ void record_environment_fini(struct record_environment *e);
 char **record_environment_list(const struct record_environment *e);
 
 /* record_environment_print - for a shell, or another launcher. Returns CLI_OK, or CLI_IO for what it cannot say. */
-int record_environment_print(const struct record_environment *e, enum cli_env_format format,
-                             FILE *out, struct record_why *why);
+int record_environment_print(const struct record_environment *e, enum env_format format, FILE *out,
+                             struct record_why *why);
 
 /*
  * record_environment_check - the variables this process has, which COMMAND would inherit: another profiler, diagnostics

@@ -149,7 +149,6 @@ static int parse(const char *const *words)
     argv[argc] = NULL;
     options_fini(&got.options);
     memset(&got, 0, sizeof(got));
-    options_init(&got.options);
     err = args_parse(&syntax, argc, argv, &got, &args, why);
     assert_int_equal(err == -EINVAL, *why != '\0');
     return err;
@@ -311,8 +310,8 @@ static void wrong_values_are_refused(void **state)
                    "--check-threads=1us");
     assert_refused("--view takes sites, types or threads, not \"x\"", "--view=x");
     assert_refused("--hooks takes auto, elt2 or elt3, not \"elt4\"", "--hooks", "elt4");
-    assert_refused("--method takes a text, and \"\" is empty", "--method=");
-    assert_refused("--only takes a text, and \"\xff\" is not UTF-8", "--only", "\xff");
+    assert_refused("--method takes a text that is not empty", "--method=");
+    assert_refused("--only takes UTF-8, which \"\xff\" is not", "--only", "\xff");
     assert_refused("--top needs a value", "--top");
     assert_refused("--wide takes no value", "--wide=yes");
     assert_refused("--compress takes no value", "--compress=yes");

@@ -35,16 +35,16 @@ static int setup(void **state)
 
 static int run(const struct cli_command *command, int argc, const char *const *words, FILE *out)
 {
-    char *argv[16] = {NULL};
+    char *argv[16] = {NULL}, *copies[16]; /* argv is put into a new order */
     int status;
 
     for (int i = 0; i < argc; i++)
-        argv[i] = strdup(words[i]);
+        argv[i] = copies[i] = strdup(words[i]);
     capture_begin(&said);
     status = cli_run(command, argc, argv, out);
     capture_end(&said);
     for (int i = 0; i < argc; i++)
-        free(argv[i]);
+        free(copies[i]);
     return status;
 }
 
@@ -140,7 +140,7 @@ static void what_is_wrong_before_the_start_starts_nothing(void **state)
 {
     (void)state;
     assert_int_equal(RECORD("-q"), CLI_USAGE);
-    assert_says(said.text, "no command to record");
+    assert_says(said.text, "expected a command to record");
     assert_int_equal(RECORD("--bogus", "touch", "started"), CLI_USAGE);
     assert_int_equal(RECORD("no-such-command"), 127);
     assert_says(said.text, "shadowtrace record: no-such-command: no such command\n");
@@ -188,8 +188,7 @@ static void help_goes_to_standard_output(void **state)
     fclose(out);
     assert_says(text, "--max-nodes N");
     for (const char *line = text; *line; line = strchr(line, '\n') + 1)
-        if (line != text) /* the first is main's */
-            assert_true(strcspn(line, "\n") <= 100);
+        assert_true(strcspn(line, "\n") <= 80);
     free(text);
 }
 
@@ -203,7 +202,7 @@ static void env_prints_and_starts_nothing(void **state)
     assert_int_equal(run(&cmd_env, 3, (const char *const[]){"env", "--format", "docker"}, out),
                      CLI_OK);
     assert_int_equal(run(&cmd_env, 2, (const char *const[]){"env", "ls"}, out), CLI_USAGE);
-    assert_says(said.text, "\"ls\" is no option");
+    assert_says(said.text, "unexpected argument \"ls\"");
     fclose(out);
     assert_says(text, "CORECLR_ENABLE_PROFILING=1\n");
     assert_says(text, "/lib.so\n");

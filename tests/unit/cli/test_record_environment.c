@@ -37,7 +37,7 @@ static void make(const char *library)
     assert_int_equal(record_environment_make(&environment, library, &o, &why), CLI_OK);
 }
 
-static const char *print(enum cli_env_format format)
+static const char *print(enum env_format format)
 {
     size_t size = 0;
     FILE *out;
@@ -57,7 +57,7 @@ static void a_shell_gets_back_what_was_quoted(void **state)
 
     (void)state;
     make("/opt/a 'b'\n$HOME/`x`/lib.so");
-    write_text("env.sh", print(CLI_ENV_SHELL), 0600);
+    write_text("env.sh", print(ENV_SHELL), 0600);
     setenv("CORECLR_PROFILER_PATH_64", "/other.so", 1);
     shell = popen(
         ". ./env.sh; printf '%s|%s|%s|%s|%s' \"$CORECLR_ENABLE_PROFILING\" \"$CORECLR_PROFILER\" "
@@ -77,19 +77,19 @@ static void other_launchers_have_their_own_quotes(void **state)
 {
     (void)state;
     make("/opt/lib.so");
-    assert_says(print(CLI_ENV_DOCKER),
+    assert_says(print(ENV_DOCKER),
                 "\nCORECLR_PROFILER_PATH=/opt/lib.so\n"
                 "SHADOWTRACE_OPTIONS={\"version\":1,\"only\":[\"it's \\\"%x\\\"\\\\\"]}\n");
-    assert_says(print(CLI_ENV_SYSTEMD),
+    assert_says(print(ENV_SYSTEMD),
                 "\nEnvironment=\"SHADOWTRACE_OPTIONS={\\\"version\\\":1,\\\"only\\\":[\\\"it's "
                 "\\\\\\\"%%x\\\\\\\"\\\\\\\\\\\"]}\"\n");
-    assert_says(print(CLI_ENV_JSON), "{\"CORECLR_ENABLE_PROFILING\":\"1\",");
-    assert_says(print(CLI_ENV_JSON), "\"SHADOWTRACE_OPTIONS\":\"{\\\"version\\\":1,");
+    assert_says(print(ENV_JSON), "{\"CORECLR_ENABLE_PROFILING\":\"1\",");
+    assert_says(print(ENV_JSON), "\"SHADOWTRACE_OPTIONS\":\"{\\\"version\\\":1,");
     record_environment_fini(&environment);
     make("/opt/a\nb.so");
-    assert_int_equal(record_environment_print(&environment, CLI_ENV_DOCKER, stderr, &why), CLI_IO);
+    assert_int_equal(record_environment_print(&environment, ENV_DOCKER, stderr, &why), CLI_IO);
     assert_says(why.text, "line break");
-    assert_says(print(CLI_ENV_SYSTEMD), "/opt/a\\nb.so");
+    assert_says(print(ENV_SYSTEMD), "/opt/a\\nb.so");
     record_environment_fini(&environment);
 }
 

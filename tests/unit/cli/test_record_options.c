@@ -2,25 +2,28 @@
 #include "record_support.h"
 
 #include "base/memory.h"
-#include "cli/cli_options.h"
+#include "cli/record_options.h"
+#include "options/options_fields.h"
 
 #include <errno.h>
 
-static struct cli_recording parsed;
+static struct record_args parsed;
+static struct args args;
 static struct capture said;
 
 static int parse_as(const struct cli_command *command, int argc, const char *const *words)
 {
-    char *argv[16] = {NULL};
+    static char *argv[16];
     int status;
 
-    for (int i = 0; i < argc; i++)
-        argv[i] = strdup(words[i]);
+    for (int i = 0; i <= argc; i++)
+        argv[i] = i < argc ? (char *)(uintptr_t)words[i] : NULL;
     capture_begin(&said);
-    status = cli_options_parse(command, argc, argv, &parsed);
+    memset(&parsed, 0, sizeof(parsed));
+    status = cli_parse(command, argc, argv, &parsed, &args);
+    if (status == CLI_OK && !args.help)
+        status = record_options_settle(command, &args, &parsed);
     capture_end(&said);
-    for (int i = 0; i < argc; i++)
-        free(argv[i]);
     return status;
 }
 
@@ -36,7 +39,7 @@ static int parse_as(const struct cli_command *command, int argc, const char *con
         assert_int_equal(parse, CLI_USAGE); \
         assert_says(said.text, words); \
         assert_int_equal(lines_in(said.text), 1); \
-        cli_options_fini(&parsed); \
+        record_options_free(&parsed); \
     } while (0)
 
 static void every_option_reaches_its_member(void **state)
@@ -52,11 +55,12 @@ static void every_option_reaches_its_member(void **state)
     assert_int_equal(parsed.options.stacks, OPTIONS_STACKS_INLINE);
     assert_int_equal(parsed.options.full, OPTIONS_FULL_DROP);
     assert_true(parsed.quiet && parsed.progress);
-    assert_int_equal(parsed.command, 12);
-    cli_options_fini(&parsed);
+    assert_int_equal(args.count, 2);
+    assert_string_equal(args.word[1], "-l");
+    record_options_free(&parsed);
     assert_int_equal(PARSE("--only", "A.*", "--only=B.*", "--exclude", "C", "--types", "T[]",
                            "--process", "csc", "--compress", "--paused", "--no-inline",
-                           "--no-lines", "--native"),
+                           "--no-lines", "--native", "ls"),
                      CLI_OK);
     assert_int_equal(parsed.options.only.count, 2);
     assert_string_equal(parsed.options.only.pattern[1], "B.*");
@@ -66,33 +70,50 @@ static void every_option_reaches_its_member(void **state)
     assert_true(parsed.options.compress && parsed.options.paused && parsed.options.no_inline &&
                 parsed.options.no_lines);
     assert_true(parsed.options.native);
-    cli_options_fini(&parsed);
+    record_options_free(&parsed);
     assert_int_equal(PARSE("--sample", "512K", "--min-size", "85000", "--max-log", "2g", "--check",
-                           "7", "--max-nodes", "4294967295"),
+                           "7", "--max-nodes", "4294967295", "ls"),
                      CLI_OK);
     assert_int_equal(parsed.options.sample, 512 * 1024);
     assert_int_equal(parsed.options.min_size, 85000);
     assert_int_equal(parsed.options.max_log, UINT64_C(2) << 30);
     assert_int_equal(parsed.options.check, 7);
     assert_int_equal(parsed.options.max_nodes, UINT32_MAX);
-    cli_options_fini(&parsed);
+    record_options_free(&parsed);
+}
+
+static void every_option_of_the_tracer_can_be_given(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < options_field_count; i++) {
+        const char *key = options_fields[i].key;
+        const struct args_option *row = args_row(cmd_env.syntax.options);
+        char name[32];
+
+        snprintf(name, sizeof(name), "%s", key);
+        for (char *c = name; *c; c++)
+            *c = *c == '_' ? '-' : *c;
+        while (row && strcmp(row->name, name) != 0)
+            row = args_row(row + 1);
+        if (!row && strcmp(key, "directory") != 0) /* -o tells */
+            fail_msg("there is no --%s", name);
+    }
 }
 
 static void the_command_begins_where_options_end(void **state)
 {
     (void)state;
     assert_int_equal(PARSE("--check", "1", "ls", "--check", "x"), CLI_OK);
-    assert_int_equal(parsed.command, 3);
-    cli_options_fini(&parsed);
+    assert_string_equal(args.word[0], "ls");
+    assert_int_equal(args.count, 3);
+    record_options_free(&parsed);
     assert_int_equal(PARSE("--", "--check"), CLI_OK);
-    assert_int_equal(parsed.command, 2);
-    cli_options_fini(&parsed);
-    assert_int_equal(PARSE("-q"), CLI_OK);
-    assert_int_equal(parsed.command, 2); /* none */
-    cli_options_fini(&parsed);
+    assert_string_equal(args.word[0], "--check");
+    record_options_free(&parsed);
+    assert_wrong(PARSE("-q"), "expected a command to record");
     assert_int_equal(PARSE("--check", "1", "--help", "--nonsense"), CLI_OK);
-    assert_true(parsed.help);
-    cli_options_fini(&parsed);
+    assert_true(args.help);
+    record_options_free(&parsed);
 }
 
 static void an_unknown_option_names_the_near_one(void **state)
@@ -112,22 +133,23 @@ static void an_unknown_option_names_the_near_one(void **state)
 static void a_wrong_value_is_named(void **state)
 {
     (void)state;
-    assert_wrong(PARSE("--hooks", "elt4"), "--hooks is auto, elt2 or elt3, not \"elt4\"");
+    assert_wrong(PARSE("--hooks", "elt4"), "--hooks takes auto, elt2 or elt3, not \"elt4\"");
     assert_wrong(PARSE("--check"), "--check needs a value");
     assert_wrong(PARSE("-o"), "-o needs a value");
-    assert_wrong(PARSE("--check", "often"), "--check takes a whole number, not \"often\"");
+    assert_wrong(PARSE("--check", "often"),
+                 "--check takes a whole number, such as 20 or 10k, not \"often\"");
     assert_wrong(PARSE("--check", "-1"), "--check takes a whole number");
     assert_wrong(PARSE("--check", ""), "--check takes a whole number");
-    assert_wrong(PARSE("--check", "4K"), "--check takes a whole number");
+    assert_wrong(PARSE("--check", "4KB"), "--check takes a whole number");
     assert_wrong(PARSE("--max-nodes", "4294967296"), "from 0 to 4294967295");
     assert_wrong(PARSE("--sample", "12Q"), "--sample takes a number of bytes");
     assert_wrong(PARSE("--sample", "9007199254740992"), "from 0 to 9007199254740991");
     assert_wrong(PARSE("--sample", "99999999999999999999999"), "from 0 to 9007199254740991");
     assert_wrong(PARSE("--compress=yes"), "--compress takes no value");
-    assert_wrong(PARSE("--only", ""), "\"\" is empty");
-    assert_wrong(PARSE("--only", "\xff"), "is not UTF-8");
-    assert_wrong(PARSE("-o", ""), "-o takes a file");
-    assert_wrong(PARSE("-o", "-"), "standard output");
+    assert_wrong(PARSE("--only", ""), "--only takes a text that is not empty");
+    assert_wrong(PARSE("--only", "\xff"), "which \"?\" is not");
+    assert_wrong(PARSE("-o", ""), "-o takes a text that is not empty");
+    assert_wrong(PARSE("-o", "-", "ls"), "standard output");
     assert_wrong(PARSE_ENV("--format", "xml"), "shell, json, docker or systemd, not \"xml\"");
     assert_wrong(PARSE_ENV("--status", "x"), "--status takes an absolute path");
 }
@@ -135,19 +157,20 @@ static void a_wrong_value_is_named(void **state)
 static void choices_that_contradict_each_other_are_named(void **state)
 {
     (void)state;
-    assert_wrong(PARSE("--capture", "both", "--check", "5"), "check and capture contradict");
-    assert_wrong(PARSE("--capture", "snapshot", "--check", "1"), "check and capture contradict");
-    assert_wrong(PARSE("--stacks", "inline", "--log", "sites"), "stacks and log contradict");
-    assert_int_equal(PARSE("--capture", "snapshot", "--check", "0"), CLI_OK);
-    cli_options_fini(&parsed);
+    assert_wrong(PARSE("--capture", "both", "--check", "5", "ls"), "check and capture contradict");
+    assert_wrong(PARSE("--capture", "snapshot", "--check", "1", "ls"),
+                 "check and capture contradict");
+    assert_wrong(PARSE("--stacks", "inline", "--log", "sites", "ls"), "stacks and log contradict");
+    assert_int_equal(PARSE("--capture", "snapshot", "--check", "0", "ls"), CLI_OK);
+    record_options_free(&parsed);
 }
 
 static void attaching_is_answered_with_what_to_do(void **state)
 {
     (void)state;
-    assert_wrong(PARSE("-p", "17"), "by attaching");
-    assert_wrong(PARSE("--pid", "17"), "by attaching");
-    assert_wrong(PARSE("--attach=17"), "by attaching");
+    assert_wrong(PARSE("-p", "17"), "cannot attach");
+    assert_wrong(PARSE("--pid", "17"), "cannot attach");
+    assert_wrong(PARSE("--attach=17"), "cannot attach");
 }
 
 static void the_output_becomes_absolute(void **state)
@@ -155,18 +178,18 @@ static void the_output_becomes_absolute(void **state)
     char expected[2 * PATH_MAX];
 
     (void)state;
-    assert_int_equal(PARSE("-o", "a.ndjson"), CLI_OK);
+    assert_int_equal(PARSE("-o", "a.ndjson", "ls"), CLI_OK);
     snprintf(expected, sizeof(expected), "%s/a.ndjson", test_folder);
     assert_string_equal(parsed.options.output, expected);
     assert_null(parsed.options.directory);
-    cli_options_fini(&parsed);
-    assert_int_equal(PARSE("--output=.//./b"), CLI_OK);
+    record_options_free(&parsed);
+    assert_int_equal(PARSE("--output=.//./b", "ls"), CLI_OK);
     snprintf(expected, sizeof(expected), "%s/b", test_folder);
     assert_string_equal(parsed.options.output, expected);
-    cli_options_fini(&parsed);
-    assert_int_equal(PARSE("-o/x/y"), CLI_OK);
+    record_options_free(&parsed);
+    assert_int_equal(PARSE("-o/x/y", "ls"), CLI_OK);
     assert_string_equal(parsed.options.output, "/x/y");
-    cli_options_fini(&parsed);
+    record_options_free(&parsed);
 }
 
 static void a_folder_is_for_the_default_names(void **state)
@@ -177,18 +200,18 @@ static void a_folder_is_for_the_default_names(void **state)
     assert_int_equal(PARSE("ls"), CLI_OK);
     assert_null(parsed.options.output);
     assert_string_equal(parsed.options.directory, test_folder);
-    cli_options_fini(&parsed);
+    record_options_free(&parsed);
     assert_int_equal(mkdir("logs", 0700), 0);
-    assert_int_equal(PARSE("-o", "logs"), CLI_OK);
+    assert_int_equal(PARSE("-o", "logs", "ls"), CLI_OK);
     snprintf(expected, sizeof(expected), "%s/logs", test_folder);
     assert_string_equal(parsed.options.directory, expected);
-    cli_options_fini(&parsed);
+    record_options_free(&parsed);
     assert_int_equal(PARSE_ENV("-o", "/not/here//"), CLI_OK); /* env may speak of another machine */
     assert_string_equal(parsed.options.directory, "/not/here");
-    cli_options_fini(&parsed);
-    assert_int_equal(PARSE("-o", "/"), CLI_OK);
+    record_options_free(&parsed);
+    assert_int_equal(PARSE("-o", "/", "ls"), CLI_OK);
     assert_string_equal(parsed.options.directory, "/");
-    cli_options_fini(&parsed);
+    record_options_free(&parsed);
 }
 
 static void a_log_that_cannot_be_made_is_named(void **state)
@@ -199,49 +222,28 @@ static void a_log_that_cannot_be_made_is_named(void **state)
 
     (void)state;
     write_text("there", "", 0600);
-    assert_int_equal(PARSE("-o", "there"), CLI_OK);
-    assert_int_equal(cli_options_check_output(&parsed.options, &why), CLI_IO);
+    assert_int_equal(PARSE("-o", "there", "ls"), CLI_OK);
+    assert_int_equal(record_options_check_output(&parsed.options, &why), CLI_IO);
     assert_says(why.text, "there exists and will not be overwritten");
-    cli_options_fini(&parsed);
+    record_options_free(&parsed);
     assert_int_equal(symlink("nowhere", "link"), 0);
-    assert_int_equal(PARSE("-o", "link"), CLI_OK);
-    assert_int_equal(cli_options_check_output(&parsed.options, &why), CLI_IO);
-    cli_options_fini(&parsed);
-    assert_int_equal(PARSE("-o", "new"), CLI_OK);
-    assert_int_equal(cli_options_check_output(&parsed.options, &why), CLI_OK);
+    assert_int_equal(PARSE("-o", "link", "ls"), CLI_OK);
+    assert_int_equal(record_options_check_output(&parsed.options, &why), CLI_IO);
+    record_options_free(&parsed);
+    assert_int_equal(PARSE("-o", "new", "ls"), CLI_OK);
+    assert_int_equal(record_options_check_output(&parsed.options, &why), CLI_OK);
     assert_int_equal(access("new", F_OK), -1); /* nothing is left behind */
-    cli_options_fini(&parsed);
+    record_options_free(&parsed);
     options_init(&o);
     o.output = path;
-    assert_int_equal(cli_options_check_output(&o, &why), CLI_IO);
+    assert_int_equal(record_options_check_output(&o, &why), CLI_IO);
     assert_says(why.text, "cannot write a log in /proc: ");
     o.output = NULL;
     o.directory = folder;
-    assert_int_equal(cli_options_check_output(&o, &why), CLI_IO);
+    assert_int_equal(record_options_check_output(&o, &why), CLI_IO);
     assert_says(why.text, "/no/such/folder: No such file or directory");
     o.directory = root;
-    assert_int_equal(cli_options_check_output(&o, &why), CLI_IO);
-}
-
-static void sizes_have_units(void **state)
-{
-    uint64_t value = 0;
-
-    (void)state;
-    assert_int_equal(cli_parse_bytes("0", 10, &value), 0);
-    assert_int_equal(cli_parse_bytes("10", 10, &value), 0);
-    assert_int_equal(cli_parse_bytes("11", 10, &value), -ERANGE);
-    assert_int_equal(cli_parse_bytes("1K", 1024, &value), 0);
-    assert_int_equal(value, 1024);
-    assert_int_equal(cli_parse_bytes("1K", 1023, &value), -ERANGE);
-    assert_int_equal(cli_parse_bytes("18446744073709551615G", UINT64_MAX, &value), -ERANGE);
-    assert_int_equal(cli_parse_bytes("3m", UINT64_MAX, &value), 0);
-    assert_int_equal(value, 3 << 20);
-    assert_int_equal(cli_parse_bytes("1KB", UINT64_MAX, &value), -EINVAL);
-    assert_int_equal(cli_parse_bytes("K", UINT64_MAX, &value), -EINVAL);
-    assert_int_equal(cli_parse_bytes(" 1", UINT64_MAX, &value), -EINVAL);
-    assert_int_equal(cli_parse_bytes("0x10", UINT64_MAX, &value), -EINVAL);
-    assert_int_equal(cli_parse_bytes("", UINT64_MAX, &value), -EINVAL);
+    assert_int_equal(record_options_check_output(&o, &why), CLI_IO);
 }
 
 static void each_failed_allocation_is_reported_and_leaks_nothing(void **state)
@@ -253,7 +255,7 @@ static void each_failed_allocation_is_reported_and_leaks_nothing(void **state)
         memory_fail_after(n);
         status = PARSE("--only", "a", "--only", "b", "-o", "x", "--types=t", "ls");
         memory_fail_after(-1);
-        cli_options_fini(&parsed);
+        record_options_free(&parsed);
         assert_true(status == CLI_OK || status == CLI_IO);
         assert_int_equal(lines_in(said.text), status == CLI_OK ? 0 : 1);
     }
@@ -264,6 +266,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_option_reaches_its_member),
+        cmocka_unit_test(every_option_of_the_tracer_can_be_given),
         cmocka_unit_test(the_command_begins_where_options_end),
         cmocka_unit_test(an_unknown_option_names_the_near_one),
         cmocka_unit_test(a_wrong_value_is_named),
@@ -272,7 +275,6 @@ int main(void)
         cmocka_unit_test(the_output_becomes_absolute),
         cmocka_unit_test(a_folder_is_for_the_default_names),
         cmocka_unit_test(a_log_that_cannot_be_made_is_named),
-        cmocka_unit_test(sizes_have_units),
         cmocka_unit_test(each_failed_allocation_is_reported_and_leaks_nothing),
     };
 
