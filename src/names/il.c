@@ -540,15 +540,14 @@ static unsigned fit_type(const char *pattern, const char *pattern_end, const cha
 }
 
 /* A definition names one type only, which has no type arguments. */
-static unsigned fit_definition(const struct signature_scope *scope, uint32_t opcode, uint32_t token,
+static unsigned fit_definition(const struct names_module *module, uint32_t opcode, uint32_t token,
                                const struct names_class *made)
 {
     const struct names_class *named = made;
 
     if (opcode == OP_NEWARR)
         named = made->rank == 1 && !made->bounded ? made->element : NULL;
-    if (!named || named->element || named->args || !named->module ||
-        named->module->import != scope->import || named->token != token)
+    if (!named || named->element || named->args || named->module != module || named->token != token)
         return 0;
     return opcode == OP_BOX ? FIT_BOX : FIT_ALL;
 }
@@ -595,8 +594,8 @@ static unsigned fit_class(struct search *search, const struct il_instruction *in
     if (in->opcode == OP_NEWOBJ && search->makes_string)
         return 0;
     operand = operand_of(search, in->token);
-    if (clr_token_type(operand->owner) == mdtTypeDef && made->module && made->module->import)
-        return fit_definition(&search->scope, in->opcode, operand->owner, made);
+    if (clr_token_type(operand->owner) == mdtTypeDef && made->module)
+        return fit_definition(search->method->module, in->opcode, operand->owner, made);
     if (makes_it(search, in->opcode, operand)) {
         if (in->opcode != OP_BOX) /* what is boxed, newobj only builds */
             return FIT_ALL;
