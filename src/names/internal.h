@@ -109,8 +109,9 @@ struct names {
     struct names_kept kept_methods, kept_classes, kept_modules; /* making */
     struct names_kept kept_args[NAMES_ARGS_KEPT + 1];           /* making; by how many there are */
     uint32_t method_ids, class_ids, module_ids;                 /* given out; making */
-    uint32_t unloads, retired; /* modules that have gone; making: as of the last names_retire() */
-    _Atomic(uint32_t) holders; /* names_hold() */
+    uint32_t unloads, retired;   /* modules that have gone; making: as of the last names_retire() */
+    _Atomic(uint32_t) holders;   /* names_hold() */
+    _Atomic(bool) metadata_held; /* some is not given back yet, because of holders */
     struct names_given given;
     _Atomic(uint32_t) epoch;
     _Atomic(uint64_t) failures;
@@ -156,6 +157,12 @@ struct names_class **names_args_take(struct names *names, uint32_t count);
 void names_method_give(struct names *names, struct names_method_entry *m);
 void names_class_give(struct names *names, struct names_class_entry *c);
 void names_module_give(struct names *names, struct names_module_entry *m);
+
+/*
+ * Metadata of a module that is gone, if it can be given back now; NULL: none. The caller holds names->making, and releases
+ * it when it does no more.
+ */
+struct clr_metadata *names_metadata_take(struct names *names, struct names_module_entry *module);
 
 void names_release_all(struct names *names); /* those that were not unloaded, too: names_free() */
 

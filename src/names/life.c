@@ -211,6 +211,47 @@ bool names_retire(struct names *names)
     return some;
 }
 
+struct clr_metadata *names_metadata_take(struct names *names, struct names_module_entry *module)
+{
+    struct clr_metadata *import = module->record.import;
+
+    if (!import || !module->record.collectible || names->config.types_by_name)
+        return NULL;
+    if (names_held(names)) { /* by who may have met it before it went */
+        store_relaxed(&names->metadata_held, true);
+        return NULL;
+    }
+    module->record.import = NULL;
+    return import;
+}
+
+static struct clr_metadata *next_metadata(struct names *names)
+{
+    struct clr_metadata *import = NULL;
+
+    pthread_mutex_lock(&names->making);
+    for (uint32_t at = 1; !import && at <= load_relaxed(&names->modules.count); at++) {
+        struct names_module_entry *module =
+            container_of(names_record_at(&names->modules, at), struct names_module_entry, record);
+
+        if (load_acquire(&module->life.listed) && names_module_gone(&module->record))
+            import = names_metadata_take(names, module);
+    }
+    pthread_mutex_unlock(&names->making);
+    return import;
+}
+
+void names_release_metadata(struct names *names)
+{
+    struct clr_metadata *import;
+
+    if (LIKELY(!load_relaxed(&names->metadata_held)) || names_held(names))
+        return;
+    store_relaxed(&names->metadata_held, false);
+    while ((import = next_metadata(names)))
+        clr_release(import);
+}
+
 #define RETIRED(records, type, var) \
     for (uint32_t at = 1; at <= load_acquire(&(records)->count); at++) \
         for (type *var = container_of(names_record_at(records, at), type, record); \

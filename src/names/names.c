@@ -345,17 +345,22 @@ int names_module_get(struct names *names, uintptr_t module_id, struct names_modu
 
 void names_module_unloaded(struct names *names, uintptr_t module_id)
 {
+    struct clr_metadata *import = NULL;
+    struct names_module_entry *module;
     struct names_entry *found;
 
     pthread_mutex_lock(&names->making);
     found = table_find(&names->module_table, module_id);
     if (found) {
-        store_release(&container_of(found, struct names_module_entry, entry)->gone, true);
+        module = container_of(found, struct names_module_entry, entry);
+        store_release(&module->gone, true);
         names_table_remove(&names->module_table, module_id);
         names->unloads++;
+        import = names_metadata_take(names, module);
     }
     add_relaxed(&names->epoch, 1); /* read with acquire: whoever sees it sees the module gone */
     pthread_mutex_unlock(&names->making);
+    clr_release(import);
 }
 
 uint32_t names_epoch(const struct names *names)
@@ -676,6 +681,18 @@ static bool method_shared(const struct names_method *m)
     return shared;
 }
 
+static bool asks_unmanaged_callers(const struct names_method *method)
+{
+    struct clr_metadata *import = method->module ? method->module->import : NULL;
+    const void *value;
+    uint32_t size;
+
+    return import && import->vtbl->get_custom_attribute_by_name(
+                         import, method->token,
+                         u"System.Runtime.InteropServices.UnmanagedCallersOnlyAttribute", &value,
+                         &size) == S_OK;
+}
+
 static int method_describe(struct names *names, uintptr_t function_id,
                            struct names_method_entry **out)
 {
@@ -717,6 +734,7 @@ static int method_describe(struct names *names, uintptr_t function_id,
         /* The snapshot hides these, and the hooks must leave them alone. */
         m->hidden = type >= NAMES_HIDDEN && type < NAMES_TOKENS;
         m->suspends = type == NAMES_ASYNC_HELPERS && names_method_async(m);
+        m->unmanaged_callers = m->collectible && asks_unmanaged_callers(m);
         m->shared = method_shared(m);
         /* Of code shared by instantiations nobody says whether one of them can be unloaded. */
         entry->recheck = m->collectible || !m->owner;
@@ -766,14 +784,7 @@ static struct names_method *method_publish(struct names *names, struct names_met
 
 bool names_method_unmanaged_callers(const struct names_method *method)
 {
-    struct clr_metadata *import = method->module ? method->module->import : NULL;
-    const void *value;
-    uint32_t size;
-
-    return import && import->vtbl->get_custom_attribute_by_name(
-                         import, method->token,
-                         u"System.Runtime.InteropServices.UnmanagedCallersOnlyAttribute", &value,
-                         &size) == S_OK;
+    return method->collectible ? method->unmanaged_callers : asks_unmanaged_callers(method);
 }
 
 static int method_make(struct names *names, uintptr_t function_id, uint32_t epoch,
@@ -835,6 +846,7 @@ int names_method_exact(struct names *names, const struct names_method *shared, u
     m->module = shared->module;
     m->hooked = shared->hooked;
     m->continues = shared->continues;
+    m->unmanaged_callers = shared->unmanaged_callers;
     m->owner = shared->owner;
     m->args = count;
     m->arg = count ? names_args_take(names, count) : NULL;

@@ -23,11 +23,10 @@ struct names;
 struct names_module {
     uint32_t id; /* in the log; 1, 2, ... */
     uintptr_t module_id;
-    bool collectible; /* COR_PRF_MODULE_COLLECTIBLE: may be unloaded */
-    bool corelib;     /* System.Private.CoreLib */
-    struct clr_metadata
-        *import;       /* one reference, kept until it is unloaded; NULL: none was to be had */
-    char *name, *path; /* assembly's simple name, and its file; UTF-8; path may be "" */
+    bool collectible;            /* COR_PRF_MODULE_COLLECTIBLE: may be unloaded */
+    bool corelib;                /* System.Private.CoreLib */
+    struct clr_metadata *import; /* one reference; NULL: none was to be had, or it was unloaded */
+    char *name, *path;           /* assembly's simple name, and its file; UTF-8; path may be "" */
     char mvid[37]; /* module version id, which every build has its own of, as text; "" not known */
     uint32_t written; /* as of a class */
 };
@@ -73,9 +72,10 @@ struct names_method {
     uint32_t written; /* as of a class */
     struct names_class **arg; /* entries may be NULL, as above */
     bool collectible;
-    bool hidden;   /* of one of the three types of CoreLib that the snapshot hides: never hook it */
-    bool suspends; /* of CoreLib's AsyncHelpers: suspends what awaits, by runtime async */
-    bool hooked;   /* what the mapper answered */
+    bool hidden; /* of one of the three types of CoreLib that the snapshot hides: never hook it */
+    bool unmanaged_callers; /* names_method_unmanaged_callers(), if it may be unloaded */
+    bool suspends;          /* of CoreLib's AsyncHelpers: suspends what awaits, by runtime async */
+    bool hooked;            /* what the mapper answered */
     bool
         continues; /* runtime async: returns a continuation, and where it suspends, without a Leave */
     _Atomic(bool)
@@ -114,7 +114,8 @@ struct names_config {
      */
     bool (*poll)(void *context);
     void *context;
-    unsigned pause_ms; /* between rounds while there is work; 0: 2 */
+    bool types_by_name; /* names_type_find() will be asked: metadata of what is unloaded is kept */
+    unsigned pause_ms;  /* between rounds while there is work; 0: 2 */
 };
 
 int names_new(const struct names_config *config, struct names **out); /* 0 or -ENOMEM */
@@ -189,6 +190,10 @@ struct names_module *names_type_find(struct names *names, const struct names_mod
 /*
  * names_module_unloaded - a module went, from ModuleUnloadFinished: its id may be used again, and ids of an older
  * epoch that can be unloaded are checked again before they are believed. Per-thread caches compare names_epoch().
+ *
+ * Its metadata is given back here, for it is by far the most that an unloaded module leaves, and no thread of ours need get
+ * to run for it. Nobody reads it any more: what can be unloaded is described and named, its code is mapped by threads that
+ * keep it alive meanwhile (they compile it, run it or make its objects), and other threads read it as holders only.
  */
 void names_module_unloaded(struct names *names, uintptr_t module_id);
 uint32_t names_epoch(const struct names *names);
@@ -207,6 +212,12 @@ bool names_method_retired(const struct names_method *method);
 bool names_class_retired(const struct names_class *class);
 bool names_held(struct names *names);
 void names_release(struct names *names);
+
+/*
+ * names_release_metadata - gives back the metadata of what was unloaded while somebody held. All other goes as it is
+ * unloaded. Threads: the resolver.
+ */
+void names_release_metadata(struct names *names);
 
 /* What names_release() has given back so far. Threads: any. */
 struct names_given {
@@ -231,7 +242,7 @@ const struct names_module *names_module_at(const struct names *names, uint32_t n
 const struct names_method *names_method_at(const struct names *names, uint32_t number,
                                            bool *listed);
 
-/* Is it for unmanaged callers only (the attribute of that name)? Asks the module's metadata. Threads: any. */
+/* Is it for unmanaged callers only (the attribute of that name)? Asks metadata of what stays. Threads: any. */
 bool names_method_unmanaged_callers(const struct names_method *method);
 
 /* Is it a method of runtime async (miAsync)? Asks the module's metadata. Threads: any. */

@@ -231,7 +231,7 @@ bool names_site_unoptimised(struct names *names, struct names_method *method, ui
     uint32_t offset;
 
     if (!tiers->tiered || !tiers->precompiled || !ip || il < 0 || !method || !method->module ||
-        !made || method->collectible ||
+        !made || method->collectible || made->collectible || /* what may be gone is not asked */
         load_relaxed(&names->resolver) != (uintptr_t)pthread_self() ||
         !(what = spared(names, method, il, made)))
         return false;

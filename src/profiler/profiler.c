@@ -521,6 +521,7 @@ static int wire(struct profiler *p, char *why)
                                  .info_version = p->info_version,
                                  .poll = resolver_poll,
                                  .context = p,
+                                 .types_by_name = p->values || p->options.exact_generics,
                                  .pause_ms = p->options.log == OPTIONS_LOG_SITES ? SITES_MS : 0};
     struct tree_config tree = {p->options.max_nodes, call_created, p, unloads};
     struct tree_sites_config allocs = {MAX_SITES, alloc_created, p};

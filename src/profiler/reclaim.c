@@ -67,7 +67,10 @@ void reclaim_poll(struct profiler *p)
     struct reclaim *r = &p->reclaim;
     uint64_t now = clock_ns();
 
-    if (now < r->next_ns || p->values || p->options.exact_generics) /* values: their own records */
+    if (p->values || p->options.exact_generics) /* values: their own records */
+        return;
+    names_release_metadata(p->names);
+    if (now < r->next_ns)
         return;
     if (r->state == RECLAIM_NOTHING && names_retire(p->names))
         r->state = RECLAIM_RETIRED;

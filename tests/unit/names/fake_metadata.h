@@ -41,6 +41,7 @@ struct fake_metadata {
     const struct fake_reference *references;
     const struct fake_parameter *parameters; /* tokens 0x2A000001 and on, in this order */
     const struct fake_blob *blobs;           /* each list ends with a zero token or owner */
+    uint32_t unmanaged_callers;              /* the method that has this attribute; 0: none */
     _Atomic(uint32_t) references_held;
 };
 
@@ -93,6 +94,15 @@ static hresult fake_find_type(struct clr_metadata *self, const clr_wchar *name, 
         }
     }
     return CLDB_E_RECORD_NOTFOUND;
+}
+
+static hresult fake_attribute(struct clr_metadata *self, uint32_t token, const clr_wchar *name,
+                              const void **value, uint32_t *size)
+{
+    (void)name;
+    *value = NULL;
+    *size = 0;
+    return token == fake_of(self)->unmanaged_callers ? S_OK : S_FALSE;
 }
 
 /* {03020100-0504-0706-0809-0A0B0C0D0E0F} */
@@ -244,6 +254,7 @@ static const struct clr_metadata_vtbl fake_metadata_vtbl = {
     .query_interface = fake_query,
     .add_ref = fake_add_ref,
     .release = fake_release,
+    .get_custom_attribute_by_name = fake_attribute,
     .close_enum = fake_close,
     .get_scope_props = fake_scope_props,
     .find_type_def_by_name = fake_find_type,

@@ -108,8 +108,10 @@ static struct fake_metadata core = {.base = {&fake_metadata_vtbl},
                                     .blobs = core_blobs};
 static struct fake_metadata app = {
     .base = {&fake_metadata_vtbl}, .types = app_types, .blobs = app_blobs};
-static struct fake_metadata plugin = {
-    .base = {&fake_metadata_vtbl}, .types = plugin_types, .blobs = plugin_blobs};
+static struct fake_metadata plugin = {.base = {&fake_metadata_vtbl},
+                                      .types = plugin_types,
+                                      .blobs = plugin_blobs,
+                                      .unmanaged_callers = 0x06000001};
 
 static struct fake_module modules[] = {
     {CORELIB, u"/dotnet/System.Private.CoreLib.dll", u"System.Private.CoreLib", 1, &core},
@@ -364,6 +366,55 @@ static void an_id_used_again_after_unloading_gets_a_new_record(void **state)
     assert_ptr_equal(class_of(STRING), class_of(STRING));
 }
 
+static void metadata_is_given_back_as_its_module_is_unloaded(void **state)
+{
+    struct names_method *run = method_of(PLUG_RUN), *next;
+
+    (void)state;
+    assert_int_equal(load_relaxed(&plugin.references_held), 1);
+    names_module_unloaded(names, PLUGIN);
+    assert_int_equal(load_relaxed(&plugin.references_held), 0);
+    assert_null(run->module->import);
+    next = method_of(PLUG_RUN); /* the same file loaded again, at the same address */
+    assert_string_equal(names_method_text(run), "Plug.In.Run()");
+    assert_true(names_method_unmanaged_callers(run)); /* known, for nobody can be asked */
+
+    assert_true(names_retire(names));
+    names_release(names);
+    names_release_metadata(names);
+    assert_int_equal(load_relaxed(&plugin.references_held), 1);
+    assert_non_null(next->module->import);
+}
+
+static void metadata_that_somebody_may_read_is_given_back_later(void **state)
+{
+    struct names_method *run = method_of(PLUG_RUN), *next;
+
+    (void)state;
+    names_hold(names);
+    names_module_unloaded(names, PLUGIN);
+    names_release_metadata(names);
+    assert_int_equal(load_relaxed(&plugin.references_held), 1);
+    assert_non_null(run->module->import);
+    next = method_of(PLUG_RUN);
+    names_unhold(names);
+    names_release_metadata(names);
+    assert_int_equal(load_relaxed(&plugin.references_held), 1); /* that of the next */
+    assert_null(run->module->import);
+    assert_non_null(next->module->import);
+}
+
+static void metadata_in_which_types_are_looked_for_stays(void **state)
+{
+    struct names_module *module = method_of(PLUG_RUN)->module;
+
+    (void)state;
+    names->config.types_by_name = true;
+    names_module_unloaded(names, PLUGIN);
+    names_release_metadata(names);
+    assert_non_null(module->import);
+}
+
 static void an_unload_elsewhere_keeps_the_record(void **state)
 {
     struct names_class *list = class_of(LIST_OF_PLUG);
@@ -605,6 +656,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_the_runtime_does_not_know_is_counted, setup, teardown),
         cmocka_unit_test_setup_teardown(what_can_be_unloaded_is_named_at_once, setup, teardown),
         cmocka_unit_test_setup_teardown(an_id_used_again_after_unloading_gets_a_new_record, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(metadata_is_given_back_as_its_module_is_unloaded, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(metadata_that_somebody_may_read_is_given_back_later, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(metadata_in_which_types_are_looked_for_stays, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(an_unload_elsewhere_keeps_the_record, setup, teardown),
         cmocka_unit_test_setup_teardown(a_function_id_that_means_another_method_gets_a_new_record,
