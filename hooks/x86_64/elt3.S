@@ -11,7 +11,7 @@
 
         .text
 
-/* The new frame, its method as the hook got it; `slow`: no stack yet, or one that is full, pending, or has dead frames on top. */
+/* The new frame, its method as the hook got it. slow: without a stack; it is full, or pending; dead frames are on top. */
         .macro PUSH_FRAME slow
         movq    stack_self@gottpoff(%rip), %rax
         movq    %fs:(%rax), %rax                  /* this thread's stack; never NULL */
