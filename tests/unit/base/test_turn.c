@@ -60,7 +60,7 @@ static void one_under_way_is_waited_for(void **state)
     assert_int_equal(pthread_create(&thread, NULL, work, NULL), 0);
     while (!load_acquire(&at_work))
         usleep(100);
-    assert_true(turn_stop(&turn, 5000 * NS_PER_MS));
+    assert_true(turn_stop(&turn, UINT64_C(120000) * NS_PER_MS));
     assert_true(load_acquire(&done));
     assert_false(turn_begin(&turn));
     pthread_join(thread, NULL);

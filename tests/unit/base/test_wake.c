@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#define LONG_NS UINT64_C(20000000000) /* nobody waits that long unless a wake-up is lost */
+#define LONG_NS UINT64_C(120000000000) /* nobody waits that long unless a wake-up is lost */
 #define ROUNDS  20000u
 
 /* Returns whether the sleep was ended by somebody. */

@@ -74,7 +74,7 @@ static void a_waiting_thread_is_walked_to_its_caller(void **state)
     assert_int_equal(pthread_create(&thread, NULL, wait_main, NULL), 0);
     while (!load_acquire(&waiter))
         usleep(100);
-    for (unsigned i = 0; i < 1000 && result == NATIVE_RUNS; i++) { /* until it waits */
+    for (unsigned i = 0; i < 100000 && result == NATIVE_RUNS; i++) { /* until it waits */
         result = native_first(native, load_acquire(&waiter), in_wait_main, NULL, &found);
         usleep(1000);
     }

@@ -34,17 +34,37 @@ static void allocate_many(unsigned count)
     }
 }
 
+static size_t allocs_in_file(void)
+{
+    bool cut;
+    json_t *lines = w->options.compress ? lines_unpack(w->path, &cut) : lines_read(w->path, &cut);
+    size_t found = count_of(lines, "alloc");
+
+    json_decref(lines);
+    return found;
+}
+
 /* All that was recorded so far is in the file. */
-static void settle(uint64_t allocs)
+static void settle(size_t allocs)
+{
+    uint64_t until = clock_ns() + PATIENCE_NS;
+
+    while (allocs_in_file() < allocs && clock_ns() < until)
+        usleep(5000);
+    assert_int_equal(allocs_in_file(), allocs);
+}
+
+/* The writer has seen what became of its file. */
+static void wait_until_begun_anew(void)
 {
     uint64_t until = clock_ns() + PATIENCE_NS;
     struct log_counts counts = {0};
 
-    while (counts.written < allocs && clock_ns() < until) {
+    while (counts.parts < 2 && clock_ns() < until) {
+        usleep(5000);
         log_counts(w->log, &counts);
-        usleep(2000);
     }
-    usleep(400000); /* what waits is written after 250 ms */
+    assert_int_equal(counts.parts, 2);
 }
 
 static json_t *read_path(const char *path)
@@ -142,7 +162,7 @@ static void cut_to(long bytes)
     settle(1000);
     assert_int_equal(truncate(w->path, bytes), 0);
     allocate_many(1000);
-    usleep(700000);
+    wait_until_begun_anew();
     allocate_many(1000);
     stop(w);
     lines = read_path(w->path);
@@ -232,7 +252,7 @@ static void a_log_that_is_removed_begins_anew_in_its_place(void **state)
         allocate_many(1000);
         settle(1000);
         assert_int_equal(unlink(w->path), 0);
-        usleep(700000); /* it looks each half second */
+        wait_until_begun_anew();
         allocate_many(1000);
         stop(w);
         lines = read_path(w->path);

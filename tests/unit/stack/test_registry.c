@@ -304,13 +304,20 @@ struct churn {
     _Atomic(uint64_t) threads, fell, too_many, reads, reclaims;
 };
 
+/* For some time, and until everybody has had a turn: which on a busy machine comes late. */
+static bool churn_is_enough(struct churn *churn)
+{
+    return clock_ns() >= churn->until && load_relaxed(&churn->threads) > 0 &&
+           load_relaxed(&churn->reads) > 0 && load_relaxed(&churn->reclaims) > 0;
+}
+
 static void *churn_spawner(void *context)
 {
     struct churn *churn = context;
     struct task *task = memory_zalloc(1, sizeof(*task));
     pthread_t thread;
 
-    for (unsigned i = 0; task && clock_ns() < churn->until; i++) {
+    for (unsigned i = 0; task && !churn_is_enough(churn); i++) {
         task->depth = i % 3 ? 50 : 3 * FIRST_FRAMES; /* grows twice */
         add_relaxed(&churn->promised, 2 * task->depth);
         if (pthread_create(&thread, NULL, quiet_thread, task) || pthread_join(thread, NULL))
