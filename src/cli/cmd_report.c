@@ -254,6 +254,7 @@ out:
 static int report_run(int argc, char **argv, FILE *out)
 {
     struct report_args a = {.print = {.top = 20, .stack.depth = 8}};
+    const char *wrong;
     int option;
 
     if (report_profile_asked(argc, argv))
@@ -276,12 +277,10 @@ static int report_run(int argc, char **argv, FILE *out)
         return cli_usage_error(&cmd_report, "a log is missing");
     if (a.folded && a.print.by != REPORT_BY_SITE)
         return cli_usage_error(&cmd_report, "--format folded is of whole stacks: --by site");
-    if (a.inline_stacks && a.format != READING_JSON)
-        return cli_usage_error(&cmd_report, "--inline-stacks needs --format json");
-    if (a.depth_given && a.format == READING_JSON && !a.inline_stacks)
-        return cli_usage_error(&cmd_report, "--depth with --format json needs --inline-stacks");
-    if (a.format == READING_JSON && !a.depth_given)
-        a.print.stack.depth = 0;
+    wrong = print_stack_choose(&a.print.stack, a.format == READING_JSON, a.inline_stacks,
+                               a.depth_given);
+    if (wrong)
+        return cli_usage_error(&cmd_report, "%s", wrong);
     if (a.format == READING_JSON && !a.top_given)
         a.print.top = 0;
     a.print.filtered = a.filter.thread || a.filter.type || a.filter.method || a.filter.steady;
@@ -353,6 +352,6 @@ const struct cli_command cmd_report = {
         "time by\n"
         "                    method; with --format text or json, --top N, --depth N, --symbols "
         "DIR,\n"
-        "                    --no-lines, --raw, --wide\n" READING_HELP,
+        "                    --inline-stacks, --no-lines, --raw, --wide\n" READING_HELP,
     .main = report_run,
 };

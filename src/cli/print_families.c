@@ -1,6 +1,5 @@
 #include "cli/print_families.h"
 
-#include "cli/print_json.h"
 #include "cli/reading.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
@@ -205,155 +204,185 @@ void print_families_text(const struct print_families *p, FILE *out)
 
 /* JSON. */
 
-static json_t *integer(uint64_t value)
+static void sizes_json(const char *key, const uint64_t sizes[COLLECTION_HEAPS],
+                       struct json_writer *w)
 {
-    return json_integer((json_int_t)value);
-}
-
-static json_t *method_json(const struct print_families *p, const struct families_row *row)
-{
-    struct buffer name = BUFFER_INIT;
-    json_t *json = json_string(method_name(p, &name, row));
-
-    buffer_free(&name);
-    return json;
-}
-
-/* An object with the members of a stack; NULL: no memory. */
-static json_t *stack_json(const struct print_families *p, uint32_t path, int32_t il)
-{
-    struct json_writer w;
-    json_t *json;
-    char *text;
-
-    jw_init(&w, NULL);
-    jw_object(&w, NULL);
-    print_stack_json(&p->stack, path, il, &w);
-    jw_end(&w);
-    text = jw_take(&w);
-    json = text ? json_loads(text, 0, NULL) : NULL;
-    memory_free(text);
-    return json;
-}
-
-static json_t *sizes_json(const uint64_t sizes[COLLECTION_HEAPS])
-{
-    json_t *array = json_array();
-
+    jw_array(w, key);
     for (int i = 0; i < COLLECTION_HEAPS; i++)
-        json_array_append_new(array, integer(sizes[i]));
-    return array;
+        jw_unsigned(w, NULL, sizes[i]);
+    jw_end(w);
 }
 
-static json_t *throw_json(const struct print_families *p, const struct families_row *row)
+static void throw_json(const struct print_families *p, const struct families_row *row,
+                       struct json_writer *w)
 {
-    json_t *json = stack_json(p, row->b, REPORT_NO_IL);
-
-    json_object_update_new(
-        json, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "exception",
-                        report_class(&p->report->defs, row->a)->name, "thrown", integer(row->count),
-                        "caught", integer(row->more[0]), "native", integer(row->more[1]),
-                        "swallowed", integer(row->more[2]), "superseded", integer(row->more[3])));
-    return json;
+    jw_text(w, "exception", report_class(&p->report->defs, row->a)->name);
+    jw_unsigned(w, "thrown", row->count);
+    jw_unsigned(w, "caught", row->more[0]);
+    jw_unsigned(w, "native", row->more[1]);
+    jw_unsigned(w, "swallowed", row->more[2]);
+    jw_unsigned(w, "superseded", row->more[3]);
+    print_stack_json(&p->stack, row->b, REPORT_NO_IL, w);
 }
 
-static json_t *catch_json(const struct print_families *p, const struct families_row *row)
+static void catchers_json(const struct print_families *p, struct json_writer *w)
 {
+    const struct families_table *t = &p->report->catchers;
     struct buffer name = BUFFER_INIT;
-    json_t *json =
-        json_pack("{s:s, s:s, s:o, s:o}", "exception", report_class(&p->report->defs, row->a)->name,
-                  "method", print_stack_method(&p->stack, &name, row->b), "caught",
-                  integer(row->count), "ns", integer(row->ns));
 
+    jw_line(w, 1);
+    jw_array(w, "catchers");
+    for (size_t i = 0; i < shown(t, p->top); i++) {
+        const struct families_row *row = &t->rows[i];
+
+        jw_line(w, 2);
+        jw_object(w, NULL);
+        jw_text(w, "exception", report_class(&p->report->defs, row->a)->name);
+        jw_text(w, "method", print_stack_method(&p->stack, &name, row->b));
+        jw_unsigned(w, "caught", row->count);
+        jw_unsigned(w, "ns", row->ns);
+        jw_end(w);
+    }
+    jw_end(w);
     buffer_free(&name);
-    return json;
 }
 
-static json_t *allocators_json(const struct print_families *p, size_t at)
+static void allocators_json(const struct print_families *p, size_t at, struct json_writer *w)
 {
     const struct families_report *f = p->report;
-    json_t *array = json_array();
     size_t count;
     const struct collections_share *share = collections_shares(&f->collections, at, &count);
 
+    jw_array(w, "by");
     for (size_t i = 0; i < count && i < SITES_JSON; i++, share++) {
-        json_t *json = stack_json(p, share->path, share->il);
-
-        json_object_update_new(json, json_pack("{s:s, s:o, s:o}", "type",
-                                               report_class(&f->defs, share->class_number)->name,
-                                               "allocs", integer(share->allocs), "bytes",
-                                               integer(share->bytes)));
-        json_array_append_new(array, json);
+        jw_object(w, NULL);
+        jw_text(w, "type", report_class(&f->defs, share->class_number)->name);
+        jw_unsigned(w, "allocs", share->allocs);
+        jw_unsigned(w, "bytes", share->bytes);
+        print_stack_json(&p->stack, share->path, share->il, w);
+        jw_end(w);
     }
-    return array;
+    jw_end(w);
 }
 
-static json_t *collection_json(const struct print_families *p, size_t at)
+static void collection_json(const struct print_families *p, size_t at, struct json_writer *w)
 {
     const struct collection *c = &p->report->collections.all[at];
-    json_t *generations = json_array();
 
+    jw_unsigned(w, "gc", c->number);
+    jw_unsigned(w, "t", c->t);
+    jw_unsigned(w, "ns", c->ns);
+    jw_text(w, "reason", c->induced ? "induced" : "other");
+    jw_array(w, "generations");
     for (unsigned g = 0; g < COLLECTION_HEAPS; g++)
         if (c->generations >> g & 1)
-            json_array_append_new(generations, integer(g));
-    return json_pack("{s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "gc", integer(c->number),
-                     "t", integer(c->t), "ns", integer(c->ns), "reason",
-                     c->induced ? "induced" : "other", "generations", generations, "before",
-                     sizes_json(c->before), "after", sizes_json(c->after), "bytes",
-                     integer(c->bytes), "allocs", integer(c->allocs), "by", allocators_json(p, at));
+            jw_unsigned(w, NULL, g);
+    jw_end(w);
+    sizes_json("before", c->before, w);
+    sizes_json("after", c->after, w);
+    jw_unsigned(w, "bytes", c->bytes);
+    jw_unsigned(w, "allocs", c->allocs);
+    allocators_json(p, at, w);
 }
 
-static json_t *row_json(const struct print_families *p, const struct families_row *row)
+static void since_json(const struct print_families *p, struct json_writer *w)
+{
+    const struct collections *c = &p->report->collections;
+
+    jw_line(w, 1);
+    jw_object(w, "since");
+    jw_unsigned(w, "bytes", c->bytes_after);
+    jw_unsigned(w, "allocs", c->allocs_after);
+    allocators_json(p, c->count, w);
+    jw_end(w);
+}
+
+static void method_json(const struct print_families *p, const struct families_row *row,
+                        struct json_writer *w)
+{
+    struct buffer name = BUFFER_INIT;
+
+    jw_text(w, "method", method_name(p, &name, row));
+    buffer_free(&name);
+}
+
+static void row_json(const struct print_families *p, const struct families_row *row,
+                     struct json_writer *w)
 {
     switch (p->report->topic) {
     case FAMILIES_EXCEPTIONS:
-        return throw_json(p, row);
+        throw_json(p, row, w);
+        break;
     case FAMILIES_JIT:
-        return json_pack("{s:o, s:b, s:o, s:o, s:o, s:o, s:o}", "method", method_json(p, row),
-                         "dynamic", row->name != NULL, "compiled", integer(row->count), "again",
-                         integer(row->more[1] + row->more[2]), "failed", integer(row->more[3]),
-                         "ns", integer(row->ns), "longest_ns", integer(row->max));
+        method_json(p, row, w);
+        jw_bool(w, "dynamic", row->name != NULL);
+        jw_unsigned(w, "compiled", row->count);
+        jw_unsigned(w, "again", row->more[1] + row->more[2]);
+        jw_unsigned(w, "failed", row->more[3]);
+        jw_unsigned(w, "ns", row->ns);
+        jw_unsigned(w, "longest_ns", row->max);
+        break;
     case FAMILIES_SUSPENSIONS:
-        return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "reason", row->name, "count",
-                         integer(row->count), "ns", integer(row->ns), "longest_ns",
-                         integer(row->max), "stop_ns", integer(row->more[0]), "aborted",
-                         integer(row->more[1]));
+        jw_text(w, "reason", row->name);
+        jw_unsigned(w, "count", row->count);
+        jw_unsigned(w, "ns", row->ns);
+        jw_unsigned(w, "longest_ns", row->max);
+        jw_unsigned(w, "stop_ns", row->more[0]);
+        jw_unsigned(w, "aborted", row->more[1]);
+        break;
     default:
-        return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "method", method_json(p, row), "calls",
-                         integer(row->count), "total_ns", integer(row->ns), "self_ns",
-                         integer(row->more[0]), "longest_ns", integer(row->max), "unwound",
-                         integer(row->more[1]));
+        method_json(p, row, w);
+        jw_unsigned(w, "calls", row->count);
+        jw_unsigned(w, "total_ns", row->ns);
+        jw_unsigned(w, "self_ns", row->more[0]);
+        jw_unsigned(w, "longest_ns", row->max);
+        jw_unsigned(w, "unwound", row->more[1]);
     }
 }
 
-int print_families_json(const struct print_families *p, FILE *out)
+static void rows_json(const struct print_families *p, struct json_writer *w)
 {
     const struct families_report *f = p->report;
     bool gc = f->topic == FAMILIES_GC;
     size_t count = gc ? f->collections.count : shown(&f->table, p->top);
-    json_t *rows = json_array(), *o;
-    int failed;
 
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(rows, gc ? collection_json(p, i) : row_json(p, &f->table.rows[i]));
-    o = json_pack("{s:o, s:o}", "rows", rows, "log", reading_log_json(&f->log, p->problems));
-    if (f->topic == FAMILIES_EXCEPTIONS) {
-        json_t *catchers = json_array();
-
-        for (size_t i = 0; i < shown(&f->catchers, p->top); i++)
-            json_array_append_new(catchers, catch_json(p, &f->catchers.rows[i]));
-        json_object_set_new(o, "catchers", catchers);
+    jw_line(w, 1);
+    jw_array(w, "rows");
+    for (size_t i = 0; i < count; i++) {
+        jw_line(w, 2);
+        jw_object(w, NULL);
+        if (gc)
+            collection_json(p, i, w);
+        else
+            row_json(p, &f->table.rows[i], w);
+        jw_end(w);
     }
-    if (gc)
-        json_object_set_new(o, "since",
-                            json_pack("{s:o, s:o, s:o}", "bytes",
-                                      integer(f->collections.bytes_after), "allocs",
-                                      integer(f->collections.allocs_after), "by",
-                                      allocators_json(p, f->collections.count)));
+    jw_end(w);
+}
+
+int print_families_json(const struct print_families *p, FILE *out)
+{
+    static const char *const topics[] = {
+        [FAMILIES_EXCEPTIONS] = "exceptions",   [FAMILIES_GC] = "gc",       [FAMILIES_JIT] = "jit",
+        [FAMILIES_SUSPENSIONS] = "suspensions", [FAMILIES_CALLS] = "calls",
+    };
+    const struct families_report *f = p->report;
+    struct json_writer w;
+
+    jw_init(&w, out);
+    jw_object(&w, NULL);
+    print_stack_schema_json(&p->stack, &w);
+    jw_text(&w, "topic", topics[f->topic]);
+    reading_log_write(&f->log, p->problems, "log", &w);
+    rows_json(p, &w);
+    if (f->topic == FAMILIES_EXCEPTIONS)
+        catchers_json(p, &w);
+    if (f->topic == FAMILIES_GC)
+        since_json(p, &w);
     if (f->topic == FAMILIES_CALLS)
-        json_object_set_new(o, "missing", integer(f->missing));
-    failed = !o || print_json_value(o, out, JSON_COMPACT);
-    fputc('\n', out);
-    json_decref(o);
-    return failed;
+        jw_unsigned(&w, "missing", f->missing);
+    if (f->topic == FAMILIES_EXCEPTIONS || f->topic == FAMILIES_GC)
+        print_stack_tables_json(&p->stack, &w);
+    jw_end(&w);
+    return jw_finish(&w);
 }

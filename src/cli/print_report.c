@@ -428,7 +428,7 @@ int print_report_json(const struct print_report *p, FILE *out)
 
     jw_init(&w, out);
     jw_object(&w, NULL);
-    jw_unsigned(&w, "schema", p->stack.tables ? 2 : 1);
+    print_stack_schema_json(&p->stack, &w);
     jw_text(&w, "by", print_report_by(p->by));
     json_total(p, &w);
     if (p->from)
@@ -446,7 +446,7 @@ int print_report_json(const struct print_report *p, FILE *out)
         json_row(p, &row, &w);
     }
     jw_end(&w);
-    if (p->stack.tables && p->by == REPORT_BY_SITE)
+    if (p->by == REPORT_BY_SITE)
         print_stack_tables_json(&p->stack, &w);
     jw_end(&w);
     return jw_finish(&w);

@@ -11,6 +11,18 @@
 
 #define ASYNC_CALLERS 32
 
+const char *print_stack_choose(struct print_stack *p, bool json, bool inline_stacks,
+                               bool depth_given)
+{
+    if (inline_stacks && !json)
+        return "--inline-stacks needs --format json";
+    if (depth_given && json && !inline_stacks)
+        return "--depth with --format json needs --inline-stacks";
+    if (json && !depth_given)
+        p->depth = 0;
+    return NULL;
+}
+
 const char *print_stack_method(const struct print_stack *p, struct buffer *b, uint32_t method)
 {
     const char *name = report_method(p->defs, method)->name;
@@ -344,8 +356,15 @@ static void json_frame(const struct print_stack *p, const struct report_frame *f
     jw_end(w);
 }
 
+void print_stack_schema_json(const struct print_stack *p, struct json_writer *w)
+{
+    jw_unsigned(w, "schema", p->tables ? 2 : 1);
+}
+
 void print_stack_tables_json(const struct print_stack *p, struct json_writer *w)
 {
+    if (!p->tables)
+        return;
     jw_line(w, 1);
     jw_array(w, "frames");
     for (size_t i = 0; i < report_stacks_frame_count(p->tables); i++) {

@@ -26,6 +26,13 @@ struct print_stack {
     bool urls;                    /* addresses by Source Link */
 };
 
+/*
+ * print_stack_choose - how many frames are shown, by the options of a command. Returns: NULL, or what does not go
+ * together.
+ */
+const char *print_stack_choose(struct print_stack *p, bool json, bool inline_stacks,
+                               bool depth_given);
+
 /* path: number in defs; il: in its youngest frame, or REPORT_NO_IL. Each frame is a line that begins with `indent`. */
 void print_stack_text(const struct print_stack *p, uint32_t path, int32_t il, const char *indent,
                       FILE *out);
@@ -34,11 +41,13 @@ void print_stack_text(const struct print_stack *p, uint32_t path, int32_t il, co
  * The same as members of a JSON object that is open in w: stack, where known started_by, and one_of_callers where the
  * path ends because several may have called. In tables: their numbers. Else arrays, with stack_il and where known
  * stack_lines beside stack, and depth where that is cut.
- * print_stack_tables_json: the tables, once all stacks are in: members frames and stacks.
+ * print_stack_tables_json: the tables, once all stacks are in: members frames and stacks; nothing without tables.
+ * print_stack_schema_json: before all, which of both it is.
  */
 void print_stack_json(const struct print_stack *p, uint32_t path, int32_t il,
                       struct json_writer *w);
 void print_stack_tables_json(const struct print_stack *p, struct json_writer *w);
+void print_stack_schema_json(const struct print_stack *p, struct json_writer *w);
 
 /* As members method, module, and, if known, file, line, url and il of a JSON object that is open in w. */
 void print_stack_method_json(const struct print_stack *p, uint32_t method, int32_t il,

@@ -22,6 +22,7 @@ enum {
     OPT_WIDE,
     OPT_JOBS,
     OPT_QUIET,
+    OPT_INLINE_STACKS,
 };
 
 static const struct option options[] = {
@@ -39,13 +40,14 @@ static const struct option options[] = {
     {"wide", no_argument, NULL, OPT_WIDE},
     {"jobs", required_argument, NULL, OPT_JOBS},
     {"quiet", no_argument, NULL, OPT_QUIET},
+    {"inline-stacks", no_argument, NULL, OPT_INLINE_STACKS},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
 
 struct families_args {
     int topic; /* enum families_topic; -1: none yet */
-    bool several, top_given, depth_given, no_lines;
+    bool several, top_given, depth_given, inline_stacks, no_lines;
     enum reading_format format;
     struct print_families print;
     struct reading_symbols symbols;
@@ -85,6 +87,9 @@ static bool take(struct families_args *a, int option, const char *value)
         return true;
     case OPT_JOBS:
         return reading_jobs(value, &a->reading);
+    case OPT_INLINE_STACKS:
+        a->inline_stacks = true;
+        return true;
     case OPT_QUIET:
         a->reading.quiet = true;
         return true;
@@ -98,10 +103,13 @@ static bool take(struct families_args *a, int option, const char *value)
 static int print(const struct cli_command *command, struct families_args *a,
                  const struct families_report *f, FILE *out)
 {
+    struct report_stacks tables;
     int err = 0;
 
+    report_stacks_init(&tables, &f->defs);
     a->print.report = f;
     a->print.stack.defs = &f->defs;
+    a->print.stack.tables = a->inline_stacks ? NULL : &tables;
     if (!a->no_lines)
         err = source_lines_new(command, &f->defs, a->symbols.dirs, a->symbols.count, f->log.header,
                                &a->print.stack.lines);
@@ -111,6 +119,7 @@ static int print(const struct cli_command *command, struct families_args *a,
         err = -ENOMEM;
     source_lines_missing(a->print.stack.lines);
     source_lines_free(a->print.stack.lines);
+    report_stacks_fini(&tables);
     if (err)
         cli_complain(command, "%s", strerror(-err));
     return err ? CLI_IO : CLI_OK;
@@ -147,6 +156,7 @@ static int report(const struct cli_command *command, struct families_args *a, co
 int report_families_run(const struct cli_command *command, int argc, char **argv, FILE *out)
 {
     struct families_args a = {.topic = -1, .print = {.top = 20, .stack.depth = 8}};
+    const char *wrong;
     int option, index = 0;
 
     optind = 0;
@@ -169,9 +179,11 @@ int report_families_run(const struct cli_command *command, int argc, char **argv
                                optind == argc ? "a log is missing" : "one log at a time with this");
     if (a.format == READING_JSON && !a.top_given)
         a.print.top = 0;
-    if (!a.depth_given && a.format == READING_JSON)
-        a.print.stack.depth = 0;
-    else if (!a.depth_given && a.topic == FAMILIES_GC)
+    if (!a.depth_given && a.topic == FAMILIES_GC)
         a.print.stack.depth = GC_DEPTH;
+    wrong = print_stack_choose(&a.print.stack, a.format == READING_JSON, a.inline_stacks,
+                               a.depth_given);
+    if (wrong)
+        return cli_usage_error(command, "%s", wrong);
     return report(command, &a, argv[optind], out);
 }

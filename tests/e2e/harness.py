@@ -434,9 +434,8 @@ def tool_json(*arguments):
 
 def whole_stacks(report):
     """The same report with the names of each row's stack, the innermost first, in the place of its number in the tables."""
-    for row in report['rows']:
-        if 'stack' not in row:
-            continue
+    shares = [share for group in report['rows'] + [report.get('since', {})] for share in group.get('by', [])]
+    for row in [row for row in report['rows'] + shares if 'stack' in row]:
         number, row['stack'] = row['stack'], []
         while number is not None:
             stack = report['stacks'][number]

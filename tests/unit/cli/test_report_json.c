@@ -19,6 +19,9 @@ static const char *const logs[] = {"small",  "mismatch", "sites", "sampled",
                                    "inline", "damaged",  "marks", "dynamic",
                                    "native", "newer",    "lines", "lines-newer"};
 
+static const char *const events[] = {"tests/fuzz/corpus/readers/kinds.ndjson",
+                                     "tests/fuzz/corpus/readers/events.ndjson"};
+
 /* ---- the schema ---- */
 
 /* Members that are not described may not be there: else nobody would know what they mean. */
@@ -102,6 +105,28 @@ static void every_form_is_as_the_schema_says(void **state)
     }
     expect_valid(schema, printed(REPORT("--from=warm", "--to=one request", fixture("marks"))),
                  "marks");
+    report_schema_free(schema);
+}
+
+static void every_topic_is_as_the_schema_says(void **state)
+{
+    static const char *const topics[] = {"--exceptions", "--gc", "--jit", "--suspensions",
+                                         "--calls"};
+    struct report_schema *schema = schema_new();
+    size_t rows = 0;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(events); i++)
+        for (size_t k = 0; k < COUNT_OF(topics); k++) {
+            json_t *json = printed(REPORT(topics[k], events[i]));
+
+            assert_string_equal(json_string_value(json_object_get(json, "topic")), topics[k] + 2);
+            rows += json_array_size(json_object_get(json, "rows"));
+            expect_valid(schema, json, topics[k]);
+            json = printed(REPORT(topics[k], "--inline-stacks", "--depth=1", events[i]));
+            expect_valid(schema, json, topics[k]);
+        }
+    assert_true(rows > 8);
     report_schema_free(schema);
 }
 
@@ -219,6 +244,37 @@ static void tables_say_what_arrays_say(void **state)
     assert_true(stacks > 50);
 }
 
+static void tables_of_events_say_what_arrays_say(void **state)
+{
+    size_t stacks = 0, i, k;
+    json_t *row, *by;
+
+    (void)state;
+    for (size_t n = 0; n < COUNT_OF(events); n++) {
+        json_t *tables = printed(REPORT("--exceptions", events[n]));
+        json_t *arrays = printed(REPORT("--exceptions", "--inline-stacks", events[n]));
+
+        json_array_foreach(json_object_get(tables, "rows"), i, row)
+            expect_same_stack(tables, row, json_array_get(json_object_get(arrays, "rows"), i));
+        stacks += json_array_size(json_object_get(tables, "stacks"));
+        json_decref(tables);
+        json_decref(arrays);
+        tables = printed(REPORT("--gc", events[n]));
+        arrays = printed(REPORT("--gc", "--inline-stacks", events[n]));
+        json_array_foreach(json_object_get(tables, "rows"), i, row)
+        {
+            const json_t *whole = json_array_get(json_object_get(arrays, "rows"), i);
+
+            json_array_foreach(json_object_get(row, "by"), k, by)
+                expect_same_stack(tables, by, json_array_get(json_object_get(whole, "by"), k));
+        }
+        stacks += json_array_size(json_object_get(tables, "stacks"));
+        json_decref(tables);
+        json_decref(arrays);
+    }
+    assert_true(stacks > 10);
+}
+
 static void arrays_are_cut_where_asked(void **state)
 {
     json_t *report = printed(REPORT("--inline-stacks", "--depth=2", fixture("small"))), *row;
@@ -245,6 +301,8 @@ static void what_does_not_go_together_is_said(void **state)
 {
     (void)state;
     expect_complaint(REPORT("--depth=3", "x"), CLI_USAGE,
+                     "--depth with --format json needs --inline-stacks");
+    expect_complaint(REPORT("--gc", "--depth=3", "x"), CLI_USAGE,
                      "--depth with --format json needs --inline-stacks");
     expect_complaint(RUN(&cmd_report, "report", "--inline-stacks", "x"), CLI_USAGE,
                      "--inline-stacks needs --format json");
@@ -381,9 +439,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_form_is_as_the_schema_says),
+        cmocka_unit_test(every_topic_is_as_the_schema_says),
         cmocka_unit_test(what_is_not_described_does_not_pass),
         cmocka_unit_test(the_schema_has_every_word),
         cmocka_unit_test(tables_say_what_arrays_say),
+        cmocka_unit_test(tables_of_events_say_what_arrays_say),
         cmocka_unit_test(arrays_are_cut_where_asked),
         cmocka_unit_test(what_does_not_go_together_is_said),
         cmocka_unit_test_setup_teardown(who_started_an_async_method_is_a_frame, begin_log,
