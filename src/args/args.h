@@ -89,6 +89,10 @@ int args_parse(const struct args_syntax *syntax, int argc, char **argv, void *in
 /* Was the option given? `name` is one of the rows. */
 bool args_given(const struct args_syntax *syntax, const struct args *args, const char *name);
 
+/* The first option given that is none of `names` and has no value of its own (a flag's); NULL: there is none. */
+const struct args_option *args_beyond(const struct args_syntax *syntax, const struct args *args,
+                                      const char *const *names);
+
 /* The row at `row` or behind it; NULL: there is none. A topic is one, too. */
 const struct args_option *args_row(const struct args_option *row);
 

@@ -272,3 +272,21 @@ bool args_given(const struct args_syntax *syntax, const struct args *args, const
             return args->given & bit_of(syntax, row);
     return false;
 }
+
+static bool is_among(const char *name, const char *const *names)
+{
+    while (*names && strcmp(*names, name) != 0)
+        names++;
+    return *names;
+}
+
+const struct args_option *args_beyond(const struct args_syntax *syntax, const struct args *args,
+                                      const char *const *names)
+{
+    const struct args_option *row;
+
+    for (row = first_row(syntax); row; row = next_row(row))
+        if (args->given & bit_of(syntax, row) && !row->value && !is_among(row->name, names))
+            return row;
+    return NULL;
+}

@@ -5,141 +5,113 @@
 #include "cli/reading.h"
 #include "cli/report_families.h"
 #include "cli/report_profile.h"
+#include "cli/rows.h"
 #include "cli/text.h"
 
 #include <errno.h>
-#include <getopt.h>
+#include <limits.h>
 #include <string.h>
 
-struct report_args {
-    enum reading_format format;
-    struct print_report print;
-    struct report_filter filter;
-    struct reading_options reading;
-    bool folded, top_given, depth_given, inline_stacks, no_lines, physical;
-    const char *links;
-    struct line_rows rows;
-    struct report_stacks tables;
-    struct reading_symbols symbols;
+static const char *const formats[] = {"text", "json", "folded", NULL};
+static const char *const sources[] = {"shadow", "snapshot", NULL};
+
+/* Frames of sites beside collections; elsewhere stacks are as in other reports. */
+#define GC_DEPTH 2
+
+#define TOPIC(which) .kind = ARGS_FLAG, .value = which, ARGS_AT(struct report_args, topic)
+
+static const struct args_option options[] = {
+    {.name = "by",
+     .kind = ARGS_WORD,
+     .group = "What is shown",
+     .argument = "KEY",
+     .words = print_report_keys,
+     .help = "site (call path and type), type, method (the one that allocates), thread, module (of "
+             "that method), line (the innermost with a source line, and type); method tells calls, "
+             "total and self time, too, if the log has calls (record --events alloc,calls)",
+     ARGS_AT(struct report_args, print.by)},
+    {ROW_TOP(struct report_args, print.top)},
+    {ROW_MIN_BYTES(struct report_args, print.min_bytes),
+     .help = "only rows of so many bytes and more"},
+    {ROW_THREAD(struct report_args)},
+    {ROW_TYPE(struct report_args)},
+    {ROW_METHOD(struct report_args)},
+    {.name = "from",
+     .kind = ARGS_TEXT,
+     .argument = "MARK",
+     .help = "only what was allocated since that mark (`shadowtrace ctl PID mark MARK`)",
+     ARGS_AT(struct report_args, print.from)},
+    {.name = "to",
+     .kind = ARGS_TEXT,
+     .argument = "MARK",
+     .help = "and before that one, the first so called behind --from",
+     ARGS_AT(struct report_args, print.to)},
+    {ROW_PHYSICAL(struct report_args),
+     .help = "the machine's stacks. Without it an async method that was resumed is below its "
+             "caller, not below what completed the task it waited for; where the log cannot tell "
+             "the caller the stack ends there: (one of 3 callers), (callers not in the log)"},
+    {.name = "steady",
+     .kind = ARGS_FLAG,
+     .help =
+         "leave out objects that only unoptimised code makes: when the program is not recorded, "
+         "code compiled ahead of time runs in its place",
+     ARGS_AT(struct report_args, filter.steady)},
+    {.name = "format",
+     .kind = ARGS_WORD,
+     .group = "How it is shown",
+     .words = formats,
+     .help = "json: one object, as report_schema.json says; stacks are tables. folded: a line for "
+             "each stack with its type and bytes, for flamegraph.pl and speedscope",
+     ARGS_AT(struct report_args, format)},
+    {.name = "inline-stacks",
+     .kind = ARGS_FLAG,
+     .help = "in JSON each row has its whole stack as arrays, innermost frame first: rows times "
+             "depth in size",
+     ARGS_AT(struct report_args, inline_stacks)},
+    {ROW_DEPTH(struct report_args, print.stack.depth)},
+    {ROW_SYMBOLS(struct report_args)},
+    {ROW_NO_LINES(struct report_args)},
+    {.name = "urls",
+     .kind = ARGS_FLAG,
+     .help = "addresses of lines by Source Link, too; they are shown, not fetched",
+     ARGS_AT(struct report_args, print.stack.urls)},
+    {.name = "links",
+     .kind = ARGS_WORD,
+     .argument = "WHEN",
+     .words = text_links_words,
+     .help = "files as links that terminals open: auto (on a terminal), always, never",
+     ARGS_AT(struct report_args, links)},
+    {.name = "raw",
+     .kind = ARGS_FLAG,
+     .help = "names as in the log: <BarAsync>d__3.MoveNext, not BarAsync",
+     ARGS_AT(struct report_args, print.stack.raw)},
+    {ROW_WIDE(struct report_args, print.stack.wide)},
+    {ROW_JOBS(struct report_args)},
+    {ROW_QUIET(struct report_args)},
+    {.name = "exceptions",
+     .group = "Of a log with other events (record --events, --profile), instead of allocations",
+     .help = "by throw site and by catcher",
+     TOPIC(REPORT_FAMILIES + FAMILIES_EXCEPTIONS)},
+    {.name = "gc",
+     .help = "collections with what was allocated before each, and by which sites",
+     TOPIC(REPORT_FAMILIES + FAMILIES_GC)},
+    {.name = "jit", .help = "compilation by method", TOPIC(REPORT_FAMILIES + FAMILIES_JIT)},
+    {.name = "suspensions",
+     .help = "stops of the runtime by reason",
+     TOPIC(REPORT_FAMILIES + FAMILIES_SUSPENSIONS)},
+    {.name = "calls",
+     .help = "calls, total and self time by method",
+     TOPIC(REPORT_FAMILIES + FAMILIES_CALLS)},
+    {.name = "profile",
+     .help = "sampled stacks: by method, the samples it is on top of, and those it is in",
+     TOPIC(REPORT_PROFILE)},
+    {.name = "source",
+     .kind = ARGS_WORD,
+     .words = sources,
+     .help = "with --profile --format folded: which samples",
+     ARGS_AT(struct report_args, source)},
+    {.name = NULL},
 };
-
-enum {
-    OPT_BY = 256,
-    OPT_FORMAT,
-    OPT_TOP,
-    OPT_DEPTH,
-    OPT_MIN_BYTES,
-    OPT_THREAD,
-    OPT_TYPE,
-    OPT_METHOD,
-    OPT_SYMBOLS,
-    OPT_NO_LINES,
-    OPT_RAW,
-    OPT_LINKS,
-    OPT_URLS,
-    OPT_WIDE,
-    OPT_JOBS,
-    OPT_QUIET,
-    OPT_PHYSICAL,
-    OPT_FROM,
-    OPT_TO,
-    OPT_STEADY,
-    OPT_INLINE_STACKS,
-};
-
-static const struct option options[] = {
-    {"by", required_argument, NULL, OPT_BY},
-    {"format", required_argument, NULL, OPT_FORMAT},
-    {"top", required_argument, NULL, OPT_TOP},
-    {"depth", required_argument, NULL, OPT_DEPTH},
-    {"min-bytes", required_argument, NULL, OPT_MIN_BYTES},
-    {"thread", required_argument, NULL, OPT_THREAD},
-    {"type", required_argument, NULL, OPT_TYPE},
-    {"method", required_argument, NULL, OPT_METHOD},
-    {"symbols", required_argument, NULL, OPT_SYMBOLS},
-    {"no-lines", no_argument, NULL, OPT_NO_LINES},
-    {"raw", no_argument, NULL, OPT_RAW},
-    {"links", required_argument, NULL, OPT_LINKS},
-    {"urls", no_argument, NULL, OPT_URLS},
-    {"wide", no_argument, NULL, OPT_WIDE},
-    {"jobs", required_argument, NULL, OPT_JOBS},
-    {"quiet", no_argument, NULL, OPT_QUIET},
-    {"physical", no_argument, NULL, OPT_PHYSICAL},
-    {"from", required_argument, NULL, OPT_FROM},
-    {"to", required_argument, NULL, OPT_TO},
-    {"steady", no_argument, NULL, OPT_STEADY},
-    {"inline-stacks", no_argument, NULL, OPT_INLINE_STACKS},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
-static bool take(struct report_args *a, int option, const char *value)
-{
-    uint64_t number;
-
-    switch (option) {
-    case OPT_BY:
-        return print_report_by_name(value, &a->print.by);
-    case OPT_FORMAT:
-        a->folded = strcmp(value, "folded") == 0;
-        return a->folded || reading_format(value, &a->format);
-    case OPT_TOP:
-        a->top_given = true;
-        return text_parse(value, UINT64_MAX, &a->print.top);
-    case OPT_INLINE_STACKS:
-        a->inline_stacks = true;
-        return true;
-    case OPT_DEPTH:
-        a->depth_given = true;
-        return text_parse(value, UINT64_MAX, &a->print.stack.depth);
-    case OPT_MIN_BYTES:
-        return text_parse(value, UINT64_MAX, &a->print.min_bytes);
-    case OPT_THREAD:
-        if (!text_parse(value, UINT32_MAX - 1, &number) || number == 0)
-            return false;
-        a->filter.thread = (uint32_t)number;
-        return true;
-    case OPT_TYPE:
-        a->filter.type = value;
-        return true;
-    case OPT_METHOD:
-        a->filter.method = value;
-        return true;
-    case OPT_SYMBOLS:
-        return reading_symbols_add(&a->symbols, value);
-    case OPT_FROM:
-        a->print.from = value;
-        return true;
-    case OPT_TO:
-        a->print.to = value;
-        return true;
-    case OPT_STEADY:
-        a->filter.steady = true;
-        return true;
-    case OPT_JOBS:
-        return reading_jobs(value, &a->reading);
-    case OPT_PHYSICAL:
-        a->physical = true;
-        return true;
-    case OPT_QUIET:
-        a->reading.quiet = true;
-        return true;
-    case OPT_NO_LINES:
-        a->no_lines = true;
-        return true;
-    case OPT_RAW:
-        a->print.stack.raw = true;
-        return true;
-    case OPT_LINKS:
-        return text_links(value, &a->links);
-    case OPT_URLS:
-        a->print.stack.urls = true;
-        return true;
-    default:
-        a->print.stack.wide = true;
-        return true;
-    }
-}
 
 /* The part of a log between the marks asked for. */
 static int cut(struct report_args *a, const char *path, struct report_sites *sites,
@@ -190,8 +162,8 @@ static int look_up(struct report_args *a, struct report_sites *sites)
     const struct report_defs *defs = report_sites_defs(sites);
     int err = a->physical ? 0 : report_sites_logical(sites);
 
-    if (!err && !a->no_lines && !a->folded)
-        err = source_lines_new(&cmd_report, defs, a->symbols.dirs, a->symbols.count,
+    if (!err && !a->no_lines && a->format != READING_FOLDED)
+        err = source_lines_new(&cmd_report, defs, a->symbols.item, a->symbols.count,
                                report_sites_log(sites)->header, &a->print.stack.lines);
     line_rows_init(&a->rows, defs, a->print.stack.lines);
     a->print.rows = &a->rows;
@@ -228,7 +200,7 @@ static int report(struct report_args *a, char **logs, FILE *out)
     a->print.problems = &problems;
     report_stacks_init(&a->tables, a->print.stack.defs);
     a->print.stack.tables = a->inline_stacks ? NULL : &a->tables;
-    if (a->folded) {
+    if (a->format == READING_FOLDED) {
         failed = print_folded(sites, a->print.min_bytes, out);
         print_complete_stderr(&cmd_report, report_sites_log(sites));
     } else if (a->format == READING_TEXT) {
@@ -251,107 +223,78 @@ out:
     return status;
 }
 
-static int report_run(int argc, char **argv, FILE *out)
-{
-    struct report_args a = {.print = {.top = 20, .stack.depth = 8}};
-    const char *wrong;
-    int option;
+/* What goes with an option that changes what is reported on. */
+static const char *const of_families[] = {"format",   "top", "inline-stacks", "depth", "symbols",
+                                          "no-lines", "raw", "wide",          "jobs",  "quiet",
+                                          NULL};
+static const char *const of_profile[] = {"format", "top", "source", "quiet", NULL};
 
-    if (report_profile_asked(argc, argv))
-        return report_profile_run(&cmd_report, argc, argv, out);
-    if (report_families_asked(argc, argv))
-        return report_families_run(&cmd_report, argc, argv, out);
-    optind = 0;
-    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        if (option == '?' || option == ':')
-            return cli_option_error(&cmd_report, argv, option);
-        if (option == 'h') {
-            cli_help(&cmd_report, out);
-            return CLI_OK;
-        }
-        if (!take(&a, option, optarg))
-            return cli_usage_error(&cmd_report, "--%s cannot be \"%.100s\"",
-                                   options[option - OPT_BY].name, optarg);
-    }
-    if (optind == argc)
-        return cli_usage_error(&cmd_report, "a log is missing");
-    if (a.folded && a.print.by != REPORT_BY_SITE)
+static const struct args_option *topic_row(unsigned topic)
+{
+    const struct args_option *row = options;
+
+    while (row->value != topic)
+        row++;
+    return row;
+}
+
+/* Returns: CLI_OK: all that was given has a meaning. */
+static int check_topic(const struct report_args *a, const struct args *args)
+{
+    const struct args_option *row, *topic = topic_row(a->topic);
+
+    row = args_beyond(&cmd_report.syntax, args,
+                      a->topic == REPORT_PROFILE ? of_profile : of_families);
+    if (row)
+        return cli_usage_error(&cmd_report, "--%s does not apply to --%s", row->name, topic->name);
+    if (a->topic != REPORT_PROFILE && a->format == READING_FOLDED)
+        return cli_usage_error(&cmd_report, "--format folded does not apply to --%s", topic->name);
+    if (a->topic != REPORT_PROFILE && args->count > 1)
+        return cli_usage_error(&cmd_report, "--%s takes one log at a time", topic->name);
+    return CLI_OK;
+}
+
+static int check_sites(const struct report_args *a, const struct args *args)
+{
+    if (a->format == READING_FOLDED && a->print.by != REPORT_BY_SITE)
         return cli_usage_error(&cmd_report, "--format folded is of whole stacks: --by site");
-    wrong = print_stack_choose(&a.print.stack, a.format == READING_JSON, a.inline_stacks,
-                               a.depth_given);
+    if (args_given(&cmd_report.syntax, args, "source"))
+        return cli_usage_error(&cmd_report, "--source needs --profile");
+    return CLI_OK;
+}
+
+static int run(void *into, const struct args *args, FILE *out)
+{
+    struct report_args *a = into;
+    bool depth_given = args_given(&cmd_report.syntax, args, "depth");
+    int status = a->topic ? check_topic(a, args) : check_sites(a, args);
+    const char *wrong;
+
+    if (status)
+        return status;
+    if (a->topic == REPORT_FAMILIES + FAMILIES_GC && !depth_given)
+        a->print.stack.depth = GC_DEPTH;
+    wrong = print_stack_choose(&a->print.stack, a->format == READING_JSON, a->inline_stacks,
+                               depth_given);
     if (wrong)
         return cli_usage_error(&cmd_report, "%s", wrong);
-    if (a.format == READING_JSON && !a.top_given)
-        a.print.top = 0;
-    a.print.filtered = a.filter.thread || a.filter.type || a.filter.method || a.filter.steady;
-    return report(&a, argv + optind, out);
+    if (a->format == READING_JSON && !args_given(&cmd_report.syntax, args, "top"))
+        a->print.top = 0;
+    if (a->topic == REPORT_PROFILE)
+        return report_profile_run(&cmd_report, a, args->word, out);
+    if (a->topic)
+        return report_families_run(&cmd_report, a, args->word[0], out);
+    a->print.filtered = a->filter.thread || a->filter.type || a->filter.method || a->filter.steady;
+    return report(a, args->word, out);
 }
 
 const struct cli_command cmd_report = {
     .name = "report",
     .args = "[options] LOG...",
     .help = "who allocates how much: call sites, most bytes first",
-    .options =
-        "LOG is what `shadowtrace record` wrote, plain or compressed, whole or cut; `-` is "
-        "standard input.\n"
-        "Several are added up.\n"
-        "\n"
-        "  --by KEY          site (default: call path and type), type, method (the one that "
-        "allocates),\n"
-        "                    thread, module (of that method), line (the innermost with a source\n"
-        "                    line, and type); method tells calls, total and self time, too, if the "
-        "log has\n"
-        "                    calls (record --events alloc,calls)\n"
-        "  --format FORMAT   text (default), json (one object, as report_schema.json says;\n"
-        "                    stacks are tables), or folded: a line for each stack with its\n"
-        "                    type and bytes, for flamegraph.pl and speedscope\n"
-        "  --inline-stacks   in JSON each row has its whole stack as arrays, innermost frame\n"
-        "                    first: rows times depth in size\n"
-        "  --top N           rows shown; 0 all; default 20, in JSON all\n"
-        "  --depth N         frames shown of each stack; 0 all; default 8, with\n"
-        "                    --inline-stacks all\n"
-        "  --min-bytes N     only rows of N bytes or more (k, M, G: times 1024)\n"
-        "  --thread N        only what the thread with that id in the log allocated\n"
-        "  --type GLOB       only types whose full name matches: * any text, ? one character\n"
-        "  --from MARK       only what was allocated since that mark (`shadowtrace ctl PID mark "
-        "MARK`)\n"
-        "  --to MARK         and before that one, the first so called behind --from\n"
-        "  --method GLOB     only what was allocated in, or below, methods whose full name "
-        "matches\n"
-        "  --physical        the machine's stacks. Without it an async method that was resumed is "
-        "below "
-        "its caller,\n"
-        "                    not below what completed the task it waited for; where the log cannot "
-        "tell the\n"
-        "                    caller the stack ends there: (one of 3 callers), (callers not in the "
-        "log)\n"
-        "  --steady          leave out objects that only unoptimised code makes: when the program "
-        "is "
-        "not\n"
-        "                    recorded, code compiled ahead of time runs in its place\n"
-        "  --symbols DIR     look for PDBs there too, besides the assemblies' own folders; may be "
-        "repeated\n"
-        "  --no-lines        do not look for files and lines\n"
-        "  --urls            addresses of lines by Source Link too; they are shown, not fetched\n"
-        "  --links WHEN      files as links that terminals open: auto (default: on a terminal),\n"
-        "                    always, never\n"
-        "  --raw             names as in the log: <BarAsync>d__3.MoveNext, not BarAsync\n"
-        "  --wide            names in full, lines as long as they get\n"
-        "  --profile         sampled stacks (record --profile) instead: by method, the samples it "
-        "is "
-        "on top of,\n"
-        "                    and those it is in; --format text, json, or folded; --top N; with "
-        "folded\n"
-        "                    --source shadow (default) or snapshot\n"
-        "  --exceptions, --gc, --jit, --suspensions, --calls\n"
-        "                    of a log with such events (record --events) instead: exceptions by "
-        "throw site and by\n"
-        "                    catcher; collections with what was allocated before each, and by "
-        "which\n"
-        "                    sites; compilation by method; stops by reason; calls, total and self "
-        "time by\n"
-        "                    method; with --format text or json, --top N, --depth N, --symbols "
-        "DIR,\n"
-        "                    --inline-stacks, --no-lines, --raw, --wide\n" READING_HELP,
-    .main = report_run,
+    .about = "LOG is what `shadowtrace record` wrote, plain or compressed, whole or cut; `-` is "
+             "standard input. Several are added up.",
+    .syntax = {options, 1, UINT_MAX, "a log: LOG", false},
+    .size = sizeof(struct report_args),
+    .run = run,
 };

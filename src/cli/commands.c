@@ -7,7 +7,6 @@
 #include "options/options_fields.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -76,20 +75,6 @@ int cli_usage_error(const struct cli_command *command, const char *format, ...)
     return CLI_USAGE;
 }
 
-int cli_option_error(const struct cli_command *command, char **argv, int result)
-{
-    const char *word = optind > 0 ? argv[optind - 1] : "";
-
-    if (result == ':')
-        return cli_usage_error(command, "option %s needs a value", word);
-    if (optopt && word[0] == '-' && word[1] == '-') /* getopt knows the option: a value was given */
-        return cli_usage_error(command, "option %.*s takes no value", (int)strcspn(word, "="),
-                               word);
-    if (optopt && !(word[0] == '-' && word[1] == '-'))
-        return cli_usage_error(command, "unknown option -%c", optopt);
-    return cli_usage_error(command, "unknown or ambiguous option %s", word);
-}
-
 void cli_help(const struct cli_command *command, FILE *out)
 {
     size_t width = terminal_help_width(out);
@@ -97,10 +82,6 @@ void cli_help(const struct cli_command *command, FILE *out)
     fprintf(out, "Usage: shadowtrace %s%s%s\n\n", command->name, *command->args ? " " : "",
             command->args);
     args_print_text(out, command->help, width);
-    if (command->options)
-        fprintf(out, "\n%s", command->options);
-    if (!command->run)
-        return;
     putc('\n', out);
     if (command->about) {
         args_print_text(out, command->about, width);
@@ -132,8 +113,6 @@ int cli_run(const struct cli_command *command, int argc, char **argv, FILE *out)
     void *into;
     int status;
 
-    if (command->main)
-        return command->main(argc, argv, out);
     into = memory_zalloc(1, command->size + 1);
     status = cli_parse(command, argc, argv, into, &args);
     if (status == CLI_OK && args.help)

@@ -23,18 +23,15 @@ enum cli_status {
 
 struct cli_command {
     const char *name;
-    const char *args;    /* after the name in the usage line */
-    const char *help;    /* what it does, one line */
-    const char *options; /* the rest of its help page, each line with its newline; or NULL */
+    const char *args; /* after the name in the usage line */
+    const char *help; /* what it does, one line */
     const char *about,
         *notes; /* paragraphs of the help page before and after the options, or NULL */
     struct args_syntax syntax; /* what it takes */
     size_t size;               /* of the struct that its options are read into; zeroed before */
-    /* `into` is that struct. Returns the exit status. NULL: main is called instead. */
+    /* `into` is that struct. Returns the exit status. */
     int (*run)(void *into, const struct args *args, FILE *out);
     void (*free)(void *into); /* what reading options has allocated; NULL nothing */
-    /* argv[0] is the command's name, argv[argc] NULL, getopt's state fresh. Returns the exit status. */
-    int (*main)(int argc, char **argv, FILE *out);
 };
 
 extern const struct cli_command cmd_record, cmd_report, cmd_annotate, cmd_replay, cmd_compare,
@@ -60,12 +57,9 @@ void cli_complain(const struct cli_command *command, const char *format, ...)
 
 /*
  * cli_usage_error - the same for a wrong argument, naming the help page. Returns CLI_USAGE.
- * cli_option_error - for getopt_long's '?' and ':' (with opterr 0 and ':' first in the short
- * options): words what is wrong with the option just read. Returns CLI_USAGE.
  */
 int cli_usage_error(const struct cli_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-int cli_option_error(const struct cli_command *command, char **argv, int result);
 
 /* cli_unknown_command - the same for a command that does not exist; `by`: who was told its name, NULL: main. */
 int cli_unknown_command(const struct cli_command *by, const char *name);

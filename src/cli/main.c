@@ -1,7 +1,6 @@
 #include "cli/commands.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <string.h>
@@ -32,7 +31,6 @@ int main(int argc, char **argv)
     const struct cli_command *command = &cmd_help;
     const char *name = argc > 1 ? argv[1] : NULL;
 
-    opterr = 0; /* every command words its own errors */
     if (!name)
         return cli_usage_error(NULL, "expected a command");
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {

@@ -14,18 +14,6 @@ const char *print_report_by(enum report_by by)
     return (size_t)by < COUNT_OF(print_report_keys) ? print_report_keys[by] : NULL;
 }
 
-bool print_report_by_name(const char *name, enum report_by *out)
-{
-    const char *known;
-
-    for (int by = 0; (known = print_report_by((enum report_by)by)); by++)
-        if (strcmp(known, name) == 0) {
-            *out = (enum report_by)by;
-            return true;
-        }
-    return false;
-}
-
 /* Text. */
 
 static const char *const titles[] = {"call site", "type",   "allocating method",

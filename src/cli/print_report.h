@@ -39,6 +39,5 @@ void print_report_what_json(const struct print_report *p, const struct report_ro
 /* The name of `by` on the command line; NULL past the last. */
 extern const char *const print_report_keys[];
 const char *print_report_by(enum report_by by);
-bool print_report_by_name(const char *name, enum report_by *out); /* false: there is none */
 
 #endif

@@ -18,27 +18,6 @@
 
 const char *const rows_formats[] = {"text", "json", NULL};
 
-bool reading_format(const char *word, enum reading_format *out)
-{
-    if (strcmp(word, "text") == 0)
-        *out = READING_TEXT;
-    else if (strcmp(word, "json") == 0)
-        *out = READING_JSON;
-    else
-        return false;
-    return true;
-}
-
-bool reading_jobs(const char *word, struct reading_options *out)
-{
-    uint64_t jobs;
-
-    if (!text_parse(word, 64, &jobs) || jobs == 0)
-        return false;
-    out->jobs = (unsigned)jobs;
-    return true;
-}
-
 unsigned reading_threads(const struct reading_options *options)
 {
     cpu_set_t mine;
@@ -48,14 +27,6 @@ unsigned reading_threads(const struct reading_options *options)
         return options->jobs;
     count = sched_getaffinity(0, sizeof(mine), &mine) ? 1 : CPU_COUNT(&mine);
     return count > 8 ? 8 : (unsigned)count;
-}
-
-bool reading_symbols_add(struct reading_symbols *s, const char *dir)
-{
-    if (s->count == COUNT_OF(s->dirs))
-        return false;
-    s->dirs[s->count++] = dir;
-    return true;
 }
 
 void reading_progress_init(struct reading_progress *p, const struct reading_options *options)

@@ -12,10 +12,7 @@
 
 #include <jansson.h>
 
-enum reading_format { READING_TEXT, READING_JSON };
-
-/* reading_format - the value of --format. Returns: whether it is one. */
-bool reading_format(const char *word, enum reading_format *out);
+enum reading_format { READING_TEXT, READING_JSON, READING_FOLDED };
 
 /* How a log is read; both may be given on the command line. */
 struct reading_options {
@@ -23,21 +20,7 @@ struct reading_options {
     bool quiet;    /* no progress bar */
 };
 
-#define READING_HELP \
-    "  --jobs N          threads that read, 1 to 64; default one for each processor, at most 8;\n" \
-    "                    the result is the same with any number\n" \
-    "  --quiet           no progress bar (there is none anyway where stderr is no terminal)\n"
-
-/* reading_jobs - the value of --jobs. Returns: whether it is one. */
-bool reading_jobs(const char *word, struct reading_options *out);
 unsigned reading_threads(const struct reading_options *options);
-
-/* Folders with symbols, each by its --symbols. */
-struct reading_symbols {
-    const char *dirs[16]; /* borrowed */
-    size_t count;
-};
-bool reading_symbols_add(struct reading_symbols *s, const char *dir); /* false: too many */
 
 /*
  * As struct report_consumer's progress: a bar on stderr, redrawn, if that is a terminal, the reading

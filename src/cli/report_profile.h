@@ -2,12 +2,10 @@
 #ifndef SHADOWTRACE_CLI_REPORT_PROFILE_H
 #define SHADOWTRACE_CLI_REPORT_PROFILE_H
 
-#include "cli/commands.h"
+#include "cli/report_args.h"
 
-#include <stdbool.h>
-
-/* Is --profile among the arguments? Then report_profile_run reads them: other options are its own. */
-bool report_profile_asked(int argc, char **argv);
-int report_profile_run(const struct cli_command *command, int argc, char **argv, FILE *out);
+/* Returns the exit status. */
+int report_profile_run(const struct cli_command *command, const struct report_args *a, char **logs,
+                       FILE *out);
 
 #endif

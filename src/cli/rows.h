@@ -33,7 +33,7 @@ extern const char *const rows_formats[]; /* as enum reading_format */
     .help = "rows shown; 0: all, as in JSON", ARGS_AT(args, member)
 #define ROW_DEPTH(args, member) \
     .name = "depth", .kind = ARGS_COUNT, .argument = "N", .standard = 8, \
-    .help = "frames shown of each stack in text; 0: all", ARGS_AT(args, member)
+    .help = "frames shown of each stack; 0: all, as in JSON", ARGS_AT(args, member)
 #define ROW_MIN_BYTES(args, member) \
     .name = "min-bytes", .kind = ARGS_BYTES, .argument = "BYTES", ARGS_AT(args, member)
 #define ROW_TYPE(args) \
@@ -48,9 +48,6 @@ extern const char *const rows_formats[]; /* as enum reading_format */
     .name = "thread", .kind = ARGS_COUNT, .argument = "ID", .least = 1, .limit = UINT32_MAX - 1, \
     .help = "only the thread with that id in the log", ARGS_AT(args, filter.thread)
 #define ROW_PHYSICAL(args) .name = "physical", .kind = ARGS_FLAG, ARGS_AT(args, physical)
-#define ROW_RAW(args, member) \
-    .name = "raw", .kind = ARGS_FLAG, \
-    .help = "names as in the log: <BarAsync>d__3.MoveNext, not BarAsync", ARGS_AT(args, member)
 #define ROW_WIDE(args, member) \
     .name = "wide", .kind = ARGS_FLAG, .help = "names in full, lines as long as they get", \
     ARGS_AT(args, member)

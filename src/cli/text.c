@@ -167,46 +167,16 @@ size_t text_elide_method(FILE *out, const char *text, size_t width)
     return used + 2;
 }
 
-bool text_links(const char *value, const char **when)
-{
-    *when = value;
-    return strcmp(value, "auto") == 0 || strcmp(value, "always") == 0 ||
-           strcmp(value, "never") == 0;
-}
+const char *const text_links_words[] = {"auto", "always", "never", NULL};
 
-bool text_links_wanted(const char *when, FILE *out)
+bool text_links_wanted(enum text_links when, FILE *out)
 {
     const char *term = getenv("TERM");
     int fd = fileno(out);
 
-    if (when && strcmp(when, "auto") != 0)
-        return strcmp(when, "always") == 0;
+    if (when != TEXT_LINKS_AUTO)
+        return when == TEXT_LINKS_ALWAYS;
     return term && *term && strcmp(term, "dumb") != 0 && fd >= 0 && isatty(fd);
-}
-
-bool text_parse(const char *text, uint64_t most, uint64_t *out)
-{
-    uint64_t value = 0, unit = 1;
-
-    if (*text < '0' || *text > '9')
-        return false;
-    for (; *text >= '0' && *text <= '9'; text++) {
-        if (value > (UINT64_MAX - 9) / 10)
-            return false;
-        value = value * 10 + (uint64_t)(*text - '0');
-    }
-    if (*text == 'k' || *text == 'K')
-        unit = (uint64_t)1 << 10;
-    else if (*text == 'M')
-        unit = (uint64_t)1 << 20;
-    else if (*text == 'G')
-        unit = (uint64_t)1 << 30;
-    if (unit > 1)
-        text++;
-    if (*text || value > most / unit)
-        return false;
-    *out = value * unit;
-    return true;
 }
 
 const char *text_base_name(const char *path)

@@ -50,14 +50,9 @@ size_t text_elide_method(FILE *out, const char *text, size_t width);
 /* text_base_name - the end of a path that a compiler wrote, with either slash: the file without its folders. */
 const char *text_base_name(const char *path);
 
-/* text_links - reads WHEN of --links: auto, always, never. text_links_wanted: NULL is auto, which asks `out`. */
-bool text_links(const char *value, const char **when);
-bool text_links_wanted(const char *when, FILE *out);
-
-/*
- * text_parse - a whole number, decimal, with an optional k, M or G (1024s). Returns: whether text
- * is one.
- */
-bool text_parse(const char *text, uint64_t most, uint64_t *out);
+/* WHEN of --links. text_links_wanted: auto asks `out`. */
+enum text_links { TEXT_LINKS_AUTO, TEXT_LINKS_ALWAYS, TEXT_LINKS_NEVER };
+extern const char *const text_links_words[];
+bool text_links_wanted(enum text_links when, FILE *out);
 
 #endif

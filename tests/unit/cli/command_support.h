@@ -9,7 +9,6 @@
 #include "cli/commands.h"
 
 #include <fcntl.h>
-#include <getopt.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +42,6 @@ static inline struct ran run_command(const struct cli_command *command, const ch
     for (; words[count]; count++)
         argv[count] = (char *)(uintptr_t)words[count];
     argv[count] = NULL;
-    opterr = 0;
     fflush(stderr);
     dup2(caught, STDERR_FILENO);
     ran.status = cli_run(command, count, argv, out);

@@ -138,20 +138,41 @@ static void several_logs_are_added_up(void **state)
 static void wrong_arguments_are_one_clear_line(void **state)
 {
     (void)state;
-    expect_complaint(RUN(&cmd_report, "report"), CLI_USAGE, "report: a log is missing");
-    expect_complaint(REPORT("--nonsense", "x"), CLI_USAGE,
-                     "unknown or ambiguous option --nonsense");
+    expect_complaint(RUN(&cmd_report, "report"), CLI_USAGE, "report: expected a log: LOG");
+    expect_complaint(REPORT("--nonsense", "x"), CLI_USAGE, "unknown option --nonsense");
     expect_complaint(REPORT("-z", "x"), CLI_USAGE, "unknown option -z");
-    expect_complaint(REPORT("x", "--by"), CLI_USAGE, "option --by needs a value");
-    expect_complaint(REPORT("--wide=yes", "x"), CLI_USAGE, "option --wide takes no value");
-    expect_complaint(REPORT("--by=colour", "x"), CLI_USAGE, "--by cannot be \"colour\"");
-    expect_complaint(REPORT("--format=xml", "x"), CLI_USAGE, "--format cannot be \"xml\"");
-    expect_complaint(REPORT("--links=yes", "x"), CLI_USAGE, "--links cannot be \"yes\"");
-    expect_complaint(REPORT("--urls=yes", "x"), CLI_USAGE, "option --urls takes no value");
-    expect_complaint(REPORT("--top=-1", "x"), CLI_USAGE, "--top cannot be \"-1\"");
-    expect_complaint(REPORT("--top=99999999999999999999", "x"), CLI_USAGE, "--top cannot be");
-    expect_complaint(REPORT("--thread=0", "x"), CLI_USAGE, "--thread cannot be \"0\"");
-    expect_complaint(REPORT("--min-bytes=5x", "x"), CLI_USAGE, "--min-bytes cannot be \"5x\"");
+    expect_complaint(REPORT("x", "--by"), CLI_USAGE, "--by needs a value");
+    expect_complaint(REPORT("--wide=yes", "x"), CLI_USAGE, "--wide takes no value");
+    expect_complaint(REPORT("--by=colour", "x"), CLI_USAGE,
+                     "--by takes site, type, method, thread, module or line, not \"colour\"");
+    expect_complaint(REPORT("--format=xml", "x"), CLI_USAGE,
+                     "--format takes text, json or folded, not \"xml\"");
+    expect_complaint(REPORT("--links=yes", "x"), CLI_USAGE,
+                     "--links takes auto, always or never, not \"yes\"");
+    expect_complaint(REPORT("--urls=yes", "x"), CLI_USAGE, "--urls takes no value");
+    expect_complaint(REPORT("--top=-1", "x"), CLI_USAGE,
+                     "--top takes a whole number, such as 20 or 10k, not \"-1\"");
+    expect_complaint(REPORT("--top=99999999999999999999", "x"), CLI_USAGE,
+                     "--top takes a number from 0 to");
+    expect_complaint(REPORT("--thread=0", "x"), CLI_USAGE,
+                     "--thread takes a number from 1 to 4294967294, not 0");
+    expect_complaint(REPORT("--min-bytes=5x", "x"), CLI_USAGE,
+                     "--min-bytes takes a number of bytes");
+}
+
+static void what_does_not_apply_is_refused(void **state)
+{
+    (void)state;
+    expect_complaint(REPORT("--gc", "--jit", "x"), CLI_USAGE, "--gc and --jit exclude each other");
+    expect_complaint(REPORT("--gc", "--by=type", "x"), CLI_USAGE, "--by does not apply to --gc");
+    expect_complaint(REPORT("--profile", "--depth=3", "x"), CLI_USAGE,
+                     "--depth does not apply to --profile");
+    expect_complaint(REPORT("--jit", "--format=folded", "x"), CLI_USAGE,
+                     "--format folded does not apply to --jit");
+    expect_complaint(REPORT("--calls", "x", "y"), CLI_USAGE, "--calls takes one log at a time");
+    expect_complaint(REPORT("--source=snapshot", "x"), CLI_USAGE, "--source needs --profile");
+    expect_complaint(REPORT("--tpo=3", "x"), CLI_USAGE,
+                     "unknown option --tpo; did you mean --top?");
 }
 
 static void what_cannot_be_read_is_one_clear_line(void **state)
@@ -189,6 +210,7 @@ int main(void)
         cmocka_unit_test(no_line_is_wider_than_100_columns_unless_asked),
         cmocka_unit_test(several_logs_are_added_up),
         cmocka_unit_test(wrong_arguments_are_one_clear_line),
+        cmocka_unit_test(what_does_not_apply_is_refused),
         cmocka_unit_test(what_cannot_be_read_is_one_clear_line),
         cmocka_unit_test(help_says_what_there_is),
     };

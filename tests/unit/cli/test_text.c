@@ -116,52 +116,16 @@ static void every_width_is_kept(void **state)
         }
 }
 
-static void only_whole_numbers_are_numbers(void **state)
-{
-    static const char *const wrong[] = {"",
-                                        "-1",
-                                        "+1",
-                                        " 1",
-                                        "1 ",
-                                        "1.5",
-                                        "0x10",
-                                        "1kk",
-                                        "1T",
-                                        "k",
-                                        "18446744073709551616",
-                                        "99999999999999999999999",
-                                        "17179869184G"};
-    uint64_t value;
-
-    (void)state;
-    assert_true(text_parse("0", 10, &value) && value == 0);
-    assert_true(text_parse("10", 10, &value) && value == 10);
-    assert_false(text_parse("11", 10, &value));
-    assert_true(text_parse("4k", UINT64_MAX, &value) && value == 4096);
-    assert_true(text_parse("2M", UINT64_MAX, &value) && value == 2 << 20);
-    assert_true(text_parse("1G", UINT64_MAX, &value) && value == 1 << 30);
-    for (size_t i = 0; i < COUNT_OF(wrong); i++)
-        assert_false(text_parse(wrong[i], UINT64_MAX, &value));
-}
-
 static void links_are_for_terminals_unless_asked_for(void **state)
 {
-    static const char *const wrong[] = {"", "yes", "Always", "always "};
     FILE *out = tmpfile(); /* no terminal */
-    const char *when;
 
     (void)state;
     assert_non_null(out);
     setenv("TERM", "xterm", 1);
-    assert_true(text_links("always", &when));
-    assert_true(text_links_wanted(when, out));
-    assert_true(text_links("never", &when));
-    assert_false(text_links_wanted(when, out));
-    assert_true(text_links("auto", &when));
-    assert_false(text_links_wanted(when, out));
-    assert_false(text_links_wanted(NULL, out));
-    for (size_t i = 0; i < COUNT_OF(wrong); i++)
-        assert_false(text_links(wrong[i], &when));
+    assert_true(text_links_wanted(TEXT_LINKS_ALWAYS, out));
+    assert_false(text_links_wanted(TEXT_LINKS_NEVER, out));
+    assert_false(text_links_wanted(TEXT_LINKS_AUTO, out));
     fclose(out);
 }
 
@@ -173,7 +137,6 @@ int main(void)
         cmocka_unit_test(long_names_lose_their_middle),
         cmocka_unit_test(methods_lose_their_parameters_first),
         cmocka_unit_test(every_width_is_kept),
-        cmocka_unit_test(only_whole_numbers_are_numbers),
         cmocka_unit_test(links_are_for_terminals_unless_asked_for),
     };
 
