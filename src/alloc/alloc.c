@@ -541,7 +541,8 @@ static uint32_t site_of(struct alloc *a, struct alloc_thread *t, uintptr_t metho
             inside = &places->call;
     }
     if (LIKELY(inside == &places->call))
-        site = site_at(a, t, method, inside->ip, class);
+        site =
+            site_at(a, t, method, places->fault ? inside->ip | TREE_IP_FAULT : inside->ip, class);
     if (LIKELY(!is_outside(a, site)))
         return site;
     places->call.ip =
@@ -709,7 +710,7 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
     uint64_t epoch = load_acquire(&a->heap_epoch);
     bool wanted = compares(a, t, event.ticks);
     uint64_t captured = 0;
-    struct site_places places = {{0}, {0}};
+    struct site_places places = {.call = {0}};
     struct frame *top;
     size_t depth;
 

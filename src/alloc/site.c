@@ -1,5 +1,7 @@
 #include "alloc/site.h"
 
+#include <string.h>
+
 #define LESSONS 64 /* snapshots at the most: a helper that cannot be learned is given up */
 
 static bool native(const struct site_table *table, uintptr_t address)
@@ -104,15 +106,47 @@ static bool first_place(struct site_table *table, const uintptr_t *frame, uintpt
     return false;
 }
 
+/* A signal's frame on the stack that it came on, by the kernel's ABI: in words from the handler's frame pointer on. */
+enum { SIGNAL_RBP = 17, SIGNAL_RIP = 23 };
+
+static const uint8_t sigreturn[] = {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05};
+
+/* push rbp; call; pop rbp; ret: without a frame pointer of its own, so no frame below can lie as if it had one. */
+static bool is_wrapper(const uint8_t *ret)
+{
+    return ret[-6] == 0x55 && ret[-5] == 0xe8 && ret[0] == 0x5d && ret[1] == 0xc3;
+}
+
+/*
+ * Did a signal come where the frame returns to? Then *ip is where. A division's is handled on the thread's own stack. A null
+ * reference's comes on another one, and the runtime goes on from a frame that it makes up on this one, right above a
+ * function that was never called, and whose only call the handler returns to.
+ */
+static bool signalled(const struct site_table *table, const uintptr_t *frame,
+                      const uintptr_t *before, uintptr_t target, uintptr_t *ip)
+{
+    if ((uintptr_t)(frame + SIGNAL_RIP) < target && frame[SIGNAL_RBP] == frame[0] &&
+        memcmp((const void *)frame[1], sigreturn, sizeof(sigreturn)) == 0) {
+        *ip = frame[SIGNAL_RIP];
+        return true;
+    }
+    *ip = frame[1];
+    return before && before + 2 == frame && native(table, before[1]) &&
+           is_wrapper((const uint8_t *)before[1]);
+}
+
 bool site_find(struct site_table *table, const struct site_frame *of, struct site_places *out)
 {
-    const uintptr_t *start = __builtin_frame_address(0), *frame = start, *inner = NULL;
+    const uintptr_t *start = __builtin_frame_address(0), *frame = start, *inner = NULL,
+                    *before = NULL;
     uintptr_t target = of->caller_sp - 2 * sizeof(uintptr_t), next = frame[0];
     bool found = false;
 
     out->first.ip = 0;
+    out->fault = false;
     /* Frames of the live stack only: the chain must rise. */
     while (next < target && next > (uintptr_t)frame && next % sizeof(uintptr_t) == 0) {
+        before = inner;
         inner = frame;
         frame = (const uintptr_t *)next;
         next = frame[0];
@@ -122,12 +156,15 @@ bool site_find(struct site_table *table, const struct site_frame *of, struct sit
         frame = inner;
         inner = NULL;
         next = target;
+    } else {
+        before = inner;
     }
     if (LIKELY(next == target && frame)) {
         if (LIKELY(native(table, frame[1]))) {
             found = through_helper(table, frame, of, &out->call);
         } else {
             found = place_at(frame, 1, UINTPTR_MAX, &out->call);
+            out->fault = signalled(table, frame, before, target, &out->call.ip);
             if (table->by_helper || !inner || !native(table, inner[1]))
                 first_place(table, start, (uintptr_t)frame, &out->first);
         }

@@ -39,6 +39,7 @@ struct site_table {
 
 struct site_places {
     struct names_place call; /* what the last frame before the method's returns to */
+    bool fault;              /* it is no return: the processor raised an exception at call.ip */
     struct names_place
         first; /* ip: where the runtime returns to, if there may be code between it and the method; else 0 */
 };

@@ -701,6 +701,10 @@ void log_resolve_alloc(struct names *names, struct tree_site *alloc)
         store_release(&alloc->il, resolve_dynamic(names, alloc));
         return;
     }
+    if (alloc->ip & TREE_IP_FAULT) {
+        store_release(&alloc->il, names_site_fault(names, inside, alloc->ip & ~TREE_IP_FAULT));
+        return;
+    }
     il = names_site_alloc(names, inside, alloc->ip, class);
     if (names_site_unoptimised(names, inside, alloc->ip, il, class))
         il |= LOG_IL_UNOPTIMISED;

@@ -284,6 +284,12 @@ int32_t names_site_alloc(struct names *names, struct names_method *method, uintp
 int32_t names_site_unnamed(struct names *names, struct names_method *method, uintptr_t ip);
 
 /*
+ * names_site_fault - the statement of an instruction at which the processor raised an exception: its first IL offset, as
+ * the runtime maps it. Returns and threads: as names_site_call.
+ */
+int32_t names_site_fault(struct names *names, struct names_method *method, uintptr_t ip);
+
+/*
  * names_site_unoptimised - is an allocation at `ip`, instruction `il`, one that the program does not make when nobody watches:
  * a box, or what stands for a token, made by a body compiled without optimisation, of a method of which there is optimised code compiled ahead of time that makes none, and
  * that the runtime would use if nobody asked for hooks?

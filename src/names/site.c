@@ -41,6 +41,7 @@ struct site_hint {
     struct names_method *callee;
     const struct names_class *made;
     bool unnamed; /* it was reached through a delegate, or a pointer */
+    bool fault;   /* nothing was called: the statement is asked for */
 };
 
 static bool is_real(const struct clr_debug_il_to_native_map *entry)
@@ -198,7 +199,9 @@ static int32_t mapped_il(struct names *names, struct names_method *method,
     for (e = body->map; e < end && e->native_start_offset <= offset; e++)
         if (offset < e->native_end_offset) /* an empty range holds no instruction */
             entry = e;
-    if (!entry)
+    if (entry && hint->fault && is_real(entry))
+        return (int32_t)entry->il_offset;
+    if (!entry || hint->fault)
         return NAMES_SITE_UNMAPPED;
     if (entry->il_offset == NO_MAPPING) {
         for (next = entry; next < end && next->il_offset == NO_MAPPING; next++)
@@ -450,7 +453,7 @@ static int32_t body_il(struct names *names, struct names_method *method,
     if (!body->sole)
         return mapped_il(names, method, body, offset, hint);
     target = target_of(names, hint, NULL);
-    il = il_find_sole(method, &body->pieces, &target);
+    il = hint->fault ? IL_UNKNOWN : il_find_sole(method, &body->pieces, &target);
     if (il >= 0)
         return il;
     whole = body_ask(names, method, body, true);
@@ -491,7 +494,8 @@ static int32_t site(struct names *names, struct names_method *method, uintptr_t 
 
     if (!ip)
         return NAMES_SITE_NONE;
-    ip--; /* a return address: the call lies before it */
+    if (!hint->fault)
+        ip--; /* a return address: the call lies before it */
     body = method ? names_body_find(names, method, ip, &offset) : NULL;
     if (body)
         return body_il(names, method, body, offset, hint);
@@ -541,4 +545,9 @@ int32_t names_site_alloc(struct names *names, struct names_method *method, uintp
 int32_t names_site_unnamed(struct names *names, struct names_method *method, uintptr_t ip)
 {
     return site(names, method, ip, &(struct site_hint){.unnamed = true});
+}
+
+int32_t names_site_fault(struct names *names, struct names_method *method, uintptr_t ip)
+{
+    return site(names, method, ip, &(struct site_hint){.fault = true});
 }

@@ -171,8 +171,8 @@ static void alloc_created(void *context, struct tree_site *alloc)
 {
     struct profiler *p = context;
     struct names_method *inside = (struct names_method *)alloc->method;
-    int32_t kind =
-        alloc->ip & TREE_IP_DYNAMIC ? 0 : names_site_outside(p->names, inside, alloc->ip);
+    uintptr_t ip = alloc->ip & TREE_IP_FAULT ? (alloc->ip & ~TREE_IP_FAULT) + 1 : alloc->ip;
+    int32_t kind = ip & TREE_IP_DYNAMIC ? 0 : names_site_outside(p->names, inside, ip);
 
     alloc->outside = kind == NAMES_SITE_DYNAMIC;
     if (kind) {

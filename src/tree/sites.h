@@ -15,6 +15,8 @@
 
 /* In an ip, no address of code has it: the call that returns there led to the instruction, through a dynamic method. */
 #define TREE_IP_DYNAMIC (UINT64_C(1) << 62)
+/* The same: of an instruction at which the processor raised an exception, not behind a call. */
+#define TREE_IP_FAULT (UINT64_C(1) << 61)
 
 enum tree_state {
     TREE_RESERVED, /* the id is given out, the site is being made */
