@@ -38,6 +38,8 @@ RULES = {
     'hidden': ('net10.0', 'Rules', '--case out-of-native'),
 }
 
+TRIES = 10  # an abort that meets a wrapper is a matter of timing: a busy machine may miss all of a run's
+
 # No program tried so far comes out wrong without these: what they mend, another rule mends before anybody looks.
 COVERED = {
     'grace_period': 'it is of memory, not of frames: tests/unit/stack/test_copies.c fails without it',
@@ -79,8 +81,11 @@ def compared(t, framework, program, arguments, seed=1, hooks='elt3', only=None, 
 @each('rule', *RULES)
 def test_without(t, rule):
     t.equal(compared(t, *RULES[rule])['mismatched'], 0, 'differences with %s' % rule)
-    c = compared(t, *RULES[rule], without=rule)
-    t.true(c['mismatched'] > 0, 'without %s no difference in %d comparisons' % (rule, c['compared']))
+    for _ in range(TRIES):
+        c = compared(t, *RULES[rule], without=rule)
+        if c['mismatched']:
+            break
+    t.true(c['mismatched'] > 0, 'without %s no difference in %d comparisons, %d times' % (rule, c['compared'], TRIES))
     t.note('%-6s %s %s: %d of %d differ' % (RULES[rule][0], RULES[rule][1], RULES[rule][2], c['mismatched'], c['compared']))
 
 
