@@ -69,7 +69,8 @@ static bool is_gone(const struct frame *frame, const uintptr_t *at, uintptr_t ca
 
     if (LIKELY(same && met == MET))
         return false;
-    if (!same && function_at(returns_to))
+    /* Both addresses are the program's: another call. An Enter hook may have read one that stood there for a suspension. */
+    if (!same && function_at(returns_to) && function_at(load_relaxed(&frame->ret)))
         return true;
     if (called_from && function_at(called_from) == stack_function(frame))
         return false;

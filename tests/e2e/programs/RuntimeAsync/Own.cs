@@ -37,6 +37,7 @@ static partial class Program
         ("thrown-out-of-many", () => Wait(ThrownOut())),
         ("reflection", () => Wait(Reflection())),
         ("threads", ManyThreads),
+        ("collected-meanwhile", CollectedMeanwhile),
         ("hot", () => Wait(Hot())),
     ];
 
@@ -683,6 +684,39 @@ static partial class Program
         for (int i = 0; i < 24; i++)
             tasks.Add(Mixed(i, 10));
         Check(Task.WhenAll(tasks).GetAwaiter().GetResult().Length == 24);
+    }
+
+    [InlineArray(4096)]
+    struct Room
+    {
+        long first;
+    }
+
+    static async Task<int> Roomy(int depth)
+    {
+        int sum = depth > 0 ? await Roomy(depth - 1) : 0;
+        Room room = default; /* cleared before the method's Enter */
+
+        room[depth] = 1;
+        Callee();
+        return sum + (int)room[depth];
+    }
+
+    /* Of a thread that is stopped for a collection as it enters a method the address that it returns to is replaced. */
+    static void CollectedMeanwhile()
+    {
+        bool ended = false;
+        var collector = new Thread(() =>
+        {
+            while (!Volatile.Read(ref ended))
+                GC.Collect(0);
+        });
+
+        collector.Start();
+        for (int i = 0; i < 20_000; i++)
+            Check(Roomy(4).GetAwaiter().GetResult() == 5);
+        Volatile.Write(ref ended, true);
+        collector.Join();
     }
 
     static async Task<long> Loop(int n)
