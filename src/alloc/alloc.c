@@ -258,24 +258,6 @@ static _Atomic(uint32_t) *spare_word(uintptr_t object)
     return (_Atomic(uint32_t) *)(object - 8);
 }
 
-/* The frame of the method that waits in an object made by the youngest; the youngest if that has none (it was inlined). */
-static struct frame *machine_frame(struct alloc *a, const struct names_class *class,
-                                   struct frame *top, size_t depth)
-{
-    size_t reach = depth < BOX_REACH ? depth : BOX_REACH;
-
-    for (struct frame *frame = top; frame-- > top - reach;) {
-        struct names_method *method = (struct names_method *)load_relaxed(&frame->method);
-
-        if (!method->machine)
-            continue;
-        if (UNLIKELY(load_relaxed(&method->machine_at) == NAMES_MACHINE_OPEN))
-            names_machine_place(a->config.info, method, class);
-        return names_machine_of(method, class) ? frame : top - 1;
-    }
-    return top - 1;
-}
-
 /*
  * The path of a frame as a beginning: where something below it goes on, from its beginning on. So it is the same however
  * that was made to go on. *depth: of how many beginnings in each other. Returns: 0 where there is none.
@@ -305,8 +287,8 @@ static uint32_t beginning(struct alloc *a, const struct frame *frame, const stru
     return node ? tree_id(tree, node) : 0;
 }
 
-/* The frame of the method that the runtime suspends: what makes its continuation may have frames. */
-static struct frame *continued_frame(struct frame *top, size_t depth)
+/* The youngest frame of an async method, of the runtime's kind or a machine's: what makes its object may have frames. */
+static struct frame *async_frame(struct frame *top, size_t depth, bool suspended_by_runtime)
 {
     size_t reach = depth < BOX_REACH ? depth : BOX_REACH;
 
@@ -314,20 +296,41 @@ static struct frame *continued_frame(struct frame *top, size_t depth)
         const struct names_method *method =
             (const struct names_method *)load_relaxed(&frame->method);
 
-        if (method->continues)
-            return method->continued ? frame : NULL;
+        if (suspended_by_runtime ? method->continues : method->machine)
+            return frame;
     }
     return NULL;
+}
+
+/* The frame of the method that waits in an object made by the youngest; the youngest if that has none (it was inlined). */
+static struct frame *machine_frame(struct alloc *a, const struct names_class *class,
+                                   struct frame *top, size_t depth)
+{
+    struct frame *frame = async_frame(top, depth, false);
+    struct names_method *method;
+
+    if (!frame)
+        return top - 1;
+    method = (struct names_method *)load_relaxed(&frame->method);
+    if (UNLIKELY(load_relaxed(&method->machine_at) == NAMES_MACHINE_OPEN))
+        names_machine_place(a->config.info, method, class);
+    return names_machine_of(method, class) ? frame : top - 1;
 }
 
 /* The frame of the method that is to wait in an object that the youngest made; NULL: that of none. */
 static struct frame *waiting_frame(struct alloc *a, const struct names_class *class,
                                    struct frame *top, size_t depth)
 {
+    struct frame *frame;
+
     if (load_relaxed(&class->waits) != NAMES_WAITS_CONTINUATION)
         return machine_frame(a, class, top, depth);
-    store_relaxed(&a->continuation, class->class_id);
-    return continued_frame(top, depth);
+    if (UNLIKELY(load_relaxed(&a->continuation) != class->class_id)) /* other threads read it */
+        store_relaxed(&a->continuation, class->class_id);
+    frame = async_frame(top, depth, true);
+    if (frame && !((const struct names_method *)load_relaxed(&frame->method))->continued)
+        return NULL;
+    return frame;
 }
 
 /* `object` was made by the youngest frame, for an async method to wait in. epoch: as the object was where it is. */
@@ -366,7 +369,9 @@ static uintptr_t machine_box(const struct names_method *method, uintptr_t self, 
 {
     uint32_t at = load_relaxed(&method->machine_at);
 
-    return at < NAMES_MACHINE_NOWHERE && !on_stack(self, sp, oldest) ? self - at : 0;
+    return at < NAMES_MACHINE_NOWHERE && self >= OBJECTS_LOW && !on_stack(self, sp, oldest)
+               ? self - at
+               : 0;
 }
 
 /* The continuation that the runtime resumes the method with; 0: it was called. */
@@ -390,7 +395,7 @@ uint32_t alloc_begun(const struct alloc *a, const struct stack *s,
                                          : machine_box(method, *passed, sp, oldest);
     uint32_t node;
 
-    if (object < OBJECTS_LOW)
+    if (!object)
         return 0;
     node = load_relaxed(spare_word(object));
     return tree_begun_depth(a->config.tree, node) ? node : 0;
