@@ -62,6 +62,13 @@ size_t clr_text_utf8(char *out, size_t size, const clr_wchar *in, size_t length)
     return needed;
 }
 
+bool clr_text_same(const clr_wchar *text, const clr_wchar *other)
+{
+    while (*text && *text == *other)
+        text++, other++;
+    return *text == *other;
+}
+
 size_t clr_text_length(const clr_wchar *text, size_t max)
 {
     size_t n = 0;

@@ -4,6 +4,7 @@
 
 #include <shadowtrace/clr/types.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Bytes that always suffice for `units` UTF-16 units and the NUL: no unit takes more than 3. */
@@ -22,6 +23,9 @@
  * May run: anywhere, a hook included: does not block, allocate or enter the CLR.
  */
 size_t clr_text_utf8(char *out, size_t size, const clr_wchar *in, size_t length);
+
+/* Are these the same text? Both end with a zero. */
+bool clr_text_same(const clr_wchar *text, const clr_wchar *other);
 
 /* Units before the terminating zero of text, at most max. */
 size_t clr_text_length(const clr_wchar *text, size_t max);

@@ -1,9 +1,10 @@
 #include "clr/type.h"
 
+#include "base/atomics.h"
+#include "clr/text.h"
+
 #include <shadowtrace/clr/constants.h>
 #include <shadowtrace/clr/metadata.h>
-
-#include <string.h>
 
 #define NAME_UNITS 64
 
@@ -20,7 +21,14 @@ bool clr_type_is(struct clr_metadata *import, uint32_t type, const clr_wchar *co
     if (hr != S_OK || !length || length > NAME_UNITS)
         return false;
     for (size_t i = 0; i < count; i++)
-        if (memcmp(name, names[i], length * sizeof(*name)) == 0) /* it counts the NUL */
+        if (clr_text_same(name, names[i]))
             return true;
     return false;
+}
+
+bool clr_type_is_value_base(struct clr_metadata *import, uint32_t type)
+{
+    static const clr_wchar *const bases[] = {u"System.ValueType", u"System.Enum"};
+
+    return clr_type_is(import, type, bases, COUNT_OF(bases));
 }

@@ -16,4 +16,7 @@ struct clr_metadata;
 bool clr_type_is(struct clr_metadata *import, uint32_t type, const clr_wchar *const *names,
                  size_t count);
 
+/* The same, for what value types derive from: System.ValueType, System.Enum. */
+bool clr_type_is_value_base(struct clr_metadata *import, uint32_t type);
+
 #endif

@@ -71,11 +71,10 @@ static uintptr_t declared(struct clr_info *info, const struct names_method *meth
 /* Does `this` say for which types shared code of this type runs? That of a structure or an interface does not. */
 static bool is_object(struct clr_metadata *import, uint32_t type)
 {
-    static const clr_wchar *const values[] = {u"System.ValueType"};
     uint32_t flags = 0, base = 0;
 
     return import->vtbl->get_type_def_props(import, type, NULL, 0, NULL, &flags, &base) >= 0 &&
-           !(flags & tdInterface) && !clr_type_is(import, base, values, COUNT_OF(values));
+           !(flags & tdInterface) && !clr_type_is_value_base(import, base);
 }
 
 uint8_t names_method_continued(const struct names *names, const struct names_method *method)

@@ -43,7 +43,6 @@ static bool read_name(char *text, size_t size, const clr_wchar *wide, hresult hr
 
 static void find(struct names_method *method, struct clr_metadata *import)
 {
-    static const clr_wchar *const values[] = {u"System.ValueType"};
     static const clr_wchar move_next[] = u"MoveNext";
     clr_wchar wide[NAME];
     char name[CLR_TEXT_UTF8_SIZE(NAME)];
@@ -55,7 +54,7 @@ static void find(struct names_method *method, struct clr_metadata *import)
         return;
     hr = import->vtbl->get_type_def_props(import, type, wide, NAME, &length, NULL, &base);
     if (read_name(name, sizeof(name), wide, hr, length) && machine_named(name)) {
-        bool value = clr_type_is(import, base, values, COUNT_OF(values));
+        bool value = clr_type_is_value_base(import, base);
 
         if (value || is_method_machine(import, type))
             method->machine = type;

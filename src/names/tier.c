@@ -185,14 +185,13 @@ static bool unoptimised(const struct names *names, struct names_method *method,
 /* Is it a value type? Its objects are boxes. */
 static bool is_value(const struct names_class *class)
 {
-    static const clr_wchar *const bases[] = {u"System.ValueType", u"System.Enum"};
     struct clr_metadata *import = class->module ? class->module->import : NULL;
     uint32_t base = 0;
 
     return import && !class->rank &&
            import->vtbl->get_type_def_props(import, class->token, NULL, 0, NULL, NULL, &base) >=
                0 &&
-           clr_type_is(import, base, bases, COUNT_OF(bases));
+           clr_type_is_value_base(import, base);
 }
 
 /*

@@ -160,13 +160,6 @@ static const struct corelib_name corelib_names[] = {
     {u"System.Decimal", VALUES_DECIMAL, ELEMENT_TYPE_VALUETYPE, 16},
 };
 
-static bool same(const clr_wchar *a, const char16_t *b)
-{
-    while (*a && *a == *b)
-        a++, b++;
-    return *a == *b;
-}
-
 static struct names_module *corelib(struct values_types *types)
 {
     struct names_module *module;
@@ -404,9 +397,9 @@ static enum values_kind shape_of(const struct names_module *module, const clr_wc
 {
     if (!module->corelib)
         return VALUES_STRUCT;
-    if (same(name, u"System.Nullable`1"))
+    if (clr_text_same(name, u"System.Nullable`1"))
         return VALUES_NULLABLE;
-    if (same(name, u"System.Span`1") || same(name, u"System.ReadOnlySpan`1"))
+    if (clr_text_same(name, u"System.Span`1") || clr_text_same(name, u"System.ReadOnlySpan`1"))
         return VALUES_SPAN;
     return VALUES_STRUCT;
 }
@@ -507,10 +500,11 @@ static enum family family_of(const struct names_module *module, uint32_t token,
     if (import->vtbl->get_type_def_props(import, token, NULL, 0, NULL, &flags, &extends) < 0)
         return FAMILY_CLASS;
     token_name(import, extends, base);
-    if (same(base, u"System.Enum"))
+    if (clr_text_same(base, u"System.Enum"))
         return FAMILY_ENUM;
-    return same(base, u"System.ValueType") && !same(own, u"System.Enum") ? FAMILY_VALUE
-                                                                         : FAMILY_CLASS;
+    return clr_text_same(base, u"System.ValueType") && !clr_text_same(own, u"System.Enum")
+               ? FAMILY_VALUE
+               : FAMILY_CLASS;
 }
 
 static _Atomic(struct values_instance *) *instances_of(struct values_types *types, uint32_t token,
@@ -597,7 +591,7 @@ static const struct values_type *read_definition(struct reading *r, struct names
     if (family == FAMILY_CLASS)
         return reference(r);
     for (size_t i = 0; module->corelib && i < COUNT_OF(corelib_names); i++)
-        if (same(name, corelib_names[i].name))
+        if (clr_text_same(name, corelib_names[i].name))
             return simple(r, &corelib_names[i]);
     if (!class_id)
         class_id = load_class(r, module, token, arg, args);
