@@ -223,7 +223,8 @@ def test_what_never_came_into_the_file_is_not_called_written(t, what):
     r = Living(t, ['env', 'DOTNET_EnableWriteXorExecute=0'] + PROGRAM.command('Ticker') + UNTIL_EOF, *options, preexec_fn=lower,
                stdin=subprocess.PIPE)
     r.wait()
-    until(lambda: os.path.getsize(r.path) > limit - 4096, lambda: 'the limit; there are %d bytes' % os.path.getsize(r.path))
+    size = lambda: os.path.getsize(r.path) if os.path.exists(r.path) else 0
+    until(lambda: size() > limit - 4096, lambda: 'the limit; there are %d bytes' % size())
     r.ticks(20)
     t.equal(r.close(), 0, r.err)
     t.unchecked.add(r.path)
