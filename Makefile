@@ -26,9 +26,13 @@ BUILD := build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))$(if $(FUZZING),/fuzzi
 Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' '$(1)' '$(2)';)
 
-# The library holds what runs inside the traced process, the command everything else (style: one-way data flow).
-LIB_DIRS := base rcu clr stack event tree options live names values alloc families check log control profiler
-CMD_DIRS := base options args report symbols cli
+# Three wings: src/tracer/ runs inside the traced process, src/tool/ is the command, src/common/ serves both. The first two
+# never see each other: each is compiled with its own folder and src/common/ on the include path, src/common/ with itself.
+WINGS := tracer tool common
+SEES_tracer := -Isrc/tracer -Isrc/common -I.
+SEES_tool := -Isrc/tool -Isrc/common
+SEES_common := -Isrc/common
+SEES_all := $(WINGS:%=-Isrc/%) -I.
 
 PKGS_LIB := liburcu-mb jansson
 PKGS_CMD := jansson zlib libzstd libelf
@@ -38,7 +42,7 @@ ifneq ($(WERROR),)
 WARN += -Werror
 endif
 OPT ?= -O2 -g
-CPPFLAGS_ALL = -D_GNU_SOURCE -DSHADOWTRACE_VERSION='"$(VERSION)"' -Isrc -Iinclude -I. -I$(BUILD)/gen $(RULES_OFF) $(CPPFLAGS)
+CPPFLAGS_ALL = -D_GNU_SOURCE -DSHADOWTRACE_VERSION='"$(VERSION)"' -Iinclude -I$(BUILD)/gen $(RULES_OFF) $(CPPFLAGS)
 CFLAGS_ALL = -std=c11 $(OPT) $(WARN) -fPIC -fvisibility=hidden -fno-omit-frame-pointer -ftls-model=initial-exec \
              $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined) $(if $(FUZZING),-fsanitize-coverage=trace-pc) $(if $(findstring thread,$(SAN)),-Wno-tsan) \
              $(PKG_CFLAGS) $(CFLAGS)
@@ -54,12 +58,15 @@ LIBS_TEST = $(sort $(LIBS_LIB) $(LIBS_SHARED)) $(shell pkg-config --libs cmocka 
 # With NEGATIVE=1 only what knows of the rules (by stack_hot.h) is compiled again, and the rest is taken from beside it.
 RULE_DIRS := stack alloc values families check profiler
 PLAIN := $(BUILD:%/negative=%)
-folder_of = $(if $(filter $(RULE_DIRS),$(1)),$(BUILD),$(PLAIN))
-objects = $(foreach d,$(1),$(patsubst %.c,$(call folder_of,$(d))/obj/%.o,$(wildcard src/$(d)/*.c)))
+RULE_SRC := $(wildcard $(RULE_DIRS:%=src/tracer/%/*.c))
+object = $(if $(filter $(RULE_SRC),$(1)),$(BUILD),$(PLAIN))/obj/$(1:.c=.o)
+objects = $(foreach file,$(wildcard src/$(1)/*/*.c),$(call object,$(file)))
 HOOK_OBJ := $(patsubst %,$(BUILD)/obj/%.o,$(basename $(wildcard hooks/*.c hooks/$(CPU)/*.S)))
-LIB_OBJ := $(filter-out %/offsets.o,$(call objects,$(LIB_DIRS))) $(HOOK_OBJ)
-CMD_OBJ := $(call objects,$(CMD_DIRS))
-ALL_OBJ := $(sort $(LIB_OBJ) $(filter-out %/cli/main.o,$(CMD_OBJ)))
+LIB_OBJ := $(filter-out %/offsets.o,$(call objects,tracer)) $(HOOK_OBJ)
+CMD_OBJ := $(call objects,tool)
+COMMON_OBJ := $(call objects,common)
+ALL_OBJ := $(sort $(LIB_OBJ) $(COMMON_OBJ) $(filter-out %/cli/main.o,$(CMD_OBJ)))
+COMMON := $(PLAIN)/libcommon.a
 
 LIB := $(BUILD)/libshadowtrace.so
 CMD := $(BUILD)/shadowtrace
@@ -72,42 +79,50 @@ SCHEMA := $(BUILD)/log_schema.json
 all: $(LIB) $(CMD) $(SCHEMA)
 
 # By rename: processes that have the library mapped keep theirs. Code and constants share pages: less to map at a start.
-$(LIB): $(LIB_OBJ)
+$(LIB): $(LIB_OBJ) $(COMMON)
 	$(call say,LD,$@)$(CC) -shared -o $@.new $(LDFLAGS_ALL) -Wl,-soname,libshadowtrace.so -Wl,-z,nodelete,-z,now,-z,relro,-z,noseparate-code -Wl,--no-undefined $^ $(LIBS_LIB)
 	$(Q)tests/tls-size $@.new && mv -f $@.new $@
 
-$(CMD): $(CMD_OBJ)
+$(CMD): $(CMD_OBJ) $(COMMON)
 	$(call say,LD,$@)$(CC) -o $@ $(LDFLAGS_ALL) -Wl,--as-needed $^ $(LIBS_CMD)
+
+# Archives: of what is common each side links only what it uses.
+$(COMMON): $(COMMON_OBJ)
+$(COMMON) $(BUILD)/liball.a:
+	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
 $(SCHEMA): include/shadowtrace/log_schema.json
 	$(Q)mkdir -p $(@D) && cp $< $@
 
+# compiled(build folder, sources, what they may include)
 define compiled
-$(1)/obj/%.o: %.c
+$(1)/obj/$(2)%.o: $(2)%.c
 	@mkdir -p $$(@D)
-	$$(call say,CC,$$<)$$(CC) $$(CPPFLAGS_ALL) $$(CFLAGS_ALL) -MMD -MP -c -o $$@ $$<
+	$$(call say,CC,$$<)$$(CC) $$(CPPFLAGS_ALL) $(3) $$(CFLAGS_ALL) -MMD -MP -c -o $$@ $$<
 endef
-$(foreach folder,$(sort $(BUILD) $(PLAIN)),$(eval $(call compiled,$(folder))))
+$(foreach folder,$(sort $(BUILD) $(PLAIN)),\
+  $(foreach wing,$(WINGS),$(eval $(call compiled,$(folder),src/$(wing)/,$(SEES_$(wing)))))\
+  $(eval $(call compiled,$(folder),hooks/,$(SEES_tracer)))$(eval $(call compiled,$(folder),tests/,$(SEES_all))))
 
 ifneq ($(NEGATIVE),)
 $(BUILD)/%: private RULES_OFF := -DSHADOWTRACE_NEGATIVE
 endif
 
 # Runs in hooks, whose stubs save no vector registers around it.
-$(BUILD)/obj/src/families/calls_hot.o: CFLAGS_ALL += -mgeneral-regs-only
+$(BUILD)/obj/src/tracer/families/calls_hot.o: CFLAGS_ALL += -mgeneral-regs-only
 
 $(BUILD)/obj/%.o: %.S $(BUILD)/gen/stack_offsets.h
 	@mkdir -p $(@D)
-	$(call say,AS,$<)$(CC) $(CPPFLAGS_ALL) -MMD -MP -c -o $@ $<
+	$(call say,AS,$<)$(CC) $(CPPFLAGS_ALL) $(SEES_tracer) -MMD -MP -c -o $@ $<
 
-# Structure offsets for the assembly, taken from what the compiler makes of src/stack/offsets.c.
-$(BUILD)/gen/stack_offsets.h: src/stack/offsets.c src/stack/stack_hot.h src/stack/stack.h
+# Structure offsets for the assembly, taken from what the compiler makes of src/tracer/stack/offsets.c.
+$(BUILD)/gen/stack_offsets.h: $(addprefix src/tracer/stack/,offsets.c stack_hot.h stack.h)
 	@mkdir -p $(@D)
-	$(call say,GEN,$@)$(CC) $(CPPFLAGS_ALL) $(filter-out -fsanitize=%,$(CFLAGS_ALL)) -S -o - $< \
+	$(call say,GEN,$@)$(CC) $(CPPFLAGS_ALL) $(SEES_tracer) $(filter-out -fsanitize=%,$(CFLAGS_ALL)) -S -o - $< \
 	  | sed -n 's/^.*->\([A-Z_]*\) \$$\([0-9]*\).*$$/#define \1 \2/p' > $@
 
 # The schema is part of the command.
-$(PLAIN)/obj/src/report/schema_text.o: include/shadowtrace/log_schema.json
+$(PLAIN)/obj/src/tool/report/schema_text.o: include/shadowtrace/log_schema.json
 
 -include $(shell find $(sort $(BUILD)/obj $(PLAIN)/obj) -name '*.d' 2>/dev/null)
 
@@ -140,16 +155,15 @@ FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
 
 $(BUILD)/liball.a: $(ALL_OBJ)
-	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
 $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/liball.a $(SUPPORT_OBJ)
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -Itests -MMD -MP -MF $@.d -MT $@ -o $@ $< $(SUPPORT_OBJ) $(BUILD)/liball.a \
+	$(call say,LD,$@)$(CC) $(CPPFLAGS_ALL) $(SEES_all) $(CFLAGS_ALL) -Itests -MMD -MP -MF $@.d -MT $@ -o $@ $< $(SUPPORT_OBJ) $(BUILD)/liball.a \
 	  $(LDFLAGS_ALL) $(LIBS_TEST)
 
 $(BUILD)/fuzz/%: tests/fuzz/%.c tests/fuzz/driver.c $(BUILD)/liball.a
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -Itests -o $@ $< tests/fuzz/driver.c $(BUILD)/liball.a $(LDFLAGS_ALL) $(LIBS_TEST)
+	$(call say,LD,$@)$(CC) $(CPPFLAGS_ALL) $(SEES_all) $(CFLAGS_ALL) -Itests -o $@ $< tests/fuzz/driver.c $(BUILD)/liball.a $(LDFLAGS_ALL) $(LIBS_TEST)
 
 -include $(wildcard $(BUILD)/unit/*/*.d)
 
@@ -209,12 +223,12 @@ bench: deps
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)python3 tests/bench/bench.py $(abspath $(BUILD)) $(if $(BENCH_QUICK),--quick) $(if $(BENCH_ONLY),$(BENCH_ONLY:%=--only %))
 
-LINT := $(wildcard src/*/*.[ch] hooks/*.[ch] include/shadowtrace/*.h include/shadowtrace/*/*.h tests/*/*.[ch] tests/unit/*/*.[ch])
+LINT := $(wildcard src/*/*/*.[ch] hooks/*.[ch] include/shadowtrace/*.h include/shadowtrace/*/*.h tests/*/*.[ch] tests/unit/*/*.[ch])
 lint:
 	$(Q)command -v clang-format >/dev/null && command -v clang-tidy >/dev/null || { \
 	  echo "clang-format and clang-tidy are missing: install the packages of the same names" >&2; exit 1; }
 	$(Q)clang-format --dry-run --Werror $(LINT)
-	$(Q)clang-tidy --quiet $(wildcard src/*/*.c hooks/*.c) -- -std=c11 $(CPPFLAGS_ALL) $(PKG_CFLAGS)
+	$(Q)clang-tidy --quiet $(wildcard src/*/*/*.c hooks/*.c) -- -std=c11 $(CPPFLAGS_ALL) $(SEES_all) $(PKG_CFLAGS)
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/shadowtrace $(DESTDIR)$(PREFIX)/share/shadowtrace \

@@ -6,7 +6,7 @@
  * ELT3 (<cpu>/elt3.S): called straight from jitted code; what may be changed and what must be kept is the stub's own
  * promise, proved by tests/unit/hooks/test_preserve.c.
  *
- * All end in stack_enter and stack_leave (src/stack/stack_hot.h), or in their slow halves with every register saved.
+ * All end in stack_enter and stack_leave (src/tracer/stack/stack_hot.h), or in their slow halves with every register saved.
  */
 #ifndef SHADOWTRACE_HOOKS_ELT_H
 #define SHADOWTRACE_HOOKS_ELT_H
@@ -21,7 +21,7 @@ void hook_enter3(uintptr_t client_id);
 void hook_leave3(uintptr_t client_id);
 void hook_tailcall3(uintptr_t client_id);
 
-/* The same with every call traced (src/families/calls.h): other stubs, so that those above stay as they are. */
+/* The same with every call traced (src/tracer/families/calls.h): other stubs, so that those above stay as they are. */
 void hook_enter3_calls(uintptr_t client_id);
 void hook_leave3_calls(uintptr_t client_id);
 void hook_tailcall3_calls(uintptr_t client_id);

@@ -1,7 +1,7 @@
 /*
  * hooks/x86_64/elt3.S - FunctionEnter3, FunctionLeave3, FunctionTailcall3, called straight from jitted code.
  *
- * The twins of stack_enter and stack_leave in src/stack/stack_hot.h; offsets are generated from the C structures.
+ * The twins of stack_enter and stack_leave in src/tracer/stack/stack_hot.h; offsets are generated from the C structures.
  * Source: dotnet/runtime src/coreclr/jit/targetamd64.h (RBM_PROFILER_ENTER_TRASH, RBM_PROFILER_LEAVE_TRASH) and
  * codegenxarch.cpp (genProfilingEnterCallback). Proof: tests/unit/hooks/test_preserve.c.
  * What a method of runtime async returns: docs/design/coreclr/botr/clr-abi.md (RBM_ASYNC_CONTINUATION_RET).

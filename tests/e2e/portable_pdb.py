@@ -1,5 +1,5 @@
 """
-Sequence points of a portable PDB, read for the tests independently of src/symbols; trusts the file.
+Sequence points of a portable PDB, read for the tests independently of src/tool/symbols; trusts the file.
 Source: dotnet/runtime docs/design/specs/PortablePdb-Metadata.md.
 """
 import bisect

@@ -134,7 +134,7 @@ def test_lines_in_reports(t):
 
 @early
 def test_symbols_agree_with_the_sdk(t):
-    """Every method of six assemblies: what src/symbols says is what System.Reflection.Metadata says."""
+    """Every method of six assemblies: what src/tool/symbols says is what System.Reflection.Metadata says."""
     dump = os.path.join(t.folder, 'pdb_dump')
     root = os.path.dirname(BUILD)
     subprocess.run(['cc', '-D_GNU_SOURCE', '-I' + root + '/src', '-I' + root + '/include', '-o', dump,

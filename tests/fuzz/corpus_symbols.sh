@@ -58,6 +58,6 @@ int main(int argc, char **argv)
 }
 EOF
 root=$here/../..
-cc -D_GNU_SOURCE "-I$root/src" "-I$root/tests/unit/symbols" -o "$work/handmade" "$work/handmade.c" \
-    "$root/src/symbols/sha256.c" -lz
+cc -D_GNU_SOURCE "-I$root/src/tool" "-I$root/src/common" "-I$root/tests/unit/symbols" -o "$work/handmade" "$work/handmade.c" \
+    "$root/src/tool/symbols/sha256.c" -lz
 "$work/handmade" "$corpus/handmade.pdb" "$corpus/handmade.dll"

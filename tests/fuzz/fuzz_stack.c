@@ -1,5 +1,5 @@
 /*
- * Fuzz target: src/stack. An input is a run of calls, returns and exception events in any order, two bytes each: what,
+ * Fuzz target: src/tracer/stack. An input is a run of calls, returns and exception events in any order, two bytes each: what,
  * and which. While nothing of an exception is open the stack must be what a naive model says, frame by frame; after
  * every step its invariants (stack_hot.h, I1 to I5) must hold.
  */

@@ -1,5 +1,5 @@
 /*
- * Fuzz target: src/symbols. An input is a portable PDB or, if it begins with "MZ", an assembly, the
+ * Fuzz target: src/tool/symbols. An input is a portable PDB or, if it begins with "MZ", an assembly, the
  * PDB embedded in it included. Whatever is accepted is asked everything that can be asked.
  */
 #include "base/memory.h"

@@ -1,5 +1,5 @@
 /*
- * Fuzz target: src/values. The first 32 bytes of an input are memory that a value is copied from, references and
+ * Fuzz target: src/tracer/values. The first 32 bytes of an input are memory that a value is copied from, references and
  * by-refs in it included; the rest is a method's signature blob. Whatever is made of it is copied and worded, whole
  * and cut short.
  */

@@ -1,5 +1,5 @@
 #!/bin/sh
-# symbols: src/symbols says the same as System.Reflection.Metadata for all methods of the assemblies built here:
+# symbols: src/tool/symbols says the same as System.Reflection.Metadata for all methods of the assemblies built here:
 # C# and F#, Debug and Release, PDB beside the assembly, embedded and in a folder of its own, with Source Link and
 # embedded sources, and one with wide heaps.
 #

@@ -1,5 +1,5 @@
 /*
- * What src/symbols reads from an assembly's PDB, line by line as tests/e2e/symbols/PdbDump prints
+ * What src/tool/symbols reads from an assembly's PDB, line by line as tests/e2e/symbols/PdbDump prints
  * it with the SDK's own reader. Usage: pdb_dump ASSEMBLY [FOLDER]
  */
 #include "base/memory.h"

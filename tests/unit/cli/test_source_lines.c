@@ -1,5 +1,5 @@
 /*
- * Symbols themselves are src/symbols and its tests; here is when they are asked for, and what is
+ * Symbols themselves are src/tool/symbols and its tests; here is when they are asked for, and what is
  * said of it.
  */
 #include "unit/cli/command_support.h"

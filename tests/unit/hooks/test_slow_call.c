@@ -1,7 +1,7 @@
 /*
  * The stubs of ELT3 alone, above slow halves that are as hostile as the ABI allows: they overwrite every register that
  * a callee may change, and look at the alignment of the stack. So what is kept here is kept whatever the compiler makes
- * of the real ones. This program defines stack_self and the slow halves itself; src/stack/ is not linked.
+ * of the real ones. This program defines stack_self and the slow halves itself; src/tracer/stack/ is not linked.
  */
 #include "hooks/elt.h"
 

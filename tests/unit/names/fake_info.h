@@ -1,5 +1,5 @@
 /*
- * An ICorProfilerInfo held in memory: the calls that src/names/ makes, answered from tables that a test lists and may
+ * An ICorProfilerInfo held in memory: the calls that src/tracer/names/ makes, answered from tables that a test lists and may
  * change between two questions. The rest is NULL.
  */
 #ifndef SHADOWTRACE_TESTS_FAKE_INFO_H

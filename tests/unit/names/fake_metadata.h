@@ -1,5 +1,5 @@
 /*
- * An IMetaDataImport2 held in memory: the handful of calls that src/names/ makes, answered from tables that a test
+ * An IMetaDataImport2 held in memory: the handful of calls that src/tracer/names/ makes, answered from tables that a test
  * lists. Everything else is NULL and crashes when called, so that a new call shows.
  */
 #ifndef SHADOWTRACE_TESTS_FAKE_METADATA_H

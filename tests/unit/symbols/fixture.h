@@ -1,5 +1,5 @@
 /*
- * A portable PDB and an assembly, made byte by byte, for the tests of src/symbols.
+ * A portable PDB and an assembly, made byte by byte, for the tests of src/tool/symbols.
  *
  * The PDB, of an assembly of 6 methods:
  *   document 1  "/src/A.cs", its text embedded as it is, and its SHA-256

@@ -1,5 +1,5 @@
 /*
- * The small parts of src/symbols: compressed integers, SHA-256, unpacking, text, Source Link
+ * The small parts of src/tool/symbols: compressed integers, SHA-256, unpacking, text, Source Link
  * addresses.
  */
 #include "base/memory.h"

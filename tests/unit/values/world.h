@@ -1,5 +1,5 @@
 /*
- * A runtime with one module, CoreLib, held in memory: what src/values/ asks of metadata and class layouts. Types:
+ * A runtime with one module, CoreLib, held in memory: what src/tracer/values/ asks of metadata and class layouts. Types:
  * the primitives, System.Decimal, Nullable<T>, Span<T>, and Pair {X, Y}, Color, Bits, Gen<T> {Value, N}, and
  * Node {Next: Node*, Pair, Text: string}.
  */

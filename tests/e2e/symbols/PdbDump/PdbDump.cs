@@ -1,5 +1,5 @@
 // What System.Reflection.Metadata reads from an assembly's PDB, line by line as tests/e2e/symbols/pdb_dump.c prints it
-// from src/symbols: documents, Source Link, every sequence point, every state machine, and the line of every IL offset
+// from src/tool/symbols: documents, Source Link, every sequence point, every state machine, and the line of every IL offset
 // at which one may change, found the plain way.
 //
 //   dotnet PdbDump.dll ASSEMBLY [FOLDER]    FOLDER: where the PDB is, if it is neither embedded nor beside

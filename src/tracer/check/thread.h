@@ -1,5 +1,5 @@
 /*
- * check/thread.h - what a thread that compares itself keeps. Inside of src/check/ only.
+ * check/thread.h - what a thread that compares itself keeps. Inside of src/tracer/check/ only.
  */
 #ifndef SHADOWTRACE_CHECK_THREAD_H
 #define SHADOWTRACE_CHECK_THREAD_H

@@ -29,7 +29,7 @@ struct frame {
 };
 
 #define FRAME_FINALLY 1u /* a finally or fault of it runs, for an exception */
-#define FRAME_TRACED  2u /* its call is an event, posted (src/families/calls.h) */
+#define FRAME_TRACED  2u /* its call is an event, posted (src/tracer/families/calls.h) */
 #define FRAME_LIVE_BELOW \
     8u                /* all older frames were live when this was looked at, and are while it is */
 #define FRAME_HELD 4u /* the same, held back: it becomes one if it lasts long enough */
@@ -138,7 +138,7 @@ struct stack *stack_peek(void);
 
 /* Per-thread data of the folders above; theirs alone. `detached` is their cue to free it. */
 void **stack_data(struct stack *stack);
-void **stack_values(struct stack *stack); /* the same, of src/values/ */
+void **stack_values(struct stack *stack); /* the same, of src/tracer/values/ */
 
 uint32_t stack_os_thread(const struct stack *stack); /* gettid() of its thread */
 

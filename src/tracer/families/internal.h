@@ -1,5 +1,5 @@
 /*
- * families/internal.h - what the files of src/families/ share.
+ * families/internal.h - what the files of src/tracer/families/ share.
  */
 #ifndef SHADOWTRACE_FAMILIES_INTERNAL_H
 #define SHADOWTRACE_FAMILIES_INTERNAL_H

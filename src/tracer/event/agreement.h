@@ -1,5 +1,5 @@
 /*
- * event/agreement.h - how shadow stack and snapshot agreed so far: counters of one process, written by src/check/ on
+ * event/agreement.h - how shadow stack and snapshot agreed so far: counters of one process, written by src/tracer/check/ on
  * the comparing threads, read by the writer at any time. All relaxed: a reader may see one comparison half counted.
  * Which counters there are is in shadowtrace/log_counters.h, what they count in log_schema.json.
  */

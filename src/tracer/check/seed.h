@@ -1,5 +1,5 @@
 /*
- * check/seed.h - a CONTEXT to begin a snapshot with. Inside of src/check/ only.
+ * check/seed.h - a CONTEXT to begin a snapshot with. Inside of src/tracer/check/ only.
  */
 #ifndef SHADOWTRACE_CHECK_SEED_H
 #define SHADOWTRACE_CHECK_SEED_H

@@ -1,6 +1,6 @@
 /*
  * event/event.h - fixed-size records that leave the traced threads, each through its own single-producer ring, and
- * the count of what did not fit. The writer (src/log/) is the one consumer.
+ * the count of what did not fit. The writer (src/tracer/log/) is the one consumer.
  *
  * A large ring is made of windows, and the producer goes on in the lowest one that is free, so that no more memory is
  * touched than events ever waited: slot of event i is i % W of window place[i / W % EVENT_WINDOWS]. It begins with a few
@@ -202,7 +202,7 @@ struct event_ring {
     _Alignas(CACHE_LINE) _Atomic(uint64_t) tail; /* slots consumed so far */
     struct event_ring *next;                     /* hub list, then the writer's */
     void *writer;                                /* the writer's own data on this thread */
-    void *families; /* the producer's: what src/families/ knows of this thread */
+    void *families; /* the producer's: what src/tracer/families/ knows of this thread */
     /* fixed */
     _Alignas(CACHE_LINE) struct event *slots;
     uint64_t

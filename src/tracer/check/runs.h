@@ -1,7 +1,7 @@
 /*
  * check/runs.h - --native: what a snapshot shows as FunctionID 0, a run of unmanaged frames, as native frames.
  * A walk notes where each run begins; the frames are looked for only when the snapshot is to be logged. Inside of
- * src/check/ only.
+ * src/tracer/check/ only.
  */
 #ifndef SHADOWTRACE_CHECK_RUNS_H
 #define SHADOWTRACE_CHECK_RUNS_H

@@ -1,5 +1,5 @@
 /*
- * names/internal.h - what the files of src/names/ share: the records as they lie in tables, and the interfaces
+ * names/internal.h - what the files of src/tracer/names/ share: the records as they lie in tables, and the interfaces
  * between them. names.c makes records, text.c and signature.c word them, site.c maps code, resolver.c is the thread.
  */
 #ifndef SHADOWTRACE_NAMES_INTERNAL_H

@@ -1,6 +1,6 @@
 /*
  * check/walk.h - one DoStackSnapshot: frames as the runtime reports them, and what their registers tell beside the
- * shadow frames. Inside of src/check/ only.
+ * shadow frames. Inside of src/tracer/check/ only.
  */
 #ifndef SHADOWTRACE_CHECK_WALK_H
 #define SHADOWTRACE_CHECK_WALK_H

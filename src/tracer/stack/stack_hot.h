@@ -1,5 +1,5 @@
 /*
- * stack/stack_hot.h - layout of a shadow stack and the inline enter and leave, for src/stack/ and hooks/ only.
+ * stack/stack_hot.h - layout of a shadow stack and the inline enter and leave, for src/tracer/stack/ and hooks/ only.
  */
 #ifndef SHADOWTRACE_STACK_STACK_HOT_H
 #define SHADOWTRACE_STACK_STACK_HOT_H
@@ -77,7 +77,7 @@ struct stack {
     uint64_t number; /* no other stack has it, not even one of a later thread at this place */
     _Atomic(uint32_t) word; /* stack_word(); written by the owner once, else by stack_word_set() */
     void *data, *values;
-    void *calls; /* owner only: of the call trace (src/families/calls.h); NULL: none yet */
+    void *calls; /* owner only: of the call trace (src/tracer/families/calls.h); NULL: none yet */
     struct stack_save *saves; /* outer dispatches, innermost last */
     uint32_t save_count, save_capacity;
     uint32_t uncalled; /* Enters since config.called was told of one */

@@ -1,5 +1,5 @@
 /*
- * log/log_internal.h - what the files of src/log/ share. All of it is the writer thread's alone, but for what is said
+ * log/log_internal.h - what the files of src/tracer/log/ share. All of it is the writer thread's alone, but for what is said
  * to be others'.
  */
 #ifndef SHADOWTRACE_LOG_LOG_INTERNAL_H

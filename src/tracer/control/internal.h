@@ -1,5 +1,5 @@
 /*
- * control/internal.h - what the files of src/control/ share.
+ * control/internal.h - what the files of src/tracer/control/ share.
  */
 #ifndef SHADOWTRACE_CONTROL_INTERNAL_H
 #define SHADOWTRACE_CONTROL_INTERNAL_H
