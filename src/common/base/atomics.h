@@ -1,7 +1,8 @@
 /*
- * base/atomics.h - C11 atomics with the memory order in the name, and the few macros that every folder uses.
+ * base/atomics.h - C11 atomics with the memory order in the name, and macros that every folder uses.
  *
- * base/ holds what all other folders may include: atomics, the allocation seam, the clock, text buffers, waking, taking turns.
+ * base/ holds what all other folders may include: atomics, the allocation seam, the clock, text
+ * buffers, threads and how they wait, files, paths, hashes.
  */
 #ifndef SHADOWTRACE_BASE_ATOMICS_H
 #define SHADOWTRACE_BASE_ATOMICS_H
@@ -23,7 +24,7 @@
 #define exchange_acq_rel(p, v) atomic_exchange_explicit((p), (v), memory_order_acq_rel)
 #define or_acq_rel(p, v)       atomic_fetch_or_explicit((p), (v), memory_order_acq_rel)
 #define and_acq_rel(p, v)      atomic_fetch_and_explicit((p), (v), memory_order_acq_rel)
-/* On success the store is a release and the load an acquire; on failure *expected is what was found. */
+/* Success: the store is a release, the load an acquire. Failure: *expected is what was found. */
 #define cas_acq_rel(p, expected, desired) \
     atomic_compare_exchange_strong_explicit((p), (expected), (desired), memory_order_acq_rel, \
                                             memory_order_acquire)

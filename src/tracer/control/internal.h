@@ -6,7 +6,7 @@
 
 #include "control/control.h"
 
-#include "base/turn.h"
+#include "base/gate.h"
 #include "options/socket_path.h"
 #include "stack/stack.h"
 
@@ -23,7 +23,7 @@ struct control {
     pthread_t thread;
     bool threaded; /* it serves, or will */
     _Atomic(bool) running;
-    struct turn turn;              /* the thread's, while it answers */
+    struct gate gate;              /* the thread's, while it answers */
     struct dump *dump;             /* the thread's */
     struct control_client *client; /* the thread's; NULL-ended by count */
     size_t clients;

@@ -203,7 +203,7 @@ static bool serve(struct control *c)
         fd[2 + i] = (struct pollfd){.fd = c->client[i].fd, .events = wants(&c->client[i])};
     if (poll(fd, (nfds_t)(2 + count), rest) < 0)
         return true;
-    if (!turn_begin(&c->turn))
+    if (!gate_enter(&c->gate))
         return false;
     /* From the last on: closing one moves the last into its place. */
     for (size_t i = count; i-- > 0;)
@@ -211,7 +211,7 @@ static bool serve(struct control *c)
             client_close(c, i);
     if (fd[1].revents & POLLIN)
         accept_all(c);
-    turn_end(&c->turn);
+    gate_leave(&c->gate);
     return true;
 }
 
@@ -282,7 +282,7 @@ int control_serve(struct control *c, char *why, size_t why_size)
 {
     int err;
 
-    if (c->listener < 0 || !turn_begin(&c->turn))
+    if (c->listener < 0 || !gate_enter(&c->gate))
         return 0; /* none was wanted or to be had, or it ends */
     err = thread_start(c);
     c->threaded = !err;
@@ -290,7 +290,7 @@ int control_serve(struct control *c, char *why, size_t why_size)
         snprintf(why, why_size, "cannot start the thread of the socket: %s", strerror(err));
         control_socket_close(c);
     }
-    turn_end(&c->turn);
+    gate_leave(&c->gate);
     return -err;
 }
 
@@ -298,7 +298,7 @@ void control_stop(struct control *c, unsigned timeout_ms)
 {
     api_serve(NULL);
     store_release(&c->running, false);
-    turn_stop(&c->turn, timeout_ms * UINT64_C(1000000));
+    gate_close(&c->gate, timeout_ms * UINT64_C(1000000));
     if (c->threaded)
         eventfd_write(c->wake, 1);
     if (c->threaded)

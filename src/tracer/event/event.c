@@ -136,7 +136,7 @@ bool event_wait(struct event_ring *ring, uint64_t head)
         return false;
     until = clock_ns() + WAIT_LIMIT_NS;
     do {
-        wake_up(&ring->hub->writer);
+        parker_unpark(&ring->hub->writer);
         nanosleep(&step, NULL);
         if (event_has_space(ring, head)) {
             ring->stuck_at = 0;
@@ -152,7 +152,7 @@ void event_wake(struct event_ring *ring, uint64_t head)
 {
     ring->tail_seen = load_acquire(&ring->tail); /* as event_has_space */
     if (!head || head - ring->tail_seen >= ring->window_mask >> 2)
-        wake_up(&ring->hub->writer); /* a system call only if it sleeps */
+        parker_unpark(&ring->hub->writer); /* a system call only if it sleeps */
 }
 
 void event_lose(struct event_ring *ring, enum event_lost reason)

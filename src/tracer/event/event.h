@@ -16,7 +16,7 @@
 #include "event/agreement.h"
 
 #include "base/atomics.h"
-#include "base/wake.h"
+#include "base/parker.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -177,7 +177,7 @@ struct event_hub {
     _Atomic(uint64_t) family_seen[EVENT_FAMILIES];
     _Atomic(uint64_t) family_lost[EVENT_FAMILIES][EVENT_LOST_REASONS];
     _Atomic(uint64_t) beginnings_lost; /* EVENT_WAITS without room */
-    struct wake writer;
+    struct parker writer;
     _Atomic(uint32_t) threads;   /* log ids given out */
     _Atomic(bool) stopped;       /* no more events are taken */
     bool drop;                   /* --full drop: never wait for space */

@@ -21,7 +21,7 @@ int log_grace_begin(struct log *log)
             return -ENOMEM;
     }
     store_release(&log->grace_asked, load_relaxed(&log->grace_asked) + 1);
-    wake_up(&log->config.hub->writer);
+    parker_unpark(&log->config.hub->writer);
     return 0;
 }
 

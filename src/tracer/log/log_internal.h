@@ -112,7 +112,7 @@ struct log_message {
     uint32_t most;
     int err;
     char *text; /* the answer */
-    struct wake done;
+    struct parker done;
     _Atomic(unsigned) holders; /* who asked, and the writer: the last one frees it */
     _Atomic(bool) answered;
 };
@@ -135,7 +135,7 @@ struct log {
     _Atomic(const char *) uncontrolled; /* why there is no socket; NULL */
     _Atomic(bool) waits; /* the writer sleeps for something to get its name, but not long */
     _Atomic(bool) stopping, ended, abandoned; /* set by others, by the writer, by a forked child */
-    struct wake over;                         /* log_stop sleeps here until ended */
+    struct parker over;                         /* log_stop sleeps here until ended */
     uint64_t deadline_ns;                     /* once stopping: when to give up */
     uint64_t zero_ns;                         /* CLOCK_MONOTONIC at t = 0 */
     time_t started_at; /* the same as a date: of the recording, not of its part */

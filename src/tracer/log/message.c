@@ -19,7 +19,7 @@ static void push(struct log *log, struct log_message *message)
     while (!cas_acq_rel(&log->messages, &message->next,
                         message)) /* pairs with the writer's exchange */
         ;
-    wake_up(&log->config.hub->writer);
+    parker_unpark(&log->config.hub->writer);
 }
 
 static void drop(struct log_message *message)
@@ -55,7 +55,7 @@ static void handle(struct log *log, struct log_message *message)
     } else {
         message->answer(log, message);
         store_release(&message->answered, true); /* after err and text */
-        wake_up(&message->done);
+        parker_unpark(&message->done);
     }
     drop(message);
 }
@@ -128,7 +128,7 @@ int log_ask(struct log *log, void (*answer)(struct log *log, struct log_message 
     store_relaxed(&message->holders, 2);
     push(log, message);
     while (!load_acquire(&message->answered) && clock_ns() < until && !load_relaxed(&log->ended))
-        wake_wait(&message->done, STEP_NS);
+        parker_park(&message->done, STEP_NS);
     if (load_acquire(&message->answered)) {
         err = message->err;
         *out = message->text;

@@ -527,7 +527,7 @@ static void finish(struct log *log)
             break;
         store_relaxed(&log->waits, true);
         if (log->waiting || log->sites)
-            wake_wait(&log->config.hub->writer, BUSY_NS);
+            parker_park(&log->config.hub->writer, BUSY_NS);
     }
     log_calls_flush_all(log);
     count_unadopted(log);
@@ -571,11 +571,11 @@ static void *writer_main(void *context)
         if (sleep_ns > idle_ns)
             sleep_ns = idle_ns;
         store_relaxed(&log->waits, log->waiting > 0);
-        wake_wait(&log->config.hub->writer, sleep_ns);
+        parker_park(&log->config.hub->writer, sleep_ns);
     }
     finish(log);
     store_release(&log->ended, true);
-    wake_up(&log->over);
+    parker_unpark(&log->over);
     return NULL;
 }
 
@@ -654,10 +654,10 @@ void log_stop(struct log *log, unsigned timeout_ms)
     log->deadline_ns = now + timeout_ms * 1000000ull;
     until = log->deadline_ns + 200000000ull;
     store_release(&log->stopping, true);
-    wake_up(&log->config.hub->writer);
+    parker_unpark(&log->config.hub->writer);
     /* Not joined: a writer that hangs in write(2) on a dead file system must not hold up the program's end. */
     for (; !load_acquire(&log->ended) && now < until; now = clock_ns())
-        wake_wait(&log->over, until - now);
+        parker_park(&log->over, until - now);
 }
 
 void log_abandon(struct log *log)
@@ -748,6 +748,6 @@ bool log_resolve(struct log *log)
         }
     } while (call);
     if (some && load_relaxed(&log->waits))
-        wake_up(&log->config.hub->writer);
+        parker_unpark(&log->config.hub->writer);
     return some;
 }

@@ -11,7 +11,7 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
-#include "base/turn.h"
+#include "base/gate.h"
 
 #include <pthread.h>
 
@@ -120,8 +120,8 @@ struct names {
     /* the resolver */
     pthread_t thread;
     bool started;
-    struct wake wake;
-    struct turn turn;            /* its rounds */
+    struct parker parker;
+    struct gate gate;            /* its rounds */
     _Atomic(bool) stopping;      /* a round ends early */
     _Atomic(uintptr_t) resolver; /* pthread_self(), once it runs */
     struct il_memo *memo;        /* the resolver's own */

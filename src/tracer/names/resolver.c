@@ -42,18 +42,18 @@ static void *resolver_run(void *arg)
     pthread_setname_np(pthread_self(), "shadowtrace-res"); /* 15 characters are the limit */
     names->memo = il_memo_new();
     store_relaxed(&names->resolver, (uintptr_t)pthread_self());
-    while (turn_begin(&names->turn)) {
+    while (gate_enter(&names->gate)) {
         bool worked = resolve_classes(names);
 
         worked |= names_reclaim(names);
         if (names->config.poll && !load_relaxed(&names->stopping))
             worked |= names->config.poll(names->config.context);
-        turn_end(&names->turn);
+        gate_leave(&names->gate);
         if (worked)
             pause = busy;
         else if (pause < IDLE_NS)
             pause = pause * 2 < IDLE_NS ? pause * 2 : IDLE_NS;
-        wake_wait(&names->wake, pause);
+        parker_park(&names->parker, pause);
     }
     return NULL;
 }
@@ -76,7 +76,7 @@ int names_start(struct names *names)
 
 void names_hurry(struct names *names)
 {
-    wake_up(&names->wake);
+    parker_unpark(&names->parker);
 }
 
 bool names_stop(struct names *names, unsigned timeout_ms)
@@ -84,7 +84,7 @@ bool names_stop(struct names *names, unsigned timeout_ms)
     bool idle;
 
     store_relaxed(&names->stopping, true);
-    idle = turn_stop(&names->turn, timeout_ms * NS_PER_MS);
-    wake_up(&names->wake); /* to end */
+    idle = gate_close(&names->gate, timeout_ms * NS_PER_MS);
+    parker_unpark(&names->parker); /* to end */
     return idle;
 }

@@ -206,7 +206,7 @@ static bool resolver_poll(void *context)
         p->rested_ns = now;
     }
     if (load_relaxed(&p->hub.stopped))
-        wake_up(&p->hub.writer); /* the program waits for it, and it for classes of this round */
+        parker_unpark(&p->hub.writer); /* the program waits for it, and it for classes of this round */
     return some;
 }
 

@@ -315,7 +315,7 @@ static void consume(struct race *race, uint64_t *next, uint64_t *wrong, uint64_t
     while (!load_acquire(&race->ring->closed) ||
            load_acquire(&race->ring->head) != load_relaxed(&race->ring->tail)) {
         if (!take(race->ring, 7, next, wrong)) /* an odd number, to meet every position */
-            wake_wait(&race->hub.writer, 1000000);
+            parker_park(&race->hub.writer, 1000000);
         for (; last < *next; last++)
             *sum = mix(*sum, last);
     }

@@ -1607,7 +1607,7 @@ static void a_log_goes_on_once_memory_is_back(void **state)
     memory_fail_after(0);
     for (unsigned i = 0; i < 10; i++)
         allocate(w, class, node, 24);
-    wake_up(&w->hub.writer);
+    parker_unpark(&w->hub.writer);
     usleep(100000); /* rounds without memory; however many there are, the rest must hold */
     memory_fail_after(-1);
     for (unsigned i = 0; i < 10; i++)

@@ -1,9 +1,9 @@
 /*
- * Sleeping and waking. Nothing here asserts that something is quick: a wake-up that was lost shows as a sleep that
- * lasts its whole, very long timeout.
+ * Nothing here asserts that something is quick: an unpark that was lost shows as a sleep that lasts
+ * its whole, very long timeout.
  */
 #include "base/clock.h"
-#include "base/wake.h"
+#include "base/parker.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -13,68 +13,68 @@
 
 #include <cmocka.h>
 
-#define LONG_NS UINT64_C(120000000000) /* nobody waits that long unless a wake-up is lost */
+#define LONG_NS UINT64_C(120000000000) /* nobody waits that long unless an unpark is lost */
 #define ROUNDS  20000u
 
 /* Returns whether the sleep was ended by somebody. */
-static bool woken(struct wake *w)
+static bool woken(struct parker *w)
 {
     uint64_t from = clock_ns();
 
-    wake_wait(w, LONG_NS);
+    parker_park(w, LONG_NS);
     return clock_ns() - from < LONG_NS;
 }
 
-static void a_wake_up_before_the_sleep_ends_it_at_once(void **state)
+static void an_unpark_before_the_park_ends_it_at_once(void **state)
 {
-    struct wake w = {0};
+    struct parker w = {0};
 
     (void)state;
-    wake_up(&w);
+    parker_unpark(&w);
     assert_true(woken(&w));
 }
 
-static void many_wake_ups_before_the_sleep_end_one(void **state)
+static void many_unparks_before_the_park_end_one(void **state)
 {
-    struct wake w = {0};
+    struct parker w = {0};
     uint64_t from;
 
     (void)state;
     for (int i = 0; i < 3; i++)
-        wake_up(&w);
+        parker_unpark(&w);
     assert_true(woken(&w));
     from = clock_ns();
-    wake_wait(&w, 20000000);
+    parker_park(&w, 20000000);
     assert_true(clock_ns() - from >= 20000000);
 }
 
-static void a_sleep_that_nobody_ends_lasts_its_timeout(void **state)
+static void a_park_that_nobody_ends_lasts_its_timeout(void **state)
 {
-    struct wake w = {0};
+    struct parker w = {0};
     uint64_t from = clock_ns();
 
     (void)state;
-    wake_wait(&w, 20000000);
+    parker_park(&w, 20000000);
     assert_true(clock_ns() - from >= 20000000);
-    wake_wait(&w, 0); /* no time at all is fine */
-    wake_up(&w);      /* and a sleep that timed out leaves nothing behind */
+    parker_park(&w, 0); /* no time at all is fine */
+    parker_unpark(&w);  /* and a sleep that timed out leaves nothing behind */
     assert_true(woken(&w));
 }
 
-static void waking_keeps_errno(void **state)
+static void unparking_keeps_errno(void **state)
 {
-    struct wake w = {0};
+    struct parker w = {0};
 
     (void)state;
     store_relaxed(&w.word, 1); /* as if somebody slept: the system call is made */
     errno = 12345;
-    wake_up(&w);
+    parker_unpark(&w);
     assert_int_equal(errno, 12345);
 }
 
 /* Two threads hand a number back and forth; each sleeps until it is its turn. */
 struct table {
-    struct wake side[2];
+    struct parker side[2];
     _Atomic(unsigned) turn;
     _Atomic(unsigned) lost;
 };
@@ -95,12 +95,12 @@ static void *play(void *context)
                 return NULL;
             }
         store_release(&t->turn, round + 1);
-        wake_up(&t->side[!player->side]);
+        parker_unpark(&t->side[!player->side]);
     }
     return NULL;
 }
 
-static void no_wake_up_is_lost_between_two_threads(void **state)
+static void no_unpark_is_lost_between_two_threads(void **state)
 {
     struct table table = {0};
     struct player players[2] = {{&table, 0}, {&table, 1}};
@@ -117,12 +117,12 @@ static void no_wake_up_is_lost_between_two_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_wake_up_before_the_sleep_ends_it_at_once),
-        cmocka_unit_test(many_wake_ups_before_the_sleep_end_one),
-        cmocka_unit_test(a_sleep_that_nobody_ends_lasts_its_timeout),
-        cmocka_unit_test(waking_keeps_errno),
-        cmocka_unit_test(no_wake_up_is_lost_between_two_threads),
+        cmocka_unit_test(an_unpark_before_the_park_ends_it_at_once),
+        cmocka_unit_test(many_unparks_before_the_park_end_one),
+        cmocka_unit_test(a_park_that_nobody_ends_lasts_its_timeout),
+        cmocka_unit_test(unparking_keeps_errno),
+        cmocka_unit_test(no_unpark_is_lost_between_two_threads),
     };
 
-    return cmocka_run_group_tests_name("base/wake", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("base/parker", tests, NULL, NULL);
 }
