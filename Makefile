@@ -122,7 +122,7 @@ $(BUILD)/gen/stack_offsets.h: $(addprefix src/tracer/stack/,offsets.c stack_hot.
 	  | sed -n 's/^.*->\([A-Z_]*\) \$$\([0-9]*\).*$$/#define \1 \2/p' > $@
 
 # The schema is part of the command.
-$(PLAIN)/obj/src/tool/report/schema_text.o: include/shadowtrace/log_schema.json
+$(PLAIN)/obj/src/tool/validate/schema_text.o: include/shadowtrace/log_schema.json
 
 -include $(shell find $(sort $(BUILD)/obj $(PLAIN)/obj) -name '*.d' 2>/dev/null)
 

@@ -3,13 +3,13 @@
  * crash; what the reader of usual lines takes, jansson takes too, with the same meaning; what
  * validate finds right, the schema finds right.
  */
-#include "report/ahead.h"
+#include "readers/parallel_reader.h"
 #include "report/checks.h"
 #include "report/replay.h"
 #include "report/diff.h"
-#include "report/marks.h"
+#include "readers/marks.h"
 #include "report/sites.h"
-#include "report/validate.h"
+#include "validate/validate.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,22 +121,22 @@ static void both_readers_agree(struct memory *m)
 }
 
 /* What threads that read ahead hand over, line by line, is what one reader has. */
-static void ahead_agrees(struct memory *m)
+static void parallel_agrees(struct memory *m)
 {
     struct memory other = *m;
-    struct report_lines *lines = lines_of(m), *ahead_lines = lines_of(&other);
+    struct report_lines *lines = lines_of(m), *its_lines = lines_of(&other);
     struct report_parser parser;
-    struct report_ahead *ahead = NULL;
+    struct parallel_reader *reader = NULL;
     const struct report_parsed *parsed;
     struct report_line line;
 
     report_parser_init(&parser);
-    if (report_ahead_new(ahead_lines, 2, &ahead))
+    if (parallel_reader_new(its_lines, 2, &reader))
         exit(0);
     while (report_lines_next(lines, &line) > 0) {
         struct report_record record;
 
-        MUST(report_ahead_next(ahead, &parsed) == 1);
+        MUST(parallel_reader_next(reader, &parsed) == 1);
         MUST(parsed->line.at.line == line.at.line && parsed->line.at.offset == line.at.offset);
         MUST(parsed->line.size == line.size && parsed->line.cut == line.cut);
         MUST(parsed->line.too_long == line.too_long);
@@ -146,10 +146,10 @@ static void ahead_agrees(struct memory *m)
         MUST(report_parse(&parser, &line, &record) == parsed->err);
         MUST(parsed->err || parsed->record.kind == record.kind);
     }
-    MUST(report_ahead_next(ahead, &parsed) == 0);
+    MUST(parallel_reader_next(reader, &parsed) == 0);
     report_parser_fini(&parser);
-    report_ahead_free(ahead);
-    report_lines_free(ahead_lines);
+    parallel_reader_free(reader);
+    report_lines_free(its_lines);
     report_lines_free(lines);
 }
 
@@ -339,7 +339,7 @@ static void one_reader(struct memory *m, unsigned which, const struct report_sch
 
     switch (which) {
     case 0:
-        ahead_agrees(m);
+        parallel_agrees(m);
         break;
     case 1:
     case 2:

@@ -9,7 +9,7 @@
 #include "cli/text.h"
 
 #include "base/buffer.h"
-#include "report/fold.h"
+#include "report/demangle.h"
 #include "report/sites.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "cli/rows.h"
 #include "cli/text.h"
 
-#include "report/marks.h"
+#include "readers/marks.h"
 #include "report/replay.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include "cli/text.h"
 
 #include "base/buffer.h"
-#include "report/validate.h"
+#include "validate/validate.h"
 
 #include <limits.h>
 #include <string.h>

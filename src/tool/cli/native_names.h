@@ -4,7 +4,7 @@
 #ifndef SHADOWTRACE_CLI_NATIVE_NAMES_H
 #define SHADOWTRACE_CLI_NATIVE_NAMES_H
 
-#include "report/natives.h"
+#include "readers/natives.h"
 
 struct native_names;
 

@@ -1,13 +1,13 @@
 /*
  * cli/print_complete.h - whether a log is complete, and what is missing, in words and in JSON: for every command, page
- * and export the same (report/complete.h).
+ * and export the same (readers/complete.h).
  */
 #ifndef SHADOWTRACE_CLI_PRINT_COMPLETE_H
 #define SHADOWTRACE_CLI_PRINT_COMPLETE_H
 
 #include "cli/commands.h"
 
-#include "report/log.h"
+#include "readers/log.h"
 
 #include <jansson.h>
 

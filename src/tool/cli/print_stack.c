@@ -3,7 +3,7 @@
 #include "cli/terminal.h"
 #include "cli/text.h"
 
-#include "report/fold.h"
+#include "report/demangle.h"
 #include "report/logical.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ const char *print_stack_method(const struct print_stack *p, struct buffer *b, ui
 {
     const char *name = report_method(p->defs, method)->name;
 
-    return p->raw ? name : report_fold(b, name);
+    return p->raw ? name : report_demangle(b, name);
 }
 
 static const char *frame_name(const struct print_stack *p, struct buffer *b,

@@ -8,7 +8,7 @@
 #include "cli/commands.h"
 
 #include "base/json_writer.h"
-#include "report/log.h"
+#include "readers/log.h"
 
 #include <jansson.h>
 

@@ -7,7 +7,7 @@
 
 #include "cli/commands.h"
 
-#include "report/defs.h"
+#include "readers/defs.h"
 
 struct source_lines;
 

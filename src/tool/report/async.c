@@ -1,6 +1,6 @@
 #include "report/async.h"
 
-#include "report/fold.h"
+#include "report/demangle.h"
 
 #include <string.h>
 
@@ -49,8 +49,8 @@ static uint32_t beginning_of(const struct report_async *a, uint32_t path)
 
     for (unsigned i = 0; i < HOPS && at > REPORT_PATH_LOST && is_start(name_of(a, at)); i++)
         at = report_path(a->defs, at)->parent;
-    same = at > REPORT_PATH_LOST && same_method(report_fold(&method, name_of(a, at)),
-                                                report_fold(&machine, name_of(a, path)));
+    same = at > REPORT_PATH_LOST && same_method(report_demangle(&method, name_of(a, at)),
+                                                report_demangle(&machine, name_of(a, path)));
     buffer_free(&machine);
     buffer_free(&method);
     return same ? at : REPORT_PATH_EMPTY;
@@ -99,7 +99,7 @@ int report_async_new(const struct report_defs *defs, struct report_async **out)
     }
     a->defs = defs;
     for (size_t i = 0; i < defs->methods.count; i++)
-        a->machines[i].is = report_fold_machine(defs->methods.defs[i].name);
+        a->machines[i].is = report_demangle_is_machine(defs->methods.defs[i].name);
     for (uint32_t path = REPORT_PATH_LOST + 1; path < defs->path_count; path++)
         if (a->machines[defs->paths[path].method].is && !report_async_resumed(a, path))
             learn(a, path);

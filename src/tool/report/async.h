@@ -5,7 +5,7 @@
 #ifndef SHADOWTRACE_REPORT_ASYNC_H
 #define SHADOWTRACE_REPORT_ASYNC_H
 
-#include "report/defs.h"
+#include "readers/defs.h"
 
 struct report_async;
 

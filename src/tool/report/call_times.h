@@ -9,7 +9,7 @@
 #define SHADOWTRACE_REPORT_CALL_TIMES_H
 
 #include "report/calls.h"
-#include "report/defs.h"
+#include "readers/defs.h"
 
 struct report_call_time {
     uint64_t calls, unwound;

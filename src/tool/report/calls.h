@@ -5,7 +5,7 @@
 #ifndef SHADOWTRACE_REPORT_CALLS_H
 #define SHADOWTRACE_REPORT_CALLS_H
 
-#include "report/defs.h"
+#include "readers/defs.h"
 
 /* How a call ended. */
 enum report_call_end {

@@ -6,7 +6,7 @@
 #ifndef SHADOWTRACE_REPORT_CHECKS_H
 #define SHADOWTRACE_REPORT_CHECKS_H
 
-#include "report/natives.h"
+#include "readers/natives.h"
 #include "report/profile.h"
 #include "report/sites.h"
 

@@ -6,8 +6,8 @@
 #ifndef SHADOWTRACE_REPORT_COLLECTIONS_H
 #define SHADOWTRACE_REPORT_COLLECTIONS_H
 
-#include "report/defs.h"
-#include "report/index.h"
+#include "readers/defs.h"
+#include "readers/index.h"
 
 #define COLLECTION_HEAPS 5 /* generations 0 to 2, large, pinned */
 

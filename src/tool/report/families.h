@@ -8,7 +8,7 @@
 
 #include "report/call_times.h"
 #include "report/collections.h"
-#include "report/log.h"
+#include "readers/log.h"
 
 enum families_topic {
     FAMILIES_EXCEPTIONS,

@@ -5,7 +5,7 @@
 #ifndef SHADOWTRACE_REPORT_FRAMES_H
 #define SHADOWTRACE_REPORT_FRAMES_H
 
-#include "report/defs.h"
+#include "readers/defs.h"
 
 struct report_frame {
     uint32_t path;

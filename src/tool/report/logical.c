@@ -1,6 +1,6 @@
 #include "report/logical.h"
 
-#include "report/fold.h"
+#include "report/demangle.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,7 +103,7 @@ static bool is_machine(const char *name)
 {
     const char *at = strchr(name, '@');
 
-    return report_fold_machine(name) ||
+    return report_demangle_is_machine(name) ||
            (ends(name, ".MoveNext()") &&
             ((at && at[1] >= '0' && at[1] <= '9') || strstr(name, ".VB$StateMachine_")));
 }
@@ -141,8 +141,8 @@ static const char *name_of(const struct logical *l, uint32_t path)
 /* Whether a method is what the source has in the place of the machine: its name, with parameters. */
 static bool is_written(struct logical *l, uint32_t machine, uint32_t path)
 {
-    const char *name = report_fold(&l->machine, name_of(l, machine));
-    const char *other = report_fold(&l->other, name_of(l, path));
+    const char *name = report_demangle(&l->machine, name_of(l, machine));
+    const char *other = report_demangle(&l->other, name_of(l, path));
     size_t size = strlen(name);
 
     return size && strncmp(other, name, size) == 0 && (other[size] == '(' || other[size] == '<');

@@ -10,7 +10,7 @@
 #ifndef SHADOWTRACE_REPORT_LOGICAL_H
 #define SHADOWTRACE_REPORT_LOGICAL_H
 
-#include "report/defs.h"
+#include "readers/defs.h"
 
 /* What is asked of a log's allocations: the path each was made on, and its class. */
 struct report_logical_allocs {

@@ -4,7 +4,7 @@
 #ifndef SHADOWTRACE_REPORT_PROFILE_H
 #define SHADOWTRACE_REPORT_PROFILE_H
 
-#include "report/log.h"
+#include "readers/log.h"
 
 enum report_sampler { REPORT_SHADOW, REPORT_SNAPSHOT, REPORT_SOURCES };
 const char *report_sampler_name(enum report_sampler source);

@@ -7,7 +7,7 @@
 #define SHADOWTRACE_REPORT_REPLAY_H
 
 #include "report/calls.h"
-#include "report/log.h"
+#include "readers/log.h"
 
 struct replay_filter {
     uint64_t from, to;  /* ns; calls that were open at some time in between */

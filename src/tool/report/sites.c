@@ -1,6 +1,6 @@
 #include "report/sites.h"
 
-#include "report/fold.h"
+#include "report/demangle.h"
 #include "report/logical.h"
 
 #include <math.h>
@@ -431,7 +431,7 @@ static bool *matches(const struct report_table *t, const char *glob)
 
     for (size_t i = 0; match && i < t->count; i++)
         match[i] = report_glob(glob, t->defs[i].name) ||
-                   report_glob(glob, report_fold(&b, t->defs[i].name));
+                   report_glob(glob, report_demangle(&b, t->defs[i].name));
     buffer_free(&b);
     return match;
 }

@@ -13,8 +13,8 @@
 #define SHADOWTRACE_REPORT_SITES_H
 
 #include "report/call_times.h"
-#include "report/log.h"
-#include "report/marks.h"
+#include "readers/log.h"
+#include "readers/marks.h"
 
 enum report_by {
     REPORT_BY_SITE, /* call path, allocating instruction, type */

@@ -5,10 +5,10 @@
 #include "support/heap.h"
 
 #include "base/atomics.h"
-#include "report/complete.h"
-#include "report/schema.h"
+#include "readers/complete.h"
+#include "validate/schema.h"
 #include "unit/cli/command_support.h"
-#include "unit/report/memory_log.h"
+#include "unit/readers/memory_log.h"
 
 #include <jansson.h>
 

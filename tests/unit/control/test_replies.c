@@ -9,9 +9,9 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "live/live.h"
-#include "report/schema.h"
+#include "validate/schema.h"
 #include "stack/stack_hot.h"
-#include "unit/report/memory_log.h"
+#include "unit/readers/memory_log.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "report/report.h"
-#include "report/validate.h"
+#include "readers/problems.h"
+#include "validate/validate.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "report/checks.h"
 
-#include "unit/report/memory_log.h"
+#include "unit/readers/memory_log.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 #include "report/diff.h"
 
-#include "unit/report/memory_log.h"
+#include "unit/readers/memory_log.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

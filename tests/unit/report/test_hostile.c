@@ -8,9 +8,9 @@
 #include "report/families.h"
 #include "report/replay.h"
 #include "report/sites.h"
-#include "report/validate.h"
+#include "validate/validate.h"
 
-#include "unit/report/memory_log.h"
+#include "unit/readers/memory_log.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,0 +1,296 @@
+#include "readers/complete.h"
+
+#include "base/atomics.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *report_gap_word(enum report_gap_kind kind)
+{
+#define WORD(name, word) word,
+    static const char *const words[] = {REPORT_GAPS(WORD)};
+#undef WORD
+
+    return words[kind];
+}
+
+bool report_complete(const struct report_completeness *c)
+{
+    return c->count == 0 && c->more == 0;
+}
+
+const struct report_gap *report_gap_of(const struct report_completeness *c,
+                                       enum report_gap_kind kind)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (c->gaps[i].kind == kind)
+            return &c->gaps[i];
+    return NULL;
+}
+
+void report_gap_add(struct report_completeness *c, enum report_gap_kind kind, const char *what,
+                    const char *by, uint64_t count, uint64_t of)
+{
+    struct report_gap gap = {.kind = kind, .count = count, .of = of};
+
+    if (!count)
+        return;
+    snprintf(gap.what, sizeof(gap.what), "%s", what ? what : "");
+    snprintf(gap.by, sizeof(gap.by), "%s", by ? by : "");
+    for (size_t i = 0; i < c->count; i++) {
+        struct report_gap *have = &c->gaps[i];
+
+        if (have->kind == kind && strcmp(have->what, gap.what) == 0 &&
+            strcmp(have->by, gap.by) == 0) {
+            have->count += count;
+            have->of += of;
+            return;
+        }
+    }
+    if (c->count == REPORT_GAPS_MAX)
+        c->more++;
+    else
+        c->gaps[c->count++] = gap;
+}
+
+/* Counting. */
+
+static void rotated_of(const json_t *said, struct report_rotated *out)
+{
+    const json_t *records = json_object_get(said, "records");
+
+    if (!said)
+        return;
+    out->parts = report_count_in(said, "parts");
+    out->allocs = report_count_in(said, "allocs");
+    out->bytes = report_count_in(said, "bytes");
+    for (int kind = 1; kind < SST_KIND_COUNT; kind++)
+        out->records[kind] = report_count_in(records, report_kind_name((enum sst_kind)kind));
+}
+
+static void on_header(struct report_tally *t, const json_t *header)
+{
+    uint64_t part = 1;
+
+    (void)report_member_count(header, "part", &part);
+    if (!t->begun)
+        t->first = part;
+    else if (part > t->part + 1)
+        t->skipped += part - t->part - 1;
+    t->begun = true;
+    t->part = part;
+    rotated_of(json_object_get(header, "rotated_out"), &t->rotated);
+}
+
+static void on_calls(struct report_tally *t, const struct report_batch *batch)
+{
+    const char *at = batch->events;
+    int64_t code, number;
+
+    while (report_call_next(&at, &code, &number))
+        t->entered += code > 0;
+}
+
+void report_tally_slow(struct report_tally *t, const struct report_record *r)
+{
+    if (r->kind == SST_KIND_CALLS)
+        on_calls(t, &r->calls);
+    else if (r->kind == SST_KIND_HEADER)
+        on_header(t, r->json);
+    else if (r->kind == SST_KIND_END) {
+        t->ended = true;
+        rotated_of(json_object_get(r->json, "rotated_out"), &t->rotated);
+    }
+}
+
+/* Holding it against the end record. */
+
+static void hold(struct report_completeness *c, const char *what, uint64_t said, uint64_t read)
+{
+    if (read < said)
+        report_gap_add(c, REPORT_GAP_MISSING, what, NULL, said - read, said);
+    else
+        report_gap_add(c, REPORT_GAP_EXTRA, what, NULL, read - said, said);
+}
+
+static uint64_t at_hand(const struct report_tally *t, enum sst_kind kind)
+{
+    return t->records[kind] + t->rotated.records[kind];
+}
+
+const struct report_family_kind report_family_kinds[REPORT_FAMILY_KINDS] = {
+    {"threads", SST_KIND_MANAGED_THREAD}, {"modules", SST_KIND_LOAD},
+    {"classes", SST_KIND_CLASS_LOAD},     {"jit", SST_KIND_JIT},
+    {"exceptions", SST_KIND_EXCEPTION},   {"gc", SST_KIND_GC},
+    {"suspend", SST_KIND_SUSPEND},        {"transitions", SST_KIND_TRANSITION},
+    {"finalizers", SST_KIND_FINALIZER},
+};
+
+/* Lines of one kind each, so that logs without `records` can be held against the sums of their events. */
+static void hold_families(const struct report_tally *t, const json_t *end,
+                          struct report_completeness *c)
+{
+    const json_t *events = json_object_get(end, "events");
+    const json_t *values = json_object_get(end, "values");
+    uint64_t posted = report_count_in(values, "posted"), lost = report_count_in(values, "lost");
+    uint64_t written = posted > lost ? posted - lost : 0;
+
+    for (size_t i = 0; i < REPORT_FAMILY_KINDS; i++)
+        if (!report_member_count(json_object_get(events, report_family_kinds[i].family), "written",
+                                 &written))
+            hold(c, report_kind_name(report_family_kinds[i].kind), written,
+                 at_hand(t, report_family_kinds[i].kind));
+    written = posted > lost ? posted - lost : 0;
+    (void)report_member_count(values, "written", &written);
+    if (values)
+        hold(c, report_kind_name(SST_KIND_VALUES), written, at_hand(t, SST_KIND_VALUES));
+}
+
+/* Calls are counted one by one; where parts are gone only their lines are known. */
+static void hold_calls(const struct report_tally *t, const json_t *end,
+                       struct report_completeness *c)
+{
+    const json_t *calls = json_object_get(end, "calls");
+    uint64_t entered = report_count_in(calls, "entered");
+    uint64_t dropped = report_count_in(json_object_get(calls, "not_written"), "entered");
+
+    if (calls && !t->rotated.records[SST_KIND_CALLS])
+        hold(c, "calls", entered > dropped ? entered - dropped : 0, t->entered);
+}
+
+/* alloc and site lines have sums of their own, and so have calls: what these tell is not told twice. */
+static void hold_records(const struct report_tally *t, const json_t *records,
+                         const struct report_completeness *before, struct report_completeness *c)
+{
+    bool allocs = before->count > 0;
+
+    for (int kind = 1; kind < SST_KIND_COUNT; kind++) {
+        bool summed = kind == SST_KIND_ALLOC || kind == SST_KIND_SITE;
+        const char *name = report_kind_name((enum sst_kind)kind);
+
+        if (kind != SST_KIND_END && !(summed && allocs))
+            hold(c, name, report_count_in(records, name), at_hand(t, (enum sst_kind)kind));
+    }
+}
+
+static void hold_sums(const struct report_tally *t, const json_t *end,
+                      struct report_completeness *c)
+{
+    const json_t *records = json_object_get(end, "records");
+    struct report_completeness allocs = {.count = 0};
+
+    hold(&allocs, "allocations", report_count_in(end, "written"), t->allocs + t->rotated.allocs);
+    hold(&allocs, "bytes", report_count_in(end, "bytes"), t->bytes + t->rotated.bytes);
+    for (size_t i = 0; i < allocs.count; i++)
+        report_gap_add(c, allocs.gaps[i].kind, allocs.gaps[i].what, NULL, allocs.gaps[i].count,
+                       allocs.gaps[i].of);
+    if (records) {
+        hold_records(t, records, &allocs, c);
+    } else {
+        hold_families(t, end, c);
+        hold_calls(t, end, c);
+    }
+}
+
+/* What the recording says of itself. */
+
+/* jansson's iterator takes no const: it does not change what it walks. */
+static json_t *walked(const json_t *object)
+{
+    return (json_t *)(uintptr_t)object;
+}
+
+void report_losses_settle(const struct report_losses *l, struct report_completeness *c)
+{
+    uint64_t sum = 0, lost;
+    const char *name;
+    json_t *count;
+
+    json_object_foreach(walked(l->lost_by), name, count)
+    {
+        lost = report_count_in(l->lost_by, name);
+        report_gap_add(c, REPORT_GAP_LOST, "alloc", name, lost, 0);
+        sum += lost;
+    }
+    report_gap_add(c, REPORT_GAP_LOST, "alloc", NULL, l->lost > sum ? l->lost - sum : 0, 0);
+    json_object_foreach(walked(l->others), name, count)
+    {
+        report_gap_add(c, REPORT_GAP_LOST, name, NULL, report_count_in(l->others, name), 0);
+    }
+    json_object_foreach(walked(l->not_written), name, count)
+    {
+        report_gap_add(c, REPORT_GAP_NOT_WRITTEN, name, NULL, report_count_in(l->not_written, name),
+                       0);
+    }
+}
+
+static void happened(const json_t *file, struct report_completeness *c)
+{
+    report_gap_add(c, REPORT_GAP_FILE, "removed", NULL, json_object_get(file, "removed") != NULL,
+                   0);
+    report_gap_add(c, REPORT_GAP_FILE, "replaced", NULL, json_object_get(file, "replaced") != NULL,
+                   0);
+    report_gap_add(c, REPORT_GAP_FILE, "truncated", NULL, report_count_in(file, "truncated"), 0);
+}
+
+static void paths(const struct report_tally *t, const json_t *end, struct report_completeness *c)
+{
+    uint64_t refused = report_count_in(end, "nodes_refused"), cut = t->cut;
+
+    if (report_count_in(end, "cut_allocs") > cut)
+        cut = report_count_in(end, "cut_allocs");
+    report_gap_add(c, REPORT_GAP_PATHS, NULL, NULL, cut ? cut : refused, refused);
+    report_gap_add(c, REPORT_GAP_LOST, "beginnings", NULL, report_count_in(end, "beginnings_lost"),
+                   0);
+}
+
+static void which_parts(char *to, size_t room, uint64_t from, uint64_t last)
+{
+    if (from == last)
+        snprintf(to, room, "%llu", (unsigned long long)from);
+    else
+        snprintf(to, room, "%llu to %llu", (unsigned long long)from, (unsigned long long)last);
+}
+
+/* Parts that are gone are no longer there to be read. With --max-log these are the earliest. */
+static void parts(const struct report_tally *t, const json_t *end, struct report_completeness *c)
+{
+    uint64_t before = t->first > 1 ? t->first - 1 : 0, last = t->last;
+    uint64_t gone = t->rotated.parts, missing = before + t->skipped;
+    char which[48] = "";
+
+    (void)report_member_count(end, "part", &last);
+    if (!t->begun)
+        last = t->part; /* nothing says which parts there are */
+    missing = missing > gone ? missing - gone : 0;
+    missing += last > t->part ? last - t->part : 0;
+    if (before > gone && !t->skipped)
+        which_parts(which, sizeof(which), gone + 1, before);
+    else if (last > t->part)
+        which_parts(which, sizeof(which), t->part + 1, last);
+    report_gap_add(c, REPORT_GAP_PARTS, which, NULL, missing, 0);
+    report_gap_add(c, REPORT_GAP_ROTATED_OUT, NULL, NULL, gone, t->rotated.allocs);
+}
+
+void report_tally_settle(const struct report_tally *tally, const json_t *end,
+                         struct report_completeness *c)
+{
+    struct report_tally all = *tally, *t = &all;
+    uint64_t lines = 0;
+
+    for (int kind = 1; kind < SST_KIND_COUNT; kind++)
+        lines += t->records[kind];
+    if (!t->begun && !lines)
+        return;
+    end = t->ended ? end : NULL;
+    if (t->first == 1 && !t->skipped && !json_object_get(json_object_get(end, "file"), "truncated"))
+        /* somebody had kept them, and they were read */
+        memset(&t->rotated, 0, sizeof(t->rotated));
+    report_gap_add(c, REPORT_GAP_NO_END, NULL, NULL, !end, 0);
+    parts(t, end, c);
+    if (end)
+        hold_sums(t, end, c);
+    paths(t, end, c);
+    report_gap_add(c, REPORT_GAP_NAMES, NULL, NULL, report_count_in(end, "names_failed"), 0);
+    happened(json_object_get(end, "file"), c);
+}

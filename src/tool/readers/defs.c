@@ -1,0 +1,845 @@
+#include "readers/defs.h"
+
+#include <stdio.h>
+
+#define PAGE_SHIFT 12
+#define PAGE_SIZE  ((size_t)1 << PAGE_SHIFT)
+#define BLOCK      ((size_t)64 << 10)
+
+/* Ids. */
+
+#define IDS_FOR_PAGE  256 /* ids that must be there for each page */
+#define MIGRATE_PAGES 16  /* the first ones: ids that came before their page move into it */
+
+/* The slot of an id, or a free one. Call only when there is a table. */
+static struct report_far_id *far_slot(const struct report_ids *ids, uint32_t id)
+{
+    size_t at = (size_t)index_mix(id, 0) & ids->far_mask;
+
+    while (ids->far[at].id && ids->far[at].id != id)
+        at = (at + 1) & ids->far_mask;
+    return &ids->far[at];
+}
+
+static inline uint32_t ids_get(const struct report_ids *ids, uint32_t id)
+{
+    size_t page = id >> PAGE_SHIFT;
+    uint32_t value = 0;
+
+    if (LIKELY(page < ids->page_count && ids->pages[page]))
+        value = ids->pages[page][id & (PAGE_SIZE - 1)];
+    return LIKELY(value || !ids->far_used) ? value : far_slot(ids, id)->value;
+}
+
+static int far_set(struct report_ids *ids, uint32_t id, uint32_t value)
+{
+    struct report_far_id *slot;
+
+    if (!ids->far || ids->far_used > ids->far_mask / 2) {
+        size_t size = ids->far ? 2 * (ids->far_mask + 1) : 8;
+        struct report_ids larger = {.far_mask = size - 1};
+
+        larger.far = memory_zalloc(size, sizeof(*larger.far));
+        if (!larger.far)
+            return -ENOMEM;
+        for (size_t i = 0; ids->far && i <= ids->far_mask; i++)
+            if (ids->far[i].id)
+                *far_slot(&larger, ids->far[i].id) = ids->far[i];
+        memory_free(ids->far);
+        ids->far = larger.far;
+        ids->far_mask = larger.far_mask;
+    }
+    slot = far_slot(ids, id);
+    ids->far_used += !slot->id;
+    *slot = (struct report_far_id){id, value};
+    return 0;
+}
+
+/* What came before its page was worth making. Once nothing is left outside, look-ups end in the pages. */
+static void far_migrate(struct report_ids *ids, size_t page)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; ids->far && i <= ids->far_mask; i++) {
+        const struct report_far_id *slot = &ids->far[i];
+
+        if (slot->id && slot->id >> PAGE_SHIFT == page)
+            ids->pages[page][slot->id & (PAGE_SIZE - 1)] = slot->value;
+        else if (slot->id)
+            left += slot->id >> PAGE_SHIFT >= MIGRATE_PAGES ||
+                    slot->id >> PAGE_SHIFT >= ids->page_count ||
+                    !ids->pages[slot->id >> PAGE_SHIFT];
+    }
+    if (left)
+        return;
+    memory_free(ids->far);
+    ids->far = NULL;
+    ids->far_mask = ids->far_used = 0;
+}
+
+static int page_make(struct report_ids *ids, size_t page)
+{
+    if (page >= ids->page_count) {
+        size_t count = page + page / 2 + 1;
+        uint32_t **pages = memory_realloc(ids->pages, count * sizeof(*pages));
+
+        if (!pages)
+            return -ENOMEM;
+        memset(pages + ids->page_count, 0, (count - ids->page_count) * sizeof(*pages));
+        ids->pages = pages;
+        ids->page_count = count;
+    }
+    if (!(ids->pages[page] = memory_zalloc(PAGE_SIZE, sizeof(uint32_t))))
+        return -ENOMEM;
+    if (page < MIGRATE_PAGES)
+        far_migrate(ids, page);
+    return 0;
+}
+
+static int ids_set(struct report_ids *ids, uint32_t id, uint32_t number)
+{
+    size_t page = id >> PAGE_SHIFT;
+    bool paged = page < ids->page_count && ids->pages[page];
+    struct report_far_id *far = ids->far_used ? far_slot(ids, id) : NULL;
+
+    if (far && far->id && !(paged && ids->pages[page][id & (PAGE_SIZE - 1)])) {
+        far->value = number + 1;
+        return 0;
+    }
+    if (!paged && page >= ids->count / IDS_FOR_PAGE) {
+        ids->count++;
+        return far_set(ids, id, number + 1);
+    }
+    if (!paged && page_make(ids, page))
+        return -ENOMEM;
+    ids->count += !ids->pages[page][id & (PAGE_SIZE - 1)];
+    ids->pages[page][id & (PAGE_SIZE - 1)] = number + 1;
+    return 0;
+}
+
+uint32_t report_ids_get(const struct report_ids *ids, uint32_t id)
+{
+    return ids_get(ids, id);
+}
+
+int report_ids_set(struct report_ids *ids, uint32_t id, uint32_t number)
+{
+    return ids_set(ids, id, number);
+}
+
+void report_ids_free(struct report_ids *ids)
+{
+    for (size_t i = 0; i < ids->page_count; i++)
+        memory_free(ids->pages[i]);
+    memory_free(ids->pages);
+    memory_free(ids->far);
+    memset(ids, 0, sizeof(*ids));
+}
+
+/* Strings: each text once, at an address that stays. */
+
+struct text_key {
+    const char *text;
+    size_t size;
+};
+
+static bool string_equal(const void *context, uint32_t number, const void *key)
+{
+    const struct report_string *s = &((const struct report_defs *)context)->strings[number];
+    const struct text_key *k = key;
+
+    return s->size == k->size && memcmp(s->text, k->text, k->size) == 0;
+}
+
+static uint64_t string_hash(const void *context, uint32_t number)
+{
+    const struct report_string *s = &((const struct report_defs *)context)->strings[number];
+
+    return index_hash_bytes(s->text, s->size);
+}
+
+static char *string_room(struct report_defs *d, size_t size)
+{
+    char *block, **blocks;
+
+    if (size <= d->block_left) {
+        block = d->blocks[d->block_count - 1] + (BLOCK - d->block_left);
+        d->block_left -= size;
+        return block;
+    }
+    if (d->block_count == d->block_capacity) {
+        blocks = array_grow(d->blocks, &d->block_capacity, sizeof(*blocks));
+        if (!blocks)
+            return NULL;
+        d->blocks = blocks;
+    }
+    block = memory_alloc(size > BLOCK ? size : BLOCK);
+    if (!block)
+        return NULL;
+    d->blocks[d->block_count++] = block;
+    d->block_left = size > BLOCK ? 0 : BLOCK - size;
+    return block;
+}
+
+static int intern(struct report_defs *d, const char *text, size_t size, struct report_string **out)
+{
+    const struct text_key key = {text, size};
+    struct report_string *strings;
+    uint32_t number;
+    size_t slot = 0;
+    char *copy;
+
+    if (index_reserve(&d->string_index, string_hash, d))
+        return -ENOMEM;
+    number =
+        index_find(&d->string_index, index_hash_bytes(text, size), string_equal, d, &key, &slot);
+    if (number != INDEX_NONE) {
+        *out = &d->strings[number];
+        return 0;
+    }
+    if (d->string_count == d->string_capacity) {
+        strings = array_grow(d->strings, &d->string_capacity, sizeof(*strings));
+        if (!strings)
+            return -ENOMEM;
+        d->strings = strings;
+    }
+    copy = string_room(d, size + 1);
+    if (!copy)
+        return -ENOMEM;
+    memcpy(copy, text, size);
+    copy[size] = '\0';
+    *out = &d->strings[d->string_count];
+    **out = (struct report_string){copy, (uint32_t)size, 0};
+    index_put(&d->string_index, slot, (uint32_t)d->string_count++);
+    return 0;
+}
+
+/* Tables of modules, classes, methods. Names are interned: equal text, equal address. */
+
+static bool def_equal(const void *context, uint32_t number, const void *key)
+{
+    const struct report_def *have = &((const struct report_table *)context)->defs[number];
+    const struct report_def *want = key;
+
+    return have->name == want->name && have->path == want->path && have->module == want->module &&
+           have->token == want->token && have->mvid == want->mvid && have->defined == want->defined;
+}
+
+static uint64_t def_hash_of(const struct report_def *def)
+{
+    return index_mix(index_mix((uintptr_t)def->name, (uintptr_t)def->path ^ (uintptr_t)def->mvid),
+                     (uint64_t)def->module << 32 | def->token);
+}
+
+static uint64_t def_hash(const void *context, uint32_t number)
+{
+    return def_hash_of(&((const struct report_table *)context)->defs[number]);
+}
+
+static int table_add(struct report_table *t, const struct report_def *def, uint32_t *out)
+{
+    size_t slot = 0;
+    uint32_t number;
+
+    if (index_reserve(&t->index, def_hash, t))
+        return -ENOMEM;
+    number = index_find(&t->index, def_hash_of(def), def_equal, t, def, &slot);
+    if (number == INDEX_NONE) {
+        if (t->count == t->capacity) {
+            struct report_def *defs = array_grow(t->defs, &t->capacity, sizeof(*defs));
+
+            if (!defs)
+                return -ENOMEM;
+            t->defs = defs;
+        }
+        number = (uint32_t)t->count++;
+        t->defs[number] = *def;
+        index_put(&t->index, slot, number);
+    }
+    *out = number;
+    return 0;
+}
+
+static void table_free(struct report_table *t)
+{
+    memory_free(t->defs);
+    index_free(&t->index);
+    report_ids_free(&t->ids);
+}
+
+/*
+ * An id that is used and not defined (yet): an entry of its own that says so. A definition may
+ * still come.
+ */
+static int table_placeholder(struct report_defs *d, struct report_table *t, uint32_t id,
+                             struct report_place at, uint32_t *out)
+{
+    struct report_def def = {.path = ""};
+    struct report_string *name;
+    char text[64];
+    int err;
+
+    report_problem(d->problems, at, "%s %u is used but not defined", t->what, id);
+    d->undefined++;
+    snprintf(text, sizeof(text), "(%s %u, not in the log)", t->what, id);
+    err = intern(d, text, strlen(text), &name);
+    if (err)
+        return err;
+    def.name = name->text;
+    err = table_add(t, &def, out);
+    return err ? err : ids_set(&t->ids, id, *out);
+}
+
+static int table_number(struct report_defs *d, struct report_table *t, uint32_t id,
+                        struct report_place at, uint32_t *out)
+{
+    uint32_t found = id ? ids_get(&t->ids, id) : 1;
+
+    if (LIKELY(found)) {
+        *out = found - 1;
+        return 0;
+    }
+    return table_placeholder(d, t, id, at, out);
+}
+
+static int table_init(struct report_defs *d, struct report_table *t, const char *what)
+{
+    struct report_def none = {.path = "", .defined = true};
+    struct report_string *name;
+    uint32_t number;
+    char text[32];
+    int err;
+
+    t->what = what;
+    snprintf(text, sizeof(text), "(unknown %s)", what);
+    err = intern(d, text, strlen(text), &name);
+    if (err)
+        return err;
+    none.name = name->text;
+    return table_add(t, &none, &number);
+}
+
+/* Paths. */
+
+static bool path_equal(const void *context, uint32_t number, const void *key)
+{
+    const struct report_path *have = &((const struct report_defs *)context)->paths[number];
+    const struct report_path *want = key;
+
+    return have->parent == want->parent && have->method == want->method && have->il == want->il &&
+           have->filter == want->filter && have->begun == want->begun;
+}
+
+static uint64_t path_hash_of(const struct report_path *path)
+{
+    return index_mix((uint64_t)path->parent << 32 | path->method,
+                     (uint64_t)(uint32_t)path->il << 1 | path->filter |
+                         (uint64_t)path->begun << 33);
+}
+
+static uint64_t path_hash(const void *context, uint32_t number)
+{
+    return path_hash_of(&((const struct report_defs *)context)->paths[number]);
+}
+
+static int path_add(struct report_defs *d, const struct report_path *path, uint32_t *out)
+{
+    size_t slot = 0;
+    uint32_t number;
+
+    if (index_reserve(&d->path_index, path_hash, d))
+        return -ENOMEM;
+    number = index_find(&d->path_index, path_hash_of(path), path_equal, d, path, &slot);
+    if (number == INDEX_NONE) {
+        if (d->path_count == d->path_capacity) {
+            struct report_path *paths = array_grow(d->paths, &d->path_capacity, sizeof(*paths));
+
+            if (!paths)
+                return -ENOMEM;
+            d->paths = paths;
+        }
+        number = (uint32_t)d->path_count++;
+        d->paths[number] = *path;
+        d->paths[number].goes_on = path->begun || d->paths[path->parent].goes_on;
+        index_put(&d->path_index, slot, number);
+    }
+    *out = number;
+    return 0;
+}
+
+static int plain_room(struct report_defs *d)
+{
+    while (d->plain_capacity < d->path_count) {
+        size_t capacity = d->plain_capacity;
+        uint32_t *plain = array_grow(d->plain, &d->plain_capacity, sizeof(*plain));
+
+        if (!plain)
+            return -ENOMEM;
+        d->plain = plain;
+        memset(plain + capacity, 0, (d->plain_capacity - capacity) * sizeof(*plain));
+    }
+    return 0;
+}
+
+/* From the leaf down to a path that is known, then up again: paths may be a million frames deep. */
+int report_defs_plain(struct report_defs *d, uint32_t *path)
+{
+    uint32_t at = *path, made = at, *todo = NULL;
+    size_t count = 0, capacity = 0;
+    int err = d->paths[at].goes_on ? plain_room(d) : 0;
+
+    for (; !err && d->paths[at].goes_on && !d->plain[at]; at = d->paths[at].parent) {
+        uint32_t *larger = count == capacity ? array_grow(todo, &capacity, sizeof(*todo)) : todo;
+
+        if (larger)
+            (todo = larger)[count++] = at;
+        else
+            err = -ENOMEM;
+    }
+    if (!err)
+        made = d->paths[at].goes_on ? d->plain[at] - 1 : at;
+    while (!err && count) {
+        struct report_path plain = d->paths[todo[--count]];
+
+        plain.parent = made;
+        plain.begun = 0;
+        err = path_add(d, &plain, &made);
+        if (!err)
+            d->plain[todo[count]] = made + 1;
+    }
+    if (!err)
+        *path = made;
+    memory_free(todo);
+    return err;
+}
+
+int report_defs_path_add(struct report_defs *d, const struct report_path *path, uint32_t *out)
+{
+    return path_add(d, path, out);
+}
+
+int report_defs_method_named(struct report_defs *d, const char *name, uint32_t *out)
+{
+    struct report_def def = {.path = "", .defined = true};
+    struct report_string *text;
+    int err = intern(d, name, strlen(name), &text);
+
+    if (err)
+        return err;
+    def.name = text->text;
+    err = intern(d, "", 0, &text);
+    if (err)
+        return err;
+    def.path = text->text;
+    return table_add(&d->methods, &def, out);
+}
+
+int report_defs_init(struct report_defs *d, struct report_problems *problems)
+{
+    const struct report_path empty = {.il = REPORT_NO_IL};
+    const struct report_path lost = {.parent = REPORT_PATH_LOST, .il = REPORT_NO_IL};
+    uint32_t number;
+    int err;
+
+    memset(d, 0, sizeof(*d));
+    d->problems = problems;
+    err = table_init(d, &d->modules, "module");
+    if (!err)
+        err = table_init(d, &d->classes, "class");
+    if (!err)
+        err = table_init(d, &d->methods, "method");
+    if (!err)
+        err = path_add(d, &empty, &number);
+    if (!err)
+        err = path_add(d, &lost, &number);
+    return err;
+}
+
+void report_defs_fini(struct report_defs *d)
+{
+    table_free(&d->modules);
+    table_free(&d->classes);
+    table_free(&d->methods);
+    memory_free(d->threads);
+    report_ids_free(&d->thread_ids);
+    memory_free(d->paths);
+    memory_free(d->plain);
+    index_free(&d->path_index);
+    report_ids_free(&d->path_ids);
+    for (size_t i = 0; i < d->block_count; i++)
+        memory_free(d->blocks[i]);
+    memory_free(d->blocks);
+    memory_free(d->strings);
+    index_free(&d->string_index);
+    memset(d, 0, sizeof(*d));
+}
+
+/* Records. */
+
+static int unusable(struct report_defs *d, const struct report_record *r, const char *key)
+{
+    report_problem(d->problems, r->at, "%s: member \"%s\" is missing or not what it should be",
+                   report_kind_name(r->kind), key);
+    return -EBADMSG;
+}
+
+static int add_named(struct report_defs *d, struct report_table *t, const struct report_record *r)
+{
+    const char *name = NULL, *path = "", *mvid = NULL;
+    struct report_def def = {.defined = true};
+    struct report_string *text;
+    uint32_t id = 0, module = 0, number = 0, found;
+    int err;
+
+    if (report_member_id(r->json, "id", 1, &id))
+        return unusable(d, r, "id");
+    if (report_member_text(r->json, "name", &name))
+        return unusable(d, r, "name");
+    if (report_member_text(r->json, "path", &path) == -EBADMSG)
+        return unusable(d, r, "path");
+    if (report_member_text(r->json, "mvid", &mvid) == -EBADMSG)
+        return unusable(d, r, "mvid");
+    if (report_member_id(r->json, "module", 1, &module) == -EBADMSG)
+        return unusable(d, r, "module");
+    if (report_member_id(r->json, "token", 0, &def.token) == -EBADMSG)
+        return unusable(d, r, "token");
+    err = table_number(d, &d->modules, module, r->at, &def.module);
+    if (!err)
+        err = intern(d, path, strlen(path), &text);
+    if (err)
+        return err;
+    def.path = text->text;
+    if (mvid && intern(d, mvid, strlen(mvid), &text))
+        return -ENOMEM;
+    def.mvid = mvid ? text->text : NULL;
+    err = intern(d, name, strlen(name), &text);
+    if (err)
+        return err;
+    def.name = text->text;
+    found = ids_get(&t->ids, id);
+    if (found && !t->defs[found - 1]
+                      .defined) { /* used before, defined now: the entry in use learns its name */
+        t->defs[found - 1] = def;
+        number = found - 1;
+    } else {
+        err = table_add(t, &def, &number);
+        if (!err)
+            err = ids_set(&t->ids, id, number);
+    }
+    if (!err && t == &d->methods && !text->method)
+        text->method = number;
+    return err;
+}
+
+static int thread_number(struct report_defs *d, uint32_t id, uint32_t *out)
+{
+    uint32_t found = ids_get(&d->thread_ids, id);
+
+    if (!found) {
+        if (d->thread_count == d->thread_capacity) {
+            struct report_thread *threads =
+                array_grow(d->threads, &d->thread_capacity, sizeof(*threads));
+
+            if (!threads)
+                return -ENOMEM;
+            d->threads = threads;
+        }
+        if (ids_set(&d->thread_ids, id, (uint32_t)d->thread_count))
+            return -ENOMEM;
+        d->threads[d->thread_count++] = (struct report_thread){.id = id};
+        found = (uint32_t)d->thread_count;
+    }
+    *out = found - 1;
+    return 0;
+}
+
+static int add_thread(struct report_defs *d, const struct report_record *r)
+{
+    struct report_string *text;
+    struct report_thread *thread;
+    const char *name = NULL;
+    uint32_t id = 0, os = 0, number;
+    int err;
+
+    if (report_member_id(r->json, "id", 1, &id))
+        return unusable(d, r, "id");
+    if (report_member_id(r->json, "os", 0, &os) == -EBADMSG)
+        return unusable(d, r, "os");
+    if (report_member_text(r->json, "name", &name) == -EBADMSG)
+        return unusable(d, r, "name");
+    err = thread_number(d, id, &number);
+    if (!err && name)
+        err = intern(d, name, strlen(name), &text);
+    if (err)
+        return err;
+    thread = &d->threads[number];
+    thread->os = os ? os : thread->os;
+    thread->name = name ? text->text : thread->name;
+    thread->ended = json_object_get(r->json, "end") != NULL;
+    return 0;
+}
+
+/* A frame that is no method's, called from `il` of the parent's: what it stands for is its name. */
+static int named_path(struct report_defs *d, uint32_t parent, int32_t il, const char *named,
+                      uint32_t *out)
+{
+    struct report_path path = {.parent = parent, .il = il};
+    uint32_t method;
+    int err = report_defs_method_named(d, named, &method);
+
+    path.method = method & INT32_MAX;
+    return err ? err : path_add(d, &path, out);
+}
+
+static int add_node(struct report_defs *d, const struct report_record *r)
+{
+    const struct report_node *n = &r->node;
+    struct report_path path = {.filter = n->filter & 1};
+    uint32_t method, number, begun = 0;
+    int err;
+
+    err = report_defs_path(d, n->parent, r->at, &path.parent);
+    if (!err && n->begun)
+        err = report_defs_path(d, n->begun, r->at, &begun);
+    if (!err && n->call == SST_CALL_DYNAMIC) {
+        path.il = REPORT_NO_IL - (int32_t)n->call;
+        err = named_path(d, path.parent, n->il, REPORT_PATH_DYNAMIC, &path.parent);
+    } else {
+        path.il = n->il >= 0 ? n->il : REPORT_NO_IL - (int32_t)n->call;
+    }
+    if (!err)
+        err = report_defs_method(d, n->method, r->at, &method);
+    if (err)
+        return err;
+    path.method = method & INT32_MAX;
+    path.begun = begun > REPORT_PATH_LOST ? begun & INT32_MAX : 0;
+    err = path_add(d, &path, &number);
+    return err ? err : ids_set(&d->path_ids, n->id, number);
+}
+
+static void add_header(struct report_defs *d, const json_t *header)
+{
+    if (!report_recording_next(&d->recording, header) || d->recording.number == 1)
+        return;
+    report_ids_free(&d->modules.ids);
+    report_ids_free(&d->classes.ids);
+    report_ids_free(&d->methods.ids);
+    report_ids_free(&d->thread_ids);
+    report_ids_free(&d->path_ids);
+}
+
+int report_defs_add(struct report_defs *d, const struct report_record *r)
+{
+    switch (r->kind) {
+    case SST_KIND_HEADER:
+        add_header(d, r->json);
+        return 0;
+    case SST_KIND_MODULE:
+        return add_named(d, &d->modules, r);
+    case SST_KIND_CLASS:
+        return add_named(d, &d->classes, r);
+    case SST_KIND_METHOD:
+        return add_named(d, &d->methods, r);
+    case SST_KIND_THREAD:
+        return add_thread(d, r);
+    case SST_KIND_NODE:
+        return add_node(d, r);
+    default:
+        return 0;
+    }
+}
+
+int report_defs_class(struct report_defs *d, uint32_t id, struct report_place at, uint32_t *out)
+{
+    return table_number(d, &d->classes, id, at, out);
+}
+
+int report_defs_method(struct report_defs *d, uint32_t id, struct report_place at, uint32_t *out)
+{
+    return table_number(d, &d->methods, id, at, out);
+}
+
+int report_defs_thread(struct report_defs *d, uint32_t id, struct report_place at, uint32_t *out)
+{
+    if (!ids_get(&d->thread_ids, id)) {
+        report_problem(d->problems, at, "thread %u is used but not defined", id);
+        d->undefined++;
+    }
+    return thread_number(d, id, out);
+}
+
+int report_defs_path(struct report_defs *d, uint32_t id, struct report_place at, uint32_t *out)
+{
+    uint32_t found = id == SST_NODE_EMPTY ? REPORT_PATH_EMPTY + 1 : ids_get(&d->path_ids, id);
+
+    if (LIKELY(found)) {
+        *out = found - 1;
+        return 0;
+    }
+    report_problem(d->problems, at, "node %u is used but not defined", id);
+    d->undefined++;
+    *out = REPORT_PATH_LOST;
+    return ids_set(&d->path_ids, id, REPORT_PATH_LOST);
+}
+
+static int expect_alloc(struct report_defs *d, const struct report_alloc *a, struct report_place at)
+{
+    uint32_t number;
+    int err = 0;
+
+    if (a->node && UNLIKELY(!ids_get(&d->path_ids, a->node)))
+        err = report_defs_path(d, a->node, at, &number);
+    if (!err && a->class_id && UNLIKELY(!ids_get(&d->classes.ids, a->class_id)))
+        err = report_defs_class(d, a->class_id, at, &number);
+    if (!err && a->thread && UNLIKELY(!ids_get(&d->thread_ids, a->thread)))
+        err = report_defs_thread(d, a->thread, at, &number);
+    return err;
+}
+
+/* Events of every other kind name things by the same members. */
+static int expect_named(struct report_defs *d, const struct report_record *r)
+{
+    static const struct {
+        const char *key;
+        int (*get)(struct report_defs *, uint32_t, struct report_place, uint32_t *);
+    } members[] = {{"node", report_defs_path},
+                   {"class", report_defs_class},
+                   {"method", report_defs_method},
+                   {"thread", report_defs_thread}};
+    uint32_t id, number;
+    int err = 0;
+
+    for (size_t i = 0; !err && i < COUNT_OF(members); i++)
+        if (!report_member_id(r->json, members[i].key, 1, &id))
+            err = members[i].get(d, id, r->at, &number);
+    return err;
+}
+
+int report_defs_expect(struct report_defs *d, const struct report_record *r)
+{
+    uint32_t number;
+
+    switch (r->kind) {
+    case SST_KIND_ALLOC:
+    case SST_KIND_SITE:
+        return expect_alloc(d, &r->alloc, r->at);
+    case SST_KIND_CALLS:
+        return report_defs_thread(d, r->calls.thread, r->at, &number);
+    case SST_KIND_UNKNOWN:
+    case SST_KIND_HEADER:
+    case SST_KIND_MODULE:
+    case SST_KIND_CLASS:
+    case SST_KIND_METHOD:
+    case SST_KIND_IMAGE:
+    case SST_KIND_THREAD:
+    case SST_KIND_NODE: /* what these name they look up themselves */
+    case SST_KIND_END:
+        return 0;
+    default:
+        return expect_named(d, r);
+    }
+}
+
+/* A JSON string with its quotes, as it stands in a line. Without escapes it is its own value. */
+static int intern_json(struct report_defs *d, const char *json, size_t size,
+                       struct report_string **out)
+{
+    json_t *value;
+    int err;
+
+    if (!memchr(json, '\\', size))
+        return intern(d, json + 1, size - 2, out);
+    value = json_loadb(json, size, JSON_DECODE_ANY, NULL);
+    err = value ? intern(d, json_string_value(value), json_string_length(value), out) : -ENOMEM;
+    json_decref(value);
+    return err;
+}
+
+/*
+ * Frames come leaf first, paths are built from the root: recursion would follow the depth, so go by
+ * an array.
+ */
+int report_defs_inline_path(struct report_defs *d, const struct report_alloc *a, uint32_t *out)
+{
+    struct report_path path = {.parent = REPORT_PATH_EMPTY, .il = REPORT_NO_IL};
+    uint32_t few[256], *methods = few, *more;
+    size_t count = 0, capacity = COUNT_OF(few), size;
+    const char *at = a->stack, *frame;
+    int err = 0;
+
+    *out = REPORT_PATH_EMPTY;
+    while (!err && (frame = report_stack_next(&at, &size))) {
+        struct report_def def = {.path = d->methods.defs[0].path, .defined = true};
+        struct report_string *name;
+
+        if (count == capacity) {
+            more = memory_alloc(capacity * 4 * sizeof(*more));
+            if (!more) {
+                err = -ENOMEM;
+                break;
+            }
+            memcpy(more, methods, count * sizeof(*more));
+            if (methods != few)
+                memory_free(methods);
+            methods = more;
+            capacity *= 4;
+        }
+        err = intern_json(d, frame, size, &name);
+        if (!err && !name->method) {
+            uint32_t number;
+
+            def.name = name->text;
+            err = table_add(&d->methods, &def, &number);
+            name->method = err ? 0 : number;
+        }
+        methods[count++] = err ? 0 : name->method;
+    }
+    while (!err && count > 0) {
+        path.parent = *out;
+        path.method = methods[--count] & INT32_MAX;
+        err = path_add(d, &path, out);
+    }
+    if (methods != few)
+        memory_free(methods);
+    return err;
+}
+
+int report_defs_inline_class(struct report_defs *d, const struct report_alloc *a, uint32_t *out)
+{
+    struct report_def def = {.path = d->classes.defs[0].path, .defined = true};
+    struct report_string *name;
+    int err = intern_json(d, a->type, a->type_size, &name);
+
+    if (err)
+        return err;
+    def.name = name->text;
+    return table_add(&d->classes, &def, out);
+}
+
+int report_defs_alloc_path(struct report_defs *d, const struct report_alloc *a,
+                           struct report_place at, uint32_t *out)
+{
+    int err = UNLIKELY(a->stack != NULL) ? report_defs_inline_path(d, a, out)
+                                         : report_defs_path(d, a->node, at, out);
+
+    if (UNLIKELY(!err &&
+                 a->cut)) /* above the frame that allocates lies what was kept of its path */
+        return named_path(d, *out, REPORT_NO_IL, REPORT_PATH_CUT, out);
+    if (UNLIKELY(!err && a->call == SST_CALL_DYNAMIC))
+        return named_path(d, *out, a->il, REPORT_PATH_DYNAMIC, out);
+    return err;
+}
+
+int report_defs_event_path(struct report_defs *d, const struct report_record *r, uint32_t *out)
+{
+    uint32_t id = SST_NODE_EMPTY;
+    int err;
+
+    (void)report_member_id(r->json, "node", 0, &id);
+    err = report_defs_path(d, id, r->at, out);
+    if (!err)
+        err = report_defs_plain(d, out);
+    return err || !json_is_true(json_object_get(r->json, "cut"))
+               ? err
+               : named_path(d, *out, REPORT_NO_IL, REPORT_PATH_CUT, out);
+}

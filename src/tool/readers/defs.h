@@ -1,0 +1,182 @@
+/*
+ * readers/defs.h - what the ids of a log mean: modules, classes, methods, threads, and the context
+ * tree.
+ *
+ * Everything here is canonical: two ids that mean the same (a class loaded again, a call site
+ * compiled again by another tier) are one entry, and entries have numbers of their own, dense from
+ * 0. Another recording in one log (logs put behind one another) starts the ids over; entries stay.
+ *
+ * Threads: one at a time.
+ */
+#ifndef SHADOWTRACE_READERS_DEFS_H
+#define SHADOWTRACE_READERS_DEFS_H
+
+#include "readers/index.h"
+#include "readers/record.h"
+
+/*
+ * Id to number + 1. Ids count from 1, and most logs name nearly all of them: they lie in pages. A page is made only where
+ * enough ids are there to pay for it; ids further out, of a log that is cut or damaged, lie in a hash table. So a map
+ * takes at most some 80 bytes for each id that was set, whatever the ids are.
+ */
+struct report_ids {
+    uint32_t **pages;
+    size_t page_count, count; /* count: of ids that were set */
+    struct report_far_id {
+        uint32_t id, value;
+    } * far; /* open addressing, half full at most; id 0: free */
+    size_t far_mask, far_used;
+};
+
+/* A module, class or method. Number 0 of each table is "not known". */
+struct report_def {
+    const char *name;
+    const char *path; /* of a module; "" else */
+    const char *mvid; /* of a module: the build's id as text; NULL not known */
+    uint32_t module;  /* number; 0 for a module itself */
+    uint32_t token;   /* 0: none given */
+    bool defined;     /* false: an id was used that nobody defined, name says which */
+};
+
+struct report_table {
+    const char *what; /* "class", for problems */
+    struct report_def *defs;
+    size_t count, capacity;
+    struct index index; /* over name, path, module, token */
+    struct report_ids ids;
+};
+
+struct report_thread {
+    uint32_t id, os;  /* os 0: never said */
+    const char *name; /* the last one; NULL none */
+    bool ended;
+};
+
+/*
+ * A call path: `method` called from `il` in the parent's method. 16 bytes: a log may have millions.
+ * Parents have lower numbers than their children, and so has what an async method that goes on was begun on.
+ */
+struct report_path {
+    uint32_t parent;
+    uint32_t method : 31, filter : 1; /* number of the method */
+    int32_t il;                       /* below 0: REPORT_NO_IL - enum sst_call */
+    uint32_t begun : 31,
+        goes_on : 1; /* path, 0 none; whether the path or one of its parents has that */
+};
+
+#define REPORT_PATH_EMPTY 0 /* no managed frame */
+#define REPORT_PATH_CUT \
+    "(path not kept)" /* name of the frame that stands for those that were not kept */
+#define REPORT_PATH_DYNAMIC \
+    "(dynamic method)"     /* of the frame of a dynamic method, which the log has no node of */
+#define REPORT_PATH_LOST 1 /* the id was never defined: nothing is known of the callers */
+
+struct report_string {
+    const char *text;
+    uint32_t size;
+    uint32_t method; /* the first method with that name, 0 none: what an inline stack means */
+};
+
+struct report_defs {
+    struct report_table modules, classes, methods;
+    struct report_thread *threads;
+    size_t thread_count, thread_capacity;
+    struct report_ids thread_ids;
+    struct report_path *paths;
+    size_t path_count, path_capacity;
+    struct index path_index;
+    uint32_t *plain; /* by path: number + 1 of the same without beginnings; 0: nobody asked */
+    size_t plain_capacity;
+    struct report_ids path_ids;
+    struct report_string *strings;
+    size_t string_count, string_capacity;
+    struct index string_index;
+    char **blocks; /* where the strings' text lies */
+    size_t block_count, block_capacity, block_left;
+    struct report_recording recording;
+    struct report_problems *problems;
+    uint64_t undefined; /* ids that were used and not defined */
+};
+
+/*
+ * report_defs_init - problems (borrowed) gets ids that are used but not defined, each once. 0 or
+ * -ENOMEM.
+ */
+int report_defs_init(struct report_defs *d, struct report_problems *problems);
+void report_defs_fini(struct report_defs *d); /* also after a failed init */
+
+/*
+ * report_defs_add - learn what one record defines; others are passed over. Returns: 0; -EBADMSG:
+ * unusable, noted as a problem; -ENOMEM.
+ */
+int report_defs_add(struct report_defs *d, const struct report_record *record);
+
+/*
+ * report_defs_expect - what the record names must be defined by now; else that is a problem, noted once for each id,
+ * whoever asks for it later. Returns: 0 or -ENOMEM.
+ */
+int report_defs_expect(struct report_defs *d, const struct report_record *record);
+
+/*
+ * Ids to numbers. An id that is not defined so far gets an entry that says so, and a problem. Id 0
+ * of modules, classes and methods is number 0. Returns: 0 or -ENOMEM.
+ */
+int report_defs_class(struct report_defs *d, uint32_t id, struct report_place at, uint32_t *out);
+int report_defs_method(struct report_defs *d, uint32_t id, struct report_place at, uint32_t *out);
+int report_defs_thread(struct report_defs *d, uint32_t id, struct report_place at, uint32_t *out);
+int report_defs_path(struct report_defs *d, uint32_t id, struct report_place at, uint32_t *out);
+
+/*
+ * The path of an inline stack, the class of an inline type. Returns: 0; -EBADMSG with a problem
+ * noted; -ENOMEM.
+ */
+int report_defs_inline_path(struct report_defs *d, const struct report_alloc *a, uint32_t *out);
+int report_defs_inline_class(struct report_defs *d, const struct report_alloc *a, uint32_t *out);
+
+/* The path of an allocation, whichever way its line says it, with its beginnings. Returns: as report_defs_inline_path. */
+int report_defs_alloc_path(struct report_defs *d, const struct report_alloc *a,
+                           struct report_place at, uint32_t *out);
+
+/* A path as the machine's stack has it, whatever in it was begun elsewhere. Returns: 0 or -ENOMEM. */
+int report_defs_plain(struct report_defs *d, uint32_t *path);
+
+/* The path of any other event by its members node and cut, plain; REPORT_PATH_EMPTY without. Returns: 0 or -ENOMEM. */
+int report_defs_event_path(struct report_defs *d, const struct report_record *r, uint32_t *out);
+
+/*
+ * The map itself. report_ids_get gives number + 1, 0 for an id that is not there; report_ids_set 0
+ * or -ENOMEM.
+ */
+uint32_t report_ids_get(const struct report_ids *ids, uint32_t id);
+int report_ids_set(struct report_ids *ids, uint32_t id, uint32_t number);
+void report_ids_free(struct report_ids *ids);
+
+/* report_defs_path_add - a path that no node has, its parent's number below path_count. 0 or -ENOMEM. */
+int report_defs_path_add(struct report_defs *d, const struct report_path *path, uint32_t *out);
+
+/* report_defs_method_named - a method of no module that stands for something else: "(one of 3 callers)". 0 or -ENOMEM. */
+#define REPORT_SEVERAL "(one of "
+int report_defs_method_named(struct report_defs *d, const char *name, uint32_t *out);
+
+static inline const struct report_def *report_class(const struct report_defs *d, uint32_t number)
+{
+    return &d->classes.defs[number];
+}
+static inline const struct report_def *report_method(const struct report_defs *d, uint32_t number)
+{
+    return &d->methods.defs[number];
+}
+static inline const struct report_def *report_module(const struct report_defs *d, uint32_t number)
+{
+    return &d->modules.defs[number];
+}
+static inline const struct report_path *report_path(const struct report_defs *d, uint32_t number)
+{
+    return &d->paths[number];
+}
+static inline enum sst_call report_path_call(const struct report_path *path)
+{
+    return path->il < 0 ? (enum sst_call)(REPORT_NO_IL - path->il) : SST_CALL_NONE;
+}
+
+#endif

@@ -1,0 +1,365 @@
+#include "readers/lines.h"
+
+#include "base/atomics.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <zstd.h>
+
+/* Bits: what a packed log may make us hold. zstd uses 23 up to level 19; --ultra and --long use more. */
+#define MOST_WINDOW 24
+
+#define CHUNK \
+    ((size_t)256 \
+     << 10) /* asked of the source at once: stays in the second-level cache until parsed */
+#define PACKED ((size_t)128 << 10)
+
+/*
+ * data[begin, end) is read but not handed out; REPORT_LINE_PADDING newlines follow it.
+ * scanned: no newline in data[begin, begin + scanned).
+ */
+struct report_lines {
+    struct report_source source;
+    uint64_t taken, size;
+    struct report_place at; /* of data[begin] */
+    char *data;
+    size_t begin, end, capacity, scanned;
+    bool ended, started;
+    const char *damage;
+    /* zstd: the source's bytes wait in packed.src[packed.pos, packed.size) */
+    ZSTD_DStream *zstd;
+    ZSTD_inBuffer packed;
+    char *packed_data;
+    bool in_frame; /* a frame has begun and not ended */
+};
+
+static ssize_t fd_read(void *context, void *to, size_t size)
+{
+    ssize_t got;
+
+    do
+        got = read((int)(intptr_t)context, to, size);
+    while (got < 0 && errno == EINTR);
+    return got < 0 ? -errno : got;
+}
+
+static void fd_close(void *context)
+{
+    if ((int)(intptr_t)context != STDIN_FILENO)
+        close((int)(intptr_t)context);
+}
+
+int report_lines_open(const char *path, struct report_lines **out)
+{
+    int fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    struct report_source source = {fd_read, fd_close, (void *)(intptr_t)fd};
+    struct stat st;
+    int err;
+
+    *out = NULL;
+    if (fd < 0)
+        return -errno;
+    err = report_lines_from(&source, out);
+    if (!err && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+        (*out)->size = (uint64_t)st.st_size;
+        (void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* only a hint */
+    }
+    return err;
+}
+
+int report_lines_from(const struct report_source *source, struct report_lines **out)
+{
+    struct report_lines *l = memory_zalloc(1, sizeof(*l));
+
+    *out = NULL;
+    if (l)
+        l->data = memory_alloc(CHUNK + REPORT_LINE_PADDING);
+    if (!l || !l->data) {
+        if (source->close)
+            source->close(source->context);
+        memory_free(l);
+        return -ENOMEM;
+    }
+    l->source = *source;
+    l->capacity = CHUNK;
+    l->at.line = 1;
+    *out = l;
+    return 0;
+}
+
+void report_lines_free(struct report_lines *l)
+{
+    if (!l)
+        return;
+    if (l->source.close)
+        l->source.close(l->source.context);
+    ZSTD_freeDStream(l->zstd);
+    memory_free(l->packed_data);
+    memory_free(l->data);
+    memory_free(l);
+}
+
+const char *report_lines_damage(const struct report_lines *l)
+{
+    return l->damage;
+}
+
+uint64_t report_lines_taken(const struct report_lines *l)
+{
+    return l->taken;
+}
+
+uint64_t report_lines_size(const struct report_lines *l)
+{
+    return l->size;
+}
+
+static ssize_t take(struct report_lines *l, void *to, size_t size)
+{
+    ssize_t got = l->source.read(l->source.context, to, size);
+
+    if (got > 0)
+        l->taken += (uint64_t)got;
+    return got;
+}
+
+/* The first bytes say whether the log is compressed; then they are the first packed ones. */
+static int start(struct report_lines *l)
+{
+    static const unsigned char magic[4] = {0x28, 0xB5, 0x2F, 0xFD};
+
+    l->started = true;
+    while (l->end < sizeof(magic)) {
+        ssize_t got = take(l, l->data + l->end, l->capacity - l->end);
+
+        if (got < 0 && !l->end)
+            return (int)got;
+        if (got <= 0)
+            break; /* after a failure: what came before it first, the next read fails again */
+        l->end += (size_t)got;
+    }
+    if (l->end < sizeof(magic) || memcmp(l->data, magic, sizeof(magic)) != 0)
+        return 0;
+    l->zstd = ZSTD_createDStream();
+    l->packed_data = memory_alloc(l->end > PACKED ? l->end : PACKED);
+    if (l->zstd)
+        ZSTD_DCtx_setParameter(l->zstd, ZSTD_d_windowLogMax, MOST_WINDOW);
+    if (!l->zstd || !l->packed_data)
+        return -ENOMEM;
+    memcpy(l->packed_data, l->data, l->end);
+    l->packed = (ZSTD_inBuffer){l->packed_data, l->end, 0};
+    l->end = 0;
+    return 0;
+}
+
+/*
+ * As a source's read: unpack until there is something. Damage is an end of the log, with its reason
+ * kept.
+ */
+static ssize_t unpack(struct report_lines *l, char *to, size_t size)
+{
+    ZSTD_outBuffer out = {to, size, 0};
+
+    while (out.pos == 0 && !l->damage) {
+        size_t before = l->packed.pos;
+        size_t left = ZSTD_decompressStream(l->zstd, &out, &l->packed);
+        ssize_t got;
+
+        if (ZSTD_isError(left)) {
+            l->damage = ZSTD_getErrorName(left);
+            break;
+        }
+        if (l->packed.pos != before || out.pos)
+            l->in_frame = left != 0;
+        if (out.pos || l->packed.pos < l->packed.size)
+            continue;
+        got = take(l, l->packed_data, PACKED);
+        if (got < 0)
+            return got;
+        l->packed = (ZSTD_inBuffer){l->packed_data, (size_t)got, 0};
+        if (got == 0) {
+            if (l->in_frame)
+                l->damage = REPORT_LINES_CUT;
+            break;
+        }
+    }
+    return (ssize_t)out.pos;
+}
+
+/*
+ * More bytes behind end. The rest of an unfinished line moves to the front first, and the chunk
+ * grows with it.
+ */
+static int fill(struct report_lines *l)
+{
+    size_t rest = l->end - l->begin, room;
+    ssize_t got;
+
+    if (l->begin) {
+        memmove(l->data, l->data + l->begin, rest);
+        l->begin = 0;
+        l->end = rest;
+    }
+    if (l->capacity - rest < CHUNK / 2 && l->capacity < REPORT_LINE_MAX + CHUNK) {
+        char *data = memory_realloc(l->data, l->capacity * 2 + REPORT_LINE_PADDING);
+
+        if (!data)
+            return -ENOMEM;
+        l->data = data;
+        l->capacity *= 2;
+    }
+    if (UNLIKELY(!l->started)) {
+        int err = start(l);
+
+        if (err)
+            return err;
+        if (l->end)
+            goto out;
+    }
+    room = l->capacity - l->end < CHUNK ? l->capacity - l->end : CHUNK;
+    got = l->zstd ? unpack(l, l->data + l->end, room) : take(l, l->data + l->end, room);
+    if (got < 0)
+        return (int)got;
+    l->ended = got == 0;
+    l->end += (size_t)got;
+out:
+    memset(l->data + l->end, '\n', REPORT_LINE_PADDING);
+    return 0;
+}
+
+static void hand_out(struct report_lines *l, struct report_line *line, size_t size, bool cut)
+{
+    line->text = l->data + l->begin;
+    line->size = size;
+    line->at = l->at;
+    line->cut = cut;
+    line->too_long = false;
+    l->begin += size + !cut;
+    l->at.line++;
+    l->at.offset += size + !cut;
+    l->scanned = 0;
+}
+
+/* The line is longer than we keep: drop it as it comes, up to its newline. */
+static int pass_over(struct report_lines *l, struct report_line *line)
+{
+    size_t dropped = 0;
+    char *newline = NULL;
+    int err = 0;
+
+    line->at = l->at;
+    do {
+        dropped += l->end - l->begin;
+        l->begin = l->end = 0;
+        err = fill(l);
+        if (err)
+            return err;
+        newline = memchr(l->data, '\n', l->end);
+    } while (!newline && !l->ended);
+    l->begin = newline ? (size_t)(newline - l->data) + 1 : l->end;
+    line->text = "";
+    line->size = 0;
+    line->cut = !newline;
+    line->too_long = true;
+    l->at.line++;
+    l->at.offset += dropped + l->begin;
+    l->scanned = 0;
+    return 1;
+}
+
+int report_lines_next(struct report_lines *l, struct report_line *line)
+{
+    for (;;) {
+        size_t from = l->begin + l->scanned;
+        char *newline = memchr(l->data + from, '\n', l->end - from);
+        int err;
+
+        if (LIKELY(newline != NULL)) {
+            hand_out(l, line, (size_t)(newline - l->data) - l->begin, false);
+            return 1;
+        }
+        l->scanned = l->end - l->begin;
+        if (l->ended) {
+            if (l->begin == l->end)
+                return 0;
+            hand_out(l, line, l->end - l->begin, true);
+            return 1;
+        }
+        if (l->scanned > REPORT_LINE_MAX)
+            return pass_over(l, line);
+        err = fill(l);
+        if (err)
+            return err;
+    }
+}
+
+/* The block gets the buffer with the lines in it, the block's own gets what follows them. */
+static int trade(struct report_lines *l, struct report_block *block, size_t size, bool cut)
+{
+    size_t rest = l->end - l->begin - size, capacity = rest > CHUNK ? rest : CHUNK;
+    char *spare = block->data;
+
+    if (block->capacity < capacity || block->capacity > 4 * capacity) {
+        memory_free(spare);
+        *block = (struct report_block){.data = NULL};
+        spare = memory_alloc(capacity + REPORT_LINE_PADDING);
+        if (!spare)
+            return -ENOMEM;
+        block->capacity = capacity;
+    }
+    memcpy(spare, l->data + l->begin + size, rest);
+    memset(spare + rest, '\n', REPORT_LINE_PADDING);
+    capacity = block->capacity;
+    *block = (struct report_block){.text = l->data + l->begin,
+                                   .size = size,
+                                   .offset = l->at.offset,
+                                   .cut = cut,
+                                   .data = l->data,
+                                   .capacity = l->capacity};
+    l->data = spare;
+    l->capacity = capacity;
+    l->begin = l->scanned = 0;
+    l->end = rest;
+    l->at.offset += size;
+    return 1;
+}
+
+int report_lines_block(struct report_lines *l, struct report_block *block)
+{
+    for (;;) {
+        size_t from = l->begin + l->scanned;
+        char *newline = memrchr(l->data + from, '\n', l->end - from);
+        int err;
+
+        if (LIKELY(newline != NULL))
+            return trade(l, block, (size_t)(newline + 1 - l->data) - l->begin, false);
+        l->scanned = l->end - l->begin;
+        if (l->ended)
+            return l->begin == l->end ? 0 : trade(l, block, l->end - l->begin, true);
+        if (l->scanned > REPORT_LINE_MAX) {
+            struct report_line line;
+
+            err = pass_over(l, &line);
+            block->text = "";
+            block->size = 0;
+            block->offset = line.at.offset;
+            block->cut = line.cut;
+            block->too_long = true;
+            return err;
+        }
+        err = fill(l);
+        if (err)
+            return err;
+    }
+}
+
+void report_block_fini(struct report_block *block)
+{
+    memory_free(block->data);
+    *block = (struct report_block){.data = NULL};
+}

@@ -1,0 +1,84 @@
+/*
+ * readers/lines.h - a log as lines: from a file, a pipe or memory, plain or zstd (told by its magic
+ * number). Memory is one chunk, or as much as the longest line needs, at most REPORT_LINE_MAX. Read
+ * with read(2), never mapped: a log may shrink while it is read.
+ */
+#ifndef SHADOWTRACE_READERS_LINES_H
+#define SHADOWTRACE_READERS_LINES_H
+
+#include "readers/problems.h"
+
+#include <sys/types.h>
+
+#define REPORT_LINE_MAX ((size_t)64 << 20) /* bytes; a longer line is passed over, not read */
+#define REPORT_LINE_PADDING \
+    16 /* bytes behind a line's last that may be read, the first a newline */
+
+struct report_lines;
+
+struct report_line {
+    const char *text; /* valid until the next call; text[size] is a newline */
+    size_t size;
+    struct report_place at;
+    bool cut;      /* no newline at its end: the log ends within it */
+    bool too_long; /* longer than REPORT_LINE_MAX: text is empty */
+};
+
+/* Where bytes come from, so that a test can pass a log held in memory. */
+struct report_source {
+    ssize_t (*read)(void *context, void *to, size_t size); /* bytes; 0 at the end; -errno */
+    void (*close)(void *context);                          /* may be NULL */
+    void *context;
+};
+
+/*
+ * report_lines_open - open a log by its path; "-" is standard input, which stays open.
+ * Returns: 0 and *out; -errno of opening; -ENOMEM.
+ * Owns:    the caller, until report_lines_free.
+ */
+int report_lines_open(const char *path, struct report_lines **out);
+
+/* report_lines_from - the same from any source; it is closed with the lines, and on failure too. */
+int report_lines_from(const struct report_source *source, struct report_lines **out);
+void report_lines_free(struct report_lines *l);
+
+/*
+ * report_lines_next - the next line.
+ * Returns: 1 and *line; 0 at the end; -errno when reading fails; -ENOMEM.
+ */
+int report_lines_next(struct report_lines *l, struct report_line *line);
+
+/* Whole lines, one behind the other, in memory of their own. */
+struct report_block {
+    const char *text; /* text[0, size): each line with its newline; padded as a line is */
+    size_t size;
+    uint64_t offset; /* of text[0], as in struct report_place */
+    bool cut;        /* the last line has no newline: the log ends within it */
+    bool too_long;   /* one line longer than REPORT_LINE_MAX: text is empty */
+    char *data;
+    size_t capacity;
+};
+
+/*
+ * report_lines_block - the next lines at once, as many as are there; not to be mixed with
+ * report_lines_next.
+ * Returns: 1; 0 at the end; -errno when reading fails; -ENOMEM.
+ * Owns: block starts zeroed, is the caller's until report_block_fini, and may be given again.
+ */
+int report_lines_block(struct report_lines *l, struct report_block *block);
+void report_block_fini(struct report_block *block);
+
+/*
+ * Why a compressed log ended before its end: REPORT_LINES_CUT, or what zstd says; NULL if it did not.
+ */
+#define REPORT_LINES_CUT "compressed data is cut"
+const char *report_lines_damage(const struct report_lines *l);
+
+/*
+ * How far it is: bytes of the file taken so far, and its size (0 where it is not known, as on a
+ * pipe).
+ */
+uint64_t report_lines_taken(const struct report_lines *l);
+uint64_t report_lines_size(const struct report_lines *l);
+
+#endif

@@ -1,0 +1,508 @@
+#include "readers/log.h"
+
+#include "readers/parallel_reader.h"
+#include "readers/parts.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+#define PROGRESS_LINES 32768
+#define SMALL          ((uint64_t)4 << 20) /* bytes of a file that threads are not worth */
+#define GIVE_UP_LINES \
+    1000 /* so many lines without a record: this is no log, do not read on to its end */
+
+void report_log_init(struct report_log *log)
+{
+    memset(log, 0, sizeof(*log));
+}
+
+void report_log_fini(struct report_log *log)
+{
+    json_decref(log->lost_by);
+    json_decref(log->lost_others);
+    json_decref(log->lost_families);
+    json_decref(log->not_written);
+    json_decref(log->header);
+    json_decref(log->end);
+    for (size_t i = 0; i < log->path_count; i++)
+        memory_free(log->paths[i]);
+    memory_free(log->paths);
+    memory_free(log->read);
+    report_log_init(log);
+}
+
+static uint64_t lost_so_far(const struct report_log *log)
+{
+    uint64_t sum = 0;
+    const char *reason;
+    json_t *count;
+
+    json_object_foreach(log->lost_by, reason, count) sum += (uint64_t)json_integer_value(count);
+    return sum;
+}
+
+uint64_t report_log_lost(const struct report_log *log)
+{
+    return log->lost + lost_so_far(log);
+}
+
+/* Both NULL or objects of counts. */
+static int add_counts(json_t *to, json_t *counts)
+{
+    const char *family;
+    json_t *count;
+
+    json_object_foreach(counts, family, count)
+    {
+        json_int_t sum =
+            json_integer_value(json_object_get(to, family)) + json_integer_value(count);
+
+        if (sum && json_object_set_new(to, family, json_integer(sum)))
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+json_t *report_log_lost_others(const struct report_log *log)
+{
+    json_t *sum = json_object();
+
+    if (add_counts(sum, log->lost_others) || add_counts(sum, log->lost_families)) {
+        json_decref(sum);
+        return NULL;
+    }
+    return sum;
+}
+
+bool report_log_ended(const struct report_log *log)
+{
+    return log->ends > 0 && log->ends >= log->headers && !log->cut;
+}
+
+static int keep(json_t **kept, const json_t *record)
+{
+    json_decref(*kept);
+    *kept = json_deep_copy(record);
+    return *kept ? 0 : -ENOMEM;
+}
+
+static uint64_t sum_of(const json_t *counts)
+{
+    const char *key;
+    json_t *count;
+    uint64_t sum = 0;
+
+    json_object_foreach((json_t *)(uintptr_t)counts, key, count) sum +=
+        report_count_in(counts, key);
+    return sum;
+}
+
+/* What the recording being read has lost; its end record, if it has one, tells more. */
+static void losses_so_far(const struct report_log *log, const json_t *end,
+                          struct report_completeness *out)
+{
+    const json_t *lost_by = json_object_get(end, "lost_by");
+    const json_t *not_written = json_object_get(end, "not_written");
+    struct report_losses losses = {.lost = report_count_in(end, "lost"),
+                                   .lost_by = log->lost_by,
+                                   .others = log->lost_families,
+                                   .not_written = not_written ? not_written : log->not_written};
+
+    if (sum_of(lost_by) >= lost_so_far(log))
+        losses.lost_by = lost_by;
+    report_losses_settle(&losses, out);
+}
+
+/* Counts of a recording that has ended (by `end`), or that another header follows (NULL), are final. */
+static int settle_lost(struct report_log *log, const json_t *end)
+{
+    uint64_t lost = lost_so_far(log), at_least = report_count_in(end, "lost");
+    json_t *others = report_log_lost_others(log);
+
+    if (!others)
+        return -ENOMEM;
+    losses_so_far(log, end, &log->gaps);
+    log->lost += lost > at_least ? lost : at_least;
+    json_decref(log->lost_by);
+    json_decref(log->lost_others);
+    json_decref(log->lost_families);
+    json_decref(log->not_written);
+    log->lost_others = others;
+    log->lost_by = log->lost_families = log->not_written = NULL;
+    return 0;
+}
+
+/* The recording being read is over; another one begins. */
+static void settle_tally(struct report_log *log)
+{
+    report_tally_settle(&log->tally, log->end, &log->gaps);
+    memset(&log->tally, 0, sizeof(log->tally));
+}
+
+void report_log_completeness(const struct report_log *log, struct report_completeness *out)
+{
+    *out = log->gaps;
+    report_tally_settle(&log->tally, log->end, out);
+    losses_so_far(log, NULL, out); /* those of an ended one are among the gaps */
+    report_gap_add(out, REPORT_GAP_CUT, NULL, NULL, log->cut, 0);
+    report_gap_add(out, REPORT_GAP_DAMAGED, NULL, NULL, log->damaged, 0);
+    report_gap_add(out, REPORT_GAP_AFTER_END, NULL, NULL, log->after_end, 0);
+    report_gap_add(out, REPORT_GAP_UNDEFINED, NULL, NULL, log->undefined, 0);
+}
+
+static int on_header(struct report_log *log, const struct report_record *r)
+{
+    const char *format = "";
+    uint64_t version = 0;
+
+    if (report_member_text(r->json, "format", &format) || strcmp(format, SST_LOG_FORMAT) != 0) {
+        snprintf(log->why, sizeof(log->why),
+                 "not a shadowtrace log: its header says format \"%.40s\"", format);
+        return -EBADMSG;
+    }
+    if (report_member_count(r->json, "version", &version) || version > SST_LOG_VERSION ||
+        version < 1) {
+        snprintf(log->why, sizeof(log->why),
+                 "log version %llu; this shadowtrace (%s) reads version %d: use a newer one",
+                 (unsigned long long)version, SHADOWTRACE_VERSION, SST_LOG_VERSION);
+        return -EPROTO;
+    }
+    if (r->at.line > 1 && report_recording_again(&log->recording, r->json)) {
+        report_gap_add(&log->gaps, REPORT_GAP_HEADER_AGAIN, NULL, NULL, 1, 0);
+        return 0;
+    }
+    if (report_recording_next(&log->recording, r->json)) {
+        if (log->tally.begun) {
+            report_gap_add(&log->gaps, REPORT_GAP_SEVERAL, NULL, NULL, r->at.line > 1, 0);
+            if (settle_lost(log, NULL))
+                return -ENOMEM;
+            settle_tally(log);
+        }
+        log->headers++;
+    }
+    return keep(&log->header, r->json);
+}
+
+static int on_lost(struct report_log *log, const struct report_record *r)
+{
+    const char *reason = NULL;
+    uint64_t count = 0;
+
+    if (report_member_text(r->json, "reason", &reason) ||
+        report_member_count(r->json, "count", &count))
+        return 0; /* a loss without a number: nothing to add */
+    if (!log->lost_by && !(log->lost_by = json_object()))
+        return -ENOMEM;
+    return json_object_set_new(log->lost_by, reason, json_integer((json_int_t)count)) ? -ENOMEM : 0;
+}
+
+static int lost_of_family(struct report_log *log, const char *family, const json_t *said)
+{
+    uint64_t count = 0;
+
+    if (!family || report_member_count(said, "lost", &count))
+        return 0;
+    if (!log->lost_families && !(log->lost_families = json_object()))
+        return -ENOMEM;
+    return json_object_set_new(log->lost_families, family, json_integer((json_int_t)count))
+               ? -ENOMEM
+               : 0;
+}
+
+static int on_family_lost(struct report_log *log, const struct report_record *r)
+{
+    const char *family = NULL;
+
+    (void)report_member_text(r->json, "family", &family);
+    return lost_of_family(log, family, r->json);
+}
+
+static int on_not_written(struct report_log *log, const struct report_record *r)
+{
+    const json_t *records = json_object_get(r->json, "records");
+
+    return json_is_object(records) ? keep(&log->not_written, records) : 0;
+}
+
+static int on_end(struct report_log *log, const struct report_record *r)
+{
+    const char *family;
+    json_t *said;
+    int err = lost_of_family(log, "values", json_object_get(r->json, "values"));
+
+    json_object_foreach(json_object_get(r->json, "events"), family, said)
+    {
+        if (!err)
+            err = lost_of_family(log, family, said);
+    }
+    if (err || (err = settle_lost(log, r->json)))
+        return err;
+    log->ends++;
+    return keep(&log->end, r->json);
+}
+
+static int use(struct report_log *log, struct report_defs *defs,
+               const struct report_consumer *consumer, const struct report_record *r)
+{
+    int err = 0;
+
+    if (UNLIKELY(log->tally.ended) && r->kind != SST_KIND_HEADER)
+        log->after_end++;
+    if (r->kind == SST_KIND_HEADER)
+        err = on_header(log, r);
+    else if (r->kind == SST_KIND_LOST)
+        err = on_lost(log, r);
+    else if (r->kind == SST_KIND_FAMILY_LOST)
+        err = on_family_lost(log, r);
+    else if (r->kind == SST_KIND_NOT_WRITTEN)
+        err = on_not_written(log, r);
+    else if (r->kind == SST_KIND_END)
+        err = on_end(log, r);
+    if (err)
+        return err == -EBADMSG ? -ENOMSG : err;
+    if (LIKELY(r->kind != SST_KIND_ALLOC))
+        err = report_defs_add(defs, r);
+    if (!err)
+        err = report_defs_expect(defs, r);
+    return err ? err : consumer->record(consumer->context, r);
+}
+
+/* A file that begins with anything else: its lines are of a recording of their own. */
+static int headless(struct report_log *log)
+{
+    int err = settle_lost(log, NULL);
+
+    settle_tally(log);
+    report_gap_add(&log->gaps, REPORT_GAP_NO_HEADER, NULL, NULL, 1, 0);
+    return err;
+}
+
+/* Nothing was found in the log. Is what there is at least how a log begins? */
+static bool could_begin(const struct report_line *line)
+{
+    static const char first[] = "{\"kind\":\"header\",\"format\":\"shadowtrace\"";
+    size_t size = line->size < sizeof(first) - 1 ? line->size : sizeof(first) - 1;
+
+    return line->cut && line->at.line == 1 && memcmp(line->text, first, size) == 0;
+}
+
+static int not_a_log(struct report_log *log)
+{
+    snprintf(log->why, sizeof(log->why), "not a shadowtrace log: no record in its first lines");
+    return -EBADMSG;
+}
+
+/* What has no header and fewer lines of a log than others is a text that quotes one. */
+static int quotes_a_log(struct report_log *log)
+{
+    snprintf(log->why, sizeof(log->why),
+             "not a shadowtrace log: it has no header, and most of its lines are no records");
+    return -EBADMSG;
+}
+
+/* One line, parsed: its record is used, or why it has none is noted. */
+static int one_line(const struct report_parsed *p, struct report_defs *defs,
+                    const struct report_consumer *consumer, struct report_log *log)
+{
+    const struct report_line *line = &p->line;
+    int err = p->err;
+
+    log->lines++;
+    log->bytes += line->size + !line->cut;
+    log->unknown_members += p->unknown_members;
+    if (UNLIKELY(line->at.line == 1) &&
+        (err || line->too_long || p->record.kind != SST_KIND_HEADER) && headless(log))
+        return -ENOMEM;
+    if (UNLIKELY(line->too_long)) {
+        report_problem(defs->problems, line->at, "line longer than %zu MB", REPORT_LINE_MAX >> 20);
+        log->skipped++;
+        log->damaged++;
+        return 0;
+    }
+    if (LIKELY(!err) && UNLIKELY(p->record.kind == SST_KIND_UNKNOWN)) {
+        log->unknown_records++;
+        return 0;
+    }
+    if (LIKELY(!err)) {
+        err = use(log, defs, consumer, &p->record);
+        if (LIKELY(!err))
+            report_tally_record(&log->tally, &p->record);
+    } else if (err == -EBADMSG) {
+        report_problem(defs->problems, line->at, "%s%s",
+                       line->cut ? "the log is cut within this line: " : "", p->why);
+        log->cut += line->cut;
+    }
+    if (UNLIKELY(err == -EBADMSG)) {
+        log->skipped++;
+        log->damaged += !line->cut;
+        return 0;
+    }
+    log->used += !err;
+    return err;
+}
+
+/* Where parsed lines come from: threads that read ahead, or, without them, the reader itself. */
+struct source {
+    struct report_lines *lines;
+    struct parallel_reader *parallel;
+    struct report_parser parser;
+    struct report_parsed parsed;
+};
+
+static int source_init(struct source *s, struct report_lines *lines, unsigned jobs)
+{
+    int err = 0;
+
+    *s = (struct source){.lines = lines, .parsed.line.text = ""};
+    report_parser_init(&s->parser);
+    if (jobs > 1 && (!report_lines_size(lines) || report_lines_size(lines) >= SMALL))
+        err = parallel_reader_new(lines, jobs, &s->parallel);
+    return err == -EAGAIN ? 0 : err;
+}
+
+static void source_fini(struct source *s)
+{
+    parallel_reader_free(s->parallel);
+    report_parser_fini(&s->parser);
+}
+
+static int source_next(struct source *s, const struct report_parsed **out)
+{
+    struct report_parsed *p = &s->parsed;
+    int more;
+
+    if (s->parallel)
+        return parallel_reader_next(s->parallel, out);
+    more = report_lines_next(s->lines, &p->line);
+    *out = p;
+    p->err = 0;
+    p->unknown_members = 0;
+    if (more <= 0 || UNLIKELY(p->line.too_long))
+        return more;
+    p->why = s->parser.why;
+    p->err = report_parse(&s->parser, &p->line, &p->record);
+    p->unknown_members = s->parser.unknown_members;
+    s->parser.unknown_members = 0;
+    return 1;
+}
+
+static void say_progress(const struct source *s, const struct report_consumer *consumer)
+{
+    if (consumer->progress)
+        consumer->progress(consumer->progress_context,
+                           s->parallel ? parallel_reader_taken(s->parallel)
+                                       : report_lines_taken(s->lines),
+                           report_lines_size(s->lines));
+}
+
+int report_log_read_lines(struct report_lines *lines, const char *file, struct report_defs *defs,
+                          const struct report_consumer *consumer, struct report_log *log)
+{
+    struct source source;
+    const struct report_parsed *parsed = NULL;
+    struct report_place at = {1, 0};
+    uint64_t before = log->used, first_line = log->lines, cut_before = log->cut;
+    uint64_t undefined = defs->undefined, damaged = log->damaged, headers = log->headers;
+    bool begun = false;
+    int err, more;
+
+    log->file = file;
+    defs->problems->file = file;
+    err = source_init(&source, lines, log->jobs);
+    while (!err && (more = source_next(&source, &parsed)) != 0) {
+        const struct report_line *line;
+
+        err = more < 0 ? more : one_line(parsed, defs, consumer, log);
+        if (UNLIKELY(err))
+            goto out;
+        line = &parsed->line;
+        begun = could_begin(line);
+        at.line = line->at.line + 1;
+        at.offset = line->at.offset + line->size + !line->cut;
+        if (UNLIKELY(at.line == GIVE_UP_LINES) && log->used == before) {
+            err = not_a_log(log);
+            goto out;
+        }
+        if (UNLIKELY(line->at.line % PROGRESS_LINES == 0))
+            say_progress(&source, consumer);
+    }
+    if (err)
+        goto out;
+    if (log->lines == first_line)
+        err = headless(log);
+    err = err ? err : log->lines == first_line || log->used != before || begun ? 0 : not_a_log(log);
+    if (!err && log->headers == headers && log->damaged - damaged > log->used - before)
+        err = quotes_a_log(log);
+    if (report_lines_damage(lines)) {
+        /* a line that was noted as cut says it already */
+        if (log->cut == cut_before || strcmp(report_lines_damage(lines), REPORT_LINES_CUT) != 0)
+            report_problem(defs->problems, at, "the compressed log ends here: %s",
+                           report_lines_damage(lines));
+        log->cut++;
+    }
+out:
+    log->undefined += defs->undefined - undefined;
+    source_fini(&source);
+    return err == -ENOMSG ? -EBADMSG : err;
+}
+
+/* Whether the file was read before. If not, it has been from now on: 0 or 1; -ENOMEM. */
+static int read_before(struct report_log *log, const char *path)
+{
+    struct report_file_id id, *ids;
+    struct stat st;
+    char **paths;
+
+    if (strcmp(path, "-") == 0 || stat(path, &st))
+        return 0;
+    id = (struct report_file_id){st.st_dev, st.st_ino};
+    for (size_t i = 0; i < log->path_count; i++)
+        if (log->read[i].device == id.device && log->read[i].inode == id.inode)
+            return 1;
+    if (log->path_count == log->path_capacity) {
+        if (!(paths = array_grow(log->paths, &log->path_capacity, sizeof(*paths))))
+            return -ENOMEM;
+        log->paths = paths;
+    }
+    if (log->path_count == log->read_capacity) {
+        if (!(ids = array_grow(log->read, &log->read_capacity, sizeof(*ids))))
+            return -ENOMEM;
+        log->read = ids;
+    }
+    log->paths[log->path_count] = memory_strdup(path);
+    log->read[log->path_count] = id;
+    return log->paths[log->path_count++] ? 0 : -ENOMEM;
+}
+
+static int read_file(const char *path, struct report_defs *defs,
+                     const struct report_consumer *consumer, struct report_log *log)
+{
+    struct report_lines *lines = NULL;
+    int err = report_lines_open(path, &lines);
+
+    if (!err)
+        err = report_log_read_lines(lines, path, defs, consumer, log);
+    report_lines_free(lines);
+    return err;
+}
+
+int report_log_read(const char *path, struct report_defs *defs,
+                    const struct report_consumer *consumer, struct report_log *log)
+{
+    struct report_parts parts = {NULL, 0, 0, 0};
+    int err = report_parts_find(path, &parts), before = 0;
+
+    for (size_t i = 0; !err && i < parts.count; i++) {
+        bool asked = i + 1 == parts.count, part = parts.last > 1;
+
+        if (part && (before = read_before(log, parts.paths[i])) != 0)
+            err = before < 0 ? before : 0;
+        else
+            err = read_file(asked ? path : log->paths[log->path_count - 1], defs, consumer, log);
+    }
+    if (parts.last > log->tally.last)
+        log->tally.last = parts.last;
+    log->file = path;
+    report_parts_fini(&parts);
+    return err;
+}

@@ -1,0 +1,60 @@
+/*
+ * readers/marks.h - the marks that somebody set while a log was recorded, and the part of a log
+ * between two of them.
+ */
+#ifndef SHADOWTRACE_READERS_MARKS_H
+#define SHADOWTRACE_READERS_MARKS_H
+
+#include "readers/record.h"
+
+/* A moment of a log that may hold several recordings, one behind the other. */
+struct report_moment {
+    uint64_t recording; /* 1, 2, ...; parts of one recording are one */
+    uint64_t t;         /* ns of its clock */
+    uint64_t line;      /* of the mark: what has no time of its own lies before or behind it */
+};
+
+struct report_mark {
+    char *text;
+    struct report_moment at;
+};
+
+struct report_marks {
+    struct report_mark *marks; /* in the order of the log */
+    size_t count, capacity;
+};
+
+/* From its first moment to before its last. */
+struct report_window {
+    bool has_from, has_to;
+    struct report_moment from, to;
+};
+
+/*
+ * report_marks_read - all marks of the log at path, which is passed over otherwise.
+ * Returns: 0; -ESPIPE: a pipe can be read only once; -errno of opening or reading; -ENOMEM.
+ * Owns:    marks start zeroed and are the caller's until report_marks_fini.
+ */
+int report_marks_read(const char *path, struct report_marks *marks);
+int report_marks_read_lines(struct report_lines *lines, struct report_marks *marks);
+void report_marks_fini(struct report_marks *marks);
+
+/*
+ * report_marks_window - from the first mark with the text `from` (NULL: the beginning) to the first
+ * with the text `to` behind it (NULL: the end).
+ * Returns: 0; -ENOENT: there is no such mark, why says which there are.
+ */
+int report_marks_window(const struct report_marks *marks, const char *from, const char *to,
+                        struct report_window *out, char *why, size_t why_size);
+
+static inline bool report_window_has(const struct report_window *w, const struct report_moment *at)
+{
+#define BEFORE(a, b) \
+    ((a)->recording != (b)->recording ? (a)->recording < (b)->recording \
+     : (a)->t && (b)->t               ? (a)->t < (b)->t \
+                                      : (a)->line < (b)->line)
+    return !(w->has_from && BEFORE(at, &w->from)) && !(w->has_to && !BEFORE(at, &w->to));
+#undef BEFORE
+}
+
+#endif

@@ -1,0 +1,102 @@
+#include "readers/natives.h"
+
+#include "readers/index.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int report_images_add(struct report_images *images, const struct report_record *r)
+{
+    const char *path = NULL, *build_id = NULL;
+    struct report_image *image;
+    uint32_t id = 0;
+
+    if (report_member_id(r->json, "id", 1, &id) || report_member_text(r->json, "path", &path))
+        return -EBADMSG;
+    (void)report_member_text(r->json, "build_id", &build_id);
+    if (images->count == images->capacity) {
+        image = array_grow(images->images, &images->capacity, sizeof(*image));
+        if (!image)
+            return -ENOMEM;
+        images->images = image;
+    }
+    image = &images->images[images->count];
+    image->path = memory_strdup(path);
+    image->build_id = build_id ? memory_strdup(build_id) : NULL;
+    images->count++;
+    if (!image->path || (build_id && !image->build_id))
+        return -ENOMEM;
+    return report_ids_set(&images->ids, id, (uint32_t)images->count - 1);
+}
+
+void report_images_next(struct report_images *images)
+{
+    report_ids_free(&images->ids);
+}
+
+void report_images_fini(struct report_images *images)
+{
+    for (size_t i = 0; i < images->count; i++) {
+        memory_free(images->images[i].path);
+        memory_free(images->images[i].build_id);
+    }
+    memory_free(images->images);
+    report_ids_free(&images->ids);
+    memset(images, 0, sizeof(*images));
+}
+
+static size_t frames_in(const json_t *runs)
+{
+    size_t count = 0, i;
+    const json_t *run;
+
+    json_array_foreach(runs, i, run)
+    {
+        count += json_array_size(json_object_get(run, "frames")) + 1;
+    }
+    return count;
+}
+
+static size_t add_run(const struct report_images *images, const json_t *run,
+                      struct report_native *to)
+{
+    const json_t *frame;
+    uint64_t at = 0;
+    size_t count = 0, i;
+
+    if (report_member_count(run, "at", &at))
+        return 0;
+    json_array_foreach(json_object_get(run, "frames"), i, frame)
+    {
+        json_int_t id = json_integer_value(json_array_get(frame, 0));
+        const char *offset = json_string_value(json_array_get(frame, 1));
+        uint32_t image = id > 0 && id < UINT32_MAX ? report_ids_get(&images->ids, (uint32_t)id) : 0;
+
+        if (offset)
+            to[count++] = (struct report_native){at, image, false, strtoull(offset, NULL, 16)};
+    }
+    if (json_is_true(json_object_get(run, "more")))
+        to[count++] = (struct report_native){at, 0, true, 0};
+    return count;
+}
+
+int report_natives(const struct report_images *images, const json_t *record,
+                   struct report_native **out, size_t *count)
+{
+    const json_t *runs = json_object_get(record, "native"), *run;
+    size_t room = frames_in(runs), i;
+
+    *out = NULL;
+    *count = 0;
+    if (!room)
+        return 0;
+    *out = memory_zalloc(room, sizeof(**out));
+    if (!*out)
+        return -ENOMEM;
+    json_array_foreach(runs, i, run)
+    {
+        *count += add_run(images, run, *out + *count);
+    }
+    return 0;
+}

@@ -1,0 +1,171 @@
+#include "readers/parts.h"
+
+#include "readers/index.h"
+#include "readers/record.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* What a header says of the part that it begins. */
+struct part {
+    uint64_t pid, clock, number; /* number 0: no header to be had */
+};
+
+struct found {
+    uint64_t number;
+    char *path;
+};
+
+static struct part part_of(const char *path)
+{
+    struct part part = {.number = 0};
+    struct report_lines *lines = NULL;
+    struct report_parser parser;
+    struct report_record record;
+    struct report_line line;
+    struct stat st;
+
+    if (strcmp(path, "-") == 0 || stat(path, &st) || !S_ISREG(st.st_mode) ||
+        report_lines_open(path, &lines))
+        return part;
+    report_parser_init(&parser);
+    if (report_lines_next(lines, &line) > 0 && !line.too_long &&
+        !report_parse_any(&parser, &line, &record) && record.kind == SST_KIND_HEADER) {
+        part.number = 1;
+        (void)report_member_count(record.json, "pid", &part.pid);
+        (void)report_member_count(record.json, "clock", &part.clock);
+        (void)report_member_count(record.json, "part", &part.number);
+    }
+    report_parser_fini(&parser);
+    report_lines_free(lines);
+    return part;
+}
+
+/* Not by "started": 0.1 wrote into each part when that one began. */
+static bool same_recording(const struct part *a, const struct part *b)
+{
+    return a->number && b->number && a->pid == b->pid && a->clock == b->clock;
+}
+
+/* The length of NAME in NAME.N, or 0. */
+static size_t stem(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+
+    return dot && dot != name && dot[1] && strspn(dot + 1, "0123456789") == strlen(dot + 1)
+               ? (size_t)(dot - name)
+               : 0;
+}
+
+static int add(struct report_parts *parts, char *path)
+{
+    char **paths;
+
+    if (!path)
+        return -ENOMEM;
+    if (parts->count == parts->capacity) {
+        paths = array_grow(parts->paths, &parts->capacity, sizeof(*paths));
+        if (!paths) {
+            memory_free(path);
+            return -ENOMEM;
+        }
+        parts->paths = paths;
+    }
+    parts->paths[parts->count++] = path;
+    return 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* One file of the folder: an earlier part? */
+static int look_at(const char *folder, const char *entry, const char *name,
+                   const struct part *wanted, struct found **found, size_t *count, size_t *capacity)
+{
+    char path[4096];
+    struct part part;
+    size_t length = stem(entry);
+
+    if (!length || length != strlen(name) || memcmp(entry, name, length) != 0 ||
+        snprintf(path, sizeof(path), "%s/%s", folder, entry) >= (int)sizeof(path))
+        return 0;
+    part = part_of(path);
+    if (!same_recording(&part, wanted) || part.number >= wanted->number)
+        return 0;
+    if (*count == *capacity) {
+        struct found *more = array_grow(*found, capacity, sizeof(*more));
+
+        if (!more)
+            return -ENOMEM;
+        *found = more;
+    }
+    (*found)[*count] = (struct found){part.number, memory_strdup(path)};
+    return (*found)[(*count)++].path ? 0 : -ENOMEM;
+}
+
+static int earlier(const char *path, const struct part *wanted, struct report_parts *out)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t count = 0, capacity = 0;
+    struct found *found = NULL;
+    const struct dirent *entry;
+    char folder[4096] = ".";
+    int err = 0;
+    DIR *dir;
+
+    if (slash)
+        snprintf(folder, sizeof(folder), "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    dir = opendir(folder);
+    while (dir && !err && (entry = readdir(dir)))
+        err = look_at(folder, entry->d_name, name, wanted, &found, &count, &capacity);
+    if (dir)
+        closedir(dir);
+    if (count)
+        qsort(found, count, sizeof(*found), by_number);
+    for (size_t i = 0; i < count; i++)
+        if (err || (i && found[i].number == found[i - 1].number))
+            memory_free(found[i].path); /* a copy of it */
+        else
+            err = add(out, found[i].path);
+    memory_free(found);
+    return err;
+}
+
+/* The part that came last, if path is NAME.N and NAME is of the same recording. */
+static uint64_t last_beside(const char *path, const struct part *part)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t length = stem(name);
+    char base[4096];
+    struct part last;
+
+    if (!length || snprintf(base, sizeof(base), "%.*s%.*s", (int)(name - path), path, (int)length,
+                            name) >= (int)sizeof(base))
+        return part->number;
+    last = part_of(base);
+    return same_recording(part, &last) && last.number > part->number ? last.number : part->number;
+}
+
+int report_parts_find(const char *path, struct report_parts *out)
+{
+    struct part part = part_of(path);
+    int err = part.number > 1 ? earlier(path, &part, out) : 0;
+
+    out->last = part.number ? last_beside(path, &part) : 0;
+    return err ? err : add(out, memory_strdup(path));
+}
+
+void report_parts_fini(struct report_parts *parts)
+{
+    for (size_t i = 0; i < parts->count; i++)
+        memory_free(parts->paths[i]);
+    memory_free(parts->paths);
+    memset(parts, 0, sizeof(*parts));
+}

@@ -1,0 +1,25 @@
+/*
+ * readers/parts.h - the files that hold one recording: with --max-log, or after `ctl PID rotate`, LOG is the last part
+ * and LOG.1, LOG.2, ... are earlier ones. The headers say which belong together.
+ */
+#ifndef SHADOWTRACE_READERS_PARTS_H
+#define SHADOWTRACE_READERS_PARTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct report_parts {
+    char **paths; /* in the order of the parts; the one asked for is the last */
+    size_t count, capacity;
+    uint64_t last; /* the latest part that lies beside them, read or not; 0: not known */
+};
+
+/*
+ * report_parts_find - the earlier parts of the recording at path, as far as they are there, and path itself. What is no
+ * file, or no log, is alone. Returns: 0 or -ENOMEM.
+ * Owns:    out starts zeroed and is the caller's until report_parts_fini, also after a failure.
+ */
+int report_parts_find(const char *path, struct report_parts *out);
+void report_parts_fini(struct report_parts *parts);
+
+#endif

@@ -1,0 +1,60 @@
+#include "readers/problems.h"
+
+#include "base/buffer.h"
+#include "base/memory.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void report_problems_init(struct report_problems *p)
+{
+    memset(p, 0, sizeof(*p));
+}
+
+void report_problems_fini(struct report_problems *p)
+{
+    memory_free(p->kept);
+    report_problems_init(p);
+}
+
+/*
+ * One line of whole letters: what a log holds may end up in a problem, and a text may have been cut
+ * within a letter.
+ */
+static void make_printable(char *text, size_t room)
+{
+    struct buffer utf8 = BUFFER_INIT;
+    size_t size;
+
+    buffer_utf8(&utf8, text);
+    size = utf8.failed ? 0 : utf8.size < room ? utf8.size : room - 1;
+    while (size > 0 && size < utf8.size && ((unsigned char)utf8.data[size] & 0xC0) == 0x80)
+        size--;
+    if (size)
+        memcpy(text, utf8.data, size);
+    text[size] = '\0';
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7F)
+            *text = '?';
+    buffer_free(&utf8);
+}
+
+void report_problem(struct report_problems *p, struct report_place at, const char *format, ...)
+{
+    struct report_problem *problem;
+    va_list args;
+
+    p->count++;
+    if (p->kept_count == REPORT_PROBLEMS)
+        return;
+    if (!p->kept && !(p->kept = memory_zalloc(REPORT_PROBLEMS, sizeof(*p->kept))))
+        return;
+    problem = &p->kept[p->kept_count++];
+    problem->place = at;
+    problem->file = p->file;
+    va_start(args, format);
+    vsnprintf(problem->text, sizeof(problem->text), format, args);
+    va_end(args);
+    make_printable(problem->text, sizeof(problem->text));
+}

@@ -1,0 +1,962 @@
+#include "readers/record.h"
+
+#include "base/atomics.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ID_MAX (UINT32_MAX - 1)
+
+static const char *const kind_names[] = {
+#define NAME(name, text) text,
+    "unknown", SST_KINDS(NAME)};
+static const char *const heap_names[] = {"", SST_HEAPS(NAME)};
+static const char *const call_names[] = {"", SST_CALLS(NAME)};
+#undef NAME
+
+const char *report_kind_name(enum sst_kind kind)
+{
+    return kind_names[kind];
+}
+
+/* The index of a word in one of the tables above, 0 if it is not there. */
+static unsigned word_index(const char *const *names, size_t count, const char *text, size_t size)
+{
+    for (unsigned i = 1; i < count; i++)
+        if (strlen(names[i]) == size && memcmp(names[i], text, size) == 0)
+            return i;
+    return 0;
+}
+
+void report_parser_init(struct report_parser *p)
+{
+    memset(p, 0, sizeof(*p));
+}
+
+static void drop_last(struct report_parser *p)
+{
+    json_decref(p->json);
+    free(p->stack); /* jansson's: from malloc */
+    free(p->type);
+    p->json = NULL;
+    p->stack = p->type = NULL;
+}
+
+void report_parser_fini(struct report_parser *p)
+{
+    drop_last(p);
+}
+
+/*
+ * By hand. `at` walks a line of compact JSON: no spaces, no escapes, ASCII only. Whatever is not
+ * exactly so gives NULL or false, and the line goes to jansson. The newlines behind the line end
+ * every loop here.
+ */
+
+/* Digits up to the character behind them; at most 16, which is all that 2^53 needs. */
+static inline const char *hand_unsigned(const char *at, uint64_t *out)
+{
+    uint64_t value = (uint64_t)(unsigned char)*at - '0';
+    const char *first = at;
+
+    if (UNLIKELY(value > 9))
+        return NULL;
+    for (at++;; at++) {
+        uint64_t digit = (uint64_t)(unsigned char)*at - '0';
+
+        if (digit > 9)
+            break;
+        value = value * 10 + digit;
+        if (UNLIKELY(at - first >= 16))
+            return NULL;
+    }
+    if (UNLIKELY((*first == '0' && at - first > 1) || value > SST_INTEGER_MAX))
+        return NULL;
+    *out = value;
+    return at;
+}
+
+static inline const char *hand_id(const char *at, uint64_t least, uint32_t *out)
+{
+    uint64_t value;
+
+    at = hand_unsigned(at, &value);
+    if (UNLIKELY(!at || value < least || value > ID_MAX))
+        return NULL;
+    *out = (uint32_t)value;
+    return at;
+}
+
+static inline const char *hand_il(const char *at, int32_t *out)
+{
+    uint64_t value;
+
+    at = hand_unsigned(at, &value);
+    if (UNLIKELY(!at || value > INT32_MAX))
+        return NULL;
+    *out = (int32_t)value;
+    return at;
+}
+
+/* Any number; its bounds only, by the grammar of JSON. */
+static const char *hand_number_end(const char *at)
+{
+    const char *first;
+
+    at += *at == '-';
+    first = at;
+    while (*at >= '0' && *at <= '9')
+        at++;
+    if (at == first || (*first == '0' && at - first > 1))
+        return NULL;
+    if (*at == '.') {
+        first = ++at;
+        while (*at >= '0' && *at <= '9')
+            at++;
+        if (at == first)
+            return NULL;
+    }
+    if (*at == 'e' || *at == 'E') {
+        at++;
+        at += *at == '-' || *at == '+';
+        first = at;
+        while (*at >= '0' && *at <= '9')
+            at++;
+        if (at == first)
+            return NULL;
+    }
+    return at;
+}
+
+/*
+ * A number that is not negative. Up to 15 digits over a power of ten up to 10^15 are exact doubles,
+ * so is the quotient.
+ */
+static const char *hand_weight(const char *at, double *out)
+{
+    const char *end = hand_number_end(at), *first = at;
+    uint64_t digits = 0;
+    double scale = 1;
+    bool fraction = false;
+
+    if (!end || *at == '-' || end - at > 32)
+        return NULL;
+    if (end - at > 18 && !memchr(at, '.', (size_t)(end - at)))
+        return NULL; /* perhaps more than an int64 holds: jansson decides */
+    for (; at < end && (*at == '.' || (*at >= '0' && *at <= '9')); at++) {
+        if (*at == '.') {
+            fraction = true;
+            continue;
+        }
+        digits = digits * 10 + (uint64_t)(*at - '0');
+        scale *= fraction ? 10 : 1;
+    }
+    *out = at == end && end - first <= 16 ? (double)digits / scale : strtod(first, NULL);
+    return *out <= SST_INTEGER_MAX ? end : NULL;
+}
+
+/*
+ * `at` is behind the opening quote; gives the closing one. Eight bytes at once while none of them
+ * is
+ * special: below 0x20, a quote, a backslash, 0x7F or above. (A borrow may make an innocent byte
+ *          look special, never the other way round.)
+ */
+static inline const char *hand_string_end(const char *at)
+{
+    const uint64_t each = 0x0101010101010101u, top = 0x80 * each;
+    uint64_t eight;
+
+    for (;; at += 8) {
+        memcpy(&eight, at, 8); /* see REPORT_LINE_PADDING */
+        if (((eight - 0x20 * each) | (eight + each) | eight | ((eight ^ '"' * each) - each) |
+             ((eight ^ '\\' * each) - each)) &
+            top)
+            break;
+    }
+    for (;; at++) {
+        unsigned char c = (unsigned char)*at;
+
+        if (c == '"')
+            return at;
+        if (UNLIKELY(c < 0x20 || c >= 0x7F || c == '\\'))
+            return NULL;
+    }
+}
+
+static const char *hand_strings_end(const char *at)
+{
+    if (*at++ != '[')
+        return NULL;
+    if (*at == ']')
+        return at + 1;
+    for (;;) {
+        if (*at++ != '"' || !(at = hand_string_end(at)))
+            return NULL;
+        at++;
+        if (*at == ']')
+            return at + 1;
+        if (*at++ != ',')
+            return NULL;
+    }
+}
+
+/* A member we do not know: passed over if it is simple. */
+static const char *hand_skip(const char *at)
+{
+    const char *end;
+
+    if (*at == '"') {
+        end = hand_string_end(at + 1);
+        return end ? end + 1 : NULL;
+    }
+    if (strncmp(at, "true", 4) == 0 || strncmp(at, "null", 4) == 0)
+        return at + 4;
+    if (strncmp(at, "false", 5) == 0)
+        return at + 5;
+    end = hand_number_end(at);
+    return end && end - at <= 18 && !memchr(at, 'e', (size_t)(end - at)) &&
+                   !memchr(at, 'E', (size_t)(end - at))
+               ? end
+               : NULL;
+}
+
+static const char *hand_word(const char *at, const char *const *names, size_t count, unsigned *out)
+{
+    const char *end;
+
+    if (*at != '"' || !(end = hand_string_end(at + 1)))
+        return NULL;
+    *out = word_index(names, count, at + 1, (size_t)(end - at - 1));
+    return *out ? end + 1 : NULL;
+}
+
+enum { /* members seen: one twice is jansson's business */
+       SAW_T = 1,
+       SAW_THREAD = 2,
+       SAW_CLASS = 4,
+       SAW_BYTES = 8,
+       SAW_NODE = 16,
+       SAW_IL = 32,
+       SAW_HEAP = 64,
+       SAW_WEIGHT = 128,
+       SAW_STACK = 256,
+       SAW_TYPE = 512,
+       SAW_ALLOCS = 1024,
+       SAW_ID = 2048,
+       SAW_PARENT = 4096,
+       SAW_METHOD = 8192,
+       SAW_CALL = 16384,
+       SAW_FILTER = 32768,
+       SAW_VALUES = 65536,
+       SAW_CUT = 131072,
+       SAW_BEGUN = 262144,
+};
+
+/*
+ * Whether the key that begins behind the quote at `at` is this one; then `at` moves to its value.
+ */
+#define KEY(at, text) \
+    (memcmp((at), text "\":", sizeof(text) + 1) == 0 && ((at) += sizeof(text) + 1))
+
+/* The members common to every kind that is read by hand: what to do with a key nobody asked for. */
+static const char *hand_unknown(const char *at, uint64_t *unknown)
+{
+    if (memcmp(at, "kind\":", 6) == 0)
+        return NULL; /* a second one: jansson decides which counts */
+    at = hand_string_end(at);
+    if (!at || at[1] != ':')
+        return NULL;
+    ++*unknown;
+    return hand_skip(at + 2);
+}
+
+static const char *hand_bool(const char *at, bool *value)
+{
+    *value = *at == 't';
+    return strncmp(at, "true", 4) == 0 ? at + 4 : strncmp(at, "false", 5) == 0 ? at + 5 : NULL;
+}
+
+static const char *hand_alloc_rare(const char *at, struct report_alloc *a, unsigned *saw,
+                                   uint64_t *unknown)
+{
+    const char *end;
+    unsigned word;
+
+    if (KEY(at, "heap")) {
+        *saw |= SAW_HEAP;
+        at = hand_word(at, heap_names, COUNT_OF(heap_names), &word);
+        a->heap = at ? (enum sst_heap)word : SST_HEAP_NORMAL;
+        return at;
+    }
+    if (KEY(at, "weight")) {
+        *saw |= SAW_WEIGHT;
+        return hand_weight(at, &a->weight);
+    }
+    if (KEY(at, "stack")) {
+        *saw |= SAW_STACK;
+        end = hand_strings_end(at);
+        a->stack = at;
+        a->stack_size = end ? (size_t)(end - at) : 0;
+        return end;
+    }
+    if (KEY(at, "type")) {
+        *saw |= SAW_TYPE;
+        end = *at == '"' ? hand_string_end(at + 1) : NULL;
+        a->type = at;
+        a->type_size = end ? (size_t)(end + 1 - at) : 0;
+        return end ? end + 1 : NULL;
+    }
+    if (KEY(at, "il0")) {
+        *saw |= SAW_IL;
+        a->unoptimised = true;
+        return hand_il(at, &a->il);
+    }
+    if (KEY(at, "cut")) {
+        *saw |= SAW_CUT;
+        return hand_bool(at, &a->cut);
+    }
+    if (KEY(at, "call")) {
+        *saw |= SAW_CALL;
+        at = hand_word(at, call_names, COUNT_OF(call_names), &word);
+        a->call = at ? (enum sst_call)word : SST_CALL_NONE;
+        return at;
+    }
+    if (KEY(at, "values")) {
+        uint32_t values;
+
+        *saw |= SAW_VALUES;
+        return hand_id(at, 1, &values);
+    }
+    if (KEY(at, "allocs")) {
+        *saw |= SAW_ALLOCS;
+        return hand_unsigned(at, &a->allocs);
+    }
+    return hand_unknown(at, unknown);
+}
+
+/* One member of alloc or site; `at` is behind its opening quote. */
+static inline const char *hand_alloc_member(const char *at, struct report_alloc *a, unsigned *saw,
+                                            uint64_t *unknown)
+{
+    unsigned bit;
+
+    switch (*at) {
+    case 't':
+        if (KEY(at, "t")) {
+            bit = SAW_T;
+            at = hand_unsigned(at, &a->t);
+            break;
+        }
+        if (!KEY(at, "thread"))
+            goto rare;
+        bit = SAW_THREAD;
+        at = hand_id(at, 1, &a->thread);
+        break;
+    case 'c':
+        if (!KEY(at, "class"))
+            goto rare;
+        bit = SAW_CLASS;
+        at = hand_id(at, 1, &a->class_id);
+        break;
+    case 'b':
+        if (!KEY(at, "bytes"))
+            goto rare;
+        bit = SAW_BYTES;
+        at = hand_unsigned(at, &a->bytes);
+        break;
+    case 'n':
+        if (!KEY(at, "node"))
+            goto rare;
+        bit = SAW_NODE;
+        at = hand_id(at, 0, &a->node);
+        break;
+    case 'i':
+        if (!KEY(at, "il"))
+            goto rare;
+        bit = SAW_IL;
+        at = hand_il(at, &a->il);
+        break;
+    default:
+    rare : {
+        unsigned before = *saw;
+
+        *saw = 0;
+        at = hand_alloc_rare(at, a, saw, unknown);
+        bit = *saw;
+        *saw = before;
+    }
+    }
+    if (UNLIKELY(*saw & bit))
+        return NULL;
+    *saw |= bit;
+    return at;
+}
+
+static bool hand_alloc(const char *at, const char *end, enum sst_kind kind, struct report_alloc *a,
+                       uint64_t *unknown)
+{
+    unsigned saw = 0, need = SAW_BYTES;
+
+    *a = (struct report_alloc){.allocs = 1, .il = REPORT_NO_IL};
+    for (;;) {
+        if (UNLIKELY(*at++ != '"'))
+            return false;
+        at = hand_alloc_member(at, a, &saw, unknown);
+        if (UNLIKELY(!at))
+            return false;
+        if (*at == '}')
+            break;
+        if (UNLIKELY(*at++ != ','))
+            return false;
+    }
+    need |= kind == SST_KIND_SITE ? SAW_ALLOCS : SAW_T | SAW_THREAD;
+    if (kind == SST_KIND_ALLOC && UNLIKELY(saw & SAW_ALLOCS))
+        return false;
+    return at + 1 == end && (saw & need) == need && (saw & (SAW_CLASS | SAW_TYPE)) &&
+           (saw & (SAW_NODE | SAW_STACK));
+}
+
+static const char *hand_node_member(const char *at, struct report_node *n, unsigned *saw,
+                                    uint64_t *unknown)
+{
+    unsigned bit, word;
+
+    if (KEY(at, "id")) {
+        bit = SAW_ID;
+        at = hand_id(at, 1, &n->id);
+    } else if (KEY(at, "parent")) {
+        bit = SAW_PARENT;
+        at = hand_id(at, 0, &n->parent);
+    } else if (KEY(at, "method")) {
+        bit = SAW_METHOD;
+        at = hand_id(at, 1, &n->method);
+    } else if (KEY(at, "il")) {
+        bit = SAW_IL;
+        at = hand_il(at, &n->il);
+    } else if (KEY(at, "call")) {
+        bit = SAW_CALL;
+        at = hand_word(at, call_names, COUNT_OF(call_names), &word);
+        n->call = at ? (enum sst_call)word : SST_CALL_NONE;
+    } else if (KEY(at, "filter")) {
+        bit = SAW_FILTER;
+        at = hand_bool(at, &n->filter);
+    } else if (KEY(at, "begun")) {
+        bit = SAW_BEGUN;
+        at = hand_id(at, 1, &n->begun);
+    } else {
+        bit = 0;
+        at = hand_unknown(at, unknown);
+    }
+    if (*saw & bit)
+        return NULL;
+    *saw |= bit;
+    return at;
+}
+
+static bool hand_node(const char *at, const char *end, struct report_node *n, uint64_t *unknown)
+{
+    unsigned saw = 0, need = SAW_ID | SAW_PARENT | SAW_METHOD;
+
+    *n = (struct report_node){.il = REPORT_NO_IL};
+    for (;;) {
+        if (*at++ != '"')
+            return false;
+        at = hand_node_member(at, n, &saw, unknown);
+        if (!at)
+            return false;
+        if (*at == '}')
+            break;
+        if (*at++ != ',')
+            return false;
+    }
+    return at + 1 == end && (saw & need) == need;
+}
+
+/* Pairs of whole numbers; what is behind the array, or NULL. */
+static const char *hand_pairs_end(const char *at, bool signs)
+{
+    unsigned count = 0;
+
+    if (*at++ != '[')
+        return NULL;
+    if (*at == ']')
+        return at + 1;
+    for (;; at++, count++) {
+        const char *first;
+
+        if (*at == '-' && !(signs && at[1] >= '1' && at[1] <= '9'))
+            return NULL;
+        first = at += *at == '-';
+        while (*at >= '0' && *at <= '9')
+            at++;
+        if (at == first || at - first > 15 || (*first == '0' && at - first > 1))
+            return NULL;
+        if (*at != ',')
+            break;
+    }
+    return *at == ']' && count % 2 == 1 ? at + 1 : NULL;
+}
+
+/* Members in the order in which they are written, and no others. */
+static bool hand_calls(const char *at, const char *end, struct report_batch *b)
+{
+    *b = (struct report_batch){0};
+    if (strncmp(at, "\"t\":", 4) != 0 || !(at = hand_unsigned(at + 4, &b->t)) ||
+        strncmp(at, ",\"thread\":", 10) != 0 || !(at = hand_id(at + 10, 1, &b->thread)) ||
+        strncmp(at, ",\"depth\":", 9) != 0 || !(at = hand_unsigned(at + 9, &b->depth)))
+        return false;
+    if (strncmp(at, ",\"open\":", 8) == 0) {
+        b->open = at + 8;
+        if (!(at = hand_pairs_end(b->open, false)))
+            return false;
+    }
+    if (strncmp(at, ",\"e\":", 5) != 0)
+        return false;
+    b->events = at + 5;
+    at = hand_pairs_end(b->events, true);
+    return at && b->events[1] != ']' && *at == '}' && at + 1 == end;
+}
+
+static inline bool starts_with(const struct report_line *line, const char *text, size_t size)
+{
+    return line->size > size && memcmp(line->text, text, size) == 0;
+}
+#define STARTS_WITH(line, text) starts_with((line), (text), sizeof(text) - 1)
+
+bool report_parse_by_hand(struct report_parser *p, const struct report_line *line,
+                          struct report_record *out)
+{
+    const char *text = line->text, *end = text + line->size;
+    uint64_t unknown = 0;
+    bool done = false;
+
+    if (LIKELY(STARTS_WITH(line, "{\"kind\":\"alloc\","))) {
+        out->kind = SST_KIND_ALLOC;
+        done = hand_alloc(text + sizeof("{\"kind\":\"alloc\",") - 1, end, out->kind, &out->alloc,
+                          &unknown);
+    } else if (STARTS_WITH(line, "{\"kind\":\"node\",")) {
+        out->kind = SST_KIND_NODE;
+        done = hand_node(text + sizeof("{\"kind\":\"node\",") - 1, end, &out->node, &unknown);
+    } else if (STARTS_WITH(line, "{\"kind\":\"site\",")) {
+        out->kind = SST_KIND_SITE;
+        done = hand_alloc(text + sizeof("{\"kind\":\"site\",") - 1, end, out->kind, &out->alloc,
+                          &unknown);
+    }
+    if (!done && STARTS_WITH(line, "{\"kind\":\"calls\",")) {
+        out->kind = SST_KIND_CALLS;
+        done = hand_calls(text + sizeof("{\"kind\":\"calls\",") - 1, end, &out->calls);
+    }
+    if (LIKELY(done)) {
+        out->at = line->at;
+        out->json = NULL;
+        p->unknown_members += unknown;
+    }
+    return done;
+}
+
+/* By jansson. */
+
+static int bad(struct report_parser *p, const char *key, const char *what)
+{
+    snprintf(p->why, sizeof(p->why), "member \"%s\" %s", key, what);
+    return -EBADMSG;
+}
+
+int report_member_count(const json_t *record, const char *key, uint64_t *out)
+{
+    const json_t *member = json_object_get(record, key);
+    json_int_t value;
+
+    if (!member)
+        return -ENOENT;
+    value = json_is_integer(member) ? json_integer_value(member) : -1;
+    if (value < 0 || value > SST_INTEGER_MAX)
+        return -EBADMSG;
+    *out = (uint64_t)value;
+    return 0;
+}
+
+uint64_t report_count_in(const json_t *object, const char *key)
+{
+    uint64_t value = 0;
+
+    (void)report_member_count(object, key, &value);
+    return value;
+}
+
+int report_member_id(const json_t *record, const char *key, uint32_t least, uint32_t *out)
+{
+    uint64_t value = 0;
+    int err = report_member_count(record, key, &value);
+
+    if (err)
+        return err;
+    if (value < least || value > ID_MAX)
+        return -EBADMSG;
+    *out = (uint32_t)value;
+    return 0;
+}
+
+int report_member_text(const json_t *record, const char *key, const char **out)
+{
+    const json_t *member = json_object_get(record, key);
+
+    if (!member)
+        return -ENOENT;
+    if (!json_is_string(member))
+        return -EBADMSG;
+    *out = json_string_value(member);
+    return 0;
+}
+
+int report_member_number(const json_t *record, const char *key, double *out)
+{
+    const json_t *member = json_object_get(record, key);
+
+    if (!member)
+        return -ENOENT;
+    if (!json_is_number(member))
+        return -EBADMSG;
+    *out = json_number_value(member);
+    return 0;
+}
+
+static struct report_recording recording_of(const json_t *header)
+{
+    struct report_recording now = {0, 0, 0, 1};
+
+    (void)report_member_count(header, "pid", &now.pid);
+    (void)report_member_count(header, "clock", &now.clock);
+    (void)report_member_count(header, "part", &now.part);
+    return now;
+}
+
+bool report_recording_again(const struct report_recording *r, const json_t *header)
+{
+    struct report_recording now = recording_of(header);
+
+    return r->number && now.pid == r->pid && now.clock == r->clock && now.part == r->part;
+}
+
+bool report_recording_next(struct report_recording *r, const json_t *header)
+{
+    struct report_recording now = recording_of(header);
+    bool goes_on;
+
+    now.number = r->number;
+    goes_on = r->number && now.pid == r->pid && now.clock == r->clock && now.part > r->part;
+    now.number += !goes_on;
+    *r = now;
+    return !goes_on;
+}
+
+static int want(struct report_parser *p, int err, const char *key, bool needed)
+{
+    if (err == -EBADMSG)
+        return bad(p, key, "is not what it should be");
+    if (err == -ENOENT && needed)
+        return bad(p, key, "is missing");
+    return 0;
+}
+
+static int any_il(struct report_parser *p, const char *key, int32_t *out)
+{
+    uint64_t il = 0;
+    int err = report_member_count(p->json, key, &il);
+
+    *out = REPORT_NO_IL;
+    if (err)
+        return want(p, err, key, false);
+    if (il > INT32_MAX)
+        return bad(p, key, "is too large");
+    *out = (int32_t)il;
+    return 0;
+}
+
+/* An allocation's has either of two names. */
+static int any_alloc_il(struct report_parser *p, struct report_alloc *a)
+{
+    a->unoptimised = json_object_get(p->json, "il0");
+    if (a->unoptimised && json_object_get(p->json, "il"))
+        return bad(p, "il0", "stands beside il");
+    return any_il(p, a->unoptimised ? "il0" : "il", &a->il);
+}
+
+/* An inline stack goes back into text, so that there is one way to read it. */
+static int any_stack(struct report_parser *p, struct report_alloc *a)
+{
+    const json_t *stack = json_object_get(p->json, "stack"),
+                 *type = json_object_get(p->json, "type");
+    const json_t *frame;
+    size_t i;
+
+    if (stack) {
+        if (!json_is_array(stack))
+            return bad(p, "stack", "is no array");
+        json_array_foreach(stack, i, frame)
+        {
+            if (!json_is_string(frame))
+                return bad(p, "stack", "holds something else than names");
+        }
+        p->stack = json_dumps(stack, JSON_COMPACT);
+        if (!p->stack)
+            return -ENOMEM;
+        a->stack = p->stack;
+        a->stack_size = strlen(p->stack);
+    }
+    if (type) {
+        if (!json_is_string(type))
+            return bad(p, "type", "is no text");
+        p->type = json_dumps(type, JSON_COMPACT | JSON_ENCODE_ANY);
+        if (!p->type)
+            return -ENOMEM;
+        a->type = p->type;
+        a->type_size = strlen(p->type);
+    }
+    return 0;
+}
+
+static int any_bool(struct report_parser *p, const char *key, bool *out)
+{
+    const json_t *value = json_object_get(p->json, key);
+
+    *out = json_is_true(value);
+    return !value || json_is_boolean(value) ? 0 : bad(p, key, "is neither true nor false");
+}
+
+static int any_call(struct report_parser *p, enum sst_call *out)
+{
+    const char *call = NULL;
+    int err = want(p, report_member_text(p->json, "call", &call), "call", false);
+
+    if (!err && call)
+        *out = (enum sst_call)word_index(call_names, COUNT_OF(call_names), call, strlen(call));
+    return err;
+}
+
+static int any_alloc(struct report_parser *p, enum sst_kind kind, struct report_alloc *a)
+{
+    bool site = kind == SST_KIND_SITE;
+    const char *heap = NULL;
+    int err;
+
+    *a = (struct report_alloc){.allocs = 1, .il = REPORT_NO_IL};
+    err = want(p, report_member_count(p->json, "bytes", &a->bytes), "bytes", true);
+    if (!err)
+        err = want(p, report_member_count(p->json, "t", &a->t), "t", !site);
+    if (!err)
+        err = want(p, report_member_id(p->json, "thread", 1, &a->thread), "thread", !site);
+    if (!err && site)
+        err = want(p, report_member_count(p->json, "allocs", &a->allocs), "allocs", true);
+    if (!err)
+        err = want(p, report_member_number(p->json, "weight", &a->weight), "weight", false);
+    if (!err && !(a->weight >= 0 && a->weight <= SST_INTEGER_MAX))
+        err = bad(p, "weight", "is out of range");
+    if (!err)
+        err = want(p, report_member_text(p->json, "heap", &heap), "heap", false);
+    if (!err && heap)
+        a->heap = (enum sst_heap)word_index(heap_names, COUNT_OF(heap_names), heap, strlen(heap));
+    if (!err)
+        err = any_alloc_il(p, a);
+    if (!err)
+        err = any_bool(p, "cut", &a->cut);
+    if (!err)
+        err = any_call(p, &a->call);
+    if (!err)
+        err = any_stack(p, a);
+    if (!err)
+        err = want(p, report_member_id(p->json, "class", 1, &a->class_id), "class", !a->type);
+    if (!err)
+        err = want(p, report_member_id(p->json, "node", 0, &a->node), "node", !a->stack);
+    return err;
+}
+
+static int any_node(struct report_parser *p, struct report_node *n)
+{
+    int err;
+
+    *n = (struct report_node){.il = REPORT_NO_IL};
+    err = any_bool(p, "filter", &n->filter);
+    if (err)
+        return err;
+    err = want(p, report_member_id(p->json, "id", 1, &n->id), "id", true);
+    if (!err)
+        err = want(p, report_member_id(p->json, "parent", 0, &n->parent), "parent", true);
+    if (!err)
+        err = want(p, report_member_id(p->json, "method", 1, &n->method), "method", true);
+    if (!err)
+        err = want(p, report_member_id(p->json, "begun", 1, &n->begun), "begun", false);
+    if (!err)
+        err = any_call(p, &n->call);
+    return err ? err : any_il(p, "il", &n->il);
+}
+
+/* An array of pairs of whole numbers, as text again, the parser's. */
+static int any_pairs(struct report_parser *p, const char *key, int64_t least, char **text)
+{
+    const json_t *array = json_object_get(p->json, key), *number;
+    size_t i;
+
+    if (!json_is_array(array) || json_array_size(array) % 2)
+        return bad(p, key, "must be an array of pairs of whole numbers");
+    json_array_foreach(array, i, number)
+    {
+        if (!json_is_integer(number) || json_integer_value(number) < least ||
+            json_integer_value(number) > SST_INTEGER_MAX)
+            return bad(p, key, "holds something that is no number of a call");
+    }
+    *text = json_dumps(array, JSON_COMPACT);
+    return *text ? 0 : -ENOMEM;
+}
+
+static int any_calls(struct report_parser *p, struct report_batch *b)
+{
+    int err;
+
+    *b = (struct report_batch){0};
+    err = want(p, report_member_count(p->json, "t", &b->t), "t", true);
+    if (!err)
+        err = want(p, report_member_id(p->json, "thread", 1, &b->thread), "thread", true);
+    if (!err)
+        err = want(p, report_member_count(p->json, "depth", &b->depth), "depth", true);
+    if (!err && json_object_get(p->json, "open"))
+        err = any_pairs(p, "open", 0, &p->type);
+    if (!err)
+        err = any_pairs(p, "e", -SST_INTEGER_MAX, &p->stack);
+    if (!err && !json_array_size(json_object_get(p->json, "e")))
+        err = bad(p, "e", "is empty");
+    b->open = p->type;
+    b->events = p->stack;
+    return err;
+}
+
+/* What this version knows of each kind, so that what it does not know can be counted. */
+#define MEMBER(form, member, label) #member,
+static const char *const known_members[SST_KIND_COUNT][28] = {
+    [SST_KIND_HEADER] = {"format", "version", "pid", "executable", "command", "runtime", "hooks",
+                         "capture", "options", "clock", "started", "tracer", "unverified", "part",
+                         "uncontrolled", "no_native", "rotated_out", "beginnings"},
+    [SST_KIND_MODULE] = {"id", "name", "path", "mvid"},
+    [SST_KIND_CLASS] = {"id", "name", "module", "token"},
+    [SST_KIND_METHOD] = {"id", "name", "module", "token"},
+    [SST_KIND_IMAGE] = {"id", "path", "base", "build_id"},
+    [SST_KIND_THREAD] = {"id", "os", "name", "end"},
+    [SST_KIND_NODE] = {"id", "parent", "begun", "method", "il", "call", "filter"},
+    [SST_KIND_ALLOC] = {"t", "thread", "class", "bytes", "node", "il", "heap", "weight", "stack",
+                        "type", "values", "args", "cut", "il0", "call"},
+    [SST_KIND_VALUES] = {"id", "t", "thread", "method", "parent", "call", "depth", "args",
+                         "returns", "out"},
+    [SST_KIND_SITE] = {"node", "il", "class", "thread", "allocs", "bytes", "heap", "weight",
+                       "stack", "type", "t", "cut", "il0", "call"},
+    [SST_KIND_SNAPSHOT] = {"t", "thread", "refused", "stack", "native"},
+    [SST_KIND_CHECK] = {"t", SST_COUNTERS_SNAPSHOTS(MEMBER) "shadow", "snapshot", "shadow_ns",
+                        "snapshot_ns", "by_depth", "instructions", "registers", "threads", "seeds",
+                        "calls", "repairs"},
+    [SST_KIND_CHECK_THREAD] = {"t", "thread", SST_COUNTERS_CHECK_THREAD(MEMBER)},
+    [SST_KIND_MISMATCH] = {"t", "thread", "class", "cause", "first", "refused", "shadow",
+                           "snapshot", "repairs", "stopped", "in_call", "native"},
+    [SST_KIND_LOST] = {"t", "reason", "count"},
+    [SST_KIND_REPAIR] = {"t", "reason", "count"},
+    [SST_KIND_MANAGED_THREAD] = {"t", "thread", "node", "event", "id", "os", "name", "cut"},
+    [SST_KIND_LOAD] = {"t", "thread", "node", "event", "what", "name", "assembly", "collectible",
+                       "dynamic", "status", "cut"},
+    [SST_KIND_CLASS_LOAD] = {"t", "thread", "node", "event", "class", "status", "cut"},
+    [SST_KIND_JIT] = {"t", "thread", "node", "method", "ns", "version", "tier", "dynamic", "name",
+                      "unloaded", "status", "cut"},
+    [SST_KIND_EXCEPTION] = {"t", "thread", "node", "event", "id", "class", "message", "method",
+                            "ns", "cut"},
+    [SST_KIND_GC] = {"t", "thread", "node", "gc", "ns", "reason", "generations", "before", "after",
+                     "cut"},
+    [SST_KIND_SUSPEND] = {"t", "thread", "node", "reason", "ns", "stop_ns", "aborted", "cut"},
+    [SST_KIND_TRANSITION] = {"t", "thread", "node", "method", "to", "by", "cut"},
+    [SST_KIND_FINALIZER] = {"t", "thread", "class", "critical"},
+    [SST_KIND_CALLS] = {"t", "thread", "depth", "open", "e"},
+    [SST_KIND_FAMILY_LOST] = {"t", "family", "seen", "written", "lost", "lost_by"},
+    [SST_KIND_MARK] = {"t", "text"},
+    [SST_KIND_CONFIG] = {"t", "number", "paused", "sample", "only"},
+    [SST_KIND_SAMPLE] = {"t", "os", "node", "source", "depth", "approximate", "cut"},
+    [SST_KIND_PROFILE] = {"t", "source", "hz", "ticks", "late", "samples", "approximate",
+                          "dispatching", "refused", "lost", "cost_ns", "worst_ns", "cost"},
+    [SST_KIND_NOT_WRITTEN] = {"t", "records"},
+    [SST_KIND_END] = {"t",         "seen",        "written",     "lost",         "beginnings_lost",
+                      "lost_by",   "bytes",       "threads",     "nodes",        "nodes_refused",
+                      "repairs",   "snapshots",   "hooks",       "names_failed", "log_bytes",
+                      "part",      "events",      "values",      "unmatched",    "calls",
+                      "records",   "rotated_out", "not_written", "file",         "cut_allocs",
+                      "given_back"},
+};
+
+static void count_unknown(struct report_parser *p, enum sst_kind kind)
+{
+    const char *key;
+    json_t *member;
+
+    json_object_foreach(p->json, key, member)
+    {
+        const char *const *known = known_members[kind];
+
+        while (*known && strcmp(*known, key) != 0)
+            known++;
+        if (!*known && strcmp(key, "kind") != 0)
+            p->unknown_members++;
+    }
+}
+
+int report_parse_any(struct report_parser *p, const struct report_line *line,
+                     struct report_record *out)
+{
+    const char *kind = NULL;
+    json_error_t error;
+    int err = 0;
+
+    drop_last(p);
+    p->json = json_loadb(line->text, line->size, 0, &error);
+    if (!p->json) {
+        if (json_error_code(&error) == json_error_out_of_memory)
+            return -ENOMEM;
+        snprintf(p->why, sizeof(p->why), "not JSON: %.140s", error.text);
+        return -EBADMSG;
+    }
+    if (!json_is_object(p->json) || report_member_text(p->json, "kind", &kind)) {
+        snprintf(p->why, sizeof(p->why), "no record: an object with a \"kind\" is wanted");
+        return -EBADMSG;
+    }
+    out->at = line->at;
+    out->kind = (enum sst_kind)word_index(kind_names, COUNT_OF(kind_names), kind, strlen(kind));
+    out->json = p->json;
+    if (out->kind == SST_KIND_UNKNOWN)
+        return 0;
+    if (out->kind == SST_KIND_ALLOC || out->kind == SST_KIND_SITE)
+        err = any_alloc(p, out->kind, &out->alloc);
+    else if (out->kind == SST_KIND_NODE)
+        err = any_node(p, &out->node);
+    else if (out->kind == SST_KIND_CALLS)
+        err = any_calls(p, &out->calls);
+    if (!err)
+        count_unknown(p, out->kind);
+    return err;
+}
+
+int report_parse(struct report_parser *p, const struct report_line *line, struct report_record *out)
+{
+    if (LIKELY(report_parse_by_hand(p, line, out)))
+        return 0;
+    return report_parse_any(p, line, out);
+}
+
+const char *report_stack_next(const char **at, size_t *size)
+{
+    const char *first = *at + 1, *end;
+
+    /* *at is at the bracket or a comma */
+    if (**at == ']' || *first == ']')
+        return NULL;
+    end = rawmemchr(first + 1, '"');
+    if (UNLIKELY(memchr(first + 1, '\\', (size_t)(end - first - 1)) != NULL))
+        for (end = first + 1; *end != '"'; end++)
+            end += *end == '\\'; /* what is escaped is never the closing quote */
+    *at = end + 1;
+    *size = (size_t)(end + 1 - first);
+    return first;
+}

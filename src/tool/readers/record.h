@@ -1,0 +1,161 @@
+/*
+ * readers/record.h - one line as one record. alloc, node and site lines, nearly all of a log, are
+ * read by hand; every other line, and one of these that is written in any unusual way, by jansson.
+ * Both ways give the same record (tests/fuzz/fuzz_log.c holds them against each other).
+ */
+#ifndef SHADOWTRACE_READERS_RECORD_H
+#define SHADOWTRACE_READERS_RECORD_H
+
+#include "readers/lines.h"
+
+#include <jansson.h>
+
+#include <shadowtrace/log_counters.h>
+#include <shadowtrace/log_reader.h>
+
+#define REPORT_NO_IL (-1)
+
+/* One allocation, or with kind site all those of one site since the last such record. */
+struct report_alloc {
+    uint64_t t; /* ns since the header's clock; a site has none: 0 */
+    uint64_t bytes;
+    uint64_t allocs; /* 1 unless a site */
+    double weight;   /* bytes this stands for; 0: not sampled, it stands for itself */
+    uint32_t thread; /* 0: a site of all threads */
+    uint32_t class_id, node;
+    int32_t il; /* of the allocation; REPORT_NO_IL */
+    bool
+        unoptimised; /* an object that only unoptimised code makes: not there when nobody records */
+    enum sst_heap heap;
+    bool cut; /* the frames above were not kept: node, or stack, is not where it was allocated */
+    enum sst_call call; /* SST_CALL_DYNAMIC: a dynamic method allocated, which `il` called */
+    /*
+     * Inline stacks: the JSON array of names as it stands in the line, leaf first; NULL: node says.
+     */
+    const char *stack;
+    size_t stack_size;
+    const char *type; /* JSON string with its quotes, beside class_id; or NULL */
+    size_t type_size;
+};
+
+/* The IL offset in the innermost frame of its path (report_defs_alloc_path). */
+static inline int32_t report_alloc_il(const struct report_alloc *a)
+{
+    return a->cut || a->call == SST_CALL_DYNAMIC ? REPORT_NO_IL : a->il;
+}
+
+struct report_node {
+    uint32_t id, parent, method;
+    int32_t il; /* of the call, in the parent's method; REPORT_NO_IL: call says why not */
+    enum sst_call call;
+    bool filter;    /* a filter's second frame of its method */
+    uint32_t begun; /* node; 0: not said */
+};
+
+/* Calls of one thread. The arrays are as they stand in the line: read them with report_call_next. */
+struct report_batch {
+    uint64_t t; /* ns since the header's clock */
+    uint32_t thread;
+    uint64_t depth;     /* calls open before it */
+    const char *open;   /* "[method,t,...]", whole pairs; NULL: not said */
+    const char *events; /* "[code,number,...]", whole pairs, at least one */
+};
+
+struct report_record {
+    enum sst_kind kind; /* SST_KIND_UNKNOWN: of a later version, json and kind_text say more */
+    struct report_place at;
+    union {
+        struct report_alloc alloc; /* alloc, site */
+        struct report_node node;
+        struct report_batch calls;
+    };
+    const json_t *json; /* the record; NULL if read by hand; the parser's, until the next line */
+};
+
+struct report_parser {
+    json_t *json;
+    char *stack, *type; /* of a record that jansson read: its inline stack put back into text */
+    uint64_t unknown_members;
+    char why[160];
+};
+
+void report_parser_init(struct report_parser *p);
+void report_parser_fini(struct report_parser *p);
+
+/*
+ * report_parse - read one line.
+ * Returns: 0 and *out; -EBADMSG: no record, p->why says what is wrong with it; -ENOMEM.
+ * Owns:    what out points to is the line's and the parser's: valid until either moves on.
+ */
+int report_parse(struct report_parser *p, const struct report_line *line,
+                 struct report_record *out);
+
+/*
+ * report_parse_by_hand - only the first of the two ways: true if the line could be read so. For
+ * tests.
+ */
+bool report_parse_by_hand(struct report_parser *p, const struct report_line *line,
+                          struct report_record *out);
+/* report_parse_any - only the second. Returns: as report_parse. */
+int report_parse_any(struct report_parser *p, const struct report_line *line,
+                     struct report_record *out);
+
+/*
+ * report_call_next - the next pair of an array of a batch. *at starts at the array and moves on.
+ * Returns: whether there was one.
+ */
+static inline bool report_call_next(const char **at, int64_t *code, int64_t *number)
+{
+    const char *c = *at;
+    int64_t pair[2];
+
+    if (*c == ']' || *++c == ']')
+        return false;
+    for (int i = 0; i < 2; i++, c += i < 2) {
+        bool negative = *c == '-';
+        int64_t value = 0;
+
+        for (c += negative; *c >= '0' && *c <= '9'; c++)
+            value = value * 10 + (*c - '0');
+        pair[i] = negative ? -value : value;
+    }
+    *at = c;
+    *code = pair[0];
+    *number = pair[1];
+    return true;
+}
+
+/*
+ * Which recording of a log, or of logs read one behind the other, the lines belong to. Parts of one
+ * (--max-log, rotate), read in their order, are one recording: its ids, clock and cumulative counts go on.
+ */
+struct report_recording {
+    uint64_t number; /* 1, 2, ...; 0 before the first header */
+    uint64_t pid, clock, part;
+};
+
+/* report_recording_next - a header came. Returns: whether a recording begins with it. */
+bool report_recording_next(struct report_recording *r, const json_t *header);
+
+/* report_recording_again - whether the header is that of the very part that is being read. */
+bool report_recording_again(const struct report_recording *r, const json_t *header);
+
+const char *report_kind_name(enum sst_kind kind);
+
+/*
+ * report_stack_next - the next string of an inline stack. *at starts at alloc->stack and moves on.
+ * Returns: the string with its quotes and *size, or NULL at the array's end.
+ */
+const char *report_stack_next(const char **at, size_t *size);
+
+/*
+ * Members of a definition: 0 and *out when there and as expected, -ENOENT when absent (*out
+ * untouched), -EBADMSG when something else stands there. An id is 1 (or `least`) to UINT32_MAX - 1.
+ */
+int report_member_id(const json_t *record, const char *key, uint32_t least, uint32_t *out);
+int report_member_count(const json_t *record, const char *key, uint64_t *out);
+int report_member_text(const json_t *record, const char *key, const char **out);
+int report_member_number(const json_t *record, const char *key, double *out);
+uint64_t report_count_in(const json_t *object, const char *key); /* 0 when there is no such count */
+
+#endif

@@ -1,0 +1,924 @@
+#include "validate/validate.h"
+
+#include "readers/complete.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define PROGRESS_LINES 8192
+
+/*
+ * Ids of one kind, and of each a hash of what it stands for: the same id may come again, but not as
+ * something else.
+ */
+struct known {
+    struct report_ids ids;
+    uint64_t *facts;
+    size_t count, capacity;
+};
+
+struct thread_state {
+    uint64_t last; /* t of its latest line */
+    uint64_t open; /* calls */
+    bool ended;
+};
+
+#define COUNT_KEY(form, member, label) SST_NUMBER_##form(#member, )
+static const char *const count_keys[] = {SST_COUNTERS_SNAPSHOTS(COUNT_KEY)};
+
+struct validator {
+    const struct report_schema *schema;
+    bool shipped; /* it is the one that ships: lines read by hand need no second look */
+    struct report_schema *own;
+    struct report_parser parser;
+    struct report_problems *problems;
+    struct report_validation *out;
+    struct known modules, classes, methods, images, nodes, threads;
+    struct thread_state *thread; /* by number of `threads` */
+    size_t thread_capacity;
+    uint64_t allocs, bytes, mismatches;    /* seen in the log */
+    uint64_t families[SST_KIND_COUNT];     /* the same, records of event families */
+    uint64_t entered, calls_ended;         /* the same, of traced calls */
+    uint64_t counts[COUNT_OF(count_keys)]; /* of the last check record */
+    json_t *lost, *repairs;                /* reason to last cumulative count */
+    json_t *others, *not_written;          /* the same, events by category, lines by kind */
+    struct report_tally tally;
+    uint64_t undefined, damaged; /* ids; lines that could not be used */
+    uint64_t used;               /* lines that could */
+};
+
+static void known_free(struct known *k)
+{
+    report_ids_free(&k->ids);
+    memory_free(k->facts);
+}
+
+static int define(struct validator *v, struct known *k, const char *what, uint32_t id,
+                  uint64_t fact, struct report_place at)
+{
+    uint32_t found = report_ids_get(&k->ids, id);
+
+    if (found) {
+        if (k->facts[found - 1] != fact)
+            report_problem(v->problems, at, "%s %u is defined again, as something else", what, id);
+        return 0;
+    }
+    if (k->count == k->capacity) {
+        uint64_t *facts = array_grow(k->facts, &k->capacity, sizeof(*facts));
+
+        if (!facts)
+            return -ENOMEM;
+        k->facts = facts;
+    }
+    k->facts[k->count] = fact;
+    return report_ids_set(&k->ids, id, (uint32_t)k->count++);
+}
+
+static void expect(struct validator *v, const struct known *k, const char *what, uint32_t id,
+                   struct report_place at)
+{
+    if (LIKELY(report_ids_get(&k->ids, id)))
+        return;
+    report_problem(v->problems, at, "%s %u is not defined by any line before", what, id);
+    v->undefined++;
+}
+
+/* Lines of one thread are in order, and end with its end. */
+static void at_time(struct validator *v, uint32_t id, uint64_t t, struct report_place at)
+{
+    uint32_t found = report_ids_get(&v->threads.ids, id);
+    struct thread_state *thread;
+
+    if (UNLIKELY(!found)) {
+        report_problem(v->problems, at, "thread %u is not defined by any line before", id);
+        v->undefined++;
+        return;
+    }
+    thread = &v->thread[found - 1];
+    if (UNLIKELY(t < thread->last))
+        report_problem(v->problems, at, "t %" PRIu64 " of thread %u is before its %" PRIu64, t, id,
+                       thread->last);
+    if (UNLIKELY(thread->ended))
+        report_problem(v->problems, at, "thread %u has ended before", id);
+    thread->last = t;
+}
+
+/* Records. By here the schema holds: members are there, of their type. */
+
+static uint64_t sum_of(const json_t *counts)
+{
+    json_t *object = (json_t *)(uintptr_t)counts, *count; /* jansson's iterator takes no const */
+    const char *key;
+    uint64_t sum = 0;
+
+    json_object_foreach(object, key, count) sum += report_count_in(counts, key);
+    return sum;
+}
+
+static int on_named(struct validator *v, struct known *k, const struct report_record *r)
+{
+    const char *name = "";
+    uint32_t id = 0, module = 0;
+
+    (void)report_member_id(r->json, "id", 1, &id);
+    (void)report_member_text(r->json, "name", &name);
+    if (!report_member_id(r->json, "module", 1, &module))
+        expect(v, &v->modules, "module", module, r->at);
+    return define(v, k, report_kind_name(r->kind), id, index_hash_bytes(name, strlen(name)), r->at);
+}
+
+static int on_thread(struct validator *v, const struct report_record *r)
+{
+    uint32_t id = 0;
+    uint64_t end = 0;
+    struct thread_state *thread;
+    int err;
+
+    (void)report_member_id(r->json, "id", 1, &id);
+    err = define(v, &v->threads, "thread", id, report_count_in(r->json, "os"), r->at);
+    if (err)
+        return err;
+    if (v->threads.capacity > v->thread_capacity) {
+        thread = memory_realloc(v->thread, v->threads.capacity * sizeof(*thread));
+        if (!thread)
+            return -ENOMEM;
+        memset(thread + v->thread_capacity, 0,
+               (v->threads.capacity - v->thread_capacity) * sizeof(*thread));
+        v->thread = thread;
+        v->thread_capacity = v->threads.capacity;
+    }
+    if (report_member_count(r->json, "end", &end))
+        return 0;
+    at_time(v, id, end, r->at);
+    v->thread[report_ids_get(&v->threads.ids, id) - 1].ended = true;
+    return 0;
+}
+
+static int on_node(struct validator *v, const struct report_record *r)
+{
+    const struct report_node *n = &r->node;
+    uint64_t fact = index_mix((uint64_t)n->parent << 32 | n->method,
+                              (uint64_t)(uint32_t)n->il << 8 | (uint64_t)n->call << 1 | n->filter);
+
+    fact = n->begun ? index_mix(fact, n->begun) : fact;
+    if (n->begun)
+        expect(v, &v->nodes, "node", n->begun, r->at);
+    if (n->parent != SST_NODE_EMPTY)
+        expect(v, &v->nodes, "node", n->parent, r->at);
+    expect(v, &v->methods, "method", n->method, r->at);
+    return define(v, &v->nodes, "node", n->id, fact, r->at);
+}
+
+static void on_alloc(struct validator *v, const struct report_record *r)
+{
+    const struct report_alloc *a = &r->alloc;
+
+    v->allocs += a->allocs;
+    v->bytes += a->bytes;
+    expect(v, &v->classes, "class", a->class_id, r->at);
+    if (!a->stack && a->node != SST_NODE_EMPTY)
+        expect(v, &v->nodes, "node", a->node, r->at);
+    if (r->kind == SST_KIND_ALLOC)
+        at_time(v, a->thread, a->t, r->at);
+    else if (a->thread)
+        expect(v, &v->threads, "thread", a->thread, r->at);
+}
+
+static void expect_methods(struct validator *v, const struct report_record *r, const char *key)
+{
+    const json_t *id;
+    size_t i;
+
+    json_array_foreach(json_object_get(r->json, key), i, id)
+    {
+        if (json_integer_value(id) > 0)
+            expect(v, &v->methods, "method", (uint32_t)json_integer_value(id), r->at);
+    }
+}
+
+static void expect_image(struct validator *v, const json_t *frame, struct report_place at)
+{
+    json_int_t id = json_integer_value(json_array_get(frame, 0));
+    const char *offset = json_string_value(json_array_get(frame, 1));
+
+    if (json_array_size(frame) != 2 || !json_is_integer(json_array_get(frame, 0)) || !offset ||
+        strncmp(offset, "0x", 2) != 0 || !offset[2] ||
+        offset[2 + strspn(offset + 2, "0123456789abcdef")])
+        report_problem(v->problems, at, "native: a frame is not [image, \"0xoffset\"]");
+    else if (id)
+        expect(v, &v->images, "image", (uint32_t)id, at);
+}
+
+static void expect_images(struct validator *v, const struct report_record *r)
+{
+    const json_t *runs = json_object_get(r->json, "native"), *run, *frame;
+    size_t stack = json_array_size(
+        json_object_get(r->json, r->kind == SST_KIND_SNAPSHOT ? "stack" : "snapshot"));
+    size_t i, k;
+
+    json_array_foreach(runs, i, run)
+    {
+        if (report_count_in(run, "at") > stack)
+            report_problem(v->problems, r->at, "native: at %" PRIu64 ", but there are %zu frames",
+                           report_count_in(run, "at"), stack);
+        json_array_foreach(json_object_get(run, "frames"), k, frame)
+        {
+            expect_image(v, frame, r->at);
+        }
+    }
+}
+
+static int on_image(struct validator *v, const struct report_record *r)
+{
+    const char *path = "";
+    uint32_t id = 0;
+
+    (void)report_member_id(r->json, "id", 1, &id);
+    (void)report_member_text(r->json, "path", &path);
+    return define(v, &v->images, "image", id, index_hash_bytes(path, strlen(path)), r->at);
+}
+
+static void on_stack(struct validator *v, const struct report_record *r)
+{
+    uint32_t thread = 0, class_id = 0;
+
+    (void)report_member_id(r->json, "thread", 1, &thread);
+    at_time(v, thread, report_count_in(r->json, "t"), r->at);
+    if (!report_member_id(r->json, "class", 1, &class_id))
+        expect(v, &v->classes, "class", class_id, r->at);
+    expect_methods(v, r, "stack");
+    expect_methods(v, r, "shadow");
+    expect_methods(v, r, "snapshot");
+    expect_images(v, r);
+}
+
+static void on_mismatch(struct validator *v, const struct report_record *r)
+{
+    const json_t *shadow = json_object_get(r->json, "shadow");
+    const json_t *snapshot = json_object_get(r->json, "snapshot");
+    size_t a = json_array_size(shadow), b = json_array_size(snapshot), first = 0;
+
+    if (!json_object_get(r->json, "stopped") && !json_object_get(r->json, "in_call"))
+        v->mismatches++;
+    on_stack(v, r);
+    while (
+        first < a && first < b &&
+        json_equal(json_array_get(shadow, a - 1 - first), json_array_get(snapshot, b - 1 - first)))
+        first++;
+    if (first == a && first == b)
+        report_problem(v->problems, r->at, "mismatch: both stacks are the same");
+    else if (first != report_count_in(r->json, "first"))
+        report_problem(v->problems, r->at,
+                       "mismatch: first is %" PRIu64 ", but the stacks first differ at %zu",
+                       report_count_in(r->json, "first"), first);
+}
+
+/*
+ * The sums that check records and the end record have in common. A check record is written while
+ * other threads
+ * compare: each may be counted in one member and not yet in another.
+ */
+static void check_counts(struct validator *v, const struct report_record *r, const json_t *counts,
+                         uint64_t slack)
+{
+    uint64_t compared = report_count_in(counts, "compared");
+    uint64_t others = report_count_in(counts, "refused") + report_count_in(counts, "ended_early");
+
+    for (size_t i = 0; i < COUNT_OF(count_keys); i++) {
+        uint64_t now = report_count_in(counts, count_keys[i]);
+
+        if (now < v->counts[i])
+            report_problem(v->problems, r->at, "%s: %s falls from %" PRIu64 " to %" PRIu64,
+                           report_kind_name(r->kind), count_keys[i], v->counts[i], now);
+        v->counts[i] = now;
+    }
+    if (compared != report_count_in(counts, "equal") + report_count_in(counts, "mismatched"))
+        report_problem(v->problems, r->at, "%s: compared is not equal + mismatched",
+                       report_kind_name(r->kind));
+    if (compared + others > report_count_in(counts, "taken") + slack)
+        report_problem(v->problems, r->at,
+                       "%s: compared + refused + ended_early is more than taken",
+                       report_kind_name(r->kind));
+}
+
+static void on_check(struct validator *v, const struct report_record *r)
+{
+    check_counts(v, r, r->json, v->threads.count);
+}
+
+static void on_check_thread(struct validator *v, const struct report_record *r)
+{
+    uint32_t thread = 0;
+
+    if (!report_member_id(r->json, "thread", 1, &thread))
+        expect(v, &v->threads, "thread", thread, r->at);
+    if (report_count_in(r->json, "equal") > report_count_in(r->json, "compared"))
+        report_problem(v->problems, r->at, "check_thread: equal is more than compared");
+}
+
+static int on_count(struct validator *v, json_t **counts, const struct report_record *r)
+{
+    const char *reason = "";
+    uint64_t count = report_count_in(r->json, "count");
+
+    (void)report_member_text(r->json, "reason", &reason);
+    if (!*counts && !(*counts = json_object()))
+        return -ENOMEM;
+    if (count < report_count_in(*counts, reason))
+        report_problem(v->problems, r->at, "%s: the count of %s falls", report_kind_name(r->kind),
+                       reason);
+    return json_object_set_new(*counts, reason, json_integer((json_int_t)count)) ? -ENOMEM : 0;
+}
+
+static void total(struct validator *v, const struct report_record *r, const char *key,
+                  uint64_t found, const char *where)
+{
+    uint64_t said = report_count_in(r->json, key);
+
+    if (said != found)
+        report_problem(v->problems, r->at, "end: %s is %" PRIu64 ", but %" PRIu64 " %s", key, said,
+                       found, where);
+}
+
+/* Counts logged on the way may not be above the final ones. */
+static void final_counts(struct validator *v, const struct report_record *r, const char *key,
+                         const json_t *logged)
+{
+    const json_t *said = json_object_get(r->json, key);
+    json_t *object = (json_t *)(uintptr_t)logged, *count; /* jansson's iterator takes no const */
+    const char *reason;
+
+    json_object_foreach(object, reason, count)
+    {
+        if (report_count_in(said, reason) < report_count_in(logged, reason))
+            report_problem(v->problems, r->at, "end: %s says less of %s than the log before", key,
+                           reason);
+    }
+}
+
+/* An event of a family: all that it refers to is defined. */
+static void on_family(struct validator *v, const struct report_record *r)
+{
+    uint32_t id = 0;
+
+    v->families[r->kind]++;
+    (void)report_member_id(r->json, "thread", 1, &id);
+    at_time(v, id, report_count_in(r->json, "t"), r->at);
+    if (!report_member_id(r->json, "node", 1, &id))
+        expect(v, &v->nodes, "node", id, r->at);
+    if (!report_member_id(r->json, "class", 1, &id))
+        expect(v, &v->classes, "class", id, r->at);
+    if (!report_member_id(r->json, "method", 1, &id))
+        expect(v, &v->methods, "method", id, r->at);
+}
+
+/* Calls of one thread: every end has its call. */
+static void on_calls(struct validator *v, const struct report_record *r)
+{
+    const char *open = r->calls.open, *events = r->calls.events;
+    uint32_t found = report_ids_get(&v->threads.ids, r->calls.thread);
+    uint64_t depth = r->calls.depth, listed = 0;
+    int64_t code, number;
+
+    at_time(v, r->calls.thread, r->calls.t, r->at);
+    for (; open && report_call_next(&open, &code, &number); listed++)
+        expect(v, &v->methods, "method", (uint32_t)code, r->at);
+    if (r->calls.open && listed != depth)
+        report_problem(v->problems, r->at,
+                       "calls: open lists %" PRIu64 " calls, but depth is %" PRIu64, listed, depth);
+    else if (!r->calls.open && found && v->thread[found - 1].open != depth)
+        report_problem(v->problems, r->at,
+                       "calls: depth is %" PRIu64 ", but %" PRIu64 " calls of thread %u are open",
+                       depth, v->thread[found - 1].open, r->calls.thread);
+    while (report_call_next(&events, &code, &number)) {
+        if (code == SST_CALL_MISSING || code == SST_CALL_VALUES)
+            continue;
+        if (code > 0) {
+            expect(v, &v->methods, "method", code > UINT32_MAX - 1 ? 0 : (uint32_t)code, r->at);
+            v->entered++;
+            depth++;
+        } else if (depth) {
+            v->calls_ended++;
+            depth--;
+        } else {
+            report_problem(v->problems, r->at, "calls: a call ends, and none is open");
+            break;
+        }
+    }
+    if (found)
+        v->thread[found - 1].open = depth;
+}
+
+static void end_calls(struct validator *v, const struct report_record *r)
+{
+    const json_t *said = json_object_get(r->json, "calls"),
+                 *missing = json_object_get(said, "not_written");
+    uint64_t entered = report_count_in(said, "entered");
+    uint64_t ended = report_count_in(said, "left") + report_count_in(said, "tail_calls") +
+                     report_count_in(said, "unwound") + report_count_in(said, "ends_missing");
+
+    if (!said)
+        return;
+    if (entered != ended + report_count_in(said, "open"))
+        report_problem(v->problems, r->at, "end: the sums of calls do not add up");
+    entered -= report_count_in(missing, "entered");
+    ended -= report_count_in(missing, "ended");
+    if (!json_object_get(r->json, "part") && (entered != v->entered || ended != v->calls_ended))
+        report_problem(v->problems, r->at,
+                       "end: %" PRIu64 " calls and %" PRIu64 " ends, but %" PRIu64 " and %" PRIu64
+                       " are in the log",
+                       entered, ended, v->entered, v->calls_ended);
+}
+
+/* Lines by kind, unless other parts have some of them. */
+static void end_records(struct validator *v, const struct report_record *r)
+{
+    const json_t *said = json_object_get(r->json, "records");
+
+    if (!said || json_object_get(r->json, "part"))
+        return;
+    for (enum sst_kind kind = SST_KIND_HEADER; kind < SST_KIND_END; kind++) {
+        uint64_t count = report_count_in(said, report_kind_name(kind));
+
+        if (count != v->out->records[kind])
+            report_problem(v->problems, r->at,
+                           "end: %" PRIu64 " lines of %s, but %" PRIu64 " are in the log", count,
+                           report_kind_name(kind), v->out->records[kind]);
+    }
+}
+
+/* What the end says of the families. Lines of the log are of one kind for each family. */
+static void end_families(struct validator *v, const struct report_record *r)
+{
+    const json_t *events = json_object_get(r->json, "events");
+
+    for (size_t i = 0; i < REPORT_FAMILY_KINDS; i++) {
+        const json_t *said = json_object_get(events, report_family_kinds[i].family);
+        uint64_t written = report_count_in(said, "written"), lost = report_count_in(said, "lost");
+
+        if (report_count_in(said, "seen") != written + lost ||
+            sum_of(json_object_get(said, "lost_by")) != lost)
+            report_problem(v->problems, r->at, "end: the sums of %s do not add up",
+                           report_family_kinds[i].family);
+        if (!json_object_get(r->json, "part") &&
+            written != v->families[report_family_kinds[i].kind])
+            report_problem(v->problems, r->at,
+                           "end: %" PRIu64 " events of %s, but %" PRIu64 " are in the log", written,
+                           report_family_kinds[i].family, v->families[report_family_kinds[i].kind]);
+    }
+}
+
+static void end_snapshots(struct validator *v, const struct report_record *r, const json_t *s)
+{
+    const json_t *by = json_object_get(s, "mismatched_by"), *refused_by;
+    uint64_t with_frames = report_count_in(by, "refused_with_frames");
+
+    check_counts(v, r, s, 0);
+    if (by && sum_of(by) != report_count_in(s, "mismatched"))
+        report_problem(v->problems, r->at, "end: mismatched_by does not add up to mismatched");
+    refused_by = json_object_get(s, "refused_by");
+    if (refused_by && sum_of(refused_by) != report_count_in(s, "refused") + with_frames)
+        report_problem(v->problems, r->at, "end: refused_by does not add up to the refusals");
+    if (v->mismatches > report_count_in(s, "mismatched"))
+        report_problem(v->problems, r->at, "end: more mismatch records than mismatches");
+}
+
+static void on_end(struct validator *v, const struct report_record *r)
+{
+    const json_t *snapshots = json_object_get(r->json, "snapshots");
+    uint64_t lost = report_count_in(r->json, "lost"), nodes = 0, threads = 0;
+
+    total(v, r, "seen", report_count_in(r->json, "written") + lost, "were written or lost");
+    total(v, r, "lost", sum_of(json_object_get(r->json, "lost_by")), "are the sum of lost_by");
+    if (!json_object_get(r->json,
+                         "part")) { /* else the sums are of all parts, and this is the last */
+        total(v, r, "written", v->allocs, "are in the log");
+        total(v, r, "bytes", v->bytes, "are in the log");
+    }
+    if (!report_member_count(r->json, "nodes", &nodes) && v->nodes.count > nodes)
+        report_problem(v->problems, r->at, "end: the log defines more nodes than there were");
+    if (!report_member_count(r->json, "threads", &threads) && v->threads.count > threads)
+        report_problem(v->problems, r->at, "end: the log defines more threads than there were");
+    final_counts(v, r, "lost_by", v->lost);
+    if (json_object_get(r->json, "repairs"))
+        final_counts(v, r, "repairs", v->repairs);
+    if (snapshots)
+        end_snapshots(v, r, snapshots);
+    end_families(v, r);
+    end_calls(v, r);
+    end_records(v, r);
+    v->out->ended = true;
+}
+
+static int on_family_lost(struct validator *v, const struct report_record *r)
+{
+    const char *family = "";
+    json_int_t lost = (json_int_t)report_count_in(r->json, "lost");
+
+    (void)report_member_text(r->json, "family", &family);
+    if (!v->others && !(v->others = json_object()))
+        return -ENOMEM;
+    return json_object_set_new(v->others, family, json_integer(lost)) ? -ENOMEM : 0;
+}
+
+/* What the end record says was lost of other events than allocations. */
+static int end_losses(struct validator *v, const json_t *end)
+{
+    json_t *events = json_object_get(end, "events"), *said;
+    json_t *others = json_object();
+    const char *family;
+    int err = !others || json_object_set_new(others, "values",
+                                             json_integer((json_int_t)report_count_in(
+                                                 json_object_get(end, "values"), "lost")));
+
+    json_object_foreach(events, family, said)
+    {
+        err |= json_object_set_new(others, family,
+                                   json_integer((json_int_t)report_count_in(said, "lost")));
+    }
+    json_decref(v->others);
+    v->others = others;
+    return err ? -ENOMEM : 0;
+}
+
+/* The recording is over, by its end record or without one. */
+static int settle(struct validator *v, const json_t *end)
+{
+    const json_t *not_written = json_object_get(end, "not_written");
+    struct report_losses losses = {.lost = report_count_in(end, "lost")};
+    int err = end ? end_losses(v, end) : 0;
+
+    losses.lost_by = end ? json_object_get(end, "lost_by") : v->lost;
+    losses.others = v->others;
+    losses.not_written = not_written ? not_written : v->not_written;
+    report_tally_settle(&v->tally, end, &v->out->gaps);
+    report_losses_settle(&losses, &v->out->gaps);
+    return err;
+}
+
+static int on_not_written(struct validator *v, const struct report_record *r)
+{
+    json_decref(v->not_written);
+    v->not_written = json_deep_copy(json_object_get(r->json, "records"));
+    return 0;
+}
+
+static int on_record(struct validator *v, const struct report_record *r)
+{
+    switch (r->kind) {
+    case SST_KIND_HEADER:
+        if (r->at.line != 1)
+            report_problem(v->problems, r->at, "a header that is not the first line");
+        return 0;
+    case SST_KIND_MODULE:
+        return on_named(v, &v->modules, r);
+    case SST_KIND_CLASS:
+        return on_named(v, &v->classes, r);
+    case SST_KIND_METHOD:
+        return on_named(v, &v->methods, r);
+    case SST_KIND_IMAGE:
+        return on_image(v, r);
+    case SST_KIND_THREAD:
+        return on_thread(v, r);
+    case SST_KIND_NODE:
+        return on_node(v, r);
+    case SST_KIND_ALLOC:
+    case SST_KIND_SITE:
+        on_alloc(v, r);
+        return 0;
+    case SST_KIND_SNAPSHOT:
+        on_stack(v, r);
+        return 0;
+    case SST_KIND_MISMATCH:
+        on_mismatch(v, r);
+        return 0;
+    case SST_KIND_CHECK:
+        on_check(v, r);
+        return 0;
+    case SST_KIND_CHECK_THREAD:
+        on_check_thread(v, r);
+        return 0;
+    case SST_KIND_LOST:
+        return on_count(v, &v->lost, r);
+    case SST_KIND_REPAIR:
+        return on_count(v, &v->repairs, r);
+    case SST_KIND_MANAGED_THREAD:
+    case SST_KIND_LOAD:
+    case SST_KIND_CLASS_LOAD:
+    case SST_KIND_JIT:
+    case SST_KIND_EXCEPTION:
+    case SST_KIND_GC:
+    case SST_KIND_SUSPEND:
+    case SST_KIND_TRANSITION:
+    case SST_KIND_FINALIZER:
+        on_family(v, r);
+        return 0;
+    case SST_KIND_CALLS:
+        on_calls(v, r);
+        return 0;
+    case SST_KIND_FAMILY_LOST:
+        return on_family_lost(v, r);
+    case SST_KIND_NOT_WRITTEN:
+        return on_not_written(v, r);
+    case SST_KIND_END:
+        on_end(v, r);
+        return settle(v, r->json);
+    default:
+        return 0;
+    }
+}
+
+/* Lines. */
+
+/* The hand-written reader is as strict as the shipped schema but for these. */
+static bool by_hand(struct validator *v, const struct report_line *line, struct report_record *r)
+{
+    uint64_t unknown = v->parser.unknown_members;
+
+    if (!v->shipped || !report_parse_by_hand(&v->parser, line, r) ||
+        v->parser.unknown_members != unknown)
+        return false;
+    if (r->kind == SST_KIND_NODE || r->kind == SST_KIND_CALLS)
+        return true;
+    return r->alloc.class_id && r->alloc.bytes % 8 == 0 && r->alloc.allocs > 0 &&
+           !(r->alloc.stack && memmem(r->alloc.stack, r->alloc.stack_size, "\"\"", 2)) &&
+           r->alloc.type_size != 2;
+}
+
+/* Refuse a log of a later version before holding it against a schema that is not its own. */
+static int known_version(struct validator *v, const json_t *json)
+{
+    json_int_t version = json_integer_value(json_object_get(json, "version"));
+    const char *format = json_string_value(json_object_get(json, "format"));
+
+    if (!format || strcmp(format, SST_LOG_FORMAT) != 0 || version <= SST_LOG_VERSION)
+        return 0;
+    snprintf(v->out->why, sizeof(v->out->why),
+             "log version %lld; this shadowtrace (%s) reads version %d: use a newer one",
+             (long long)version, SHADOWTRACE_VERSION, SST_LOG_VERSION);
+    return -EPROTO;
+}
+
+/* Every integer must be exact in a double, those of members that the schema does not know too. */
+static bool small_integers(const json_t *value, int depth)
+{
+    json_t *walked = (json_t *)(uintptr_t)value, *one; /* jansson's iterator takes no const */
+    const char *key;
+    size_t i;
+
+    if (json_is_integer(value))
+        return json_integer_value(value) <= SST_INTEGER_MAX &&
+               json_integer_value(value) >= -SST_INTEGER_MAX;
+    if (depth > 2048) /* deeper than jansson reads */
+        return true;
+    json_array_foreach(walked, i, one)
+    {
+        if (!small_integers(one, depth + 1))
+            return false;
+    }
+    json_object_foreach(walked, key, one)
+    {
+        if (!small_integers(one, depth + 1))
+            return false;
+    }
+    return true;
+}
+
+/* Returns: 1 the record may be used; 0 a problem was noted, or there is nothing to use; -errno. */
+static int by_schema(struct validator *v, const struct report_line *line, struct report_record *r)
+{
+    char why[200];
+    json_error_t error;
+    json_t *json = json_loadb(line->text, line->size, JSON_REJECT_DUPLICATES, &error);
+    int err = 0;
+
+    if (!json) {
+        if (json_error_code(&error) == json_error_out_of_memory)
+            return -ENOMEM;
+        if (line->cut)
+            v->out->cut = true;
+        else
+            report_problem(v->problems, line->at, "not JSON: %s (column %d)", error.text,
+                           error.column);
+        return 0;
+    }
+    if (line->at.line == 1)
+        err = known_version(v, json);
+    if (!err && !report_schema_check(v->schema, json, why, sizeof(why))) {
+        const char *kind = json_string_value(json_object_get(json, "kind"));
+
+        report_problem(v->problems, line->at, "%.40s%s%s", kind ? kind : "", kind ? ": " : "", why);
+    } else if (!err && !small_integers(json, 0)) {
+        report_problem(v->problems, line->at, "an integer is 2^53 or more");
+    } else if (!err) {
+        if (line->size < 8 || memcmp(line->text, "{\"kind\":", 8) != 0)
+            report_problem(v->problems, line->at, "\"kind\" is not the first member");
+        err = report_parse_any(&v->parser, line, r);
+        if (!err)
+            err = 1;
+        else if (err == -EBADMSG) { /* a schema of the user's own may let this through */
+            report_problem(v->problems, line->at, "%s", v->parser.why);
+            err = 0;
+        }
+    }
+    json_decref(json);
+    return err;
+}
+
+static int one_line(struct validator *v, const struct report_line *line)
+{
+    struct report_record record;
+    int usable;
+
+    v->out->lines++;
+    v->out->bytes += line->size + !line->cut;
+    if (line->too_long) {
+        report_problem(v->problems, line->at, "line longer than %zu MB", REPORT_LINE_MAX >> 20);
+        v->damaged++;
+        return 0;
+    }
+    if (UNLIKELY(v->out->ended)) {
+        report_problem(v->problems, line->at, "a line after the end record");
+        report_gap_add(&v->out->gaps, REPORT_GAP_AFTER_END, NULL, NULL, 1, 0);
+    }
+    usable = by_hand(v, line, &record) ? 1 : by_schema(v, line, &record);
+    if (line->at.line == 1 && (usable <= 0 || record.kind != SST_KIND_HEADER))
+        report_gap_add(&v->out->gaps, REPORT_GAP_NO_HEADER, NULL, NULL, 1, 0);
+    if (usable <= 0) {
+        v->damaged += !line->cut;
+        return usable;
+    }
+    v->used++;
+    if (line->at.line == 1 && record.kind != SST_KIND_HEADER)
+        report_problem(v->problems, line->at, "the first line is no header");
+    if (line->at.line > 1 && record.kind == SST_KIND_HEADER)
+        report_gap_add(&v->out->gaps, REPORT_GAP_HEADER_AGAIN, NULL, NULL, 1, 0);
+    report_tally_record(&v->tally, &record);
+    if (record.kind == SST_KIND_UNKNOWN)
+        v->out->unknown_records++;
+    else
+        v->out->records[record.kind]++;
+    return on_record(v, &record);
+}
+
+static int validator_init(struct validator *v, const char *file, const struct report_schema *schema,
+                          struct report_problems *problems, struct report_validation *out)
+{
+    char why[200] = "";
+    int err = 0;
+
+    memset(out, 0, sizeof(*out));
+    *v = (struct validator){.schema = schema, .problems = problems, .out = out};
+    report_parser_init(&v->parser);
+    problems->file = file;
+    if (!schema) {
+        err =
+            report_schema_new(report_schema_text, report_schema_size(), &v->own, why, sizeof(why));
+        v->schema = v->own;
+    }
+    v->shipped = !err && report_schema_is_shipped(v->schema);
+    return err;
+}
+
+static void validator_fini(struct validator *v)
+{
+    report_parser_fini(&v->parser);
+    report_schema_free(v->own);
+    known_free(&v->modules);
+    known_free(&v->classes);
+    known_free(&v->methods);
+    known_free(&v->images);
+    known_free(&v->nodes);
+    known_free(&v->threads);
+    memory_free(v->thread);
+    json_decref(v->lost);
+    json_decref(v->repairs);
+    json_decref(v->others);
+    json_decref(v->not_written);
+}
+
+/* As report/log.c has it: most of its lines are not records, and none is a header. */
+static int not_a_log(struct validator *v)
+{
+    snprintf(v->out->why, sizeof(v->out->why),
+             "not a shadowtrace log: it has no header, and most of its lines are no records");
+    return -EPROTO;
+}
+
+/* One file of the recording. */
+static int read_lines(struct validator *v, struct report_lines *lines,
+                      const struct report_consumer *progress)
+{
+    struct report_line line = {.text = ""};
+    uint64_t before = v->out->lines, damaged = v->damaged, used = v->used;
+    uint64_t headers = v->out->records[SST_KIND_HEADER];
+    int more = 0, err = 0;
+
+    while (!err && (more = report_lines_next(lines, &line)) > 0) {
+        err = one_line(v, &line);
+        v->out->cut |= line.cut;
+        if (UNLIKELY(line.at.line % PROGRESS_LINES == 0) && progress && progress->progress)
+            progress->progress(progress->progress_context, report_lines_taken(lines),
+                               report_lines_size(lines));
+    }
+    v->out->cut |= report_lines_damage(lines) != NULL;
+    report_gap_add(&v->out->gaps, REPORT_GAP_NO_HEADER, NULL, NULL, v->out->lines == before, 0);
+    if (!err && !more && v->out->records[SST_KIND_HEADER] == headers &&
+        v->damaged - damaged > v->used - used)
+        err = not_a_log(v);
+    return err ? err : more;
+}
+
+/* Each part defines all that it uses; counts and times go on. */
+static void next_part(struct validator *v)
+{
+    struct known *const known[] = {&v->modules, &v->classes, &v->methods,
+                                   &v->images,  &v->nodes,   &v->threads};
+
+    for (size_t i = 0; i < COUNT_OF(known); i++) {
+        known_free(known[i]);
+        memset(known[i], 0, sizeof(*known[i]));
+    }
+    memory_free(v->thread);
+    v->thread = NULL;
+    v->thread_capacity = 0;
+}
+
+static int finish(struct validator *v)
+{
+    struct report_validation *out = v->out;
+    int err = out->ended ? 0 : settle(v, NULL);
+
+    report_gap_add(&out->gaps, REPORT_GAP_CUT, NULL, NULL, out->cut, 0);
+    report_gap_add(&out->gaps, REPORT_GAP_DAMAGED, NULL, NULL, v->damaged, 0);
+    report_gap_add(&out->gaps, REPORT_GAP_UNDEFINED, NULL, NULL, v->undefined, 0);
+    return err;
+}
+
+/* Of several parts only all together can be held against the end record, which on_end leaves to this. */
+static void parts_add_up(struct validator *v)
+{
+    static const enum report_gap_kind wrong[] = {REPORT_GAP_MISSING, REPORT_GAP_EXTRA};
+
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        const struct report_gap *gap = report_gap_of(&v->out->gaps, wrong[i]);
+
+        if (gap)
+            report_problem(v->problems, (struct report_place){0, 0},
+                           "the parts do not add up to the end record: %s %" PRIu64 ": %s",
+                           gap->what, gap->count, report_gap_word(wrong[i]));
+    }
+}
+
+int report_validate_lines(struct report_lines *lines, const char *file,
+                          const struct report_schema *schema,
+                          const struct report_consumer *progress, struct report_problems *problems,
+                          struct report_validation *out)
+{
+    struct validator v;
+    int err = validator_init(&v, file, schema, problems, out);
+
+    if (!err)
+        err = read_lines(&v, lines, progress);
+    if (!err)
+        err = finish(&v);
+    validator_fini(&v);
+    return err;
+}
+
+int report_validate_parts(const struct report_parts *parts, const struct report_schema *schema,
+                          const struct report_consumer *progress, struct report_problems *problems,
+                          struct report_validation *out)
+{
+    struct validator v;
+    int err = validator_init(&v, NULL, schema, problems, out);
+
+    v.tally.last = parts->last;
+    for (size_t i = 0; !err && i < parts->count; i++) {
+        struct report_lines *lines = NULL;
+
+        problems->file = parts->paths[i];
+        if (i)
+            next_part(&v);
+        err = report_lines_open(parts->paths[i], &lines);
+        if (!err)
+            err = read_lines(&v, lines, progress);
+        report_lines_free(lines);
+    }
+    if (!err)
+        err = finish(&v);
+    if (!err && parts->count > 1)
+        parts_add_up(&v);
+    validator_fini(&v);
+    return err;
+}
+
+int report_validate(const char *path, const struct report_schema *schema,
+                    const struct report_consumer *progress, struct report_problems *problems,
+                    struct report_validation *out)
+{
+    char *paths[] = {(char *)(uintptr_t)path};
+    const struct report_parts alone = {.paths = paths, .count = 1};
+
+    return report_validate_parts(&alone, schema, progress, problems, out);
+}

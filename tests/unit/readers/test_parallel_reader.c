@@ -1,0 +1,265 @@
+#include "readers/parallel_reader.h"
+#include "readers/log.h"
+
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "unit/readers/memory_log.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define HEADER "{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":1}\n"
+
+/* All that a reader learns of a log, as text. */
+struct learned {
+    struct buffer text;
+    uint64_t records, stop_after; /* 0: never */
+};
+
+static int on_record(void *context, const struct report_record *r)
+{
+    struct learned *l = context;
+    char line[200], *json = r->json ? json_dumps(r->json, JSON_COMPACT) : NULL;
+
+    snprintf(line, sizeof(line), "%d %llu %llu ", (int)r->kind, (unsigned long long)r->at.line,
+             (unsigned long long)r->at.offset);
+    buffer_append(&l->text, line, strlen(line));
+    if (r->kind == SST_KIND_ALLOC || r->kind == SST_KIND_SITE) {
+        snprintf(line, sizeof(line), "%llu %llu %llu %.17g %u %u %u %d",
+                 (unsigned long long)r->alloc.t, (unsigned long long)r->alloc.bytes,
+                 (unsigned long long)r->alloc.allocs, r->alloc.weight, r->alloc.thread,
+                 r->alloc.class_id, r->alloc.node, r->alloc.il);
+        buffer_append(&l->text, line, strlen(line));
+        if (r->alloc.stack)
+            buffer_append(&l->text, r->alloc.stack, r->alloc.stack_size);
+    }
+    if (json)
+        buffer_append(&l->text, json, strlen(json));
+    free(json);
+    buffer_char(&l->text, '\n');
+    return l->stop_after && ++l->records == l->stop_after ? -ECANCELED : 0;
+}
+
+static void sum_up(struct learned *l, const struct report_log *log,
+                   const struct report_problems *problems, int err)
+{
+    char line[600];
+
+    for (size_t i = 0; i < problems->kept_count; i++) {
+        snprintf(line, sizeof(line), "%llu %llu %s\n",
+                 (unsigned long long)problems->kept[i].place.line,
+                 (unsigned long long)problems->kept[i].place.offset, problems->kept[i].text);
+        buffer_append(&l->text, line, strlen(line));
+    }
+    snprintf(line, sizeof(line), "%d %llu %llu %llu %llu %llu %llu %llu %s\n", err,
+             (unsigned long long)log->lines, (unsigned long long)log->bytes,
+             (unsigned long long)log->skipped, (unsigned long long)log->unknown_records,
+             (unsigned long long)log->unknown_members, (unsigned long long)log->cut,
+             (unsigned long long)problems->count, log->why);
+    buffer_append(&l->text, line, strlen(line) + 1);
+}
+
+/* To be freed with buffer_free. */
+static struct learned learn(struct memory_log *m, unsigned jobs, uint64_t stop_after)
+{
+    struct learned l = {BUFFER_INIT, 0, stop_after};
+    const struct report_consumer consumer = {.record = on_record, .context = &l};
+    struct report_lines *lines = memory_log_lines(m);
+    struct report_problems problems;
+    struct report_defs defs;
+    struct report_log log;
+    int err;
+
+    report_problems_init(&problems);
+    report_log_init(&log);
+    log.jobs = jobs;
+    assert_int_equal(report_defs_init(&defs, &problems), 0);
+    err = report_log_read_lines(lines, "memory", &defs, &consumer, &log);
+    sum_up(&l, &log, &problems, err);
+    assert_false(l.text.failed);
+    report_lines_free(lines);
+    report_defs_fini(&defs);
+    report_log_fini(&log);
+    report_problems_fini(&problems);
+    return l;
+}
+
+static void same_with_any_number(struct memory_log *m, uint64_t stop_after)
+{
+    struct learned one = learn(m, 1, stop_after);
+
+    for (unsigned jobs = 2; jobs <= 5; jobs++) {
+        struct learned more = learn(m, jobs, stop_after);
+
+        assert_string_equal(more.text.data, one.text.data);
+        buffer_free(&more.text);
+    }
+    buffer_free(&one.text);
+}
+
+static void every_log_reads_the_same_with_any_number_of_threads(void **state)
+{
+    static const char *const logs[] = {"small", "damaged",  "inline",  "sampled",
+                                       "sites", "mismatch", "invalid", "version2"};
+    char path[80];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(logs); i++) {
+        struct memory_log m = {.chunk = 0};
+        char *text;
+
+        snprintf(path, sizeof(path), "tests/fixtures/logs/%s.ndjson", logs[i]);
+        text = memory_log_file(path, &m.size);
+        m.text = text;
+        same_with_any_number(&m, 0);
+        m.chunk = 1000; /* many blocks */
+        same_with_any_number(&m, 0);
+        m.size -= m.size / 3; /* cut */
+        same_with_any_number(&m, 0);
+        m.fail_at = -EIO;
+        same_with_any_number(&m, 0);
+        same_with_any_number(&m, 5);
+        free(text);
+    }
+}
+
+/* A log of some megabytes whose lines are damaged at random, so that blocks end anywhere. */
+static void a_long_damaged_log_reads_the_same(void **state)
+{
+    struct memory_log m = {.chunk = 100000};
+    struct buffer text = BUFFER_INIT;
+    uint64_t random = 7;
+    char line[200];
+
+    (void)state;
+    buffer_append(&text, HEADER, strlen(HEADER));
+    for (unsigned i = 0; i < 30000; i++) {
+        snprintf(line, sizeof(line),
+                 "{\"kind\":\"alloc\",\"t\":%u,\"thread\":1,\"class\":%u,\"bytes\":24,\"node\":%u,"
+                 "\"il\":6}\n",
+                 i, 1 + i % 50, i % 3 ? 0 : 1 + i % 70);
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        if (random >> 56 == 0)
+            line[(random >> 40) % strlen(line)] = (char)(random >> 32);
+        buffer_append(&text, line, strlen(line));
+    }
+    m.text = text.data;
+    m.size = text.size;
+    same_with_any_number(&m, 0);
+    same_with_any_number(&m, 20000);
+    m.size -= 40;
+    same_with_any_number(&m, 0);
+    buffer_free(&text);
+}
+
+static void a_line_that_is_too_long_is_passed_over(void **state)
+{
+    size_t size = REPORT_LINE_MAX + ((size_t)1 << 20);
+    struct memory_log m = {.chunk = 0};
+    struct buffer text = BUFFER_INIT;
+
+    (void)state;
+    buffer_append(&text, HEADER, strlen(HEADER));
+    for (size_t i = 0; i < size; i += 64)
+        buffer_append(&text, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+                      64);
+    buffer_append(&text, "\n" HEADER "{\"kind\":\"end\"}",
+                  strlen("\n" HEADER "{\"kind\":\"end\"}"));
+    m.text = text.data;
+    m.size = text.size;
+    same_with_any_number(&m, 0);
+    buffer_free(&text);
+}
+
+/* What is no log is given up, though the pipe that it comes from stays open. */
+static void a_pipe_that_goes_on_is_not_waited_for(void **state)
+{
+    struct report_problems problems;
+    struct learned l = {BUFFER_INIT, 0, 0};
+    const struct report_consumer consumer = {.record = on_record, .context = &l};
+    struct report_defs defs;
+    struct report_log log;
+    char path[64];
+    int fds[2];
+
+    (void)state;
+    assert_int_equal(pipe(fds), 0);
+    for (int i = 0; i < 1100; i++)
+        assert_int_equal(write(fds[1], "no log\n", 7), 7);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fds[0]);
+    report_problems_init(&problems);
+    report_log_init(&log);
+    log.jobs = 3;
+    assert_int_equal(report_defs_init(&defs, &problems), 0);
+    assert_int_equal(report_log_read(path, &defs, &consumer, &log), -EBADMSG);
+    close(fds[0]);
+    close(fds[1]);
+    report_defs_fini(&defs);
+    report_log_fini(&log);
+    report_problems_fini(&problems);
+    buffer_free(&l.text);
+}
+
+static void running_out_of_memory_ends_the_reading(void **state)
+{
+    struct memory_log m = {.chunk = 500};
+    char *text = memory_log_file("tests/fixtures/logs/small.ndjson", &m.size);
+    const struct report_parsed *parsed;
+    int err;
+
+    (void)state;
+    m.text = text;
+    for (long n = 0; n < 400; n++) {
+        struct report_lines *lines = memory_log_lines(&m);
+        struct parallel_reader *reader;
+
+        memory_fail_after(n);
+        err = parallel_reader_new(lines, 2, &reader);
+        if (!err)
+            while ((err = parallel_reader_next(reader, &parsed)) == 1)
+                ;
+        memory_fail_after(-1);
+        assert_true(err == 0 || err == -ENOMEM);
+        parallel_reader_free(reader);
+        report_lines_free(lines);
+    }
+    assert_int_equal(err, 0);
+    free(text);
+}
+
+static void the_end_stays_the_end(void **state)
+{
+    struct memory_log m = {.text = HEADER, .size = sizeof(HEADER) - 1};
+    struct report_lines *lines = memory_log_lines(&m);
+    const struct report_parsed *parsed;
+    struct parallel_reader *reader;
+
+    (void)state;
+    assert_int_equal(parallel_reader_new(lines, 2, &reader), 0);
+    assert_int_equal(parallel_reader_next(reader, &parsed), 1);
+    assert_int_equal(parsed->line.at.line, 1);
+    assert_int_equal(parallel_reader_next(reader, &parsed), 0);
+    assert_int_equal(parallel_reader_next(reader, &parsed), 0);
+    assert_int_equal(parallel_reader_taken(reader), sizeof(HEADER) - 1);
+    parallel_reader_free(reader);
+    report_lines_free(lines);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_log_reads_the_same_with_any_number_of_threads),
+        cmocka_unit_test(a_long_damaged_log_reads_the_same),
+        cmocka_unit_test(a_line_that_is_too_long_is_passed_over),
+        cmocka_unit_test(a_pipe_that_goes_on_is_not_waited_for),
+        cmocka_unit_test(running_out_of_memory_ends_the_reading),
+        cmocka_unit_test(the_end_stays_the_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,366 @@
+#include "readers/record.h"
+
+#include "base/atomics.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct report_parser parser;
+static char padded[4096];
+
+static int setup(void **state)
+{
+    (void)state;
+    report_parser_init(&parser);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    report_parser_fini(&parser);
+    return 0;
+}
+
+static struct report_line line_of(const char *text)
+{
+    struct report_line line = {.size = strlen(text), .text = padded, .at = {7, 70}};
+
+    memcpy(padded, text, line.size);
+    memset(padded + line.size, '\n', REPORT_LINE_PADDING);
+    return line;
+}
+
+static void expect_same_alloc(const struct report_alloc *a, const struct report_alloc *b)
+{
+    assert_int_equal(a->unoptimised, b->unoptimised);
+    assert_int_equal(a->call, b->call);
+    assert_int_equal(a->t, b->t);
+    assert_int_equal(a->bytes, b->bytes);
+    assert_int_equal(a->allocs, b->allocs);
+    assert_true(a->weight == b->weight);
+    assert_int_equal(a->thread, b->thread);
+    assert_int_equal(a->class_id, b->class_id);
+    assert_int_equal(a->node, b->node);
+    assert_int_equal(a->il, b->il);
+    assert_int_equal(a->heap, b->heap);
+    assert_int_equal(a->cut, b->cut);
+    assert_int_equal(a->stack_size, b->stack_size);
+    assert_int_equal(a->type_size, b->type_size);
+    if (a->stack)
+        assert_memory_equal(a->stack, b->stack, a->stack_size);
+    if (a->type)
+        assert_memory_equal(a->type, b->type, a->type_size);
+}
+
+static void expect_same(const struct report_record *a, const struct report_record *b)
+{
+    assert_int_equal(a->kind, b->kind);
+    assert_int_equal(a->at.line, b->at.line);
+    assert_int_equal(a->at.offset, b->at.offset);
+    if (a->kind == SST_KIND_NODE) {
+        assert_int_equal(a->node.id, b->node.id);
+        assert_int_equal(a->node.parent, b->node.parent);
+        assert_int_equal(a->node.method, b->node.method);
+        assert_int_equal(a->node.il, b->node.il);
+        assert_int_equal(a->node.call, b->node.call);
+        assert_int_equal(a->node.filter, b->node.filter);
+    } else {
+        expect_same_alloc(&a->alloc, &b->alloc);
+    }
+}
+
+/* Lines that must be read by hand: they are what a log consists of. */
+static void usual_lines_are_read_by_hand_as_jansson_reads_them(void **state)
+{
+    static const char *const lines[] = {
+        "{\"kind\":\"alloc\",\"t\":20925256,\"thread\":1,\"class\":2,\"bytes\":8184,\"node\":0,"
+        "\"heap\":\"pinned\"}",
+        "{\"kind\":\"alloc\",\"t\":0,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":17,\"il\":0}",
+        "{\"kind\":\"alloc\",\"t\":9007199254740991,\"thread\":4294967294,\"class\":4294967294,"
+        "\"bytes\":9007199254740991,\"node\":4294967294,\"il\":2147483647}",
+        "{\"kind\":\"alloc\",\"bytes\":24,\"node\":1,\"class\":2,\"thread\":1,\"t\":5}",
+        "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"weight\":"
+        "5120.5}",
+        "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"weight\":0."
+        "1}",
+        "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"weight\":"
+        "524300.00381470128}",
+        "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"weight\":1."
+        "5e3}",
+        "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"weight\":"
+        "9007199254740991}",
+        "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"stack\":[],\"type\":"
+        "\"A.B\"}",
+        "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"type\":\"A.B\","
+        "\"stack\":[\"C.D(System.Int32)\"]}",
+        "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"il\":3,\"stack\":[\"C."
+        "D()\",\"E.F()\"]}",
+        "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"later\":"
+        "\"x\",\"more\":-1.5,"
+        "\"yes\":true,\"no\":false,\"none\":null}",
+        "{\"kind\":\"site\",\"node\":3,\"il\":9,\"class\":4,\"thread\":2,\"allocs\":7,\"bytes\":"
+        "168,\"heap\":\"large\"}",
+        "{\"kind\":\"site\",\"node\":3,\"class\":4,\"allocs\":7,\"bytes\":168,\"weight\":1000}",
+        "{\"kind\":\"site\",\"node\":3,\"class\":4,\"allocs\":7,\"bytes\":168,\"cut\":true}",
+        "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":0,\"cut\":"
+        "true}",
+        "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"cut\":"
+        "false}",
+        "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"il0\":140}",
+        "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"il\":7,"
+        "\"call\":\"dynamic\"}",
+        "{\"kind\":\"site\",\"node\":3,\"call\":\"dynamic\",\"class\":4,\"allocs\":7,\"bytes\":"
+        "168}",
+        "{\"kind\":\"site\",\"node\":3,\"il0\":0,\"class\":4,\"allocs\":7,\"bytes\":168}",
+        "{\"kind\":\"node\",\"id\":1,\"parent\":0,\"method\":1}",
+        "{\"kind\":\"node\",\"id\":10,\"parent\":9,\"method\":5,\"il\":12,\"filter\":true}",
+        "{\"kind\":\"node\",\"id\":10,\"parent\":9,\"method\":5,\"call\":\"unhooked\",\"filter\":"
+        "false}",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(lines); i++) {
+        struct report_line line = line_of(lines[i]);
+        struct report_record hand, any;
+
+        assert_true(report_parse_by_hand(&parser, &line, &hand));
+        assert_null(hand.json);
+        assert_int_equal(report_parse_any(&parser, &line, &any), 0);
+        expect_same(&hand, &any);
+        assert_int_equal(hand.at.line, 7);
+    }
+}
+
+/* Right, but written otherwise: jansson reads them. */
+static void unusual_lines_are_left_to_jansson(void **state)
+{
+    static const char *const lines[] = {
+        "{ \"kind\": \"alloc\", \"t\": 1, \"thread\": 1, \"class\": 2, \"bytes\": 24, \"node\": 1 "
+        "}",
+        "{\"t\":1,\"kind\":\"alloc\",\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1}",
+        "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"stack\":["
+        "\"\\u0041.B()\"]}",
+        "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"stack\":["
+        "\"\xC3\x84.B()\"]}",
+        "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"x\":{\"y\":"
+        "[1]}}",
+        "{\"kind\":\"alloc\",\"\\u0074\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1}",
+        "{\"kind\":\"alloc\",\"t\":1,\"t\":2,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1}",
+        "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1}\r",
+        "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"heap\":"
+        "\"new\"}",
+        "{\"kind\":\"node\",\"id\":10,\"parent\":9,\"method\":5,\"call\":\"new\"}",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(lines); i++) {
+        struct report_line line = line_of(lines[i]);
+        struct report_record record;
+
+        assert_false(report_parse_by_hand(&parser, &line, &record));
+        assert_int_equal(report_parse(&parser, &line, &record), 0);
+        assert_non_null(record.json);
+    }
+}
+
+static void what_is_wrong_is_refused_and_named(void **state)
+{
+    static const char *const lines[][2] = {
+        {"", "not JSON"},
+        {"\n", "not JSON"},
+        {"hello", "not JSON"},
+        {"{\"kind\":\"alloc\",\"t\":1,\"thr", "not JSON"},
+        {"{\"kind\":\"alloc\",\"t\":01,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1}",
+         "not JSON"},
+        {"{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1}}",
+         "not JSON"},
+        {"{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,}",
+         "not JSON"},
+        {"{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1",
+         "not JSON"},
+        {"{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"x\":"
+         "1e999}",
+         "not JSON"},
+        {"{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"x\":"
+         "\"\xFF\"}",
+         "not JSON"},
+        {"{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"x\":"
+         "\"\\u0000\"}",
+         "not JSON"},
+        {"{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":99999999999999999999,"
+         "\"node\":1}",
+         "not JSON"},
+        {"[1]", "no record"},
+        {"{}", "no record"},
+        {"{\"kind\":3}", "no record"},
+        {"{\"kind\":\"alloc\",\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1}",
+         "\"t\" is missing"},
+        {"{\"kind\":\"alloc\",\"t\":1,\"class\":2,\"bytes\":24,\"node\":1}",
+         "\"thread\" is missing"},
+        {"{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"bytes\":24,\"node\":1}",
+         "\"class\" is missing"},
+        {"{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24}",
+         "\"node\" is missing"},
+        {"{\"kind\":\"alloc\",\"t\":1,\"thread\":0,\"class\":2,\"bytes\":24,\"node\":1}",
+         "\"thread\""},
+        {"{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":4294967295,\"bytes\":24,\"node\":1}",
+         "\"class\""},
+        {"{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":-24,\"node\":1}",
+         "\"bytes\""},
+        {"{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":9007199254740992,\"node\":"
+         "1}",
+         "\"bytes\""},
+        {"{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":\"24\",\"node\":1}",
+         "\"bytes\""},
+        {"{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24.0,\"node\":1}",
+         "\"bytes\""},
+        {"{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"il\":"
+         "2147483648}",
+         "\"il\""},
+        {"{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"weight\":-"
+         "1}",
+         "\"weight\""},
+        {"{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"weight\":"
+         "1e301}",
+         "\"weight\""},
+        {"{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"stack\":[1]}",
+         "\"stack\""},
+        {"{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"stack\":{}}",
+         "\"stack\""},
+        {"{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"type\":5}",
+         "\"type\""},
+        {"{\"kind\":\"site\",\"node\":3,\"class\":4,\"bytes\":168}", "\"allocs\" is missing"},
+        {"{\"kind\":\"site\",\"node\":3,\"class\":4,\"allocs\":7,\"bytes\":168,\"cut\":1}",
+         "\"cut\""},
+        {"{\"kind\":\"node\",\"id\":0,\"parent\":0,\"method\":1}", "\"id\""},
+        {"{\"kind\":\"node\",\"id\":1,\"parent\":0}", "\"method\" is missing"},
+        {"{\"kind\":\"node\",\"id\":1,\"parent\":0,\"method\":1,\"filter\":1}", "\"filter\""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(lines); i++) {
+        struct report_line line = line_of(lines[i][0]);
+        struct report_record record;
+
+        assert_false(report_parse_by_hand(&parser, &line, &record));
+        assert_int_equal(report_parse(&parser, &line, &record), -EBADMSG);
+        if (!strstr(parser.why, lines[i][1]))
+            fail_msg("%s: %s", lines[i][0], parser.why);
+    }
+}
+
+/* One byte changed anywhere: by hand only what jansson takes too, with the same meaning. */
+static void by_hand_is_never_more_lenient(void **state)
+{
+    static const char *const lines[] = {
+        "{\"kind\":\"alloc\",\"t\":10,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":10,\"il\":5,"
+        "\"heap\":\"large\",\"weight\":5.25,\"cut\":true}",
+        "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"type\":\"A\","
+        "\"stack\":[\"C\",\"D\"],\"x\":\"y\",\"z\":-0.5}",
+        "{\"kind\":\"node\",\"id\":10,\"parent\":9,\"method\":5,\"il\":12,\"call\":\"stub\","
+        "\"filter\":true}",
+    };
+    unsigned taken = 0;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(lines); i++)
+        for (size_t at = 0; at < strlen(lines[i]); at++)
+            for (int c = 1; c < 256; c++) {
+                struct report_line line = line_of(lines[i]);
+                struct report_record hand, any;
+
+                padded[at] = (char)c;
+                if (!report_parse_by_hand(&parser, &line, &hand))
+                    continue;
+                taken++;
+                if (report_parse_any(&parser, &line, &any))
+                    fail_msg("byte %zu as 0x%02x: by hand only: %.*s", at, (unsigned)c,
+                             (int)line.size, line.text);
+                expect_same(&hand, &any);
+            }
+    assert_true(taken > 1000);
+}
+
+static void kinds_of_a_later_version_are_no_error(void **state)
+{
+    struct report_line line = line_of("{\"kind\":\"zz\",\"t\":1,\"generation\":2}");
+    struct report_record record;
+
+    (void)state;
+    assert_int_equal(report_parse(&parser, &line, &record), 0);
+    assert_int_equal(record.kind, SST_KIND_UNKNOWN);
+}
+
+static void an_instruction_of_unoptimised_code_has_a_name_of_its_own(void **state)
+{
+    struct report_line line = line_of("{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,"
+                                      "\"bytes\":24,\"node\":1,\"il0\":140}");
+    struct report_record record;
+
+    (void)state;
+    assert_int_equal(report_parse(&parser, &line, &record), 0);
+    assert_int_equal(record.alloc.il, 140);
+    assert_true(record.alloc.unoptimised);
+    line = line_of("{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,"
+                   "\"bytes\":24,\"node\":1,\"il\":3,\"il0\":140}");
+    assert_int_equal(report_parse(&parser, &line, &record), -EBADMSG);
+}
+
+static void unknown_members_are_counted_both_ways(void **state)
+{
+    struct report_line line = line_of("{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,"
+                                      "\"bytes\":24,\"node\":1,\"a\":1,\"b\":2}");
+    struct report_record record;
+    uint64_t before = parser.unknown_members;
+
+    (void)state;
+    assert_true(report_parse_by_hand(&parser, &line, &record));
+    assert_int_equal(parser.unknown_members, before + 2);
+    assert_int_equal(report_parse_any(&parser, &line, &record), 0);
+    assert_int_equal(parser.unknown_members, before + 4);
+}
+
+static void frames_of_an_inline_stack_come_one_by_one(void **state)
+{
+    struct report_line line =
+        line_of("{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,"
+                "\"stack\":[\"a\\\"b\",\"\",\"c]\"]}");
+    static const char *const expected[] = {"\"a\\\"b\"", "\"\"", "\"c]\""};
+    struct report_record record;
+    const char *at, *frame;
+    size_t size, count = 0;
+
+    (void)state;
+    assert_int_equal(report_parse(&parser, &line, &record), 0);
+    for (at = record.alloc.stack; (frame = report_stack_next(&at, &size)); count++) {
+        assert_true(count < COUNT_OF(expected));
+        assert_int_equal(size, strlen(expected[count]));
+        assert_memory_equal(frame, expected[count], size);
+    }
+    assert_int_equal(count, COUNT_OF(expected));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(usual_lines_are_read_by_hand_as_jansson_reads_them),
+        cmocka_unit_test(unusual_lines_are_left_to_jansson),
+        cmocka_unit_test(what_is_wrong_is_refused_and_named),
+        cmocka_unit_test(by_hand_is_never_more_lenient),
+        cmocka_unit_test(kinds_of_a_later_version_are_no_error),
+        cmocka_unit_test(an_instruction_of_unoptimised_code_has_a_name_of_its_own),
+        cmocka_unit_test(unknown_members_are_counted_both_ways),
+        cmocka_unit_test(frames_of_an_inline_stack_come_one_by_one),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
