@@ -667,7 +667,7 @@ static bool compares(struct alloc *a, struct alloc_thread *t, uint64_t ticks)
     return !options->check_bounded || ticks >= t->check_after;
 }
 
-static void compare(struct alloc *a, struct alloc_thread *t, const struct alloc_capture *capture)
+static void compare(struct alloc *a, struct alloc_thread *t, const struct capture *capture)
 {
     uint64_t start = clock_ticks(), end;
 
@@ -689,7 +689,7 @@ static void lose(struct event_ring *ring, enum event_lost reason)
 
 /* The event of this capture was posted. */
 static __attribute__((noinline)) void posted(struct alloc *a, struct alloc_thread *t, bool wanted,
-                                             const struct alloc_capture *capture)
+                                             const struct capture *capture)
 {
     if (wanted)
         compare(a, t, capture);
@@ -743,15 +743,15 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
     if (UNLIKELY(event_post(t->ring, &event)))
         event_lose(t->ring, EVENT_LOST_RING_FULL);
     if (UNLIKELY(wanted || a->config.captured)) {
-        struct alloc_capture capture = {s,
-                                        top,
-                                        depth,
-                                        captured - event.ticks,
-                                        event.ticks,
-                                        (uintptr_t) class,
-                                        event.node,
-                                        t->ring,
-                                        places.call.ip};
+        struct capture capture = {.stack = s,
+                                  .top = top,
+                                  .depth = depth,
+                                  .shadow_ticks = captured - event.ticks,
+                                  .ticks = event.ticks,
+                                  .class = (uintptr_t) class,
+                                  .node = event.node,
+                                  .ring = t->ring,
+                                  .ip = places.call.ip};
 
         posted(a, t, wanted, &capture);
     }

@@ -7,6 +7,7 @@
 #ifndef SHADOWTRACE_ALLOC_ALLOC_H
 #define SHADOWTRACE_ALLOC_ALLOC_H
 
+#include "event/capture.h"
 #include "event/event.h"
 #include "names/names.h"
 #include "options/options.h"
@@ -14,18 +15,6 @@
 #include "tree/tree.h"
 
 struct alloc;
-
-/* What a comparison is told; the same as struct check_subject, which this level does not know. */
-struct alloc_capture {
-    struct stack *stack;
-    const struct frame *top;
-    size_t depth;
-    uint64_t shadow_ticks, ticks;
-    uintptr_t class;
-    uint32_t node;
-    struct event_ring *ring;
-    uintptr_t ip; /* return address of the allocating call; 0 not known */
-};
 
 struct alloc_config {
     struct clr_info *info; /* borrowed, as are the rest */
@@ -36,11 +25,11 @@ struct alloc_config {
     struct event_hub *hub;
     const struct options *options;
     /* Compare this capture with a snapshot; *state is the thread's own, NULL at first. NULL function: never. */
-    void (*compare)(void *context, void **state, const struct alloc_capture *capture);
+    void (*compare)(void *context, void **state, const struct capture *capture);
     /* Id of a node from a snapshot instead of the shadow stack (--capture snapshot); NULL function: from the latter. */
     uint32_t (*capture)(void *context, void **state);
     /* The event of such a node was posted; NULL function: nobody asks. */
-    void (*captured)(void *context, void **state, const struct alloc_capture *capture);
+    void (*captured)(void *context, void **state, const struct capture *capture);
     void (*state_free)(void *context, void *state);
     /* Id of the values of the youngest frame of this stack that has some, 0 none; NULL function: never any. */
     uint32_t (*values)(struct stack *stack);

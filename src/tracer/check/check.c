@@ -147,32 +147,32 @@ static void name_all(struct check *check, uintptr_t *words, size_t count)
     }
 }
 
-static uintptr_t shadow_function(const struct check_subject *subject, size_t i)
+static uintptr_t shadow_function(const struct capture *capture, size_t i)
 {
-    return *(const uintptr_t *)load_relaxed(&subject->top[-1 - (ptrdiff_t)i].method);
+    return *(const uintptr_t *)load_relaxed(&capture->top[-1 - (ptrdiff_t)i].method);
 }
 
-static bool equal(const struct check_walk *walk, const struct check_subject *subject)
+static bool equal(const struct check_walk *walk, const struct capture *capture)
 {
-    if (walk->count != subject->depth)
+    if (walk->count != capture->depth)
         return false;
     for (size_t i = 0; i < walk->count; i++)
-        if (walk->frame[i].function != shadow_function(subject, i))
+        if (walk->frame[i].function != shadow_function(capture, i))
             return false;
     return true;
 }
 
 /* Of equal stacks: registers of every frame, and the allocating instruction. */
-static void compare_registers(struct check_walk *walk, const struct check_subject *subject)
+static void compare_registers(struct check_walk *walk, const struct capture *capture)
 {
     struct agreement *a = check_config(walk->check)->agreement;
 
-    if (!walk->count || !check_walk_copy(walk, subject->top, walk->count))
+    if (!walk->count || !check_walk_copy(walk, capture->top, walk->count))
         return;
     check_registers(walk, walk->shadow);
     add_relaxed(&a->sites, 1);
-    add_relaxed(subject->ip == walk->frame[0].ip ? &a->sites_equal : &a->sites_unknown,
-                subject->ip == walk->frame[0].ip || !subject->ip);
+    add_relaxed(capture->ip == walk->frame[0].ip ? &a->sites_equal : &a->sites_unknown,
+                capture->ip == walk->frame[0].ip || !capture->ip);
 }
 
 /* Is `few` what is left of `many` without some of its frames? */
@@ -229,65 +229,64 @@ static size_t native_frames(const struct check_walk *walk, const struct event_na
 }
 
 static void mismatch(struct check *check, const struct check_walk *walk,
-                     const struct check_subject *subject, hresult result)
+                     const struct capture *capture, hresult result)
 {
-    size_t both = subject->depth + walk->count;
+    size_t both = capture->depth + walk->count;
     const struct event_native *native;
     size_t natives = native_frames(walk, &native);
     struct event_mismatch *m =
         memory_zalloc(1, sizeof(*m) + both * sizeof(m->methods[0]) + natives * sizeof(*native));
 
     add_relaxed(&check->config.agreement->mismatched, 1);
-    add_relaxed(&subject->ring->checked.compared, 1);
+    add_relaxed(&capture->ring->checked.compared, 1);
     if (!m)
         return; /* counted; both stacks are not to be had */
-    m->class = subject->class;
-    m->node = subject->node;
+    m->class = capture->class;
+    m->node = capture->node;
     m->refused = result < 0 ? result : 0;
-    m->repairs = stack_touched(subject->stack);
-    m->shadow = (uint32_t)subject->depth;
+    m->repairs = stack_touched(capture->stack);
+    m->shadow = (uint32_t)capture->depth;
     m->snapshot = (uint32_t)walk->count;
-    for (size_t i = 0; i < subject->depth; i++)
-        m->methods[i] = shadow_function(subject, i);
+    for (size_t i = 0; i < capture->depth; i++)
+        m->methods[i] = shadow_function(capture, i);
     for (size_t i = 0; i < walk->count; i++)
-        m->methods[subject->depth + i] = walk->frame[i].function;
+        m->methods[capture->depth + i] = walk->frame[i].function;
     m->natives = (uint32_t)natives;
     if (natives)
         memcpy(m->methods + both, native, natives * sizeof(*native));
     check_mismatch_finish(check, m);
     add_relaxed(&check->config.agreement->by_cause[m->cause], 1);
-    check_post(subject->ring, subject->ticks, EVENT_MISMATCH, m);
+    check_post(capture->ring, capture->ticks, EVENT_MISMATCH, m);
 }
 
-static void count_equal(struct check *check, const struct check_subject *subject)
+static void count_equal(struct check *check, const struct capture *capture)
 {
     add_relaxed(&check->config.agreement->equal, 1);
-    add_relaxed(&subject->ring->checked.compared, 1);
-    add_relaxed(&subject->ring->checked.equal, 1);
+    add_relaxed(&capture->ring->checked.compared, 1);
+    add_relaxed(&capture->ring->checked.equal, 1);
 }
 
-static void count_refused(struct check *check, const struct check_subject *subject)
+static void count_refused(struct check *check, const struct capture *capture)
 {
     add_relaxed(&check->config.agreement->refused, 1);
-    add_relaxed(&subject->ring->checked.refused, 1);
+    add_relaxed(&capture->ring->checked.refused, 1);
 }
 
-static bool ended_early(struct check_walk *walk, const struct check_subject *subject,
-                        hresult result)
+static bool ended_early(struct check_walk *walk, const struct capture *capture, hresult result)
 {
     return check_config(walk->check)->ends_early &&
-           check_walk_copy(walk, subject->top, subject->depth) &&
-           check_ended_early(walk, result, walk->shadow, subject->depth);
+           check_walk_copy(walk, capture->top, capture->depth) &&
+           check_ended_early(walk, result, walk->shadow, capture->depth);
 }
 
-static void count_cost(struct check *check, const struct check_subject *subject, uint64_t ticks)
+static void count_cost(struct check *check, const struct capture *capture, uint64_t ticks)
 {
-    uint64_t shadow_ns = clock_duration_ns(subject->shadow_ticks);
+    uint64_t shadow_ns = clock_duration_ns(capture->shadow_ticks);
     uint64_t snapshot_ns = clock_duration_ns(ticks);
 
-    agreement_cost(check->config.agreement, (uint32_t)subject->depth, shadow_ns, snapshot_ns);
-    add_relaxed(&subject->ring->checked.shadow_ns, shadow_ns);
-    add_relaxed(&subject->ring->checked.snapshot_ns, snapshot_ns);
+    agreement_cost(check->config.agreement, (uint32_t)capture->depth, shadow_ns, snapshot_ns);
+    add_relaxed(&capture->ring->checked.shadow_ns, shadow_ns);
+    add_relaxed(&capture->ring->checked.snapshot_ns, snapshot_ns);
 }
 
 static void log_snapshot(struct check *check, const struct check_walk *walk,
@@ -311,8 +310,7 @@ static void log_snapshot(struct check *check, const struct check_walk *walk,
     check_post(ring, ticks, EVENT_SNAPSHOT, copy);
 }
 
-void check_compare(struct check *check, struct check_thread **thread,
-                   const struct check_subject *subject)
+void check_compare(struct check *check, struct check_thread **thread, const struct capture *capture)
 {
     struct agreement *agreement = check->config.agreement;
     struct check_walk *walk;
@@ -328,25 +326,25 @@ void check_compare(struct check *check, struct check_thread **thread,
     if (walk->failed)
         return; /* half a snapshot is none: not taken */
     add_relaxed(&agreement->taken, 1);
-    if (result >= 0 && equal(walk, subject)) {
-        count_cost(check, subject, after - before);
-        count_equal(check, subject);
-        stack_forget_repairs(subject->stack);
-        compare_registers(walk, subject);
-    } else if (subject->depth && ended_early(walk, subject, result)) {
+    if (result >= 0 && equal(walk, capture)) {
+        count_cost(check, capture, after - before);
+        count_equal(check, capture);
+        stack_forget_repairs(capture->stack);
+        compare_registers(walk, capture);
+    } else if (capture->depth && ended_early(walk, capture, result)) {
         add_relaxed(&agreement->ended_early, 1);
     } else if (result >= 0) {
-        count_cost(check, subject, after - before);
-        mismatch(check, walk, subject, result);
+        count_cost(check, capture, after - before);
+        mismatch(check, walk, capture, result);
     } else {
         agreement_refused(&agreement->refusals, result);
-        if (subject->depth == 0)
-            count_refused(check, subject);
+        if (capture->depth == 0)
+            count_refused(check, capture);
         else
-            mismatch(check, walk, subject, result);
+            mismatch(check, walk, capture, result);
     }
     if (check->config.log_all)
-        log_snapshot(check, walk, subject->ring, subject->ticks, result);
+        log_snapshot(check, walk, capture->ring, capture->ticks, result);
 }
 
 uint32_t check_capture(struct check *check, struct check_thread **thread)

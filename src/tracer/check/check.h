@@ -12,6 +12,7 @@
 #define SHADOWTRACE_CHECK_CHECK_H
 
 #include "event/agreement.h"
+#include "event/capture.h"
 #include "event/event.h"
 #include "names/names.h"
 #include "stack/stack.h"
@@ -54,19 +55,6 @@ void check_post(struct event_ring *ring, uint64_t ticks, enum event_kind kind, v
 struct check_thread;
 void check_thread_free(struct check_thread *thread);
 
-/* What was captured from the shadow stack, to be compared. */
-struct check_subject {
-    struct stack *stack;
-    const struct frame *top; /* stack_settle's */
-    size_t depth;
-    uint64_t shadow_ticks;   /* what capturing it cost */
-    uint64_t ticks;          /* of the allocation */
-    uintptr_t class;         /* struct names_class * */
-    uint32_t node;           /* its id in the tree */
-    struct event_ring *ring; /* of the calling thread: differences go there */
-    uintptr_t ip;            /* return address of the allocating call; 0 not known */
-};
-
 /*
  * check_compare - one snapshot of the calling thread against its shadow stack. The result goes to the agreement
  * counters, a difference to the ring with both stacks.
@@ -74,7 +62,7 @@ struct check_subject {
  *          in a hook. *thread is NULL at first.
  */
 void check_compare(struct check *check, struct check_thread **thread,
-                   const struct check_subject *subject);
+                   const struct capture *capture);
 
 /*
  * check_capture - context node of the calling thread from a snapshot (--capture snapshot: what a profiler without

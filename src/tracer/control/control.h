@@ -1,6 +1,6 @@
 /*
  * control/control.h - look into the living process, and change what is recorded: a Unix socket with a thread of its
- * own, the in-process API (shadowtrace/shadowtrace.h), and the sampler of stacks.
+ * own, and the in-process API (shadowtrace/shadowtrace.h).
  *
  * Requests and replies are JSON objects, one per line; include/shadowtrace/control_schema.json describes them. The
  * traced threads never wait for any of it: stacks are copied beside them (stack_copy_all), settings are swapped
@@ -9,7 +9,6 @@
  *     socket.c    the folder, the socket, who may connect      dump.c      copied stacks as JSON
  *     server.c    the thread: clients, buffers, deadlines      frames.c    their frames
  *     request.c   one line in, one line out                    api.c       what the library exports
- *                                                              profile.c   --profile
  */
 #ifndef SHADOWTRACE_CONTROL_CONTROL_H
 #define SHADOWTRACE_CONTROL_CONTROL_H

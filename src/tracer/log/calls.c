@@ -6,7 +6,7 @@
  * there. What a thread could not post is put right here: after the batch's lines are read, every call that was entered
  * has ended or is open.
  */
-#include "log/log_internal.h"
+#include "log/internal.h"
 
 #include "base/clock.h"
 #include "base/memory.h"

@@ -1,7 +1,7 @@
 /*
  * log/families.c - records of the event families (--events), and how many of each were met, written and lost.
  */
-#include "log/log_internal.h"
+#include "log/internal.h"
 
 #include <errno.h>
 #include <string.h>

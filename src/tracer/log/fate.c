@@ -3,7 +3,7 @@
  * where it is now. One that was truncated or removed has lost what was in it, and with it all definitions: the log
  * begins anew, as for another part, and what is gone is counted.
  */
-#include "log/log_internal.h"
+#include "log/internal.h"
 
 #include "base/memory.h"
 

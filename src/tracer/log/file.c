@@ -1,4 +1,4 @@
-#include "log/log_internal.h"
+#include "log/internal.h"
 
 #include "base/clock.h"
 #include "base/memory.h"

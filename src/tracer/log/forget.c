@@ -5,7 +5,7 @@
  * A node's log id is its own as long as none was given back. Then log ids go on from the largest that was written: nodes
  * that are given out again, and those above it, get the next when they are defined.
  */
-#include "log/log_internal.h"
+#include "log/internal.h"
 
 #include "base/memory.h"
 
@@ -47,15 +47,15 @@ void log_grace_take(struct log *log)
     for (struct log_thread *thread = log->threads; thread; thread = thread->next)
         thread->grace = load_acquire(&thread->ring->head);
     if (log->sites)
-        log->grace_turns =
-            log_sites_turns(log) + 2; /* what is counted now, and what is being written */
+        log->grace_swaps =
+            log_sites_swaps(log) + 2; /* what is counted now, and what is being written */
     log->grace_begun = asked;
 }
 
 /* Its events are handled that were there when the grace period began, and it has no call open that is gone. */
 static bool passed(const struct log_thread *thread)
 {
-    uint64_t handled = load_relaxed(&thread->ring->tail) - thread->waiting.count;
+    uint64_t handled = load_relaxed(&thread->ring->tail) - thread->deferred.count;
 
     return (int64_t)(handled - thread->grace) >= 0 && !log_calls_any_retired(thread);
 }
@@ -67,7 +67,7 @@ void log_grace_check(struct log *log)
     for (struct log_thread *thread = log->threads; thread; thread = thread->next)
         if (!passed(thread))
             return;
-    if (log->sites && log_sites_turns(log) < log->grace_turns)
+    if (log->sites && log_sites_swaps(log) < log->grace_swaps)
         return;
     log_watch_forget(log);
     store_release(&log->grace_over, log->grace_begun);

@@ -2,7 +2,7 @@
  * log/message.c - what other threads want of the writer: lines of their own (marks, changes of configuration), and
  * answers (a new part, call sites). A list that anyone pushes onto without a lock; the writer takes it whole.
  */
-#include "log/log_internal.h"
+#include "log/internal.h"
 
 #include "base/clock.h"
 #include "base/memory.h"

@@ -1,5 +1,5 @@
 /* log/profile.c - --profile: a line for each stack, and what sampling has cost so far. */
-#include "log/log_internal.h"
+#include "log/internal.h"
 
 #include <errno.h>
 

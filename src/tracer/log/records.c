@@ -1,7 +1,7 @@
 /*
  * log/records.c - the records that are few: header, comparison, losses, repairs, end; and the status file.
  */
-#include "log/log_internal.h"
+#include "log/internal.h"
 
 #include "base/clock.h"
 #include "base/memory.h"

@@ -4,7 +4,7 @@
  * One table takes counts while the other, which it takes turns with, is written a few rows at a time, so that the rings
  * are never left alone for long. A row whose names are not known yet goes back to the first.
  */
-#include "log/log_internal.h"
+#include "log/internal.h"
 
 #include "base/memory.h"
 
@@ -33,10 +33,10 @@ struct sites_table {
 struct log_sites {
     struct sites_table open, closing;
     size_t done;    /* rows of `closing` that are written, or went back */
-    uint64_t turns; /* how often they changed when nothing had gone back */
+    uint64_t swaps; /* how often they changed when nothing had gone back */
     bool went_back;
     size_t
-        turn_at; /* rows of `open` with which it is closed early; those that went back do not count */
+        swap_at; /* rows of `open` with which it is closed early; those that went back do not count */
 };
 
 static size_t row_bytes(size_t slots)
@@ -86,7 +86,7 @@ int log_sites_new(struct log_sites **out)
     *out = sites;
     if (!sites)
         return -ENOMEM;
-    sites->turn_at = MANY_ROWS;
+    sites->swap_at = MANY_ROWS;
     return table_room(&sites->open, FIRST_SLOTS) || table_room(&sites->closing, FIRST_SLOTS)
                ? -ENOMEM
                : 0;
@@ -171,8 +171,8 @@ int log_sites_add(struct log *log, const struct log_thread *thread, const struct
         .more = thread->sample ? log_weight(thread, event) - (double)event_bytes(event) : 0,
     };
 
-    if (UNLIKELY(sites->open.rows >= sites->turn_at))
-        log_sites_turn(log);
+    if (UNLIKELY(sites->open.rows >= sites->swap_at))
+        log_sites_swap(log);
     return table_add(log, &sites->open, &row);
 }
 
@@ -231,7 +231,7 @@ bool log_sites_write(struct log *log, size_t limit)
 
         if (err == -EAGAIN || err == -ENOSPC) {
             err = table_add(log, &sites->open, row);
-            sites->turn_at++;
+            sites->swap_at++;
             sites->went_back = true;
         }
         if (err)
@@ -248,29 +248,29 @@ bool log_sites_write(struct log *log, size_t limit)
     return true;
 }
 
-void log_sites_turn(struct log *log)
+void log_sites_swap(struct log *log)
 {
     struct log_sites *sites = log->sites;
     struct sites_table closing = sites->open;
 
     if (sites->closing.rows)
         return;
-    sites->turns += !sites->went_back;
+    sites->swaps += !sites->went_back;
     sites->went_back = false;
     sites->open = sites->closing;
     sites->closing = closing;
-    sites->turn_at = MANY_ROWS;
+    sites->swap_at = MANY_ROWS;
 }
 
-uint64_t log_sites_turns(const struct log *log)
+uint64_t log_sites_swaps(const struct log *log)
 {
-    return log->sites->turns;
+    return log->sites->swaps;
 }
 
 bool log_sites_flush(struct log *log)
 {
     log_sites_write(log, SIZE_MAX);
-    log_sites_turn(log);
+    log_sites_swap(log);
     return log_sites_write(log, SIZE_MAX) && !log->sites->open.rows;
 }
 

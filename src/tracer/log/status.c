@@ -6,7 +6,7 @@
  * namespace, or what this one was before it executed itself anew. The lock tells record whether a process lives, which
  * its number cannot do across namespaces. It is of the kind that fork() does not pass on.
  */
-#include "log/log_internal.h"
+#include "log/internal.h"
 #include "options/json.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
  * log/tally.c - what lines stand for, by kind: of those put into the log, and of a run of bytes that are lines. So that
  * what never reaches the file can be taken back, whatever it is.
  */
-#include "log/log_internal.h"
+#include "log/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* log/unmatched.c - patterns of options that nothing matched, with names that may have been meant. */
-#include "log/log_internal.h"
+#include "log/internal.h"
 
 #include "options/options_fields.h"
 

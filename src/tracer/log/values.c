@@ -1,5 +1,5 @@
 /* log/values.c - arguments and results of calls (--args, --returns). */
-#include "log/log_internal.h"
+#include "log/internal.h"
 
 #include "base/memory.h"
 #include "values/values.h"

@@ -2,7 +2,7 @@
  * log/watch.c - call sites while somebody looks: what each allocated since the first look. Counted by the writer as it
  * writes, so that the traced threads do nothing for it.
  */
-#include "log/log_internal.h"
+#include "log/internal.h"
 
 #include "base/clock.h"
 #include "base/memory.h"

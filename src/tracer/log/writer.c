@@ -1,4 +1,4 @@
-#include "log/log_internal.h"
+#include "log/internal.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -17,13 +17,13 @@
 #define SITES_MOST_NS 500000000ull
 #define SITES_GRACE_NS \
     50000000ull /* the same while memory of unloaded code waits for them to be written */
-#define IDLE_NS       50000000ull /* longest sleep; a ring a quarter full ends it */
-#define CALLS_NS      500000ull   /* the same while calls are traced */
-#define BUSY_NS       2000000ull  /* sleep while events wait for the resolver */
-#define WAITING_LIMIT (4u << 20)  /* events that may wait in our memory, all threads together */
-#define END_TRIES     4           /* the end record and the status, if memory is out */
-#define BATCH         4096        /* slots of one ring before the next gets its turn */
-#define SITES_BATCH   1024        /* rows of --log sites before the rings get theirs */
+#define IDLE_NS        50000000ull /* longest sleep; a ring a quarter full ends it */
+#define CALLS_NS       500000ull   /* the same while calls are traced */
+#define BUSY_NS        2000000ull  /* sleep while events wait for the resolver */
+#define DEFERRED_LIMIT (4u << 20)  /* events that may wait in our memory, all threads together */
+#define END_TRIES      4           /* the end record and the status, if memory is out */
+#define BATCH          4096        /* slots of one ring before the next gets its turn */
+#define SITES_BATCH    1024        /* rows of --log sites before the rings get theirs */
 
 static uint64_t now_t(struct log *log)
 {
@@ -242,7 +242,7 @@ static uint64_t drain_calls(struct log *log, struct log_thread *thread, uint64_t
     uint64_t count = ring->window_mask + 1 - (tail & ring->window_mask);
     int err;
 
-    if (thread->waiting.count || event_kind(event) != EVENT_CALL)
+    if (thread->deferred.count || event_kind(event) != EVENT_CALL)
         return 0;
     if (count > head - tail)
         count = head - tail;
@@ -268,10 +268,10 @@ static enum found drain(struct log *log, struct log_thread *thread)
         thread->defined = true;
     }
     /* Not all at once: their ring waits meanwhile. What comes after them is put behind them. */
-    for (; done < BATCH && thread->waiting.count &&
-           handle(log, thread, log_waiting_oldest(&thread->waiting)) == 0;
+    for (; done < BATCH && thread->deferred.count &&
+           handle(log, thread, log_deferred_oldest(&thread->deferred)) == 0;
          done++) {
-        log_waiting_pop(log, &thread->waiting);
+        log_deferred_pop(log, &thread->deferred);
         log_file_flush_large(log);
     }
     for (; tail != head && tail - from < BATCH; tail++) {
@@ -282,11 +282,11 @@ static enum found drain(struct log *log, struct log_thread *thread)
             tail += calls - 1;
             continue;
         }
-        if (!thread->waiting.count && handle(log, thread, event) == 0) {
+        if (!thread->deferred.count && handle(log, thread, event) == 0) {
             log_file_flush_large(log);
             continue;
         }
-        if (log->waiting >= WAITING_LIMIT || log_waiting_push(log, &thread->waiting, event))
+        if (log->deferred >= DEFERRED_LIMIT || log_deferred_push(log, &thread->deferred, event))
             break; /* it stays in the ring; a full ring makes its thread wait, then count */
     }
     store_release(&ring->tail, tail); /* slots read before they are written again */
@@ -331,7 +331,7 @@ static void retire(struct log *log)
     for (struct log_thread **link = &log->threads, *thread; (thread = *link);) {
         struct event_ring *ring = thread->ring;
 
-        if (thread->waiting.count || !load_acquire(&ring->closed) ||
+        if (thread->deferred.count || !load_acquire(&ring->closed) ||
             load_acquire(&ring->head) != load_relaxed(&ring->tail)) {
             link = &thread->next;
             continue;
@@ -355,7 +355,7 @@ static void retire(struct log *log)
 static bool empty(const struct log *log)
 {
     for (const struct log_thread *thread = log->threads; thread; thread = thread->next)
-        if (thread->waiting.count ||
+        if (thread->deferred.count ||
             load_acquire(&thread->ring->head) != load_relaxed(&thread->ring->tail))
             return false;
     return true;
@@ -452,13 +452,13 @@ uint64_t log_zero_ns(const struct log *log)
 static bool write_sites(struct log *log, uint64_t now)
 {
     if (now >= log->next_sites_ns ||
-        (log_grace_waits(log) && now - log->turned_ns >= SITES_GRACE_NS)) {
-        log->turned_ns = now;
+        (log_grace_waits(log) && now - log->swapped_ns >= SITES_GRACE_NS)) {
+        log->swapped_ns = now;
         log->sites_ns = log->sites_ns ? 2 * log->sites_ns : SITES_NS;
         if (log->sites_ns > SITES_MOST_NS)
             log->sites_ns = SITES_MOST_NS;
         log->next_sites_ns = now + log->sites_ns;
-        log_sites_turn(log);
+        log_sites_swap(log);
     }
     return !log_sites_write(log, SITES_BATCH) && !log_file_full(log);
 }
@@ -526,7 +526,7 @@ static void finish(struct log *log)
         if (empty(log) && (!log->sites || log_sites_flush(log) || log_file_full(log)))
             break;
         store_relaxed(&log->waits, true);
-        if (log->waiting || log->sites)
+        if (log->deferred || log->sites)
             parker_park(&log->config.hub->writer, BUSY_NS);
     }
     log_calls_flush_all(log);
@@ -564,13 +564,13 @@ static void *writer_main(void *context)
         if (found == FOUND_MORE)
             continue;
         /* What comes meanwhile is taken together: fetched singly, its cache lines go back and forth. */
-        if (found || log->waiting)
+        if (found || log->deferred)
             sleep_ns = BUSY_NS;
         else
             sleep_ns *= 2;
         if (sleep_ns > idle_ns)
             sleep_ns = idle_ns;
-        store_relaxed(&log->waits, log->waiting > 0);
+        store_relaxed(&log->waits, log->deferred > 0);
         parker_park(&log->config.hub->writer, sleep_ns);
     }
     finish(log);

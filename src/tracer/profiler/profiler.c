@@ -254,13 +254,11 @@ static uint32_t family_node(void *context)
     return alloc_node(((struct profiler *)context)->alloc);
 }
 
-static void compare(void *context, void **state, const struct alloc_capture *c)
+static void compare(void *context, void **state, const struct capture *c)
 {
     struct profiler *p = context;
-    struct check_subject subject = {
-        c->stack, c->top, c->depth, c->shadow_ticks, c->ticks, c->class, c->node, c->ring, c->ip};
 
-    check_compare(p->check, (struct check_thread **)state, &subject);
+    check_compare(p->check, (struct check_thread **)state, c);
 }
 
 static bool hook_caller(uintptr_t caller_sp, uint64_t *ip, uint64_t *sp, uint64_t *fp)
@@ -291,7 +289,7 @@ static uint32_t capture(void *context, void **state)
     return check_capture(p->check, (struct check_thread **)state);
 }
 
-static void captured(void *context, void **state, const struct alloc_capture *c)
+static void captured(void *context, void **state, const struct capture *c)
 {
     struct profiler *p = context;
 

@@ -11,7 +11,7 @@
 #include "families/calls.h"
 #include "families/families.h"
 #include "control/control.h"
-#include "control/profile.h"
+#include "sampler/sampler.h"
 #include "log/log.h"
 #include "names/names.h"
 #include "options/options.h"

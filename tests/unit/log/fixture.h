@@ -5,7 +5,7 @@
 #ifndef SHADOWTRACE_TESTS_UNIT_LOG_FIXTURE_H
 #define SHADOWTRACE_TESTS_UNIT_LOG_FIXTURE_H
 
-#include "log/log_internal.h"
+#include "log/internal.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -131,9 +131,9 @@ static inline void log_dispose(struct world *w)
 
         const struct event *event;
 
-        while ((event = log_waiting_oldest(&log->threads->waiting))) {
+        while ((event = log_deferred_oldest(&log->threads->deferred))) {
             payload_free(event);
-            log_waiting_pop(log, &log->threads->waiting);
+            log_deferred_pop(log, &log->threads->deferred);
         }
         memory_free(log->threads->name);
         if (log->threads->ring == w->ring)
@@ -152,7 +152,7 @@ static inline void log_dispose(struct world *w)
     memory_free(log->path);
     log_ids_free(&log->defined_threads);
     log_sites_free(log->sites);
-    log_waiting_free(log->spare);
+    log_deferred_free(log->spare);
     memory_free(log);
 }
 

@@ -1,10 +1,10 @@
 /*
- * control/profile.h - --profile HZ: the stacks of all threads, so often, by a thread of ours: a profile of the wall
+ * sampler/sampler.h - --profile HZ: the stacks of all threads, so often, by a thread of ours: a profile of the wall
  * clock. The shadow stacks are copied beside their threads; with --profile-snapshot the runtime is suspended and walked
  * at the same moments, so that the two can be laid side by side.
  */
-#ifndef SHADOWTRACE_CONTROL_PROFILE_H
-#define SHADOWTRACE_CONTROL_PROFILE_H
+#ifndef SHADOWTRACE_SAMPLER_SAMPLER_H
+#define SHADOWTRACE_SAMPLER_SAMPLER_H
 
 #include "event/event.h"
 #include "event/profile.h"

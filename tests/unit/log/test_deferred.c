@@ -2,13 +2,13 @@
 #include "fixture.h"
 
 static struct log *log_;
-static struct log_waiting queue;
+static struct log_deferred queue;
 
 static int setup(void **state)
 {
     (void)state;
     log_ = memory_zalloc(1, sizeof(*log_));
-    queue = (struct log_waiting){0};
+    queue = (struct log_deferred){0};
     return log_ ? 0 : -1;
 }
 
@@ -16,9 +16,9 @@ static int teardown(void **state)
 {
     (void)state;
     memory_fail_after(-1);
-    while (log_waiting_oldest(&queue))
-        log_waiting_pop(log_, &queue);
-    log_waiting_free(log_->spare);
+    while (log_deferred_oldest(&queue))
+        log_deferred_pop(log_, &queue);
+    log_deferred_free(log_->spare);
     memory_free(log_);
     return 0;
 }
@@ -27,14 +27,14 @@ static void push(uint64_t number)
 {
     const struct event event = {.ticks = number};
 
-    assert_int_equal(log_waiting_push(log_, &queue, &event), 0);
+    assert_int_equal(log_deferred_push(log_, &queue, &event), 0);
 }
 
 static void pop(uint64_t number)
 {
-    assert_non_null(log_waiting_oldest(&queue));
-    assert_int_equal(log_waiting_oldest(&queue)->ticks, number);
-    log_waiting_pop(log_, &queue);
+    assert_non_null(log_deferred_oldest(&queue));
+    assert_int_equal(log_deferred_oldest(&queue)->ticks, number);
+    log_deferred_pop(log_, &queue);
 }
 
 static void events_come_out_in_order(void **state)
@@ -53,12 +53,12 @@ static void events_come_out_in_order(void **state)
             push(in++);
         for (unsigned i = 0; i < count && !(round & 1) && out < in; i++)
             pop(out++);
-        assert_int_equal(log_->waiting, in - out);
+        assert_int_equal(log_->deferred, in - out);
     }
     while (out < in)
         pop(out++);
-    assert_null(log_waiting_oldest(&queue));
-    assert_int_equal(log_->waiting, 0);
+    assert_null(log_deferred_oldest(&queue));
+    assert_int_equal(log_->deferred, 0);
 }
 
 static void what_there_is_no_memory_for_is_refused(void **state)
@@ -69,15 +69,15 @@ static void what_there_is_no_memory_for_is_refused(void **state)
     (void)state;
     push(in++);
     memory_fail_after(0);
-    while (log_waiting_push(log_, &queue, &(struct event){.ticks = in}) == 0)
+    while (log_deferred_push(log_, &queue, &(struct event){.ticks = in}) == 0)
         in++;
     memory_fail_after(-1);
     assert_true(in > 1);
-    assert_int_equal(log_->waiting, in);
+    assert_int_equal(log_->deferred, in);
     while (out < in)
         pop(out++);
     memory_fail_after(0);
-    assert_int_equal(log_waiting_push(log_, &queue, &event), 0); /* in the block just left */
+    assert_int_equal(log_deferred_push(log_, &queue, &event), 0); /* in the block just left */
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -1,4 +1,4 @@
-#include "control/profile.h"
+#include "sampler/sampler.h"
 
 #include "base/clock.h"
 #include "base/memory.h"

@@ -1,8 +1,8 @@
 /*
- * log/waiting.c - events of a thread that wait for a definition, oldest first, in blocks of pages: what waits once the
+ * log/deferred.c - events of a thread that wait for a definition, oldest first, in blocks of pages: what waits once the
  * resolver has fallen behind is given back when it has caught up.
  */
-#include "log/log_internal.h"
+#include "log/internal.h"
 
 #include "base/memory.h"
 
@@ -11,14 +11,14 @@
 #define BLOCK_EVENTS 2047 /* with the pointer 64 KB */
 #define SPARE_BLOCKS 4    /* kept for the next time */
 
-struct log_waiting_block {
-    struct log_waiting_block *next;
+struct log_deferred_block {
+    struct log_deferred_block *next;
     struct event event[BLOCK_EVENTS];
 };
 
-static struct log_waiting_block *block_get(struct log *log)
+static struct log_deferred_block *block_get(struct log *log)
 {
-    struct log_waiting_block *block = log->spare;
+    struct log_deferred_block *block = log->spare;
 
     if (!block)
         return memory_pages_map(sizeof(*block));
@@ -27,7 +27,7 @@ static struct log_waiting_block *block_get(struct log *log)
     return block;
 }
 
-static void block_put(struct log *log, struct log_waiting_block *block)
+static void block_put(struct log *log, struct log_deferred_block *block)
 {
     if (log->spares == SPARE_BLOCKS) {
         memory_pages_unmap(block, sizeof(*block));
@@ -38,12 +38,12 @@ static void block_put(struct log *log, struct log_waiting_block *block)
     log->spares++;
 }
 
-int log_waiting_push(struct log *log, struct log_waiting *queue, const struct event *event)
+int log_deferred_push(struct log *log, struct log_deferred *queue, const struct event *event)
 {
     size_t at = (queue->first + queue->count) % BLOCK_EVENTS;
 
     if (!queue->count || at == 0) {
-        struct log_waiting_block *block = block_get(log);
+        struct log_deferred_block *block = block_get(log);
 
         if (!block)
             return -ENOMEM;
@@ -53,22 +53,22 @@ int log_waiting_push(struct log *log, struct log_waiting *queue, const struct ev
     }
     queue->youngest->event[at] = *event;
     queue->count++;
-    log->waiting++;
+    log->deferred++;
     return 0;
 }
 
-const struct event *log_waiting_oldest(const struct log_waiting *queue)
+const struct event *log_deferred_oldest(const struct log_deferred *queue)
 {
     return queue->count ? &queue->oldest->event[queue->first] : NULL;
 }
 
-void log_waiting_pop(struct log *log, struct log_waiting *queue)
+void log_deferred_pop(struct log *log, struct log_deferred *queue)
 {
-    struct log_waiting_block *done = queue->oldest;
+    struct log_deferred_block *done = queue->oldest;
 
     queue->first = (queue->first + 1) % BLOCK_EVENTS;
     queue->count--;
-    log->waiting--;
+    log->deferred--;
     if (queue->count && queue->first)
         return;
     queue->oldest = queue->count ? done->next : NULL;
@@ -76,10 +76,10 @@ void log_waiting_pop(struct log *log, struct log_waiting *queue)
     block_put(log, done);
 }
 
-void log_waiting_free(struct log_waiting_block *block)
+void log_deferred_free(struct log_deferred_block *block)
 {
     while (block) {
-        struct log_waiting_block *next = block->next;
+        struct log_deferred_block *next = block->next;
 
         memory_pages_unmap(block, sizeof(*block));
         block = next;

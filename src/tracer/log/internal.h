@@ -1,9 +1,9 @@
 /*
- * log/log_internal.h - what the files of src/tracer/log/ share. All of it is the writer thread's alone, but for what is said
+ * log/internal.h - what the files of src/tracer/log/ share. All of it is the writer thread's alone, but for what is said
  * to be others'.
  */
-#ifndef SHADOWTRACE_LOG_LOG_INTERNAL_H
-#define SHADOWTRACE_LOG_LOG_INTERNAL_H
+#ifndef SHADOWTRACE_LOG_INTERNAL_H
+#define SHADOWTRACE_LOG_INTERNAL_H
 
 #include "log/log.h"
 
@@ -25,10 +25,10 @@ struct log_ids {
     size_t capacity;
 };
 
-/* waiting.c: a queue of events. */
-struct log_waiting {
-    struct log_waiting_block *oldest, *youngest; /* NULL when it is empty */
-    size_t first;                                /* index of the oldest event in its block */
+/* deferred.c: a queue of events. */
+struct log_deferred {
+    struct log_deferred_block *oldest, *youngest; /* NULL when it is empty */
+    size_t first;                                 /* index of the oldest event in its block */
     size_t count;
 };
 
@@ -47,8 +47,8 @@ struct log_thread {
         *live; /* --stacks inline: arguments of frames, oldest first, as far as the log has come */
     size_t live_count, live_capacity;
     uint64_t sample; /* bytes per sampled event, as of its latest EVENT_SAMPLE_RATE; 0: all */
-    struct log_waiting waiting; /* events taken from the ring that wait for a definition */
-    uint64_t grace;             /* events that log_grace_over() waits for */
+    struct log_deferred deferred; /* events taken from the ring that wait for a definition */
+    uint64_t grace;               /* events that log_grace_over() waits for */
 };
 
 /* tally.c: what lines stand for. */
@@ -157,7 +157,7 @@ struct log {
     double estimated_allocs, estimated_bytes; /* what the sampled ones stand for, if `sampled` */
     bool sampled;
     uint64_t row_allocs, row_bytes; /* --log sites: counted, and in no line yet */
-    uint64_t lost_here[EVENT_LOST_REASONS], waiting;
+    uint64_t lost_here[EVENT_LOST_REASONS], deferred;
     uint64_t lost_by_ended, seen_by_ended,
         lost_ended[EVENT_LOST_REASONS]; /* rings that are freed */
     uint64_t reported_taken, reported_lost[EVENT_LOST_REASONS], reported_repairs[STACK_REPAIRS];
@@ -167,8 +167,8 @@ struct log {
     struct log_call_sums calls;
     uint64_t next_report_ns;
     uint64_t next_sites_ns,
-        sites_ns;       /* --log sites: when sums are written next, and how long after that again */
-    uint64_t turned_ns; /* when they were last */
+        sites_ns; /* --log sites: when sums are written next, and how long after that again */
+    uint64_t swapped_ns; /* when they were last */
     uint64_t reported_ticks[PROFILE_SOURCES];
     double ns_per_pair;
     uint32_t calls_resolved,
@@ -180,8 +180,8 @@ struct log {
     uint32_t node_most;         /* the largest of those that are their own */
     _Atomic(uint32_t) grace_asked, grace_over;
     uint32_t grace_begun;
-    uint64_t grace_turns; /* of log->sites */
-    struct log_waiting_block *spare;
+    uint64_t grace_swaps; /* of log->sites */
+    struct log_deferred_block *spare;
     unsigned spares;
     uint32_t calls_of[LOG_CALLS_OF]; /* ids of methods that are written: calls.c, a cache */
 };
@@ -353,11 +353,11 @@ int log_write_sample(struct log *log, const struct event *event, uint64_t t);
 void log_write_profile(struct log *log, uint64_t t); /* where sampling has gone on */
 json_t *log_histogram(const struct agreement_histogram *h);
 
-/* waiting.c: log->waiting counts what is in all queues */
-int log_waiting_push(struct log *log, struct log_waiting *queue, const struct event *event);
-const struct event *log_waiting_oldest(const struct log_waiting *queue); /* NULL: none waits */
-void log_waiting_pop(struct log *log, struct log_waiting *queue);
-void log_waiting_free(struct log_waiting_block *blocks); /* log->spare */
+/* deferred.c: log->deferred counts what is in all queues */
+int log_deferred_push(struct log *log, struct log_deferred *queue, const struct event *event);
+const struct event *log_deferred_oldest(const struct log_deferred *queue); /* NULL: none waits */
+void log_deferred_pop(struct log *log, struct log_deferred *queue);
+void log_deferred_free(struct log_deferred_block *blocks); /* log->spare */
 
 /* message.c */
 void log_messages_take(struct log *log); /* all that wait, oldest first */
@@ -405,10 +405,10 @@ json_t *log_calls_json(const struct log *log); /* for the end record */
 int log_sites_new(struct log_sites **out);
 void log_sites_free(struct log_sites *sites);
 int log_sites_add(struct log *log, const struct log_thread *thread, const struct event *event);
-void log_sites_turn(
+void log_sites_swap(
     struct log *log); /* what was counted so far is to be written, unless an earlier lot still is */
 bool log_sites_write(struct log *log, size_t limit); /* so many rows; whether all are done */
-uint64_t log_sites_turns(
+uint64_t log_sites_swaps(
     const struct log *log); /* so many lots were written, those that had rows put back left out */
 bool log_sites_flush(struct log *log); /* all; false: some wait for a name, or for the file */
 void log_sites_drop(struct log *log);  /* at the end: what is left is lost, and counted */
