@@ -56,7 +56,7 @@ LIBS_CMD = $(foreach lib,elf zstd z,$(call archive,$(lib))) $(LIBS_SHARED)
 LIBS_TEST = $(sort $(LIBS_LIB) $(LIBS_SHARED)) $(shell pkg-config --libs cmocka 2>/dev/null)
 
 # With NEGATIVE=1 only what knows of the rules (by stack_hot.h) is compiled again, and the rest is taken from beside it.
-RULE_DIRS := stack alloc values families check profiler
+RULE_DIRS := stack alloc values check profiler
 PLAIN := $(BUILD:%/negative=%)
 RULE_SRC := $(wildcard $(RULE_DIRS:%=src/tracer/%/*.c))
 object = $(if $(filter $(RULE_SRC),$(1)),$(BUILD),$(PLAIN))/obj/$(1:.c=.o)
@@ -109,7 +109,7 @@ $(BUILD)/%: private RULES_OFF := -DSHADOWTRACE_NEGATIVE
 endif
 
 # Runs in hooks, whose stubs save no vector registers around it.
-$(BUILD)/obj/src/tracer/families/calls_hot.o: CFLAGS_ALL += -mgeneral-regs-only
+$(BUILD)/obj/hooks/calls_hot.o: CFLAGS_ALL += -mgeneral-regs-only
 
 $(BUILD)/obj/%.o: %.S $(BUILD)/gen/stack_offsets.h
 	@mkdir -p $(@D)

@@ -21,7 +21,7 @@ void hook_enter3(uintptr_t client_id);
 void hook_leave3(uintptr_t client_id);
 void hook_tailcall3(uintptr_t client_id);
 
-/* The same with every call traced (src/tracer/families/calls.h): other stubs, so that those above stay as they are. */
+/* The same with every call traced (hooks/calls.h): other stubs, so that those above stay as they are. */
 void hook_enter3_calls(uintptr_t client_id);
 void hook_leave3_calls(uintptr_t client_id);
 void hook_tailcall3_calls(uintptr_t client_id);

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "rcu/grace.h"
 #include "base/memory.h"
-#include "live/live.h"
+#include "config/config.h"
 #include "names/machine.h"
 #include "stack/stack_hot.h"
 
@@ -46,7 +46,7 @@ struct alloc_thread {
     uint32_t names_epoch;            /* in which the cache below was filled */
     uint32_t until_check;            /* allocations to the next comparison */
     uint64_t check_after;            /* ticks: not before, if check_bounded */
-    struct live_settings live;       /* what it works with; see live/live.h */
+    struct config_settings config;   /* what it works with; see config/config.h */
     uint64_t told_sample;            /* sampling rate that the writer has been told */
     double until_sample;             /* bytes to the next sample; exponentially distributed */
     uint64_t random;                 /* xorshift64* state */
@@ -575,7 +575,7 @@ static bool sampled(struct alloc_thread *t, uint64_t bytes)
     if (t->until_sample > 0)
         return false;
     while (t->until_sample <= 0)
-        t->until_sample += sample_gap(t, (double)t->live.sample);
+        t->until_sample += sample_gap(t, (double)t->config.sample);
     return true;
 }
 
@@ -583,11 +583,11 @@ static bool sampled(struct alloc_thread *t, uint64_t bytes)
  * The configuration has changed: a new copy. The writer is told of the rate through the ring, so that it holds for the
  * events after it and for no other. Returns 0, or -ENOSPC: the thread goes on with the old copy, and asks again.
  */
-static int live_follow(struct alloc_thread *t)
+static int config_follow(struct alloc_thread *t)
 {
-    struct live_settings now;
+    struct config_settings now;
 
-    live_read(&now);
+    config_read(&now);
     if (now.sample != t->told_sample) {
         struct event event = {.ticks = clock_ticks(),
                               .subject = now.sample,
@@ -597,9 +597,9 @@ static int live_follow(struct alloc_thread *t)
             return -ENOSPC;
         t->told_sample = now.sample;
     }
-    if (now.sample && now.sample != t->live.sample)
+    if (now.sample && now.sample != t->config.sample)
         t->until_sample = sample_gap(t, (double)now.sample);
-    t->live = now;
+    t->config = now;
     return 0;
 }
 
@@ -609,38 +609,38 @@ static int live_follow(struct alloc_thread *t)
  * Is the allocating method wanted, by `only` as it is now? The verdict stays on the method's record with the number of
  * the configuration it was found under.
  */
-static enum live_answer wanted_method(struct alloc *a, struct alloc_thread *t, struct stack *s)
+static enum config_answer wanted_method(struct alloc *a, struct alloc_thread *t, struct stack *s)
 {
     struct frame *top;
     struct names_method *method = NULL;
-    enum live_answer answer;
+    enum config_answer answer;
     uint64_t verdict;
 
     if (stack_settle(s, &top))
         method = (struct names_method *)load_relaxed(&top[-1].method);
     if (!method)
-        return LIVE_NO;
+        return CONFIG_NO;
     verdict = load_relaxed(&method->verdict);
-    if (verdict >> VERDICT_BITS == t->live.number)
-        return (enum live_answer)(verdict & ((1u << VERDICT_BITS) - 1));
-    answer = live_wants(t->live.number, names_method_resolve(a->config.names, method));
-    if (answer != LIVE_CHANGED)
-        store_relaxed(&method->verdict, (uint64_t)t->live.number << VERDICT_BITS | answer);
+    if (verdict >> VERDICT_BITS == t->config.generation)
+        return (enum config_answer)(verdict & ((1u << VERDICT_BITS) - 1));
+    answer = config_wants(t->config.generation, names_method_resolve(a->config.names, method));
+    if (answer != CONFIG_CHANGED)
+        store_relaxed(&method->verdict, (uint64_t)t->config.generation << VERDICT_BITS | answer);
     return answer;
 }
 
 /* Whether the present configuration lets this thread record here. Returns -ENOSPC when the copy could not be renewed. */
-static int live_lets(struct alloc *a, struct alloc_thread *t, struct stack *s)
+static int config_lets(struct alloc *a, struct alloc_thread *t, struct stack *s)
 {
-    enum live_answer answer = LIVE_CHANGED;
-    bool stale = t->live.number != load_acquire(&s->word);
+    enum config_answer answer = CONFIG_CHANGED;
+    bool stale = t->config.generation != load_acquire(&s->generation);
 
-    while (answer == LIVE_CHANGED) {
-        if (UNLIKELY(stale) && live_follow(t))
+    while (answer == CONFIG_CHANGED) {
+        if (UNLIKELY(stale) && config_follow(t))
             return -ENOSPC;
-        if (t->live.paused)
-            return LIVE_NO;
-        answer = UNLIKELY(t->live.filtered) ? wanted_method(a, t, s) : LIVE_YES;
+        if (t->config.paused)
+            return CONFIG_NO;
+        answer = UNLIKELY(t->config.filtered) ? wanted_method(a, t, s) : CONFIG_YES;
         stale = true; /* looked at again only if it changed meanwhile */
     }
     return answer;
@@ -797,7 +797,7 @@ static void record_if_wanted(struct alloc *a, struct stack *s, struct alloc_thre
     uint64_t bytes = size_of(a, class, object);
 
     if (UNLIKELY(bytes < options->min_size || (a->by_type && !wanted_type(a, class))) ||
-        (t->live.sample && !sampled(t, bytes))) {
+        (t->config.sample && !sampled(t, bytes))) {
         if (UNLIKELY(load_relaxed(&class->waits) != NAMES_WAITS_NOT))
             leave_out(a, s, t, object, class);
         return;
@@ -822,9 +822,9 @@ void alloc_record(struct alloc *a, uintptr_t object, uintptr_t class_id)
         add_relaxed(&a->config.hub->lost[EVENT_LOST_NO_RING], 1);
         return;
     }
-    lets = live_lets(a, t, s);
-    if (UNLIKELY(lets != LIVE_YES)) {
-        if (lets != LIVE_NO)
+    lets = config_lets(a, t, s);
+    if (UNLIKELY(lets != CONFIG_YES)) {
+        if (lets != CONFIG_NO)
             lose(t->ring, EVENT_LOST_RING_FULL);
         return;
     }

@@ -4,7 +4,7 @@
 
 #include "base/clean.h"
 
-#include "live/live.h"
+#include "config/config.h"
 #include "options/options_fields.h"
 
 #include <errno.h>
@@ -48,10 +48,10 @@ EXPORTED int sst_mark(const char *text)
 
 static int set_paused(bool paused)
 {
-    struct live_change change = {.has_paused = true, .paused = paused};
+    struct config_change change = {.has_paused = true, .paused = paused};
     uint32_t number;
 
-    return config_of() ? live_change(&change, &number) : -ENODEV;
+    return config_of() ? config_change(&change, &number) : -ENODEV;
 }
 
 EXPORTED int sst_pause(void)

@@ -4,7 +4,7 @@
  *
  * Requests and replies are JSON objects, one per line; include/shadowtrace/control_schema.json describes them. The
  * traced threads never wait for any of it: stacks are copied beside them (stack_copy_all), settings are swapped
- * (live/live.h), lines for the log are handed to the writer.
+ * (config/config.h), lines for the log are handed to the writer.
  *
  *     socket.c    the folder, the socket, who may connect      dump.c      copied stacks as JSON
  *     server.c    the thread: clients, buffers, deadlines      frames.c    their frames

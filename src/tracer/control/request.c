@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "live/live.h"
+#include "config/config.h"
 #include "options/json.h"
 
 #include <errno.h>
@@ -148,14 +148,14 @@ static void put_text(struct buffer *out, const char *text)
 static void put_live(struct buffer *out)
 {
     struct options_patterns only = {NULL, 0, NULL};
-    struct live_settings live;
+    struct config_settings config;
 
-    live_read(&live);
-    out->failed |= live_only(&only) != 0;
-    buffer_format(out, ",\"number\":%u,\"paused\":%s,\"sample\":%llu,\"only\":", live.number,
-                  live.paused ? "true" : "false", (unsigned long long)live.sample);
+    config_read(&config);
+    out->failed |= config_only(&only) != 0;
+    buffer_format(out, ",\"number\":%u,\"paused\":%s,\"sample\":%llu,\"only\":", config.generation,
+                  config.paused ? "true" : "false", (unsigned long long)config.sample);
     put_texts(out, only.pattern, only.count);
-    live_only_free(&only);
+    config_only_free(&only);
 }
 
 static void run_status(const struct request *r)
@@ -212,7 +212,7 @@ static int take_only(const json_t *json, struct options_patterns *only)
         only->pattern[only->count] =
             memory_strdup(json_string_value(json_array_get(json, only->count)));
         if (!only->pattern[only->count]) {
-            live_only_free(only);
+            config_only_free(only);
             return -ENOMEM;
         }
     }
@@ -223,11 +223,11 @@ static void run_set(const struct request *r)
 {
     const json_t *paused = json_object_get(r->json, "paused");
     const json_t *only = json_object_get(r->json, "only");
-    struct live_change change = {.has_paused = paused != NULL,
-                                 .paused = json_is_true(paused),
-                                 .has_sample = json_object_get(r->json, "sample") != NULL,
-                                 .sample = number(r, "sample", 0),
-                                 .has_only = only != NULL};
+    struct config_change change = {.has_paused = paused != NULL,
+                                   .paused = json_is_true(paused),
+                                   .has_sample = json_object_get(r->json, "sample") != NULL,
+                                   .sample = number(r, "sample", 0),
+                                   .has_only = only != NULL};
     uint32_t now = 0;
     int err;
 
@@ -242,8 +242,8 @@ static void run_set(const struct request *r)
     }
     err = only ? take_only(only, &change.only) : 0;
     if (!err)
-        err = live_change(&change, &now);
-    live_only_free(&change.only);
+        err = config_change(&change, &now);
+    config_only_free(&change.only);
     if (err) {
         control_refuse(r->out, "out of memory");
         return;

@@ -13,7 +13,7 @@
 #include "event/event.h"
 #include "event/profile.h"
 #include "names/names.h"
-#include "live/live.h"
+#include "config/config.h"
 #include "options/options.h"
 #include "stack/stack.h"
 #include "tree/tree.h"
@@ -91,11 +91,11 @@ void log_forget(struct log *log, const struct tree_list *nodes);
 
 /*
  * What others have written: lines beside those of the rings, in the order in which they are handed over.
- * log_mark: a mark, its time is now. log_configured: a change of configuration, see live/live.h.
+ * log_mark: a mark, its time is now. log_configured: a change of configuration, see config/config.h.
  * Returns: 0 or -ENOMEM. Threads: any; lock-free, the writer is not waited for. Not in a hook.
  */
 int log_mark(struct log *log, const char *text);
-int log_configured(struct log *log, const struct live_settings *now,
+int log_configured(struct log *log, const struct config_settings *now,
                    const struct options_patterns *only);
 
 /*

@@ -100,7 +100,7 @@ int log_mark(struct log *log, const char *text)
         json_pack("{s:s, s:I, s:o}", "kind", "mark", "t", now_t(log), "text", log_text(text)));
 }
 
-int log_configured(struct log *log, const struct live_settings *now,
+int log_configured(struct log *log, const struct config_settings *now,
                    const struct options_patterns *only)
 {
     json_t *patterns = json_array();
@@ -109,7 +109,7 @@ int log_configured(struct log *log, const struct live_settings *now,
         json_array_append_new(patterns, log_text(only->pattern[i]));
     return post_line(log, SST_KIND_CONFIG,
                      json_pack("{s:s, s:I, s:I, s:b, s:I, s:o}", "kind", "config", "t", now_t(log),
-                               "number", (json_int_t)now->number, "paused", (int)now->paused,
+                               "number", (json_int_t)now->generation, "paused", (int)now->paused,
                                "sample", (json_int_t)now->sample, "only", patterns));
 }
 

@@ -79,7 +79,7 @@ struct names_method {
     bool
         continues; /* runtime async: returns a continuation, and where it suspends, without a Leave */
     _Atomic(bool)
-        spared; /* left without hooks because with them the runtime fails (profiler/selection.h) */
+        spared; /* left without hooks because with them the runtime fails (select/selection.h) */
     bool machine_asked; /* the two after it are known; the mapper's */
     uint32_t machine;   /* names/machine.h: mdTypeDef of the machine whose MoveNext it is; else 0 */
     _Atomic(uint32_t) machine_at;

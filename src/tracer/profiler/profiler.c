@@ -237,8 +237,8 @@ static void stack_detached(void *context, struct stack *stack)
     struct event_ring *ring = alloc_ring_of(stack);
 
     calls_thread_ended(stack);
-    if (p->families && ring)
-        families_thread_ended(p->families, ring);
+    if (p->events && ring)
+        events_thread_ended(p->events, ring);
     values_thread_ended(stack);
     if (p->alloc)
         alloc_thread_ended(p->alloc, stack);
@@ -384,7 +384,7 @@ static void status(void *context, struct buffer *out)
                       (unsigned long long)counts.cut_allocs);
 }
 
-static void configured(void *context, const struct live_settings *now,
+static void configured(void *context, const struct config_settings *now,
                        const struct options_patterns *only)
 {
     struct profiler *p = context;
@@ -583,20 +583,20 @@ static int wire(struct profiler *p, char *why)
                              .name = p->process.name,
                              .command = p->process.command,
                              .measure = snapshots ? NULL : measure};
-    struct live_config live = {.paused = p->options.paused,
-                               .sample = p->options.sample,
-                               .announce = stack_word_set,
-                               .changed = configured,
-                               .context = p};
+    struct config_start live = {.paused = p->options.paused,
+                                .sample = p->options.sample,
+                                .announce = stack_generation_set,
+                                .changed = configured,
+                                .context = p};
 
-    struct families_config families = {.info = p->info,
-                                       .info_version = p->info_version,
-                                       .hub = &p->hub,
-                                       .options = &p->options,
-                                       .two_pass_native = atoi(p->runtime) == 8,
-                                       .ring = family_ring,
-                                       .node = family_node,
-                                       .context = p};
+    struct events_config events = {.info = p->info,
+                                   .info_version = p->info_version,
+                                   .hub = &p->hub,
+                                   .options = &p->options,
+                                   .two_pass_native = atoi(p->runtime) == 8,
+                                   .ring = family_ring,
+                                   .node = family_node,
+                                   .context = p};
 
     p->hub.slots = traced ? RING_SLOTS_CALLS : RING_SLOTS;
     if (traced) {
@@ -626,18 +626,18 @@ static int wire(struct profiler *p, char *why)
     p->selection.has_async = !p->before_10;
     p->selection.corelib_without = !p->unverified;
     store_relaxed(&p->selection.async, p->unverified); /* .NET 11 has it in its framework */
-    check.names = alloc.names = log.names = families.names = values.names = p->names;
+    check.names = alloc.names = log.names = events.names = values.names = p->names;
     check.tree = alloc.tree = log.tree = p->tree;
     alloc.sites = log.sites = p->sites;
     if (check_new(&check, &p->check) || alloc_new(&alloc, &p->alloc))
         return -1;
-    if (p->options.events != 1u << OPTIONS_ALLOC && families_new(&families, &p->families))
+    if (p->options.events != 1u << OPTIONS_ALLOC && events_new(&events, &p->events))
         return -1;
     snprintf(why, WHY_SIZE, "the runtime does not say how strings lie in memory");
     if ((p->values || p->options.exact_generics || p->options.calls.count) && values_start(&values))
         return -1;
     snprintf(why, WHY_SIZE, "out of memory");
-    if (live_start(&live) || control_prepare(p))
+    if (config_start(&live) || control_prepare(p))
         return -1;
     log.profile = p->options.profile ? &p->profile : NULL;
     log.control = control_path(p->control);
@@ -684,7 +684,7 @@ static hresult hooks_set(struct profiler *p)
                                                                  hook_tailcall3);
 }
 
-static hresult events_set(struct profiler *p)
+static hresult event_mask_set(struct profiler *p)
 {
     bool snapshots = p->options.capture == OPTIONS_CAPTURE_SNAPSHOT;
     uint32_t low = COR_PRF_MONITOR_MODULE_LOADS | COR_PRF_MONITOR_THREADS, high = 0;
@@ -693,7 +693,7 @@ static hresult events_set(struct profiler *p)
         low |= COR_PRF_ENABLE_OBJECT_ALLOCATED | COR_PRF_MONITOR_OBJECT_ALLOCATED;
         high |= COR_PRF_HIGH_BASIC_GC;
     }
-    families_mask(&p->options, &low, &high);
+    events_mask(&p->options, &low, &high);
     if (!snapshots)
         low |= COR_PRF_MONITOR_ENTERLEAVE | COR_PRF_MONITOR_EXCEPTIONS;
     if (snapshot_flag(p))
@@ -757,7 +757,7 @@ hresult profiler_initialize(struct profiler *p, struct clr_unknown *info)
                 !options_records(&p->options, OPTIONS_CALLS);
     if (wire(p, why))
         return decline(p, why);
-    result = events_set(p);
+    result = event_mask_set(p);
     if (result != S_OK)
         return decline_result(p, "SetEventMask2", result);
     if (p->options.capture != OPTIONS_CAPTURE_SNAPSHOT && (result = hooks_set(p)) != S_OK)
@@ -794,8 +794,8 @@ void profiler_shutdown(struct profiler *p)
 {
     if (!p->recording || atomic_exchange(&p->stopped, true))
         return;
-    if (p->families && stack_peek() && alloc_ring_of(stack_peek()))
-        families_thread_ended(p->families, alloc_ring_of(stack_peek()));
+    if (p->events && stack_peek() && alloc_ring_of(stack_peek()))
+        events_thread_ended(p->events, alloc_ring_of(stack_peek()));
     control_stop(p->control, 200);
     if (p->sampler)
         sampler_stop(p->sampler, 200);

@@ -8,18 +8,18 @@
 #include "alloc/alloc.h"
 #include "check/check.h"
 #include "check/threads.h"
-#include "families/calls.h"
-#include "families/families.h"
+#include "hooks/calls.h"
+#include "events/events.h"
 #include "control/control.h"
 #include "sampler/sampler.h"
 #include "log/log.h"
 #include "names/names.h"
 #include "options/options.h"
-#include "profiler/corelib.h"
+#include "select/corelib.h"
 #include "profiler/process.h"
 #include "profiler/reclaim.h"
-#include "profiler/selection.h"
-#include "profiler/thread_names.h"
+#include "select/selection.h"
+#include "thread/names.h"
 #include "profiler/unframed.h"
 #include "values/values.h"
 
@@ -49,7 +49,7 @@ struct profiler {
     struct check *check;
     struct check_threads *check_threads; /* NULL: not asked for */
     struct alloc *alloc;
-    struct families *families; /* NULL: nothing but allocations is recorded */
+    struct events *events; /* NULL: nothing but allocations is recorded */
     struct log *log;
     struct control *control;
     _Atomic(bool) started; /* all threads that have to be there are */

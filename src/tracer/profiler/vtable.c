@@ -58,39 +58,39 @@ static hresult on_module_unload_finished(struct clr_callback *self, uintptr_t mo
 
 static hresult on_module_unload_started(struct clr_callback *self, uintptr_t module_id)
 {
-    families_module_unloading(profiler_of(self)->families, module_id);
+    events_module_unloading(profiler_of(self)->events, module_id);
     return S_OK;
 }
 
 static hresult on_assembly_load_finished(struct clr_callback *self, uintptr_t assembly_id,
                                          hresult status)
 {
-    families_assembly_loaded(profiler_of(self)->families, assembly_id, status);
+    events_assembly_loaded(profiler_of(self)->events, assembly_id, status);
     return S_OK;
 }
 
 static hresult on_assembly_unload_started(struct clr_callback *self, uintptr_t assembly_id)
 {
-    families_assembly_unloading(profiler_of(self)->families, assembly_id);
+    events_assembly_unloading(profiler_of(self)->events, assembly_id);
     return S_OK;
 }
 
 static hresult on_app_domain_creation_finished(struct clr_callback *self, uintptr_t app_domain_id,
                                                hresult status)
 {
-    families_domain_created(profiler_of(self)->families, app_domain_id, status);
+    events_domain_created(profiler_of(self)->events, app_domain_id, status);
     return S_OK;
 }
 
 static hresult on_class_load_finished(struct clr_callback *self, uintptr_t class_id, hresult status)
 {
-    families_class_loaded(profiler_of(self)->families, class_id, status);
+    events_class_loaded(profiler_of(self)->events, class_id, status);
     return S_OK;
 }
 
 static hresult on_class_unload_started(struct clr_callback *self, uintptr_t class_id)
 {
-    families_class_unloading(profiler_of(self)->families, class_id);
+    events_class_unloading(profiler_of(self)->events, class_id);
     return S_OK;
 }
 
@@ -115,7 +115,7 @@ static hresult on_module_load_finished(struct clr_callback *self, uintptr_t modu
     if (profiler_of(self)->values || profiler_of(self)->options.exact_generics)
         names_module_met(profiler_of(self)->names, module_id);
     selection_load_finished(&profiler_of(self)->selection);
-    families_module_loaded(profiler_of(self)->families, module_id, status);
+    events_module_loaded(profiler_of(self)->events, module_id, status);
     return S_OK;
 }
 
@@ -123,7 +123,7 @@ static hresult on_jit_compilation_started(struct clr_callback *self, uintptr_t f
                                           int32_t is_safe_to_block)
 {
     selection_compile_started(&profiler_of(self)->selection, function_id);
-    families_jit_started(profiler_of(self)->families, function_id);
+    events_jit_started(profiler_of(self)->events, function_id);
     return S_OK;
 }
 
@@ -131,7 +131,7 @@ static hresult on_jit_compilation_finished(struct clr_callback *self, uintptr_t 
                                            hresult status, int32_t is_safe_to_block)
 {
     selection_compile_finished(&profiler_of(self)->selection, function_id);
-    families_jit_finished(profiler_of(self)->families, function_id, status, false);
+    events_jit_finished(profiler_of(self)->events, function_id, status, false);
     return S_OK;
 }
 
@@ -139,7 +139,7 @@ static hresult on_rejit_compilation_started(struct clr_callback *self, uintptr_t
                                             uintptr_t rejit_id, int32_t is_safe_to_block)
 {
     selection_compile_started(&profiler_of(self)->selection, function_id);
-    families_jit_started(profiler_of(self)->families, function_id);
+    events_jit_started(profiler_of(self)->events, function_id);
     return S_OK;
 }
 
@@ -148,7 +148,7 @@ static hresult on_rejit_compilation_finished(struct clr_callback *self, uintptr_
                                              int32_t is_safe_to_block)
 {
     selection_compile_finished(&profiler_of(self)->selection, function_id);
-    families_rejit_finished(profiler_of(self)->families, function_id, rejit_id, status);
+    events_rejit_finished(profiler_of(self)->events, function_id, rejit_id, status);
     return S_OK;
 }
 
@@ -158,7 +158,7 @@ static hresult on_dynamic_method_jit_compilation_started(struct clr_callback *se
                                                          const uint8_t *il_header,
                                                          uint32_t il_header_size)
 {
-    families_jit_started(profiler_of(self)->families, function_id);
+    events_jit_started(profiler_of(self)->events, function_id);
     return S_OK;
 }
 
@@ -166,64 +166,64 @@ static hresult on_dynamic_method_jit_compilation_finished(struct clr_callback *s
                                                           uintptr_t function_id, hresult status,
                                                           int32_t is_safe_to_block)
 {
-    families_jit_finished(profiler_of(self)->families, function_id, status, true);
+    events_jit_finished(profiler_of(self)->events, function_id, status, true);
     return S_OK;
 }
 
 static hresult on_dynamic_method_unloaded(struct clr_callback *self, uintptr_t function_id)
 {
-    families_dynamic_unloaded(profiler_of(self)->families, function_id);
+    events_dynamic_unloaded(profiler_of(self)->events, function_id);
     return S_OK;
 }
 
 static hresult on_unmanaged_to_managed_transition(struct clr_callback *self, uintptr_t function_id,
                                                   int32_t reason)
 {
-    families_transition(profiler_of(self)->families, function_id, false, reason);
+    events_transition(profiler_of(self)->events, function_id, false, reason);
     return S_OK;
 }
 
 static hresult on_managed_to_unmanaged_transition(struct clr_callback *self, uintptr_t function_id,
                                                   int32_t reason)
 {
-    families_transition(profiler_of(self)->families, function_id, true, reason);
+    events_transition(profiler_of(self)->events, function_id, true, reason);
     return S_OK;
 }
 
 static hresult on_runtime_suspend_started(struct clr_callback *self, int32_t suspend_reason)
 {
-    families_suspend_started(profiler_of(self)->families, suspend_reason);
+    events_suspend_started(profiler_of(self)->events, suspend_reason);
     return S_OK;
 }
 
 static hresult on_runtime_suspend_finished(struct clr_callback *self)
 {
-    families_suspend_finished(profiler_of(self)->families);
+    events_suspend_finished(profiler_of(self)->events);
     return S_OK;
 }
 
 static hresult on_runtime_suspend_aborted(struct clr_callback *self)
 {
-    families_suspend_aborted(profiler_of(self)->families);
+    events_suspend_aborted(profiler_of(self)->events);
     return S_OK;
 }
 
 static hresult on_runtime_resume_started(struct clr_callback *self)
 {
-    families_resume_started(profiler_of(self)->families);
+    events_resume_started(profiler_of(self)->events);
     return S_OK;
 }
 
 static hresult on_runtime_resume_finished(struct clr_callback *self)
 {
-    families_resume_finished(profiler_of(self)->families);
+    events_resume_finished(profiler_of(self)->events);
     return S_OK;
 }
 
 static hresult on_finalizeable_object_queued(struct clr_callback *self, uint32_t finalizer_flags,
                                              uintptr_t object_id)
 {
-    families_finalizer_queued(profiler_of(self)->families, finalizer_flags, object_id);
+    events_finalizer_queued(profiler_of(self)->events, finalizer_flags, object_id);
     return S_OK;
 }
 
@@ -257,7 +257,7 @@ static hresult on_thread_assigned_to_os_thread(struct clr_callback *self,
     struct profiler *p = profiler_of(self);
 
     post_name(p, thread_names_assigned(&p->thread_names, managed_thread_id, os_thread_id));
-    families_thread_assigned(p->families, managed_thread_id, os_thread_id);
+    events_thread_assigned(p->events, managed_thread_id, os_thread_id);
     return S_OK;
 }
 
@@ -266,7 +266,7 @@ static hresult on_thread_destroyed(struct clr_callback *self, uintptr_t thread_i
     struct profiler *p = profiler_of(self);
 
     thread_names_destroyed(&p->thread_names, thread_id);
-    families_thread_destroyed(p->families, thread_id);
+    events_thread_destroyed(p->events, thread_id);
     if (p->check_threads)
         check_threads_destroyed(p->check_threads, thread_id);
     if (p->walker)
@@ -282,7 +282,7 @@ static hresult on_thread_created(struct clr_callback *self, uintptr_t thread_id)
         check_threads_created(p->check_threads, thread_id);
     if (p->walker)
         check_threads_created(p->walker, thread_id);
-    families_thread_created(p->families, thread_id);
+    events_thread_created(p->events, thread_id);
     return S_OK;
 }
 
@@ -297,7 +297,7 @@ static hresult on_thread_name_changed(struct clr_callback *self, uintptr_t threa
         return S_OK;
     clr_text_utf8(text, size, name, name ? name_length : 0);
     post_name(p, thread_names_given(&p->thread_names, thread_id, text));
-    families_thread_named(p->families, thread_id, text);
+    events_thread_named(p->events, thread_id, text);
     memory_free(text);
     return S_OK;
 }
@@ -321,7 +321,7 @@ static hresult on_garbage_collection_started(struct clr_callback *self, int32_t 
     add_relaxed(&profiler_of(self)->collections, 1);
     alloc_heap_changed(profiler_of(self)->alloc);
     values_collection_started();
-    families_gc_started(profiler_of(self)->families, generations, generation_collected, reason);
+    events_gc_started(profiler_of(self)->events, generations, generation_collected, reason);
     return S_OK;
 }
 
@@ -329,7 +329,7 @@ static hresult on_garbage_collection_finished(struct clr_callback *self)
 {
     alloc_heap_changed(profiler_of(self)->alloc);
     values_collection_finished();
-    families_gc_finished(profiler_of(self)->families);
+    events_gc_finished(profiler_of(self)->events);
     return S_OK;
 }
 
@@ -347,7 +347,7 @@ static hresult on_exception_thrown(struct clr_callback *self, uintptr_t thrown_o
 {
     profiler_complete_stack(profiler_of(self));
     stack_exception_thrown();
-    families_exception_thrown(profiler_of(self)->families, thrown_object_id);
+    events_exception_thrown(profiler_of(self)->events, thrown_object_id);
     unframed_thrown(profiler_of(self));
     return S_OK;
 }
@@ -355,13 +355,13 @@ static hresult on_exception_thrown(struct clr_callback *self, uintptr_t thrown_o
 static hresult on_exception_search_function_enter(struct clr_callback *self, uintptr_t function_id)
 {
     stack_search_function_enter(function_id);
-    families_exception_search(profiler_of(self)->families, function_id);
+    events_exception_search(profiler_of(self)->events, function_id);
     return S_OK;
 }
 
 static hresult on_exception_search_filter_enter(struct clr_callback *self, uintptr_t function_id)
 {
-    families_exception_filter_enter(profiler_of(self)->families, function_id);
+    events_exception_filter_enter(profiler_of(self)->events, function_id);
     stack_search_filter_enter(function_id);
     return S_OK;
 }
@@ -369,28 +369,28 @@ static hresult on_exception_search_filter_enter(struct clr_callback *self, uintp
 static hresult on_exception_search_filter_leave(struct clr_callback *self)
 {
     stack_search_filter_leave();
-    families_exception_filter_leave(profiler_of(self)->families);
+    events_exception_filter_leave(profiler_of(self)->events);
     return S_OK;
 }
 
 static hresult on_exception_search_catcher_found(struct clr_callback *self, uintptr_t function_id)
 {
     stack_search_catcher_found();
-    families_exception_catcher_found(profiler_of(self)->families);
+    events_exception_catcher_found(profiler_of(self)->events);
     return S_OK;
 }
 
 static hresult on_exception_unwind_function_enter(struct clr_callback *self, uintptr_t function_id)
 {
     stack_unwind_function_enter(function_id);
-    families_exception_unwind(profiler_of(self)->families);
+    events_exception_unwind(profiler_of(self)->events);
     return S_OK;
 }
 
 static hresult on_exception_unwind_function_leave(struct clr_callback *self)
 {
     stack_unwind_function_leave();
-    families_exception_unwind(profiler_of(self)->families);
+    events_exception_unwind(profiler_of(self)->events);
     return S_OK;
 }
 
@@ -399,14 +399,14 @@ static hresult on_exception_unwind_finally_enter(struct clr_callback *self, uint
     uintptr_t sp = handler_sp(profiler_of(self));
 
     stack_unwind_finally_enter(function_id, sp);
-    families_exception_finally_enter(profiler_of(self)->families, function_id, sp);
+    events_exception_finally_enter(profiler_of(self)->events, function_id, sp);
     return S_OK;
 }
 
 static hresult on_exception_unwind_finally_leave(struct clr_callback *self)
 {
     stack_unwind_finally_leave();
-    families_exception_finally_leave(profiler_of(self)->families);
+    events_exception_finally_leave(profiler_of(self)->events);
     return S_OK;
 }
 
@@ -416,7 +416,7 @@ static hresult on_exception_catcher_enter(struct clr_callback *self, uintptr_t f
     uintptr_t sp = handler_sp(profiler_of(self));
 
     stack_catcher_enter(function_id, sp);
-    families_exception_caught(profiler_of(self)->families, function_id, sp);
+    events_exception_caught(profiler_of(self)->events, function_id, sp);
     return S_OK;
 }
 

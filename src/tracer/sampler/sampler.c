@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "live/live.h"
+#include "config/config.h"
 #include "stack/stack.h"
 
 #include <errno.h>
@@ -231,7 +231,7 @@ static void *sampler_main(void *context)
     const struct profile *profile = s->config.profile;
     bool snapshot = profile->source[PROFILE_SNAPSHOT].hz != 0;
     uint64_t step = NS_PER_S / (profile->source[snapshot].hz), next = clock_ns();
-    struct live_settings live;
+    struct config_settings config;
 
     pthread_setname_np(pthread_self(), "shadowtrace-prf");
     if (event_ring_new(s->config.hub, &s->ring)) {
@@ -244,8 +244,8 @@ static void *sampler_main(void *context)
     while (!load_acquire(&s->stopping)) {
         next = next_moment(s, next, step);
         sleep_until(next);
-        live_read(&live);
-        if (live.paused)
+        config_read(&config);
+        if (config.paused)
             continue;
         names_hold(s->config.names); /* until the samples are posted */
         if (profile->source[PROFILE_SHADOW].hz)

@@ -25,7 +25,7 @@ static _Thread_local uintptr_t refused_sp;
 static struct stack_config config;
 static pthread_key_t key;
 _Atomic(bool) stack_stopped;
-static _Atomic(uint32_t) word; /* what stack_word_set() was told last */
+static _Atomic(uint32_t) generation; /* what stack_generation_set() was told last */
 static _Atomic(struct stack *)
     registry; /* newest first; pushed by anyone, unlinked by stack_reclaim only */
 static _Atomic(struct stack_block *) retired; /* outgrown blocks */
@@ -126,15 +126,15 @@ static struct stack *stack_new(void)
 }
 
 /*
- * A stack that is on the registry takes the word of now, unless stack_word_set() has given it one meanwhile: then that
+ * A stack that is on the registry takes the word of now, unless stack_generation_set() has given it one meanwhile: then that
  * is the newer. One of the two sees the other: here the list comes before the word, there the word before the list.
  */
-static void word_take(struct stack *s)
+static void generation_take(struct stack *s)
 {
     uint32_t none = 0;
 
     fence_full();
-    cas_acq_rel(&s->word, &none, load_acquire(&word));
+    cas_acq_rel(&s->generation, &none, load_acquire(&generation));
 }
 
 /* First frame of this thread. Lock-free: the registry is pushed onto, and the kernel gives the pages. */
@@ -157,7 +157,7 @@ static struct stack *stack_attach(void)
         store_relaxed(&s->next, head);
     while (!cas_acq_rel(&registry, &head,
                         s)); /* all of s before anyone finds it; pairs with registry walks */
-    word_take(s);
+    generation_take(s);
     stack_self = s;
     return s;
 }
@@ -199,21 +199,21 @@ int stack_start(const struct stack_config *c)
     return -pthread_key_create(&key, stack_detach);
 }
 
-void stack_word_set(uint32_t value)
+void stack_generation_set(uint32_t value)
 {
     struct grace_section section;
 
-    store_release(&word, value);
-    fence_full(); /* pairs with word_take() */
+    store_release(&generation, value);
+    fence_full(); /* pairs with generation_take() */
     section = grace_enter();
     for (struct stack *s = load_acquire(&registry); s; s = load_acquire(&s->next))
-        store_release(&s->word, value);
+        store_release(&s->generation, value);
     grace_leave(section);
 }
 
-uint32_t stack_word(const struct stack *s)
+uint32_t stack_generation(const struct stack *s)
 {
-    return load_acquire(&s->word);
+    return load_acquire(&s->generation);
 }
 
 struct stack *stack_registry(void)

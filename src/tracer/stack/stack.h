@@ -29,7 +29,7 @@ struct frame {
 };
 
 #define FRAME_FINALLY 1u /* a finally or fault of it runs, for an exception */
-#define FRAME_TRACED  2u /* its call is an event, posted (src/tracer/families/calls.h) */
+#define FRAME_TRACED  2u /* its call is an event, posted (hooks/calls.h) */
 #define FRAME_LIVE_BELOW \
     8u                /* all older frames were live when this was looked at, and are while it is */
 #define FRAME_HELD 4u /* the same, held back: it becomes one if it lasts long enough */
@@ -143,12 +143,12 @@ void **stack_values(struct stack *stack); /* the same, of src/tracer/values/ */
 uint32_t stack_os_thread(const struct stack *stack); /* gettid() of its thread */
 
 /*
- * stack_word_set - hand every thread a word: at once to those that have a stack, later ones find it in theirs. It is
+ * stack_generation_set - hand every thread a word: at once to those that have a stack, later ones find it in theirs. It is
  * how a change of configuration reaches a thread without a look at anything shared.
- * Threads: one at a time. value is not 0, and stack_word() is 0 only until the first call.
+ * Threads: one at a time. value is not 0, and stack_generation() is 0 only until the first call.
  */
-void stack_word_set(uint32_t value);
-uint32_t stack_word(const struct stack *stack);
+void stack_generation_set(uint32_t value);
+uint32_t stack_generation(const struct stack *stack);
 
 /*
  * stack_inside - the calling thread is inside the code around a hook that `method`, called at caller's SP `sp`, has

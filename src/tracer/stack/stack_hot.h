@@ -75,9 +75,10 @@ struct stack {
     uint32_t os_thread;
     _Atomic(uint32_t) jumps_begun, jumps_ended; /* I6 */
     uint64_t number; /* no other stack has it, not even one of a later thread at this place */
-    _Atomic(uint32_t) word; /* stack_word(); written by the owner once, else by stack_word_set() */
+    _Atomic(uint32_t)
+        generation; /* stack_generation(); written by the owner once, else by stack_generation_set() */
     void *data, *values;
-    void *calls; /* owner only: of the call trace (src/tracer/families/calls.h); NULL: none yet */
+    void *calls;              /* owner only: of the call trace (hooks/calls.h); NULL: none yet */
     struct stack_save *saves; /* outer dispatches, innermost last */
     uint32_t save_count, save_capacity;
     uint32_t uncalled; /* Enters since config.called was told of one */

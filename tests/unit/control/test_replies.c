@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "live/live.h"
+#include "config/config.h"
 #include "validate/schema.h"
 #include "stack/stack_hot.h"
 #include "unit/readers/memory_log.h"
@@ -179,14 +179,14 @@ static uintptr_t sp_of(unsigned level)
 static int start(void **state)
 {
     const struct stack_config stacks = {.context = NULL};
-    const struct live_config live = {.announce = announce};
+    const struct config_start live = {.announce = announce};
     const struct names_config names = {.info = NULL};
 
     if (names_new(&names, &control.config.names)) /* held while stacks are copied, asked nothing */
         return -1;
     clock_start();
     control.dump = dump_new(NULL); /* of code that may be unloaded names are asked nothing */
-    if (!control.dump || stack_start(&stacks) || live_start(&live))
+    if (!control.dump || stack_start(&stacks) || config_start(&live))
         return -1;
     for (unsigned i = 0; i < LEVELS; i++)
         stack_enter((uintptr_t)&methods[i], sp_of(i));

@@ -473,10 +473,10 @@ static void no_copy_is_exact_while_frames_are_on_the_move(void **state)
 static void a_word_reaches_every_thread(void **state)
 {
     (void)state;
-    stack_word_set(7);
-    assert_int_equal(stack_word(stack_current()), 7);
-    stack_word_set(8);
-    assert_int_equal(stack_word(stack_current()), 8);
+    stack_generation_set(7);
+    assert_int_equal(stack_generation(stack_current()), 7);
+    stack_generation_set(8);
+    assert_int_equal(stack_generation(stack_current()), 8);
 }
 
 static bool mapped(const void *address)

@@ -1,5 +1,5 @@
 /*
- * families/calls.h - the call trace (--events calls): every enter, leave, tail call and unwind of a chosen method is an
+ * hooks/calls.h - the call trace (--events calls): every enter, leave, tail call and unwind of a chosen method is an
  * event in the thread's ring. In hooks, so nothing here waits, locks or asks the runtime.
  *
  * What is posted is balanced: a call is entered only if the ring has room for it and for the end of every call that is

@@ -1,5 +1,5 @@
 /*
- * profiler/selection.h - which methods are hooked, and --only: hooking a few while precompiled code stays usable.
+ * select/selection.h - which methods are hooked, and --only: hooking a few while precompiled code stays usable.
  *
  * COR_PRF_MONITOR_ENTERLEAVE makes the runtime reject a module's precompiled code when the module is loaded. With
  * --only the flag is down while any module is being loaded, and up otherwise. Precompiled code of a wanted method is
@@ -8,8 +8,8 @@
  * may lose its precompiled code, which costs time; a method without hooks would make stacks wrong. Should one be compiled
  * without hooks all the same, it is counted, and compiled again by the resolver.
  */
-#ifndef SHADOWTRACE_PROFILER_SELECTION_H
-#define SHADOWTRACE_PROFILER_SELECTION_H
+#ifndef SHADOWTRACE_SELECT_SELECTION_H
+#define SHADOWTRACE_SELECT_SELECTION_H
 
 #include "names/names.h"
 #include "options/options.h"

@@ -1,5 +1,5 @@
 /* Events of threads, when memory runs out. */
-#include "families/families.h"
+#include "events/events.h"
 
 #include "base/memory.h"
 
@@ -24,29 +24,29 @@ static void a_thread_that_cannot_be_numbered_has_no_event_and_counts_as_lost(voi
 {
     struct event_hub hub = {.slots = 8, .drop = true};
     const struct options options = {.events = 1u << OPTIONS_THREADS};
-    struct families_config config = {
+    struct events_config config = {
         .hub = &hub, .options = &options, .ring = ring_of, .node = node_of};
     const struct event_family *payload;
-    struct families *f;
+    struct events *f;
     struct event_ring *ring;
 
     (void)state;
     assert_int_equal(event_ring_new(&hub, &ring), 0);
     config.context = ring;
-    assert_int_equal(families_new(&config, &f), 0);
+    assert_int_equal(events_new(&config, &f), 0);
     memory_fail_after(0);
-    families_thread_created(f, 0x1000);
+    events_thread_created(f, 0x1000);
     memory_fail_after(-1);
-    families_thread_destroyed(f, 0x1000); /* that it was met is forgotten, too */
+    events_thread_destroyed(f, 0x1000); /* that it was met is forgotten, too */
     assert_int_equal(load_relaxed(&ring->head), 0);
     assert_int_equal(load_relaxed(&hub.family_seen[OPTIONS_THREADS]), 2);
     assert_int_equal(load_relaxed(&hub.family_lost[OPTIONS_THREADS][EVENT_LOST_NO_MEMORY]), 2);
 
-    families_thread_created(f, 0x2000);
+    events_thread_created(f, 0x2000);
     assert_int_equal(load_relaxed(&ring->head), 1);
     payload = (const struct event_family *)(uintptr_t)event_at(ring, 0)->subject;
     assert_memory_equal(payload->members, ",\"event\":\"created\",\"id\":1", payload->size);
-    families_thread_destroyed(f, 0x2000);
+    events_thread_destroyed(f, 0x2000);
     assert_int_equal(load_relaxed(&ring->head), 2);
     assert_int_equal(load_relaxed(&hub.family_lost[OPTIONS_THREADS][EVENT_LOST_NO_MEMORY]), 2);
     for (uint64_t i = 0; i < 2; i++)

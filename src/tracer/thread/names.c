@@ -1,4 +1,4 @@
-#include "profiler/thread_names.h"
+#include "thread/names.h"
 
 #include "base/memory.h"
 

@@ -1,11 +1,11 @@
 /*
- * families/calls_hot.h - posting the events of a call, for the two files of the call trace. Compiled into
+ * hooks/calls_hot.h - posting the events of a call, for the two files of the call trace. Compiled into
  * calls_hot.c for general registers only: nothing here may call anything.
  */
 #ifndef SHADOWTRACE_FAMILIES_CALLS_HOT_H
 #define SHADOWTRACE_FAMILIES_CALLS_HOT_H
 
-#include "families/calls.h"
+#include "hooks/calls.h"
 
 #include "base/clock.h"
 #include "hooks/elt.h"

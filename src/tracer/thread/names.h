@@ -1,9 +1,9 @@
 /*
- * profiler/thread_names.h - names that threads are given, often before they have an operating system thread: kept by
+ * thread/names.h - names that threads are given, often before they have an operating system thread: kept by
  * ThreadID until ThreadAssignedToOSThread tells which it is.
  */
-#ifndef SHADOWTRACE_PROFILER_THREAD_NAMES_H
-#define SHADOWTRACE_PROFILER_THREAD_NAMES_H
+#ifndef SHADOWTRACE_THREAD_NAMES_H
+#define SHADOWTRACE_THREAD_NAMES_H
 
 #include "event/event.h"
 

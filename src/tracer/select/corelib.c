@@ -1,4 +1,4 @@
-#include "profiler/corelib.h"
+#include "select/corelib.h"
 
 #include "clr/com.h"
 #include "clr/scope.h"

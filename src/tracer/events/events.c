@@ -1,4 +1,4 @@
-#include "families/internal.h"
+#include "events/internal.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -10,19 +10,19 @@
 
 static_assert((int)EVENT_FAMILIES == (int)OPTIONS_FAMILIES, "event.h knows how many there are");
 
-int families_new(const struct families_config *config, struct families **out)
+int events_new(const struct events_config *config, struct events **out)
 {
-    struct families *f = memory_zalloc(1, sizeof(*f));
+    struct events *ev = memory_zalloc(1, sizeof(*ev));
 
-    *out = f;
-    if (!f)
+    *out = ev;
+    if (!ev)
         return -ENOMEM;
-    f->config = *config;
-    pthread_mutex_init(&f->lock, NULL);
+    ev->config = *config;
+    pthread_mutex_init(&ev->lock, NULL);
     return 0;
 }
 
-void families_mask(const struct options *o, uint32_t *low, uint32_t *high)
+void events_mask(const struct options *o, uint32_t *low, uint32_t *high)
 {
     static const struct {
         enum options_family family;
@@ -51,39 +51,39 @@ void families_mask(const struct options *o, uint32_t *low, uint32_t *high)
     }
 }
 
-void families_seen(struct families *f, enum options_family family)
+void events_seen(struct events *ev, enum options_family family)
 {
-    add_relaxed(&f->config.hub->family_seen[family], 1);
+    add_relaxed(&ev->config.hub->family_seen[family], 1);
 }
 
-void families_lose(struct families *f, enum options_family family, enum event_lost reason)
+void events_lose(struct events *ev, enum options_family family, enum event_lost reason)
 {
-    add_relaxed(&f->config.hub->family_lost[family][reason], 1);
+    add_relaxed(&ev->config.hub->family_lost[family][reason], 1);
 }
 
-struct families_thread *families_thread(struct families *f)
+struct events_thread *events_thread(struct events *ev)
 {
-    struct event_ring *ring = f->config.ring(f->config.context);
+    struct event_ring *ring = ev->config.ring(ev->config.context);
 
     if (ring && !ring->families)
-        ring->families = memory_zalloc(1, sizeof(struct families_thread));
+        ring->families = memory_zalloc(1, sizeof(struct events_thread));
     return ring ? ring->families : NULL;
 }
 
-void families_thread_ended(struct families *f, struct event_ring *ring)
+void events_thread_ended(struct events *ev, struct event_ring *ring)
 {
-    struct families_thread *t = ring->families;
+    struct events_thread *t = ring->families;
 
     if (!t)
         return;
-    families_jit_ended(f, t);
-    families_exceptions_ended(f, t);
+    events_jit_ended(ev, t);
+    events_exceptions_ended(ev, t);
     ring->families = NULL;
     memory_free(t);
 }
 
 /* The draft as a payload; NULL when memory ran out. */
-static struct event_family *payload_of(const struct families_draft *draft)
+static struct event_family *payload_of(const struct events_draft *draft)
 {
     size_t size = draft->members.size;
     struct event_family *payload =
@@ -102,23 +102,23 @@ static struct event_family *payload_of(const struct families_draft *draft)
     return payload;
 }
 
-static enum event_lost post(struct families *f, const struct families_draft *draft)
+static enum event_lost post(struct events *ev, const struct events_draft *draft)
 {
     struct event event = {.ticks = clock_ticks(),
                           .bytes_kind = event_pack(0, EVENT_HEAP_NORMAL, EVENT_FAMILY)};
     struct event_ring *ring;
     struct event_family *payload;
 
-    if (load_relaxed(&f->config.hub->stopped))
+    if (load_relaxed(&ev->config.hub->stopped))
         return EVENT_LOST_STOPPED;
-    ring = f->config.ring(f->config.context);
+    ring = ev->config.ring(ev->config.context);
     if (!ring)
         return EVENT_LOST_NO_RING;
     payload = payload_of(draft);
     if (!payload)
         return EVENT_LOST_NO_MEMORY;
     if (draft->has_node)
-        event.node = f->config.node(f->config.context);
+        event.node = ev->config.node(ev->config.context);
     event.subject = (uintptr_t)payload;
     if (!event_post(ring, &event))
         return EVENT_LOST_REASONS;
@@ -126,44 +126,44 @@ static enum event_lost post(struct families *f, const struct families_draft *dra
     return EVENT_LOST_RING_FULL;
 }
 
-void families_post(struct families *f, struct families_draft *draft)
+void events_post(struct events *ev, struct events_draft *draft)
 {
-    enum event_lost lost = post(f, draft);
+    enum event_lost lost = post(ev, draft);
 
-    families_seen(f, draft->family);
+    events_seen(ev, draft->family);
     if (lost != EVENT_LOST_REASONS)
-        families_lose(f, draft->family, lost);
+        events_lose(ev, draft->family, lost);
     buffer_free(&draft->members);
 }
 
-const struct names_method *families_method(struct families *f, uintptr_t function)
+const struct names_method *events_method(struct events *ev, uintptr_t function)
 {
     struct names_method *method;
 
-    if (!function || names_method_map(f->config.names, function, &method))
+    if (!function || names_method_map(ev->config.names, function, &method))
         return NULL;
-    names_method_resolve(f->config.names, method);
+    names_method_resolve(ev->config.names, method);
     return method;
 }
 
-void families_text(struct families_draft *draft, const char *key, const char *text)
+void events_text(struct events_draft *draft, const char *key, const char *text)
 {
     buffer_format(&draft->members, ",\"%s\":", key);
     buffer_json_string(&draft->members, text);
 }
 
-void families_number(struct families_draft *draft, const char *key, uint64_t value)
+void events_number(struct events_draft *draft, const char *key, uint64_t value)
 {
     buffer_format(&draft->members, ",\"%s\":%llu", key, (unsigned long long)value);
 }
 
-void families_status(struct families_draft *draft, hresult status)
+void events_status(struct events_draft *draft, hresult status)
 {
     if (status != S_OK)
         buffer_format(&draft->members, ",\"status\":\"0x%08x\"", (unsigned)status);
 }
 
-uint64_t families_ns(uint64_t from_ticks, uint64_t to_ticks)
+uint64_t events_ns(uint64_t from_ticks, uint64_t to_ticks)
 {
     return to_ticks > from_ticks ? clock_duration_ns(to_ticks - from_ticks) : 0;
 }

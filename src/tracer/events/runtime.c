@@ -1,10 +1,10 @@
 /*
- * families/runtime.c - what the runtime does to the whole process: collections, suspensions, finalizers queued.
+ * events/runtime.c - what the runtime does to the whole process: collections, suspensions, finalizers queued.
  *
  * A collection or suspension is one event, at its end, so that there are no halves to pair. Those still open at the end
  * of the process did not happen as far as the log goes.
  */
-#include "families/internal.h"
+#include "events/internal.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -15,10 +15,10 @@
 #define RANGES      512
 
 /* Bytes in use by generation, as the runtime's table of bounds has it. */
-static void sizes_read(struct families *f, uint64_t bytes[GENERATIONS])
+static void sizes_read(struct events *ev, uint64_t bytes[GENERATIONS])
 {
     struct clr_gc_generation_range small[RANGES], *range = small;
-    struct clr_info *info = f->config.info;
+    struct clr_info *info = ev->config.info;
     uint32_t count = 0, max = RANGES;
 
     for (unsigned i = 0; i < GENERATIONS; i++)
@@ -38,26 +38,26 @@ static void sizes_read(struct families *f, uint64_t bytes[GENERATIONS])
         memory_free(range);
 }
 
-void families_gc_started(struct families *f, int32_t generations, const int32_t *collected,
-                         int32_t reason)
+void events_gc_started(struct events *ev, int32_t generations, const int32_t *collected,
+                       int32_t reason)
 {
-    struct families_gc gc = {.started = clock_ticks(), .induced = reason == COR_PRF_GC_INDUCED};
+    struct events_gc gc = {.started = clock_ticks(), .induced = reason == COR_PRF_GC_INDUCED};
 
-    if (!families_records(f, OPTIONS_GC))
+    if (!events_records(ev, OPTIONS_GC))
         return;
     for (int32_t i = 0; i < generations && i < GENERATIONS; i++)
         if (collected[i])
             gc.generations |= 1u << i;
-    sizes_read(f, gc.before);
-    pthread_mutex_lock(&f->lock);
-    gc.number = ++f->gc_count;
-    if (f->gcs < COUNT_OF(f->gc))
-        f->gc[f->gcs] = gc;
-    f->gcs++;
-    pthread_mutex_unlock(&f->lock);
+    sizes_read(ev, gc.before);
+    pthread_mutex_lock(&ev->lock);
+    gc.number = ++ev->gc_count;
+    if (ev->gcs < COUNT_OF(ev->gc))
+        ev->gc[ev->gcs] = gc;
+    ev->gcs++;
+    pthread_mutex_unlock(&ev->lock);
 }
 
-static void put_sizes(struct families_draft *draft, const char *key, const uint64_t *bytes)
+static void put_sizes(struct events_draft *draft, const char *key, const uint64_t *bytes)
 {
     buffer_format(&draft->members, ",\"%s\":[", key);
     for (unsigned i = 0; i < GENERATIONS; i++)
@@ -65,7 +65,7 @@ static void put_sizes(struct families_draft *draft, const char *key, const uint6
     buffer_char(&draft->members, ']');
 }
 
-static void put_generations(struct families_draft *draft, uint32_t mask)
+static void put_generations(struct events_draft *draft, uint32_t mask)
 {
     const char *separator = "";
 
@@ -80,52 +80,52 @@ static void put_generations(struct families_draft *draft, uint32_t mask)
 }
 
 /* Collections that are inside of one another end in reverse order. */
-void families_gc_finished(struct families *f)
+void events_gc_finished(struct events *ev)
 {
-    struct families_draft draft = FAMILIES_DRAFT(draft, OPTIONS_GC, "gc");
-    struct families_gc gc = {0};
+    struct events_draft draft = EVENTS_DRAFT(draft, OPTIONS_GC, "gc");
+    struct events_gc gc = {0};
     uint64_t after[GENERATIONS];
     bool known = false;
 
-    if (!families_records(f, OPTIONS_GC))
+    if (!events_records(ev, OPTIONS_GC))
         return;
-    pthread_mutex_lock(&f->lock);
-    if (f->gcs && --f->gcs < COUNT_OF(f->gc)) {
-        gc = f->gc[f->gcs];
+    pthread_mutex_lock(&ev->lock);
+    if (ev->gcs && --ev->gcs < COUNT_OF(ev->gc)) {
+        gc = ev->gc[ev->gcs];
         known = true;
     }
-    pthread_mutex_unlock(&f->lock);
+    pthread_mutex_unlock(&ev->lock);
     if (!known)
         return;
-    sizes_read(f, after);
+    sizes_read(ev, after);
     draft.has_node = true;
-    families_number(&draft, "gc", gc.number);
-    families_number(&draft, "ns", families_ns(gc.started, clock_ticks()));
-    families_text(&draft, "reason", gc.induced ? "induced" : "other");
+    events_number(&draft, "gc", gc.number);
+    events_number(&draft, "ns", events_ns(gc.started, clock_ticks()));
+    events_text(&draft, "reason", gc.induced ? "induced" : "other");
     put_generations(&draft, gc.generations);
     put_sizes(&draft, "before", gc.before);
     put_sizes(&draft, "after", after);
-    families_post(f, &draft);
+    events_post(ev, &draft);
 }
 
-void families_finalizer_queued(struct families *f, uint32_t flags, uintptr_t object)
+void events_finalizer_queued(struct events *ev, uint32_t flags, uintptr_t object)
 {
-    struct families_draft draft = FAMILIES_DRAFT(draft, OPTIONS_FINALIZERS, "finalizer");
+    struct events_draft draft = EVENTS_DRAFT(draft, OPTIONS_FINALIZERS, "finalizer");
     struct clr_info *info;
     struct names_class *class;
     uintptr_t class_id;
 
-    if (!families_records(f, OPTIONS_FINALIZERS))
+    if (!events_records(ev, OPTIONS_FINALIZERS))
         return;
-    info = f->config.info;
+    info = ev->config.info;
     if (info->vtbl->get_class_from_object(info, object, &class_id) == S_OK &&
-        !names_class_get(f->config.names, class_id, &class)) {
-        names_class_resolve(f->config.names, class);
+        !names_class_get(ev->config.names, class_id, &class)) {
+        names_class_resolve(ev->config.names, class);
         draft.class = class;
     }
     if (flags & COR_PRF_FINALIZER_CRITICAL)
         buffer_text(&draft.members, ",\"critical\":true");
-    families_post(f, &draft);
+    events_post(ev, &draft);
 }
 
 static const char *reason_name(int32_t reason)
@@ -145,85 +145,85 @@ static const char *reason_name(int32_t reason)
     return (uint32_t)reason < COUNT_OF(names) && names[reason] ? names[reason] : "unknown";
 }
 
-static void suspension_post(struct families *f, const struct families_suspension *s, bool aborted)
+static void suspension_post(struct events *ev, const struct events_suspension *s, bool aborted)
 {
-    struct families_draft draft = FAMILIES_DRAFT(draft, OPTIONS_SUSPEND, "suspend");
+    struct events_draft draft = EVENTS_DRAFT(draft, OPTIONS_SUSPEND, "suspend");
 
     draft.has_node = true;
-    families_text(&draft, "reason", reason_name(s->reason));
-    families_number(&draft, "ns", families_ns(s->started, clock_ticks()));
+    events_text(&draft, "reason", reason_name(s->reason));
+    events_number(&draft, "ns", events_ns(s->started, clock_ticks()));
     if (s->stopped)
-        families_number(&draft, "stop_ns", families_ns(s->started, s->stopped));
+        events_number(&draft, "stop_ns", events_ns(s->started, s->stopped));
     if (aborted)
         buffer_text(&draft.members, ",\"aborted\":true");
-    families_post(f, &draft);
+    events_post(ev, &draft);
 }
 
 /* The present suspension, which is over for the next one to begin; started 0: there was none. */
-static struct families_suspension suspension_take(struct families *f)
+static struct events_suspension suspension_take(struct events *ev)
 {
-    struct families_suspension s;
+    struct events_suspension s;
 
-    pthread_mutex_lock(&f->lock);
-    s = f->suspension;
-    f->suspension = (struct families_suspension){0};
-    pthread_mutex_unlock(&f->lock);
+    pthread_mutex_lock(&ev->lock);
+    s = ev->suspension;
+    ev->suspension = (struct events_suspension){0};
+    pthread_mutex_unlock(&ev->lock);
     return s;
 }
 
-void families_suspend_started(struct families *f, int32_t reason)
+void events_suspend_started(struct events *ev, int32_t reason)
 {
-    if (!families_records(f, OPTIONS_SUSPEND))
+    if (!events_records(ev, OPTIONS_SUSPEND))
         return;
-    pthread_mutex_lock(&f->lock);
-    f->suspension = (struct families_suspension){.started = clock_ticks(), .reason = reason};
-    pthread_mutex_unlock(&f->lock);
+    pthread_mutex_lock(&ev->lock);
+    ev->suspension = (struct events_suspension){.started = clock_ticks(), .reason = reason};
+    pthread_mutex_unlock(&ev->lock);
 }
 
-void families_suspend_finished(struct families *f)
+void events_suspend_finished(struct events *ev)
 {
-    if (!families_records(f, OPTIONS_SUSPEND))
+    if (!events_records(ev, OPTIONS_SUSPEND))
         return;
-    pthread_mutex_lock(&f->lock);
-    f->suspension.stopped = clock_ticks();
-    pthread_mutex_unlock(&f->lock);
+    pthread_mutex_lock(&ev->lock);
+    ev->suspension.stopped = clock_ticks();
+    pthread_mutex_unlock(&ev->lock);
 }
 
-void families_suspend_aborted(struct families *f)
+void events_suspend_aborted(struct events *ev)
 {
-    struct families_suspension s;
+    struct events_suspension s;
 
-    if (!families_records(f, OPTIONS_SUSPEND))
+    if (!events_records(ev, OPTIONS_SUSPEND))
         return;
-    s = suspension_take(f);
+    s = suspension_take(ev);
     if (s.started)
-        suspension_post(f, &s, true);
+        suspension_post(ev, &s, true);
 }
 
 /* The runtime gives its lock back before it says that it is done: another suspension may begin by then. */
-void families_resume_started(struct families *f)
+void events_resume_started(struct events *ev)
 {
-    struct families_thread *t;
-    struct families_suspension s;
+    struct events_thread *t;
+    struct events_suspension s;
 
-    if (!families_records(f, OPTIONS_SUSPEND))
+    if (!events_records(ev, OPTIONS_SUSPEND))
         return;
-    s = suspension_take(f);
-    t = families_thread(f);
+    s = suspension_take(ev);
+    t = events_thread(ev);
     if (t) {
         t->resuming = s;
     } else if (s.started) {
-        families_seen(f, OPTIONS_SUSPEND);
-        families_lose(f, OPTIONS_SUSPEND, EVENT_LOST_NO_MEMORY);
+        events_seen(ev, OPTIONS_SUSPEND);
+        events_lose(ev, OPTIONS_SUSPEND, EVENT_LOST_NO_MEMORY);
     }
 }
 
-void families_resume_finished(struct families *f)
+void events_resume_finished(struct events *ev)
 {
-    struct families_thread *t = families_records(f, OPTIONS_SUSPEND) ? families_thread(f) : NULL;
+    struct events_thread *t = events_records(ev, OPTIONS_SUSPEND) ? events_thread(ev) : NULL;
 
     if (!t || !t->resuming.started)
         return;
-    suspension_post(f, &t->resuming, false);
+    suspension_post(ev, &t->resuming, false);
     t->resuming.started = 0;
 }

@@ -1,73 +1,73 @@
 /*
- * families/internal.h - what the files of src/tracer/families/ share.
+ * events/internal.h - what the files of src/tracer/events/ share.
  */
 #ifndef SHADOWTRACE_FAMILIES_INTERNAL_H
 #define SHADOWTRACE_FAMILIES_INTERNAL_H
 
-#include "families/families.h"
+#include "events/events.h"
 
 #include "base/buffer.h"
 
 #include <pthread.h>
 
-#define FAMILIES_NESTED 64 /* compilations, exceptions and filters inside of one another */
+#define EVENTS_NESTED 64 /* compilations, exceptions and filters inside of one another */
 
-struct families_gc {
+struct events_gc {
     uint64_t number, started; /* ticks */
     uint32_t generations;     /* bit mask */
     bool induced;
     uint64_t before[5]; /* bytes by generation, COR_PRF_GC_GENERATION */
 };
 
-struct families_suspension {
+struct events_suspension {
     uint64_t started, stopped; /* ticks; 0: not yet */
     int32_t reason;
 };
 
-struct families_managed {
-    struct families_managed *next;
+struct events_managed {
+    struct events_managed *next;
     uintptr_t thread_id;
     uint32_t number;
 };
 
-enum families_exception_state {
+enum events_exception_state {
     EXCEPTION_SEARCHING,
     EXCEPTION_FOUND,
     EXCEPTION_LEFT, /* into native code; its finally blocks may still run */
 };
 
-struct families_exception {
+struct events_exception {
     uint32_t id;
     uint32_t depth;       /* of the shadow stack at the throw */
     uint32_t finally;     /* its depth while a finally of it runs, else 0 */
     uintptr_t finally_sp; /* SP of the frame whose finally that is; 0: the runtime did not say */
-    enum families_exception_state state;
+    enum events_exception_state state;
     uint64_t thrown; /* ticks */
 };
 
 /* One thread's own; hangs on its ring. */
-struct families_thread {
+struct events_thread {
     struct {
         uintptr_t function;
         uint64_t started;
-    } jit[FAMILIES_NESTED];
+    } jit[EVENTS_NESTED];
     uint32_t jits; /* compilations under way; those beyond the array are not timed */
-    struct families_suspension resuming;
-    struct families_exception exception[FAMILIES_NESTED];
+    struct events_suspension resuming;
+    struct events_exception exception[EVENTS_NESTED];
     uint32_t exceptions;
-    uint32_t filter[FAMILIES_NESTED]; /* `exceptions` when the filter began */
+    uint32_t filter[EVENTS_NESTED]; /* `exceptions` when the filter began */
     uint32_t filters;
     uintptr_t searched; /* FunctionID that the search reported last */
 };
 
-struct families {
-    struct families_config config;
-    pthread_mutex_t lock;     /* guards what follows; the runtime is never called under it */
-    struct families_gc gc[8]; /* a background collection has others inside */
+struct events {
+    struct events_config config;
+    pthread_mutex_t lock;   /* guards what follows; the runtime is never called under it */
+    struct events_gc gc[8]; /* a background collection has others inside */
     uint32_t gcs;
     uint64_t gc_count;
-    struct families_suspension suspension; /* one at a time: the runtime's thread-store lock */
-    struct families_managed *managed;
+    struct events_suspension suspension; /* one at a time: the runtime's thread-store lock */
+    struct events_managed *managed;
     uint32_t managed_count;
     _Atomic(uint32_t) exception_count;
     _Atomic(uint32_t) message_offset;    /* of Exception._message; 0 not known yet */
@@ -75,7 +75,7 @@ struct families {
 };
 
 /* An event being made: members are appended, each with a comma before it. */
-struct families_draft {
+struct events_draft {
     enum options_family family;
     const char *kind;
     const struct names_class *class;
@@ -85,36 +85,36 @@ struct families_draft {
     char room[256]; /* for most */
 };
 
-#define FAMILIES_DRAFT(name, family_, kind_) \
+#define EVENTS_DRAFT(name, family_, kind_) \
     { \
         .family = (family_), .kind = (kind_), .members = BUFFER_ON((name).room) \
     }
 
-static inline bool families_records(const struct families *f, enum options_family family)
+static inline bool events_records(const struct events *ev, enum options_family family)
 {
-    return f && options_records(f->config.options, family);
+    return ev && options_records(ev->config.options, family);
 }
 
-void families_seen(struct families *f, enum options_family family);
-void families_lose(struct families *f, enum options_family family, enum event_lost reason);
+void events_seen(struct events *ev, enum options_family family);
+void events_lose(struct events *ev, enum options_family family, enum event_lost reason);
 
 /* Post what the draft holds and release its memory; counts it as seen, and as lost if it is. */
-void families_post(struct families *f, struct families_draft *draft);
+void events_post(struct events *ev, struct events_draft *draft);
 
 /* The calling thread's own data, NULL when memory ran out. */
-struct families_thread *families_thread(struct families *f);
+struct events_thread *events_thread(struct events *ev);
 
 /* The method, with its text; NULL when the runtime does not know it. */
-const struct names_method *families_method(struct families *f, uintptr_t function);
+const struct names_method *events_method(struct events *ev, uintptr_t function);
 
-void families_text(struct families_draft *draft, const char *key, const char *text);
-void families_number(struct families_draft *draft, const char *key, uint64_t value);
-void families_status(struct families_draft *draft, hresult status); /* nothing for S_OK */
+void events_text(struct events_draft *draft, const char *key, const char *text);
+void events_number(struct events_draft *draft, const char *key, uint64_t value);
+void events_status(struct events_draft *draft, hresult status); /* nothing for S_OK */
 
-uint64_t families_ns(uint64_t from_ticks, uint64_t to_ticks);
+uint64_t events_ns(uint64_t from_ticks, uint64_t to_ticks);
 
 /* Closes what the ending thread has open. */
-void families_exceptions_ended(struct families *f, struct families_thread *t);
-void families_jit_ended(struct families *f, struct families_thread *t);
+void events_exceptions_ended(struct events *ev, struct events_thread *t);
+void events_jit_ended(struct events *ev, struct events_thread *t);
 
 #endif

@@ -1,4 +1,4 @@
-#include "live/live.h"
+#include "config/config.h"
 
 #include "base/atomics.h"
 #include "rcu/grace.h"
@@ -7,16 +7,16 @@
 #include <errno.h>
 #include <pthread.h>
 
-struct live {
-    struct live_settings settings;
+struct configuration {
+    struct config_settings settings;
     struct options_patterns only;
 };
 
-static struct live_config config;
-static _Atomic(struct live *) present; /* read under RCU; written under changing */
+static struct config_start config;
+static _Atomic(struct configuration *) present; /* read under RCU; written under changing */
 static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
 
-void live_only_free(struct options_patterns *only)
+void config_only_free(struct options_patterns *only)
 {
     for (size_t i = 0; i < only->count; i++)
         memory_free(only->pattern[i]);
@@ -33,37 +33,39 @@ static int patterns_copy(const struct options_patterns *from, struct options_pat
     for (; to->pattern && to->count < from->count; to->count++) {
         to->pattern[to->count] = memory_strdup(from->pattern[to->count]);
         if (!to->pattern[to->count]) {
-            live_only_free(to);
+            config_only_free(to);
             return -ENOMEM;
         }
     }
     return to->pattern ? 0 : -ENOMEM;
 }
 
-static void live_free(struct live *live)
+static void configuration_free(struct configuration *configuration)
 {
-    if (live)
-        live_only_free(&live->only);
-    memory_free(live);
+    if (configuration)
+        config_only_free(&configuration->only);
+    memory_free(configuration);
 }
 
-int live_start(const struct live_config *c)
+int config_start(const struct config_start *c)
 {
-    struct live *first = memory_zalloc(1, sizeof(*first));
+    struct configuration *first = memory_zalloc(1, sizeof(*first));
 
     if (!first)
         return -ENOMEM;
     config = *c;
-    first->settings = (struct live_settings){.number = 1, .paused = c->paused, .sample = c->sample};
-    live_free(exchange_acq_rel(&present, first));
+    first->settings =
+        (struct config_settings){.generation = 1, .paused = c->paused, .sample = c->sample};
+    configuration_free(exchange_acq_rel(&present, first));
     config.announce(1);
     return 0;
 }
 
 /* Caller holds changing. */
-static int live_next(const struct live *before, const struct live_change *change, struct live **out)
+static int config_next(const struct configuration *before, const struct config_change *change,
+                       struct configuration **out)
 {
-    struct live *next = memory_zalloc(1, sizeof(*next));
+    struct configuration *next = memory_zalloc(1, sizeof(*next));
     int err = next ? patterns_copy(change->has_only ? &change->only : &before->only, &next->only)
                    : -ENOMEM;
 
@@ -72,8 +74,8 @@ static int live_next(const struct live *before, const struct live_change *change
         return err;
     }
     next->settings = before->settings;
-    if (++next->settings.number == 0)
-        next->settings.number = 1;
+    if (++next->settings.generation == 0)
+        next->settings.generation = 1;
     next->settings.filtered = next->only.count > 0;
     if (change->has_paused)
         next->settings.paused = change->paused;
@@ -83,28 +85,28 @@ static int live_next(const struct live *before, const struct live_change *change
     return 0;
 }
 
-int live_change(const struct live_change *change, uint32_t *number)
+int config_change(const struct config_change *change, uint32_t *generation)
 {
-    struct live *before, *next = NULL;
+    struct configuration *before, *next = NULL;
     int err;
 
     pthread_mutex_lock(&changing);
     before = load_relaxed(&present);
-    err = live_next(before, change, &next);
+    err = config_next(before, change, &next);
     if (!err) {
-        *number = next->settings.number;
+        *generation = next->settings.generation;
         store_release(&present, next); /* all of it before the pointer; pairs with the readers */
         if (config.changed)
             config.changed(config.context, &next->settings, &next->only);
-        config.announce(next->settings.number);
+        config.announce(next->settings.generation);
         grace_wait();
-        live_free(before);
+        configuration_free(before);
     }
     pthread_mutex_unlock(&changing);
     return err;
 }
 
-void live_read(struct live_settings *out)
+void config_read(struct config_settings *out)
 {
     struct grace_section section = grace_enter(); /* keeps the configuration alive */
 
@@ -112,20 +114,22 @@ void live_read(struct live_settings *out)
     grace_leave(section);
 }
 
-enum live_answer live_wants(uint32_t number, const char *name)
+enum config_answer config_wants(uint32_t generation, const char *name)
 {
     struct grace_section section = grace_enter(); /* keeps the patterns alive */
-    enum live_answer answer = LIVE_CHANGED;
-    const struct live *live;
+    enum config_answer answer = CONFIG_CHANGED;
+    const struct configuration *configuration;
 
-    live = load_acquire(&present);
-    if (live->settings.number == number)
-        answer = !live->only.count || options_match(&live->only, name) ? LIVE_YES : LIVE_NO;
+    configuration = load_acquire(&present);
+    if (configuration->settings.generation == generation)
+        answer = !configuration->only.count || options_match(&configuration->only, name)
+                     ? CONFIG_YES
+                     : CONFIG_NO;
     grace_leave(section);
     return answer;
 }
 
-int live_only(struct options_patterns *out)
+int config_only(struct options_patterns *out)
 {
     int err;
 

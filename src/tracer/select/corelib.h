@@ -1,12 +1,12 @@
 /*
- * profiler/corelib.h - allocations that .NET 10 does not report: boxes, combined delegates and continuation results
+ * select/corelib.h - allocations that .NET 10 does not report: boxes, combined delegates and continuation results
  * are made by managed code that calls RuntimeTypeHandle.InternalAllocNoChecks, whose fast path has no test for a
  * profiler. When CoreLib is loaded that method's IL is replaced by one that always takes its slow path, which reports.
  *
  * Only a body of exactly the known shape is touched. Elsewhere, and on 8 and 9, there is no such method.
  */
-#ifndef SHADOWTRACE_PROFILER_CORELIB_H
-#define SHADOWTRACE_PROFILER_CORELIB_H
+#ifndef SHADOWTRACE_SELECT_CORELIB_H
+#define SHADOWTRACE_SELECT_CORELIB_H
 
 #include "names/names.h"
 

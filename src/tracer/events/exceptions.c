@@ -1,5 +1,5 @@
 /*
- * families/exceptions.c - an exception's life: thrown, each filter and finally that runs for it, and its end.
+ * events/exceptions.c - an exception's life: thrown, each filter and finally that runs for it, and its end.
  *
  * A thread may have several under way: one thrown in a filter, in a finally, or in a FirstChanceException handler lives
  * inside of another. How one ended is said where the callbacks tell it, else when the next thing shows it:
@@ -8,7 +8,7 @@
  *   swallowed   it left a filter, which then counts as false
  *   superseded  a finally of it threw, and that was caught further down
  */
-#include "families/internal.h"
+#include "events/internal.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -32,7 +32,7 @@ static uint32_t depth_now(void)
 }
 
 /* Where in an object of the class the field called _message lies; 0: it has none. */
-static uint32_t message_field(struct families *f, uintptr_t class_id,
+static uint32_t message_field(struct events *ev, uintptr_t class_id,
                               const struct clr_field_offset *field, uint32_t count)
 {
     static const clr_wchar wanted[] = u"_message";
@@ -40,7 +40,7 @@ static uint32_t message_field(struct families *f, uintptr_t class_id,
     struct clr_metadata *import;
     uint32_t offset = 0;
 
-    if (names_class_get(f->config.names, class_id, &class) || !class->module ||
+    if (names_class_get(ev->config.names, class_id, &class) || !class->module ||
         !(import = class->module->import))
         return 0;
     for (uint32_t i = 0; i < count && i < FIELDS && !offset; i++) {
@@ -56,9 +56,9 @@ static uint32_t message_field(struct families *f, uintptr_t class_id,
 }
 
 /* The class next to System.Object among the bases: System.Exception. 0: the runtime does not say. */
-static uintptr_t base_exception(struct families *f, uintptr_t class_id)
+static uintptr_t base_exception(struct events *ev, uintptr_t class_id)
 {
-    struct clr_info *info = f->config.info;
+    struct clr_info *info = ev->config.info;
     uintptr_t base = class_id, last = 0;
 
     for (unsigned i = 0; i < 64 && base; i++) {
@@ -75,26 +75,27 @@ static uintptr_t base_exception(struct families *f, uintptr_t class_id)
 }
 
 /* Where System.Exception keeps its message; 0: not known. Found at the first exception. */
-static uint32_t message_offset(struct families *f, uintptr_t class_id)
+static uint32_t message_offset(struct events *ev, uintptr_t class_id)
 {
-    struct clr_info *info = f->config.info;
+    struct clr_info *info = ev->config.info;
     struct clr_field_offset field[FIELDS];
-    uint32_t offset = load_acquire(&f->message_offset), count = 0, size = 0;
+    uint32_t offset = load_acquire(&ev->message_offset), count = 0, size = 0;
     uintptr_t base;
 
     if (offset)
         return offset;
-    base = base_exception(f, class_id);
-    if (!base || info->vtbl->get_string_layout2(info, &f->string_length, &f->string_text) != S_OK ||
+    base = base_exception(ev, class_id);
+    if (!base ||
+        info->vtbl->get_string_layout2(info, &ev->string_length, &ev->string_text) != S_OK ||
         info->vtbl->get_class_layout(info, base, field, FIELDS, &count, &size) != S_OK)
         return 0;
-    offset = message_field(f, base, field, count);
-    store_release(&f->message_offset, offset); /* after the string's layout, the same for all */
+    offset = message_field(ev, base, field, count);
+    store_release(&ev->message_offset, offset); /* after the string's layout, the same for all */
     return offset;
 }
 
 /* The message as UTF-8, "" when there is none. The object must not move meanwhile: asks the runtime nothing. */
-static void message_read(const struct families *f, uintptr_t object, uint32_t offset, char *text,
+static void message_read(const struct events *ev, uintptr_t object, uint32_t offset, char *text,
                          size_t size)
 {
     uintptr_t string = *(const uintptr_t *)(object + offset);
@@ -103,37 +104,37 @@ static void message_read(const struct families *f, uintptr_t object, uint32_t of
     *text = '\0';
     if (!string)
         return;
-    length = *(const uint32_t *)(string + f->string_length);
-    clr_text_utf8(text, size, (const clr_wchar *)(string + f->string_text),
+    length = *(const uint32_t *)(string + ev->string_length);
+    clr_text_utf8(text, size, (const clr_wchar *)(string + ev->string_text),
                   length < MESSAGE_UNITS ? length : MESSAGE_UNITS);
 }
 
-static void step_post(struct families *f, const struct families_exception *e, const char *event,
+static void step_post(struct events *ev, const struct events_exception *e, const char *event,
                       uintptr_t function, bool ends)
 {
-    struct families_draft draft = FAMILIES_DRAFT(draft, OPTIONS_EXCEPTIONS, "exception");
+    struct events_draft draft = EVENTS_DRAFT(draft, OPTIONS_EXCEPTIONS, "exception");
 
     draft.has_node = true;
-    families_text(&draft, "event", event);
+    events_text(&draft, "event", event);
     if (e)
-        families_number(&draft, "id", e->id);
+        events_number(&draft, "id", e->id);
     if (e && ends)
-        families_number(&draft, "ns", families_ns(e->thrown, clock_ticks()));
-    draft.method = families_method(f, function);
-    families_post(f, &draft);
+        events_number(&draft, "ns", events_ns(e->thrown, clock_ticks()));
+    draft.method = events_method(ev, function);
+    events_post(ev, &draft);
 }
 
 /* How many exceptions are no business of the filter that runs. */
-static uint32_t filter_base(const struct families_thread *t)
+static uint32_t filter_base(const struct events_thread *t)
 {
-    uint32_t at = t->filters < FAMILIES_NESTED ? t->filters : FAMILIES_NESTED;
+    uint32_t at = t->filters < EVENTS_NESTED ? t->filters : EVENTS_NESTED;
 
     return at ? t->filter[at - 1] : 0;
 }
 
-static struct families_exception *current(struct families_thread *t)
+static struct events_exception *current(struct events_thread *t)
 {
-    return t->exceptions > filter_base(t) && t->exceptions <= FAMILIES_NESTED
+    return t->exceptions > filter_base(t) && t->exceptions <= EVENTS_NESTED
                ? &t->exception[t->exceptions - 1]
                : NULL;
 }
@@ -142,105 +143,105 @@ static struct families_exception *current(struct families_thread *t)
  * A finally is over, and nobody said so, if its frame is gone or a catch of the same frame runs around it. The older
  * engine gives a catch inside the finally the same SP: there it stays open until its leave, or until its frame is gone.
  */
-static bool finally_gone(const struct families *f, const struct families_exception *e,
-                         uint32_t depth, uintptr_t catch_sp)
+static bool finally_gone(const struct events *ev, const struct events_exception *e, uint32_t depth,
+                         uintptr_t catch_sp)
 {
     return e->finally > depth ||
-           (e->finally && catch_sp >= e->finally_sp + (f->config.two_pass_native ? 1 : 0));
+           (e->finally && catch_sp >= e->finally_sp + (ev->config.two_pass_native ? 1 : 0));
 }
 
 /* Those that a throw at this depth, or a catch, shows to be over. catch_sp: of the catching frame; 0: none catches. */
-static void prune(struct families *f, struct families_thread *t, uint32_t depth, uintptr_t catch_sp)
+static void prune(struct events *ev, struct events_thread *t, uint32_t depth, uintptr_t catch_sp)
 {
-    struct families_exception *e;
+    struct events_exception *e;
 
     while ((e = current(t))) {
-        if (e->state == EXCEPTION_FOUND && !finally_gone(f, e, depth, catch_sp))
+        if (e->state == EXCEPTION_FOUND && !finally_gone(ev, e, depth, catch_sp))
             return;
         if (e->state != EXCEPTION_FOUND && depth > e->depth)
             return;
         if (e->state == EXCEPTION_SEARCHING)
-            step_post(f, e, "native", t->searched, true);
+            step_post(ev, e, "native", t->searched, true);
         else if (e->state == EXCEPTION_FOUND)
-            step_post(f, e, "superseded", 0, true);
+            step_post(ev, e, "superseded", 0, true);
         t->exceptions--;
     }
 }
 
-static struct families_thread *thread_of(struct families *f)
+static struct events_thread *thread_of(struct events *ev)
 {
-    return families_records(f, OPTIONS_EXCEPTIONS) ? families_thread(f) : NULL;
+    return events_records(ev, OPTIONS_EXCEPTIONS) ? events_thread(ev) : NULL;
 }
 
-static void thrown_post(struct families *f, uint32_t id, uintptr_t class_id, const char *message)
+static void thrown_post(struct events *ev, uint32_t id, uintptr_t class_id, const char *message)
 {
-    struct families_draft draft = FAMILIES_DRAFT(draft, OPTIONS_EXCEPTIONS, "exception");
+    struct events_draft draft = EVENTS_DRAFT(draft, OPTIONS_EXCEPTIONS, "exception");
     struct names_class *class;
 
     draft.has_node = true;
-    families_text(&draft, "event", "thrown");
-    families_number(&draft, "id", id);
-    if (class_id && !names_class_get(f->config.names, class_id, &class)) {
-        names_class_resolve(f->config.names, class);
+    events_text(&draft, "event", "thrown");
+    events_number(&draft, "id", id);
+    if (class_id && !names_class_get(ev->config.names, class_id, &class)) {
+        names_class_resolve(ev->config.names, class);
         draft.class = class;
     }
     if (*message)
-        families_text(&draft, "message", message);
-    families_post(f, &draft);
+        events_text(&draft, "message", message);
+    events_post(ev, &draft);
 }
 
-void families_exception_thrown(struct families *f, uintptr_t object)
+void events_exception_thrown(struct events *ev, uintptr_t object)
 {
-    struct families_exception e = {.thrown = clock_ticks(), .depth = depth_now()};
+    struct events_exception e = {.thrown = clock_ticks(), .depth = depth_now()};
     char message[CLR_TEXT_UTF8_SIZE(MESSAGE_UNITS)] = "";
-    struct families_thread *t;
+    struct events_thread *t;
     uintptr_t class_id = 0;
     struct clr_info *info;
     uint32_t offset;
 
-    if (!families_records(f, OPTIONS_EXCEPTIONS))
+    if (!events_records(ev, OPTIONS_EXCEPTIONS))
         return;
-    info = f->config.info;
+    info = ev->config.info;
     if (info->vtbl->get_class_from_object(info, object, &class_id) == S_OK) {
-        offset = message_offset(f, class_id);
+        offset = message_offset(ev, class_id);
         if (offset)
-            message_read(f, object, offset, message, sizeof(message));
+            message_read(ev, object, offset, message, sizeof(message));
     }
-    e.id = add_relaxed(&f->exception_count, 1) + 1;
-    t = thread_of(f);
+    e.id = add_relaxed(&ev->exception_count, 1) + 1;
+    t = thread_of(ev);
     if (t) {
-        prune(f, t, e.depth, 0);
-        if (t->exceptions < FAMILIES_NESTED)
+        prune(ev, t, e.depth, 0);
+        if (t->exceptions < EVENTS_NESTED)
             t->exception[t->exceptions] = e;
         t->exceptions++;
         t->searched = 0;
     }
-    thrown_post(f, e.id, class_id, message);
+    thrown_post(ev, e.id, class_id, message);
 }
 
-void families_exception_search(struct families *f, uintptr_t function)
+void events_exception_search(struct events *ev, uintptr_t function)
 {
-    struct families_thread *t = thread_of(f);
+    struct events_thread *t = thread_of(ev);
 
     if (t)
         t->searched = function;
 }
 
-void families_exception_filter_enter(struct families *f, uintptr_t function)
+void events_exception_filter_enter(struct events *ev, uintptr_t function)
 {
-    struct families_thread *t = thread_of(f);
+    struct events_thread *t = thread_of(ev);
 
     if (!t)
         return;
-    step_post(f, current(t), "filter", function, false);
-    if (t->filters < FAMILIES_NESTED)
+    step_post(ev, current(t), "filter", function, false);
+    if (t->filters < EVENTS_NESTED)
         t->filter[t->filters] = t->exceptions;
     t->filters++;
 }
 
-void families_exception_filter_leave(struct families *f)
+void events_exception_filter_leave(struct events *ev)
 {
-    struct families_thread *t = thread_of(f);
+    struct events_thread *t = thread_of(ev);
     uint32_t base;
 
     if (!t || !t->filters)
@@ -248,39 +249,39 @@ void families_exception_filter_leave(struct families *f)
     base = filter_base(t);
     while (t->exceptions > base) {
         if (current(t) && current(t)->state != EXCEPTION_LEFT)
-            step_post(f, current(t), "swallowed", 0, true);
+            step_post(ev, current(t), "swallowed", 0, true);
         t->exceptions--;
     }
     t->filters--;
 }
 
-void families_exception_catcher_found(struct families *f)
+void events_exception_catcher_found(struct events *ev)
 {
-    struct families_thread *t = thread_of(f);
-    struct families_exception *e = t ? current(t) : NULL;
+    struct events_thread *t = thread_of(ev);
+    struct events_exception *e = t ? current(t) : NULL;
 
     if (e)
         e->state = EXCEPTION_FOUND;
 }
 
 /* The second pass, of an exception that nobody was found to catch: on its way into native code, or out of a filter. */
-void families_exception_unwind(struct families *f)
+void events_exception_unwind(struct events *ev)
 {
-    struct families_thread *t = thread_of(f);
-    struct families_exception *e = t ? current(t) : NULL;
+    struct events_thread *t = thread_of(ev);
+    struct events_exception *e = t ? current(t) : NULL;
 
     if (!e || e->state != EXCEPTION_SEARCHING)
         return;
     if (t->filters && t->exceptions == filter_base(t) + 1)
         return; /* the filter's own: its end tells */
     e->state = EXCEPTION_LEFT;
-    step_post(f, e, "native", t->searched, true);
+    step_post(ev, e, "native", t->searched, true);
 }
 
-void families_exception_finally_enter(struct families *f, uintptr_t function, uintptr_t sp)
+void events_exception_finally_enter(struct events *ev, uintptr_t function, uintptr_t sp)
 {
-    struct families_thread *t = thread_of(f);
-    struct families_exception *e = t ? current(t) : NULL;
+    struct events_thread *t = thread_of(ev);
+    struct events_exception *e = t ? current(t) : NULL;
 
     if (!t)
         return;
@@ -288,46 +289,46 @@ void families_exception_finally_enter(struct families *f, uintptr_t function, ui
         e->finally = depth_now();
         e->finally_sp = sp;
     }
-    step_post(f, e, "finally", function, false);
+    step_post(ev, e, "finally", function, false);
 }
 
-void families_exception_finally_leave(struct families *f)
+void events_exception_finally_leave(struct events *ev)
 {
-    struct families_thread *t = thread_of(f);
-    struct families_exception *e = t ? current(t) : NULL;
+    struct events_thread *t = thread_of(ev);
+    struct events_exception *e = t ? current(t) : NULL;
 
     if (e)
         e->finally = 0;
 }
 
-void families_exception_caught(struct families *f, uintptr_t function, uintptr_t sp)
+void events_exception_caught(struct events *ev, uintptr_t function, uintptr_t sp)
 {
-    struct families_thread *t = thread_of(f);
-    struct families_exception *e;
+    struct events_thread *t = thread_of(ev);
+    struct events_exception *e;
 
     if (!t)
         return;
     while ((e = current(t)) && e->state != EXCEPTION_FOUND) {
         if (e->state == EXCEPTION_SEARCHING)
-            step_post(f, e, "native", t->searched, true);
+            step_post(ev, e, "native", t->searched, true);
         t->exceptions--;
     }
-    step_post(f, e, "caught", function, true);
+    step_post(ev, e, "caught", function, true);
     if (t->exceptions > filter_base(t))
         t->exceptions--;
-    prune(f, t, depth_now(), sp);
+    prune(ev, t, depth_now(), sp);
 }
 
-void families_exceptions_ended(struct families *f, struct families_thread *t)
+void events_exceptions_ended(struct events *ev, struct events_thread *t)
 {
     t->filters = 0;
     while (t->exceptions) {
-        struct families_exception *e = current(t);
+        struct events_exception *e = current(t);
 
         if (e && e->state == EXCEPTION_SEARCHING)
-            step_post(f, e, "native", t->searched, true);
+            step_post(ev, e, "native", t->searched, true);
         else if (e && e->state == EXCEPTION_FOUND && e->finally)
-            step_post(f, e, "superseded", 0, true);
+            step_post(ev, e, "superseded", 0, true);
         t->exceptions--;
     }
 }

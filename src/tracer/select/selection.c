@@ -1,4 +1,4 @@
-#include "profiler/selection.h"
+#include "select/selection.h"
 
 #include "base/memory.h"
 #include "clr/event_mask.h"

@@ -1,4 +1,4 @@
-#include "profiler/selection.h"
+#include "select/selection.h"
 
 #include "unit/names/fake_info.h"
 

@@ -1,4 +1,4 @@
-#include "families/calls_hot.h"
+#include "hooks/calls_hot.h"
 
 #include "base/memory.h"
 

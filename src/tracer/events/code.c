@@ -1,0 +1,325 @@
+/*
+ * events/code.c - code as it comes and goes: compilations, modules, assemblies, classes; and threads.
+ */
+#include "events/internal.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "clr/text.h"
+
+#include <shadowtrace/clr/constants.h>
+
+#include <string.h>
+
+#define NAME_MAX_UNITS 512
+
+void events_jit_started(struct events *ev, uintptr_t function)
+{
+    struct events_thread *t = events_records(ev, OPTIONS_JIT) ? events_thread(ev) : NULL;
+
+    if (!t)
+        return;
+    if (t->jits < EVENTS_NESTED) {
+        t->jit[t->jits].function = function;
+        t->jit[t->jits].started = clock_ticks();
+    }
+    t->jits++;
+}
+
+/* Where the runtime keeps no metadata it still knows a name. */
+static void put_dynamic_name(struct events *ev, struct events_draft *draft, uintptr_t function)
+{
+    struct clr_info *info = ev->config.info;
+    char text[CLR_TEXT_UTF8_SIZE(NAME_MAX_UNITS)] = "";
+    clr_wchar name[NAME_MAX_UNITS];
+    const uint8_t *signature;
+    uint32_t size, length = 0;
+    uintptr_t module;
+
+    if (ev->config.info_version >= 8 &&
+        info->vtbl->get_dynamic_function_info(info, function, &module, &signature, &size,
+                                              NAME_MAX_UNITS, &length, name) == S_OK)
+        clr_text_utf8(text, sizeof(text), name,
+                      clr_text_length(name, length < NAME_MAX_UNITS ? length : NAME_MAX_UNITS));
+    buffer_text(&draft->members, ",\"dynamic\":true");
+    events_text(draft, "name", text);
+}
+
+/* Which code this is of the method's: the callbacks do not say, but who compiles it and how often does. */
+static const char *tier_name(uint32_t version, uintptr_t rejit, bool empty_stack)
+{
+    if (rejit)
+        return "rejit";
+    if (version == 1)
+        return "first";
+    return empty_stack ? "tier1" : "again";
+}
+
+static void jit_post(struct events *ev, uintptr_t function, uint64_t started, hresult status,
+                     bool dynamic, uintptr_t rejit)
+{
+    struct events_draft draft = EVENTS_DRAFT(draft, OPTIONS_JIT, "jit");
+    struct names_method *method = NULL;
+
+    draft.has_node = true;
+    if (started)
+        events_number(&draft, "ns", events_ns(started, clock_ticks()));
+    if (dynamic) {
+        put_dynamic_name(ev, &draft, function);
+    } else if (!names_method_map(ev->config.names, function, &method)) {
+        uint32_t version = add_relaxed(&method->compiled, 1) + 1;
+        bool empty = !ev->config.node(ev->config.context);
+
+        names_method_resolve(ev->config.names, method);
+        draft.method = method;
+        events_number(&draft, "version", version);
+        events_text(&draft, "tier", tier_name(version, rejit, empty));
+    }
+    events_status(&draft, status);
+    events_post(ev, &draft);
+}
+
+static void jit_finished(struct events *ev, uintptr_t function, hresult status, bool dynamic,
+                         uintptr_t rejit)
+{
+    struct events_thread *t = events_records(ev, OPTIONS_JIT) ? events_thread(ev) : NULL;
+    uint64_t started = 0;
+
+    if (!events_records(ev, OPTIONS_JIT))
+        return;
+    if (t && t->jits && --t->jits < EVENTS_NESTED && t->jit[t->jits].function == function)
+        started = t->jit[t->jits].started;
+    jit_post(ev, function, started, status, dynamic, rejit);
+}
+
+void events_jit_finished(struct events *ev, uintptr_t function, hresult status, bool dynamic)
+{
+    jit_finished(ev, function, status, dynamic, 0);
+}
+
+void events_rejit_finished(struct events *ev, uintptr_t function, uintptr_t rejit, hresult status)
+{
+    jit_finished(ev, function, status, false, rejit ? rejit : 1);
+}
+
+void events_jit_ended(struct events *ev, struct events_thread *t)
+{
+    (void)ev;
+    t->jits = 0;
+}
+
+void events_dynamic_unloaded(struct events *ev, uintptr_t function)
+{
+    struct events_draft draft = EVENTS_DRAFT(draft, OPTIONS_JIT, "jit");
+
+    (void)function; /* of a method that is gone: it has no name any more */
+    if (!events_records(ev, OPTIONS_JIT))
+        return;
+    buffer_text(&draft.members, ",\"dynamic\":true,\"unloaded\":true");
+    events_post(ev, &draft);
+}
+
+enum thing { MODULE, ASSEMBLY, DOMAIN };
+
+/* The runtime's name of a thing, as UTF-8; "" when it gives none. */
+static void name_of(struct events *ev, enum thing thing, uintptr_t id, char *text, size_t size,
+                    uint32_t *flags, uintptr_t *assembly)
+{
+    struct clr_info *info = ev->config.info;
+    clr_wchar name[NAME_MAX_UNITS];
+    uint32_t length = 0;
+    uintptr_t other, another;
+    hresult result;
+
+    *flags = 0;
+    *assembly = 0;
+    *text = '\0';
+    if (thing == MODULE)
+        result = info->vtbl->get_module_info2(info, id, NULL, NAME_MAX_UNITS, &length, name,
+                                              assembly, flags);
+    else if (thing == ASSEMBLY)
+        result = info->vtbl->get_assembly_info(info, id, NAME_MAX_UNITS, &length, name, &other,
+                                               &another);
+    else
+        result = info->vtbl->get_app_domain_info(info, id, NAME_MAX_UNITS, &length, name, &other);
+    if (result == S_OK)
+        clr_text_utf8(text, size, name,
+                      clr_text_length(name, length < NAME_MAX_UNITS ? length : NAME_MAX_UNITS));
+}
+
+static void load_post(struct events *ev, enum thing thing, uintptr_t id, const char *event,
+                      hresult status)
+{
+    static const char *const things[] = {"module", "assembly", "domain"};
+    struct events_draft draft = EVENTS_DRAFT(draft, OPTIONS_MODULES, "load");
+    char text[CLR_TEXT_UTF8_SIZE(NAME_MAX_UNITS)];
+    uintptr_t assembly;
+    uint32_t flags;
+
+    if (!events_records(ev, OPTIONS_MODULES))
+        return;
+    draft.has_node = true;
+    events_text(&draft, "event", event);
+    events_text(&draft, "what", things[thing]);
+    name_of(ev, thing, id, text, sizeof(text), &flags, &assembly);
+    events_text(&draft, "name", text);
+    if (assembly) {
+        uint32_t ignored;
+
+        name_of(ev, ASSEMBLY, assembly, text, sizeof(text), &ignored, &assembly);
+        events_text(&draft, "assembly", text);
+    }
+    if (flags & COR_PRF_MODULE_COLLECTIBLE)
+        buffer_text(&draft.members, ",\"collectible\":true");
+    if (flags & COR_PRF_MODULE_DYNAMIC)
+        buffer_text(&draft.members, ",\"dynamic\":true");
+    events_status(&draft, status);
+    events_post(ev, &draft);
+}
+
+void events_module_loaded(struct events *ev, uintptr_t module, hresult status)
+{
+    load_post(ev, MODULE, module, "loaded", status);
+}
+
+void events_module_unloading(struct events *ev, uintptr_t module)
+{
+    load_post(ev, MODULE, module, "unloaded", S_OK);
+}
+
+void events_assembly_loaded(struct events *ev, uintptr_t assembly, hresult status)
+{
+    load_post(ev, ASSEMBLY, assembly, "loaded", status);
+}
+
+void events_assembly_unloading(struct events *ev, uintptr_t assembly)
+{
+    load_post(ev, ASSEMBLY, assembly, "unloaded", S_OK);
+}
+
+void events_domain_created(struct events *ev, uintptr_t domain, hresult status)
+{
+    load_post(ev, DOMAIN, domain, "loaded", status);
+}
+
+static void class_post(struct events *ev, uintptr_t class_id, const char *event, hresult status)
+{
+    struct events_draft draft = EVENTS_DRAFT(draft, OPTIONS_CLASSES, "class_load");
+    struct names_class *class;
+
+    if (!events_records(ev, OPTIONS_CLASSES))
+        return;
+    draft.has_node = true;
+    events_text(&draft, "event", event);
+    if (!names_class_get(ev->config.names, class_id, &class)) {
+        names_class_resolve(ev->config.names, class);
+        draft.class = class;
+    }
+    events_status(&draft, status);
+    events_post(ev, &draft);
+}
+
+void events_class_loaded(struct events *ev, uintptr_t class_id, hresult status)
+{
+    class_post(ev, class_id, "loaded", status);
+}
+
+void events_class_unloading(struct events *ev, uintptr_t class_id)
+{
+    class_post(ev, class_id, "unloaded", S_OK);
+}
+
+/* ThreadIDs are used again, numbers are not. */
+static uint32_t thread_number(struct events *ev, uintptr_t thread_id, bool ends)
+{
+    struct events_managed **link, *found, *gone = NULL;
+    uint32_t number = 0;
+
+    pthread_mutex_lock(&ev->lock);
+    for (link = &ev->managed; *link && (*link)->thread_id != thread_id;)
+        link = &(*link)->next;
+    found = *link;
+    if (!found && !ends && (found = memory_zalloc(1, sizeof(*found)))) {
+        found->thread_id = thread_id;
+        found->number = ++ev->managed_count;
+        *link = found;
+    }
+    if (found)
+        number = found->number;
+    if (found && ends) {
+        gone = found;
+        *link = gone->next;
+    }
+    pthread_mutex_unlock(&ev->lock);
+    memory_free(gone);
+    return number;
+}
+
+/* With `key`: a member more, `text` or else `value`. */
+static void thread_post(struct events *ev, uintptr_t thread, const char *event, const char *key,
+                        const char *text, uint64_t value)
+{
+    struct events_draft draft = EVENTS_DRAFT(draft, OPTIONS_THREADS, "managed_thread");
+    uint32_t number;
+
+    if (!events_records(ev, OPTIONS_THREADS))
+        return;
+    number = thread_number(ev, thread, !strcmp(event, "destroyed"));
+    draft.has_node = true;
+    draft.members.failed = !number; /* there was no memory to number it: an event of nobody */
+    events_text(&draft, "event", event);
+    events_number(&draft, "id", number);
+    if (text)
+        events_text(&draft, key, text);
+    else if (key)
+        events_number(&draft, key, value);
+    events_post(ev, &draft);
+}
+
+void events_thread_created(struct events *ev, uintptr_t thread)
+{
+    thread_post(ev, thread, "created", NULL, NULL, 0);
+}
+
+void events_thread_assigned(struct events *ev, uintptr_t thread, uint32_t os)
+{
+    thread_post(ev, thread, "assigned", "os", NULL, os);
+}
+
+void events_thread_named(struct events *ev, uintptr_t thread, const char *name)
+{
+    thread_post(ev, thread, "named", "name", name, 0);
+}
+
+void events_thread_destroyed(struct events *ev, uintptr_t thread)
+{
+    thread_post(ev, thread, "destroyed", NULL, NULL, 0);
+}
+
+/* Many in a second: no payload. */
+void events_transition(struct events *ev, uintptr_t function, bool to_native, int32_t reason)
+{
+    struct event event = {.ticks = clock_ticks()};
+    struct event_ring *ring;
+    bool returns = reason == COR_PRF_TRANSITION_RETURN;
+
+    if (!events_records(ev, OPTIONS_TRANSITIONS))
+        return;
+    events_seen(ev, OPTIONS_TRANSITIONS);
+    ring = load_relaxed(&ev->config.hub->stopped) ? NULL : ev->config.ring(ev->config.context);
+    if (!ring) {
+        events_lose(ev, OPTIONS_TRANSITIONS,
+                    load_relaxed(&ev->config.hub->stopped) ? EVENT_LOST_STOPPED
+                                                           : EVENT_LOST_NO_RING);
+        return;
+    }
+    event.bytes_kind =
+        event_pack(to_native ? returns ? EVENT_TO_NATIVE_RETURN : EVENT_TO_NATIVE_CALL
+                   : returns ? EVENT_TO_MANAGED_RETURN
+                             : EVENT_TO_MANAGED_CALL,
+                   EVENT_HEAP_NORMAL, EVENT_TRANSITION);
+    event.subject = (uintptr_t)events_method(ev, function);
+    event.node = ev->config.node(ev->config.context);
+    if (event_post(ring, &event))
+        events_lose(ev, OPTIONS_TRANSITIONS, EVENT_LOST_RING_FULL);
+}
