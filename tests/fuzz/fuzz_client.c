@@ -2,6 +2,7 @@
  * fuzz_client - any bytes as the reply of a traced process: ctl, dump, list and top, asking it through a real socket, print
  * what it says or one line of why not.
  */
+#include "attach/attach.h"
 #include "cli/commands.h"
 
 #include "options/socket_path.h"

@@ -6,6 +6,7 @@
  * A mutated input is read by one of the views, chosen by its content; the corpus by all.
  */
 #include "cli/commands.h"
+#include "views/views.h"
 
 #include <fcntl.h>
 #include <getopt.h>

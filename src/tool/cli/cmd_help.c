@@ -1,5 +1,5 @@
 #include "cli/commands.h"
-#include "cli/terminal.h"
+#include "terminal/terminal.h"
 
 static void overview(FILE *out)
 {

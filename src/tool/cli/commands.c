@@ -1,13 +1,11 @@
 #include "cli/commands.h"
 
+#include "attach/attach.h"
 #include "base/atomics.h"
-#include "base/clean.h"
-#include "base/memory.h"
-#include "cli/terminal.h"
 #include "options/options_fields.h"
+#include "record/record.h"
+#include "views/views.h"
 
-#include <errno.h>
-#include <stdarg.h>
 #include <string.h>
 
 /* The order of the help page. */
@@ -39,88 +37,4 @@ int cli_unknown_command(const struct cli_command *by, const char *name)
     if (near)
         return cli_usage_error(by, "unknown command \"%.100s\"; did you mean \"%s\"?", name, near);
     return cli_usage_error(by, "unknown command \"%.100s\"", name);
-}
-
-static void complain(const struct cli_command *command, const char *format, va_list args)
-{
-    char text[1024];
-
-    vsnprintf(text, sizeof(text), format, args);
-    clean_in_place(text);
-    fflush(
-        stdout); /* or this would stand amid what was printed before, where both go to one place */
-    fprintf(stderr, "shadowtrace%s%s: %s\n", command ? " " : "", command ? command->name : "",
-            text);
-}
-
-void cli_complain(const struct cli_command *command, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    complain(command, format, args);
-    va_end(args);
-}
-
-int cli_usage_error(const struct cli_command *command, const char *format, ...)
-{
-    char text[900];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
-    cli_complain(command, "%s (see `shadowtrace help%s%s`)", text, command ? " " : "",
-                 command ? command->name : "");
-    return CLI_USAGE;
-}
-
-void cli_help(const struct cli_command *command, FILE *out)
-{
-    size_t width = terminal_help_width(out);
-
-    fprintf(out, "Usage: shadowtrace %s%s%s\n\n", command->name, *command->args ? " " : "",
-            command->args);
-    args_print_text(out, command->help, width);
-    putc('\n', out);
-    if (command->about) {
-        args_print_text(out, command->about, width);
-        putc('\n', out);
-    }
-    args_print_options(out, command->syntax.options, width);
-    if (command->notes) {
-        putc('\n', out);
-        args_print_text(out, command->notes, width);
-    }
-}
-
-int cli_parse(const struct cli_command *command, int argc, char **argv, void *into,
-              struct args *out)
-{
-    char why[ARGS_WHY_SIZE];
-    int err = into ? args_parse(&command->syntax, argc, argv, into, out, why) : -ENOMEM;
-
-    if (err == -EINVAL)
-        return cli_usage_error(command, "%s", why);
-    if (err)
-        cli_complain(command, "%s", strerror(-err));
-    return err ? CLI_IO : CLI_OK;
-}
-
-int cli_run(const struct cli_command *command, int argc, char **argv, FILE *out)
-{
-    struct args args;
-    void *into;
-    int status;
-
-    into = memory_zalloc(1, command->size + 1);
-    status = cli_parse(command, argc, argv, into, &args);
-    if (status == CLI_OK && args.help)
-        cli_help(command, out);
-    else if (status == CLI_OK)
-        status = command->run(into, &args, out);
-    if (into && command->free)
-        command->free(into);
-    memory_free(into);
-    return status;
 }

@@ -1,69 +1,17 @@
-/*
- * cli/commands.h - the command: main.c finds one of these rows by name and runs it. A command is a
- * file cmd_<name>.c and a row in commands.c; it reads its arguments, calls report/ (or starts a
- * program), prints.
- *
- * Results go to `out`, which main() flushes and checks; what went wrong goes to stderr through
- * cli_complain, one line.
- */
+/* cli/commands.h - all commands: main.c finds one by its name and runs it. */
 #ifndef SHADOWTRACE_CLI_COMMANDS_H
 #define SHADOWTRACE_CLI_COMMANDS_H
 
-#include "args/args.h"
+#include "command/command.h"
 
-#include <stddef.h>
-#include <stdio.h>
-
-enum cli_status {
-    CLI_OK = 0,
-    CLI_CHECK = 1, /* a check did not hold: stacks differ, a log breaks its schema */
-    CLI_USAGE = 2, /* unknown option, missing argument, wrong value */
-    CLI_IO = 3,    /* cannot read or write */
-};
-
-struct cli_command {
-    const char *name;
-    const char *args; /* after the name in the usage line */
-    const char *help; /* what it does, one line */
-    const char *about,
-        *notes; /* paragraphs of the help page before and after the options, or NULL */
-    struct args_syntax syntax; /* what it takes */
-    size_t size;               /* of the struct that its options are read into; zeroed before */
-    /* `into` is that struct. Returns the exit status. */
-    int (*run)(void *into, const struct args *args, FILE *out);
-    void (*free)(void *into); /* what reading options has allocated; NULL nothing */
-};
-
-extern const struct cli_command cmd_record, cmd_report, cmd_annotate, cmd_replay, cmd_compare,
-    cmd_diff, cmd_validate, cmd_env, cmd_list, cmd_dump, cmd_ctl, cmd_top, cmd_help;
+extern const struct cli_command cmd_help;
 
 const struct cli_command *cli_find(const char *name); /* NULL: no such command */
-const struct cli_command *
-cli_at(size_t index); /* in the order of the help page; NULL past the last */
 
-/* cli_run - reads the arguments as the command's table tells, and runs it, or prints its help page. Returns the exit status. */
-int cli_run(const struct cli_command *command, int argc, char **argv, FILE *out);
+/* cli_at - in the order of the help page; NULL past the last. */
+const struct cli_command *cli_at(size_t index);
 
-/* cli_parse - its first half. Returns: CLI_OK; else a line was written to stderr. */
-int cli_parse(const struct cli_command *command, int argc, char **argv, void *into,
-              struct args *out);
-
-/*
- * cli_complain - one line on stderr, "shadowtrace COMMAND: ...", keeping to one line whatever the
- * text holds.
- */
-void cli_complain(const struct cli_command *command, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/*
- * cli_usage_error - the same for a wrong argument, naming the help page. Returns CLI_USAGE.
- */
-int cli_usage_error(const struct cli_command *command, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* cli_unknown_command - the same for a command that does not exist; `by`: who was told its name, NULL: main. */
+/* cli_unknown_command - cli_usage_error for a name; `by`: who was told it, NULL: main. */
 int cli_unknown_command(const struct cli_command *by, const char *name);
-
-void cli_help(const struct cli_command *command, FILE *out); /* its help page */
 
 #endif

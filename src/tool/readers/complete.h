@@ -1,7 +1,7 @@
 /*
  * readers/complete.h - whether what was read is all that was recorded and, if not, what is missing. Decided here and
  * nowhere else: report_log counts what it reads in a tally, a recording that is over is held against what its end
- * record says, and every command prints the same gaps (cli/print_complete.h). A log is complete without any.
+ * record says, and every command prints the same gaps (command/print_complete.h). A log is complete without any.
  */
 #ifndef SHADOWTRACE_READERS_COMPLETE_H
 #define SHADOWTRACE_READERS_COMPLETE_H

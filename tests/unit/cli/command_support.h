@@ -6,7 +6,10 @@
 #ifndef SHADOWTRACE_TESTS_UNIT_CLI_COMMAND_SUPPORT_H
 #define SHADOWTRACE_TESTS_UNIT_CLI_COMMAND_SUPPORT_H
 
+#include "attach/attach.h"
 #include "cli/commands.h"
+#include "record/record.h"
+#include "views/views.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /*
  * What single breaches look like is in tests/fixtures/logs/invalid.ndjson, held by
- * unit/cli/test_cmd_validate.c.
+ * unit/views/test_cmd_validate.c.
  */
 #include "validate/validate.h"
 

@@ -1,0 +1,221 @@
+/* shadowtrace ctl - change what a living process records. */
+#include "attach/attach.h"
+
+#include "process/client.h"
+#include "terminal/text.h"
+
+#include "base/atomics.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+struct action {
+    const char *name;
+    unsigned least, most;                 /* arguments after it */
+    json_t *(*request)(char **arguments); /* NULL: an argument is wrong, or no memory */
+    void (*print)(const json_t *reply, FILE *out);
+};
+
+static void print_settings(const json_t *r, FILE *out)
+{
+    const json_t *only = json_object_get(r, "only");
+    long long sample = (long long)json_integer_value(json_object_get(r, "sample"));
+    size_t i;
+    json_t *pattern;
+
+    fputs(json_is_true(json_object_get(r, "paused")) ? "paused" : "recording", out);
+    if (sample)
+        fprintf(out, ", one allocation per %lld bytes", sample);
+    if (json_array_size(only))
+        fputs(", allocations of", out);
+    json_array_foreach(only, i, pattern)
+    {
+        fputc(' ', out);
+        text_print(out, json_string_value(pattern) ? json_string_value(pattern) : "?");
+    }
+    fputc('\n', out);
+}
+
+static void print_text(const json_t *r, const char *key, FILE *out)
+{
+    const char *text = json_string_value(json_object_get(r, key));
+
+    text_print(out, text ? text : "?");
+}
+
+static void print_status(const json_t *r, FILE *out)
+{
+    struct text_number a, b, c;
+
+    print_text(r, "name", out);
+    fputs(", .NET ", out);
+    print_text(r, "runtime", out);
+    fputs(", hooks ", out);
+    print_text(r, "hooks", out);
+    fprintf(out, ", pid %lld: ", (long long)json_integer_value(json_object_get(r, "pid")));
+    print_settings(r, out);
+    fprintf(out, "%s allocations of %s bytes in ",
+            text_count(&a, (uint64_t)json_integer_value(json_object_get(r, "written"))),
+            text_count(&b, (uint64_t)json_integer_value(json_object_get(r, "bytes"))));
+    print_text(r, "log", out);
+    fprintf(out, ", part %lld, %s bytes so far\n",
+            (long long)json_integer_value(json_object_get(r, "part")),
+            text_count(&c, (uint64_t)json_integer_value(json_object_get(r, "log_bytes"))));
+}
+
+static void print_rotated(const json_t *r, FILE *out)
+{
+    fputs("the log until now is ", out);
+    print_text(r, "log", out);
+    fputc('\n', out);
+}
+
+static void print_nothing(const json_t *r, FILE *out)
+{
+    (void)r, (void)out;
+}
+
+static json_t *ask_start(char **arguments)
+{
+    (void)arguments;
+    return json_pack("{s:s, s:b}", "command", "set", "paused", 0);
+}
+
+static json_t *ask_stop(char **arguments)
+{
+    (void)arguments;
+    return json_pack("{s:s, s:b}", "command", "set", "paused", 1);
+}
+
+static json_t *ask_mark(char **arguments)
+{
+    return json_pack("{s:s, s:s}", "command", "mark", "text", arguments[0]);
+}
+
+static json_t *ask_only(char **arguments)
+{
+    json_t *only = json_array();
+
+    if (arguments[1] || strcmp(arguments[0], "*") != 0)
+        for (; *arguments; arguments++)
+            json_array_append_new(only, json_string(*arguments));
+    return json_pack("{s:s, s:o}", "command", "set", "only", only);
+}
+
+static json_t *ask_sample(char **arguments)
+{
+    uint64_t bytes;
+
+    if (args_number(ARGS_BYTES, arguments[0], 1, (UINT64_C(1) << 53) - 1, &bytes))
+        return NULL;
+    return json_pack("{s:s, s:I}", "command", "set", "sample", (json_int_t)bytes);
+}
+
+static json_t *ask_rotate(char **arguments)
+{
+    (void)arguments;
+    return json_pack("{s:s}", "command", "rotate");
+}
+
+static json_t *ask_status(char **arguments)
+{
+    (void)arguments;
+    return json_pack("{s:s}", "command", "status");
+}
+
+static const struct action actions[] = {
+    {"start", 0, 0, ask_start, print_settings},   {"stop", 0, 0, ask_stop, print_settings},
+    {"mark", 1, 1, ask_mark, print_nothing},      {"only", 1, 256, ask_only, print_settings},
+    {"sample", 1, 1, ask_sample, print_settings}, {"rotate", 0, 0, ask_rotate, print_rotated},
+    {"status", 0, 0, ask_status, print_status},
+};
+
+static const struct action *action_find(const char *name)
+{
+    for (size_t i = 0; i < COUNT_OF(actions); i++)
+        if (strcmp(actions[i].name, name) == 0)
+            return &actions[i];
+    return NULL;
+}
+
+static int perform(long pid, const struct action *action, char **arguments, FILE *out)
+{
+    struct client client;
+    json_t *request = action->request(arguments), *reply = NULL;
+
+    if (!request)
+        return cli_usage_error(&cmd_ctl, "%s cannot be \"%.100s\"", action->name,
+                               arguments[0] ? arguments[0] : "");
+    if (client_open(&client, pid)) {
+        json_decref(request);
+        cli_complain(&cmd_ctl, "%s", client.why);
+        return CLI_IO;
+    }
+    if (client_ask(&client, request, &reply)) {
+        cli_complain(&cmd_ctl, "%s", client.why);
+        client_close(&client);
+        return CLI_IO;
+    }
+    action->print(reply, out);
+    json_decref(reply);
+    client_close(&client);
+    return CLI_OK;
+}
+
+static int run(void *into, const struct args *args, FILE *out)
+{
+    const struct action *action = action_find(args->word[1]);
+    unsigned given = (unsigned)args->count - 2;
+    long pid;
+
+    (void)into;
+    if (!client_pid(args->word[0], &pid))
+        return cli_usage_error(&cmd_ctl, "\"%.100s\" is no process id", args->word[0]);
+    if (!action)
+        return cli_usage_error(&cmd_ctl, "there is no \"%.100s\"", args->word[1]);
+    if (given < action->least || given > action->most)
+        return cli_usage_error(&cmd_ctl, "%s takes %s", action->name,
+                               action->most == 0   ? "no argument"
+                               : action->most == 1 ? "one argument"
+                                                   : "at least one pattern");
+    return perform(pid, action, args->word + 2, out);
+}
+
+static const struct args_option options[] = {
+    {.name = "start, stop",
+     .kind = ARGS_TOPIC,
+     .group = "Actions",
+     .help = "go on recording allocations, or pause; stacks are kept exact all the time"},
+    {.name = "mark",
+     .kind = ARGS_TOPIC,
+     .argument = "TEXT",
+     .help = "a line in the log that reports can be cut at"},
+    {.name = "only",
+     .kind = ARGS_TOPIC,
+     .argument = "PATTERN...",
+     .help = "record allocations of the methods that match only; * again all"},
+    {.name = "sample",
+     .kind = ARGS_TOPIC,
+     .argument = "BYTES",
+     .help = "one allocation per so many bytes, each with its weight; 0 all"},
+    {.name = "rotate",
+     .kind = ARGS_TOPIC,
+     .help = "begin a new part of the log; the one until now is renamed to LOG.1, LOG.2, ..."},
+    {.name = "status", .kind = ARGS_TOPIC, .help = "what is recorded, and how far it is"},
+    {.name = NULL},
+};
+
+const struct cli_command cmd_ctl = {
+    .name = "ctl",
+    .args = "PID ACTION [ARGUMENT...]",
+    .help = "change what a living process records",
+    .syntax = {options, 2, UINT_MAX, "a process id and what to do: PID start", true},
+    .notes = "A change takes effect in each thread at its next allocation, as a whole, and is in "
+             "the log (kind \"config\").\n\n"
+             "What can be changed while the process runs is all of the above. `only` here filters "
+             "allocations by the method that allocates; which methods are hooked (record --only), "
+             "hooks, --capture, --check, --types, --min-size and the form of the log are fixed "
+             "when the process starts.",
+    .run = run,
+};

@@ -1,0 +1,223 @@
+/* shadowtrace dump - the stacks of a living process, without stopping it. */
+#include "attach/attach.h"
+
+#include "process/client.h"
+#include "attach/live_stacks.h"
+#include "command/print_json.h"
+#include "command/reading.h"
+#include "command/rows.h"
+#include "terminal/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct dump_args {
+    long pid;
+    enum reading_format format;
+    uint64_t frames, thread; /* thread 0: all */
+    struct args_list symbols;
+    bool no_lines, all;
+};
+
+static const struct args_option options[] = {
+    {ROW_FORMAT(struct dump_args)},
+    {.name = "thread",
+     .kind = ARGS_COUNT,
+     .argument = "TID",
+     .help = "only the thread with that id of the kernel",
+     .least = 1,
+     .limit = INT32_MAX,
+     ARGS_AT(struct dump_args, thread)},
+    {.name = "frames",
+     .kind = ARGS_COUNT,
+     .argument = "N",
+     .help = "frames of each thread, the youngest",
+     .standard = 2048,
+     .least = 1,
+     .limit = 1 << 20,
+     ARGS_AT(struct dump_args, frames)},
+    {.name = "all",
+     .kind = ARGS_FLAG,
+     .help = "in text, threads without a managed frame, too",
+     ARGS_AT(struct dump_args, all)},
+    {ROW_SYMBOLS(struct dump_args)},
+    {ROW_NO_LINES(struct dump_args)},
+    {.name = NULL},
+};
+
+static void print_frame(const struct live_frame *f, FILE *out)
+{
+    fputs(f->certain ? "    at " : "    ?? ", out);
+    text_print(out, f->method);
+    if (f->file) {
+        fputs("  ", out);
+        text_print(out, f->file);
+        fprintf(out, ":%u", f->line);
+    } else if (f->il >= 0) {
+        fprintf(out, "  +IL_%04x", (unsigned)f->il);
+    } else if (f->filter) {
+        fputs("  (filter)", out);
+    }
+    fputc('\n', out);
+}
+
+static void print_thread(struct live_stacks *stacks, const struct live_thread *t, FILE *out)
+{
+    struct live_frame frame;
+
+    fprintf(out, "thread %u", t->os);
+    if (t->name) {
+        fputs(" \"", out);
+        text_print(out, t->name);
+        fputc('"', out);
+    }
+    fprintf(out, ": %u frame%s", t->depth, text_plural(t->depth));
+    if (!t->exact)
+        fprintf(out, ", approximate: after %u tries %u are certain", t->tries, t->certain);
+    if (t->dispatching)
+        fputs(", an exception is on its way", out);
+    fputc('\n', out);
+    for (size_t i = 0; i < t->count; i++) {
+        live_stacks_frame(stacks, t, i, &frame);
+        print_frame(&frame, out);
+    }
+    if (t->count < t->depth)
+        fprintf(out, "    ... %zu more\n", t->depth - t->count);
+}
+
+static bool is_wanted(const struct dump_args *a, const struct live_thread *t)
+{
+    return a->thread ? t->os == a->thread : t->depth || a->all;
+}
+
+static void print_text(const struct dump_args *a, struct live_stacks *stacks, const json_t *reply,
+                       FILE *out)
+{
+    struct text_number took;
+    size_t left_out = 0, exact = 0, shown = 0;
+    struct live_thread t;
+
+    for (size_t i = 0; i < live_stacks_count(stacks); i++) {
+        live_stacks_thread(stacks, i, &t);
+        if (!is_wanted(a, &t)) {
+            left_out++;
+            continue;
+        }
+        shown++;
+        exact += t.exact;
+        print_thread(stacks, &t, out);
+    }
+    fprintf(out, "%zu thread%s, %zu exact, copied in %s", shown, text_plural(shown), exact,
+            text_ns(&took, json_number_value(json_object_get(reply, "copy_ns"))));
+    if (left_out && !a->thread)
+        fprintf(out, "; %zu without a managed frame", left_out);
+    fputc('\n', out);
+}
+
+static json_t *json_of_frame(const struct live_frame *f)
+{
+    json_t *json = json_pack("{s:s}", "method", f->method);
+
+    if (f->il >= 0)
+        json_object_set_new(json, "il", json_integer(f->il));
+    if (f->filter)
+        json_object_set_new(json, "filter", json_true());
+    if (f->file) {
+        json_object_set_new(json, "file", json_string(f->file));
+        json_object_set_new(json, "line", json_integer(f->line));
+    }
+    if (!f->certain)
+        json_object_set_new(json, "certain", json_false());
+    return json;
+}
+
+static json_t *json_of_thread(struct live_stacks *stacks, const struct live_thread *t)
+{
+    json_t *frames = json_array(), *json;
+    struct live_frame frame;
+
+    for (size_t i = 0; i < t->count; i++) {
+        live_stacks_frame(stacks, t, i, &frame);
+        json_array_append_new(frames, json_of_frame(&frame));
+    }
+    json = json_pack("{s:I, s:s*, s:I, s:b, s:I, s:o}", "os", (json_int_t)t->os, "name", t->name,
+                     "depth", (json_int_t)t->depth, "exact", (int)t->exact, "tries",
+                     (json_int_t)t->tries, "stack", frames);
+    if (!t->exact)
+        json_object_set_new(json, "certain", json_integer(t->certain));
+    if (t->dispatching)
+        json_object_set_new(json, "dispatching", json_true());
+    return json;
+}
+
+static void print_json(const struct dump_args *a, struct live_stacks *stacks, const json_t *reply,
+                       FILE *out)
+{
+    json_t *threads = json_array(), *json;
+    struct live_thread t;
+
+    for (size_t i = 0; i < live_stacks_count(stacks); i++) {
+        live_stacks_thread(stacks, i, &t);
+        if (!a->thread || t.os == a->thread)
+            json_array_append_new(threads, json_of_thread(stacks, &t));
+    }
+    json = json_pack("{s:I, s:O, s:O, s:o}", "pid", (json_int_t)a->pid, "t",
+                     json_object_get(reply, "t"), "copy_ns", json_object_get(reply, "copy_ns"),
+                     "threads", threads);
+    print_json_value(json, out, JSON_COMPACT);
+    fputc('\n', out);
+    json_decref(json);
+}
+
+static int dump(const struct dump_args *a, FILE *out)
+{
+    struct live_stacks *stacks = live_stacks_new(a->symbols.item, a->symbols.count, !a->no_lines);
+    struct client client;
+    json_t *reply = NULL;
+    int err = stacks ? client_open(&client, a->pid) : -ENOMEM;
+
+    if (!stacks)
+        snprintf(client.why, sizeof(client.why), "out of memory");
+    if (!err) {
+        err = client_ask(
+            &client, json_pack("{s:s, s:I}", "command", "dump", "frames", (json_int_t)a->frames),
+            &reply);
+        client_close(&client);
+    }
+    if (!err && live_stacks_take(stacks, reply)) {
+        err = -ENOMEM;
+        snprintf(client.why, sizeof(client.why), "out of memory");
+    }
+    if (err)
+        cli_complain(&cmd_dump, "%s", client.why);
+    else if (a->format == READING_JSON)
+        print_json(a, stacks, reply, out);
+    else
+        print_text(a, stacks, reply, out);
+    json_decref(reply);
+    live_stacks_free(stacks);
+    return err ? CLI_IO : CLI_OK;
+}
+
+static int run(void *into, const struct args *args, FILE *out)
+{
+    struct dump_args *a = into;
+
+    if (!client_pid(args->word[0], &a->pid))
+        return cli_usage_error(&cmd_dump, "\"%.100s\" is no process id", args->word[0]);
+    return dump(a, out);
+}
+
+const struct cli_command cmd_dump = {
+    .name = "dump",
+    .args = "[options] PID",
+    .help = "the stacks of all managed threads of a living process, without stopping it",
+    .syntax = {options, 1, 1, "a process id: PID", false},
+    .size = sizeof(struct dump_args),
+    .notes = "All threads are copied in one pass beside them; no thread stops, no signal is sent. "
+             "A copy is exact when its thread did not call or return meanwhile; after 16 tries it "
+             "is approximate, and the frames that cannot be proved are marked (?? in text, "
+             "\"certain\":false in JSON). In JSON, \"stack\" begins with the youngest frame. A "
+             "frame's line is that of the call under way in it; the youngest has none.",
+    .run = run,
+};

@@ -1,0 +1,118 @@
+/* shadowtrace list - the traced processes of this user. */
+#include "attach/attach.h"
+
+#include "process/client.h"
+#include "command/print_json.h"
+#include "command/reading.h"
+#include "process/status.h"
+#include "command/rows.h"
+#include "terminal/text.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+struct list_args {
+    enum reading_format format;
+};
+
+static const struct args_option options[] = {{ROW_FORMAT(struct list_args)}, {.name = NULL}};
+
+struct listing {
+    json_t *found;
+    unsigned stale;
+};
+
+static void on_socket(void *context, long pid, const char *socket)
+{
+    struct listing *l = context;
+    struct client client;
+    json_t *status = NULL;
+
+    if (client_open(&client, pid)) {
+        if (access(socket, F_OK)) /* nobody listened: it has been removed */
+            l->stale++;
+        else
+            json_array_append_new(
+                l->found, json_pack("{s:I, s:s}", "pid", (json_int_t)pid, "error", client.why));
+        return;
+    }
+    if (client_ask(&client, json_pack("{s:s}", "command", "status"), &status))
+        status = json_pack("{s:I, s:s}", "pid", (json_int_t)pid, "error", client.why);
+    client_close(&client);
+    json_array_append_new(l->found, status);
+}
+
+static const char *text_of(const json_t *s, const char *key)
+{
+    const char *text = json_string_value(json_object_get(s, key));
+
+    return text ? text : "?";
+}
+
+static void print_one(const json_t *s, FILE *out)
+{
+    const char *error = json_string_value(json_object_get(s, "error"));
+    const char *name = text_of(s, "name"), *log = text_of(s, "log");
+    const char *runtime = text_of(s, "runtime");
+    char called[300], version[40];
+    struct text_number count;
+
+    fprintf(out, "%8lld  ", (long long)json_integer_value(json_object_get(s, "pid")));
+    if (error) {
+        text_print(out, error);
+        fputc('\n', out);
+        return;
+    }
+    fprintf(out, "%-20s .NET %-8s %-9s %14s events  ", text_clean(called, sizeof(called), name),
+            text_clean(version, sizeof(version), runtime),
+            json_is_true(json_object_get(s, "paused")) ? "paused" : "recording",
+            text_count(&count, (uint64_t)json_integer_value(json_object_get(s, "written"))));
+    text_print(out, log);
+    fputc('\n', out);
+}
+
+static int run(void *into, const struct args *args, FILE *out)
+{
+    const struct list_args *a = into;
+    struct listing l = {json_array(), 0};
+    char why[CLIENT_WHY_SIZE];
+    int err = client_each(on_socket, &l, why);
+    unsigned left;
+    size_t i;
+    json_t *one;
+
+    (void)args;
+    if (a->format == READING_JSON) {
+        print_json_value(l.found, out, JSON_COMPACT);
+        fputc('\n', out);
+    } else {
+        json_array_foreach(l.found, i, one) print_one(one, out);
+        if (!json_array_size(l.found) && !err)
+            fputs("no traced process of this user\n", out);
+    }
+    json_decref(l.found);
+    left = record_status_sweep(NULL);
+    if (left)
+        cli_complain(&cmd_list, "%u folder%s of recordings that were killed %s been removed", left,
+                     text_plural(left), left == 1 ? "has" : "have");
+    if (l.stale)
+        cli_complain(&cmd_list, "%u socket%s of processes that are gone %s been removed", l.stale,
+                     text_plural(l.stale), l.stale == 1 ? "has" : "have");
+    if (err)
+        cli_complain(&cmd_list, "%s", why);
+    return err ? CLI_IO : CLI_OK;
+}
+
+const struct cli_command cmd_list = {
+    .name = "list",
+    .args = "[options]",
+    .help = "traced processes of this user that can be looked into",
+    .syntax = {.options = options},
+    .size = sizeof(struct list_args),
+    .notes =
+        "Looks for sockets in $XDG_RUNTIME_DIR/shadowtrace and in /tmp/shadowtrace-UID. Sockets of "
+        "processes that are gone are removed, and what a `record` that was killed left behind. "
+        "Processes recorded with --no-control are not listed.",
+    .run = run,
+};

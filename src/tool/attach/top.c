@@ -1,0 +1,355 @@
+#include "attach/top.h"
+
+#include "terminal/text.h"
+
+#include "base/clean.h"
+#include "base/clock.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_SITES  1000
+#define MOST_FRAMES 200
+#define KEY_SIZE    300
+
+int top_init(struct top *t)
+{
+    *t = (struct top){.view = TOP_SITES};
+    t->stacks = live_stacks_new(NULL, 0, true);
+    t->before = json_object();
+    return t->stacks && t->before ? 0 : -ENOMEM;
+}
+
+static void rows_free(struct top *t)
+{
+    for (size_t i = 0; i < t->rows; i++)
+        memory_free(t->row[i].text);
+    memory_free(t->row);
+    t->row = NULL;
+    t->rows = 0;
+}
+
+void top_fini(struct top *t)
+{
+    rows_free(t);
+    memory_free(t->type);
+    live_stacks_free(t->stacks);
+    json_decref(t->status);
+    json_decref(t->sites);
+    json_decref(t->dump);
+    json_decref(t->before);
+}
+
+static double number(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+static const char *text(const json_t *object, const char *key)
+{
+    const char *found = json_string_value(json_object_get(object, key));
+
+    return found ? found : "?";
+}
+
+static void key_of(const json_t *site, char key[KEY_SIZE])
+{
+    snprintf(key, KEY_SIZE, "%.0f/%.0f/%s", number(site, "node"), number(site, "il"),
+             text(site, "type"));
+}
+
+static json_t *remember(const json_t *sites)
+{
+    json_t *all = json_object(), *site;
+    char key[KEY_SIZE];
+    size_t i;
+
+    json_array_foreach(json_object_get(sites, "rows"), i, site)
+    {
+        key_of(site, key);
+        json_object_set_new(all, key,
+                            json_pack("[f, f]", number(site, "bytes"), number(site, "allocs")));
+    }
+    return all;
+}
+
+static int ask(struct client *client, json_t *request, json_t **keep)
+{
+    json_t *reply;
+    int err = client_ask(client, request, &reply);
+
+    if (err)
+        return err;
+    json_decref(*keep);
+    *keep = reply;
+    return 0;
+}
+
+int top_look(struct top *t, struct client *client)
+{
+    uint64_t now = clock_ns();
+    int err;
+
+    if (t->sites) {
+        json_decref(t->before);
+        t->before = remember(t->sites);
+        t->seconds = (double)(now - t->looked_ns) / 1e9;
+    }
+    rows_free(t); /* they point into the replies */
+    err = ask(client, json_pack("{s:s, s:i}", "command", "sites", "most", MOST_SITES), &t->sites);
+    t->looked_ns = now;
+    if (!err)
+        err = ask(client, json_pack("{s:s}", "command", "status"), &t->status);
+    if (!err && strcmp(text(t->status, "hooks"), "none") != 0)
+        err = ask(client, json_pack("{s:s, s:i}", "command", "dump", "frames", MOST_FRAMES),
+                  &t->dump);
+    if (!err && t->dump)
+        err = live_stacks_take(t->stacks, t->dump);
+    return err;
+}
+
+/* ---- rows ---- */
+
+static struct top_row *row_add(struct top *t, char *words)
+{
+    struct top_row *row = memory_realloc(t->row, (t->rows + 1) * sizeof(*row));
+
+    if (!row || !words) {
+        t->row = row ? row : t->row;
+        memory_free(words);
+        return NULL;
+    }
+    t->row = row;
+    row += t->rows++;
+    *row = (struct top_row){.text = words};
+    return row;
+}
+
+static char *join(const char *first, const char *between, const char *second)
+{
+    size_t size = strlen(first) + strlen(between) + strlen(second) + 1;
+    char *all = memory_alloc(size);
+
+    if (all)
+        snprintf(all, size, "%s%s%s", first, between, second);
+    return all;
+}
+
+/* Adds what a site allocated since the look before. */
+static void row_take(const struct top *t, struct top_row *row, const json_t *site)
+{
+    const json_t *before;
+    char key[KEY_SIZE];
+
+    key_of(site, key);
+    before = json_object_get(t->before, key);
+    row->total += number(site, "bytes");
+    if (t->seconds <= 0)
+        return;
+    row->rate +=
+        (number(site, "bytes") - json_number_value(json_array_get(before, 0))) / t->seconds;
+    row->count_rate +=
+        (number(site, "allocs") - json_number_value(json_array_get(before, 1))) / t->seconds;
+}
+
+static int arrange_sites(struct top *t)
+{
+    const char *method;
+    struct top_row *row;
+    json_t *site;
+    size_t i;
+
+    json_array_foreach(json_object_get(t->sites, "rows"), i, site)
+    {
+        if (t->type && strcmp(t->type, text(site, "type")) != 0)
+            continue;
+        method = json_string_value(json_array_get(json_object_get(site, "stack"), 0));
+        row = row_add(t, join(text(site, "type"), "  ", method ? method : "(no managed frame)"));
+        if (!row)
+            return -ENOMEM;
+        row->site = site;
+        row_take(t, row, site);
+    }
+    return 0;
+}
+
+static int arrange_types(struct top *t)
+{
+    struct top_row *row;
+    json_t *site;
+    size_t i;
+
+    json_array_foreach(json_object_get(t->sites, "rows"), i, site)
+    {
+        const char *type = text(site, "type");
+
+        for (row = t->row; row < t->row + t->rows && strcmp(row->text, type) != 0;)
+            row++;
+        if (row == t->row + t->rows && !(row = row_add(t, join(type, "", ""))))
+            return -ENOMEM;
+        row_take(t, row, site);
+    }
+    return 0;
+}
+
+static int arrange_threads(struct top *t)
+{
+    struct live_thread thread;
+    struct live_frame frame;
+    struct top_row *row;
+    char head[160];
+
+    for (size_t i = 0; t->dump && i < live_stacks_count(t->stacks); i++) {
+        live_stacks_thread(t->stacks, i, &thread);
+        if (!thread.depth || !thread.count)
+            continue;
+        live_stacks_frame(t->stacks, &thread, 0, &frame);
+        snprintf(head, sizeof(head), "%8u %-20.60s%s", thread.os, thread.name ? thread.name : "",
+                 thread.exact ? "  " : " ~");
+        row = row_add(t, join(head, "", frame.method));
+        if (!row)
+            return -ENOMEM;
+        row->total = thread.depth;
+        row->thread = i;
+    }
+    return 0;
+}
+
+static double worth(const struct top_row *row, enum top_order order)
+{
+    return order == TOP_BY_RATE ? row->rate : order == TOP_BY_COUNT ? row->count_rate : row->total;
+}
+
+static int compare_rows(const void *a, const void *b, void *context)
+{
+    const struct top *t = context;
+    const struct top_row *x = a, *y = b;
+    /* threads have nothing but their depth */
+    enum top_order order = t->view == TOP_THREADS ? TOP_BY_TOTAL : t->order;
+    double left = worth(x, order), right = worth(y, order);
+
+    if (left != right)
+        return left < right ? 1 : -1;
+    return strcmp(x->text, y->text);
+}
+
+static void apply_filter(struct top *t)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < t->rows; i++) {
+        if (*t->filter && !strstr(t->row[i].text, t->filter))
+            memory_free(t->row[i].text);
+        else
+            t->row[kept++] = t->row[i];
+    }
+    t->rows = kept;
+}
+
+int top_arrange(struct top *t)
+{
+    int err;
+
+    rows_free(t);
+    err = t->view == TOP_SITES   ? arrange_sites(t)
+          : t->view == TOP_TYPES ? arrange_types(t)
+                                 : arrange_threads(t);
+    apply_filter(t);
+    if (t->rows)
+        qsort_r(t->row, t->rows, sizeof(*t->row), compare_rows, t);
+    return err;
+}
+
+void top_open_type(struct top *t, size_t row)
+{
+    char *type = memory_strdup(t->row[row].text);
+
+    if (!type)
+        return;
+    t->type = type;
+    t->view = TOP_SITES;
+}
+
+void top_close_type(struct top *t)
+{
+    if (t->type)
+        t->view = TOP_TYPES;
+    memory_free(t->type);
+    t->type = NULL;
+}
+
+/* ---- text ---- */
+
+void top_title(const struct top *t, char *to, size_t size)
+{
+    static const char *const views[] = {"call sites", "types", "threads"};
+    static const char *const orders[] = {"bytes/s", "objects/s", "bytes"};
+    struct text_number events;
+
+    snprintf(to, size, "%s (pid %.0f, .NET %s) %s; %s events; %s%s%s by %s%s%s",
+             text(t->status, "name"), number(t->status, "pid"), text(t->status, "runtime"),
+             json_is_true(json_object_get(t->status, "paused")) ? "paused" : "recording",
+             text_count(&events, (uint64_t)number(t->status, "written")), views[t->view],
+             t->type ? " of " : "", t->type ? t->type : "",
+             t->view == TOP_THREADS ? "depth" : orders[t->order], *t->filter ? "; with " : "",
+             t->filter);
+    clean_in_place(to);
+}
+
+const char *top_columns(const struct top *t)
+{
+    return t->view == TOP_THREADS ? "  depth   thread name                  now in (~ approximate)"
+           : t->view == TOP_TYPES ? "  bytes/s  objects/s      bytes  type"
+                                  : "  bytes/s  objects/s      bytes  type  method that allocates";
+}
+
+void top_line(const struct top *t, size_t index, char *to, size_t size)
+{
+    const struct top_row *row = &t->row[index];
+    struct text_number a, b, c;
+
+    if (t->view == TOP_THREADS)
+        snprintf(to, size, "%7.0f %s", row->total, row->text);
+    else
+        snprintf(to, size, "%9s %10s %10s  %s", text_short(&a, row->rate),
+                 text_short(&b, row->count_rate), text_short(&c, row->total), row->text);
+    clean_in_place(to);
+}
+
+static bool detail_of_thread(struct top *t, size_t thread_index, size_t index, char *to,
+                             size_t size)
+{
+    struct live_thread thread;
+    struct live_frame frame;
+
+    live_stacks_thread(t->stacks, thread_index, &thread);
+    if (index >= thread.count)
+        return false;
+    live_stacks_frame(t->stacks, &thread, index, &frame);
+    if (frame.file)
+        snprintf(to, size, "    at %s  %s:%u", frame.method, frame.file, frame.line);
+    else
+        snprintf(to, size, "    %s %s", frame.certain ? "at" : "??", frame.method);
+    return true;
+}
+
+bool top_detail(struct top *t, size_t row, size_t index, char *to, size_t size)
+{
+    const char *frame;
+
+    if (t->view == TOP_THREADS) {
+        if (!detail_of_thread(t, t->row[row].thread, index, to, size))
+            return false;
+    } else {
+        frame =
+            json_string_value(json_array_get(json_object_get(t->row[row].site, "stack"), index));
+        if (!frame)
+            return false;
+        snprintf(to, size, "    at %s", frame);
+    }
+    clean_in_place(to);
+    return true;
+}

@@ -1,0 +1,59 @@
+/*
+ * command/command.h - what every command is, and how it speaks to its user. A command is a file
+ * cmd_<name>.c and a row in cli/commands.c; it reads its arguments, calls report/ (or starts a
+ * program), prints.
+ *
+ * Results go to `out`, which main() flushes and checks; what went wrong goes to stderr through
+ * cli_complain, one line.
+ */
+#ifndef SHADOWTRACE_COMMAND_COMMAND_H
+#define SHADOWTRACE_COMMAND_COMMAND_H
+
+#include "args/args.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+enum cli_status {
+    CLI_OK = 0,
+    CLI_CHECK = 1, /* a check did not hold: stacks differ, a log breaks its schema */
+    CLI_USAGE = 2, /* unknown option, missing argument, wrong value */
+    CLI_IO = 3,    /* cannot read or write */
+};
+
+struct cli_command {
+    const char *name;
+    const char *args; /* after the name in the usage line */
+    const char *help; /* what it does, one line */
+    const char *about,
+        *notes; /* paragraphs of the help page before and after the options, or NULL */
+    struct args_syntax syntax; /* what it takes */
+    size_t size;               /* of the struct that its options are read into; zeroed before */
+    /* `into` is that struct. Returns the exit status. */
+    int (*run)(void *into, const struct args *args, FILE *out);
+    void (*free)(void *into); /* what reading options has allocated; NULL nothing */
+};
+
+/* cli_run - reads the arguments as the command's table tells, and runs it, or prints its help page. Returns the exit status. */
+int cli_run(const struct cli_command *command, int argc, char **argv, FILE *out);
+
+/* cli_parse - its first half. Returns: CLI_OK; else a line was written to stderr. */
+int cli_parse(const struct cli_command *command, int argc, char **argv, void *into,
+              struct args *out);
+
+/*
+ * cli_complain - one line on stderr, "shadowtrace COMMAND: ...", keeping to one line whatever the
+ * text holds.
+ */
+void cli_complain(const struct cli_command *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/*
+ * cli_usage_error - the same for a wrong argument, naming the help page. Returns CLI_USAGE.
+ */
+int cli_usage_error(const struct cli_command *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+void cli_help(const struct cli_command *command, FILE *out); /* its help page */
+
+#endif

@@ -1,0 +1,70 @@
+/*
+ * command/reading.h - what the commands that read logs have in common: a progress line on a terminal,
+ * problems and failures in words.
+ */
+#ifndef SHADOWTRACE_COMMAND_READING_H
+#define SHADOWTRACE_COMMAND_READING_H
+
+#include "command/command.h"
+
+#include "base/json_writer.h"
+#include "readers/log.h"
+
+#include <jansson.h>
+
+enum reading_format { READING_TEXT, READING_JSON, READING_FOLDED };
+
+/* How a log is read; both may be given on the command line. */
+struct reading_options {
+    unsigned jobs; /* threads that parse; 0: as many as there are processors, at most 8 */
+    bool quiet;    /* no progress bar */
+};
+
+unsigned reading_threads(const struct reading_options *options);
+
+/*
+ * As struct report_consumer's progress: a bar on stderr, redrawn, if that is a terminal, the reading
+ * takes a while, and the user did not ask for quiet.
+ */
+struct reading_progress {
+    uint64_t started; /* ns */
+    uint64_t drawn;   /* ns; when last */
+    bool shown, wanted;
+};
+void reading_progress_init(struct reading_progress *p, const struct reading_options *options);
+void reading_progress(void *progress, uint64_t taken, uint64_t size);
+void reading_progress_end(struct reading_progress *p);
+
+/*
+ * reading_bar - what the bar shows after `ns`, at most `room` - 1 bytes: size 0: not known.
+ */
+void reading_bar(char *to, size_t room, uint64_t taken, uint64_t size, uint64_t ns);
+
+/* reading_failed - one line for what report_log_read returned. Returns: the exit status. */
+int reading_failed(const struct cli_command *command, const char *path,
+                   const struct report_log *log, int err);
+
+/* reading_problems - the first few on stderr, FILE:LINE: offset N: what; then how many more. */
+void reading_problems(const struct cli_command *command, const struct report_problems *problems);
+
+/*
+ * reading_text_json - text as JSON, also where it is no UTF-8 (a file's name): then what is not
+ * ASCII is '?'.
+ */
+json_t *reading_text_json(const char *text);
+
+/*
+ * reading_log_json - how far the log goes and what was wrong with it. NULL: no memory. The caller's
+ * to release.
+ */
+json_t *reading_log_json(const struct report_log *log, const struct report_problems *problems);
+void reading_log_write(const struct report_log *log, const struct report_problems *problems,
+                       const char *key, struct json_writer *w); /* the same */
+
+/* reading_records - whether the log was recorded with that event category, by its header's options. */
+bool reading_records(const struct report_log *log, const char *events);
+
+/* reading_completeness - the same in a sentence or two for people. */
+void reading_completeness(const struct report_log *log, FILE *out);
+
+#endif

@@ -1,0 +1,345 @@
+#include "process/client.h"
+
+#include "base/clock.h"
+#include "options/socket_path.h"
+
+#include "base/buffer.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define ANSWER_MS  10000
+#define LOCK_TRIES 100 /* of 1 ms */
+#define PIECE      65536u
+
+/* Bytes of a reply: in memory it takes up to 45 times as much. Stacks of many threads are long, all else is short. */
+#define MOST_STACKS (32u << 20)
+#define MOST_REPLY  (1u << 20)
+
+bool client_pid(const char *text, long *pid)
+{
+    char *end;
+
+    errno = 0;
+    *pid = strtol(text, &end, 10);
+    return *text >= '0' && *text <= '9' && !*end && !errno && *pid > 0 && *pid <= INT32_MAX;
+}
+
+/* Returns: a descriptor; -EPERM for a socket that a process of another user serves; -errno. */
+static int connect_to(int folder, const char *name)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), err = 0;
+    struct sockaddr_un address;
+
+    if (fd < 0)
+        return -errno;
+    socket_at(folder, name, &address);
+    if (connect(fd, (const struct sockaddr *)&address, sizeof(address)))
+        err = -errno;
+    else if (!socket_peer(fd, false))
+        err = -EPERM;
+    if (!err)
+        return fd;
+    close(fd);
+    return err;
+}
+
+/*
+ * Removes a socket that nobody serves: no process makes one there meanwhile. Returns: whether it is gone.
+ */
+static bool remove_stale(int folder, const char *name)
+{
+    bool gone = false;
+    int fd;
+
+    if (!socket_folder_lock(folder, LOCK_TRIES))
+        return false;
+    fd = connect_to(folder, name);
+    if (fd == -ECONNREFUSED)
+        gone = !unlinkat(folder, name, 0);
+    else if (fd >= 0)
+        close(fd);
+    socket_folder_unlock(folder);
+    return gone;
+}
+
+static int refuse(struct client *c, int err, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static int refuse(struct client *c, int err, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(c->why, sizeof(c->why), format, args);
+    va_end(args);
+    return err;
+}
+
+/* Why no socket of that process was found. */
+static int explain(struct client *c, bool stale)
+{
+    char path[64];
+    struct stat st;
+    const struct passwd *user;
+
+    snprintf(path, sizeof(path), "/proc/%ld", c->pid);
+    if (stat(path, &st))
+        return refuse(c, -ESRCH, "there is no process %ld%s", c->pid,
+                      stale ? " any more; the socket it left has been removed" : "");
+    if (st.st_uid != geteuid()) {
+        user = getpwuid(st.st_uid);
+        return refuse(c, -EPERM, "process %ld belongs to %s%.60s; only that user can look into it",
+                      c->pid, user ? "" : "another user", user ? user->pw_name : "");
+    }
+    return refuse(c, -ENOENT,
+                  "process %ld is not traced, or with --no-control; `shadowtrace list` shows those "
+                  "that are",
+                  c->pid);
+}
+
+/* In one folder. Returns: 0; -ENOENT where it has no such socket (any more: *stale); else -errno with client->why. */
+static int open_in(struct client *c, int folder, const char *path, bool *stale)
+{
+    char name[32];
+
+    snprintf(name, sizeof(name), "%ld.sock", c->pid);
+    c->fd = connect_to(folder, name);
+    if (c->fd >= 0)
+        return 0;
+    if (c->fd == -ECONNREFUSED && remove_stale(folder, name)) {
+        *stale = true;
+        return -ENOENT;
+    }
+    if (c->fd == -ENOENT)
+        return c->fd;
+    if (c->fd == -EPERM)
+        return refuse(c, c->fd, "%s/%s is served by a process of another user; remove it", path,
+                      name);
+    return refuse(c, c->fd, "cannot connect to %s/%s: %s", path, name, strerror(-c->fd));
+}
+
+int client_open(struct client *c, long pid)
+{
+    char folder[SOCKET_PATH_SIZE], why[CLIENT_WHY_SIZE];
+    bool stale = false;
+    int err, fd;
+
+    *c = (struct client){.pid = pid, .fd = -1};
+    for (unsigned i = 0; socket_folder(i, folder); i++) {
+        fd = *folder ? socket_folder_open(folder, why, sizeof(why)) : -ENOENT;
+        if (fd < 0 && fd != -ENOENT)
+            return refuse(c, fd, "the folder of the sockets is not to be trusted: %.300s", why);
+        if (fd < 0)
+            continue;
+        err = open_in(c, fd, folder, &stale);
+        close(fd);
+        if (err != -ENOENT)
+            return err;
+    }
+    c->fd = -1;
+    return explain(c, stale);
+}
+
+void client_close(struct client *c)
+{
+    if (c->fd >= 0)
+        close(c->fd);
+    c->fd = -1;
+}
+
+/* Waits until the socket is ready for `events`. Returns: 0, -ETIMEDOUT or -errno. */
+static int wait_for(const struct client *c, short events, uint64_t until_ns)
+{
+    struct pollfd fd = {c->fd, events, 0};
+    uint64_t now = clock_ns();
+    int n;
+
+    do
+        n = poll(&fd, 1, now < until_ns ? (int)((until_ns - now) / 1000000) : 0);
+    while (n < 0 && errno == EINTR && (now = clock_ns()) < until_ns);
+    return n > 0 ? 0 : n < 0 ? -errno : -ETIMEDOUT;
+}
+
+static int send_all(const struct client *c, const char *text, size_t size, uint64_t until_ns)
+{
+    while (size) {
+        ssize_t n = send(c->fd, text, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+        if (n < 0 && errno != EAGAIN && errno != EINTR)
+            return -errno;
+        if (n < 0) {
+            int err = wait_for(c, POLLOUT, until_ns);
+
+            if (err)
+                return err;
+            continue;
+        }
+        text += n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+static int receive_line(const struct client *c, struct buffer *line, size_t most, uint64_t until_ns)
+{
+    while (!line->size || line->data[line->size - 1] != '\n') {
+        char *to = buffer_reserve(line, PIECE);
+        ssize_t n;
+        int err;
+
+        if (!to)
+            return -ENOMEM;
+        if (line->size > most)
+            return -EMSGSIZE;
+        err = wait_for(c, POLLIN, until_ns);
+        if (err)
+            return err;
+        n = recv(c->fd, to, PIECE, MSG_DONTWAIT);
+        if (n < 0 && errno != EAGAIN && errno != EINTR)
+            return -errno;
+        if (n == 0)
+            return -ECONNRESET;
+        if (n > 0)
+            line->size += (size_t)n;
+    }
+    return 0;
+}
+
+static bool has_stacks(const json_t *request)
+{
+    const char *command = json_string_value(json_object_get(request, "command"));
+
+    return command && (!strcmp(command, "dump") || !strcmp(command, "sites"));
+}
+
+static int exchange(struct client *c, const json_t *request, struct buffer *line)
+{
+    uint64_t until_ns = clock_ns() + ANSWER_MS * 1000000ull;
+    char *text = request ? json_dumps(request, JSON_COMPACT) : NULL;
+    int err = text ? send_all(c, text, strlen(text), until_ns) : -ENOMEM;
+
+    if (!err)
+        err = send_all(c, "\n", 1, until_ns);
+    free(text);
+    /* One that was turned away may read why, although it cannot send. */
+    if (!err || err == -EPIPE)
+        err = receive_line(c, line, has_stacks(request) ? MOST_STACKS : MOST_REPLY, until_ns);
+    return err;
+}
+
+static int understand(struct client *c, const struct buffer *line, json_t **reply)
+{
+    json_error_t error;
+    json_t *json = json_loadb(line->data, line->size, 0, &error);
+    const char *said = json_string_value(json_object_get(json, "error"));
+
+    if (json_is_true(json_object_get(json, "ok")) &&
+        json_integer_value(json_object_get(json, "version")) == 1) {
+        *reply = json;
+        return 0;
+    }
+    if (said)
+        refuse(c, -EPROTO, "process %ld: %.300s", c->pid, said);
+    else
+        refuse(c, -EPROTO,
+               "process %ld does not speak as this shadowtrace (%s) does; use the one "
+               "that recorded it",
+               c->pid, SHADOWTRACE_VERSION);
+    json_decref(json);
+    return -EPROTO;
+}
+
+int client_ask(struct client *c, json_t *request, json_t **reply)
+{
+    struct buffer line = BUFFER_INIT;
+    int err = exchange(c, request, &line);
+
+    *reply = NULL;
+    json_decref(request);
+    if (!err)
+        err = understand(c, &line, reply);
+    else if (err == -ETIMEDOUT)
+        refuse(c, err, "process %ld does not answer; is it stopped?", c->pid);
+    else if (err == -EMSGSIZE)
+        refuse(c, err, "process %ld sends more than %u MB; ask for fewer --frames", c->pid,
+               MOST_STACKS >> 20);
+    else if (err == -ECONNRESET || err == -EPIPE)
+        refuse(c, err,
+               kill((pid_t)c->pid, 0) ? "process %ld has ended"
+                                      : "process %ld has closed the connection; is it ending?",
+               c->pid);
+    else
+        refuse(c, err, "process %ld: %s", c->pid, strerror(-err));
+    buffer_free(&line);
+    return err;
+}
+
+static void each_in(const char *folder, int fd, client_found *found, void *context)
+{
+    char path[SOCKET_PATH_SIZE], number[32];
+    DIR *dir = fdopendir(fd);
+    const struct dirent *entry;
+    const char *end;
+    long pid;
+
+    if (!dir)
+        close(fd);
+    while (dir && (entry = readdir(dir))) {
+        end = strstr(entry->d_name, ".sock");
+        if (!end || end[5] || end - entry->d_name >= (long)sizeof(number))
+            continue;
+        snprintf(number, sizeof(number), "%.*s", (int)(end - entry->d_name), entry->d_name);
+        if (client_pid(number, &pid) && socket_path(folder, pid, path))
+            found(context, pid, path);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+int client_each(client_found *found, void *context, char why[CLIENT_WHY_SIZE])
+{
+    char folder[SOCKET_PATH_SIZE], text[CLIENT_WHY_SIZE];
+    int fd, first = 0;
+
+    for (unsigned i = 0; socket_folder(i, folder); i++) {
+        fd = *folder ? socket_folder_open(folder, text, sizeof(text)) : -ENOENT;
+        if (fd >= 0)
+            each_in(folder, fd, found, context);
+        else if (fd != -ENOENT && !first) {
+            first = fd;
+            snprintf(why, CLIENT_WHY_SIZE, "the folder of the sockets is not to be trusted: %.300s",
+                     text);
+        }
+    }
+    return first;
+}
+
+static void sweep_one(void *context, long pid, const char *socket)
+{
+    unsigned *removed = context;
+    struct client client;
+
+    if (!client_open(&client, pid)) /* removes what is stale */
+        client_close(&client);
+    else
+        *removed += access(socket, F_OK) != 0;
+}
+
+unsigned client_sweep(void)
+{
+    char why[CLIENT_WHY_SIZE];
+    unsigned removed = 0;
+
+    client_each(sweep_one, &removed, why);
+    return removed;
+}

@@ -1,0 +1,614 @@
+#include "process/status.h"
+
+#include "base/atomics.h"
+#include "base/buffer.h"
+#include "base/clean.h"
+#include "base/memory.h"
+#include "command/command.h"
+#include "terminal/text.h"
+#include "options/socket_path.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST_STATUS (1 << 20) /* bytes of what a process says of itself */
+#define MOST_END    (1 << 18) /* of the end record */
+
+/* Of the folders that a record makes and holds locked; what an earlier version left has other names. */
+#define PREFIX "shadowtrace-%u-run-"
+
+static int held = -1; /* the folder of this recording, locked until we end */
+
+/*
+ * The lock of a folder that is still there under that name: a cleaner may have been between mkdtemp and us. Waits for
+ * nobody. Returns: a descriptor, or -errno.
+ */
+static int lock_folder(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), err;
+    struct stat mine, there;
+
+    if (fd < 0)
+        return -errno;
+    err = flock(fd, LOCK_EX | LOCK_NB) ? -errno : -ESTALE;
+    if (err == -ESTALE && !fstat(fd, &mine) && mine.st_uid == geteuid() && !lstat(path, &there) &&
+        mine.st_ino == there.st_ino && mine.st_dev == there.st_dev)
+        return fd;
+    close(fd);
+    return err;
+}
+
+static int make_in(const char *parent, char path[PATH_MAX])
+{
+    for (int tries = 0; tries < 3; tries++) {
+        if (snprintf(path, PATH_MAX, "%s/" PREFIX "XXXXXX", parent, (unsigned)geteuid()) >=
+            PATH_MAX)
+            return -ENAMETOOLONG;
+        if (!mkdtemp(path)) /* 0700 */
+            return -errno;
+        held = lock_folder(path);
+        if (held >= 0)
+            return 0;
+        rmdir(path);
+    }
+    return held;
+}
+
+/* Its path goes into the options, so it must be absolute and UTF-8. */
+static bool is_usable(const char *path)
+{
+    size_t step;
+
+    if (!path || *path != '/')
+        return false;
+    while ((step = utf8_length(path)) > 0)
+        path += step;
+    return !*path;
+}
+
+/* The places, in the order in which they are tried. Files in memory cost a tenth of those on a disk. NULL past the last. */
+static const char *place(unsigned index)
+{
+    const char *places[] = {socket_runtime_folder(), getenv("TMPDIR"), "/dev/shm", "/tmp"};
+
+    if (index >= COUNT_OF(places))
+        return NULL;
+    return is_usable(places[index]) ? places[index] : "";
+}
+
+int record_status_create(const char *log_folder, char path[PATH_MAX], struct record_why *why)
+{
+    const char *parent;
+    int err = -ENOENT;
+
+    held = -1;
+    for (unsigned i = 0; err && (parent = place(i)); i++)
+        if (*parent)
+            err = make_in(parent, path);
+    if (err && is_usable(log_folder))
+        err = make_in(log_folder, path);
+    if (err)
+        return record_refuse(why, CLI_IO,
+                             "cannot make a folder for the state of the recording in /tmp: %s",
+                             strerror(-err));
+    return CLI_OK;
+}
+
+/* All that is in a folder, then the folder: nothing is followed. */
+static void remove_at(int parent, const char *name, int folder)
+{
+    int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = copy >= 0 ? fdopendir(copy) : NULL;
+    const struct dirent *entry;
+
+    while (dir && (entry = readdir(dir)) != NULL)
+        unlinkat(folder, entry->d_name, 0); /* "." and ".." refuse */
+    if (dir)
+        closedir(dir);
+    unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+static unsigned sweep(const char *parent)
+{
+    DIR *dir = opendir(parent);
+    const struct dirent *entry;
+    char prefix[64], path[PATH_MAX];
+    unsigned removed = 0;
+
+    snprintf(prefix, sizeof(prefix), PREFIX, (unsigned)geteuid());
+    while (dir && (entry = readdir(dir)) != NULL) {
+        int fd;
+
+        if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0 ||
+            snprintf(path, sizeof(path), "%s/%s", parent, entry->d_name) >= (int)sizeof(path))
+            continue;
+        fd = lock_folder(path);
+        if (fd < 0)
+            continue;
+        remove_at(dirfd(dir), entry->d_name, fd);
+        removed += faccessat(dirfd(dir), entry->d_name, F_OK, AT_SYMLINK_NOFOLLOW) != 0;
+        close(fd);
+    }
+    if (dir)
+        closedir(dir);
+    return removed;
+}
+
+unsigned record_status_sweep(const char *log_folder)
+{
+    unsigned removed = log_folder ? sweep(log_folder) : 0;
+    const char *parent;
+
+    for (unsigned i = 0; (parent = place(i)); i++)
+        removed += *parent ? sweep(parent) : 0;
+    return removed;
+}
+
+/* A member as one line, whatever the traced process put there. */
+static char *take_text(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    char *copy = text ? memory_strdup(text) : NULL;
+
+    if (copy)
+        clean_in_place(copy);
+    return copy;
+}
+
+/* It is opened, so its letters stay as they are; who prints it cleans it. */
+static char *take_path(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    return text ? memory_strdup(text) : NULL;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* What a user calls the process: the assembly that `dotnet` runs, else its subcommand, else the executable. */
+static char *take_name(const json_t *object)
+{
+    const char *executable = json_string_value(json_object_get(object, "executable"));
+    const json_t *command = json_object_get(object, "command");
+    const char *first = json_string_value(json_array_get(command, 0)), *verb = NULL;
+    struct buffer b = BUFFER_INIT;
+
+    if (!executable)
+        executable = first ? first : "?";
+    executable = base_name(executable);
+    for (size_t i = 1; !strcmp(executable, "dotnet") && i < json_array_size(command); i++) {
+        const char *word = json_string_value(json_array_get(command, i));
+        size_t length = word ? strlen(word) : 0;
+
+        if (length > 4 && !strcasecmp(word + length - 4, ".dll")) {
+            const char *name = base_name(word);
+
+            buffer_append(&b, name, strlen(name) - 4);
+            return buffer_take(&b);
+        }
+        if (!verb && word && *word != '-' && strcmp(word, "exec") != 0)
+            verb = word;
+    }
+    buffer_format(&b, verb ? "%s %s" : "%s", executable, verb);
+    return buffer_take(&b);
+}
+
+static uint64_t take_number(const json_t *object, const char *key, bool *there)
+{
+    json_int_t value = json_integer_value(json_object_get(object, key));
+
+    *there = json_is_integer(json_object_get(object, key)) && value >= 0;
+    return *there ? (uint64_t)value : 0;
+}
+
+/* By its number, where it could not make a lock. A zombie has done its work. */
+static bool runs(long pid)
+{
+    char path[64], text[512];
+    const char *state;
+    ssize_t got;
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    got = read(fd, text, sizeof(text) - 1);
+    close(fd);
+    if (got <= 0)
+        return false;
+    text[got] = '\0';
+    state = strrchr(text, ')'); /* the name before it may hold anything */
+    return state && state[1] == ' ' && !strchr("ZXx", state[2]);
+}
+
+/* Whether the process that said so lives: it holds its lock, which dies with it, in whatever PID namespace it is. */
+static bool is_alive(int folder, const char *name, long pid)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    char lock[64];
+    bool alive;
+    int fd;
+
+    snprintf(lock, sizeof(lock), "%.*s.lock", (int)strcspn(name, "."), name);
+    fd = openat(folder, lock, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT && runs(pid);
+    alive = !fcntl(fd, F_GETLK, &whole) && whole.l_type != F_UNLCK;
+    close(fd);
+    return alive;
+}
+
+static enum record_state take_state(const json_t *object, bool alive)
+{
+    const char *text = json_string_value(json_object_get(object, "state"));
+
+    if (!text)
+        return RECORD_STATE_DAMAGED;
+    if (!strcmp(text, "recording"))
+        return alive ? RECORD_STATE_RECORDING : RECORD_STATE_LOST;
+    if (!strcmp(text, "ended"))
+        return RECORD_STATE_ENDED;
+    if (!strcmp(text, "declined"))
+        return RECORD_STATE_DECLINED;
+    if (!strcmp(text, "failed"))
+        return RECORD_STATE_FAILED;
+    return RECORD_STATE_DAMAGED;
+}
+
+/* Text of the traced process, as part of one line. */
+static void append_text(struct buffer *b, const json_t *text)
+{
+    const char *at = json_string_value(text);
+
+    if (at)
+        clean_append(b, at);
+}
+
+static void append_lost_of(struct buffer *b, const char *what, uint64_t lost, uint64_t seen)
+{
+    if (!lost)
+        return;
+    buffer_text(b, b->size ? "; of " : "LOST of ");
+    clean_append(b, what);
+    buffer_format(b, ": %llu of %llu", (unsigned long long)lost, (unsigned long long)seen);
+}
+
+/* "LOST of calls: 811 of 140370; of values: 3 of 5": a line of its own, the first. */
+static void append_lost(struct buffer *b, const json_t *object)
+{
+    const json_t *values = json_object_get(object, "values"),
+                 *records = json_object_get(object, "records");
+    const char *family;
+    uint64_t lost, written;
+    bool known;
+    json_t *sums;
+
+    json_object_foreach(json_object_get(object, "events"), family, sums)
+    {
+        lost = take_number(sums, "lost", &known);
+        append_lost_of(b, family, lost, take_number(sums, "seen", &known));
+        if (take_number(json_object_get(sums, "lost_by"), "ring_full", &known) &&
+            !strcmp(family, "calls"))
+            buffer_text(b, " (a larger --call-buffer keeps more)");
+    }
+    lost = take_number(values, "lost", &known);
+    written = take_number(values, "written", &known);
+    append_lost_of(b, "values", lost,
+                   lost + (known ? written : take_number(values, "posted", &known)));
+    json_object_foreach(json_object_get(object, "not_written"), family, sums)
+    {
+        lost = json_is_integer(sums) ? (uint64_t)json_integer_value(sums) : 0;
+        append_lost_of(b, family, lost, lost + take_number(records, family, &known));
+    }
+    if (b->size)
+        buffer_char(b, '\n');
+}
+
+/* "--args Order.*: no method has such a name; near: Orders.Run()" */
+static void append_unmatched(struct buffer *b, const json_t *object)
+{
+    const json_t *array = json_object_get(object, "unmatched"), *row, *name;
+    size_t i, n;
+
+    json_array_foreach(array, i, row)
+    {
+        const char *option = json_string_value(json_object_get(row, "option"));
+
+        if (!option)
+            continue;
+        buffer_text(b, "--");
+        append_text(b, json_object_get(row, "option"));
+        buffer_char(b, ' ');
+        append_text(b, json_object_get(row, "pattern"));
+        buffer_format(b, ": %s has such a name",
+                      !strcmp(option, "types") ? "no type of an object that was made"
+                                               : "no method that ran");
+        json_array_foreach(json_object_get(row, "near"), n, name)
+        {
+            buffer_text(b, n ? ", " : "; near: ");
+            append_text(b, name);
+        }
+        buffer_char(b, '\n');
+    }
+}
+
+/* A count, and what is said of one, or of several: "1,234 allocations have only the beginning ...". Nothing of none. */
+static void append_count(struct buffer *b, const json_t *object, const char *key, const char *one,
+                         const char *several)
+{
+    bool there;
+    uint64_t count = take_number(object, key, &there);
+    struct text_number number;
+
+    if (count)
+        buffer_format(b, "%s %s\n", text_count(&number, count), count == 1 ? one : several);
+}
+
+static void append_counts(struct buffer *b, const json_t *object)
+{
+    const json_t *hooks = json_object_get(object, "hooks"); /* of an end record */
+
+    append_count(b, object, "cut_allocs",
+                 "allocation has only the beginning of its call path: the table of paths was full; "
+                 "record with a larger --max-nodes",
+                 "allocations have only the beginning of their call path: the table of paths was "
+                 "full; record with a larger --max-nodes");
+    append_count(b, object, "beginnings_lost",
+                 "path on which async methods began to wait is lost: logical stacks may end with "
+                 "callers that are not in the log",
+                 "paths on which async methods began to wait are lost: logical stacks may end with "
+                 "callers that are not in the log");
+    append_count(b, json_object_get(object, "spared") ? object : hooks, "spared",
+                 "method is not hooked, and in no stack: the runtime fails with hooks in it (see "
+                 "Limits in the README)",
+                 "methods are not hooked, and in no stack: the runtime fails with hooks in them "
+                 "(see Limits in the README)");
+}
+
+/* What others did to the file, and --max-log to its parts: see `file` and `rotated_out` in log_schema.json. */
+static void append_fate(struct buffer *b, const json_t *object)
+{
+    const json_t *file = json_object_get(object, "file"),
+                 *gone = json_object_get(object, "rotated_out");
+    const char *moved = json_string_value(json_object_get(file, "moved"));
+    bool cut, known, removed = json_is_true(json_object_get(file, "removed"));
+    uint64_t bytes = take_number(file, "truncated", &cut);
+
+    if (moved) {
+        buffer_text(b, "its log was moved while it was written, and is whole");
+        buffer_text(b, *moved ? ": " : "; where it is now is not known");
+        clean_append(b, moved);
+        buffer_char(b, '\n');
+    }
+    if (removed)
+        buffer_text(b, "its log was removed while it was written: what was in it is LOST\n");
+    if (cut)
+        buffer_format(b, "its log was truncated while it was written: %llu bytes of it are LOST\n",
+                      (unsigned long long)bytes);
+    if (json_is_true(json_object_get(file, "replaced")))
+        buffer_text(b, "another file was put in the place of its log\n");
+    if (gone && !removed && !cut)
+        buffer_format(b, "--max-log has overwritten %llu of its parts\n",
+                      (unsigned long long)take_number(gone, "parts", &known));
+}
+
+/* Where the log is: others may have moved it. */
+static char *take_log(const json_t *object)
+{
+    const json_t *file = json_object_get(object, "file");
+    const char *moved = json_string_value(json_object_get(file, "moved"));
+
+    return moved && *moved ? take_path(file, "moved") : take_path(object, "log");
+}
+
+static char *take_notes(const json_t *object)
+{
+    struct buffer b = BUFFER_INIT;
+
+    append_lost(&b, object);
+    append_fate(&b, object);
+    append_counts(&b, object);
+    append_unmatched(&b, object);
+    return b.data ? buffer_take(&b) : NULL;
+}
+
+/* Its words, as one would type them but for quotes. */
+static char *take_command(const json_t *object)
+{
+    struct buffer b = BUFFER_INIT;
+    json_t *word;
+    size_t i;
+
+    json_array_foreach(json_object_get(object, "command"), i, word)
+    {
+        if (i)
+            buffer_char(&b, ' ');
+        append_text(&b, word);
+    }
+    return b.data ? buffer_take(&b) : NULL;
+}
+
+/* A file of the folder, if it is one, and no more than a process would write: nothing else may hold us up. */
+static json_t *load(int folder, const char *name)
+{
+    int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    json_t *object = NULL;
+    struct stat st;
+
+    if (fd < 0)
+        return NULL;
+    if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= MOST_STATUS)
+        object = json_loadfd(fd, 0, NULL);
+    close(fd);
+    return object;
+}
+
+/* The last line of a log, if that is its end record and not packed: what its process could not say any more. */
+static json_t *load_end(const char *path)
+{
+    static const char kind[] = "{\"kind\":\"end\"";
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    char *tail = fd >= 0 ? memory_alloc(MOST_END) : NULL, *line;
+    json_t *end = NULL;
+    struct stat st;
+    ssize_t got;
+
+    if (tail && !fstat(fd, &st) && S_ISREG(st.st_mode)) {
+        got = pread(fd, tail, MOST_END, st.st_size > MOST_END ? st.st_size - MOST_END : 0);
+        line = got > 1 && tail[got - 1] == '\n' ? memrchr(tail, '\n', (size_t)got - 1) : NULL;
+        if (line && tail + got - line > (ssize_t)sizeof(kind) &&
+            !memcmp(line + 1, kind, sizeof(kind) - 1))
+            end = json_loadb(line + 1, (size_t)(tail + got - line - 1), 0, NULL);
+    }
+    memory_free(tail);
+    if (fd >= 0)
+        close(fd);
+    return end;
+}
+
+/* A process that is gone, and said before that it records: its log tells whether it came to its end. */
+static json_t *rather_the_end(struct record_process *p, json_t *object)
+{
+    json_t *end = p->state == RECORD_STATE_LOST && p->log ? load_end(p->log) : NULL;
+
+    if (!end)
+        return object;
+    p->state = RECORD_STATE_ENDED;
+    json_object_update_missing(end, object);
+    json_decref(object);
+    return end;
+}
+
+static void read_process(int folder, const char *name, long pid, struct record_process *p)
+{
+    json_t *object = load(folder, name);
+    bool lost_there;
+
+    memset(p, 0, sizeof(*p));
+    p->pid = pid;
+    p->state = take_state(object, is_alive(folder, name, pid));
+    p->name = take_name(object);
+    if (p->name)
+        clean_in_place(p->name);
+    p->log = take_log(object);
+    object = rather_the_end(p, object);
+    p->reason = take_text(object, "reason");
+    p->runtime = take_text(object, "runtime");
+    p->unverified = json_is_true(json_object_get(object, "unverified"));
+    p->notes = take_notes(object);
+    p->uncontrolled = take_text(object, "uncontrolled");
+    p->no_native = take_text(object, "no_native");
+    p->seen = take_number(object, "seen", &p->counted);
+    p->lost = take_number(object, "lost", &lost_there);
+    p->gone = take_number(json_object_get(object, "rotated_out"), "allocs", &lost_there);
+    p->bytes = take_number(object, "bytes", &p->sized);
+    p->written = take_number(object, "written", &p->split);
+    p->estimated_bytes = take_number(object, "estimated_bytes", &p->sampled);
+    p->estimated_allocs = take_number(object, "estimated_allocs", &p->sampled);
+    p->command = take_command(object);
+    json_decref(object);
+}
+
+static int by_pid(const void *a, const void *b)
+{
+    long x = ((const struct record_process *)a)->pid, y = ((const struct record_process *)b)->pid;
+
+    return (x > y) - (x < y);
+}
+
+/* "4711.json", "4711-2.json" only: what is being written has another name until the rename. */
+static long pid_of(const char *name)
+{
+    char *end;
+    long pid;
+
+    if (!isdigit((unsigned char)*name))
+        return -1;
+    errno = 0;
+    pid = strtol(name, &end, 10);
+    if (*end == '-' && isdigit((unsigned char)end[1]))
+        strtol(end + 1, &end, 10);
+    return errno || strcmp(end, ".json") != 0 ? -1 : pid;
+}
+
+static int read_entry(int folder, const char *name, struct record_processes *out)
+{
+    struct record_process *grown;
+    long pid = pid_of(name);
+
+    if (pid < 0 || strlen(name) > 40)
+        return 0;
+    grown = memory_realloc(out->process, (out->count + 1) * sizeof(*grown));
+    if (!grown)
+        return -ENOMEM;
+    out->process = grown;
+    read_process(folder, name, pid, &grown[out->count++]);
+    return 0;
+}
+
+int record_status_read(const char *folder, struct record_processes *out)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), err = 0;
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    const struct dirent *entry;
+
+    memset(out, 0, sizeof(*out));
+    if (!dir) {
+        err = -errno;
+        if (fd >= 0)
+            close(fd);
+        return err;
+    }
+    while (!err && (entry = readdir(dir)) != NULL)
+        err = read_entry(dirfd(dir), entry->d_name, out);
+    closedir(dir);
+    if (out->count > 1)
+        qsort(out->process, out->count, sizeof(*out->process), by_pid);
+    return err;
+}
+
+void record_status_free(struct record_processes *p)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        memory_free(p->process[i].name);
+        memory_free(p->process[i].log);
+        memory_free(p->process[i].reason);
+        memory_free(p->process[i].runtime);
+        memory_free(p->process[i].notes);
+        memory_free(p->process[i].uncontrolled);
+        memory_free(p->process[i].no_native);
+        memory_free(p->process[i].command);
+    }
+    memory_free(p->process);
+    memset(p, 0, sizeof(*p));
+}
+
+size_t record_status_count(const struct record_processes *p, enum record_state state)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < p->count; i++)
+        count += p->process[i].state == state;
+    return count;
+}
+
+void record_status_remove(const char *folder)
+{
+    if (held >= 0)
+        remove_at(AT_FDCWD, folder, held);
+}

@@ -1,0 +1,66 @@
+/*
+ * process/status.h - the status folder: each recorded process writes PID.json there, by rename, and holds PID.lock
+ * (log/status.c).
+ */
+#ifndef SHADOWTRACE_PROCESS_STATUS_H
+#define SHADOWTRACE_PROCESS_STATUS_H
+
+#include "command/why.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum record_state {
+    RECORD_STATE_RECORDING, /* and the process lives */
+    RECORD_STATE_LOST,      /* it said so, but is gone: killed, or crashed */
+    RECORD_STATE_ENDED,
+    RECORD_STATE_DECLINED, /* it runs or ran unprofiled, for `reason` */
+    RECORD_STATE_FAILED,   /* it began, and stopped for `reason` */
+    RECORD_STATE_DAMAGED,  /* its file cannot be read */
+};
+
+/* Texts are clean (base/clean.h) but for the path of the log; NULL where the file has none. */
+struct record_process {
+    long pid;
+    enum record_state state;
+    char *name, *log, *reason, *runtime;
+    char *notes; /* lines, each ended by a newline: other losses, patterns that no method matched */
+    char *no_native;            /* why native frames could not be had although they were wanted */
+    char *uncontrolled;         /* why it had no control socket although it was wanted */
+    bool unverified;            /* on a version of the runtime that this one was not tested with */
+    bool counted, sized, split; /* seen and lost are known; bytes is; written is */
+    uint64_t seen, lost, bytes, written; /* bytes are of the written */
+    uint64_t gone; /* written, in a log or a part of it that is not there any more */
+    bool sampled;  /* then what the program made is estimated: */
+    uint64_t estimated_allocs, estimated_bytes;
+    char *command; /* its command line */
+};
+
+struct record_processes {
+    struct record_process *process; /* by pid */
+    size_t count;
+};
+
+/*
+ * record_status_create - makes the folder, 0700, in $XDG_RUNTIME_DIR, $TMPDIR, /dev/shm, /tmp or log_folder, the first
+ * of them that will have it, and holds it locked until this process ends: what is not locked is stale.
+ * Returns: CLI_OK or CLI_IO.
+ */
+int record_status_create(const char *log_folder, char path[PATH_MAX], struct record_why *why);
+
+/*
+ * record_status_sweep - removes the folders that nobody holds, because their record was killed; in log_folder (or NULL),
+ * too. Returns: how many.
+ */
+unsigned record_status_sweep(const char *log_folder);
+
+/* Returns: 0 or -errno. Owns: out is initialised here, released with record_status_free even on failure. */
+int record_status_read(const char *folder, struct record_processes *out);
+void record_status_free(struct record_processes *p);
+
+size_t record_status_count(const struct record_processes *p, enum record_state state);
+
+void record_status_remove(const char *folder); /* the one made here, with the files in it */
+
+#endif

@@ -1,0 +1,64 @@
+/* shadowtrace env - the environment that `record` gives to its COMMAND, for other launchers. */
+#include "record/record.h"
+
+#include "record/options.h"
+#include "record/environment.h"
+#include "record/library.h"
+
+static int print(const struct record_args *r, FILE *out, struct record_why *why)
+{
+    struct record_environment environment;
+    char library[PATH_MAX];
+    int status = record_library(library, why);
+
+    if (status != CLI_OK)
+        return status;
+    status = record_environment_make(&environment, library, &r->options, why);
+    if (status == CLI_OK)
+        status = record_environment_print(&environment, r->format, out, why);
+    record_environment_fini(&environment);
+    return status;
+}
+
+static int run(void *into, const struct args *args, FILE *out)
+{
+    struct record_why why = {.text = ""};
+    struct record_args *r = into;
+    int status = record_options_settle(&cmd_env, args, r);
+
+    if (status == CLI_OK)
+        status = print(r, out, &why);
+    if (*why.text)
+        cli_complain(&cmd_env, "%s", why.text);
+    return status;
+}
+
+static const char *const formats[] = {"shell", "json", "docker", "systemd", NULL};
+
+static const struct args_option options[] = {
+    {.name = "format",
+     .kind = ARGS_WORD,
+     .words = formats,
+     .help = "shell: for eval \"$(shadowtrace env ...)\"; docker: for docker run --env-file; "
+             "systemd: for the [Service] part of a unit",
+     ARGS_AT(struct record_args, format)},
+    {.name = "status",
+     .kind = ARGS_FIELD,
+     .argument = "FOLDER",
+     .help = "where processes report why they were not recorded (PID.json); it must exist",
+     ARGS_AT(struct record_args, options)},
+    {.more = record_options},
+};
+
+const struct cli_command cmd_env = {
+    .name = "env",
+    .args = "[options]",
+    .help = "print the environment that makes any launcher record a program",
+    .syntax = {.options = options},
+    .size = sizeof(struct record_args),
+    .notes = RECORD_PATTERNS
+    "\n\nSHADOWTRACE_LIBRARY names the library where the program will run, if it is not where it "
+    "is here.",
+    .run = run,
+    .free = record_options_free,
+};

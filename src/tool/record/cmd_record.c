@@ -1,0 +1,193 @@
+/* shadowtrace record - start a program with the profiler, and say what came of it. */
+#include "record/record.h"
+
+#include "base/memory.h"
+#include "record/options.h"
+#include "process/client.h"
+#include "record/child.h"
+#include "record/environment.h"
+#include "record/library.h"
+#include "record/progress.h"
+#include "process/status.h"
+#include "record/summary.h"
+#include "record/target.h"
+#include "options/options_fields.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+static int check_machine(struct record_why *why)
+{
+    struct utsname machine;
+
+    if (!uname(&machine) && strcmp(machine.machine, "x86_64") != 0)
+        return record_refuse(why, CLI_IO, "this machine is %s; shadowtrace records on x86_64 only",
+                             machine.machine);
+    return CLI_OK;
+}
+
+/* All that can be known to go wrong, before anything is left behind or started. */
+static int check_start(const struct record_args *r, const char *command, char path[PATH_MAX],
+                       char library[PATH_MAX], struct record_why *why)
+{
+    int status = check_machine(why);
+
+    if (status == CLI_OK)
+        status = record_target_find(command, getenv("PATH"), path, why);
+    if (status == CLI_OK)
+        status = record_environment_check(why);
+    if (status == CLI_OK)
+        status = record_options_check_output(&r->options, why);
+    if (status == CLI_OK)
+        status = record_library(library, why);
+    if (status == CLI_OK)
+        status = record_library_check(library, why);
+    return status;
+}
+
+/* Where the log will be: there is room for what processes report, too, when all other places have none. */
+static void log_folder(const struct options *o, char folder[PATH_MAX])
+{
+    const char *slash = o->output ? strrchr(o->output, '/') : NULL;
+
+    if (slash)
+        snprintf(folder, PATH_MAX, "%.*s", (int)(slash > o->output ? slash - o->output : 1),
+                 o->output);
+    else
+        snprintf(folder, PATH_MAX, "%s", !o->output && o->directory ? o->directory : "");
+}
+
+static void summarize(const struct record_args *r, const char *folder, const char *path)
+{
+    struct record_processes processes;
+    char *here = getcwd(NULL, 0);
+    int err = record_status_read(folder, &processes);
+
+    if (err)
+        cli_complain(&cmd_record, "cannot read what the processes reported in %s: %s", folder,
+                     strerror(-err));
+    else if (!processes.count)
+        record_summary_why_none(stderr, path, record_target_kind(path),
+                                r->options.process.count > 0);
+    record_summary_print(stderr, &processes, here, r->quiet);
+    record_status_free(&processes);
+    free(here);
+}
+
+/* Its state, where processes report it. Without, COMMAND runs and is recorded, and only the summary is missing. */
+static int prepare_status(struct record_args *r, char folder[PATH_MAX], struct record_why *why)
+{
+    char place[PATH_MAX];
+
+    log_folder(&r->options, place);
+    if (record_status_create(place, folder, why) != CLI_OK) {
+        cli_complain(&cmd_record, "note: there will be no summary: %s", why->text);
+        *why->text = *folder = '\0';
+        return CLI_OK;
+    }
+    if (options_field_text(&r->options, options_field_find("status"), folder))
+        return record_refuse(why, CLI_IO, "out of memory");
+    return CLI_OK;
+}
+
+/* What this recording leaves, and what others left that were killed. */
+static void clean_up(const struct record_args *r, const char *folder)
+{
+    char place[PATH_MAX];
+
+    if (*folder)
+        record_status_remove(folder);
+    log_folder(&r->options, place);
+    record_status_sweep(*place ? place : NULL);
+    client_sweep();
+}
+
+static int run_command(struct record_args *r, char **argv, const char *path, const char *library,
+                       struct record_why *why)
+{
+    struct record_environment environment = {{{NULL, NULL}}};
+    struct record_progress progress;
+    struct record_child child = {.path = path, .argv = argv, .environment = &environment};
+    char folder[PATH_MAX];
+    int status = 0, err = prepare_status(r, folder, why);
+
+    if (!err && r->progress && *folder && isatty(STDERR_FILENO)) {
+        record_progress_start(&progress, folder, stderr);
+        child.tick = record_progress_tick;
+        child.context = &progress;
+    }
+    if (!err)
+        err = record_environment_make(&environment, library, &r->options, why);
+    if (!err)
+        err = record_child_run(&child, &status, why);
+    if (child.tick)
+        record_progress_clear(&progress);
+    if (!err && *folder)
+        summarize(r, folder, path);
+    clean_up(r, folder);
+    record_environment_fini(&environment);
+    return err ? err : status;
+}
+
+static int record(struct record_args *r, char **argv)
+{
+    struct record_why why = {.text = ""};
+    char path[PATH_MAX], library[PATH_MAX];
+    int status;
+
+    record_child_ignore_pipe();
+    status = check_start(r, argv[0], path, library, &why);
+
+    if (status == CLI_OK && getenv(OPTIONS_VARIABLE) && !r->quiet)
+        cli_complain(&cmd_record, "note: " OPTIONS_VARIABLE
+                                  " of the environment is replaced by the options given here");
+    if (status == CLI_OK)
+        status = run_command(r, argv, path, library, &why);
+    if (*why.text)
+        cli_complain(&cmd_record, "%s", why.text);
+    return status;
+}
+
+static int run(void *into, const struct args *args, FILE *out)
+{
+    struct record_args *r = into;
+    int status = record_options_settle(&cmd_record, args, r);
+
+    (void)out;
+    return status == CLI_OK ? record(r, args->word) : status;
+}
+
+static const struct args_option options[] = {
+    {.name = "progress",
+     .kind = ARGS_FLAG,
+     .help = "show progress on the terminal",
+     ARGS_AT(struct record_args, progress)},
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = ARGS_FLAG,
+     .help = "no summary at the end",
+     ARGS_AT(struct record_args, quiet)},
+    {.name = "attach",
+     .letter = 'p',
+     .aliases = "pid",
+     .kind = ARGS_REFUSED,
+     .help = "cannot attach to a running process; start it with `shadowtrace record`"},
+    {.more = record_options},
+};
+
+const struct cli_command cmd_record = {
+    .name = "record",
+    .args = "[options] [--] COMMAND [ARGUMENT...]",
+    .help = "start a program and record its allocations with their call paths",
+    .syntax = {options, 1, UINT_MAX,
+               "a command to record, such as: shadowtrace record -- dotnet app.dll", true},
+    .size = sizeof(struct record_args),
+    .notes = RECORD_PATTERNS
+    "\n\nThe exit status is COMMAND's, 128 + N when signal N killed it; before COMMAND starts: 2 "
+    "wrong use, 3 cannot write the log or load the library, 126 COMMAND cannot be executed, 127 is "
+    "not found.",
+    .run = run,
+    .free = record_options_free,
+};

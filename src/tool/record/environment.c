@@ -1,0 +1,281 @@
+#include "record/environment.h"
+#include "base/clean.h"
+
+#include "base/atomics.h"
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "options/options_fields.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+static bool is_utf8(const char *text)
+{
+    size_t step;
+
+    while ((step = utf8_length(text)) > 0)
+        text += step;
+    return !*text;
+}
+
+int record_environment_make(struct record_environment *e, const char *library,
+                            const struct options *o, struct record_why *why)
+{
+    memset(e, 0, sizeof(*e));
+    if (!is_utf8(library))
+        return record_refuse(why, CLI_IO, "%s is not UTF-8, and .NET can load no such path",
+                             library);
+    e->set[RECORD_ENABLE].name = "CORECLR_ENABLE_PROFILING";
+    e->set[RECORD_ENABLE].value = memory_strdup("1");
+    e->set[RECORD_PROFILER].name = "CORECLR_PROFILER";
+    e->set[RECORD_PROFILER].value = memory_strdup(OPTIONS_CLSID);
+    e->set[RECORD_PATH].name = "CORECLR_PROFILER_PATH";
+    e->set[RECORD_PATH].value = memory_strdup(library);
+    e->set[RECORD_OPTIONS].name = OPTIONS_VARIABLE;
+    e->set[RECORD_OPTIONS].value = options_write(o);
+    for (size_t i = 0; i < COUNT_OF(e->set); i++)
+        if (!e->set[i].value)
+            return record_refuse(why, CLI_IO, "out of memory");
+    return CLI_OK;
+}
+
+void record_environment_fini(struct record_environment *e)
+{
+    for (size_t i = 0; i < COUNT_OF(e->set); i++)
+        memory_free(e->set[i].value);
+    memset(e, 0, sizeof(*e));
+}
+
+/* "NAME=VALUE", of one that is set here or has to go? */
+static bool is_replaced(const struct record_environment *e, const char *variable)
+{
+    size_t length = strcspn(variable, "=");
+
+    for (size_t i = 0; i < COUNT_OF(e->set); i++)
+        if (strlen(e->set[i].name) == length && !memcmp(e->set[i].name, variable, length))
+            return true;
+    return strlen(RECORD_UNSET) == length && !memcmp(RECORD_UNSET, variable, length);
+}
+
+char **record_environment_list(const struct record_environment *e)
+{
+    size_t own = 0, kept = 0, text = 0;
+    char **list, *at;
+
+    while (environ[own])
+        own++;
+    for (size_t i = 0; i < COUNT_OF(e->set); i++)
+        text += strlen(e->set[i].name) + strlen(e->set[i].value) + sizeof("=");
+    list = memory_alloc((own + COUNT_OF(e->set) + 1) * sizeof(*list) + text);
+    if (!list)
+        return NULL;
+    at = (char *)(list + own + COUNT_OF(e->set) + 1);
+    for (size_t i = 0; i < own; i++)
+        if (!is_replaced(e, environ[i]))
+            list[kept++] = environ[i];
+    for (size_t i = 0; i < COUNT_OF(e->set); i++) {
+        list[kept++] = at;
+        at += sprintf(at, "%s=%s", e->set[i].name, e->set[i].value) + 1;
+    }
+    list[kept] = NULL;
+    return list;
+}
+
+/*
+ * What a terminal would act on is given by the bytes of its letters, and made by printf, which every shell has: $'...'
+ * is not known to all of them. $() drops line breaks at the end, so those stand behind it.
+ */
+static void print_escaped(FILE *out, const char *text)
+{
+    const char *end = text + strlen(text);
+    bool safe;
+
+    while (end > text && end[-1] == '\n')
+        end--;
+    fputs("\"$(printf '", out);
+    while (text < end) {
+        size_t length = clean_letter(text, &safe);
+
+        for (size_t i = 0; i < length; i++)
+            if (!safe)
+                fprintf(out, "\\%03o", (unsigned char)text[i]);
+            else if (text[i] == '\'')
+                fputs("\\047", out);
+            else if (text[i] == '\\' || text[i] == '%')
+                fprintf(out, "%c%c", text[i], text[i]);
+            else
+                putc(text[i], out);
+        text += length;
+    }
+    fprintf(out, "')\"%s%s%s", *end ? "'" : "", end, *end ? "'" : "");
+}
+
+static bool is_clean(const char *text)
+{
+    bool safe = true;
+
+    while (*text && safe)
+        text += clean_letter(text, &safe);
+    return safe;
+}
+
+void record_print_quoted(FILE *out, const char *text)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:@_=";
+
+    if (*text && !text[strspn(text, plain)]) {
+        fputs(text, out);
+        return;
+    }
+    if (!is_clean(text)) {
+        print_escaped(out, text);
+        return;
+    }
+    putc('\'', out);
+    for (; *text; text++) {
+        if (*text == '\'')
+            fputs("'\\''", out);
+        else
+            putc(*text, out);
+    }
+    putc('\'', out);
+}
+
+/* systemd.exec(5): C escapes inside double quotes, and % begins a specifier. */
+static void print_systemd(FILE *out, const char *text)
+{
+    bool safe;
+
+    while (*text) {
+        size_t length = clean_letter(text, &safe);
+
+        for (size_t i = 0; i < length; i++)
+            if (text[i] == '\n')
+                fputs("\\n", out);
+            else if (!safe)
+                fprintf(out, "\\x%02x", (unsigned char)text[i]);
+            else if (text[i] == '"' || text[i] == '\\')
+                fprintf(out, "\\%c", text[i]);
+            else if (text[i] == '%')
+                fputs("%%", out);
+            else
+                putc(text[i], out);
+        text += length;
+    }
+}
+
+static void print_json(FILE *out, const struct record_environment *e)
+{
+    struct buffer b = BUFFER_INIT;
+
+    for (size_t i = 0; i < COUNT_OF(e->set); i++) {
+        buffer_char(&b, i ? ',' : '{');
+        buffer_json_string(&b, e->set[i].name);
+        buffer_char(&b, ':');
+        buffer_json_string(&b, e->set[i].value);
+    }
+    buffer_text(&b, "}\n");
+    if (!b.failed)
+        fputs(b.data, out);
+    buffer_free(&b);
+}
+
+int record_environment_print(const struct record_environment *e, enum env_format format, FILE *out,
+                             struct record_why *why)
+{
+    if (format == ENV_JSON) {
+        print_json(out, e);
+        return CLI_OK;
+    }
+    for (size_t i = 0; i < COUNT_OF(e->set); i++)
+        if (format == ENV_DOCKER && !is_clean(e->set[i].value))
+            return record_refuse(why, CLI_IO,
+                                 "%s holds a line break or another control character, which a "
+                                 "docker env-file cannot",
+                                 e->set[i].name);
+    for (size_t i = 0; i < COUNT_OF(e->set); i++) {
+        if (format == ENV_SHELL) {
+            fprintf(out, "export %s=", e->set[i].name);
+            record_print_quoted(out, e->set[i].value);
+            putc('\n', out);
+        } else if (format == ENV_SYSTEMD) {
+            fprintf(out, "Environment=\"%s=", e->set[i].name);
+            print_systemd(out, e->set[i].value);
+            fputs("\"\n", out);
+        } else {
+            fprintf(out, "%s=%s\n", e->set[i].name, e->set[i].value);
+        }
+    }
+    if (format == ENV_SHELL)
+        fputs("unset " RECORD_UNSET "\n", out);
+    else if (format == ENV_SYSTEMD)
+        fputs("UnsetEnvironment=" RECORD_UNSET "\n", out);
+    return CLI_OK;
+}
+
+/* A number as the runtime reads one: hexadecimal, whatever follows it. Tried on .NET 10. */
+static bool read_number(const char *text, unsigned long *out)
+{
+    char *end;
+
+    if (!text)
+        return false;
+    *out = strtoul(text, &end, 16);
+    return end != text;
+}
+
+/* DOTNET_ first, COMPlus_ if that is not set or empty. Gives the name that says 0, or NULL. */
+static const char *switched_off(const char *dotnet, const char *complus)
+{
+    const char *name = dotnet, *text = getenv(dotnet);
+    unsigned long value;
+
+    if (!text || !*text) {
+        name = complus;
+        text = getenv(complus);
+    }
+    return read_number(text, &value) && !value ? name : NULL;
+}
+
+/* Since .NET 11 the names may also begin with DOTNET_. */
+static int check_profiler(const char *enable, const char *profiler, const char *path,
+                          struct record_why *why)
+{
+    const char *clsid = getenv(profiler), *library = getenv(path);
+    unsigned long enabled = 0;
+
+    if (!read_number(getenv(enable), &enabled) || !enabled || !clsid || !*clsid ||
+        !strcasecmp(clsid, OPTIONS_CLSID))
+        return CLI_OK;
+    return record_refuse(
+        why, CLI_USAGE,
+        "another profiler is set in the environment, %s=%s%s%s%s, and a process can have one only; "
+        "unset %s first",
+        profiler, clsid, library ? " (" : "", library ? library : "", library ? ")" : "", enable);
+}
+
+int record_environment_check(struct record_why *why)
+{
+    const char *off = switched_off("DOTNET_EnableDiagnostics", "COMPlus_EnableDiagnostics");
+    int status = check_profiler("CORECLR_ENABLE_PROFILING", "CORECLR_PROFILER",
+                                "CORECLR_PROFILER_PATH", why);
+
+    if (status == CLI_OK)
+        status = check_profiler("DOTNET_ENABLE_PROFILING", "DOTNET_PROFILER",
+                                "DOTNET_PROFILER_PATH", why);
+    if (status != CLI_OK)
+        return status;
+    if (!off)
+        off =
+            switched_off("DOTNET_EnableDiagnostics_Profiler", "COMPlus_EnableDiagnostics_Profiler");
+    if (off)
+        return record_refuse(
+            why, CLI_USAGE,
+            "%s=%s in the environment keeps .NET from loading any profiler; unset it", off,
+            getenv(off));
+    return CLI_OK;
+}

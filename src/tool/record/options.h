@@ -1,0 +1,41 @@
+/*
+ * record/options.h - the arguments of `record` and `env`, which are the same but for a few, as struct options.
+ */
+#ifndef SHADOWTRACE_RECORD_OPTIONS_H
+#define SHADOWTRACE_RECORD_OPTIONS_H
+
+#include "command/command.h"
+#include "command/why.h"
+#include "options/options.h"
+
+enum env_format { ENV_SHELL, ENV_JSON, ENV_DOCKER, ENV_SYSTEMD };
+
+struct record_args {
+    struct options options;
+    const char *output;     /* as given; NULL: it was not */
+    bool quiet, progress;   /* record */
+    enum env_format format; /* env */
+};
+
+extern const struct args_option record_options[]; /* what both share */
+
+#define RECORD_PATTERNS \
+    "BYTES may end in K, M or G, of 1,024; N in k, M or G, of 1,000. A PATTERN covers a whole " \
+    "name; * " \
+    "stands for any text, ? for one character."
+
+/*
+ * record_options_settle - what depends on more than one option, once all are read.
+ * Returns: an exit status; when it is not CLI_OK one line was written to stderr.
+ */
+int record_options_settle(const struct cli_command *command, const struct args *args,
+                          struct record_args *r);
+void record_options_free(void *r); /* of a struct record_args; as a command's `free` */
+
+/*
+ * record_options_check_output - could the log be created? What exists is never overwritten.
+ * Returns: CLI_OK or CLI_IO.
+ */
+int record_options_check_output(const struct options *o, struct record_why *why);
+
+#endif

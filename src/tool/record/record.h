@@ -1,0 +1,9 @@
+/* record/record.h - starts a program with the profiler, and says what came of it. */
+#ifndef SHADOWTRACE_RECORD_RECORD_H
+#define SHADOWTRACE_RECORD_RECORD_H
+
+#include "command/command.h"
+
+extern const struct cli_command cmd_record, cmd_env;
+
+#endif

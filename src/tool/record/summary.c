@@ -1,0 +1,181 @@
+#include "record/summary.h"
+
+#include "base/atomics.h"
+#include "record/environment.h"
+#include "terminal/text.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#define PREFIX "shadowtrace: "
+
+const char *record_summary_bytes(uint64_t bytes, char text[RECORD_BYTES_SIZE])
+{
+    static const char *const units[] = {"KB", "MB", "GB", "TB", "PB", "EB"};
+    double value = (double)bytes / 1000;
+    size_t unit = 0;
+
+    if (bytes < 1000) {
+        snprintf(text, RECORD_BYTES_SIZE, "%u byte%s", (unsigned)bytes, bytes == 1 ? "" : "s");
+        return text;
+    }
+    for (; value >= 999.95 && unit < COUNT_OF(units) - 1; unit++)
+        value /= 1000;
+    snprintf(text, RECORD_BYTES_SIZE, "%.1f %s", value, units[unit]);
+    return text;
+}
+
+/* The path as one would type it here. */
+static const char *from_here(const char *path, const char *here)
+{
+    size_t length = here ? strlen(here) : 0;
+
+    if (length > 1 && !strncmp(path, here, length) && path[length] == '/' &&
+        path[length + 1] != '-')
+        return path + length + 1;
+    return path;
+}
+
+static void print_counts(FILE *out, const struct record_process *p)
+{
+    char bytes[RECORD_BYTES_SIZE];
+    struct text_number number;
+
+    if (!p->counted)
+        return;
+    if (p->sampled) {
+        fprintf(out, ": about %s allocation%s, %s, estimated from ",
+                text_count(&number, p->estimated_allocs), text_plural(p->estimated_allocs),
+                record_summary_bytes(p->estimated_bytes, bytes));
+        fprintf(out, "%s sampled", text_count(&number, p->seen));
+    } else {
+        fprintf(out, ": %s allocation%s", text_count(&number, p->seen), text_plural(p->seen));
+        if (p->sized && !p->lost)
+            fprintf(out, ", %s", record_summary_bytes(p->bytes, bytes));
+    }
+    if (p->lost)
+        fprintf(out, ", %s of them LOST", text_count(&number, p->lost));
+    if (p->gone)
+        fprintf(out, ", %s of them written, but gone since", text_count(&number, p->gone));
+    if (!p->lost && !p->gone)
+        fputs(", none lost", out);
+    if (p->lost && p->sized && p->split && !p->sampled) { /* bytes are of what was written */
+        fprintf(out, "; written were %s", text_count(&number, p->written));
+        fprintf(out, ", %s", record_summary_bytes(p->bytes, bytes));
+    }
+}
+
+static void print_state(FILE *out, const struct record_process *p)
+{
+    const char *reason = p->reason ? p->reason : "it does not say why";
+
+    switch (p->state) {
+    case RECORD_STATE_ENDED:
+        print_counts(out, p);
+        break;
+    case RECORD_STATE_RECORDING:
+        fputs(": still running, and still recording", out);
+        break;
+    case RECORD_STATE_LOST:
+        fputs(": killed, or crashed, while recording; its log can be read up to there", out);
+        break;
+    case RECORD_STATE_DECLINED:
+        fprintf(out, ": not recorded: %s", reason);
+        break;
+    case RECORD_STATE_FAILED:
+        print_counts(out, p);
+        fprintf(out, ": recording failed: %s", reason);
+        break;
+    case RECORD_STATE_DAMAGED:
+        fputs(": its status file cannot be read", out);
+        break;
+    }
+}
+
+static void print_notes(FILE *out, const char *notes)
+{
+    while (notes && *notes) {
+        size_t length = strcspn(notes, "\n");
+
+        fprintf(out, PREFIX "    %.*s\n", (int)length, notes);
+        notes += length + (notes[length] == '\n');
+    }
+}
+
+/* `all`: of several processes each says its command line, too: their names alone may not tell which is which. */
+static void print_process(FILE *out, const struct record_process *p, const char *here, bool all)
+{
+    const char *log = p->log ? from_here(p->log, here) : NULL;
+    char size[RECORD_BYTES_SIZE];
+    struct stat st;
+
+    fprintf(out, PREFIX "%s (", p->name ? p->name : "?");
+    if (p->runtime)
+        fprintf(out, ".NET %s, ", p->runtime);
+    fprintf(out, "pid %ld)", p->pid);
+    print_state(out, p);
+    putc('\n', out);
+    if (all && p->command) {
+        fputs(PREFIX "    ", out);
+        text_elide(out, p->command, TEXT_WIDTH - strlen(PREFIX) - 4);
+        putc('\n', out);
+    }
+    if (p->unverified)
+        fputs(PREFIX "    this version of .NET is not verified: stacks are compared with --check\n",
+              out);
+    print_notes(out, p->notes);
+    if (p->no_native)
+        fprintf(out, PREFIX "    without native frames: %s\n", p->no_native);
+    if (p->uncontrolled)
+        fprintf(out, PREFIX "    without a control socket: %s\n", p->uncontrolled);
+    if (!log || stat(p->log, &st)) /* a process that failed may have no log */
+        return;
+    fputs(PREFIX "    shadowtrace report ", out);
+    record_print_quoted(out, log);
+    fprintf(out, "    (%s)\n", record_summary_bytes((uint64_t)st.st_size, size));
+}
+
+void record_summary_print(FILE *out, const struct record_processes *p, const char *here, bool quiet)
+{
+    /* Where one process was recorded, another that declined was left out on purpose (--process), or is beside the point. */
+    bool all_declined = record_status_count(p, RECORD_STATE_DECLINED) == p->count;
+
+    for (size_t i = 0; i < p->count; i++) {
+        const struct record_process *one = &p->process[i];
+        bool wrong = one->state == RECORD_STATE_FAILED || one->state == RECORD_STATE_DAMAGED ||
+                     (one->state == RECORD_STATE_DECLINED && all_declined);
+
+        if (!quiet || wrong)
+            print_process(out, one, here, p->count > 1);
+    }
+}
+
+/* What it started is not known: it may have been .NET without the environment that was given. */
+#define NOTHING_UNDER_IT \
+    "and no .NET runtime started under it, or only one without its environment (sudo, env -i, a " \
+    "container)"
+
+void record_summary_why_none(FILE *out, const char *command, enum record_target kind, bool filtered)
+{
+    static const char *const reasons[] = {
+        [RECORD_TARGET_UNKNOWN] = "is no program known here, " NOTHING_UNDER_IT,
+        [RECORD_TARGET_SCRIPT] = "is a script, " NOTHING_UNDER_IT,
+        [RECORD_TARGET_LAUNCHER] = "ended before a .NET runtime had started in it (it says why "
+                                   "itself, or did something that needs none)",
+        [RECORD_TARGET_SINGLE_FILE] = "ended before the .NET runtime in it had started",
+        [RECORD_TARGET_NATIVE_AOT] = "is a NativeAOT program, without the runtime that loads "
+                                     "profilers; publish it without PublishAot to record it",
+        [RECORD_TARGET_NATIVE] = "is a native program without .NET, " NOTHING_UNDER_IT,
+        [RECORD_TARGET_FOREIGN] =
+            "is a program for another CPU, and only x86-64 ones can be recorded",
+    };
+
+    fputs(PREFIX "nothing was recorded, no process reported in: ", out);
+    filtered &= kind != RECORD_TARGET_NATIVE_AOT && kind != RECORD_TARGET_FOREIGN;
+    fputs(filtered ? "none that " : "", out);
+    text_print(out, command);
+    if (filtered)
+        fputs(" started, nor itself, has a main assembly that --process names\n", out);
+    else
+        fprintf(out, " %s\n", reasons[kind]);
+}

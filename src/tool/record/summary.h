@@ -1,0 +1,29 @@
+/* record/summary.h - what a recording came to, for people: one block a process, and why there is none. */
+#ifndef SHADOWTRACE_RECORD_SUMMARY_H
+#define SHADOWTRACE_RECORD_SUMMARY_H
+
+#include "process/status.h"
+#include "record/target.h"
+
+#include <stdio.h>
+
+/*
+ * record_summary_print - the processes that reported in. Logs below `here` (the current directory) are named from
+ * there. `quiet`: only those that should have been recorded and were not.
+ */
+void record_summary_print(FILE *out, const struct record_processes *p, const char *here,
+                          bool quiet);
+
+/*
+ * record_summary_why_none - no process reported in: the reason, as far as the file of COMMAND tells. `filtered`:
+ * processes that --process does not name run on without a word.
+ */
+void record_summary_why_none(FILE *out, const char *command, enum record_target kind,
+                             bool filtered);
+
+#define RECORD_BYTES_SIZE 32
+
+/* record_summary_bytes - "812 bytes", "3.4 MB". Returns text. */
+const char *record_summary_bytes(uint64_t bytes, char text[RECORD_BYTES_SIZE]);
+
+#endif

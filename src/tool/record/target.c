@@ -1,0 +1,147 @@
+#include "record/target.h"
+
+#include "command/command.h"
+#include "record/elf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_process(const char *text)
+{
+    char path[64];
+
+    if (!*text || text[strspn(text, "0123456789")] || strlen(text) > 10)
+        return false;
+    snprintf(path, sizeof(path), "/proc/%s", text);
+    return !access(path, F_OK);
+}
+
+static bool is_file(const char *path)
+{
+    struct stat st;
+
+    return !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
+static bool has_extension(const char *name, const char *extension)
+{
+    size_t length = strlen(name), tail = strlen(extension);
+
+    return length > tail && !strcasecmp(name + length - tail, extension);
+}
+
+/* Effective rights, as execve sees them. */
+static bool is_executable(const char *path)
+{
+    return is_file(path) && !faccessat(AT_FDCWD, path, X_OK, AT_EACCESS);
+}
+
+/* Along search_path: the first executable, else the first file of that name. Returns 0 or -ENOENT. */
+static int search(const char *command, const char *search_path, char path[PATH_MAX])
+{
+    char candidate[PATH_MAX];
+    bool found = false;
+
+    while (search_path) {
+        const char *end = strchrnul(search_path, ':');
+        int length = (int)(end - search_path);
+        int size = snprintf(candidate, sizeof(candidate), "%.*s%s%s", length, search_path,
+                            length ? "/" : "./", command);
+
+        if (size < (int)sizeof(candidate)) {
+            if (is_executable(candidate)) {
+                memcpy(path, candidate, strlen(candidate) + 1);
+                return 0;
+            }
+            if (!found && is_file(candidate)) {
+                memcpy(path, candidate, strlen(candidate) + 1);
+                found = true;
+            }
+        }
+        search_path = *end ? end + 1 : NULL;
+    }
+    return found ? 0 : -ENOENT;
+}
+
+static int refuse_unfound(const char *command, struct record_why *why)
+{
+    if (is_process(command))
+        return record_refuse(why, CLI_USAGE,
+                             "%s is a process that runs; hooks cannot be had by attaching, so "
+                             "start the program anew: "
+                             "shadowtrace record -- COMMAND",
+                             command);
+    if (!strchr(command, '/') && is_executable(command))
+        return record_refuse(why, RECORD_NOT_FOUND, "%s: no such command; there is one here: ./%s",
+                             command, command);
+    return record_refuse(why, RECORD_NOT_FOUND, "%s: no such command", command);
+}
+
+static int refuse_unexecutable(const char *path, struct record_why *why)
+{
+    struct stat st;
+
+    if (stat(path, &st))
+        return record_refuse(
+            why, errno == ENOENT || errno == ENOTDIR ? RECORD_NOT_FOUND : RECORD_NOT_EXECUTABLE,
+            "%s: %s", path, errno == ENOENT ? "no such command" : strerror(errno));
+    if (S_ISDIR(st.st_mode))
+        return record_refuse(why, RECORD_NOT_EXECUTABLE, "%s is a folder", path);
+    return record_refuse(why, RECORD_NOT_EXECUTABLE, "%s cannot be executed: %s", path,
+                         S_ISREG(st.st_mode) ? strerror(EACCES) : "it is no file");
+}
+
+int record_target_find(const char *command, const char *search_path, char path[PATH_MAX],
+                       struct record_why *why)
+{
+    if (strlen(command) >= PATH_MAX)
+        return record_refuse(why, RECORD_NOT_FOUND, "the name of COMMAND is too long");
+    if (has_extension(command, ".dll") && is_file(command))
+        return record_refuse(
+            why, RECORD_NOT_EXECUTABLE,
+            "%s is an assembly, not a command; start it as: shadowtrace record -- dotnet %s",
+            command, command);
+    if (!*command)
+        return record_refuse(why, RECORD_NOT_FOUND, "COMMAND is empty");
+    if (strchr(command, '/'))
+        memcpy(path, command, strlen(command) + 1);
+    else if (search(command, search_path, path))
+        return refuse_unfound(command, why);
+    return is_executable(path) ? CLI_OK : refuse_unexecutable(path, why);
+}
+
+enum record_target record_target_kind(const char *path)
+{
+    /* Exported by a native ahead-of-time program for debuggers, and by a single-file one for the same purpose. */
+    static const char *const native_aot[] = {"DotNetRuntimeDebugHeader", "RhpNewFast", NULL};
+    static const char *const single_file[] = {"DotNetRuntimeInfo", NULL};
+    enum record_target kind = RECORD_TARGET_UNKNOWN;
+    struct record_elf elf;
+    char start[2];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    if (fd < 0)
+        return kind;
+    if (pread(fd, start, sizeof(start), 0) == 2 && !memcmp(start, "#!", 2)) {
+        kind = RECORD_TARGET_SCRIPT;
+    } else if (!record_elf_open(&elf, fd)) {
+        if (!elf.x86_64)
+            kind = RECORD_TARGET_FOREIGN;
+        else if (record_elf_names(&elf, native_aot))
+            kind = RECORD_TARGET_NATIVE_AOT;
+        else if (record_elf_names(&elf, single_file))
+            kind = RECORD_TARGET_SINGLE_FILE;
+        else if (record_elf_holds(&elf, "libhostfxr.so"))
+            kind = RECORD_TARGET_LAUNCHER;
+        else
+            kind = RECORD_TARGET_NATIVE;
+    }
+    close(fd);
+    return kind;
+}

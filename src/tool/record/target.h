@@ -1,0 +1,28 @@
+/* record/target.h - COMMAND: can it be started, and what kind of program is it. */
+#ifndef SHADOWTRACE_RECORD_TARGET_H
+#define SHADOWTRACE_RECORD_TARGET_H
+
+#include "command/why.h"
+
+enum record_target {
+    RECORD_TARGET_UNKNOWN,  /* cannot be read, or nothing that is known here */
+    RECORD_TARGET_SCRIPT,   /* begins with #! */
+    RECORD_TARGET_LAUNCHER, /* `dotnet`, or the executable beside an app's .dll: loads a runtime */
+    RECORD_TARGET_SINGLE_FILE, /* has CoreCLR in it */
+    RECORD_TARGET_NATIVE_AOT,  /* .NET compiled to native code: no runtime that loads profilers */
+    RECORD_TARGET_NATIVE,      /* an executable without .NET */
+    RECORD_TARGET_FOREIGN,     /* an executable for another CPU */
+};
+
+/*
+ * record_target_find - the file that COMMAND is, as a shell would find it along search_path ($PATH).
+ * Returns: CLI_OK; RECORD_NOT_FOUND; RECORD_NOT_EXECUTABLE, also for a .dll (the line says how to start it); CLI_USAGE
+ *          for the number of a process.
+ */
+int record_target_find(const char *command, const char *search_path, char path[PATH_MAX],
+                       struct record_why *why);
+
+/* record_target_kind - what the file itself tells. Reads names and strings in it; does not start it. */
+enum record_target record_target_kind(const char *path);
+
+#endif

@@ -1,0 +1,64 @@
+#include "terminal/terminal.h"
+
+#include "terminal/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define LEAST 80
+#define MOST  240
+
+struct terminal terminal_from(bool is_terminal, size_t columns, const char *term,
+                              const char *no_color)
+{
+    struct terminal t = {TEXT_WIDTH, false};
+
+    if (!is_terminal)
+        return t;
+    if (columns)
+        t.width = columns < LEAST ? LEAST : columns > MOST ? MOST : columns;
+    t.colour = term && *term && strcmp(term, "dumb") != 0 && !(no_color && *no_color);
+    return t;
+}
+
+struct terminal terminal_of(FILE *out)
+{
+    struct winsize size = {0, 0, 0, 0};
+    int fd = fileno(out);
+    bool is_terminal = fd >= 0 && isatty(fd) == 1;
+
+    if (is_terminal && ioctl(fd, TIOCGWINSZ, &size))
+        size.ws_col = 0;
+    return terminal_from(is_terminal, size.ws_col, getenv("TERM"), getenv("NO_COLOR"));
+}
+
+size_t terminal_width(FILE *out)
+{
+    static size_t width;
+    static FILE *of;
+
+    if (out != of)
+        width = terminal_of(out).width;
+    of = out;
+    return width;
+}
+
+size_t terminal_help_width(FILE *out)
+{
+    int fd = fileno(out);
+    size_t width = fd >= 0 && isatty(fd) == 1 ? terminal_of(out).width : LEAST;
+
+    return width < TEXT_WIDTH ? width : TEXT_WIDTH;
+}
+
+const char *terminal_strong(const struct terminal *t)
+{
+    return t->colour ? "\033[1;31m" : "";
+}
+
+const char *terminal_plain(const struct terminal *t)
+{
+    return t->colour ? "\033[0m" : "";
+}

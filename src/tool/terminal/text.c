@@ -1,0 +1,190 @@
+#include "terminal/text.h"
+
+#include "base/buffer.h"
+#include "base/clean.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *text_count(struct text_number *to, uint64_t value)
+{
+    char *at = to->text + sizeof(to->text);
+    unsigned digits = 0;
+
+    *--at = '\0';
+    do {
+        if (digits++ % 3 == 0 && digits > 1)
+            *--at = ',';
+        *--at = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    memmove(to->text, at, (size_t)(to->text + sizeof(to->text) - at));
+    return to->text;
+}
+
+const char *text_share(struct text_number *to, double share)
+{
+    if (share > 0 && share < 0.0005)
+        return "<0.1%";
+    snprintf(to->text, sizeof(to->text), "%.1f%%", share * 100);
+    return to->text;
+}
+
+const char *text_short(struct text_number *to, double value)
+{
+    static const char unit[] = {'k', 'M', 'G', 'T', 'P'};
+    size_t i = 0;
+
+    if (value < 1000) {
+        snprintf(to->text, sizeof(to->text), "%.0f", value);
+        return to->text;
+    }
+    for (value /= 1000; value >= 999.95 && i + 1 < sizeof(unit); i++)
+        value /= 1000;
+    snprintf(to->text, sizeof(to->text), "%.1f%c", value, unit[i]);
+    return to->text;
+}
+
+const char *text_ns(struct text_number *to, double ns)
+{
+    if (ns < 1000)
+        snprintf(to->text, sizeof(to->text), ns < 9.95 ? "%.1f ns" : "%.0f ns", ns);
+    else if (ns < 1e6)
+        snprintf(to->text, sizeof(to->text), "%.1f us", ns / 1e3);
+    else if (ns < 1e9)
+        snprintf(to->text, sizeof(to->text), "%.1f ms", ns / 1e6);
+    else
+        snprintf(to->text, sizeof(to->text), "%.1f s", ns / 1e9);
+    return to->text;
+}
+
+size_t text_columns(const char *text)
+{
+    size_t columns = 0;
+    bool safe;
+
+    for (; *text; columns++)
+        text += clean_letter(text, &safe);
+    return columns;
+}
+
+/* At most `columns` letters. Returns: what is left. */
+static const char *print_letters(FILE *out, const char *text, size_t columns)
+{
+    const char *run = text;
+    bool safe;
+
+    for (; *text && columns > 0; columns--) {
+        size_t length = clean_letter(text, &safe);
+
+        if (!safe) {
+            fwrite(run, 1, (size_t)(text - run), out);
+            putc(CLEAN_MARK, out);
+            run = text + length;
+        }
+        text += length;
+    }
+    fwrite(run, 1, (size_t)(text - run), out);
+    return text;
+}
+
+void text_print(FILE *out, const char *text)
+{
+    print_letters(out, text, SIZE_MAX);
+}
+
+const char *text_clean(char *to, size_t size, const char *text)
+{
+    snprintf(to, size, "%s", text);
+    clean_in_place(to);
+    return to;
+}
+
+size_t text_elide(FILE *out, const char *text, size_t width)
+{
+    size_t columns = text_columns(text), head, skip;
+    bool safe;
+
+    if (columns <= width) {
+        print_letters(out, text, columns);
+        return columns;
+    }
+    if (width == 0)
+        return 0;
+    head = (width - 1) - (width - 1) / 2;
+    text = print_letters(out, text, head);
+    fputs("\xE2\x80\xA6", out); /* the ellipsis */
+    for (skip = columns - (width - 1); skip > 0; skip--)
+        text += clean_letter(text, &safe);
+    print_letters(out, text, width - 1 - head);
+    return width;
+}
+
+/*
+ * The parenthesis that opens the parameters: those before it belong to type names, as in
+ * "Program.<Main>g__F|0_0".
+ */
+static const char *parameters_of(const char *text)
+{
+    const char *last = text + strlen(text);
+    int depth = 0;
+
+    if (last == text || last[-1] != ')')
+        return NULL;
+    while (last-- > text) {
+        depth += (*last == ')') - (*last == '(');
+        if (depth == 0)
+            return last;
+    }
+    return NULL;
+}
+
+/* text_elide for a part of a text. */
+static size_t elide_part(FILE *out, const char *from, const char *to, size_t width)
+{
+    struct buffer part = BUFFER_INIT;
+    size_t used;
+
+    buffer_append(&part, from, (size_t)(to - from));
+    used = text_elide(out, part.failed ? "" : part.data, width);
+    buffer_free(&part);
+    return used;
+}
+
+size_t text_elide_method(FILE *out, const char *text, size_t width)
+{
+    const char *parameters = parameters_of(text);
+    size_t name, used;
+
+    if (!parameters || text_columns(text) <= width || width < 8)
+        return text_elide(out, text, width);
+    name = text_columns(text) - text_columns(parameters);
+    used = elide_part(out, text, parameters, name + 3 <= width ? name : width - 3);
+    putc('(', out);
+    used += elide_part(out, parameters + 1, text + strlen(text) - 1, width - used - 2);
+    putc(')', out);
+    return used + 2;
+}
+
+const char *const text_links_words[] = {"auto", "always", "never", NULL};
+
+bool text_links_wanted(enum text_links when, FILE *out)
+{
+    const char *term = getenv("TERM");
+    int fd = fileno(out);
+
+    if (when != TEXT_LINKS_AUTO)
+        return when == TEXT_LINKS_ALWAYS;
+    return term && *term && strcmp(term, "dumb") != 0 && fd >= 0 && isatty(fd);
+}
+
+const char *text_base_name(const char *path)
+{
+    const char *base = path;
+
+    for (; *path; path++)
+        if (*path == '/' || *path == '\\')
+            base = path + 1;
+    return base;
+}

@@ -1,0 +1,58 @@
+/*
+ * terminal/text.h - numbers, names and columns for people.
+ */
+#ifndef SHADOWTRACE_TERMINAL_TEXT_H
+#define SHADOWTRACE_TERMINAL_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define TEXT_WIDTH 100 /* columns that output for people keeps to */
+
+/* Any number of these may be in one printf: each call has its own memory in the caller's array. */
+struct text_number {
+    char text[32];
+};
+
+const char *text_count(struct text_number *to, uint64_t value); /* 1,234,567 */
+const char *text_share(struct text_number *to, double share);   /* 12.3%; <0.1% */
+const char *text_short(struct text_number *to, double value);   /* 950, 1.2k, 34.5M, 1.2G */
+const char *text_ns(struct text_number *to, double ns);         /* 25 ns, 3.4 us, 1.2 ms */
+
+static inline const char *text_plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+/* text_print - text of others, as much of it as a terminal only shows (base/clean.h). */
+void text_print(FILE *out, const char *text);
+
+/* text_clean - the same into `to`, cut to fit, for a column of printf's. Returns: to. */
+const char *text_clean(char *to, size_t size, const char *text);
+
+/* Columns that text takes, as UTF-8 letters count; wide letters are taken for one. */
+size_t text_columns(const char *text);
+
+/*
+ * text_elide - print text in at most `width` columns, the middle left out if need be. Returns: the
+ * columns used.
+ */
+size_t text_elide(FILE *out, const char *text, size_t width);
+
+/*
+ * text_elide_method - the same for Type.Method(parameters): parameters go first, then the middle of
+ * the rest.
+ */
+size_t text_elide_method(FILE *out, const char *text, size_t width);
+
+/* text_base_name - the end of a path that a compiler wrote, with either slash: the file without its folders. */
+const char *text_base_name(const char *path);
+
+/* WHEN of --links. text_links_wanted: auto asks `out`. */
+enum text_links { TEXT_LINKS_AUTO, TEXT_LINKS_ALWAYS, TEXT_LINKS_NEVER };
+extern const char *const text_links_words[];
+bool text_links_wanted(enum text_links when, FILE *out);
+
+#endif

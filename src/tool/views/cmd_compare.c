@@ -1,0 +1,152 @@
+#include "views/views.h"
+
+#include "views/print_compare.h"
+#include "command/reading.h"
+#include "command/rows.h"
+
+#include <string.h>
+
+struct compare_args {
+    enum reading_format format;
+    struct reading_options reading;
+};
+
+static const struct args_option options[] = {
+    {ROW_FORMAT(struct compare_args)},
+    {ROW_JOBS(struct compare_args)},
+    {ROW_QUIET(struct compare_args)},
+    {.name = NULL},
+};
+
+/* One of the logs. Its call sites are wanted only where there is another one. */
+struct side {
+    struct report_problems problems_of_sites; /* the same again, but for those of comparisons */
+    struct report_sites *sites;
+};
+
+static int read_one(struct report_checks *c, struct report_problems *problems, struct side *side,
+                    const char *path, const struct reading_options *how)
+{
+    struct reading_progress progress;
+    int err = report_checks_init(c, problems), status = CLI_OK;
+
+    reading_progress_init(&progress, how);
+    c->log.jobs = reading_threads(how);
+    c->consumer.progress = reading_progress;
+    c->consumer.progress_context = &progress;
+    c->attribution = side->sites;
+    if (!err)
+        err = report_checks_read(c, path);
+    reading_progress_end(&progress);
+    if (!err)
+        err = report_checks_finish(c);
+    if (!err && side->sites)
+        err = report_sites_finish(side->sites);
+    if (err)
+        status = reading_failed(&cmd_compare, path, &c->log, err);
+    else
+        reading_problems(&cmd_compare, problems);
+    return status;
+}
+
+static int sides_init(struct side *sides, size_t count)
+{
+    static const struct report_filter none = {0};
+    int err = 0;
+
+    for (size_t i = 0; i < PRINT_COMPARE_LOGS; i++) {
+        sides[i].sites = NULL;
+        report_problems_init(&sides[i].problems_of_sites);
+        if (!err && count == REPORT_DIFF_SIDES)
+            err = report_sites_new(REPORT_BY_SITE, &none, &sides[i].problems_of_sites,
+                                   &sides[i].sites);
+    }
+    return err;
+}
+
+static void sides_fini(struct side *sides)
+{
+    for (size_t i = 0; i < PRINT_COMPARE_LOGS; i++) {
+        report_sites_free(sides[i].sites);
+        report_problems_fini(&sides[i].problems_of_sites);
+    }
+}
+
+static int sum_of_sites(const struct side *sides, struct report_diff_sum *out)
+{
+    const struct report_sites *const sites[REPORT_DIFF_SIDES] = {sides[0].sites, sides[1].sites};
+    const struct report_diff_logs logs[REPORT_DIFF_SIDES] = {{.sites = &sites[0], .count = 1},
+                                                             {.sites = &sites[1], .count = 1}};
+    struct report_diff *diff;
+    int err = report_diff_new(logs, REPORT_BY_SITE, true, &diff);
+
+    if (!err)
+        report_diff_sum(diff, out);
+    report_diff_free(diff);
+    return err;
+}
+
+static int print(const struct report_checks *checks, const struct report_problems *problems,
+                 const struct side *sides, char **logs, size_t count, enum reading_format format,
+                 FILE *out)
+{
+    struct report_diff_sum sum, *sites = count == REPORT_DIFF_SIDES ? &sum : NULL;
+    int err = sites ? sum_of_sites(sides, sites) : 0;
+
+    if (!err && format == READING_JSON)
+        err = print_compare_json(checks, problems, count, sites, out);
+    else if (!err)
+        print_compare_text(checks, logs, count, sites, out);
+    return err;
+}
+
+static int run(void *into, const struct args *args, FILE *out)
+{
+    const struct compare_args *a = into;
+    char **logs = args->word;
+    size_t count = args->count;
+    struct report_problems problems[PRINT_COMPARE_LOGS];
+    struct report_checks checks[PRINT_COMPARE_LOGS];
+    struct side sides[PRINT_COMPARE_LOGS];
+    uint64_t mismatched = 0;
+    size_t begun = 0;
+    int status = CLI_OK, err = sides_init(sides, count);
+
+    while (!err && begun < count && !status) {
+        report_problems_init(&problems[begun]);
+        status =
+            read_one(&checks[begun], &problems[begun], &sides[begun], logs[begun], &a->reading);
+        mismatched += checks[begun].mismatched +
+                      report_checks_count(&checks[begun], "threads", "mismatched") +
+                      report_checks_count(&checks[begun], "calls", "mismatched");
+        begun++;
+    }
+    if (!err && !status)
+        err = print(checks, problems, sides, logs, count, a->format, out);
+    if (err) {
+        cli_complain(&cmd_compare, "%s", strerror(-err));
+        status = CLI_IO;
+    }
+    if (!status && mismatched)
+        status = CLI_CHECK;
+    while (begun-- > 0) {
+        report_checks_fini(&checks[begun]);
+        report_problems_fini(&problems[begun]);
+    }
+    sides_fini(sides);
+    return status;
+}
+
+const struct cli_command cmd_compare = {
+    .name = "compare",
+    .args = "[options] LOG [LOG]",
+    .help = "the shadow stack beside DoStackSnapshot: how accurate, and what each costs",
+    .about = "LOG is what `shadowtrace record --check N` wrote, plain or compressed, whole or cut; "
+             "`-` is standard input. Two are shown side by side.\n\n"
+             "Shown are differences by cause, with both stacks of the first of each, what a "
+             "capture costs by depth of the stack and by thread, and the repairs made.",
+    .syntax = {options, 1, PRINT_COMPARE_LOGS, "a log: LOG", false},
+    .size = sizeof(struct compare_args),
+    .notes = "Exit status 1 if any stack differed.",
+    .run = run,
+};

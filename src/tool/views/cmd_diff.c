@@ -1,0 +1,243 @@
+#include "views/views.h"
+
+#include "views/print_diff.h"
+#include "command/reading.h"
+#include "command/rows.h"
+#include "terminal/text.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* One of the logs. */
+struct log {
+    struct report_problems problems;
+    struct report_sites *sites;
+    struct source_lines *lines;
+};
+
+/* The logs of both sides, the old ones first. */
+struct sides {
+    char **names;
+    size_t count[REPORT_DIFF_SIDES], all;
+    struct log *logs;
+    struct report_sites **sites;
+    struct line_rows *rows;
+    struct print_report *print;
+};
+
+struct diff_args {
+    enum reading_format format;
+    struct reading_options reading;
+    struct report_filter filter;
+    enum report_by by;
+    uint64_t top, depth, min_bytes;
+    bool min_given, no_lines, wide, exact, physical;
+    struct args_list symbols;
+};
+
+static const struct args_option options[] = {
+    {.name = "by",
+     .kind = ARGS_WORD,
+     .argument = "KEY",
+     .words = print_report_keys,
+     .help = "site (call path and type), type, method (the one that allocates), thread (by name), "
+             "module (of that method), line (the innermost with a source line, and type; lines of "
+             "another build are matched in their order within each method)",
+     ARGS_AT(struct diff_args, by)},
+    {ROW_PHYSICAL(struct diff_args),
+     .help = "by the machine's stacks, see `shadowtrace help report`"},
+    {.name = "exact",
+     .kind = ARGS_FLAG,
+     .help = "call sites are matched by their instructions, too, lines by their numbers: for logs "
+             "of one build",
+     ARGS_AT(struct diff_args, exact)},
+    {ROW_FORMAT(struct diff_args)},
+    {ROW_TOP(struct diff_args, top)},
+    {ROW_DEPTH(struct diff_args, depth)},
+    {ROW_MIN_BYTES(struct diff_args, min_bytes),
+     .help = "only changes of so many bytes and more; without it 0.1 % of all, in JSON 0"},
+    {ROW_TYPE(struct diff_args)},
+    {ROW_METHOD(struct diff_args)},
+    {ROW_SYMBOLS(struct diff_args)},
+    {ROW_NO_LINES(struct diff_args)},
+    {ROW_WIDE(struct diff_args, wide)},
+    {ROW_JOBS(struct diff_args)},
+    {ROW_QUIET(struct diff_args)},
+    {.name = NULL},
+};
+
+static int no_memory(void)
+{
+    cli_complain(&cmd_diff, "%s", strerror(ENOMEM));
+    return CLI_IO;
+}
+
+static int read_log(const struct diff_args *a, const char *path, struct log *side,
+                    struct line_rows *rows)
+{
+    struct reading_progress progress;
+    int err = report_sites_new(a->by, &a->filter, &side->problems, &side->sites);
+
+    if (err)
+        return no_memory();
+    reading_progress_init(&progress, &a->reading);
+    report_sites_jobs(side->sites, reading_threads(&a->reading));
+    report_sites_progress(side->sites, reading_progress, &progress);
+    err = report_sites_read(side->sites, path);
+    reading_progress_end(&progress);
+    if (!err && !a->physical)
+        err = report_sites_logical(side->sites);
+    if (!err && !a->no_lines)
+        err =
+            source_lines_new(&cmd_diff, report_sites_defs(side->sites), a->symbols.item,
+                             a->symbols.count, report_sites_log(side->sites)->header, &side->lines);
+    line_rows_init(rows, report_sites_defs(side->sites), side->lines);
+    report_sites_lines(side->sites, line_rows_of, rows);
+    if (!err)
+        err = report_sites_finish(side->sites);
+    if (err)
+        return reading_failed(&cmd_diff, path, report_sites_log(side->sites), err);
+    reading_problems(&cmd_diff, &side->problems);
+    if (a->by == REPORT_BY_LINE)
+        source_lines_missing(side->lines);
+    return CLI_OK;
+}
+
+/* Changes below it are left out where there are many and the user set no limit. */
+static uint64_t least_shown(const struct diff_args *a, const struct sides *sides)
+{
+    struct report_row total;
+
+    if (a->min_given || a->format == READING_JSON)
+        return 0;
+    report_sites_total(sides->sites[0], &total);
+    return total.bytes / 1000;
+}
+
+static int print(const struct diff_args *a, const struct sides *sides,
+                 const struct report_diff *diff, FILE *out)
+{
+    struct print_diff p = {.diff = diff,
+                           .top = a->top,
+                           .min_bytes = a->min_bytes,
+                           .small_bytes = least_shown(a, sides)};
+
+    for (size_t i = 0; i < sides->all; i++)
+        sides->print[i] =
+            (struct print_report){.sites = sides->sites[i],
+                                  .problems = &sides->logs[i].problems,
+                                  .stack = {.defs = report_sites_defs(sides->sites[i]),
+                                            .lines = sides->logs[i].lines,
+                                            .depth = a->depth,
+                                            .wide = a->wide},
+                                  .rows = &sides->rows[i],
+                                  .by = a->by};
+    for (size_t side = 0, first = 0; side < REPORT_DIFF_SIDES; first += sides->count[side++])
+        p.side[side] = (struct print_diff_side){sides->print + first, sides->names + first,
+                                                sides->count[side]};
+    if (a->format == READING_JSON)
+        return print_diff_json(&p, out);
+    print_diff_text(&p, out);
+    return 0;
+}
+
+static int compare(const struct diff_args *a, const struct sides *sides, FILE *out)
+{
+    const struct report_sites *const *all = (const struct report_sites *const *)sides->sites;
+    const size_t olds = sides->count[REPORT_DIFF_OLD];
+    const struct report_diff_logs logs[REPORT_DIFF_SIDES] = {
+        {all, olds, line_rows_diff, sides->rows},
+        {all + olds, sides->count[REPORT_DIFF_NEW], line_rows_diff, sides->rows + olds}};
+    struct report_diff *diff = NULL;
+    int err = report_diff_new(logs, a->by, a->exact, &diff);
+
+    if (!err)
+        err = print(a, sides, diff, out);
+    report_diff_free(diff);
+    return err ? no_memory() : CLI_OK;
+}
+
+static int diff(const struct diff_args *a, struct sides *sides, FILE *out)
+{
+    int status = CLI_OK;
+
+    sides->logs = memory_zalloc(sides->all, sizeof(*sides->logs));
+    sides->sites = memory_zalloc(sides->all, sizeof(*sides->sites));
+    sides->rows = memory_zalloc(sides->all, sizeof(*sides->rows));
+    sides->print = memory_zalloc(sides->all, sizeof(*sides->print));
+    if (!sides->logs || !sides->sites || !sides->rows || !sides->print)
+        status = no_memory();
+    for (size_t i = 0; !status && i < sides->all; i++) {
+        report_problems_init(&sides->logs[i].problems);
+        status = read_log(a, sides->names[i], &sides->logs[i], &sides->rows[i]);
+        sides->sites[i] = sides->logs[i].sites;
+    }
+    if (!status)
+        status = compare(a, sides, out);
+    for (size_t i = 0; sides->logs && i < sides->all; i++) {
+        source_lines_free(sides->logs[i].lines);
+        report_sites_free(sides->logs[i].sites);
+        report_problems_fini(&sides->logs[i].problems);
+    }
+    memory_free(sides->logs);
+    for (size_t i = 0; sides->rows && i < sides->all; i++)
+        line_rows_fini(&sides->rows[i]);
+    memory_free(sides->sites);
+    memory_free(sides->rows);
+    memory_free(sides->print);
+    return status;
+}
+
+/* The names of the logs: OLD NEW, or with `apart` of them before "--". Returns: whether they are of two sides. */
+static bool take_names(struct sides *s, const struct args *args)
+{
+    bool parted = args->apart > 0 && args->apart < args->count;
+    size_t stdin_logs = 0;
+
+    s->names = args->word;
+    s->all = args->count;
+    if (!parted && s->all != REPORT_DIFF_SIDES) {
+        cli_usage_error(&cmd_diff, "expected %s", cmd_diff.syntax.expected);
+        return false;
+    }
+    s->count[REPORT_DIFF_NEW] = parted ? s->all - args->apart : 1;
+    s->count[REPORT_DIFF_OLD] = s->all - s->count[REPORT_DIFF_NEW];
+    for (size_t i = 0; i < s->all; i++)
+        stdin_logs += strcmp(s->names[i], "-") == 0;
+    if (stdin_logs > 1)
+        cli_usage_error(&cmd_diff, "standard input holds one log, not two");
+    return stdin_logs <= 1;
+}
+
+static int run(void *into, const struct args *args, FILE *out)
+{
+    struct diff_args *a = into;
+    struct sides sides = {.names = NULL};
+
+    if (!take_names(&sides, args))
+        return CLI_USAGE;
+    a->min_given = args_given(&cmd_diff.syntax, args, "min-bytes");
+    if (a->format == READING_JSON && !args_given(&cmd_diff.syntax, args, "top"))
+        a->top = 0;
+    if (a->format == READING_JSON && !args_given(&cmd_diff.syntax, args, "depth"))
+        a->depth = 0;
+    return diff(a, &sides, out);
+}
+
+const struct cli_command cmd_diff = {
+    .name = "diff",
+    .args = "[options] OLD NEW | OLD... -- NEW...",
+    .help = "what allocates more, what less: two recordings, largest change first",
+    .about =
+        "OLD and NEW are logs of `shadowtrace record`, of the same program or of two builds of it. "
+        "Call sites are matched by the names of their methods and type; recursion is folded, and "
+        "sites that differ only by frames the JIT inlined in one of the logs are one. The line is "
+        "that of the newer log. `-` is standard input.\n\n"
+        "What two runs of one build differ by is learned from several logs a side, OLD... -- "
+        "NEW...: figures are means then, and a call site has changed if the two sides are further "
+        "apart than the logs of either side; the others are counted.",
+    .syntax = {options, 2, UINT_MAX, "two logs: OLD NEW; or several a side: OLD... -- NEW...",
+               false},
+    .size = sizeof(struct diff_args),
+    .run = run,
+};

@@ -1,0 +1,310 @@
+#include "views/views.h"
+
+#include "command/print_json.h"
+#include "command/reading.h"
+#include "command/rows.h"
+#include "terminal/text.h"
+
+#include "readers/marks.h"
+#include "report/replay.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+struct replay_args {
+    struct replay_filter filter;
+    enum reading_format format;
+    struct reading_options reading;
+    const char *from, *to;
+};
+
+static const struct args_option options[] = {
+    {ROW_THREAD(struct replay_args)},
+    {.name = "from",
+     .kind = ARGS_TEXT,
+     .argument = "T",
+     .help =
+         "calls that were open since then: a time of the log (1500000, 20us, 1.5ms, 2s), or the "
+         "text of a mark",
+     ARGS_AT(struct replay_args, from)},
+    {.name = "to",
+     .kind = ARGS_TEXT,
+     .argument = "T",
+     .help = "and before then",
+     ARGS_AT(struct replay_args, to)},
+    {.name = "method",
+     .kind = ARGS_TEXT,
+     .argument = "PATTERN",
+     .help = "calls of matching methods, and what they call",
+     ARGS_AT(struct replay_args, filter.method)},
+    {.name = "depth",
+     .kind = ARGS_COUNT,
+     .argument = "N",
+     .help = "so many levels",
+     .limit = UINT32_MAX,
+     ARGS_AT(struct replay_args, filter.depth)},
+    {.name = "interleaved",
+     .kind = ARGS_FLAG,
+     .help = "all threads by time, instead of one after the other",
+     ARGS_AT(struct replay_args, filter.interleaved)},
+    {.name = "limit",
+     .kind = ARGS_COUNT,
+     .argument = "N",
+     .help = "rows at most, the first; 0: all",
+     .standard = 10000,
+     .limit = UINT32_MAX - 2,
+     ARGS_AT(struct replay_args, filter.limit)},
+    {ROW_FORMAT(struct replay_args)},
+    {ROW_JOBS(struct replay_args)},
+    {ROW_QUIET(struct replay_args)},
+    {.name = NULL},
+};
+
+/* A time of the log, in nanoseconds where it has no unit. */
+static bool time_parse(const char *text, uint64_t *out)
+{
+    return !args_number(ARGS_DURATION, text, 1, INT64_MAX, out);
+}
+
+/* --from and --to: a time, or else the text of a mark. */
+static int range(struct replay_args *a, const char *path)
+{
+    bool from_mark = a->from && !time_parse(a->from, &a->filter.from);
+    bool to_mark = a->to && !time_parse(a->to, &a->filter.to);
+    struct report_marks marks = {NULL, 0, 0};
+    struct report_window window;
+    char why[1000] = "";
+    int err, status = CLI_OK;
+
+    if (!from_mark && !to_mark)
+        return CLI_OK;
+    err = report_marks_read(path, &marks);
+    if (!err && report_marks_window(&marks, from_mark ? a->from : NULL, to_mark ? a->to : NULL,
+                                    &window, why, sizeof(why))) {
+        cli_complain(&cmd_replay, "%s: %s", path, why);
+        status = CLI_USAGE;
+    } else if (err) {
+        cli_complain(&cmd_replay, "cannot read %s: %s", path,
+                     err == -ESPIPE ? "for marks it is read twice, which only a file can be"
+                                    : strerror(-err));
+        status = CLI_IO;
+    } else {
+        if (from_mark)
+            a->filter.from = window.from.t;
+        if (to_mark)
+            a->filter.to = window.to.t;
+    }
+    report_marks_fini(&marks);
+    return status;
+}
+
+static const char *thread_name(struct report_defs *defs, uint32_t id)
+{
+    uint32_t known = report_ids_get(&defs->thread_ids, id);
+
+    return known ? defs->threads[known - 1].name : NULL;
+}
+
+static void text_value(const char *before, const char *value, FILE *out)
+{
+    if (!value)
+        return;
+    fputs(before, out);
+    text_print(out, value);
+}
+
+static void text_call(const struct replay_row *row, struct report_defs *defs, FILE *out)
+{
+    text_print(out, report_method(defs, row->method)->name);
+    text_value(" ", row->args, out);
+    text_value(" = ", row->returns, out);
+    text_value(" out ", row->out, out);
+    if (row->end == REPORT_CALL_TAIL)
+        fputs(" (tail call)", out);
+    else if (row->end == REPORT_CALL_UNWOUND)
+        fputs(" (unwound)", out);
+    else if (row->end == REPORT_CALL_UNKNOWN)
+        fputs(" (its end is not in the log)", out);
+    else if (row->end == REPORT_CALL_OPEN)
+        fputs(" (not ended)", out);
+}
+
+#define MOST_SHOWN 60 /* levels that a row is shifted by */
+
+static void text_row(const struct replay_row *row, struct report_defs *defs, bool interleaved,
+                     FILE *out)
+{
+    struct text_number ns, bytes;
+
+    fprintf(out, "%14.6f", (double)row->t / 1e6);
+    if (interleaved)
+        fprintf(out, " %7" PRIu32, row->thread);
+    if (row->kind == REPLAY_CALL)
+        fprintf(out, " %10s %12s  ", text_ns(&ns, (double)row->ns),
+                row->bytes ? text_count(&bytes, row->bytes) : "");
+    else
+        fprintf(out, " %10s %12s  ", "", "");
+    fprintf(out, "%*s", 2 * (int)(row->level < MOST_SHOWN ? row->level : MOST_SHOWN), "");
+    if (row->kind == REPLAY_CALL)
+        text_call(row, defs, out);
+    else if (row->kind == REPLAY_EXCEPTION) {
+        text_value("! ", report_class(defs, row->method)->name, out);
+        text_value(": ", row->args, out);
+    } else
+        fprintf(out, "... %" PRIu64 " call%s not in the log: no room in the ring", row->missing,
+                text_plural(row->missing));
+    fputc('\n', out);
+}
+
+static void head(bool interleaved, FILE *out)
+{
+    fprintf(out, "%14s%s %10s %12s  %s\n", "ms", interleaved ? "  thread" : "", "took", "bytes",
+            "call");
+}
+
+static void text(const struct replay_args *a, struct replay *r, FILE *out)
+{
+    size_t count;
+    const struct replay_row *rows = replay_rows(r, &count);
+    struct report_defs *defs = replay_defs(r);
+    struct text_number shown, calls, more;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!a->filter.interleaved && (!i || rows[i].thread != rows[i - 1].thread)) {
+            const char *name = thread_name(defs, rows[i].thread);
+
+            fprintf(out, "%sThread %" PRIu32, i ? "\n" : "", rows[i].thread);
+            text_value(" ", name, out);
+            fputc('\n', out);
+            head(false, out);
+        } else if (!i) {
+            head(true, out);
+        }
+        text_row(&rows[i], defs, a->filter.interleaved, out);
+    }
+    if (!replay_calls(r))
+        fputs("The log holds no calls: record with --events alloc,calls.\n", out);
+    else
+        fprintf(out, "%s%s row%s, of a trace of %s calls.", count ? "\n" : "",
+                text_count(&shown, count), text_plural(count), text_count(&calls, replay_calls(r)));
+    if (replay_more(r))
+        fprintf(out, " %s more rows: --limit 0 for all.", text_count(&more, replay_more(r)));
+    fputs(replay_calls(r) ? "\n" : "", out);
+    if (replay_missing(r))
+        fprintf(out,
+                "%s calls had no room and are missing, with all that they called: trace fewer "
+                "(--calls, --max-depth,\n--min-duration).\n",
+                text_count(&more, replay_missing(r)));
+    reading_completeness(replay_log(r), out);
+}
+
+static json_t *parsed(const char *json)
+{
+    return json_loads(json, JSON_DECODE_ANY, NULL);
+}
+
+static json_t *json_row(const struct replay_row *row, struct report_defs *defs)
+{
+    json_t *o = json_pack("{s:I, s:I, s:I}", "thread", (json_int_t)row->thread, "depth",
+                          (json_int_t)row->level, "t", (json_int_t)row->t);
+
+    if (row->kind == REPLAY_EXCEPTION) {
+        json_object_set_new(o, "exception", json_string(report_class(defs, row->method)->name));
+        if (row->args)
+            json_object_set_new(o, "message", parsed(row->args));
+        return o;
+    }
+    if (row->kind == REPLAY_MISSING) {
+        json_object_set_new(o, "missing", json_integer((json_int_t)row->missing));
+        return o;
+    }
+    json_object_set_new(o, "ns", json_integer((json_int_t)row->ns));
+    json_object_set_new(o, "end", json_string(report_call_end_name(row->end)));
+    json_object_set_new(o, "method", json_string(report_method(defs, row->method)->name));
+    json_object_set_new(o, "bytes", json_integer((json_int_t)row->bytes));
+    json_object_set_new(o, "allocs", json_integer((json_int_t)row->allocs));
+    if (row->args)
+        json_object_set_new(o, "args", parsed(row->args));
+    if (row->returns)
+        json_object_set_new(o, "returns", parsed(row->returns));
+    if (row->out)
+        json_object_set_new(o, "out", parsed(row->out));
+    return o;
+}
+
+/* Row by row: they may be many. */
+static int json(struct replay *r, const struct report_problems *problems, FILE *out)
+{
+    size_t count;
+    const struct replay_row *rows = replay_rows(r, &count);
+    json_t *log = reading_log_json(replay_log(r), problems);
+    int failed = !log;
+
+    fputs("{\"rows\":[", out);
+    for (size_t i = 0; i < count && !failed; i++) {
+        json_t *row = json_row(&rows[i], replay_defs(r));
+
+        fputs(i ? ",\n" : "\n", out);
+        failed = !row || print_json_value(row, out, JSON_COMPACT);
+        json_decref(row);
+    }
+    fprintf(out, "],\n\"calls\":%" PRIu64 ",\"missing\":%" PRIu64 ",\"more\":%" PRIu64 ",\"log\":",
+            replay_calls(r), replay_missing(r), replay_more(r));
+    if (log)
+        failed |= print_json_value(log, out, JSON_COMPACT);
+    json_decref(log);
+    fputs("}\n", out);
+    return failed;
+}
+
+static int run(void *into, const struct args *args, FILE *out)
+{
+    struct replay_args *a = into;
+    const char *path = args->word[0];
+    struct reading_progress progress;
+    struct report_problems problems;
+    struct replay *r = NULL;
+    int err, status;
+
+    a->filter.to = UINT64_MAX;
+    status = range(a, path);
+    if (status)
+        return status;
+    report_problems_init(&problems);
+    err = replay_new(&a->filter, &problems, &r);
+    if (!err) {
+        reading_progress_init(&progress, &a->reading);
+        replay_log(r)->jobs = reading_threads(&a->reading);
+        err = replay_read(r, path, reading_progress, &progress);
+        reading_progress_end(&progress);
+        if (err)
+            status = reading_failed(&cmd_replay, path, replay_log(r), err);
+    } else {
+        cli_complain(&cmd_replay, "%s", strerror(-err));
+        status = CLI_IO;
+    }
+    if (!err) {
+        reading_problems(&cmd_replay, &problems);
+        if (a->format == READING_TEXT)
+            text(a, r, out);
+        else if (json(r, &problems, out))
+            status = CLI_IO;
+    }
+    replay_free(r);
+    report_problems_fini(&problems);
+    return status;
+}
+
+const struct cli_command cmd_replay = {
+    .name = "replay",
+    .args = "[options] LOG",
+    .help = "the calls of a log as a tree, with times and what was allocated inside",
+    .about = "Of a log recorded with --events calls, best with alloc, exceptions and --args, "
+             "--returns, too.",
+    .syntax = {options, 1, 1, "a log: LOG", false},
+    .size = sizeof(struct replay_args),
+    .notes = "bytes: allocated by the call and all it called. A call that an exception left is "
+             "unwound; what the tracer had no room for is said where it is missing.",
+    .run = run,
+};

@@ -1,0 +1,201 @@
+#include "views/views.h"
+
+#include "command/print_complete.h"
+#include "command/print_json.h"
+#include "command/reading.h"
+#include "command/rows.h"
+#include "terminal/text.h"
+
+#include "base/buffer.h"
+#include "validate/validate.h"
+
+#include <limits.h>
+#include <string.h>
+
+struct validate_args {
+    enum reading_format format;
+    struct reading_options reading;
+    const char *schema;
+};
+
+static const struct args_option options[] = {
+    {ROW_FORMAT(struct validate_args)},
+    {.name = "schema",
+     .kind = ARGS_TEXT,
+     .argument = "FILE",
+     .help = "another schema than the one built in",
+     ARGS_AT(struct validate_args, schema)},
+    {ROW_QUIET(struct validate_args)},
+    {.name = NULL},
+};
+
+/* What came of one log. */
+struct verdict {
+    const char *path;
+    struct report_validation v;
+    struct report_problems problems;
+    struct report_parts parts;
+};
+
+static void print_text(const struct verdict *d, FILE *out)
+{
+    const struct report_validation *v = &d->v;
+    uint64_t allocs = v->records[SST_KIND_ALLOC] + v->records[SST_KIND_SITE];
+    struct text_number a, b, c;
+    char path[PATH_MAX];
+
+    text_clean(path, sizeof(path), d->path);
+    for (size_t i = 0; i < d->problems.kept_count; i++) {
+        const struct report_problem *p = &d->problems.kept[i];
+
+        text_print(out, p->file);
+        fprintf(out, ":%llu: offset %llu: ", (unsigned long long)p->place.line,
+                (unsigned long long)p->place.offset);
+        text_print(out, p->text);
+        putc('\n', out);
+    }
+    if (d->problems.count > d->problems.kept_count)
+        fprintf(out, "%s: %s more problems of these kinds or others\n", path,
+                text_count(&a, d->problems.count - d->problems.kept_count));
+    fprintf(out, "%s: %s: %s lines, %s of them allocation records", path,
+            !d->problems.count ? "valid" : "NOT VALID", text_count(&a, v->lines),
+            text_count(&b, allocs));
+    if (d->problems.count)
+        fprintf(out, ", %s problem%s", text_count(&c, d->problems.count),
+                d->problems.count == 1 ? "" : "s");
+    if (v->unknown_records)
+        fprintf(out, ", %s of kinds unknown here", text_count(&c, v->unknown_records));
+    if (v->ended && !v->cut)
+        fputs("; ended\n", out);
+    else
+        fprintf(out, "; not ended%s\n", v->cut ? " (cut within its last line)" : "");
+    if (!report_complete(&v->gaps))
+        fprintf(out, "%s: NOT COMPLETE:\n", path);
+    print_gaps(&v->gaps, out);
+}
+
+static json_t *json_of(const struct verdict *d)
+{
+    const struct report_validation *v = &d->v;
+    json_t *records = json_object(), *problems = json_array(), *json;
+    json_t *complete = print_gaps_json(&v->gaps);
+
+    for (int kind = 1; kind < SST_KIND_COUNT; kind++)
+        json_object_set_new(records, report_kind_name((enum sst_kind)kind),
+                            json_integer((json_int_t)v->records[kind]));
+    for (size_t i = 0; i < d->problems.kept_count; i++) {
+        const struct report_problem *p = &d->problems.kept[i];
+
+        json_array_append_new(
+            problems, json_pack("{s:I, s:I, s:o}", "line", (json_int_t)p->place.line, "offset",
+                                (json_int_t)p->place.offset, "text", reading_text_json(p->text)));
+    }
+    json = json_pack("{s:o, s:b, s:b, s:b, s:I, s:I, s:o, s:I, s:I, s:o}", "file",
+                     reading_text_json(d->path), "valid", (int)(d->problems.count == 0), "ended",
+                     (int)v->ended, "cut", (int)v->cut, "lines", (json_int_t)v->lines, "bytes",
+                     (json_int_t)v->bytes, "records", records, "unknown_records",
+                     (json_int_t)v->unknown_records, "problem_count", (json_int_t)d->problems.count,
+                     "problems", problems);
+    json_object_update(json, complete);
+    json_decref(complete);
+    return json;
+}
+
+static int validate_one(const char *path, const struct report_schema *schema, bool json, bool first,
+                        const struct reading_options *how, FILE *out)
+{
+    struct verdict d = {.path = path};
+    struct reading_progress progress;
+    struct report_consumer shown = {.progress = reading_progress, .progress_context = &progress};
+    int err, status = CLI_OK;
+
+    report_problems_init(&d.problems);
+    reading_progress_init(&progress, how);
+    err = report_parts_find(path, &d.parts);
+    if (!err)
+        err = report_validate_parts(&d.parts, schema, &shown, &d.problems, &d.v);
+    reading_progress_end(&progress);
+    if (err) {
+        cli_complain(&cmd_validate, err == -EPROTO ? "%s: %s" : "cannot read %s: %s", path,
+                     err == -EPROTO ? d.v.why : strerror(-err));
+        status = CLI_IO;
+    } else if (json) {
+        json_t *verdict = json_of(&d);
+
+        if (!first)
+            putc(',', out);
+        if (!verdict || print_json_value(verdict, out, JSON_COMPACT))
+            status = CLI_IO;
+        json_decref(verdict);
+    } else {
+        print_text(&d, out);
+    }
+    if (!status && d.problems.count)
+        status = CLI_CHECK;
+    report_problems_fini(&d.problems);
+    report_parts_fini(&d.parts);
+    return status;
+}
+
+static int schema_from(const char *path, struct report_schema **out)
+{
+    struct buffer text = BUFFER_INIT;
+    FILE *file = fopen(path, "re");
+    char why[200], chunk[4096];
+    size_t got;
+    int err = file ? 0 : errno;
+
+    while (file && (got = fread(chunk, 1, sizeof(chunk), file)) > 0)
+        buffer_append(&text, chunk, got);
+    if (file && ferror(file))
+        err = EIO;
+    if (text.failed)
+        err = ENOMEM;
+    if (file)
+        fclose(file);
+    if (err) {
+        cli_complain(&cmd_validate, "cannot read %s: %s", path, strerror(err));
+    } else if (report_schema_new(text.data ? text.data : "", text.size, out, why, sizeof(why))) {
+        cli_complain(&cmd_validate, "%s is no schema that can be used: %s", path, why);
+        err = EINVAL;
+    }
+    buffer_free(&text);
+    return err ? CLI_IO : CLI_OK;
+}
+
+static int run(void *into, const struct args *args, FILE *out)
+{
+    const struct validate_args *a = into;
+    struct report_schema *schema = NULL;
+    bool json = a->format == READING_JSON, first = true;
+    int status = a->schema ? schema_from(a->schema, &schema) : CLI_OK;
+
+    if (status)
+        return status;
+    if (json)
+        fputs("{\"logs\":[", out);
+    for (char **log = args->word; *log; log++) {
+        int one = validate_one(*log, schema, json, first, &a->reading, out);
+
+        first &= one == CLI_IO; /* such a log left nothing in the list */
+        status = one > status ? one : status;
+    }
+    if (json)
+        fputs("]}\n", out);
+    report_schema_free(schema);
+    return status;
+}
+
+const struct cli_command cmd_validate = {
+    .name = "validate",
+    .args = "[options] LOG...",
+    .help = "hold logs against the schema and rules of the format",
+    .about = "Every record is held against log_schema.json, and the log against what a schema "
+             "cannot say: ids are defined before use, times of a thread do not fall, totals of the "
+             "end are those of the log. A log that merely ends early is valid as far as it goes. "
+             "`-` is standard input. In text, problems are FILE:LINE: offset BYTE: what.",
+    .syntax = {options, 1, UINT_MAX, "a log: LOG", false},
+    .size = sizeof(struct validate_args),
+    .notes = "Exit status 1 if there is any problem.",
+    .run = run,
+};

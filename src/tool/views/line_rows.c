@@ -1,0 +1,86 @@
+#include "views/line_rows.h"
+
+#include "terminal/text.h"
+
+#define LAST (1 << 28) /* behind the code of every method: its last line */
+
+void line_rows_init(struct line_rows *l, const struct report_defs *defs, struct source_lines *lines)
+{
+    *l = (struct line_rows){.defs = defs, .lines = lines};
+}
+
+void line_rows_fini(struct line_rows *l)
+{
+    memory_free(l->rows);
+    index_free(&l->index);
+}
+
+static bool row_equal(const void *context, uint32_t number, const void *key)
+{
+    const struct line_row *have = &((const struct line_rows *)context)->rows[number];
+    const struct line_row *want = key;
+
+    return have->line.line == want->line.line && have->line.document == want->line.document &&
+           have->line.module == want->line.module && have->method == want->method;
+}
+
+static uint64_t row_hash_of(const struct line_row *row)
+{
+    return index_mix((uint64_t)row->line.module << 32 | row->line.document,
+                     (uint64_t)row->method << 32 | row->line.line);
+}
+
+static uint64_t row_hash(const void *context, uint32_t number)
+{
+    return row_hash_of(&((const struct line_rows *)context)->rows[number]);
+}
+
+static uint32_t number_of(struct line_rows *l, const struct line_row *row)
+{
+    struct line_row *larger;
+    uint32_t number;
+    size_t slot = 0;
+
+    if (index_reserve(&l->index, row_hash, l))
+        return 0;
+    number = index_find(&l->index, row_hash_of(row), row_equal, l, row, &slot);
+    if (number != INDEX_NONE)
+        return number + 1;
+    if (l->count == l->capacity) {
+        larger = array_grow(l->rows, &l->capacity, sizeof(*larger));
+        if (!larger)
+            return 0;
+        l->rows = larger;
+    }
+    l->rows[l->count] = *row;
+    index_put(&l->index, slot, (uint32_t)l->count++);
+    return (uint32_t)l->count;
+}
+
+uint32_t line_rows_of(void *context, uint32_t path, int32_t il)
+{
+    struct line_rows *l = context;
+
+    for (; path > REPORT_PATH_LOST; path = report_path(l->defs, path)->parent) {
+        struct line_row row = {.method = report_path(l->defs, path)->method};
+
+        if (source_line_of(l->lines, row.method, il, &row.line))
+            return number_of(l, &row);
+        if (source_line_of(l->lines, row.method, LAST, &row.line)) {
+            row.line = (struct source_line){.module = row.line.module};
+            return number_of(l, &row); /* it has lines, and which is not known */
+        }
+        il = report_path(l->defs, path)->il;
+    }
+    return 0;
+}
+
+bool line_rows_diff(void *context, size_t log, uint32_t number, struct report_diff_line *out)
+{
+    const struct line_row *row = line_rows_at((const struct line_rows *)context + log, number);
+
+    if (row)
+        *out = (struct report_diff_line){
+            row->method, row->line.file ? text_base_name(row->line.file) : NULL, row->line.line};
+    return row;
+}

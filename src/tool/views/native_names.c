@@ -1,0 +1,82 @@
+#include "views/native_names.h"
+
+#include "base/memory.h"
+#include "symbols/elf.h"
+#include "symbols/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct file {
+    bool tried;
+    struct symbols_elf *elf; /* NULL: no symbols to be had */
+};
+
+struct native_names {
+    const struct report_images *images;
+    struct file *files; /* one for each image */
+    char text[320];
+};
+
+struct native_names *native_names_new(const struct report_images *images)
+{
+    struct native_names *names = memory_zalloc(1, sizeof(*names));
+
+    if (!names)
+        return NULL;
+    names->images = images;
+    names->files = memory_zalloc(images->count + 1, sizeof(*names->files));
+    if (!names->files) {
+        memory_free(names);
+        return NULL;
+    }
+    return names;
+}
+
+void native_names_free(struct native_names *names)
+{
+    if (!names)
+        return;
+    for (size_t i = 0; i < names->images->count; i++)
+        symbols_elf_free(names->files[i].elf);
+    memory_free(names->files);
+    memory_free(names);
+}
+
+/* A return address: the call lies before it. */
+static const char *function_of(struct native_names *names, const struct report_native *frame)
+{
+    const struct report_image *image = &names->images->images[frame->image - 1];
+    struct file *file = &names->files[frame->image - 1];
+
+    if (!file->tried) {
+        file->tried = true;
+        (void)symbols_elf_open(image->path, image->build_id, &file->elf); /* none: offsets */
+    }
+    return file->elf && frame->offset ? symbols_elf_name(file->elf, frame->offset - 1) : NULL;
+}
+
+const char *native_names_text(struct native_names *names, const struct report_native *frame)
+{
+    const char *path, *slash, *function;
+    char text[sizeof(names->text)];
+
+    if (frame->more)
+        return "... more native frames";
+    if (!names)
+        return "native";
+    if (!frame->image) {
+        snprintf(names->text, sizeof(names->text), "0x%" PRIx64, frame->offset);
+        return names->text;
+    }
+    path = names->images->images[frame->image - 1].path;
+    slash = strrchr(path, '/');
+    function = function_of(names, frame);
+    if (function)
+        snprintf(text, sizeof(text), "%.100s!%.200s", slash ? slash + 1 : path, function);
+    else
+        snprintf(text, sizeof(text), "%.100s+0x%" PRIx64, slash ? slash + 1 : path, frame->offset);
+    symbols_text_line(names->text, sizeof(names->text), text);
+    return names->text;
+}

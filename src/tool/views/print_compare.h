@@ -1,0 +1,26 @@
+/*
+ * views/print_compare.h - what report/checks.h found, as text for people (one log, or two side by
+ * side), and as JSON.
+ */
+#ifndef SHADOWTRACE_VIEWS_PRINT_COMPARE_H
+#define SHADOWTRACE_VIEWS_PRINT_COMPARE_H
+
+#include "report/checks.h"
+#include "report/diff.h"
+
+#include <stdio.h>
+
+#define PRINT_COMPARE_LOGS 2
+
+/*
+ * checks[i] was read from names[i]; count is 1 or 2. sites: of two logs, how their call sites agree;
+ * NULL: not asked.
+ */
+void print_compare_text(const struct report_checks *checks, char *const *names, size_t count,
+                        const struct report_diff_sum *sites, FILE *out);
+
+/* print_compare_json - one object for one log; {"logs": [...]} for two. Returns: 0 or -ENOMEM. */
+int print_compare_json(const struct report_checks *checks, const struct report_problems *problems,
+                       size_t count, const struct report_diff_sum *sites, FILE *out);
+
+#endif

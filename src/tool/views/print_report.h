@@ -1,0 +1,43 @@
+/*
+ * views/print_report.h - rows of report/sites.h as text for people, and as JSON for programs.
+ */
+#ifndef SHADOWTRACE_VIEWS_PRINT_REPORT_H
+#define SHADOWTRACE_VIEWS_PRINT_REPORT_H
+
+#include "views/line_rows.h"
+#include "views/print_stack.h"
+
+#include "base/json_writer.h"
+#include "report/sites.h"
+
+#include <stdio.h>
+
+struct print_report {
+    const struct report_sites *sites;
+    const struct report_problems *problems;
+    struct print_stack stack; /* how paths and lines are shown; defs: the sites' */
+    struct line_rows *rows;   /* what report_row.line numbers */
+    enum report_by by;
+    uint64_t top;          /* rows; 0 all */
+    uint64_t min_bytes;    /* rows below are not shown */
+    const char *from, *to; /* marks the logs were cut at; NULL: not */
+    bool filtered;
+};
+
+void print_report_text(const struct print_report *p, FILE *out);
+int print_report_json(const struct print_report *p, FILE *out); /* 0 or -ENOMEM */
+
+/*
+ * Parts of them: what a row is of, in at most `room` columns, then its stack, where p->by is REPORT_BY_SITE; the same
+ * as members of a JSON object that is open in w.
+ */
+void print_report_what(const struct print_report *p, const struct report_row *row, size_t room,
+                       FILE *out);
+void print_report_what_json(const struct print_report *p, const struct report_row *row,
+                            struct json_writer *w);
+
+/* The name of `by` on the command line; NULL past the last. */
+extern const char *const print_report_keys[];
+const char *print_report_by(enum report_by by);
+
+#endif

@@ -1,0 +1,388 @@
+#include "views/print_stack.h"
+
+#include "terminal/terminal.h"
+#include "terminal/text.h"
+
+#include "report/demangle.h"
+#include "report/logical.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define ASYNC_CALLERS 32
+
+const char *print_stack_choose(struct print_stack *p, bool json, bool inline_stacks,
+                               bool depth_given)
+{
+    if (inline_stacks && !json)
+        return "--inline-stacks needs --format json";
+    if (depth_given && json && !inline_stacks)
+        return "--depth with --format json needs --inline-stacks";
+    if (json && !depth_given)
+        p->depth = 0;
+    return NULL;
+}
+
+const char *print_stack_method(const struct print_stack *p, struct buffer *b, uint32_t method)
+{
+    const char *name = report_method(p->defs, method)->name;
+
+    return p->raw ? name : report_demangle(b, name);
+}
+
+static const char *frame_name(const struct print_stack *p, struct buffer *b,
+                              const struct report_frame *f)
+{
+    return f->path == REPORT_PATH_LOST ? PRINT_LOST_FRAME : print_stack_method(p, b, f->method);
+}
+
+/*
+ * Calls each() for the callers of the innermost async method that was resumed on a stack, as far as the log can tell:
+ * that one's, its caller's, and so on. What lies around it there was awaited by it, or resumes what comes to be ready.
+ */
+static void async_callers(const struct print_stack *p, uint32_t path,
+                          void (*each)(const struct print_stack *p, const struct report_frame *f,
+                                       void *context),
+                          void *context)
+{
+    struct report_caller caller;
+    uint32_t resumed = 0;
+    struct report_frame f;
+
+    if (!p->async || !report_frame_first(p->defs, path, REPORT_NO_IL, &f))
+        return;
+    while (!report_async_resumed(p->async, f.path))
+        if (!report_frame_outer(p->defs, &f))
+            return;
+    resumed = f.method;
+    for (unsigned i = 0;
+         i < ASYNC_CALLERS && resumed && report_async_caller(p->async, resumed, &caller); i++) {
+        each(p, &(struct report_frame){.method = caller.method, .il = caller.il}, context);
+        resumed = caller.method;
+    }
+}
+
+/* ---- text ---- */
+
+/* A link as terminals know it (OSC 8), if the file is there to be opened. Returns: whether one was begun. */
+static bool begin_link(const struct print_stack *p, const struct source_line *line, FILE *out)
+{
+    static const char plain[] = "/._-~";
+
+    if (!p->links || line->file[0] != '/' || access(line->file, R_OK))
+        return false;
+    fputs("\033]8;;file://", out);
+    for (const unsigned char *c = (const unsigned char *)line->file; *c; c++)
+        if ((*c >= '0' && *c <= '9') || ((*c | 0x20) >= 'a' && (*c | 0x20) <= 'z') ||
+            strchr(plain, *c))
+            putc(*c, out);
+        else
+            fprintf(out, "%%%02X", *c);
+    fprintf(out, "#L%u\033\\", line->line);
+    return true;
+}
+
+void print_stack_where(const struct print_stack *p, const struct source_line *line,
+                       char text[PRINT_WHERE_SIZE])
+{
+    snprintf(text, PRINT_WHERE_SIZE, "%.100s:%u", p->wide ? line->file : text_base_name(line->file),
+             line->line);
+}
+
+void print_stack_link(const struct print_stack *p, const struct source_line *line, const char *text,
+                      FILE *out)
+{
+    bool linked = begin_link(p, line, out);
+    char *url = p->urls ? source_line_url(p->lines, line) : NULL;
+
+    text_elide(out, text, PRINT_WHERE_SIZE);
+    if (linked)
+        fputs("\033]8;;\033\\", out);
+    if (url) {
+        fputs(" <", out);
+        text_elide(out, url, SIZE_MAX);
+        putc('>', out);
+    }
+    memory_free(url);
+}
+
+static void print_frame(const struct print_stack *p, const struct report_frame *f,
+                        const char *indent, const char *at, FILE *out)
+{
+    static const char *const calls[SST_CALL_COUNT] = {
+        [SST_CALL_NATIVE] = "  (through native code)",
+        [SST_CALL_UNHOOKED] = "  (through code without hooks)",
+    };
+    const char *filter = f->filter ? " [filter]" : "", *why = calls[report_frame_call(f)];
+    size_t room = p->wide ? SIZE_MAX : terminal_width(out) - strlen(indent) - strlen(at);
+    struct buffer name = BUFFER_INIT;
+    struct source_line line;
+    const char *call = why ? why : "";
+    char where[PRINT_WHERE_SIZE] = "";
+    bool known = source_line_of(p->lines, f->method, f->il, &line);
+
+    if (known)
+        print_stack_where(p, &line, where);
+    else if (f->il >= 0)
+        snprintf(where, sizeof(where), " +IL_%04x", (unsigned)f->il);
+    if (!p->wide)
+        room -= text_columns(where) + strlen(filter) + strlen(call) + (known ? strlen(" in ") : 0);
+    fprintf(out, "%s%s", indent, at);
+    text_elide_method(out, frame_name(p, &name, f), room);
+    fprintf(out, "%s%s", filter, known ? " in " : where);
+    if (known)
+        print_stack_link(p, &line, where, out);
+    fprintf(out, "%s\n", call);
+    buffer_free(&name);
+}
+
+struct text_callers {
+    const char *indent;
+    FILE *out;
+};
+
+static void text_caller(const struct print_stack *p, const struct report_frame *f, void *context)
+{
+    const struct text_callers *c = context;
+
+    print_frame(p, f, c->indent, "started by ", c->out);
+}
+
+void print_stack_text(const struct print_stack *p, uint32_t path, int32_t il, const char *indent,
+                      FILE *out)
+{
+    struct text_callers callers = {indent, out};
+    struct text_number n;
+    struct report_frame f;
+    uint64_t left = 0;
+
+    if (!report_frame_first(p->defs, path, il, &f)) {
+        fprintf(out, "%s%s\n", indent, PRINT_NO_FRAME);
+        return;
+    }
+    for (uint64_t i = 0;; i++) {
+        if (!p->depth || i < p->depth)
+            print_frame(p, &f, indent, "at ", out);
+        else
+            left++;
+        if (!report_frame_outer(p->defs, &f))
+            break;
+    }
+    if (left)
+        fprintf(out, "%s... %s more\n", indent, text_count(&n, left));
+    async_callers(p, path, text_caller, &callers);
+}
+
+/* ---- JSON ---- */
+
+void print_stack_line_json(const struct print_stack *p, const struct source_line *line,
+                           struct json_writer *w)
+{
+    char *url = p->urls ? source_line_url(p->lines, line) : NULL;
+
+    jw_text(w, "file", line->file);
+    jw_unsigned(w, "line", line->line);
+    if (url)
+        jw_text(w, "url", url);
+    memory_free(url);
+}
+
+static void json_frame_line(const struct print_stack *p, const struct report_frame *f,
+                            struct json_writer *w)
+{
+    struct source_line line;
+
+    if (!source_line_of(p->lines, f->method, f->il, &line)) {
+        jw_null(w, NULL);
+        return;
+    }
+    jw_object(w, NULL);
+    jw_text(w, "file", line.file);
+    jw_unsigned(w, "line", line.line);
+    jw_end(w);
+}
+
+static void json_frame_name(const struct print_stack *p, const struct report_frame *f,
+                            struct json_writer *w)
+{
+    struct buffer name = BUFFER_INIT;
+
+    jw_text(w, NULL, frame_name(p, &name, f));
+    buffer_free(&name);
+}
+
+static void json_frame_il(const struct print_stack *p, const struct report_frame *f,
+                          struct json_writer *w)
+{
+    (void)p;
+    if (f->il >= 0)
+        jw_unsigned(w, NULL, (uint64_t)f->il);
+    else
+        jw_null(w, NULL);
+}
+
+/* An array with an element for each frame that is shown. Returns: how many there are, shown or not. */
+static uint64_t json_frames(const struct print_stack *p, uint32_t path, int32_t il, const char *key,
+                            void (*write)(const struct print_stack *p, const struct report_frame *f,
+                                          struct json_writer *w),
+                            struct json_writer *w)
+{
+    struct report_frame f;
+    uint64_t depth = 0;
+
+    jw_array(w, key);
+    for (bool more = report_frame_first(p->defs, path, il, &f); more;
+         more = report_frame_outer(p->defs, &f))
+        if (depth++ < p->depth || !p->depth)
+            write(p, &f, w);
+    jw_end(w);
+    return depth;
+}
+
+static bool has_lines(const struct print_stack *p, uint32_t path, int32_t il)
+{
+    struct source_line line;
+    struct report_frame f;
+    uint64_t depth = 0;
+
+    for (bool more = report_frame_first(p->defs, path, il, &f);
+         more && (depth++ < p->depth || !p->depth); more = report_frame_outer(p->defs, &f))
+        if (source_line_of(p->lines, f.method, f.il, &line))
+            return true;
+    return false;
+}
+
+static void json_inline(const struct print_stack *p, uint32_t path, int32_t il,
+                        struct json_writer *w)
+{
+    uint64_t depth = json_frames(p, path, il, "stack", json_frame_name, w);
+
+    json_frames(p, path, il, "stack_il", json_frame_il, w); /* null where it is not known */
+    if (has_lines(p, path, il))
+        json_frames(p, path, il, "stack_lines", json_frame_line, w);
+    if (p->depth && depth > p->depth)
+        jw_unsigned(w, "depth", depth);
+}
+
+static void json_number(const char *key, uint32_t number, struct json_writer *w)
+{
+    if (number == REPORT_STACK_NONE)
+        jw_null(w, key);
+    else
+        jw_unsigned(w, key, number);
+}
+
+struct json_callers {
+    struct json_writer *out;
+    bool any;
+};
+
+static void json_caller(const struct print_stack *p, const struct report_frame *f, void *context)
+{
+    struct json_callers *c = context;
+    uint32_t number;
+
+    if (!c->any)
+        jw_array(c->out, "started_by");
+    c->any = true;
+    if (p->tables) {
+        if (report_stacks_frame(p->tables, f->method, f->il, &number))
+            jw_fail(c->out);
+        else
+            jw_unsigned(c->out, NULL, number);
+        return;
+    }
+    jw_object(c->out, NULL);
+    print_stack_method_json(p, f->method, f->il, c->out);
+    jw_end(c->out);
+}
+
+void print_stack_json(const struct print_stack *p, uint32_t path, int32_t il, struct json_writer *w)
+{
+    struct json_callers callers = {w, false};
+    uint32_t several = report_logical_ends(p->defs, path), number;
+
+    if (!p->tables)
+        json_inline(p, path, il, w);
+    else if (report_stacks_add(p->tables, path, il, &number))
+        jw_fail(w);
+    else
+        json_number("stack", number, w);
+    if (several)
+        jw_unsigned(w, "one_of_callers", several);
+    async_callers(p, path, json_caller, &callers);
+    if (callers.any)
+        jw_end(w);
+}
+
+/* ---- tables ---- */
+
+void print_stack_method_json(const struct print_stack *p, uint32_t method, int32_t il,
+                             struct json_writer *w)
+{
+    uint32_t module = report_method(p->defs, method)->module;
+    struct buffer name = BUFFER_INIT;
+    struct source_line line;
+
+    jw_text(w, "method", print_stack_method(p, &name, method));
+    buffer_free(&name);
+    if (module)
+        jw_text(w, "module", report_module(p->defs, module)->name);
+    if (il < 0)
+        return;
+    if (source_line_of(p->lines, method, il, &line))
+        print_stack_line_json(p, &line, w);
+    jw_unsigned(w, "il", (uint64_t)il);
+}
+
+static void json_frame(const struct print_stack *p, const struct report_frame *f,
+                       struct json_writer *w)
+{
+#define NAME(name, text) text,
+    static const char *const calls[] = {NULL, SST_CALLS(NAME)};
+#undef NAME
+    const char *call = calls[report_frame_call(f)];
+
+    jw_line(w, 2);
+    jw_object(w, NULL);
+    if (f->path == REPORT_PATH_LOST)
+        jw_text(w, "method", PRINT_LOST_FRAME);
+    else
+        print_stack_method_json(p, f->method, f->il, w);
+    if (call)
+        jw_text(w, "call", call);
+    if (f->filter)
+        jw_bool(w, "filter", true);
+    jw_end(w);
+}
+
+void print_stack_schema_json(const struct print_stack *p, struct json_writer *w)
+{
+    jw_unsigned(w, "schema", p->tables ? 2 : 1);
+}
+
+void print_stack_tables_json(const struct print_stack *p, struct json_writer *w)
+{
+    if (!p->tables)
+        return;
+    jw_line(w, 1);
+    jw_array(w, "frames");
+    for (size_t i = 0; i < report_stacks_frame_count(p->tables); i++) {
+        struct report_frame f = report_stacks_frame_at(p->tables, i);
+
+        json_frame(p, &f, w);
+    }
+    jw_end(w);
+    jw_line(w, 1);
+    jw_array(w, "stacks");
+    for (size_t i = 0; i < report_stacks_count(p->tables); i++) {
+        const struct report_stack *stack = report_stacks_at(p->tables, i);
+
+        jw_line(w, 2);
+        jw_object(w, NULL);
+        json_number("parent", stack->parent, w);
+        jw_unsigned(w, "frame", stack->frame);
+        jw_end(w);
+    }
+    jw_end(w);
+}

@@ -1,0 +1,73 @@
+/*
+ * views/print_stack.h - call paths of a log with names as they were written, files and lines: as text for people, and
+ * as JSON. A path's stack is leaf first: each frame with the place in it where the next inner frame, or what the stack
+ * was taken for, is.
+ */
+#ifndef SHADOWTRACE_VIEWS_PRINT_STACK_H
+#define SHADOWTRACE_VIEWS_PRINT_STACK_H
+
+#include "views/source_lines.h"
+
+#include "base/json_writer.h"
+#include "report/async.h"
+#include "report/stacks.h"
+
+#include <stdio.h>
+
+struct print_stack {
+    const struct report_defs *defs;
+    struct source_lines *lines;   /* NULL: no files and lines */
+    struct report_async *async;   /* NULL: no callers of async methods */
+    struct report_stacks *tables; /* of JSON: stacks go there; NULL: whole ones stand in place */
+    uint64_t depth;               /* frames of each stack that is printed in place; 0 all */
+    bool wide;                    /* names in full */
+    bool raw;                     /* names as in the log */
+    bool links;                   /* files as links for a terminal */
+    bool urls;                    /* addresses by Source Link */
+};
+
+/*
+ * print_stack_choose - how many frames are shown, by the options of a command. Returns: NULL, or what does not go
+ * together.
+ */
+const char *print_stack_choose(struct print_stack *p, bool json, bool inline_stacks,
+                               bool depth_given);
+
+/* path: number in defs; il: in its youngest frame, or REPORT_NO_IL. Each frame is a line that begins with `indent`. */
+void print_stack_text(const struct print_stack *p, uint32_t path, int32_t il, const char *indent,
+                      FILE *out);
+
+/*
+ * The same as members of a JSON object that is open in w: stack, where known started_by, and one_of_callers where the
+ * path ends because several may have called. In tables: their numbers. Else arrays, with stack_il and where known
+ * stack_lines beside stack, and depth where that is cut.
+ * print_stack_tables_json: the tables, once all stacks are in: members frames and stacks; nothing without tables.
+ * print_stack_schema_json: before all, which of both it is.
+ */
+void print_stack_json(const struct print_stack *p, uint32_t path, int32_t il,
+                      struct json_writer *w);
+void print_stack_tables_json(const struct print_stack *p, struct json_writer *w);
+void print_stack_schema_json(const struct print_stack *p, struct json_writer *w);
+
+/* As members method, module, and, if known, file, line, url and il of a JSON object that is open in w. */
+void print_stack_method_json(const struct print_stack *p, uint32_t method, int32_t il,
+                             struct json_writer *w);
+
+/* The name of a method (number in defs): in b, or the log's. */
+const char *print_stack_method(const struct print_stack *p, struct buffer *b, uint32_t method);
+
+#define PRINT_NO_FRAME   "(no managed frame)" /* the runtime itself allocated */
+#define PRINT_LOST_FRAME "(callers not in the log)"
+#define PRINT_WHERE_SIZE 160
+
+/* "File.cs:12"; then the same on `out` as a link, if asked for, and its address. */
+void print_stack_where(const struct print_stack *p, const struct source_line *line,
+                       char text[PRINT_WHERE_SIZE]);
+void print_stack_link(const struct print_stack *p, const struct source_line *line, const char *text,
+                      FILE *out);
+
+/* As members file, line and, if asked for, url. */
+void print_stack_line_json(const struct print_stack *p, const struct source_line *line,
+                           struct json_writer *w);
+
+#endif

@@ -1,0 +1,461 @@
+#include "views/source_lines.h"
+
+#include "base/buffer.h"
+#include "base/clean.h"
+#include "symbols/symbols.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MISSING_NAMED 3 /* modules without symbols that are named; the rest is counted */
+
+struct module_lines {
+    bool tried;
+    enum symbols_reason reason; /* why there are no symbols */
+    struct symbols *symbols;    /* NULL: none */
+    json_t *json;               /* Source Link, once asked for */
+    struct symbols_link *links;
+    size_t link_count;
+};
+
+/* What was asked before. */
+struct answer {
+    uint32_t method;
+    int32_t il;
+    struct source_line line; /* file NULL: none */
+};
+
+struct source_lines {
+    const struct cli_command *command;
+    const struct report_defs *defs;
+    const char *const *dirs;
+    size_t ndirs;
+    time_t started;     /* of the recording; 0 not known */
+    const char *bundle; /* the program, which may be a single file; NULL not known */
+    struct module_lines *modules;
+    size_t module_count;
+    struct answer *answers;
+    size_t answer_count, answer_capacity;
+    struct index index;
+    struct buffer notes; /* lines for stderr, kept until what they would fall into is printed */
+};
+
+/*
+ * "2026-11-21T10:00:00Z"; an offset of a time zone makes it another moment, and the check is left
+ * out.
+ */
+static time_t started_at(const json_t *header)
+{
+    const char *text = json_string_value(json_object_get(header, "started"));
+    const char *end;
+    struct tm utc = {0};
+
+    end = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &utc) : NULL;
+    while (end && *end && *end != 'Z' && *end != '+' && *end != '-')
+        end++; /* a fraction */
+    return end && *end == 'Z' ? timegm(&utc) : 0;
+}
+
+int source_lines_new(const struct cli_command *command, const struct report_defs *defs,
+                     const char *const *dirs, size_t ndirs, const json_t *header,
+                     struct source_lines **out)
+{
+    struct source_lines *s = memory_zalloc(1, sizeof(*s));
+
+    *out = NULL;
+    if (!s)
+        return -ENOMEM;
+    *s = (struct source_lines){.command = command,
+                               .defs = defs,
+                               .dirs = dirs,
+                               .ndirs = ndirs,
+                               .started = started_at(header),
+                               .bundle = json_string_value(json_object_get(header, "executable")),
+                               .module_count = defs->modules.count};
+    s->modules = memory_zalloc(s->module_count, sizeof(*s->modules));
+    if (!s->modules) {
+        memory_free(s);
+        return -ENOMEM;
+    }
+    *out = s;
+    return 0;
+}
+
+static void print_notes(struct source_lines *s)
+{
+    char *line = s->notes.data, *end;
+
+    for (; line && (end = strchr(line, '\n')); line = end + 1) {
+        *end = '\0';
+        cli_complain(s->command, "%s", line);
+    }
+    buffer_free(&s->notes);
+}
+
+void source_lines_free(struct source_lines *s)
+{
+    if (!s)
+        return;
+    print_notes(s);
+    for (size_t i = 0; i < s->module_count; i++) {
+        symbols_free(s->modules[i].symbols);
+        json_decref(s->modules[i].json);
+        memory_free(s->modules[i].links);
+    }
+    memory_free(s->modules);
+    memory_free(s->answers);
+    index_free(&s->index);
+    memory_free(s);
+}
+
+/* ---- opening ---- */
+
+/* "03020100-0504-..." to the bytes as they lie in an assembly: the first three numbers backwards. */
+static bool parse_mvid(const char *text, uint8_t out[SYMBOLS_MVID_SIZE])
+{
+    static const uint8_t order[SYMBOLS_MVID_SIZE] = {3, 2, 1,  0,  5,  4,  7,  6,
+                                                     8, 9, 10, 11, 12, 13, 14, 15};
+    size_t digits = 0;
+
+    memset(out, 0, SYMBOLS_MVID_SIZE);
+    for (; text && *text; text++) {
+        const char *hex = "0123456789abcdef", *digit = strchr(hex, *text);
+
+        if (*text == '-')
+            continue;
+        if (!digit || digits == 2 * SYMBOLS_MVID_SIZE)
+            return false;
+        out[order[digits / 2]] = (uint8_t)(out[order[digits / 2]] << 4 | (uint8_t)(digit - hex));
+        digits++;
+    }
+    return digits == 2 * SYMBOLS_MVID_SIZE;
+}
+
+/* The assembly where it was, or else, by its name, in one of the folders given. */
+static struct symbols *open_build(const struct source_lines *s, const char *path,
+                                  const uint8_t *mvid, struct symbols_error *error)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    struct symbols *symbols = NULL;
+    char other[PATH_MAX];
+
+    if (slash)
+        (void)symbols_open(path, s->dirs, s->ndirs, mvid, &symbols, error);
+    else
+        (void)symbols_open_bundled(s->bundle, path, s->dirs, s->ndirs, mvid, &symbols, error);
+    if (error->reason != SYMBOLS_NO_ASSEMBLY && error->reason != SYMBOLS_OTHER_BUILD)
+        return symbols;
+    for (size_t i = 0; i < s->ndirs && mvid && !symbols; i++)
+        if (snprintf(other, sizeof(other), "%s/%s", s->dirs[i], name) < (int)sizeof(other))
+            (void)symbols_open(other, s->dirs, s->ndirs, mvid, &symbols, NULL);
+    if (symbols)
+        *error = (struct symbols_error){.reason = SYMBOLS_OK};
+    return symbols;
+}
+
+static void note(struct source_lines *s, const char *format, const char *what)
+{
+    char line[1200];
+
+    snprintf(line, sizeof(line), format, what);
+    clean_in_place(line); /* one line it is */
+    buffer_text(&s->notes, line);
+    buffer_char(&s->notes, '\n');
+}
+
+static void open_module(struct source_lines *s, const struct report_def *def,
+                        struct module_lines *module)
+{
+    struct symbols_error error = {.reason = SYMBOLS_OK};
+    uint8_t mvid[SYMBOLS_MVID_SIZE];
+    bool known = parse_mvid(def->mvid, mvid);
+    struct stat st;
+
+    module->tried = true;
+    /* Made in memory; of another machine's idea of a path; or, with a name alone, part of a single file. */
+    if (!def->path[0] || (def->path[0] != '/' && (strpbrk(def->path, "/\\") || !s->bundle)))
+        return;
+    module->symbols = open_build(s, def->path, known ? mvid : NULL, &error);
+    module->reason = error.reason;
+    switch (error.reason) {
+    case SYMBOLS_OK:
+    case SYMBOLS_NO_ASSEMBLY:
+    case SYMBOLS_NOT_MANAGED:
+    case SYMBOLS_NONE:
+    case SYMBOLS_MISSING:
+        break;
+    default:
+        note(s, "no lines: %s", error.text);
+    }
+    /* Built again since, it may have other lines; what has none is nobody's concern. */
+    if (module->symbols && !known && s->started && stat(def->path, &st) == 0 &&
+        st.st_mtime > s->started) {
+        note(s, "%s was written after the recording began: no lines from it", def->path);
+        symbols_free(module->symbols);
+        module->symbols = NULL;
+    }
+}
+
+static struct module_lines *module_of(struct source_lines *s, uint32_t number)
+{
+    struct module_lines *module = number < s->module_count ? &s->modules[number] : NULL;
+
+    if (module && !module->tried)
+        open_module(s, report_module(s->defs, number), module);
+    return module && module->symbols ? module : NULL;
+}
+
+/* The runtime's own: nobody expects their PDBs. */
+static bool is_framework(const struct source_lines *s, const struct report_def *def)
+{
+    static const char corelib[] = "System.Private.CoreLib";
+
+    if (strncmp(def->name, "System", 6) != 0 && strncmp(def->name, "Microsoft.", 10) != 0 &&
+        strcmp(def->name, "netstandard") != 0 && strcmp(def->name, "mscorlib") != 0)
+        return false;
+    for (size_t i = 0; i < s->module_count; i++) {
+        const struct report_def *m = report_module(s->defs, (uint32_t)i);
+        const char *slash = strrchr(m->path, '/'), *own = strrchr(def->path, '/');
+
+        if (strcmp(m->name, corelib) == 0 && !slash && !own)
+            return true; /* all in one file */
+        if (strcmp(m->name, corelib) == 0 && slash && own && slash - m->path == own - def->path &&
+            memcmp(m->path, def->path, (size_t)(own - def->path)) == 0)
+            return true;
+    }
+    return false;
+}
+
+void source_lines_missing(struct source_lines *s)
+{
+    static const char *const why[] = {[SYMBOLS_NO_ASSEMBLY] = "its file is gone",
+                                      [SYMBOLS_NONE] = "built without symbols",
+                                      [SYMBOLS_MISSING] = "no PDB beside it"};
+    struct buffer b = BUFFER_INIT;
+    size_t count = 0;
+
+    if (s)
+        print_notes(s);
+    for (size_t i = 0; s && i < s->module_count; i++) {
+        const struct report_def *def = report_module(s->defs, (uint32_t)i);
+        enum symbols_reason reason = s->modules[i].reason;
+
+        if ((reason != SYMBOLS_NO_ASSEMBLY && reason != SYMBOLS_NONE &&
+             reason != SYMBOLS_MISSING) ||
+            is_framework(s, def))
+            continue;
+        if (count++ < MISSING_NAMED)
+            buffer_format(&b, "%s%.80s (%s)", count > 1 ? ", " : "", def->name, why[reason]);
+    }
+    if (count > MISSING_NAMED)
+        buffer_format(&b, " and %zu more", count - MISSING_NAMED);
+    if (count && !b.failed)
+        cli_complain(s->command,
+                     "IL offsets instead of lines: %s; --symbols DIR looks elsewhere too", b.data);
+    buffer_free(&b);
+}
+
+/* ---- lines ---- */
+
+static bool answer_equal(const void *context, uint32_t number, const void *key)
+{
+    const struct answer *have = &((const struct source_lines *)context)->answers[number];
+    const struct answer *want = key;
+
+    return have->method == want->method && have->il == want->il;
+}
+
+static uint64_t answer_hash_of(const struct answer *a)
+{
+    return index_mix(a->method, (uint32_t)a->il);
+}
+
+static uint64_t answer_hash(const void *context, uint32_t number)
+{
+    return answer_hash_of(&((const struct source_lines *)context)->answers[number]);
+}
+
+static void look_up(struct source_lines *s, struct answer *a)
+{
+    const struct report_def *def = report_method(s->defs, a->method);
+    const struct module_lines *module =
+        def->module && def->token ? module_of(s, def->module) : NULL;
+    struct symbols_line line;
+
+    if (module && symbols_line(module->symbols, def->token, (uint32_t)a->il, &line) == 0)
+        a->line = (struct source_line){line.file, line.line, def->module, line.document};
+}
+
+/* Without memory for it an answer is found anew each time. */
+static void remember(struct source_lines *s, const struct answer *a, size_t slot)
+{
+    if (s->answer_count == s->answer_capacity) {
+        struct answer *larger = array_grow(s->answers, &s->answer_capacity, sizeof(*larger));
+
+        if (!larger)
+            return;
+        s->answers = larger;
+    }
+    s->answers[s->answer_count] = *a;
+    index_put(&s->index, slot, (uint32_t)s->answer_count++);
+}
+
+bool source_line_of(struct source_lines *s, uint32_t method, int32_t il, struct source_line *out)
+{
+    struct answer a = {method, il, {NULL, 0, 0, 0}};
+    uint32_t number = INDEX_NONE;
+    size_t slot;
+
+    if (!s || il < 0)
+        return false;
+    if (index_reserve(&s->index, answer_hash, s)) {
+        look_up(s, &a);
+    } else {
+        number = index_find(&s->index, answer_hash_of(&a), answer_equal, s, &a, &slot);
+        if (number != INDEX_NONE) {
+            a = s->answers[number];
+        } else {
+            look_up(s, &a);
+            remember(s, &a, slot);
+        }
+    }
+    *out = a.line;
+    return a.line.file;
+}
+
+/* ---- addresses ---- */
+
+static void read_links(struct module_lines *module)
+{
+    size_t size, count;
+    const char *text = symbols_source_link(module->symbols, &size), *pattern;
+    json_t *documents, *url;
+
+    if (module->json || !text)
+        return;
+    module->json = json_loadb(text, size, 0, NULL);
+    documents = json_object_get(module->json, "documents");
+    count = json_object_size(documents);
+    module->links = count ? memory_alloc(count * sizeof(*module->links)) : NULL;
+    if (!module->links)
+        return;
+    json_object_foreach(documents, pattern, url)
+    {
+        if (json_is_string(url))
+            module->links[module->link_count++] =
+                (struct symbols_link){pattern, json_string_value(url)};
+    }
+}
+
+char *source_line_url(struct source_lines *s, const struct source_line *line)
+{
+    struct module_lines *module = s ? module_of(s, line->module) : NULL;
+    struct buffer b = BUFFER_INIT;
+    char *url = NULL;
+
+    if (!module)
+        return NULL;
+    read_links(module);
+    if (symbols_link_url(module->links, module->link_count, line->file, &url))
+        return NULL;
+    buffer_utf8(&b, url);
+    if (line->line)
+        buffer_format(&b, "#L%u", line->line);
+    memory_free(url);
+    return buffer_take(&b);
+}
+
+/* ---- files ---- */
+
+static bool is_slash(char c)
+{
+    return c == '/' || c == '\\';
+}
+
+static bool ends_with_path(const char *path, const char *end)
+{
+    size_t size = strlen(path), end_size = strlen(end);
+
+    if (!end_size || end_size > size ||
+        (end_size < size && !is_slash(path[size - end_size - 1]) && !is_slash(end[0])))
+        return false;
+    for (path += size - end_size; *end; path++, end++)
+        if (*path != *end && !(is_slash(*path) && is_slash(*end)))
+            return false;
+    return true;
+}
+
+bool source_lines_document(struct source_lines *s, const char *file, struct source_line *out)
+{
+    struct symbols_document document;
+
+    for (; out->module < s->module_count; out->module++, out->document = 0) {
+        const struct module_lines *module = module_of(s, out->module);
+
+        while (module && out->document < symbols_document_count(module->symbols)) {
+            out->document++;
+            if (symbols_document(module->symbols, out->document, &document) == 0 &&
+                ends_with_path(document.file, file)) {
+                out->file = document.file;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static int read_file(const char *path, char **text, size_t *size)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC); /* a FIFO would wait */
+    FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
+    struct stat st;
+    int err = 0;
+
+    if (!file) {
+        err = -errno;
+        if (fd >= 0)
+            close(fd);
+        return err;
+    }
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (size_t)st.st_size > SYMBOLS_MAX_SOURCE)
+        err = -EINVAL;
+    *text = err ? NULL : memory_alloc((size_t)st.st_size + 1);
+    if (*text) {
+        *size = fread(*text, 1, (size_t)st.st_size, file);
+        (*text)[*size] = '\0';
+    } else if (!err) {
+        err = -ENOMEM;
+    }
+    fclose(file);
+    return err;
+}
+
+int source_lines_text(struct source_lines *s, const struct source_line *document, const char *path,
+                      char **text, size_t *size, bool *checked)
+{
+    const struct module_lines *module = module_of(s, document->module);
+    int err;
+
+    *checked = true;
+    if (!module)
+        return -ENOENT;
+    if (!path && symbols_source(module->symbols, document->document, text, size) == 0)
+        return 0;
+    err = read_file(path ? path : document->file, text, size);
+    if (err)
+        return err;
+    err = symbols_source_check(module->symbols, document->document, *text, *size);
+    *checked = err == 0;
+    if (err == -ESTALE) {
+        memory_free(*text);
+        *text = NULL;
+        return err;
+    }
+    return 0;
+}

@@ -1,0 +1,66 @@
+/*
+ * views/source_lines.h - the one place where reports ask for files and lines: symbols of a module,
+ * opened at first need, and only those of the build that was traced.
+ */
+#ifndef SHADOWTRACE_VIEWS_SOURCE_LINES_H
+#define SHADOWTRACE_VIEWS_SOURCE_LINES_H
+
+#include "command/command.h"
+
+#include "readers/defs.h"
+
+struct source_lines;
+
+struct source_line {
+    const char *file; /* as the compiler wrote it; lives as long as the source_lines */
+    uint32_t line;
+    uint32_t module, document; /* number in defs; id in the module's symbols */
+};
+
+/*
+ * source_lines_new - for the modules of `defs` (borrowed).
+ * command: speaks for symbols that are there but cannot be used, once for each module.
+ * dirs:    folders to look in besides the assembly's own, for PDBs and for assemblies that are no
+ *          longer where they were or not the traced ones; borrowed; ndirs may be 0.
+ * header:  of the log, or NULL: from logs that do not say which build a module is, an assembly
+ *          written after the recording began is taken for another one.
+ * Returns: 0 or -ENOMEM.
+ */
+int source_lines_new(const struct cli_command *command, const struct report_defs *defs,
+                     const char *const *dirs, size_t ndirs, const json_t *header,
+                     struct source_lines **out);
+void source_lines_free(struct source_lines *s);
+
+/*
+ * source_line_of - where `il` of a method (number in defs) stands in the source. s NULL, or not
+ * known: false. What was once asked is answered from memory.
+ */
+bool source_line_of(struct source_lines *s, uint32_t method, int32_t il, struct source_line *out);
+
+/* source_lines_missing - one line, if any, for all modules asked about that have no symbols. */
+void source_lines_missing(struct source_lines *s);
+
+/*
+ * source_line_url - the address of a line on the web, by Source Link. It is the PDB's word: to be
+ * shown, nothing is fetched. Returns: text to be freed with memory_free, or NULL.
+ */
+char *source_line_url(struct source_lines *s, const struct source_line *line);
+
+/*
+ * source_lines_document - the next document, of any module, whose path ends with `file` (whole
+ * names of folders; either slash). *out is where to go on, all 0 to begin: its file, module and
+ * document are set. Opens the symbols of every module. Returns: false at the end.
+ */
+bool source_lines_document(struct source_lines *s, const char *file, struct source_line *out);
+
+/*
+ * source_lines_text - the source file itself: embedded in the PDB, or from disk: `path`, or where
+ * the compiler had it.
+ * Returns: 0 and *text of *size bytes, a NUL behind, to be freed with memory_free; -ENOENT: not
+ *          found; -ESTALE: it is not the file that was compiled; -errno of reading; -ENOMEM.
+ *          *checked: its hash is the one in the PDB.
+ */
+int source_lines_text(struct source_lines *s, const struct source_line *document, const char *path,
+                      char **text, size_t *size, bool *checked);
+
+#endif

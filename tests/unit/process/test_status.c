@@ -1,0 +1,348 @@
+/* The status folder, and the summary made of it. */
+#include "unit/record/record_support.h"
+
+#include "base/memory.h"
+#include "command/command.h"
+#include "process/status.h"
+#include "record/summary.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+static struct record_processes processes;
+static struct record_why why;
+static char folder[PATH_MAX];
+
+static int setup(void **state)
+{
+    if (folder_setup(state))
+        return -1;
+    unsetenv("XDG_RUNTIME_DIR");
+    setenv("TMPDIR", test_folder, 1);
+    return record_status_create(NULL, folder, &why);
+}
+
+static int teardown(void **state)
+{
+    unsetenv("TMPDIR");
+    return folder_teardown(state);
+}
+
+static void put(long pid, const char *json)
+{
+    char path[PATH_MAX + 32];
+
+    snprintf(path, sizeof(path), "%s/%ld.json", folder, pid);
+    write_text(path, json, 0600);
+}
+
+static const char *summary(bool quiet)
+{
+    static char text[8192];
+    FILE *out;
+
+    assert_int_equal(record_status_read(folder, &processes), 0);
+    memset(text, 0, sizeof(text));
+    out = fmemopen(text, sizeof(text) - 1, "w");
+    record_summary_print(out, &processes, test_folder, quiet);
+    fclose(out);
+    record_status_free(&processes);
+    return text;
+}
+
+static void the_folder_is_ours_alone(void **state)
+{
+    char expected[2 * PATH_MAX], runtime[2 * PATH_MAX];
+    struct stat st;
+
+    (void)state;
+    snprintf(expected, sizeof(expected), "%s/shadowtrace-%u-", test_folder, (unsigned)geteuid());
+    assert_ptr_equal(strstr(folder, expected), folder);
+    assert_int_equal(stat(folder, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0700);
+    snprintf(runtime, sizeof(runtime), "%s/run", test_folder);
+    assert_int_equal(mkdir(runtime, 0755), 0);
+    setenv("XDG_RUNTIME_DIR", runtime, 1);
+    assert_int_equal(record_status_create(NULL, folder, &why), CLI_OK);
+    assert_null(strstr(folder, "/run/")); /* others may look into it */
+    assert_int_equal(chmod(runtime, 0700), 0);
+    assert_int_equal(record_status_create(NULL, folder, &why), CLI_OK);
+    assert_non_null(strstr(folder, "/run/"));
+    setenv("XDG_RUNTIME_DIR", "relative", 1);
+    setenv("TMPDIR", "/no/such", 1);
+    assert_int_equal(record_status_create(NULL, folder, &why), CLI_OK);
+    assert_true(strstr(folder, "/dev/shm/shadowtrace-") == folder ||
+                strstr(folder, "/tmp/shadowtrace-") == folder);
+    record_status_remove(folder);
+    assert_int_equal(access(folder, F_OK), -1);
+}
+
+static void what_processes_wrote_is_read(void **state)
+{
+    const struct record_process *p;
+
+    (void)state;
+    put(20, "{\"pid\":20,\"executable\":\"/usr/share/dotnet/"
+            "dotnet\",\"command\":[\"dotnet\",\"exec\",\"/sdk/"
+            "csc.dll\",\"-x\"],\"state\":\"ended\",\"log\":\"/tmp/"
+            "a.ndjson\",\"seen\":168234,\"written\":168234,"
+            "\"lost\":2,\"bytes\":12345678,\"runtime\":\"10.0.12\"}");
+    put(3, "{\"pid\":3,\"executable\":\"/x/my\\u0007app\",\"command\":[\"./"
+           "myapp\"],\"state\":\"declined\","
+           "\"reason\":\"a\\nb\\u001b[31m\"}");
+    write_text("other", "", 0600);
+    put(100, "{\"state\":\"ended\",");
+    assert_int_equal(record_status_read(folder, &processes), 0);
+    assert_int_equal(processes.count, 3);
+    p = &processes.process[0];
+    assert_int_equal(p->pid, 3);
+    assert_int_equal(p->state, RECORD_STATE_DECLINED);
+    assert_string_equal(p->name, "my?app");
+    assert_string_equal(p->reason, "a?b?[31m");
+    assert_false(p->counted || p->sized);
+    assert_null(p->log);
+    p = &processes.process[1];
+    assert_string_equal(p->name, "csc");
+    assert_int_equal(p->seen, 168234);
+    assert_int_equal(p->lost, 2);
+    assert_int_equal(p->bytes, 12345678);
+    assert_string_equal(p->runtime, "10.0.12");
+    assert_int_equal(processes.process[2].state, RECORD_STATE_DAMAGED);
+    assert_int_equal(record_status_count(&processes, RECORD_STATE_ENDED), 1);
+    record_status_free(&processes);
+}
+
+static void only_whole_files_count(void **state)
+{
+    char path[PATH_MAX + 32];
+
+    (void)state;
+    snprintf(path, sizeof(path), "%s/17.json.tmp", folder);
+    write_text(path, "{", 0600);
+    snprintf(path, sizeof(path), "%s/.17.json", folder);
+    write_text(path, "{", 0600);
+    snprintf(path, sizeof(path), "%s/99999999999999999999.json", folder);
+    write_text(path, "{", 0600);
+    assert_int_equal(record_status_read(folder, &processes), 0);
+    assert_int_equal(processes.count, 0);
+    record_status_free(&processes);
+    assert_int_equal(record_status_read("/no/such", &processes), -ENOENT);
+    record_status_free(&processes);
+}
+
+static void a_process_is_named_as_its_user_would(void **state)
+{
+    static const struct {
+        const char *json, *name;
+    } rows[] = {
+        {"{\"executable\":\"/usr/bin/dotnet\",\"command\":[\"dotnet\",\"App.DLL\"]}", "App"},
+        {"{\"executable\":\"/usr/bin/dotnet\",\"command\":[\"dotnet\",\"build\",\"-c\",\"x\"]}",
+         "dotnet build"},
+        {"{\"executable\":\"/usr/bin/dotnet\",\"command\":[\"dotnet\",\"--info\"]}", "dotnet"},
+        {"{\"executable\":\"/usr/bin/dotnet\"}", "dotnet"},
+        {"{\"executable\":\"/x/app\",\"command\":[\"app\",\"some.dll\"]}", "app"},
+        {"{\"command\":[\"/y/tool\"]}", "tool"},
+        {"{\"command\":[7]}", "?"},
+        {"[]", "?"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        put(1, rows[i].json);
+        assert_int_equal(record_status_read(folder, &processes), 0);
+        assert_string_equal(processes.process[0].name, rows[i].name);
+        record_status_free(&processes);
+    }
+}
+
+static void a_process_that_is_gone_records_no_more(void **state)
+{
+    char json[64] = "{\"state\":\"recording\"}";
+    pid_t child = fork();
+    siginfo_t info;
+
+    (void)state;
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    put(child, json);
+    assert_int_equal(record_status_read(folder, &processes), 0);
+    assert_int_equal(processes.process[0].state, RECORD_STATE_RECORDING);
+    record_status_free(&processes);
+    assert_says(summary(false), "still running, and still recording");
+    kill(child, SIGKILL);
+    assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0); /* now a zombie */
+    for (int reaped = 0; reaped < 2; reaped++) {
+        assert_int_equal(record_status_read(folder, &processes), 0);
+        assert_int_equal(processes.process[0].state, RECORD_STATE_LOST);
+        record_status_free(&processes);
+        waitpid(child, NULL, 0);
+    }
+    assert_says(summary(false), "killed, or crashed, while recording");
+}
+
+static void the_summary_says_how_to_read_each_log(void **state)
+{
+    char json[3 * PATH_MAX], line[2 * PATH_MAX];
+    const char *text;
+
+    (void)state;
+    write_text("a log.ndjson", "0123456789", 0600);
+    snprintf(json, sizeof(json),
+             "{\"executable\":\"/x/app\",\"state\":\"ended\",\"log\":\"%s/a "
+             "log.ndjson\",\"seen\":1234567,"
+             "\"lost\":0,\"bytes\":3456789,\"runtime\":\"9.0.1\"}",
+             test_folder);
+    put(1, json);
+    put(2, "{\"executable\":\"/x/b\",\"state\":\"ended\",\"log\":\"/nowhere/"
+           "b\",\"seen\":1,\"lost\":1}");
+    text = summary(false);
+    assert_says(text,
+                "shadowtrace: app (.NET 9.0.1, pid 1): 1,234,567 allocations, 3.5 MB, none lost\n"
+                "shadowtrace:     shadowtrace report 'a log.ndjson'    (10 bytes)\n");
+    assert_says(text, "shadowtrace: b (pid 2): 1 allocation, 1 of them LOST\n");
+    assert_null(strstr(text, "/nowhere"));
+    snprintf(line, sizeof(line), "report '%s/a log", test_folder);
+    assert_string_equal(summary(true), "");
+    assert_int_equal(record_status_read(folder, &processes), 0);
+    memset(json, 0, sizeof(json));
+    FILE *out = fmemopen(json, sizeof(json) - 1, "w");
+    record_summary_print(out, &processes, "/elsewhere", false);
+    fclose(out);
+    record_status_free(&processes);
+    assert_says(json, line);
+}
+
+static void the_end_of_a_log_says_what_a_status_file_cannot(void **state)
+{
+    static const char end[] = "{\"kind\":\"alloc\"}\n{\"kind\":\"end\",\"seen\":70,\"written\":70,"
+                              "\"lost\":0,\"bytes\":9}\n";
+    char json[2 * PATH_MAX];
+
+    (void)state;
+    snprintf(json, sizeof(json),
+             "{\"executable\":\"/x/app\",\"state\":\"recording\",\"seen\":3,\"log\":\"%s/a\"}",
+             test_folder);
+    put(4194999, json); /* there is no such process */
+    write_text("a", end, 0600);
+    assert_says(summary(false), "app (pid 4194999): 70 allocations, 9 bytes, none lost\n");
+    write_text("a", "{\"kind\":\"alloc\"}\n{\"kind\":\"end\",\"se", 0600);
+    assert_says(summary(false), "killed, or crashed");
+}
+
+static void the_summary_tells_of_other_losses(void **state)
+{
+    (void)state;
+    put(1, "{\"executable\":\"/x/app\",\"state\":\"ended\",\"seen\":1,\"lost\":0,"
+           "\"values\":{\"posted\":5,\"lost\":3},\"events\":{\"calls\":{\"seen\":140370,"
+           "\"written\":139559,\"lost\":811,\"lost_by\":{\"ring_full\":811}},\"jit\":{\"seen\":2,"
+           "\"written\":2,\"lost\":0}}}");
+    assert_string_equal(summary(false), "shadowtrace: app (pid 1): 1 allocation, none lost\n"
+                                        "shadowtrace:     LOST of calls: 811 of 140370 (a larger "
+                                        "--call-buffer keeps more); of values: 3 of 8\n");
+}
+
+static void the_summary_says_that_a_runtime_is_not_verified(void **state)
+{
+    (void)state;
+    put(1, "{\"executable\":\"/x/app\",\"state\":\"ended\",\"seen\":1,\"lost\":0,"
+           "\"runtime\":\"11.0.0\",\"unverified\":true}");
+    assert_says(summary(false),
+                "shadowtrace: app (.NET 11.0.0, pid 1): 1 allocation, none lost\n"
+                "shadowtrace:     this version of .NET is not verified: stacks are compared with "
+                "--check\n");
+    put(1, "{\"executable\":\"/x/app\",\"state\":\"ended\",\"seen\":1,\"lost\":0,"
+           "\"runtime\":\"10.0.12\"}");
+    assert_null(strstr(summary(false), "verified"));
+}
+
+static void quiet_still_says_what_should_have_been_recorded(void **state)
+{
+    (void)state;
+    put(1, "{\"executable\":\"/x/a\",\"state\":\"declined\",\"reason\":\"below .NET 8\"}");
+    assert_says(summary(true), "shadowtrace: a (pid 1): not recorded: below .NET 8\n");
+    put(2, "{\"executable\":\"/x/b\",\"state\":\"ended\",\"seen\":1,\"lost\":0}");
+    assert_string_equal(summary(true), ""); /* another one was meant */
+    assert_says(summary(false), "not recorded: below .NET 8");
+    put(3, "{\"executable\":\"/x/c\",\"state\":\"failed\",\"seen\":5,\"lost\":0,\"reason\":\"disk "
+           "full\"}");
+    assert_string_equal(
+        summary(true),
+        "shadowtrace: c (pid 3): 5 allocations, none lost: recording failed: disk full\n");
+    put(4, "{\"executable\":\"/x/d\",\"state\":\"failed\"}");
+    assert_says(summary(true), "d (pid 4): recording failed: it does not say why\n");
+}
+
+static void bytes_read_as_people_write_them(void **state)
+{
+    char text[RECORD_BYTES_SIZE];
+
+    (void)state;
+    assert_string_equal(record_summary_bytes(0, text), "0 bytes");
+    assert_string_equal(record_summary_bytes(1, text), "1 byte");
+    assert_string_equal(record_summary_bytes(999, text), "999 bytes");
+    assert_string_equal(record_summary_bytes(1000, text), "1.0 KB");
+    assert_string_equal(record_summary_bytes(999949, text), "999.9 KB");
+    assert_string_equal(record_summary_bytes(999951, text), "1.0 MB");
+    assert_string_equal(record_summary_bytes(UINT64_MAX, text), "18.4 EB");
+}
+
+static void each_failed_allocation_leaks_nothing(void **state)
+{
+    int err = -ENOMEM;
+
+    (void)state;
+    put(1, "{\"executable\":\"/usr/bin/"
+           "dotnet\",\"command\":[\"dotnet\",\"a.dll\"],\"state\":\"ended\",\"log\":\"/x\","
+           "\"reason\":\"r\",\"runtime\":\"10\"}");
+    put(2, "{}");
+    for (long n = 0; n < 30; n++) {
+        memory_fail_after(n);
+        err = record_status_read(folder, &processes);
+        memory_fail_after(-1);
+        record_status_free(&processes);
+        assert_true(err == 0 || err == -ENOMEM);
+    }
+    assert_int_equal(err, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+static void methods_without_hooks_are_told(void **state)
+{
+    const char *text;
+
+    (void)state;
+    put(7,
+        "{\"pid\":7,\"executable\":\"/x/app\",\"state\":\"ended\",\"log\":\"/x/log\","
+        "\"seen\":5,\"written\":5,\"lost\":0,\"bytes\":9,\"beginnings_lost\":2,\"spared\":1234}");
+    text = summary(false);
+    assert_non_null(strstr(text, "2 paths on which async methods began to wait are lost"));
+    assert_non_null(strstr(text, "1,234 methods are not hooked, and in no stack"));
+    put(7, "{\"pid\":7,\"executable\":\"/x/app\",\"state\":\"ended\",\"log\":\"/x/log\","
+           "\"seen\":5,\"written\":5,\"lost\":0,\"bytes\":9}");
+    assert_null(strstr(summary(false), "hooked"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(methods_without_hooks_are_told),
+        TEST(the_folder_is_ours_alone),
+        TEST(what_processes_wrote_is_read),
+        TEST(only_whole_files_count),
+        TEST(a_process_is_named_as_its_user_would),
+        TEST(a_process_that_is_gone_records_no_more),
+        TEST(the_summary_says_how_to_read_each_log),
+        TEST(the_end_of_a_log_says_what_a_status_file_cannot),
+        TEST(the_summary_tells_of_other_losses),
+        TEST(the_summary_says_that_a_runtime_is_not_verified),
+        TEST(quiet_still_says_what_should_have_been_recorded),
+        TEST(bytes_read_as_people_write_them),
+        TEST(each_failed_allocation_leaks_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

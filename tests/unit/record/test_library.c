@@ -1,0 +1,128 @@
+/* Where the library is looked for, and what is said of one that does not load. */
+#include "unit/record/record_support.h"
+
+#include "command/command.h"
+#include "record/library.h"
+
+#include <signal.h>
+
+static char path[PATH_MAX];
+static struct record_why why;
+
+static int find(const char *override)
+{
+    char self[2 * PATH_MAX];
+
+    why.text[0] = '\0';
+    snprintf(self, sizeof(self), "%s/bin/shadowtrace", test_folder);
+    return record_library_find(self, override, path, &why);
+}
+
+static void assert_found(const char *name)
+{
+    char expected[2 * PATH_MAX];
+
+    snprintf(expected, sizeof(expected), "%s/%s", test_folder, name);
+    assert_string_equal(path, expected);
+}
+
+static void the_build_tree_comes_before_the_installed_places(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir("bin", 0700) || mkdir("lib", 0700) || mkdir("lib/shadowtrace", 0700), 0);
+    assert_int_equal(find(NULL), CLI_IO);
+    assert_says(why.text, "libshadowtrace.so is neither in ");
+    assert_says(why.text, "SHADOWTRACE_LIBRARY");
+    write_text("lib/shadowtrace/libshadowtrace.so", "", 0600);
+    assert_int_equal(find(NULL), CLI_OK);
+    assert_found("lib/shadowtrace/libshadowtrace.so");
+    write_text("lib/libshadowtrace.so", "", 0600);
+    assert_int_equal(find(""), CLI_OK);
+    assert_found("lib/libshadowtrace.so");
+    write_text("bin/libshadowtrace.so", "", 0600);
+    assert_int_equal(find(NULL), CLI_OK);
+    assert_found("bin/libshadowtrace.so");
+}
+
+static void an_override_wins(void **state)
+{
+    (void)state;
+    write_text("mine.so", "", 0600);
+    assert_int_equal(find("mine.so"), CLI_OK);
+    assert_found("mine.so");
+    assert_int_equal(find("/on/another/machine.so"), CLI_OK);
+    assert_string_equal(path, "/on/another/machine.so");
+    assert_int_equal(find("no.so"), CLI_IO);
+    assert_says(why.text, "no.so, which SHADOWTRACE_LIBRARY names, cannot be used: No such file");
+}
+
+static int check(const char *name)
+{
+    snprintf(path, sizeof(path), "%.3000s/%s", test_folder, name);
+    why.text[0] = '\0';
+    return record_library_check(path, &why);
+}
+
+static void what_the_dynamic_linker_says_is_passed_on(void **state)
+{
+    (void)state;
+    assert_int_equal(check("absent.so"), CLI_IO);
+    assert_says(why.text, "absent.so cannot be read: No such file or directory");
+    write_text("text.so",
+               "this is not a library, and long enough to look like a file header of 64 bytes",
+               0600);
+    assert_int_equal(check("text.so"), CLI_IO);
+    assert_says(why.text, "text.so cannot be loaded: invalid ELF header");
+    assert_null(strchr(why.text, '\n'));
+}
+
+static bool compile(const char *name, const char *code)
+{
+    char command[2 * PATH_MAX];
+
+    snprintf(command, sizeof(command), "%s.c", name);
+    write_text(command, code, 0600);
+    snprintf(command, sizeof(command), "cc -shared -fPIC -o %s %s.c 2>/dev/null", name, name);
+    return system(command) == 0;
+}
+
+static void a_library_is_loaded_before_the_command_starts(void **state)
+{
+    struct sigaction action;
+
+    (void)state;
+    if (!compile("good.so", "int DllGetClassObject(void) { return 0; }")) {
+        print_message("no C compiler here\n");
+        skip();
+    }
+    assert_int_equal(check("good.so"), CLI_OK);
+    assert_string_equal(why.text, "");
+    assert_true(compile("other.so", "int something;"));
+    assert_int_equal(check("other.so"), CLI_IO);
+    assert_says(why.text, "other.so cannot be loaded: it has no DllGetClassObject");
+    assert_true(compile(
+        "lacks.so",
+        "int no_such_function(void); int DllGetClassObject(void) { return no_such_function(); }"));
+    assert_int_equal(check("lacks.so"), CLI_IO);
+    assert_says(why.text, "undefined symbol: no_such_function");
+    assert_true(compile("crash.so",
+                        "#include <signal.h>\n"
+                        "__attribute__((constructor)) static void c(void) { raise(SIGBUS); }"));
+    signal(SIGBUS, SIG_DFL);
+    assert_int_equal(check("crash.so"), CLI_IO);
+    assert_says(why.text, "crash.so cannot be loaded: Bus error");
+    assert_int_equal(sigaction(SIGBUS, NULL, &action), 0);
+    assert_true(action.sa_handler == SIG_DFL); /* as before */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_build_tree_comes_before_the_installed_places),
+        cmocka_unit_test(an_override_wins),
+        cmocka_unit_test(what_the_dynamic_linker_says_is_passed_on),
+        cmocka_unit_test(a_library_is_loaded_before_the_command_starts),
+    };
+
+    return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+}

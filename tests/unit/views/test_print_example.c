@@ -1,0 +1,71 @@
+#include "views/print_example.h"
+
+#include "base/atomics.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define NONE PRINT_EXAMPLE_NONE
+
+/* Stacks leaf first, as in memory; rows from the root. */
+static void expect_rows(const uint32_t *shadow, size_t shadow_size, const uint32_t *snapshot,
+                        size_t snapshot_size, const struct print_example_row *expected,
+                        size_t count)
+{
+    struct report_example e = {.shadow_size = shadow_size, .snapshot_size = snapshot_size};
+    uint32_t a[8] = {0}, b[8] = {0};
+    struct print_example_row rows[16];
+
+    for (size_t i = 0; i < shadow_size; i++)
+        a[i] = shadow[i];
+    for (size_t i = 0; i < snapshot_size; i++)
+        b[i] = snapshot[i];
+    e.shadow = a;
+    e.snapshot = b;
+    assert_int_equal(print_example_rows(&e, rows), count);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(rows[i].shadow, expected[i].shadow);
+        assert_int_equal(rows[i].snapshot, expected[i].snapshot);
+    }
+}
+
+#define STACK(...) (const uint32_t[]){__VA_ARGS__}, COUNT_OF(((const uint32_t[]){__VA_ARGS__}))
+#define ROWS(...) \
+    (const struct print_example_row[]){__VA_ARGS__}, \
+        COUNT_OF(((const struct print_example_row[]){__VA_ARGS__}))
+
+static void a_frame_too_many_stands_alone(void **state)
+{
+    (void)state;
+    expect_rows(STACK(4, 3, 2, 1), STACK(4, 3, 1), ROWS({0, 0}, {1, NONE}, {2, 1}, {3, 2}));
+    expect_rows(STACK(4, 3, 1), STACK(4, 3, 2, 1), ROWS({0, 0}, {NONE, 1}, {1, 2}, {2, 3}));
+    expect_rows(STACK(2, 1), NULL, 0, ROWS({0, NONE}, {1, NONE}));
+}
+
+static void other_stacks_are_laid_side_by_side_from_the_root(void **state)
+{
+    (void)state;
+    expect_rows(STACK(5, 2, 1), STACK(3, 1), ROWS({0, 0}, {1, 1}, {2, NONE}));
+    expect_rows(STACK(3, 1), STACK(5, 2, 1), ROWS({0, 0}, {1, 1}, {NONE, 2}));
+}
+
+static void two_empty_stacks_have_no_row(void **state)
+{
+    (void)state;
+    expect_rows(NULL, 0, NULL, 0, NULL, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_frame_too_many_stands_alone),
+        cmocka_unit_test(other_stacks_are_laid_side_by_side_from_the_root),
+        cmocka_unit_test(two_empty_stacks_have_no_row),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
