@@ -88,7 +88,7 @@ $(CMD): $(CMD_OBJ) $(COMMON)
 
 # Archives: of what is common each side links only what it uses.
 $(COMMON): $(COMMON_OBJ)
-$(COMMON) $(BUILD)/liball.a:
+$(COMMON) $(BUILD)/liball.a $(BUILD)/libsupport.a:
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
 $(SCHEMA): include/shadowtrace/log_schema.json
@@ -102,7 +102,7 @@ $(1)/obj/$(2)%.o: $(2)%.c
 endef
 $(foreach folder,$(sort $(BUILD) $(PLAIN)),\
   $(foreach wing,$(WINGS),$(eval $(call compiled,$(folder),src/$(wing)/,$(SEES_$(wing)))))\
-  $(eval $(call compiled,$(folder),hooks/,$(SEES_tracer)))$(eval $(call compiled,$(folder),tests/,$(SEES_all))))
+  $(eval $(call compiled,$(folder),hooks/,$(SEES_tracer)))$(eval $(call compiled,$(folder),tests/,$(SEES_all) -Itests)))
 
 ifneq ($(NEGATIVE),)
 $(BUILD)/%: private RULES_OFF := -DSHADOWTRACE_NEGATIVE
@@ -146,19 +146,22 @@ deps:
 	$(Q)command -v dotnet >/dev/null || { \
 	  echo "the .NET SDK is missing: install .NET 8, 9 or 10 (package dotnet-sdk-10.0) so that 'dotnet' is on PATH" >&2; exit 1; }
 
-# ---- Tests: one program per tests/unit/<folder>/test_*.c, against every object but the command's main.
+# ---- Tests: one program per tests/unit/<folder>/test_*.c, against every object but the command's main. What tests share
+# (tests/support, and the other .c files beside them) is compiled once; main() is there, too.
 
 UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
 UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SRC))
-SUPPORT_OBJ := $(patsubst %,$(BUILD)/obj/%.o,$(basename $(wildcard tests/support/*.c tests/support/$(CPU)/*.S)))
+SUPPORT_SRC := $(wildcard tests/support/*.c tests/support/$(CPU)/*.S) $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*/*.c))
+SUPPORT := $(BUILD)/libsupport.a
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
 
 $(BUILD)/liball.a: $(ALL_OBJ)
+$(SUPPORT): $(patsubst %,$(BUILD)/obj/%.o,$(basename $(SUPPORT_SRC)))
 
-$(BUILD)/unit/%: tests/unit/%.c $(BUILD)/liball.a $(SUPPORT_OBJ)
+$(BUILD)/unit/%: tests/unit/%.c $(SUPPORT) $(BUILD)/liball.a
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(CPPFLAGS_ALL) $(SEES_all) $(CFLAGS_ALL) -Itests -MMD -MP -MF $@.d -MT $@ -o $@ $< $(SUPPORT_OBJ) $(BUILD)/liball.a \
+	$(call say,LD,$@)$(CC) $(CPPFLAGS_ALL) $(SEES_all) $(CFLAGS_ALL) -Itests -MMD -MP -MF $@.d -MT $@ -o $@ $< $(SUPPORT) $(BUILD)/liball.a \
 	  $(LDFLAGS_ALL) $(LIBS_TEST)
 
 $(BUILD)/fuzz/%: tests/fuzz/%.c tests/fuzz/driver.c $(BUILD)/liball.a

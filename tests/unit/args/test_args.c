@@ -5,14 +5,11 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "options/options_fields.h"
+#include "support/test.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 struct values {
     uint64_t top, size, time;
@@ -162,9 +159,8 @@ static int parse(const char *const *words)
         assert_string_equal(why, line); \
     } while (0)
 
-static void every_kind_reaches_its_member(void **state)
+TEST(every_kind_reaches_its_member)
 {
-    (void)state;
     assert_int_equal(PARSE("--top", "7", "--min-bytes=64k", "--interval", "1.5ms", "--thread=9",
                            "--view", "threads", "--wide", "--gc", "--method", "A.*", "--symbols",
                            "x", "--symbols=y", "--events", "alloc,gc", "--hooks=elt2"),
@@ -192,9 +188,8 @@ static void every_kind_reaches_its_member(void **state)
     assert_int_equal(got.options.call_buffer, 1 << 20);
 }
 
-static void without_options_there_are_the_defaults(void **state)
+TEST(without_options_there_are_the_defaults)
 {
-    (void)state;
     assert_int_equal(parse((const char *const[]){"command", NULL}), 0);
     assert_int_equal(got.top, 20);
     assert_int_equal(got.time, 1000000000);
@@ -207,9 +202,8 @@ static void without_options_there_are_the_defaults(void **state)
     assert_false(args_given(&syntax, &args, "wide"));
 }
 
-static void short_options_may_be_joined(void **state)
+TEST(short_options_may_be_joined)
 {
-    (void)state;
     assert_int_equal(PARSE("-wat5", "-S", "x", "-Sy"), 0);
     assert_true(got.wide && got.all);
     assert_int_equal(got.top, 5);
@@ -218,9 +212,8 @@ static void short_options_may_be_joined(void **state)
     assert_refused("-S needs a value", "-wS");
 }
 
-static void names_may_be_cut_short_and_have_others(void **state)
+TEST(names_may_be_cut_short_and_have_others)
 {
-    (void)state;
     assert_int_equal(PARSE("--min-b=3", "--wi", "--sy=d"), 0);
     assert_int_equal(got.size, 3);
     assert_true(got.wide);
@@ -232,9 +225,8 @@ static void names_may_be_cut_short_and_have_others(void **state)
     assert_true(args.help);
 }
 
-static void other_arguments_stand_anywhere(void **state)
+TEST(other_arguments_stand_anywhere)
 {
-    (void)state;
     assert_int_equal(PARSE("a", "--top", "1", "-", "--", "--wide"), 0);
     assert_int_equal(args.count, 3);
     assert_string_equal(args.word[0], "a");
@@ -247,9 +239,8 @@ static void other_arguments_stand_anywhere(void **state)
     assert_int_equal(args.apart, 2);
 }
 
-static void another_program_keeps_its_options(void **state)
+TEST(another_program_keeps_its_options)
 {
-    (void)state;
     syntax.stops = true;
     syntax.most = 9;
     assert_int_equal(PARSE("--wide", "ls", "--all", "--", "-x"), 0);
@@ -263,18 +254,16 @@ static void another_program_keeps_its_options(void **state)
     assert_false(got.all);
 }
 
-static void wrong_numbers_of_arguments_are_refused(void **state)
+TEST(wrong_numbers_of_arguments_are_refused)
 {
-    (void)state;
     syntax.least = 1;
     assert_refused("expected a log: LOG", "--wide");
     syntax.least = 0;
     assert_refused("unexpected argument \"d\"", "a", "b", "c", "d", "e");
 }
 
-static void help_ends_the_reading(void **state)
+TEST(help_ends_the_reading)
 {
-    (void)state;
     assert_int_equal(PARSE("--wide", "--help", "--nonsense"), 0);
     assert_true(args.help);
     assert_int_equal(PARSE("-wh", "--nonsense"), 0);
@@ -282,9 +271,8 @@ static void help_ends_the_reading(void **state)
     assert_refused("--help takes no value", "--help=x");
 }
 
-static void unknown_options_name_the_near_one(void **state)
+TEST(unknown_options_name_the_near_one)
 {
-    (void)state;
     assert_refused("unknown option --tpo; did you mean --top?", "--tpo", "3");
     assert_refused("unknown option --max_nodes; did you mean --max-nodes?", "--max_nodes=4");
     assert_refused("unknown option --zebra", "--zebra");
@@ -292,9 +280,8 @@ static void unknown_options_name_the_near_one(void **state)
     assert_refused("unknown option --zzzzzzzz", "--zzzzzzzz");
 }
 
-static void wrong_values_are_refused(void **state)
+TEST(wrong_values_are_refused)
 {
-    (void)state;
     assert_refused("--top takes a whole number, such as 20 or 10k, not \"x\"", "--top=x");
     assert_refused("-t takes a whole number, such as 20 or 10k, not \"-1\"", "-t-1");
     assert_refused("--top takes a whole number, such as 20 or 10k, not \"\"", "--top", "");
@@ -319,9 +306,8 @@ static void wrong_values_are_refused(void **state)
     assert_non_null(strstr(why, "--events has \"x\"; it takes all, or some of alloc, "));
 }
 
-static void what_does_not_go_together_is_refused(void **state)
+TEST(what_does_not_go_together_is_refused)
 {
-    (void)state;
     assert_refused("--gc and --jit exclude each other", "--gc", "--jit");
     assert_int_equal(PARSE("--gc", "--gc"), 0);
     assert_refused("cannot attach", "--pid=4");
@@ -329,12 +315,11 @@ static void what_does_not_go_together_is_refused(void **state)
     assert_refused("cannot attach", "-p", "4");
 }
 
-static void a_list_has_an_end(void **state)
+TEST(a_list_has_an_end)
 {
     const char *words[40] = {"command"};
     int count = 1;
 
-    (void)state;
     for (; count <= 16; count++)
         words[count] = "-Sx";
     assert_int_equal(parse(words), 0);
@@ -344,7 +329,7 @@ static void a_list_has_an_end(void **state)
     assert_string_equal(why, "-S may be given 16 times at most");
 }
 
-static void numbers_have_one_grammar(void **state)
+TEST(numbers_have_one_grammar)
 {
     static const struct {
         enum args_kind kind;
@@ -383,7 +368,6 @@ static void numbers_have_one_grammar(void **state)
         {ARGS_DURATION, "20000000000s", -ERANGE, 0},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         uint64_t value = 0;
 
@@ -411,11 +395,10 @@ static void assert_has(const char *text, const char *part)
         fail_msg("\"%s\" is not in:\n%s", part, text);
 }
 
-static void the_help_page_is_made_of_the_rows(void **state)
+TEST(the_help_page_is_made_of_the_rows)
 {
     char *text = page(80);
 
-    (void)state;
     assert_ptr_equal(
         strstr(text, "Shown:\n  -t, --top N           rows shown; 0: all (default 20)\n"), text);
     assert_has(text, "\n  --interval TIME       between looks (default 1s)\n");
@@ -438,9 +421,8 @@ static void the_help_page_is_made_of_the_rows(void **state)
     free(text);
 }
 
-static void no_line_is_wider_than_asked(void **state)
+TEST(no_line_is_wider_than_asked)
 {
-    (void)state;
     for (size_t width = 50; width <= 120; width += 10) {
         char *text = page(width);
 
@@ -450,11 +432,10 @@ static void no_line_is_wider_than_asked(void **state)
     }
 }
 
-static void each_failed_allocation_is_told(void **state)
+TEST(each_failed_allocation_is_told)
 {
     int err = -ENOMEM;
 
-    (void)state;
     for (long n = 0; err && n < 100; n++) {
         memory_fail_after(n);
         err = PARSE("--only", "a", "--only=b");
@@ -464,28 +445,4 @@ static void each_failed_allocation_is_told(void **state)
     assert_int_equal(err, 0);
     assert_int_equal(got.options.only.count, 2);
     options_fini(&got.options);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_reaches_its_member),
-        cmocka_unit_test(without_options_there_are_the_defaults),
-        cmocka_unit_test(short_options_may_be_joined),
-        cmocka_unit_test(names_may_be_cut_short_and_have_others),
-        cmocka_unit_test(other_arguments_stand_anywhere),
-        cmocka_unit_test(another_program_keeps_its_options),
-        cmocka_unit_test(wrong_numbers_of_arguments_are_refused),
-        cmocka_unit_test(help_ends_the_reading),
-        cmocka_unit_test(unknown_options_name_the_near_one),
-        cmocka_unit_test(wrong_values_are_refused),
-        cmocka_unit_test(what_does_not_go_together_is_refused),
-        cmocka_unit_test(a_list_has_an_end),
-        cmocka_unit_test(numbers_have_one_grammar),
-        cmocka_unit_test(the_help_page_is_made_of_the_rows),
-        cmocka_unit_test(no_line_is_wider_than_asked),
-        cmocka_unit_test(each_failed_allocation_is_told),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

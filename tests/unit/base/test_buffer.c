@@ -2,17 +2,14 @@
 #include "base/atomics.h"
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "support/test.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
-
-#include <cmocka.h>
 
 #define REPLACED "\xef\xbf\xbd"
 
@@ -84,11 +81,10 @@ static void expect_cleaned(struct buffer *b, const char *text)
                  (unsigned char)text[2], (unsigned char)text[3]);
 }
 
-static void every_code_point_is_kept(void **state)
+TEST(every_code_point_is_kept)
 {
     struct buffer b = BUFFER_INIT;
 
-    (void)state;
     for (uint32_t code = 1; code <= 0x10ffff; code++) {
         char text[8] = {0};
         size_t size;
@@ -104,11 +100,10 @@ static void every_code_point_is_kept(void **state)
     buffer_free(&b);
 }
 
-static void every_surrogate_is_replaced(void **state)
+TEST(every_surrogate_is_replaced)
 {
     struct buffer b = BUFFER_INIT;
 
-    (void)state;
     for (uint32_t code = 0xd800; code <= 0xdfff; code++) {
         char text[4] = {0};
 
@@ -121,11 +116,10 @@ static void every_surrogate_is_replaced(void **state)
     buffer_free(&b);
 }
 
-static void every_pair_of_bytes_is_cleaned(void **state)
+TEST(every_pair_of_bytes_is_cleaned)
 {
     struct buffer b = BUFFER_INIT;
 
-    (void)state;
     for (unsigned first = 1; first < 256; first++)
         for (unsigned second = 0; second < 256; second++) {
             char text[4] = {(char)first, (char)second};
@@ -137,7 +131,7 @@ static void every_pair_of_bytes_is_cleaned(void **state)
 
 /* Bytes on both sides of every border in the table of well-formed sequences: overlong forms, surrogates, what lies
  * past U+10FFFF, continuation bytes that are missing or stray. */
-static void every_four_bytes_at_a_border_are_cleaned(void **state)
+TEST(every_four_bytes_at_a_border_are_cleaned)
 {
     static const unsigned char border[] = {0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf,
                                            0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec, 0xed,
@@ -145,7 +139,6 @@ static void every_four_bytes_at_a_border_are_cleaned(void **state)
     const size_t count = sizeof(border);
     struct buffer b = BUFFER_INIT;
 
-    (void)state;
     for (size_t i = 0; i < count * count * count * count; i++) {
         char text[8] = {(char)border[i % count], (char)border[i / count % count],
                         (char)border[i / count / count % count],
@@ -156,13 +149,12 @@ static void every_four_bytes_at_a_border_are_cleaned(void **state)
     buffer_free(&b);
 }
 
-static void a_sequence_cut_short_ends_with_the_text(void **state)
+TEST(a_sequence_cut_short_ends_with_the_text)
 {
     static const char *const cut[] = {"\xc3",         "\xe2\x82", "\xe2",
                                       "\xf0\x9f\x8c", "\xf0\x9f", "\xf0"};
     struct buffer b = BUFFER_INIT;
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cut); i++) {
         char *exact = strdup(cut[i]); /* a sanitizer sees a read past the end */
 
@@ -176,11 +168,10 @@ static void a_sequence_cut_short_ends_with_the_text(void **state)
     buffer_free(&b);
 }
 
-static void json_strings_escape_what_json_asks_for(void **state)
+TEST(json_strings_escape_what_json_asks_for)
 {
     struct buffer b = BUFFER_INIT;
 
-    (void)state;
     buffer_json_string(&b, "a\"b\\c\n\t\x01\x1f/\x7f\xc3\xa4");
     assert_string_equal(b.data, "\"a\\\"b\\\\c\\u000a\\u0009\\u0001\\u001f/\\u007f\xc3\xa4\"");
     buffer_clear(&b);
@@ -189,11 +180,10 @@ static void json_strings_escape_what_json_asks_for(void **state)
     buffer_free(&b);
 }
 
-static void json_strings_load_as_the_same_text(void **state)
+TEST(json_strings_load_as_the_same_text)
 {
     struct buffer b = BUFFER_INIT;
 
-    (void)state;
     for (uint32_t code = 1; code <= 0x10ffff; code += code < 0x3000 ? 1 : 97) {
         char text[16] = "<";
         json_t *json;
@@ -211,7 +201,7 @@ static void json_strings_load_as_the_same_text(void **state)
     buffer_free(&b);
 }
 
-static void numbers_are_decimal(void **state)
+TEST(numbers_are_decimal)
 {
     static const uint64_t values[] = {0,
                                       1,
@@ -226,7 +216,6 @@ static void numbers_are_decimal(void **state)
                                       UINT64_MAX};
     struct buffer b = BUFFER_INIT;
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(values); i++) {
         char expected[32];
 
@@ -239,11 +228,10 @@ static void numbers_are_decimal(void **state)
     buffer_free(&b);
 }
 
-static void appends_follow_each_other_across_growth(void **state)
+TEST(appends_follow_each_other_across_growth)
 {
     struct buffer b = BUFFER_INIT;
 
-    (void)state;
     for (unsigned i = 0; i < 1000; i++) {
         buffer_format(&b, "%u", i);
         buffer_char(&b, ',');
@@ -258,12 +246,11 @@ static void appends_follow_each_other_across_growth(void **state)
     assert_int_equal(b.size, 0);
 }
 
-static void a_format_longer_than_the_room_is_whole(void **state)
+TEST(a_format_longer_than_the_room_is_whole)
 {
     struct buffer b = BUFFER_INIT;
     char long_text[301];
 
-    (void)state;
     memset(long_text, 'x', 300);
     long_text[300] = '\0';
     for (size_t length = 50; length < 80; length++) { /* around the first capacity */
@@ -277,12 +264,11 @@ static void a_format_longer_than_the_room_is_whole(void **state)
     buffer_free(&b);
 }
 
-static void reserved_room_counts_once_it_is_added(void **state)
+TEST(reserved_room_counts_once_it_is_added)
 {
     struct buffer b = BUFFER_INIT;
     char *room = buffer_reserve(&b, 1000);
 
-    (void)state;
     assert_non_null(room);
     memset(room, 'r', 1000);
     assert_int_equal(b.size, 0);
@@ -323,13 +309,12 @@ static void append_reserve(struct buffer *b)
     assert_null(buffer_reserve(b, 1));
 }
 
-static void a_failed_append_keeps_the_content_and_marks_the_buffer(void **state)
+TEST(a_failed_append_keeps_the_content_and_marks_the_buffer, NULL, memory_is_back)
 {
     static void (*const appends[])(struct buffer *) = {append_number, append_bytes,  append_text,
                                                        append_char,   append_format, append_utf8,
                                                        append_reserve};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(appends); i++) {
         struct buffer b = BUFFER_INIT;
 
@@ -352,11 +337,10 @@ static void a_failed_append_keeps_the_content_and_marks_the_buffer(void **state)
     }
 }
 
-static void a_failed_first_append_leaves_nothing(void **state)
+TEST(a_failed_first_append_leaves_nothing, NULL, memory_is_back)
 {
     struct buffer b = BUFFER_INIT;
 
-    (void)state;
     memory_fail_after(0);
     buffer_text(&b, "text");
     buffer_json_string(&b, "text");
@@ -369,12 +353,11 @@ static void a_failed_first_append_leaves_nothing(void **state)
     buffer_free(&b);
 }
 
-static void taking_gives_the_text_and_empties_the_buffer(void **state)
+TEST(taking_gives_the_text_and_empties_the_buffer, NULL, memory_is_back)
 {
     struct buffer b = BUFFER_INIT;
     char *text;
 
-    (void)state;
     buffer_text(&b, "taken");
     text = buffer_take(&b);
     assert_string_equal(text, "taken");
@@ -388,13 +371,12 @@ static void taking_gives_the_text_and_empties_the_buffer(void **state)
     memory_fail_after(-1);
 }
 
-static void what_fits_in_lent_room_allocates_nothing(void **state)
+TEST(what_fits_in_lent_room_allocates_nothing, NULL, memory_is_back)
 {
     char room[16];
     struct buffer b = BUFFER_ON(room);
     char *text;
 
-    (void)state;
     memory_fail_after(0);
     buffer_text(&b, "fifteen letters");
     assert_false(b.failed);
@@ -425,28 +407,4 @@ static void what_fits_in_lent_room_allocates_nothing(void **state)
     assert_ptr_not_equal(text, room);
     assert_string_equal(text, "lent");
     memory_free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_code_point_is_kept),
-        cmocka_unit_test(every_surrogate_is_replaced),
-        cmocka_unit_test(every_pair_of_bytes_is_cleaned),
-        cmocka_unit_test(every_four_bytes_at_a_border_are_cleaned),
-        cmocka_unit_test(a_sequence_cut_short_ends_with_the_text),
-        cmocka_unit_test(json_strings_escape_what_json_asks_for),
-        cmocka_unit_test(json_strings_load_as_the_same_text),
-        cmocka_unit_test(numbers_are_decimal),
-        cmocka_unit_test(appends_follow_each_other_across_growth),
-        cmocka_unit_test(a_format_longer_than_the_room_is_whole),
-        cmocka_unit_test(reserved_room_counts_once_it_is_added),
-        cmocka_unit_test_teardown(a_failed_append_keeps_the_content_and_marks_the_buffer,
-                                  memory_is_back),
-        cmocka_unit_test_teardown(a_failed_first_append_leaves_nothing, memory_is_back),
-        cmocka_unit_test_teardown(taking_gives_the_text_and_empties_the_buffer, memory_is_back),
-        cmocka_unit_test_teardown(what_fits_in_lent_room_allocates_nothing, memory_is_back),
-    };
-
-    return cmocka_run_group_tests_name("base/buffer", tests, NULL, NULL);
 }

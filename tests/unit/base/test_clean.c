@@ -1,13 +1,10 @@
 #include "base/clean.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static size_t encode(uint32_t c, char to[5])
 {
@@ -28,11 +25,10 @@ static bool is_unsafe(uint32_t c)
            (c >= 0xd800 && c < 0xe000);
 }
 
-static void every_letter_is_judged(void **state)
+TEST(every_letter_is_judged)
 {
     char text[5];
 
-    (void)state;
     for (uint32_t c = 1; c < 0x110000; c++) {
         size_t length = encode(c, text);
         bool safe, surrogate = c >= 0xd800 && c < 0xe000;
@@ -44,14 +40,13 @@ static void every_letter_is_judged(void **state)
     }
 }
 
-static void what_is_no_utf8_goes_byte_by_byte(void **state)
+TEST(what_is_no_utf8_goes_byte_by_byte)
 {
     static const char *const bad[] = {
         "\x80", "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80",
         "\xf8", "\xff",     "\xe2\x80", "\xc3",         "\xed\xa0\x80"};
     bool safe;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         char text[8];
 
@@ -65,14 +60,13 @@ static void what_is_no_utf8_goes_byte_by_byte(void **state)
     }
 }
 
-static void texts_keep_the_rest(void **state)
+TEST(texts_keep_the_rest)
 {
     static const char text[] = "M\xc3\xa4in\x1b[31m\xc2\x9b\xe2\x80\xae\n\xf0\x9f\x98\x80",
                       expected[] = "M\xc3\xa4in?[31m???\xf0\x9f\x98\x80";
     struct buffer b = BUFFER_INIT;
     char copy[64];
 
-    (void)state;
     snprintf(copy, sizeof(copy), "%s", text);
     clean_in_place(copy);
     assert_string_equal(copy, expected);
@@ -85,15 +79,4 @@ static void texts_keep_the_rest(void **state)
     buffer_json_string(&b, "\x7f\xff\"\\");
     assert_string_equal(b.data, "\"\\u007f\\ufffd\\\"\\\\\"");
     buffer_free(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_letter_is_judged),
-        cmocka_unit_test(what_is_no_utf8_goes_byte_by_byte),
-        cmocka_unit_test(texts_keep_the_rest),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,14 +3,11 @@
  * tried again a few times: a clock that is wrong is wrong every time.
  */
 #include "base/clock.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #define TRIES        1000 /* one of them runs undisturbed */
 #define TOLERANCE_NS 200000
@@ -31,11 +28,10 @@ static bool now_converts(void)
     return ns + TOLERANCE_NS >= before && ns <= after + TOLERANCE_NS;
 }
 
-static void a_tick_converts_to_its_own_time(void **state)
+TEST(a_tick_converts_to_its_own_time)
 {
     bool good = false;
 
-    (void)state;
     for (int i = 0; i < TRIES && !good; i++) {
         pause_ms(5);
         clock_calibrate();
@@ -45,11 +41,10 @@ static void a_tick_converts_to_its_own_time(void **state)
     assert_true(good);
 }
 
-static void a_tick_from_before_the_last_calibration_converts_too(void **state)
+TEST(a_tick_from_before_the_last_calibration_converts_too)
 {
     bool good = false;
 
-    (void)state;
     clock_calibrate();
     for (int i = 0; i < TRIES && !good; i++) {
         uint64_t before = clock_ns(), ticks = clock_ticks(), after = clock_ns(), ns;
@@ -62,11 +57,10 @@ static void a_tick_from_before_the_last_calibration_converts_too(void **state)
     assert_true(good);
 }
 
-static void later_ticks_never_convert_to_earlier_times(void **state)
+TEST(later_ticks_never_convert_to_earlier_times)
 {
     uint64_t last = 0;
 
-    (void)state;
     for (int i = 0; i < 100000; i++) {
         uint64_t ns = clock_ticks_to_ns(clock_ticks());
 
@@ -75,11 +69,10 @@ static void later_ticks_never_convert_to_earlier_times(void **state)
     }
 }
 
-static void the_length_of_a_span_is_that_of_the_other_clock(void **state)
+TEST(the_length_of_a_span_is_that_of_the_other_clock)
 {
     bool good = false;
 
-    (void)state;
     for (int i = 0; i < TRIES && !good; i++) {
         uint64_t ns = clock_ns(), ticks = clock_ticks(), length;
 
@@ -99,14 +92,4 @@ static int start(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_tick_converts_to_its_own_time),
-        cmocka_unit_test(a_tick_from_before_the_last_calibration_converts_too),
-        cmocka_unit_test(later_ticks_never_convert_to_earlier_times),
-        cmocka_unit_test(the_length_of_a_span_is_that_of_the_other_clock),
-    };
-
-    return cmocka_run_group_tests_name("base/clock", tests, start, NULL);
-}
+TEST_GROUP(start, NULL);

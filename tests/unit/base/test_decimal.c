@@ -1,12 +1,9 @@
 /* Numbers as digits, beside what the C library prints. */
 #include "base/decimal.h"
+#include "support/test.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 static void same_as_printf(uint64_t value)
 {
@@ -23,9 +20,8 @@ static void same_as_printf(uint64_t value)
 }
 
 /* The two halves of eight digits do not meet, so all values of each are all there is. */
-static void all_fours_of_digits_are_right(void **state)
+TEST(all_fours_of_digits_are_right)
 {
-    (void)state;
     for (uint32_t four = 0; four < 10000; four++) {
         same_as_printf(four);
         same_as_printf(four * UINT64_C(10000));
@@ -33,11 +29,10 @@ static void all_fours_of_digits_are_right(void **state)
     }
 }
 
-static void numbers_of_every_length_are_right(void **state)
+TEST(numbers_of_every_length_are_right)
 {
     uint64_t power = 1;
 
-    (void)state;
     for (unsigned digits = 1; digits <= 20; digits++, power *= 10) {
         same_as_printf(power - 1);
         same_as_printf(power);
@@ -47,14 +42,4 @@ static void numbers_of_every_length_are_right(void **state)
     same_as_printf(UINT64_MAX);
     same_as_printf(UINT64_MAX - 1);
     same_as_printf(UINT64_C(1) << 53);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_fours_of_digits_are_right),
-        cmocka_unit_test(numbers_of_every_length_are_right),
-    };
-
-    return cmocka_run_group_tests_name("base/decimal", tests, NULL, NULL);
 }

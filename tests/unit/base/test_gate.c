@@ -1,14 +1,11 @@
 #include "base/gate.h"
 
 #include "base/clock.h"
+#include "support/test.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define NS_PER_MS UINT64_C(1000000)
 
@@ -24,18 +21,18 @@ static int setup(void **state)
     return 0;
 }
 
-static void it_is_entered_again_and_again(void **state)
+TEST_EACH(setup, NULL);
+
+TEST(it_is_entered_again_and_again)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         assert_true(gate_enter(&gate));
         gate_leave(&gate);
     }
 }
 
-static void nobody_enters_once_it_is_closed(void **state)
+TEST(nobody_enters_once_it_is_closed)
 {
-    (void)state;
     assert_true(gate_close(&gate, 0));
     assert_false(gate_enter(&gate));
     assert_true(gate_close(&gate, 0)); /* once more is harmless */
@@ -52,11 +49,10 @@ static void *work(void *arg)
     return NULL;
 }
 
-static void closing_waits_for_whoever_is_inside(void **state)
+TEST(closing_waits_for_whoever_is_inside)
 {
     pthread_t thread;
 
-    (void)state;
     assert_int_equal(pthread_create(&thread, NULL, work, NULL), 0);
     while (!load_acquire(&at_work))
         usleep(100);
@@ -66,26 +62,13 @@ static void closing_waits_for_whoever_is_inside(void **state)
     pthread_join(thread, NULL);
 }
 
-static void closing_gives_up_on_one_who_stays(void **state)
+TEST(closing_gives_up_on_one_who_stays)
 {
     uint64_t before = clock_ns();
 
-    (void)state;
     assert_true(gate_enter(&gate));
     assert_false(gate_close(&gate, 20 * NS_PER_MS));
     assert_true(clock_ns() - before >= 20 * NS_PER_MS);
     gate_leave(&gate);
     assert_true(gate_close(&gate, 0));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(it_is_entered_again_and_again, setup),
-        cmocka_unit_test_setup(nobody_enters_once_it_is_closed, setup),
-        cmocka_unit_test_setup(closing_waits_for_whoever_is_inside, setup),
-        cmocka_unit_test_setup(closing_gives_up_on_one_who_stays, setup),
-    };
-
-    return cmocka_run_group_tests_name("base/gate", tests, NULL, NULL);
 }

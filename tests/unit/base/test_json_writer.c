@@ -2,16 +2,13 @@
 #include "base/atomics.h"
 #include "base/json_writer.h"
 #include "base/memory.h"
+#include "support/test.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
-
-#include <cmocka.h>
 
 #define MANY 100000
 
@@ -58,12 +55,11 @@ static const char all[] =
     "  {\"n\":0},\n"
     "  {\"n\":1},\"last\"]}";
 
-static void each_value_is_written_with_its_commas(void **state)
+TEST(each_value_is_written_with_its_commas)
 {
     struct json_writer w;
     char *text;
 
-    (void)state;
     jw_init(&w, NULL);
     write_all(&w);
     text = jw_take(&w);
@@ -71,14 +67,13 @@ static void each_value_is_written_with_its_commas(void **state)
     memory_free(text);
 }
 
-static void a_file_gets_the_same_and_a_line_break(void **state)
+TEST(a_file_gets_the_same_and_a_line_break)
 {
     struct json_writer w;
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
 
-    (void)state;
     jw_init(&w, out);
     write_all(&w);
     assert_int_equal(jw_finish(&w), 0);
@@ -89,7 +84,7 @@ static void a_file_gets_the_same_and_a_line_break(void **state)
     free(text);
 }
 
-static void little_is_held_however_much_is_written(void **state)
+TEST(little_is_held_however_much_is_written)
 {
     struct json_writer w;
     size_t most = 0, size = 0;
@@ -97,7 +92,6 @@ static void little_is_held_however_much_is_written(void **state)
     FILE *out = open_memstream(&text, &size);
     json_t *json;
 
-    (void)state;
     jw_init(&w, out);
     jw_array(&w, NULL);
     for (unsigned i = 0; i < MANY; i++) {
@@ -114,11 +108,10 @@ static void little_is_held_however_much_is_written(void **state)
     free(text);
 }
 
-static void memory_that_runs_out_anywhere_is_said_at_the_end(void **state)
+TEST(memory_that_runs_out_anywhere_is_said_at_the_end, NULL, memory_is_back)
 {
     int err;
 
-    (void)state;
     for (long n = 0;; n++) {
         struct json_writer w;
         char *text = NULL;
@@ -143,12 +136,11 @@ static void memory_that_runs_out_anywhere_is_said_at_the_end(void **state)
     }
 }
 
-static void nesting_has_an_end(void **state)
+TEST(nesting_has_an_end)
 {
     struct json_writer w;
     char *text;
 
-    (void)state;
     for (unsigned levels = JW_LEVELS; levels <= JW_LEVELS + 1; levels++) {
         jw_init(&w, NULL);
         for (unsigned i = 0; i < levels; i++)
@@ -169,17 +161,4 @@ static void nesting_has_an_end(void **state)
         }
         memory_free(text);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_value_is_written_with_its_commas),
-        cmocka_unit_test(a_file_gets_the_same_and_a_line_break),
-        cmocka_unit_test(little_is_held_however_much_is_written),
-        cmocka_unit_test_teardown(memory_that_runs_out_anywhere_is_said_at_the_end, memory_is_back),
-        cmocka_unit_test(nesting_has_an_end),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

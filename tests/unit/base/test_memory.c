@@ -2,15 +2,12 @@
 #include "base/memory.h"
 
 #include "base/atomics.h"
+#include "support/test.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#include <cmocka.h>
 
 #define THREADS 4
 #define BLOCKS  20000u
@@ -31,6 +28,8 @@ static int teardown(void **state)
     memory_pool_free(&pool);
     return 0;
 }
+
+TEST_EACH(setup, teardown);
 
 static size_t size_of(unsigned i)
 {
@@ -57,11 +56,10 @@ static void *fill(void *mark)
     return (void *)bad;
 }
 
-static void threads_at_once_share_no_block(void **state)
+TEST(threads_at_once_share_no_block)
 {
     pthread_t threads[THREADS];
 
-    (void)state;
     for (uintptr_t i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, fill, (void *)(i + 1)), 0);
     for (unsigned i = 0; i < THREADS; i++) {
@@ -72,11 +70,10 @@ static void threads_at_once_share_no_block(void **state)
     }
 }
 
-static void a_pool_without_memory_gives_nothing_and_goes_on(void **state)
+TEST(a_pool_without_memory_gives_nothing_and_goes_on)
 {
     char *first;
 
-    (void)state;
     memory_fail_after(0);
     assert_null(memory_pool_zalloc(&pool, 1, 8));
     memory_fail_after(1); /* the block, but no page */
@@ -87,12 +84,11 @@ static void a_pool_without_memory_gives_nothing_and_goes_on(void **state)
     assert_ptr_equal(memory_pool_zalloc(&pool, 1, 8), first + 32);
 }
 
-static void pages_that_grow_keep_what_they_hold(void **state)
+TEST(pages_that_grow_keep_what_they_hold)
 {
     size_t size = 4096;
     char *pages = memory_pages_grow(NULL, 0, size);
 
-    (void)state;
     assert_non_null(pages);
     for (unsigned round = 0; round < 8; round++, size *= 2) {
         memset(pages, 'a' + (int)round, size);
@@ -108,12 +104,11 @@ static void pages_that_grow_keep_what_they_hold(void **state)
     memory_pages_unmap(pages, size);
 }
 
-static void reserved_space_is_used_piece_by_piece(void **state)
+TEST(reserved_space_is_used_piece_by_piece)
 {
     size_t size = (size_t)1 << 30;
     char *space = memory_pages_reserve(size);
 
-    (void)state;
     assert_non_null(space);
     assert_true(memory_pages_use(space, 8192));
     space[8191] = 1;
@@ -126,13 +121,12 @@ static void reserved_space_is_used_piece_by_piece(void **state)
 }
 
 /* The kernel does not take back what the program has locked, as all of it is by mlockall. */
-static void cleared_pages_are_zero(void **state)
+TEST(cleared_pages_are_zero)
 {
     const size_t size = 8192;
     char *pages = memory_pages_map(size);
     int locked = 0;
 
-    (void)state;
     assert_non_null(pages);
     for (int round = 0; round < 2; round++) {
         memset(pages, 1, size);
@@ -145,19 +139,4 @@ static void cleared_pages_are_zero(void **state)
     memory_pages_unmap(pages, size);
     if (!locked)
         skip(); /* pages may not be locked here */
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(threads_at_once_share_no_block),
-        TEST(cleared_pages_are_zero),
-        TEST(a_pool_without_memory_gives_nothing_and_goes_on),
-        TEST(pages_that_grow_keep_what_they_hold),
-        TEST(reserved_space_is_used_piece_by_piece),
-    };
-
-    return cmocka_run_group_tests_name("base/memory", tests, NULL, NULL);
 }

@@ -4,14 +4,11 @@
  */
 #include "base/clock.h"
 #include "base/parker.h"
+#include "support/test.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-
-#include <cmocka.h>
 
 #define LONG_NS UINT64_C(120000000000) /* nobody waits that long unless an unpark is lost */
 #define ROUNDS  20000u
@@ -25,21 +22,19 @@ static bool woken(struct parker *w)
     return clock_ns() - from < LONG_NS;
 }
 
-static void an_unpark_before_the_park_ends_it_at_once(void **state)
+TEST(an_unpark_before_the_park_ends_it_at_once)
 {
     struct parker w = {0};
 
-    (void)state;
     parker_unpark(&w);
     assert_true(woken(&w));
 }
 
-static void many_unparks_before_the_park_end_one(void **state)
+TEST(many_unparks_before_the_park_end_one)
 {
     struct parker w = {0};
     uint64_t from;
 
-    (void)state;
     for (int i = 0; i < 3; i++)
         parker_unpark(&w);
     assert_true(woken(&w));
@@ -48,12 +43,11 @@ static void many_unparks_before_the_park_end_one(void **state)
     assert_true(clock_ns() - from >= 20000000);
 }
 
-static void a_park_that_nobody_ends_lasts_its_timeout(void **state)
+TEST(a_park_that_nobody_ends_lasts_its_timeout)
 {
     struct parker w = {0};
     uint64_t from = clock_ns();
 
-    (void)state;
     parker_park(&w, 20000000);
     assert_true(clock_ns() - from >= 20000000);
     parker_park(&w, 0); /* no time at all is fine */
@@ -61,11 +55,10 @@ static void a_park_that_nobody_ends_lasts_its_timeout(void **state)
     assert_true(woken(&w));
 }
 
-static void unparking_keeps_errno(void **state)
+TEST(unparking_keeps_errno)
 {
     struct parker w = {0};
 
-    (void)state;
     store_relaxed(&w.word, 1); /* as if somebody slept: the system call is made */
     errno = 12345;
     parker_unpark(&w);
@@ -100,29 +93,15 @@ static void *play(void *context)
     return NULL;
 }
 
-static void no_unpark_is_lost_between_two_threads(void **state)
+TEST(no_unpark_is_lost_between_two_threads)
 {
     struct table table = {0};
     struct player players[2] = {{&table, 0}, {&table, 1}};
     pthread_t other;
 
-    (void)state;
     assert_int_equal(pthread_create(&other, NULL, play, &players[1]), 0);
     play(&players[0]);
     pthread_join(other, NULL);
     assert_int_equal(load_relaxed(&table.lost), 0);
     assert_int_equal(load_relaxed(&table.turn), ROUNDS);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_unpark_before_the_park_ends_it_at_once),
-        cmocka_unit_test(many_unparks_before_the_park_end_one),
-        cmocka_unit_test(a_park_that_nobody_ends_lasts_its_timeout),
-        cmocka_unit_test(unparking_keeps_errno),
-        cmocka_unit_test(no_unpark_is_lost_between_two_threads),
-    };
-
-    return cmocka_run_group_tests_name("base/parker", tests, NULL, NULL);
 }

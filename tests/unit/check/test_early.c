@@ -1,13 +1,10 @@
 /* The proof that a walk ended early, on a made-up machine's stack: main called middle, that native code, that leaf. */
 #include "check/early.h"
+#include "support/test.h"
 
 #include <shadowtrace/clr/constants.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 enum { MAIN = 0x7f0010, MIDDLE = 0x7f0020, LEAF = 0x7f0030, OTHER = 0x7f0040 };
 
@@ -66,59 +63,54 @@ static int setup(void **state)
     return 0;
 }
 
+TEST_EACH(setup, NULL);
+
 static bool ended(void)
 {
     return check_ended_early(&walk, S_OK, shadow, 3);
 }
 
-static void frames_that_the_chain_leads_to_are_live(void **state)
+TEST(frames_that_the_chain_leads_to_are_live)
 {
-    (void)state;
     assert_true(ended());
     assert_true(check_ended_early_there(&walk, shadow, 3));
 }
 
-static void a_frame_that_the_chain_passes_is_not(void **state)
+TEST(a_frame_that_the_chain_passes_is_not)
 {
-    (void)state;
     frame(20, 40, CODE(MAIN)); /* middle was left */
     assert_false(ended());
 }
 
-static void a_frame_that_was_left_and_another_took_its_place_is_not(void **state)
+TEST(a_frame_that_was_left_and_another_took_its_place_is_not)
 {
-    (void)state;
     stack[31] = CODE(OTHER);
     assert_false(ended());
 }
 
-static void a_method_that_the_shadow_stack_lacks_is_no_proof(void **state)
+TEST(a_method_that_the_shadow_stack_lacks_is_no_proof)
 {
-    (void)state;
     frame(20, 26, CODE(OTHER));
     frame(26, 30, CODE(MIDDLE));
     assert_false(ended());
 }
 
-static void another_method_at_its_place_is_no_proof(void **state)
+TEST(another_method_at_its_place_is_no_proof)
 {
-    (void)state;
     stack[21] = CODE(OTHER);
     assert_false(ended());
 }
 
-static void a_chain_that_falls_or_breaks_is_no_proof(void **state)
+TEST(a_chain_that_falls_or_breaks_is_no_proof)
 {
-    (void)state;
     stack[20] = at(5);
     assert_false(ended());
     stack[20] = at(30) + 1;
     assert_false(ended());
 }
 
-static void a_walk_that_met_something_else_did_not_end_early(void **state)
+TEST(a_walk_that_met_something_else_did_not_end_early)
 {
-    (void)state;
     walk.frame[0].function = OTHER;
     assert_false(ended());
     walk.frame[0].function = LEAF;
@@ -129,35 +121,16 @@ static void a_walk_that_met_something_else_did_not_end_early(void **state)
     assert_false(ended());
 }
 
-static void a_walk_that_met_all_did_not_end_early(void **state)
+TEST(a_walk_that_met_all_did_not_end_early)
 {
-    (void)state;
     assert_false(check_ended_early(&walk, S_OK, shadow + 2, 1));
 }
 
-static void a_refusal_is_one_only_if_it_is_of_that_kind(void **state)
+TEST(a_refusal_is_one_only_if_it_is_of_that_kind)
 {
-    (void)state;
     walk.count = 0;
     walk.last.function = 0;
     assert_false(check_ended_early(&walk, (hresult)CORPROF_E_STACKSNAPSHOT_UNSAFE, shadow, 3));
     assert_false(
         check_ended_early(&walk, E_FAIL, shadow, 3)); /* our own stack leads nowhere there */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(frames_that_the_chain_leads_to_are_live, setup),
-        cmocka_unit_test_setup(a_frame_that_the_chain_passes_is_not, setup),
-        cmocka_unit_test_setup(a_frame_that_was_left_and_another_took_its_place_is_not, setup),
-        cmocka_unit_test_setup(a_method_that_the_shadow_stack_lacks_is_no_proof, setup),
-        cmocka_unit_test_setup(another_method_at_its_place_is_no_proof, setup),
-        cmocka_unit_test_setup(a_chain_that_falls_or_breaks_is_no_proof, setup),
-        cmocka_unit_test_setup(a_walk_that_met_something_else_did_not_end_early, setup),
-        cmocka_unit_test_setup(a_walk_that_met_all_did_not_end_early, setup),
-        cmocka_unit_test_setup(a_refusal_is_one_only_if_it_is_of_that_kind, setup),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,10 @@
 /* Code as the runtimes compile it around the Leave and Tailcall hooks. */
 #include "check/leaving.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#include <cmocka.h>
 
 #define ID UINT64_C(0x00007faeb404d2e8)
 
@@ -17,43 +14,38 @@ static const uint8_t left[] = {0x48, 0xbf, 0xe8, 0xd2, 0x04, 0xb4, 0xae, 0x7f, 0
                                0x6f, 0x7a, 0x48, 0x8b, 0xf8, 0x48, 0x8b, 0xf3};
 #define CALL_END 20
 
-static void behind_the_call_it_is_proven(void **state)
+TEST(behind_the_call_it_is_proven)
 {
-    (void)state;
     for (unsigned size = CALL_END; size <= sizeof(left); size++)
         assert_true(leaving_code_behind_hook(left, size, ID));
 }
 
-static void before_the_call_it_is_not(void **state)
+TEST(before_the_call_it_is_not)
 {
-    (void)state;
     for (unsigned size = 0; size < CALL_END; size++)
         assert_false(leaving_code_behind_hook(left, size, ID));
 }
 
-static void another_method_is_no_proof(void **state)
+TEST(another_method_is_no_proof)
 {
-    (void)state;
     assert_false(leaving_code_behind_hook(left, sizeof(left), ID + 8));
 }
 
 /* Enter hands its id in r14: mov r14, ID; lea r15, [rbp + 16]; call */
-static void the_enter_hook_is_no_proof(void **state)
+TEST(the_enter_hook_is_no_proof)
 {
     uint8_t entered[sizeof(left)];
 
-    (void)state;
     memcpy(entered, left, sizeof(left));
     entered[0] = 0x49;
     entered[1] = 0xbe;
     assert_false(leaving_code_behind_hook(entered, sizeof(entered), ID));
 }
 
-static void code_at_the_beginning_of_a_mapping_is_read(void **state)
+TEST(code_at_the_beginning_of_a_mapping_is_read)
 {
     uint8_t *pages = mmap(NULL, 3 * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    (void)state;
     assert_ptr_not_equal(pages, MAP_FAILED);
     assert_int_equal(mprotect(pages + 4096, 4096, PROT_READ | PROT_WRITE), 0);
     memcpy(pages + 4096, left, sizeof(left));
@@ -61,17 +53,4 @@ static void code_at_the_beginning_of_a_mapping_is_read(void **state)
     assert_true(leaving_behind_hook((uintptr_t)pages + 4096 + sizeof(left), 1, ID));
     assert_false(leaving_behind_hook((uintptr_t)pages + 2 * 4096 + 64, ID, 1)); /* not mapped */
     munmap(pages, 3 * 4096);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(behind_the_call_it_is_proven),
-        cmocka_unit_test(before_the_call_it_is_not),
-        cmocka_unit_test(another_method_is_no_proof),
-        cmocka_unit_test(the_enter_hook_is_no_proof),
-        cmocka_unit_test(code_at_the_beginning_of_a_mapping_is_read),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

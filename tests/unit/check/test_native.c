@@ -2,17 +2,14 @@
 #include "check/native.h"
 
 #include "base/atomics.h"
+#include "support/test.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static struct native *native;
 static _Atomic(uint32_t) waiter;
@@ -63,13 +60,14 @@ static int teardown(void **state)
     return 0;
 }
 
-static void a_waiting_thread_is_walked_to_its_caller(void **state)
+TEST_GROUP(setup, teardown);
+
+TEST(a_waiting_thread_is_walked_to_its_caller)
 {
     struct native_registers found;
     enum native_result result = NATIVE_RUNS;
     pthread_t thread;
 
-    (void)state;
     assert_int_equal(pipe(gate), 0);
     assert_int_equal(pthread_create(&thread, NULL, wait_main, NULL), 0);
     while (!load_acquire(&waiter))
@@ -99,12 +97,11 @@ static void *run_main(void *argument)
     return NULL;
 }
 
-static void a_thread_that_runs_has_no_registers(void **state)
+TEST(a_thread_that_runs_has_no_registers)
 {
     struct native_registers found;
     pthread_t thread;
 
-    (void)state;
     store_release(&waiter, 0);
     assert_int_equal(pthread_create(&thread, NULL, run_main, NULL), 0);
     while (!load_acquire(&waiter))
@@ -131,12 +128,11 @@ static struct native_registers here(void)
     return r;
 }
 
-static void a_run_ends_at_its_end_and_outside_of_all_images(void **state)
+TEST(a_run_ends_at_its_end_and_outside_of_all_images)
 {
     struct native_registers r = here();
     uintptr_t ip[8];
 
-    (void)state;
     assert_true(native_run(native, &r, UINTPTR_MAX, ip, 8) >= 1);
     assert_int_equal(ip[0], r.value[NATIVE_IP]);
     assert_int_equal(native_run(native, &r, r.value[NATIVE_SP], ip, 8), 0);
@@ -145,12 +141,11 @@ static void a_run_ends_at_its_end_and_outside_of_all_images(void **state)
 }
 
 /* What lies at the end of the address space is not read, and no sum goes around it. */
-static void a_frame_pointer_may_be_anything(void **state)
+TEST(a_frame_pointer_may_be_anything)
 {
     struct native_registers r = here();
     uintptr_t ip[8];
 
-    (void)state;
     for (uint64_t below = 0; below < 64; below++) {
         r.value[NATIVE_BP] = 0 - below;
         assert_in_range(native_run(native, &r, UINTPTR_MAX, ip, 8), 1, 8);
@@ -159,16 +154,4 @@ static void a_frame_pointer_may_be_anything(void **state)
         r.value[NATIVE_SP] = 0 - below;
         (void)native_run(native, &r, UINTPTR_MAX, ip, 8);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_waiting_thread_is_walked_to_its_caller),
-        cmocka_unit_test(a_thread_that_runs_has_no_registers),
-        cmocka_unit_test(a_run_ends_at_its_end_and_outside_of_all_images),
-        cmocka_unit_test(a_frame_pointer_may_be_anything),
-    };
-
-    return cmocka_run_group_tests(tests, setup, teardown);
 }

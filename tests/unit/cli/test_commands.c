@@ -1,14 +1,14 @@
 #include "unit/cli/command_support.h"
 
 #include "base/atomics.h"
+#include "support/test.h"
 
-static void every_command_is_found_and_explained(void **state)
+TEST(every_command_is_found_and_explained)
 {
     static const char *const names[] = {"record",   "report", "annotate", "compare",
                                         "validate", "env",    "list",     "dump",
                                         "ctl",      "top",    "help"};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         const struct cli_command *command = cli_find(names[i]);
         struct ran ran = RUN(&cmd_help, "help", names[i]);
@@ -34,13 +34,12 @@ static void no_line_of_help_is_wider_than_80_columns(const char *name)
     free(ran.out);
 }
 
-static void every_command_is_listed_and_help_is_80_columns_wide(void **state)
+TEST(every_command_is_listed_and_help_is_80_columns_wide)
 {
     struct ran ran = RUN(&cmd_help, "help");
     const struct cli_command *command;
     char term[40];
 
-    (void)state;
     assert_int_equal(ran.status, CLI_OK);
     no_line_of_help_is_wider_than_80_columns(NULL);
     for (size_t i = 0; (command = cli_at(i)); i++) {
@@ -51,23 +50,11 @@ static void every_command_is_listed_and_help_is_80_columns_wide(void **state)
     free(ran.out);
 }
 
-static void help_for_what_is_not_there_is_a_usage_error(void **state)
+TEST(help_for_what_is_not_there_is_a_usage_error)
 {
-    (void)state;
     expect_complaint(RUN(&cmd_help, "help", "nonsense"), CLI_USAGE, "unknown command \"nonsense\"");
     expect_complaint(RUN(&cmd_help, "help", "reprot"), CLI_USAGE,
                      "unknown command \"reprot\"; did you mean \"report\"?");
     expect_complaint(RUN(&cmd_help, "help", "report", "env"), CLI_USAGE,
                      "unexpected argument \"env\"");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_command_is_found_and_explained),
-        cmocka_unit_test(every_command_is_listed_and_help_is_80_columns_wide),
-        cmocka_unit_test(help_for_what_is_not_there_is_a_usage_error),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

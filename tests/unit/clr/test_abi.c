@@ -1,10 +1,8 @@
 /* The headers against slots, ids and values written by hand, beside their own assertions. */
-#include <setjmp.h>
-#include <stdarg.h>
+#include "support/test.h"
+
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include <shadowtrace/clr/callback.h>
 #include <shadowtrace/clr/constants.h>
@@ -15,9 +13,8 @@
 
 #define SLOT(table, method) (offsetof(struct table, method) / sizeof(void *))
 
-static void callback_methods_sit_in_their_slots(void **state)
+TEST(callback_methods_sit_in_their_slots)
 {
-    (void)state;
     assert_int_equal(SLOT(clr_callback_vtbl, initialize), 3);
     assert_int_equal(SLOT(clr_callback_vtbl, shutdown), 4);
     assert_int_equal(SLOT(clr_callback_vtbl, thread_destroyed), 30);
@@ -29,9 +26,8 @@ static void callback_methods_sit_in_their_slots(void **state)
     assert_int_equal(sizeof(struct clr_callback_vtbl) / sizeof(void *), CLR_CALLBACK_SLOTS);
 }
 
-static void info_and_metadata_methods_sit_in_their_slots(void **state)
+TEST(info_and_metadata_methods_sit_in_their_slots)
 {
-    (void)state;
     assert_int_equal(SLOT(clr_info_vtbl, do_stack_snapshot), 36);
     assert_int_equal(SLOT(clr_info_vtbl, get_function_info2), 38);
     assert_int_equal(SLOT(clr_info_vtbl, set_function_id_mapper2), 59);
@@ -45,9 +41,8 @@ static void info_and_metadata_methods_sit_in_their_slots(void **state)
     assert_int_equal(SLOT(clr_metadata_assembly_vtbl, get_assembly_from_scope), 12);
 }
 
-static void unsigned_masks_stay_unsigned(void **state)
+TEST(unsigned_masks_stay_unsigned)
 {
-    (void)state;
     assert_true(COR_PRF_DISABLE_ALL_NGEN_IMAGES > 0);
     assert_true((uintptr_t)PROFILER_GLOBAL_MODULE == 0xFFFFFFFFu); /* zero-extended */
     assert_true(CORPROF_E_STACKSNAPSHOT_UNSAFE < 0);
@@ -55,11 +50,10 @@ static void unsigned_masks_stay_unsigned(void **state)
     assert_int_equal(clr_token_row(0x06000123), 0x123);
 }
 
-static void ids_are_equal_to_themselves_only(void **state)
+TEST(ids_are_equal_to_themselves_only)
 {
     struct clr_guid other = clr_iid_info15;
 
-    (void)state;
     assert_true(clr_guid_equal(&other, &clr_iid_info15));
     assert_false(clr_guid_equal(&clr_iid_info14, &clr_iid_info15));
     for (size_t i = 0; i < sizeof(other); i++) {
@@ -69,25 +63,11 @@ static void ids_are_equal_to_themselves_only(void **state)
     }
 }
 
-static void a_guid_lies_in_memory_as_the_runtime_reads_it(void **state)
+TEST(a_guid_lies_in_memory_as_the_runtime_reads_it)
 {
     /* 176FBED1-A55C-4796-98CA-A9DA0EF883E7, ICorProfilerCallback */
     static const uint8_t bytes[16] = {0xD1, 0xBE, 0x6F, 0x17, 0x5C, 0xA5, 0x96, 0x47,
                                       0x98, 0xCA, 0xA9, 0xDA, 0x0E, 0xF8, 0x83, 0xE7};
 
-    (void)state;
     assert_memory_equal(&clr_iid_callback, bytes, sizeof(bytes));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(callback_methods_sit_in_their_slots),
-        cmocka_unit_test(info_and_metadata_methods_sit_in_their_slots),
-        cmocka_unit_test(unsigned_masks_stay_unsigned),
-        cmocka_unit_test(ids_are_equal_to_themselves_only),
-        cmocka_unit_test(a_guid_lies_in_memory_as_the_runtime_reads_it),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

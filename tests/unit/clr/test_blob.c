@@ -1,47 +1,41 @@
 #include "clr/blob.h"
+#include "support/test.h"
 
 #include <shadowtrace/clr/constants.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 /* The examples of ECMA-335 II.23.2. */
-static void numbers_take_one_two_or_four_bytes(void **state)
+TEST(numbers_take_one_two_or_four_bytes)
 {
     static const uint8_t bytes[] = {0x03, 0x7F, 0x80, 0x80, 0xAE, 0x57, 0xBF, 0xFF,
                                     0xC0, 0x00, 0x40, 0x00, 0xDF, 0xFF, 0xFF, 0xFF};
     static const uint32_t numbers[] = {0x03, 0x7F, 0x80, 0x2E57, 0x3FFF, 0x4000, 0x1FFFFFFF};
     struct clr_blob b = clr_blob_of(bytes, sizeof(bytes));
 
-    (void)state;
     for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
         assert_int_equal(clr_blob_number(&b), numbers[i]);
     assert_false(b.bad);
     assert_ptr_equal(b.at, b.end);
 }
 
-static void a_token_says_its_table(void **state)
+TEST(a_token_says_its_table)
 {
     static const uint8_t bytes[] = {0x49, 0x48, 0x4A};
     struct clr_blob b = clr_blob_of(bytes, sizeof(bytes));
 
-    (void)state;
     assert_int_equal(clr_blob_token(&b), mdtTypeRef | 0x12);
     assert_int_equal(clr_blob_token(&b), mdtTypeDef | 0x12);
     assert_int_equal(clr_blob_token(&b), mdtTypeSpec | 0x12);
     assert_false(b.bad);
 }
 
-static void what_cannot_be_read_is_zero_and_marks_the_blob(void **state)
+TEST(what_cannot_be_read_is_zero_and_marks_the_blob)
 {
     static const uint8_t cut[][3] = {{0x80}, {0xC0, 0x01, 0x02}, {0xE0}, {0xFF}};
     static const size_t size[] = {1, 3, 1, 1};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(size) / sizeof(*size); i++) {
         struct clr_blob b = clr_blob_of(cut[i], size[i]);
 
@@ -55,15 +49,4 @@ static void what_cannot_be_read_is_zero_and_marks_the_blob(void **state)
     assert_true(none.bad);
     assert_int_equal(clr_blob_token(&table), 0); /* of no table */
     assert_true(table.bad);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_take_one_two_or_four_bytes),
-        cmocka_unit_test(a_token_says_its_table),
-        cmocka_unit_test(what_cannot_be_read_is_zero_and_marks_the_blob),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

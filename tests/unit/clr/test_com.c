@@ -1,12 +1,9 @@
 #include "clr/com.h"
+#include "support/test.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include <shadowtrace/clr/constants.h>
 #include <shadowtrace/clr/guids.h>
@@ -63,12 +60,13 @@ static int setup(void **state)
     return 0;
 }
 
-static void the_newest_info_is_found(void **state)
+TEST_EACH(setup, NULL);
+
+TEST(the_newest_info_is_found)
 {
     struct clr_info *info;
     int version;
 
-    (void)state;
     object.accepts = &clr_iid_info15;
     assert_int_equal(clr_info_query(&object, &info, &version), 0);
     assert_int_equal(version, 15);
@@ -79,12 +77,11 @@ static void the_newest_info_is_found(void **state)
     assert_int_equal(object.references, 1);
 }
 
-static void the_oldest_usable_info_is_version_3(void **state)
+TEST(the_oldest_usable_info_is_version_3)
 {
     struct clr_info *info;
     int version;
 
-    (void)state;
     object.accepts = &clr_iid_info3;
     assert_int_equal(clr_info_query(&object, &info, &version), 0);
     assert_int_equal(version, 3);
@@ -95,25 +92,22 @@ static void the_oldest_usable_info_is_version_3(void **state)
     assert_int_equal(version, 0);
 }
 
-static void a_refused_query_leaves_null(void **state)
+TEST(a_refused_query_leaves_null)
 {
     void *out = &object;
 
-    (void)state;
     assert_int_equal(clr_query(&object, &clr_iid_info, &out), E_NOINTERFACE);
     assert_null(out);
     assert_int_equal(object.references, 1);
 }
 
-static void releasing_nothing_is_allowed(void **state)
+TEST(releasing_nothing_is_allowed)
 {
-    (void)state;
     clr_release(NULL);
 }
 
-static void callback_ids_tell_their_version(void **state)
+TEST(callback_ids_tell_their_version)
 {
-    (void)state;
     assert_int_equal(clr_callback_version(&clr_iid_unknown), 0);
     assert_int_equal(clr_callback_version(&clr_iid_callback), 1);
     assert_int_equal(clr_callback_version(&clr_iid_callback2), 2);
@@ -122,14 +116,13 @@ static void callback_ids_tell_their_version(void **state)
     assert_int_equal(clr_callback_version(&clr_iid_info11), -1);
 }
 
-static void the_factory_hands_out_the_one_object(void **state)
+TEST(the_factory_hands_out_the_one_object)
 {
     struct clr_factory factory;
     struct clr_class_factory *held;
     void *first, *second;
 
     /* The runtime's order: the factory, the object, release of the factory. */
-    (void)state;
     object.accepts = &clr_iid_callback2;
     clr_factory_init(&factory, &object);
     assert_int_equal(clr_factory_get(&factory, &clr_iid_class_factory, &first), S_OK);
@@ -143,13 +136,12 @@ static void the_factory_hands_out_the_one_object(void **state)
     assert_int_equal(object.references, 3);
 }
 
-static void the_factory_counts_its_references(void **state)
+TEST(the_factory_counts_its_references)
 {
     struct clr_factory factory;
     struct clr_class_factory *held;
     void *out;
 
-    (void)state;
     clr_factory_init(&factory, &object);
     assert_int_equal(clr_factory_get(&factory, &clr_iid_unknown, &out), S_OK);
     held = out;
@@ -161,13 +153,12 @@ static void the_factory_counts_its_references(void **state)
     assert_int_equal(held->vtbl->release(held), 0);
 }
 
-static void the_factory_refuses_what_com_forbids(void **state)
+TEST(the_factory_refuses_what_com_forbids)
 {
     struct clr_factory factory;
     struct clr_class_factory *f = &factory.base;
     void *out = &object;
 
-    (void)state;
     clr_factory_init(&factory, &object);
     assert_int_equal(clr_factory_get(&factory, &clr_iid_callback, &out), E_NOINTERFACE);
     assert_null(out);
@@ -183,20 +174,4 @@ static void the_factory_refuses_what_com_forbids(void **state)
     assert_int_equal(f->vtbl->create_instance(f, NULL, &clr_iid_unknown, NULL), E_POINTER);
     assert_int_equal(f->vtbl->create_instance(f, NULL, NULL, &out), E_POINTER);
     assert_int_equal(object.references, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(the_newest_info_is_found, setup),
-        cmocka_unit_test_setup(the_oldest_usable_info_is_version_3, setup),
-        cmocka_unit_test_setup(a_refused_query_leaves_null, setup),
-        cmocka_unit_test_setup(releasing_nothing_is_allowed, setup),
-        cmocka_unit_test_setup(callback_ids_tell_their_version, setup),
-        cmocka_unit_test_setup(the_factory_hands_out_the_one_object, setup),
-        cmocka_unit_test_setup(the_factory_counts_its_references, setup),
-        cmocka_unit_test_setup(the_factory_refuses_what_com_forbids, setup),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,20 +1,16 @@
 #include "clr/error.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <shadowtrace/clr/constants.h>
 
-static void a_known_result_has_its_name(void **state)
+TEST(a_known_result_has_its_name)
 {
     char buf[CLR_ERROR_TEXT_SIZE] = "kept";
 
-    (void)state;
     assert_string_equal(clr_error_text(S_OK, buf, sizeof(buf)), "S_OK");
     assert_string_equal(clr_error_text(CORPROF_E_STACKSNAPSHOT_UNSAFE, buf, sizeof(buf)),
                         "CORPROF_E_STACKSNAPSHOT_UNSAFE");
@@ -24,21 +20,19 @@ static void a_known_result_has_its_name(void **state)
     assert_string_equal(buf, "kept");
 }
 
-static void an_unknown_result_is_its_number(void **state)
+TEST(an_unknown_result_is_its_number)
 {
     char buf[CLR_ERROR_TEXT_SIZE];
 
-    (void)state;
     assert_ptr_equal(clr_error_text((hresult)0x8BADF00D, buf, sizeof(buf)), buf);
     assert_string_equal(buf, "0x8badf00d");
     assert_string_equal(clr_error_text(2, buf, sizeof(buf)), "0x00000002");
 }
 
-static void a_short_buffer_is_not_overrun(void **state)
+TEST(a_short_buffer_is_not_overrun)
 {
     char buf[CLR_ERROR_TEXT_SIZE];
 
-    (void)state;
     for (size_t size = 1; size <= sizeof(buf); size++) {
         memset(buf, 'x', sizeof(buf));
         assert_int_equal(strlen(clr_error_text(2, buf, size)), size - 1);
@@ -46,15 +40,4 @@ static void a_short_buffer_is_not_overrun(void **state)
             assert_int_equal(buf[i], 'x');
     }
     assert_string_equal(clr_error_text(2, NULL, 0), "");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_known_result_has_its_name),
-        cmocka_unit_test(an_unknown_result_is_its_number),
-        cmocka_unit_test(a_short_buffer_is_not_overrun),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,14 @@
 #include "clr/event_mask.h"
 
 #include "base/atomics.h"
+#include "support/test.h"
 
 #include <shadowtrace/clr/constants.h>
 
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #define ROUNDS  2000u
 #define THREADS 4
@@ -47,6 +44,8 @@ static int setup(void **state)
     return 0;
 }
 
+TEST_EACH(setup, NULL);
+
 /* One bit, up and down; it is nobody else's, so it is as this thread left it. */
 static void *flip(void *argument)
 {
@@ -63,13 +62,12 @@ static void *flip(void *argument)
     return NULL;
 }
 
-static void changes_at_once_are_all_made(void **state)
+TEST(changes_at_once_are_all_made)
 {
     uint32_t bits[THREADS] = {1, 2, 1u << 13, 1u << 31};
     pthread_t threads[THREADS];
     void *what;
 
-    (void)state;
     for (unsigned i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, flip, &bits[i]), 0);
     for (unsigned i = 0; i < THREADS; i++) {
@@ -79,9 +77,8 @@ static void changes_at_once_are_all_made(void **state)
     assert_int_equal(low, 0);
 }
 
-static void other_bits_stay(void **state)
+TEST(other_bits_stay)
 {
-    (void)state;
     low = 0x0f;
     high = 0x5;
     assert_int_equal(clr_event_mask_change(&info, 0x3, 0x21), S_OK); /* clears first */
@@ -89,22 +86,10 @@ static void other_bits_stay(void **state)
     assert_int_equal(high, 0x5);
 }
 
-static void what_cannot_be_read_is_not_written(void **state)
+TEST(what_cannot_be_read_is_not_written)
 {
-    (void)state;
     low = 0x0f;
     answer = E_FAIL;
     assert_int_equal(clr_event_mask_change(&info, 0xf, 0), E_FAIL);
     assert_int_equal(low, 0x0f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(changes_at_once_are_all_made, setup),
-        cmocka_unit_test_setup(other_bits_stay, setup),
-        cmocka_unit_test_setup(what_cannot_be_read_is_not_written, setup),
-    };
-
-    return cmocka_run_group_tests_name("clr/event_mask", tests, NULL, NULL);
 }

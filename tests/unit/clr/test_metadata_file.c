@@ -2,16 +2,13 @@
 #include "clr/metadata_file.h"
 
 #include "base/memory.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum {
     PE = 128,
@@ -60,16 +57,32 @@ static int setup(void **state)
     return 0;
 }
 
+static int make_file(void **state)
+{
+    int fd = mkstemp(path);
+
+    (void)state;
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_file(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+TEST_EACH(setup, NULL);
+TEST_GROUP(make_file, remove_file);
+
 static const uint8_t *map(void)
 {
     return metadata_file_map(path, image, image + ADDRESS + METADATA, SIZE);
 }
 
-static void the_file_has_the_same_bytes_also_after_they_were_given_back(void **state)
+TEST(the_file_has_the_same_bytes_also_after_they_were_given_back)
 {
     const uint8_t *own = map();
 
-    (void)state;
     assert_non_null(own);
     assert_ptr_not_equal(own, image + ADDRESS + METADATA);
     for (unsigned i = 0; i < 3; i++) {
@@ -78,9 +91,8 @@ static void the_file_has_the_same_bytes_also_after_they_were_given_back(void **s
     }
 }
 
-static void a_file_that_is_not_the_loaded_one_is_not_read(void **state)
+TEST(a_file_that_is_not_the_loaded_one_is_not_read)
 {
-    (void)state;
     file[PE + 8]++; /* its time stamp */
     file_write(sizeof(file));
     assert_null(map());
@@ -98,28 +110,12 @@ static void a_file_that_is_not_the_loaded_one_is_not_read(void **state)
     assert_null(metadata_file_map("", image, image + ADDRESS + METADATA, SIZE));
 }
 
-static void without_memory_there_is_none(void **state)
+TEST(without_memory_there_is_none)
 {
-    (void)state;
     for (long count = 0; count < 2; count++) {
         memory_fail_after(count);
         assert_null(map());
         memory_fail_after(-1);
     }
     assert_non_null(map());
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(the_file_has_the_same_bytes_also_after_they_were_given_back, setup),
-        cmocka_unit_test_setup(a_file_that_is_not_the_loaded_one_is_not_read, setup),
-        cmocka_unit_test_setup(without_memory_there_is_none, setup),
-    };
-    int fd = mkstemp(path), failed;
-
-    close(fd);
-    failed = cmocka_run_group_tests(tests, NULL, NULL);
-    unlink(path);
-    return failed;
 }

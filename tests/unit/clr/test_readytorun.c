@@ -1,12 +1,9 @@
 #include "clr/readytorun.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* A loaded image, addresses are offsets. What is at fixed places in every one: */
 enum {
@@ -90,12 +87,13 @@ static int make_image(void **state)
     return 0;
 }
 
-static void methods_with_code_are_found(void **state)
+TEST_EACH(make_image, NULL);
+
+TEST(methods_with_code_are_found)
 {
     struct readytorun *r = readytorun_new(image, false);
     uint32_t code = 0;
 
-    (void)state;
     assert_non_null(r);
     assert_true(readytorun_method(r, 2, &code));
     assert_int_equal(code, 1);
@@ -131,13 +129,12 @@ static bool refuses(void *context, struct readytorun_instance *instance)
     return false;
 }
 
-static void instances_are_found_by_their_signature(void **state)
+TEST(instances_are_found_by_their_signature)
 {
     struct readytorun *r = readytorun_new(image, false);
     uint32_t code = 0;
     int asked = 0;
 
-    (void)state;
     assert_non_null(r);
     assert_true(readytorun_instance(r, 7, is_canon_of_class_3, &asked, &code));
     assert_int_equal(code, 6 >> 1);
@@ -156,12 +153,11 @@ static bool note(void *context, enum readytorun_fixup fixup, struct readytorun_s
     return true;
 }
 
-static void cells_of_a_method_are_its_handlers_too(void **state)
+TEST(cells_of_a_method_are_its_handlers_too)
 {
     struct readytorun *r = readytorun_new(image, false);
     int seen = 0;
 
-    (void)state;
     assert_non_null(r);
     assert_true(readytorun_cells(r, 1, note, &seen));
     assert_int_equal(seen, 1);
@@ -171,9 +167,8 @@ static void cells_of_a_method_are_its_handlers_too(void **state)
     readytorun_free(r);
 }
 
-static void an_image_without_such_code_is_none(void **state)
+TEST(an_image_without_such_code_is_none)
 {
-    (void)state;
     put(CLI + 64, 0, 4);
     assert_null(readytorun_new(image, false));
     make_image(NULL);
@@ -181,13 +176,12 @@ static void an_image_without_such_code_is_none(void **state)
     assert_null(readytorun_new(image, false));
 }
 
-static void damaged_tables_are_read_within_their_bounds(void **state)
+TEST(damaged_tables_are_read_within_their_bounds)
 {
     static const size_t tables[] = {METHODS, INSTANCES, FUNCTIONS, IMPORTS, SIGNATURES};
     uint32_t code;
     int asked = 0;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
         for (size_t at = 0; at < 16; at++)
             for (int bit = 0; bit < 8; bit++) {
@@ -204,17 +198,4 @@ static void damaged_tables_are_read_within_their_bounds(void **state)
                 }
                 readytorun_free(r);
             }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(methods_with_code_are_found, make_image),
-        cmocka_unit_test_setup(instances_are_found_by_their_signature, make_image),
-        cmocka_unit_test_setup(cells_of_a_method_are_its_handlers_too, make_image),
-        cmocka_unit_test_setup(an_image_without_such_code_is_none, make_image),
-        cmocka_unit_test_setup(damaged_tables_are_read_within_their_bounds, make_image),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 #include "clr/scope.h"
+#include "support/test.h"
 
 #include <shadowtrace/clr/constants.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum {
     PE = 128,
@@ -52,11 +49,10 @@ static void file_make(uint32_t magic)
     put(file + RAW + CLI + 12, 24, 4);
 }
 
-static void metadata_is_found_in_a_flat_file(void **state)
+TEST(metadata_is_found_in_a_flat_file)
 {
     static const uint32_t magics[] = {0x10b, 0x20b};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++) {
         uint32_t size = 0;
 
@@ -66,12 +62,11 @@ static void metadata_is_found_in_a_flat_file(void **state)
     }
 }
 
-static void metadata_is_found_in_a_loaded_image(void **state)
+TEST(metadata_is_found_in_a_loaded_image)
 {
     static uint8_t image[ADDRESS + 256];
     uint32_t size = 0;
 
-    (void)state;
     file_make(0x20b);
     memcpy(image, file, RAW);
     memcpy(image + ADDRESS, file + RAW, 256);
@@ -79,11 +74,10 @@ static void metadata_is_found_in_a_loaded_image(void **state)
     assert_int_equal(size, 24);
 }
 
-static void what_is_no_managed_image_has_none(void **state)
+TEST(what_is_no_managed_image_has_none)
 {
     uint32_t size;
 
-    (void)state;
     file_make(0x20b);
     put(file + OPTIONAL + 112 + 14 * 8, 0, 4); /* no CLI header */
     assert_null(clr_scope_find(file, true, &size));
@@ -119,7 +113,7 @@ static hresult info_metadata(struct clr_info *self, uintptr_t module, uint32_t o
 }
 
 /* This process has no dispenser either: the last row. */
-static void the_runtime_is_asked_where_bytes_may_change_or_cannot_be_had(void **state)
+TEST(the_runtime_is_asked_where_bytes_may_change_or_cannot_be_had)
 {
     static const struct clr_info_vtbl vtbl = {.get_module_info2 = info_module,
                                               .get_module_metadata = info_metadata};
@@ -134,7 +128,6 @@ static void the_runtime_is_asked_where_bytes_may_change_or_cannot_be_had(void **
                 {file, COR_PRF_MODULE_FLAT_LAYOUT}};
     struct clr_info info = {&vtbl};
 
-    (void)state;
     file_make(0x20b);
     for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct clr_metadata *import = NULL;
@@ -145,16 +138,4 @@ static void the_runtime_is_asked_where_bytes_may_change_or_cannot_be_had(void **
         assert_ptr_equal(import, &runtimes);
         assert_int_equal(asked, i + 1);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(metadata_is_found_in_a_flat_file),
-        cmocka_unit_test(metadata_is_found_in_a_loaded_image),
-        cmocka_unit_test(what_is_no_managed_image_has_none),
-        cmocka_unit_test(the_runtime_is_asked_where_bytes_may_change_or_cannot_be_had),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,9 @@
 #include "clr/text.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void check(const clr_wchar *in, size_t length, const char *expected)
 {
@@ -18,19 +15,18 @@ static void check(const clr_wchar *in, size_t length, const char *expected)
     assert_true(strlen(expected) < CLR_TEXT_UTF8_SIZE(length));
 }
 
-static void every_length_of_character_converts(void **state)
+TEST(every_length_of_character_converts)
 {
     static const clr_wchar text[] = {'a',    0x7F,   0x80,   0x7FF,  0x800,  0xD7FF,
                                      0xE000, 0xFFFF, 0xD800, 0xDC00, 0xDBFF, 0xDFFF};
 
-    (void)state;
     check(text, sizeof(text) / sizeof(text[0]),
           "a\x7F\xC2\x80\xDF\xBF\xE0\xA0\x80\xED\x9F\xBF\xEE\x80\x80\xEF\xBF\xBF"
           "\xF0\x90\x80\x80\xF4\x8F\xBF\xBF");
     check(text, 0, "");
 }
 
-static void what_utf8_cannot_hold_becomes_the_replacement_character(void **state)
+TEST(what_utf8_cannot_hold_becomes_the_replacement_character)
 {
     static const clr_wchar zero[] = {'a', 0, 'b'};
     static const clr_wchar high_last[] = {'a', 0xD83D};
@@ -39,7 +35,6 @@ static void what_utf8_cannot_hold_becomes_the_replacement_character(void **state
     static const clr_wchar high_before_pair[] = {0xD83D, 0xD83D, 0xDE00};
     static const clr_wchar swapped[] = {0xDE00, 0xD83D};
 
-    (void)state;
     check(zero, 3,
           "a\xEF\xBF\xBD"
           "b");
@@ -54,13 +49,12 @@ static void what_utf8_cannot_hold_becomes_the_replacement_character(void **state
     check(swapped, 2, "\xEF\xBF\xBD\xEF\xBF\xBD");
 }
 
-static void a_cut_falls_between_characters(void **state)
+TEST(a_cut_falls_between_characters)
 {
     static const clr_wchar text[] = {'a', 0xE9, 0x20AC, 0xD83D, 0xDE00, 'z'}; /* 1, 2, 3, 4, 1 */
     static const size_t kept[] = {0, 0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 11, 11};
     char whole[12];
 
-    (void)state;
     assert_int_equal(clr_text_utf8(NULL, 0, text, 6), 11);
     assert_int_equal(clr_text_utf8(whole, sizeof(whole), text, 6), 11);
     for (size_t size = 1; size < sizeof(kept) / sizeof(kept[0]); size++) {
@@ -75,35 +69,20 @@ static void a_cut_falls_between_characters(void **state)
     }
 }
 
-static void after_the_cut_no_shorter_character_slips_in(void **state)
+TEST(after_the_cut_no_shorter_character_slips_in)
 {
     static const clr_wchar text[] = {'a', 0x20AC, 'b'};
     char out[4];
 
-    (void)state;
     assert_int_equal(clr_text_utf8(out, sizeof(out), text, 3), 5);
     assert_string_equal(out, "a");
 }
 
-static void length_stops_at_the_terminator_or_the_end(void **state)
+TEST(length_stops_at_the_terminator_or_the_end)
 {
     static const clr_wchar text[] = {'a', 'b', 0, 'c'};
 
-    (void)state;
     assert_int_equal(clr_text_length(text, 4), 2);
     assert_int_equal(clr_text_length(text, 1), 1);
     assert_int_equal(clr_text_length(NULL, 0), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_length_of_character_converts),
-        cmocka_unit_test(what_utf8_cannot_hold_becomes_the_replacement_character),
-        cmocka_unit_test(a_cut_falls_between_characters),
-        cmocka_unit_test(after_the_cut_no_shorter_character_slips_in),
-        cmocka_unit_test(length_stops_at_the_terminator_or_the_end),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

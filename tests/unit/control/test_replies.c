@@ -12,12 +12,9 @@
 #include "validate/schema.h"
 #include "stack/stack_hot.h"
 #include "unit/readers/memory_log.h"
+#include "support/test.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 
 #define LEVELS 4u
 
@@ -227,9 +224,10 @@ static void check(const char *line, const char *definition)
 
 /* ---- tests ---- */
 
-static void every_reply_is_as_described(void **state)
+TEST_GROUP(start, stop);
+
+TEST(every_reply_is_as_described)
 {
-    (void)state;
     check("{\"command\":\"status\"}", "status_reply");
     check("{\"command\":\"set\",\"paused\":true}", "set_reply");
     check("{\"command\":\"set\",\"sample\":512,\"only\":[\"App.*\"]}", "set_reply");
@@ -239,12 +237,11 @@ static void every_reply_is_as_described(void **state)
     check("{\"command\":\"status\",\"version\":1}", "status_reply");
 }
 
-static void dumps_are_as_described(void **state)
+TEST(dumps_are_as_described)
 {
     json_t *first = answer("{\"command\":\"dump\"}", "dump_reply"),
            *again = answer("{\"command\":\"dump\"}", "dump_reply"), *thread;
 
-    (void)state;
     thread = json_array_get(json_object_get(first, "threads"), 0);
     assert_int_equal(json_array_size(json_object_get(thread, "frames")), LEVELS);
     assert_int_equal(json_array_size(json_object_get(first, "methods")), LEVELS);
@@ -257,11 +254,10 @@ static void dumps_are_as_described(void **state)
     check("{\"command\":\"dump\",\"frames\":0}", "dump_reply");
 }
 
-static void a_dump_shows_what_has_changed(void **state)
+TEST(a_dump_shows_what_has_changed)
 {
     json_t *thread, *frame, *reply;
 
-    (void)state;
     check("{\"command\":\"dump\"}", "dump_reply");
     stack_leave((uintptr_t)&methods[3], sp_of(3));
     stack_enter((uintptr_t)&methods[1], sp_of(3));
@@ -275,11 +271,10 @@ static void a_dump_shows_what_has_changed(void **state)
     stack_enter((uintptr_t)&methods[3], sp_of(3));
 }
 
-static void a_dump_in_a_filter_or_beside_a_change_is_as_described(void **state)
+TEST(a_dump_in_a_filter_or_beside_a_change_is_as_described)
 {
     json_t *reply, *thread;
 
-    (void)state;
     stack_exception_thrown();
     stack_search_function_enter(103);
     stack_search_function_enter(102);
@@ -305,9 +300,8 @@ static void a_dump_in_a_filter_or_beside_a_change_is_as_described(void **state)
         stack_enter((uintptr_t)&methods[i], sp_of(i));
 }
 
-static void every_refusal_is_as_described(void **state)
+TEST(every_refusal_is_as_described)
 {
-    (void)state;
     check("{\"command\":\"mark\",\"text\":\"no memory\"}", "error");
     failure = -ETIMEDOUT;
     check("{\"command\":\"rotate\"}", "error");
@@ -323,7 +317,7 @@ static void every_refusal_is_as_described(void **state)
     check("{\"command\":\"status\",\"version\":2}", "error");
 }
 
-static void a_request_is_taken_if_the_schema_takes_it(void **state)
+TEST(a_request_is_taken_if_the_schema_takes_it)
 {
     static const char *const lines[] = {
         "{\"command\":\"status\"}",
@@ -361,7 +355,6 @@ static void a_request_is_taken_if_the_schema_takes_it(void **state)
         "{\"command\":\"sites\",\"most\":10001}",
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(lines); i++) {
         json_t *request = json_loads(lines[i], JSON_DECODE_ANY, NULL), *reply;
         struct buffer out = BUFFER_INIT;
@@ -408,21 +401,12 @@ static void lines_of_files_are_as_described(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_reply_is_as_described),
-        cmocka_unit_test(dumps_are_as_described),
-        cmocka_unit_test(a_dump_shows_what_has_changed),
-        cmocka_unit_test(a_dump_in_a_filter_or_beside_a_change_is_as_described),
-        cmocka_unit_test(every_refusal_is_as_described),
-        cmocka_unit_test(a_request_is_taken_if_the_schema_takes_it),
-    };
     const struct CMUnitTest of_files[] = {
         cmocka_unit_test_prestate_setup_teardown(lines_of_files_are_as_described, NULL, NULL,
                                                  argv + 1),
     };
 
     if (argc > 1)
-        return cmocka_run_group_tests_name("control/replies of a process", of_files, document_read,
-                                           document_free);
-    return cmocka_run_group_tests_name("control/replies", tests, start, stop);
+        return cmocka_run_group_tests(of_files, document_read, document_free);
+    return test_run(NULL);
 }

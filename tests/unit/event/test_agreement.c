@@ -1,13 +1,10 @@
 /* Counters of the comparison: cost histograms, depths, and the table of refusals. */
 #include "event/agreement.h"
+#include "support/test.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct agreement a;
 
@@ -17,6 +14,8 @@ static int setup(void **state)
     memset(&a, 0, sizeof(a));
     return 0;
 }
+
+TEST_EACH(setup, NULL);
 
 /* The bucket that a cost falls into. */
 static unsigned bucket_of(uint64_t ns)
@@ -32,18 +31,16 @@ static unsigned bucket_of(uint64_t ns)
     return bucket;
 }
 
-static void bucket_middles_rise(void **state)
+TEST(bucket_middles_rise)
 {
-    (void)state;
     for (unsigned i = 1; i < AGREEMENT_BUCKETS; i++)
         assert_true(agreement_bucket_ns(i) > agreement_bucket_ns(i - 1));
 }
 
-static void a_longer_time_never_falls_into_an_earlier_bucket(void **state)
+TEST(a_longer_time_never_falls_into_an_earlier_bucket)
 {
     unsigned last = 0;
 
-    (void)state;
     for (uint64_t ns = 0; ns < UINT64_C(1) << 44; ns += ns < 4096 ? 1 : ns / 61) {
         unsigned bucket = bucket_of(ns);
 
@@ -54,9 +51,8 @@ static void a_longer_time_never_falls_into_an_earlier_bucket(void **state)
     assert_int_equal(bucket_of(UINT64_MAX), AGREEMENT_BUCKETS - 1);
 }
 
-static void a_bucket_stands_for_its_values_to_an_eighth(void **state)
+TEST(a_bucket_stands_for_its_values_to_an_eighth)
 {
-    (void)state;
     for (uint64_t ns = 0; ns < UINT64_C(1) << 40; ns += ns < 4096 ? 1 : ns / 61) {
         uint64_t middle = agreement_bucket_ns(bucket_of(ns)),
                  off = middle > ns ? middle - ns : ns - middle;
@@ -67,11 +63,10 @@ static void a_bucket_stands_for_its_values_to_an_eighth(void **state)
         assert_int_equal(bucket_of(agreement_bucket_ns(i)), i);
 }
 
-static void costs_are_summed_and_kept_apart(void **state)
+TEST(costs_are_summed_and_kept_apart)
 {
     uint64_t shadow = 0, snapshot = 0;
 
-    (void)state;
     for (unsigned i = 0; i < 100; i++) {
         agreement_cost(&a, 5, 10, 5000);
         agreement_cost(&a, 500, 100, 70000);
@@ -86,9 +81,8 @@ static void costs_are_summed_and_kept_apart(void **state)
     assert_int_equal(load_relaxed(&a.snapshot.sum), 100 * 75000);
 }
 
-static void each_depth_has_one_row(void **state)
+TEST(each_depth_has_one_row)
 {
-    (void)state;
     assert_int_equal(agreement_depth_from(0), 0);
     for (unsigned row = 0; row < AGREEMENT_DEPTHS; row++) {
         uint32_t first = agreement_depth_from(row), past = agreement_depth_from(row + 1);
@@ -106,9 +100,8 @@ static void each_depth_has_one_row(void **state)
     assert_int_equal(agreement_depth_from(1000), agreement_depth_from(AGREEMENT_DEPTHS));
 }
 
-static void refusals_are_counted_by_result(void **state)
+TEST(refusals_are_counted_by_result)
 {
-    (void)state;
     agreement_refused(&a.refusals, (int32_t)0x80131360);
     agreement_refused(&a.refusals, (int32_t)0x80004005);
     agreement_refused(&a.refusals, (int32_t)0x80131360);
@@ -119,11 +112,10 @@ static void refusals_are_counted_by_result(void **state)
     assert_int_equal(load_relaxed(&a.refusals.of[2].count), 0);
 }
 
-static void results_past_the_table_share_its_last_row(void **state)
+TEST(results_past_the_table_share_its_last_row)
 {
     uint64_t sum = 0;
 
-    (void)state;
     for (unsigned round = 0; round < 3; round++)
         for (uint32_t i = 0; i < 2 * AGREEMENT_REFUSALS; i++)
             agreement_refused(&a.refusals, (int32_t)(0x80130000u + i));
@@ -138,9 +130,8 @@ static void results_past_the_table_share_its_last_row(void **state)
     assert_int_equal(sum, 3 * 2 * AGREEMENT_REFUSALS);
 }
 
-static void every_cause_has_a_name(void **state)
+TEST(every_cause_has_a_name)
 {
-    (void)state;
     for (unsigned i = 0; i < AGREEMENT_CAUSES; i++)
         assert_string_not_equal(agreement_cause_name((enum agreement_cause)i), "?");
     assert_string_equal(agreement_cause_name(AGREEMENT_CAUSES), "?");
@@ -156,12 +147,11 @@ static void *refuse(void *context)
     return NULL;
 }
 
-static void threads_at_once_lose_no_count_and_make_no_row_twice(void **state)
+TEST(threads_at_once_lose_no_count_and_make_no_row_twice)
 {
     pthread_t threads[4];
     uint64_t refused = 0, costs = 0;
 
-    (void)state;
     for (unsigned i = 0; i < 4; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, refuse, NULL), 0);
     for (unsigned i = 0; i < 4; i++)
@@ -176,21 +166,4 @@ static void threads_at_once_lose_no_count_and_make_no_row_twice(void **state)
         costs += load_relaxed(&a.depth[i].count);
     assert_int_equal(refused, 80000);
     assert_int_equal(costs, 80000);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(bucket_middles_rise, setup),
-        cmocka_unit_test_setup(a_longer_time_never_falls_into_an_earlier_bucket, setup),
-        cmocka_unit_test_setup(a_bucket_stands_for_its_values_to_an_eighth, setup),
-        cmocka_unit_test_setup(costs_are_summed_and_kept_apart, setup),
-        cmocka_unit_test_setup(each_depth_has_one_row, setup),
-        cmocka_unit_test_setup(refusals_are_counted_by_result, setup),
-        cmocka_unit_test_setup(results_past_the_table_share_its_last_row, setup),
-        cmocka_unit_test_setup(every_cause_has_a_name, setup),
-        cmocka_unit_test_setup(threads_at_once_lose_no_count_and_make_no_row_twice, setup),
-    };
-
-    return cmocka_run_group_tests_name("event/agreement", tests, NULL, NULL);
 }

@@ -3,18 +3,15 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "support/test.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define RINGS_EACH 500u
 #define WAIT_NS    UINT64_C(200000000) /* what event_post promises to wait at the most */
@@ -77,7 +74,7 @@ static uint64_t fill(struct event_ring *ring)
     return count;
 }
 
-static void a_ring_in_need_has_all_the_memory_that_others_do_not_use(void **state)
+TEST(a_ring_in_need_has_all_the_memory_that_others_do_not_use)
 {
     enum { WINDOW = 16384, BYTES = 64 * WINDOW * sizeof(struct event) };
     struct event_hub hub = {
@@ -85,7 +82,6 @@ static void a_ring_in_need_has_all_the_memory_that_others_do_not_use(void **stat
     struct event_ring *rings[8];
     uint64_t all = 0;
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rings); i++)
         rings[i] = ring_new(&hub);
     assert_true(load_relaxed(&hub.bytes_left) == BYTES); /* none has grown */
@@ -100,11 +96,10 @@ static void a_ring_in_need_has_all_the_memory_that_others_do_not_use(void **stat
     assert_true(load_relaxed(&hub.bytes_left) == BYTES);
 }
 
-static void packing_keeps_size_heap_and_kind(void **state)
+TEST(packing_keeps_size_heap_and_kind)
 {
     static const uint64_t sizes[] = {0, 8, 24, UINT64_C(1) << 32, (UINT64_C(1) << 48) - 8};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(sizes); i++)
         for (unsigned heap = EVENT_HEAP_NORMAL; heap <= EVENT_HEAP_FROZEN; heap++) {
             const struct event e = {
@@ -116,13 +111,12 @@ static void packing_keeps_size_heap_and_kind(void **state)
         }
 }
 
-static void events_come_out_in_order_across_the_end_of_the_ring(void **state)
+TEST(events_come_out_in_order_across_the_end_of_the_ring)
 {
     struct event_hub hub = {.slots = 8, .drop = true};
     struct event_ring *ring = ring_new(&hub);
     uint64_t next = 0, wrong = 0, number = 0;
 
-    (void)state;
     for (unsigned round = 0; round < 1000; round++) {
         unsigned count = round % 9; /* 0 to 8: none to all */
 
@@ -135,13 +129,12 @@ static void events_come_out_in_order_across_the_end_of_the_ring(void **state)
     event_ring_free(ring);
 }
 
-static void a_full_ring_with_drop_refuses_at_once_and_keeps_what_it_has(void **state)
+TEST(a_full_ring_with_drop_refuses_at_once_and_keeps_what_it_has)
 {
     struct event_hub hub = {.slots = 8, .drop = true};
     struct event_ring *ring = ring_new(&hub);
     uint64_t next = 0, wrong = 0, from = clock_ns();
 
-    (void)state;
     for (uint64_t i = 0; i < 8; i++)
         assert_int_equal(post(ring, i), 0);
     for (unsigned i = 0; i < 1000; i++)
@@ -155,13 +148,12 @@ static void a_full_ring_with_drop_refuses_at_once_and_keeps_what_it_has(void **s
     event_ring_free(ring);
 }
 
-static void a_writer_that_does_not_move_is_waited_for_once(void **state)
+TEST(a_writer_that_does_not_move_is_waited_for_once)
 {
     struct event_hub hub = {.slots = 4};
     struct event_ring *ring = ring_new(&hub);
     uint64_t from, next = 0, wrong = 0;
 
-    (void)state;
     for (uint64_t i = 0; i < 4; i++)
         assert_int_equal(post(ring, i), 0);
     from = clock_ns();
@@ -181,13 +173,12 @@ static void a_writer_that_does_not_move_is_waited_for_once(void **state)
     event_ring_free(ring);
 }
 
-static void a_hub_that_has_stopped_is_not_waited_for(void **state)
+TEST(a_hub_that_has_stopped_is_not_waited_for)
 {
     struct event_hub hub = {.slots = 4};
     struct event_ring *ring = ring_new(&hub);
     uint64_t from;
 
-    (void)state;
     for (uint64_t i = 0; i < 4; i++)
         assert_int_equal(post(ring, i), 0);
     store_relaxed(&hub.stopped, true);
@@ -198,12 +189,11 @@ static void a_hub_that_has_stopped_is_not_waited_for(void **state)
     event_ring_free(ring);
 }
 
-static void losses_are_counted_by_reason(void **state)
+TEST(losses_are_counted_by_reason)
 {
     struct event_hub hub = {.slots = 4};
     struct event_ring *ring = ring_new(&hub);
 
-    (void)state;
     event_lose(ring, EVENT_LOST_RING_FULL);
     event_lose(ring, EVENT_LOST_RING_FULL);
     event_lose(ring, EVENT_LOST_NO_CLASS);
@@ -218,12 +208,11 @@ static void losses_are_counted_by_reason(void **state)
     event_ring_free(ring);
 }
 
-static void rings_are_adopted_oldest_first(void **state)
+TEST(rings_are_adopted_oldest_first)
 {
     struct event_hub hub = {.slots = 4};
     struct event_ring *rings[10], *found;
 
-    (void)state;
     assert_null(event_hub_adopt(&hub));
     for (unsigned i = 0; i < 10; i++) {
         assert_int_equal(event_ring_new(&hub, &rings[i]), 0);
@@ -241,12 +230,11 @@ static void rings_are_adopted_oldest_first(void **state)
         event_ring_free(rings[i]);
 }
 
-static void a_ring_without_memory_is_none(void **state)
+TEST(a_ring_without_memory_is_none)
 {
     struct event_hub hub = {.slots = 4};
     struct event_ring *ring = (struct event_ring *)&hub;
 
-    (void)state;
     memory_fail_after(0);
     assert_int_equal(event_ring_new(&hub, &ring), -ENOMEM);
     memory_fail_after(-1);
@@ -254,14 +242,13 @@ static void a_ring_without_memory_is_none(void **state)
     assert_null(event_hub_adopt(&hub));
 }
 
-static void a_freed_ring_gives_its_pages_back(void **state)
+TEST(a_freed_ring_gives_its_pages_back)
 {
     struct event_hub hub = {.slots = 4096};
     struct event_ring *ring = ring_new(&hub);
     uintptr_t page = (uintptr_t)ring;
     unsigned char resident;
 
-    (void)state;
     assert_false(load_acquire(&ring->closed));
     event_ring_close(ring);
     assert_true(load_acquire(&ring->closed));
@@ -339,25 +326,23 @@ static void run_race(struct race *race)
     event_ring_free(race->ring);
 }
 
-static void a_full_ring_waits_while_a_consumer_drains(void **state)
+TEST(a_full_ring_waits_while_a_consumer_drains)
 {
     struct race race = {.hub = {.slots = 8}, .events = 2000};
 
-    (void)state;
     run_race(&race);
     assert_int_equal(race.waited_in_vain, 0);
 }
 
-static void nothing_is_torn_or_reordered_between_two_threads(void **state)
+TEST(nothing_is_torn_or_reordered_between_two_threads)
 {
     struct race race = {.hub = {.slots = 4096}, .events = 500000};
 
-    (void)state;
     run_race(&race);
     assert_int_equal(race.waited_in_vain, 0);
 }
 
-static void windows_are_used_again(void **state)
+TEST(windows_are_used_again)
 {
     enum { SLOTS = 65536 };
     const uint64_t bytes = SLOTS * sizeof(struct event);
@@ -369,7 +354,6 @@ static void windows_are_used_again(void **state)
     const struct event *high = ring->slots;
     uint64_t next = 0, wrong = 0;
 
-    (void)state;
     for (uint64_t i = 0; i < 20 * SLOTS;
          i++) { /* the consumer is 100 events behind, or a whole window */
         const struct event event = event_of(i);
@@ -391,11 +375,10 @@ static void windows_are_used_again(void **state)
     assert_int_equal(race.waited_in_vain, 0);
 }
 
-static void what_is_dropped_is_refused_and_nothing_else_is_missing(void **state)
+TEST(what_is_dropped_is_refused_and_nothing_else_is_missing)
 {
     struct race race = {.hub = {.slots = 64, .drop = true}, .events = 500000};
 
-    (void)state;
     run_race(&race);
 }
 
@@ -412,14 +395,13 @@ static void *make_rings(void *context)
     return NULL;
 }
 
-static void rings_made_by_many_threads_are_all_adopted(void **state)
+TEST(rings_made_by_many_threads_are_all_adopted)
 {
     enum { THREADS = 4 };
     struct event_hub hub = {.slots = 4, .drop = true};
     pthread_t threads[THREADS];
     uint64_t found = 0, ids = 0;
 
-    (void)state;
     for (unsigned i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, make_rings, &hub), 0);
     while (found < THREADS * RINGS_EACH) {
@@ -447,25 +429,4 @@ static int start(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(packing_keeps_size_heap_and_kind),
-        cmocka_unit_test(events_come_out_in_order_across_the_end_of_the_ring),
-        cmocka_unit_test(a_full_ring_with_drop_refuses_at_once_and_keeps_what_it_has),
-        cmocka_unit_test(a_writer_that_does_not_move_is_waited_for_once),
-        cmocka_unit_test(a_hub_that_has_stopped_is_not_waited_for),
-        cmocka_unit_test(losses_are_counted_by_reason),
-        cmocka_unit_test(rings_are_adopted_oldest_first),
-        cmocka_unit_test(a_ring_without_memory_is_none),
-        cmocka_unit_test(a_ring_in_need_has_all_the_memory_that_others_do_not_use),
-        cmocka_unit_test(a_freed_ring_gives_its_pages_back),
-        cmocka_unit_test(a_full_ring_waits_while_a_consumer_drains),
-        cmocka_unit_test(nothing_is_torn_or_reordered_between_two_threads),
-        cmocka_unit_test(windows_are_used_again),
-        cmocka_unit_test(what_is_dropped_is_refused_and_nothing_else_is_missing),
-        cmocka_unit_test(rings_made_by_many_threads_are_all_adopted),
-    };
-
-    return cmocka_run_group_tests_name("event/ring", tests, start, NULL);
-}
+TEST_GROUP(start, NULL);

@@ -2,12 +2,9 @@
 #include "events/events.h"
 
 #include "base/memory.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct event_ring *ring_of(void *context)
 {
@@ -20,7 +17,7 @@ static uint32_t node_of(void *context)
     return 0;
 }
 
-static void a_thread_that_cannot_be_numbered_has_no_event_and_counts_as_lost(void **state)
+TEST(a_thread_that_cannot_be_numbered_has_no_event_and_counts_as_lost)
 {
     struct event_hub hub = {.slots = 8, .drop = true};
     const struct options options = {.events = 1u << OPTIONS_THREADS};
@@ -30,7 +27,6 @@ static void a_thread_that_cannot_be_numbered_has_no_event_and_counts_as_lost(voi
     struct events *f;
     struct event_ring *ring;
 
-    (void)state;
     assert_int_equal(event_ring_new(&hub, &ring), 0);
     config.context = ring;
     assert_int_equal(events_new(&config, &f), 0);
@@ -54,13 +50,4 @@ static void a_thread_that_cannot_be_numbered_has_no_event_and_counts_as_lost(voi
     store_relaxed(&ring->tail, 2);
     event_ring_free(ring);
     memory_free(f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_thread_that_cannot_be_numbered_has_no_event_and_counts_as_lost),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

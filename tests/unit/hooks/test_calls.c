@@ -6,13 +6,10 @@
 
 #include "base/memory.h"
 #include "support/x86_64/canary.h"
+#include "support/test.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define LEVELS 64u
 #define STRIDE 2u
@@ -141,11 +138,10 @@ static void end(void)
     event_ring_free(ring);
 }
 
-static void every_call_is_entered_and_left(void **state)
+TEST(every_call_is_entered_and_left)
 {
     struct options options = {0};
 
-    (void)state;
     begin(64, &options);
     enter(0, 1); /* the first: the slow path */
     for (unsigned i = 0; i < 5; i++) {
@@ -165,11 +161,10 @@ static void every_call_is_entered_and_left(void **state)
     end();
 }
 
-static void what_is_left_without_notice_is_unwound(void **state)
+TEST(what_is_left_without_notice_is_unwound)
 {
     struct options options = {0};
 
-    (void)state;
     begin(64, &options);
     enter(0, 1);
     enter(1, 2);
@@ -194,11 +189,10 @@ static void what_is_left_without_notice_is_unwound(void **state)
     end();
 }
 
-static void a_full_ring_drops_whole_calls(void **state)
+TEST(a_full_ring_drops_whole_calls)
 {
     struct options options = {0};
 
-    (void)state;
     begin(8, &options);
     for (unsigned level = 1; level <= 20; level++)
         enter(level % 3, level);
@@ -220,11 +214,10 @@ static void a_full_ring_drops_whole_calls(void **state)
     end();
 }
 
-static void an_end_without_room_shows_in_the_next_event(void **state)
+TEST(an_end_without_room_shows_in_the_next_event)
 {
     struct options options = {0};
 
-    (void)state;
     begin(8, &options);
     enter(0, 1);
     enter(1, 2);
@@ -236,11 +229,10 @@ static void an_end_without_room_shows_in_the_next_event(void **state)
     end();
 }
 
-static void deep_calls_are_left_out(void **state)
+TEST(deep_calls_are_left_out)
 {
     struct options options = {.max_depth = 2};
 
-    (void)state;
     begin(64, &options);
     for (unsigned level = 1; level <= 4; level++)
         enter(0, level);
@@ -254,11 +246,10 @@ static void deep_calls_are_left_out(void **state)
     end();
 }
 
-static void short_calls_are_held_back(void **state)
+TEST(short_calls_are_held_back)
 {
     struct options options = {.min_duration = 4000000000u};
 
-    (void)state;
     begin(64, &options);
     enter(0, 1);
     enter(1, 2);
@@ -278,11 +269,10 @@ static void short_calls_are_held_back(void **state)
     end();
 }
 
-static void the_middle_of_a_stack_can_go(void **state)
+TEST(the_middle_of_a_stack_can_go)
 {
     struct options options = {0};
 
-    (void)state;
     begin(64, &options);
     for (unsigned level = 1; level <= 4; level++)
         enter(level % 3, level);
@@ -294,17 +284,4 @@ static void the_middle_of_a_stack_can_go(void **state)
     expect_none();
     stack_frame(stack_peek(), 1)->flags = stack_frame(stack_peek(), 2)->flags = 0;
     end();
-}
-
-int main(void)
-{
-#define T(name) cmocka_unit_test(name)
-    const struct CMUnitTest tests[] = {
-        T(every_call_is_entered_and_left), T(what_is_left_without_notice_is_unwound),
-        T(a_full_ring_drops_whole_calls),  T(an_end_without_room_shows_in_the_next_event),
-        T(deep_calls_are_left_out),        T(short_calls_are_held_back),
-        T(the_middle_of_a_stack_can_go),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,13 +10,10 @@
 #include "base/memory.h"
 
 #include "support/x86_64/canary.h"
+#include "support/test.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #define LEVELS       3000u
 #define STRIDE       2u
@@ -91,9 +88,8 @@ static uint64_t repairs(enum stack_repair why)
     return load_relaxed(&stack_self->repairs[why]);
 }
 
-static void everything_is_kept_on_the_fast_path(void **state)
+TEST(everything_is_kept_on_the_fast_path)
 {
-    (void)state;
     ENTER(0, 1);
     for (unsigned i = 0; i < 20; i++) {
         ENTER(1, 2);
@@ -111,18 +107,16 @@ static void everything_is_kept_on_the_fast_path(void **state)
     assert_int_equal(stack_touched(stack_self), 0);
 }
 
-static void everything_is_kept_at_a_threads_first_frame(void **state)
+TEST(everything_is_kept_at_a_threads_first_frame)
 {
-    (void)state;
     assert_null(stack_peek());
     ENTER(0, 1);
     assert_non_null(stack_peek());
     expect_depth(1);
 }
 
-static void everything_is_kept_when_there_is_no_memory_for_a_stack(void **state)
+TEST(everything_is_kept_when_there_is_no_memory_for_a_stack)
 {
-    (void)state;
     memory_fail_after(0);
     ENTER(0, 1);
     LEAVE(0, 1);
@@ -131,9 +125,8 @@ static void everything_is_kept_when_there_is_no_memory_for_a_stack(void **state)
     assert_null(stack_peek());
 }
 
-static void everything_is_kept_when_the_stack_grows(void **state)
+TEST(everything_is_kept_when_the_stack_grows)
 {
-    (void)state;
     for (unsigned i = 1; i <= 2 * FIRST_FRAMES + 1; i++)
         ENTER(i % 4, i);
     expect_depth(2 * FIRST_FRAMES + 1);
@@ -144,9 +137,8 @@ static void everything_is_kept_when_the_stack_grows(void **state)
     expect_depth(0);
 }
 
-static void everything_is_kept_when_the_stack_cannot_grow(void **state)
+TEST(everything_is_kept_when_the_stack_cannot_grow)
 {
-    (void)state;
     for (unsigned i = 1; i <= FIRST_FRAMES; i++)
         ENTER(0, i);
     memory_fail_after(0);
@@ -157,9 +149,8 @@ static void everything_is_kept_when_the_stack_cannot_grow(void **state)
     assert_int_equal(repairs(STACK_LOST_FRAME), 1);
 }
 
-static void everything_is_kept_above_dead_frames(void **state)
+TEST(everything_is_kept_above_dead_frames)
 {
-    (void)state;
     for (unsigned i = 1; i <= 5; i++)
         ENTER(0, i);
     ENTER(1, 3);
@@ -188,11 +179,10 @@ static uint32_t begun(void *context, const struct stack *s, uintptr_t method, ui
     return (uint32_t)(*passed & 0xff);
 }
 
-static void everything_is_kept_where_a_method_goes_on(void **state)
+TEST(everything_is_kept_where_a_method_goes_on)
 {
     struct canary in;
 
-    (void)state;
     ENTER(0, 1);
     for (unsigned level = 2; level <= 3; level++) {
         canary_fill(&in, ++seed);
@@ -215,9 +205,8 @@ static void everything_is_kept_where_a_method_goes_on(void **state)
     LEAVE(0, 1);
 }
 
-static void everything_is_kept_when_there_is_no_frame_to_leave(void **state)
+TEST(everything_is_kept_when_there_is_no_frame_to_leave)
 {
-    (void)state;
     ENTER(0, 1);
     LEAVE(1, 5);
     TAILCALL(1, 5);
@@ -226,9 +215,8 @@ static void everything_is_kept_when_there_is_no_frame_to_leave(void **state)
     assert_int_equal(repairs(STACK_ORPHAN_LEAVE), 3);
 }
 
-static void everything_is_kept_while_an_exception_is_under_way(void **state)
+TEST(everything_is_kept_while_an_exception_is_under_way)
 {
-    (void)state;
     ENTER(0, 1);
     ENTER(1, 2);
     stack_exception_thrown();
@@ -264,21 +252,5 @@ static int over(void **state)
     return 0;
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, over)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(everything_is_kept_on_the_fast_path),
-        TEST(everything_is_kept_at_a_threads_first_frame),
-        TEST(everything_is_kept_when_there_is_no_memory_for_a_stack),
-        TEST(everything_is_kept_when_the_stack_grows),
-        TEST(everything_is_kept_when_the_stack_cannot_grow),
-        TEST(everything_is_kept_above_dead_frames),
-        TEST(everything_is_kept_where_a_method_goes_on),
-        TEST(everything_is_kept_when_there_is_no_frame_to_leave),
-        TEST(everything_is_kept_while_an_exception_is_under_way),
-    };
-
-    return cmocka_run_group_tests_name("hooks/preserve", tests, start, NULL);
-}
+TEST_EACH(NULL, over);
+TEST_GROUP(start, NULL);

@@ -8,12 +8,9 @@
 #include "stack/stack_hot.h"
 
 #include "support/x86_64/canary.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 static struct frame frames[4];
 static struct stack fake;
@@ -85,6 +82,8 @@ static int setup(void **state)
     return 0;
 }
 
+TEST_EACH(setup, NULL);
+
 static uint64_t changed_by(void (*hook)(void), const struct canary *in)
 {
     struct canary out;
@@ -118,9 +117,8 @@ static uint64_t changed_by_leave(uint64_t seed, void (*hook)(uintptr_t), uintptr
     return changed_by((void (*)(void))hook, &in);
 }
 
-static void enter_keeps_its_promise_on_the_fast_path(void **state)
+TEST(enter_keeps_its_promise_on_the_fast_path)
 {
-    (void)state;
     machine[31] = 0x4711;
     for (uint64_t seed = 1; seed < 50; seed++) {
         setup(NULL);
@@ -134,9 +132,8 @@ static void enter_keeps_its_promise_on_the_fast_path(void **state)
     }
 }
 
-static void enter_keeps_its_promise_above_a_hostile_callee(void **state)
+TEST(enter_keeps_its_promise_above_a_hostile_callee)
 {
-    (void)state;
     for (uint64_t seed = 1; seed < 50; seed++) {
         setup(NULL);
         if (seed % 2)
@@ -154,9 +151,8 @@ static void enter_keeps_its_promise_above_a_hostile_callee(void **state)
     }
 }
 
-static void enter_of_what_may_go_on_keeps_its_promise_above_a_hostile_callee(void **state)
+TEST(enter_of_what_may_go_on_keeps_its_promise_above_a_hostile_callee)
 {
-    (void)state;
     for (uint64_t seed = 1; seed < 50; seed++) {
         struct canary in;
 
@@ -183,7 +179,7 @@ static void enter_of_what_may_go_on_keeps_its_promise_above_a_hostile_callee(voi
     }
 }
 
-static void enter_of_what_may_go_on_tells_calls_by_their_first_argument(void **state)
+TEST(enter_of_what_may_go_on_tells_calls_by_their_first_argument)
 {
     static const struct {
         uintptr_t tags, first;
@@ -197,7 +193,6 @@ static void enter_of_what_may_go_on_tells_calls_by_their_first_argument(void **s
         {STACK_RESUMABLE | STACK_CALL_IF_NONE, 0x100000000, false},
     };
 
-    (void)state;
     for (size_t i = 0; i < 10 * COUNT_OF(cases); i++) {
         bool called = cases[i % COUNT_OF(cases)].called;
         struct canary in;
@@ -216,9 +211,8 @@ static void enter_of_what_may_go_on_tells_calls_by_their_first_argument(void **s
     }
 }
 
-static void leave_and_tailcall_keep_their_promise_on_the_fast_path(void **state)
+TEST(leave_and_tailcall_keep_their_promise_on_the_fast_path)
 {
-    (void)state;
     for (uint64_t seed = 1; seed < 50; seed++) {
         setup(NULL);
         store_relaxed(&frames[1].sp, SP);
@@ -234,9 +228,8 @@ static void leave_and_tailcall_keep_their_promise_on_the_fast_path(void **state)
     }
 }
 
-static void leave_and_tailcall_keep_their_promise_above_a_hostile_callee(void **state)
+TEST(leave_and_tailcall_keep_their_promise_above_a_hostile_callee)
 {
-    (void)state;
     for (uint64_t seed = 1; seed < 50; seed++) {
         setup(NULL);
         assert_int_equal(
@@ -250,23 +243,21 @@ static void leave_and_tailcall_keep_their_promise_above_a_hostile_callee(void **
     }
 }
 
-static void the_empty_hook_changes_nothing(void **state)
+TEST(the_empty_hook_changes_nothing)
 {
     struct canary in;
 
-    (void)state;
     canary_fill(&in, 7);
     assert_int_equal(changed_by((void (*)(void))hook_empty3, &in), 0);
 }
 
-static void a_measured_pair_keeps_what_any_function_keeps(void **state)
+TEST(a_measured_pair_keeps_what_any_function_keeps)
 {
     const uint64_t kept = CANARY_BIT(CANARY_RBX) | CANARY_BIT(CANARY_RBP) | CANARY_BIT(CANARY_RSP) |
                           CANARY_BIT(CANARY_R12) | CANARY_BIT(CANARY_R13) | CANARY_BIT(CANARY_R14) |
                           CANARY_BIT(CANARY_R15);
     struct canary in;
 
-    (void)state;
     for (unsigned slow = 0; slow < 2; slow++) {
         setup(NULL);
         if (slow)
@@ -283,7 +274,7 @@ static void a_measured_pair_keeps_what_any_function_keeps(void **state)
 }
 
 /* The test of the test: hooks that break a promise are found out. */
-static void a_bad_hook_is_caught(void **state)
+TEST(a_bad_hook_is_caught)
 {
     static const struct {
         void (*hook)(void);
@@ -297,7 +288,6 @@ static void a_bad_hook_is_caught(void **state)
     };
     struct canary in, out;
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         canary_fill(&in, i + 1);
         assert_true(changed_by(bad[i].hook, &in) == bad[i].changes);
@@ -314,22 +304,4 @@ static void a_bad_hook_is_caught(void **state)
     misaligned = 0;
     canary_call(callee, &in, &out);
     assert_int_equal(misaligned, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(enter_keeps_its_promise_on_the_fast_path, setup),
-        cmocka_unit_test_setup(enter_keeps_its_promise_above_a_hostile_callee, setup),
-        cmocka_unit_test_setup(enter_of_what_may_go_on_keeps_its_promise_above_a_hostile_callee,
-                               setup),
-        cmocka_unit_test_setup(enter_of_what_may_go_on_tells_calls_by_their_first_argument, setup),
-        cmocka_unit_test_setup(leave_and_tailcall_keep_their_promise_on_the_fast_path, setup),
-        cmocka_unit_test_setup(leave_and_tailcall_keep_their_promise_above_a_hostile_callee, setup),
-        cmocka_unit_test_setup(the_empty_hook_changes_nothing, setup),
-        cmocka_unit_test_setup(a_measured_pair_keeps_what_any_function_keeps, setup),
-        cmocka_unit_test_setup(a_bad_hook_is_caught, setup),
-    };
-
-    return cmocka_run_group_tests_name("hooks/slow_call", tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* A file that cannot be written: no kind of line takes more memory than may be, and each that is dropped is counted. */
 #include "fixture.h"
+#include "support/test.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -166,11 +167,19 @@ static void expect_all_said(const char *kind, const char *family, json_int_t pos
     json_decref(end);
 }
 
-static void no_kind_of_line_takes_more_memory_than_may_be(void **state)
+static int start_clock(void **state)
+{
+    (void)state;
+    clock_start();
+    return 0;
+}
+
+TEST_GROUP(start_clock, NULL);
+
+TEST(no_kind_of_line_takes_more_memory_than_may_be, setup, teardown)
 {
     static char text[RECORDS][32];
 
-    (void)state;
     w->options.events = OPTIONS_EVENTS_ALL;
     w->hub.slots = 65536;
     for (unsigned i = 0; i < RECORDS; i++) {
@@ -200,15 +209,4 @@ static void no_kind_of_line_takes_more_memory_than_may_be(void **state)
             store_relaxed(&w->hub.family_seen[i], 0);
         world_again(w);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(no_kind_of_line_takes_more_memory_than_may_be, setup,
-                                        teardown),
-    };
-
-    clock_start();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

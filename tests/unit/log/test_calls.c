@@ -1,5 +1,6 @@
 /* The call trace when memory is out for a moment: each call is in the log, or counted as one that is not. */
 #include "fixture.h"
+#include "support/test.h"
 
 #define PAIRS  40u /* the batch grows a few times */
 #define FAULTS 8u  /* allocations that one event makes at the most, and more */
@@ -26,6 +27,16 @@ static int teardown(void **state)
     free(w);
     return 0;
 }
+
+static int start_clock(void **state)
+{
+    (void)state;
+    clock_start();
+    return 0;
+}
+
+TEST_EACH(setup, teardown);
+TEST_GROUP(start_clock, NULL);
 
 /* Calls that are entered and left in turn. */
 static struct event event_nth(unsigned i)
@@ -96,11 +107,10 @@ static json_int_t expect_all_said(void)
     return lost;
 }
 
-static void a_batch_that_is_dropped_is_counted_whole(void **state)
+TEST(a_batch_that_is_dropped_is_counted_whole)
 {
     unsigned dropped = 0;
 
-    (void)state;
     for (unsigned run = 0; run < 2 * PAIRS * FAULTS * 2; run++) {
         unsigned at = run / 2 / FAULTS, n = run / 2 % FAULTS;
         struct log_thread *thread;
@@ -120,13 +130,12 @@ static void a_batch_that_is_dropped_is_counted_whole(void **state)
 }
 
 /* A part of the log can be read by itself. */
-static void each_part_defines_the_methods_of_its_calls(void **state)
+TEST(each_part_defines_the_methods_of_its_calls)
 {
     struct log_thread *thread;
     unsigned defined = 0, line = 0;
     json_t *lines;
 
-    (void)state;
     assert_int_equal(world_open(w), 0);
     thread = thread_new();
     write_all(thread, UINT32_MAX, 0, false);
@@ -142,16 +151,4 @@ static void each_part_defines_the_methods_of_its_calls(void **state)
         defined += strcmp(kind_of(json_array_get(lines, line)), "method") == 0;
     assert_int_equal(defined, 2 * COUNT_OF(methods));
     json_decref(lines);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_batch_that_is_dropped_is_counted_whole, setup, teardown),
-        cmocka_unit_test_setup_teardown(each_part_defines_the_methods_of_its_calls, setup,
-                                        teardown),
-    };
-
-    clock_start();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

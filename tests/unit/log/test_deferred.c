@@ -1,5 +1,6 @@
 /* The queue of events that wait: what goes in comes out, in order, however much waits meanwhile. */
 #include "fixture.h"
+#include "support/test.h"
 
 static struct log *log_;
 static struct log_deferred queue;
@@ -23,6 +24,8 @@ static int teardown(void **state)
     return 0;
 }
 
+TEST_EACH(setup, teardown);
+
 static void push(uint64_t number)
 {
     const struct event event = {.ticks = number};
@@ -37,11 +40,10 @@ static void pop(uint64_t number)
     log_deferred_pop(log_, &queue);
 }
 
-static void events_come_out_in_order(void **state)
+TEST(events_come_out_in_order)
 {
     uint64_t in = 0, out = 0, random = 88172645463325252u;
 
-    (void)state;
     for (unsigned round = 0; round < 400; round++) {
         unsigned count;
 
@@ -61,12 +63,11 @@ static void events_come_out_in_order(void **state)
     assert_int_equal(log_->deferred, 0);
 }
 
-static void what_there_is_no_memory_for_is_refused(void **state)
+TEST(what_there_is_no_memory_for_is_refused)
 {
     const struct event event = {.ticks = 0};
     uint64_t in = 0, out = 0;
 
-    (void)state;
     push(in++);
     memory_fail_after(0);
     while (log_deferred_push(log_, &queue, &(struct event){.ticks = in}) == 0)
@@ -78,16 +79,4 @@ static void what_there_is_no_memory_for_is_refused(void **state)
         pop(out++);
     memory_fail_after(0);
     assert_int_equal(log_deferred_push(log_, &queue, &event), 0); /* in the block just left */
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(events_come_out_in_order),
-        TEST(what_there_is_no_memory_for_is_refused),
-    };
-
-    return cmocka_run_group_tests_name("log/waiting", tests, NULL, NULL);
 }

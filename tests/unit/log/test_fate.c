@@ -1,5 +1,6 @@
 /* What others do to the file while it is written: it is told, and what is gone counts as gone. */
 #include "fixture.h"
+#include "support/test.h"
 
 static struct world *w;
 static struct names_class *class;
@@ -23,6 +24,16 @@ static int teardown(void **state)
     free(w);
     return 0;
 }
+
+static int start_clock(void **state)
+{
+    (void)state;
+    clock_start();
+    return 0;
+}
+
+TEST_EACH(setup, teardown);
+TEST_GROUP(start_clock, NULL);
 
 static void allocate_many(unsigned count)
 {
@@ -95,12 +106,11 @@ static void expect_all_told(const json_t *lines, uint64_t recorded)
                      number(end, "written"));
 }
 
-static void a_log_that_is_moved_is_whole_and_says_where_it_is(void **state)
+TEST(a_log_that_is_moved_is_whole_and_says_where_it_is)
 {
     char other[200];
     json_t *lines;
 
-    (void)state;
     snprintf(other, sizeof(other), "%s/elsewhere", w->folder);
     for (unsigned compress = 0; compress < 2; compress++) {
         w->options.compress = compress;
@@ -125,13 +135,12 @@ static void a_log_that_is_moved_is_whole_and_says_where_it_is(void **state)
     }
 }
 
-static void a_log_that_is_moved_and_replaced_leaves_the_other_file_alone(void **state)
+TEST(a_log_that_is_moved_and_replaced_leaves_the_other_file_alone)
 {
     char other[200];
     json_t *lines;
     FILE *file;
 
-    (void)state;
     snprintf(other, sizeof(other), "%s/elsewhere", w->folder);
     w->options.max_log = 40000;
     start(w);
@@ -192,31 +201,28 @@ static void cut_to(long bytes)
     world_again(w);
 }
 
-static void a_log_that_is_truncated_begins_anew_and_counts_what_was_cut(void **state)
+TEST(a_log_that_is_truncated_begins_anew_and_counts_what_was_cut)
 {
-    (void)state;
     cut_to(0);
     w->options.compress = true;
     cut_to(0);
 }
 
-static void what_is_left_of_a_log_that_is_cut_in_the_middle_is_set_aside(void **state)
+TEST(what_is_left_of_a_log_that_is_cut_in_the_middle_is_set_aside)
 {
-    (void)state;
     cut_to(20000);
     w->options.compress = true;
     cut_to(100);
 }
 
 /* What is left is in nobody's way: the parts after it keep to the limit. */
-static void a_limited_log_that_is_cut_in_the_middle_stays_limited(void **state)
+TEST(a_limited_log_that_is_cut_in_the_middle_stays_limited)
 {
     char path[200];
     struct stat status;
     json_t *lines, *end;
     bool cut;
 
-    (void)state;
     w->options.max_log = 100000;
     start(w);
     allocate_many(200);
@@ -241,11 +247,10 @@ static void a_limited_log_that_is_cut_in_the_middle_stays_limited(void **state)
     json_decref(lines);
 }
 
-static void a_log_that_is_removed_begins_anew_in_its_place(void **state)
+TEST(a_log_that_is_removed_begins_anew_in_its_place)
 {
     json_t *lines;
 
-    (void)state;
     for (unsigned compress = 0; compress < 2; compress++) {
         w->options.compress = compress;
         start(w);
@@ -266,11 +271,10 @@ static void a_log_that_is_removed_begins_anew_in_its_place(void **state)
     }
 }
 
-static void a_log_that_is_removed_and_replaced_counts_as_gone(void **state)
+TEST(a_log_that_is_removed_and_replaced_counts_as_gone)
 {
     FILE *file;
 
-    (void)state;
     start(w);
     allocate_many(1000);
     settle(1000);
@@ -283,12 +287,11 @@ static void a_log_that_is_removed_and_replaced_counts_as_gone(void **state)
     assert_true(w->log->file.fate.removed && w->log->file.fate.replaced);
 }
 
-static void parts_that_are_overwritten_are_counted(void **state)
+TEST(parts_that_are_overwritten_are_counted)
 {
     char older[200];
     json_t *lines, *end;
 
-    (void)state;
     snprintf(older, sizeof(older), "%s.1", w->path);
     w->options.max_log = 100000;
     start(w);
@@ -303,23 +306,4 @@ static void parts_that_are_overwritten_are_counted(void **state)
     assert_int_equal(said(lines, "rotated_out", "parts"), w->log->file.part - 2);
     assert_true(said(lines, "rotated_out", "allocs") > 10000);
     json_decref(lines);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_log_that_is_moved_is_whole_and_says_where_it_is),
-        TEST(a_log_that_is_moved_and_replaced_leaves_the_other_file_alone),
-        TEST(a_log_that_is_truncated_begins_anew_and_counts_what_was_cut),
-        TEST(what_is_left_of_a_log_that_is_cut_in_the_middle_is_set_aside),
-        TEST(a_limited_log_that_is_cut_in_the_middle_stays_limited),
-        TEST(a_log_that_is_removed_begins_anew_in_its_place),
-        TEST(a_log_that_is_removed_and_replaced_counts_as_gone),
-        TEST(parts_that_are_overwritten_are_counted),
-    };
-
-    clock_start();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* The log, from rings through the writer to the file. */
 #include "fixture.h"
+#include "support/test.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -26,11 +27,10 @@ static int teardown(void **state)
 
 /* ---- the ordinary case ---- */
 
-static void the_header_comes_first_and_the_end_last(void **state)
+TEST(the_header_comes_first_and_the_end_last)
 {
     json_t *lines, *header, *end;
 
-    (void)state;
     start(w);
     stop(w);
     lines = log_read(w);
@@ -52,11 +52,10 @@ static void the_header_comes_first_and_the_end_last(void **state)
     json_decref(lines);
 }
 
-static void a_runtime_that_was_not_tested_is_marked(void **state)
+TEST(a_runtime_that_was_not_tested_is_marked)
 {
     json_t *lines;
 
-    (void)state;
     w->config.unverified = true;
     start(w);
     stop(w);
@@ -65,7 +64,7 @@ static void a_runtime_that_was_not_tested_is_marked(void **state)
     json_decref(lines);
 }
 
-static void an_allocation_is_one_line_with_its_context(void **state)
+TEST(an_allocation_is_one_line_with_its_context)
 {
     struct names_class *class = class_new(w, "System.String");
     struct names_method *main_method = method_new(w, "App.Program.Main(System.String[])"),
@@ -74,7 +73,6 @@ static void an_allocation_is_one_line_with_its_context(void **state)
                      *leaf = node_new(w, root, run, 17);
     json_t *lines, *line;
 
-    (void)state;
     w->ring = ring_new(w);
     allocate_on(w->ring, class, leaf, site_new(w, run, 5), 24, EVENT_HEAP_NORMAL);
     allocate_on(w->ring, class, leaf, 0, 85024, EVENT_HEAP_LARGE);
@@ -124,14 +122,13 @@ static void an_allocation_is_one_line_with_its_context(void **state)
     json_decref(lines);
 }
 
-static void a_filter_frame_is_marked_in_its_node(void **state)
+TEST(a_filter_frame_is_marked_in_its_node)
 {
     struct names_method *method = method_new(w, "App.Filter()");
     struct tree_node *below = node_new(w, NULL, method, 3),
                      *node = node_open(w, below, method, FRAME_RET_FILTER);
     json_t *lines;
 
-    (void)state;
     store_release(&tree_call(w->tree, node)->il, NAMES_SITE_NONE);
     allocate(w, class_new(w, "C"), node, 24);
     start(w);
@@ -144,14 +141,13 @@ static void a_filter_frame_is_marked_in_its_node(void **state)
     json_decref(lines);
 }
 
-static void definitions_come_before_their_first_use_and_once(void **state)
+TEST(definitions_come_before_their_first_use_and_once)
 {
     enum { COUNT = 2000, THREADS = 5 };
     struct event_ring *rings[THREADS];
     struct tree_node *node = NULL;
     json_t *lines;
 
-    (void)state;
     for (unsigned i = 0; i < THREADS; i++)
         rings[i] = ring_new(w);
     for (unsigned i = 0; i < COUNT; i++) {
@@ -171,7 +167,7 @@ static void definitions_come_before_their_first_use_and_once(void **state)
     json_decref(lines);
 }
 
-static void lines_of_one_thread_are_in_order_and_their_times_never_fall(void **state)
+TEST(lines_of_one_thread_are_in_order_and_their_times_never_fall)
 {
     struct names_class *class = class_new(w, "C");
     struct event_ring *rings[3];
@@ -179,7 +175,6 @@ static void lines_of_one_thread_are_in_order_and_their_times_never_fall(void **s
     json_t *lines, *line;
     size_t i;
 
-    (void)state;
     for (unsigned r = 0; r < 3; r++)
         rings[r] = ring_new(w);
     start(w);
@@ -215,12 +210,11 @@ static void lines_of_one_thread_are_in_order_and_their_times_never_fall(void **s
 }
 
 /* Ids are never used again: a program that loads and unloads all day comes to large ones. */
-static void what_is_defined_takes_memory_in_its_own_record_only(void **state)
+TEST(what_is_defined_takes_memory_in_its_own_record_only)
 {
     struct names_method *methods[2];
     struct names_class *classes[2];
 
-    (void)state;
     assert_int_equal(world_open(w), 0);
     for (unsigned i = 0; i < 2; i++) {
         classes[i] = class_new(w, "T");
@@ -236,14 +230,13 @@ static void what_is_defined_takes_memory_in_its_own_record_only(void **state)
     memory_fail_after(-1);
 }
 
-static void inline_stacks_are_whole(void **state)
+TEST(inline_stacks_are_whole)
 {
     struct names_class *class = class_new(w, "System.Byte[]");
     struct tree_node *a = node_new(w, NULL, method_new(w, "A.Root()"), 1),
                      *b = node_new(w, a, method_new(w, "A.Leaf(\"quoted\\\")"), 2);
     json_t *lines, *stack;
 
-    (void)state;
     w->options.stacks = OPTIONS_STACKS_INLINE;
     allocate(w, class, b, 24);
     allocate(w, class, NULL, 24);
@@ -285,7 +278,7 @@ static void expect_cut(json_t *lines, size_t n, const struct tree_node *node, bo
     assert_int_equal(json_object_get(line, "il") == NULL, cut);
 }
 
-static void a_path_that_was_not_kept_is_marked(void **state)
+TEST(a_path_that_was_not_kept_is_marked)
 {
     struct names_class *class = class_new(w, "C");
     struct names_method *method = method_new(w, "A.Root()");
@@ -293,7 +286,6 @@ static void a_path_that_was_not_kept_is_marked(void **state)
     uint32_t site = site_new(w, method, 5);
     json_t *lines;
 
-    (void)state;
     w->ring = ring_new(w);
     store_relaxed(&w->ring->hub->beginnings_lost, 2);
     allocate_on(w->ring, class, node, site, 24, EVENT_HEAP_NORMAL);
@@ -315,13 +307,12 @@ static void a_path_that_was_not_kept_is_marked(void **state)
     json_decref(lines);
 }
 
-static void a_cut_inline_stack_is_marked(void **state)
+TEST(a_cut_inline_stack_is_marked)
 {
     struct names_class *class = class_new(w, "C");
     struct tree_node *node = node_new(w, NULL, method_new(w, "A.Root()"), 1);
     json_t *lines, *line;
 
-    (void)state;
     w->options.stacks = OPTIONS_STACKS_INLINE;
     w->ring = ring_new(w);
     allocate_cut(class, node, 0, EVENT_HEAP_NORMAL);
@@ -335,13 +326,12 @@ static void a_cut_inline_stack_is_marked(void **state)
     json_decref(lines);
 }
 
-static void a_sampled_allocation_carries_its_weight(void **state)
+TEST(a_sampled_allocation_carries_its_weight)
 {
     struct names_class *class = class_new(w, "C");
     json_t *lines;
     double small, large;
 
-    (void)state;
     w->options.sample = 65536;
     allocate(w, class, NULL, 24);
     allocate(w, class, NULL, 1 << 24);
@@ -356,7 +346,7 @@ static void a_sampled_allocation_carries_its_weight(void **state)
     json_decref(lines);
 }
 
-static void a_threads_end_and_name_are_written(void **state)
+TEST(a_threads_end_and_name_are_written)
 {
     static const char name[] = "worker \"1\"";
     struct names_class *class = class_new(w, "C");
@@ -367,7 +357,6 @@ static void a_threads_end_and_name_are_written(void **state)
     size_t i;
     bool has_name = false, has_end = false;
 
-    (void)state;
     named->os = ring->os;
     strcpy(named->text, name);
     assert_int_equal(event_post(ring, &event), 0);
@@ -394,12 +383,11 @@ static void a_threads_end_and_name_are_written(void **state)
     json_decref(lines);
 }
 
-static void text_from_outside_is_valid_utf8_in_the_log(void **state)
+TEST(text_from_outside_is_valid_utf8_in_the_log)
 {
     static char *const odd_command[] = {"dotnet", "\xff\xfe bad", "tab\tquote\"", NULL};
     json_t *lines, *header;
 
-    (void)state;
     w->config.executable = "/opt/\xc3\x28/dotnet";
     w->config.command = odd_command;
     start(w);
@@ -444,13 +432,12 @@ static struct event_mismatch *mismatch_new(const struct names_class *class,
     return m;
 }
 
-static void a_mismatch_shows_both_stacks(void **state)
+TEST(a_mismatch_shows_both_stacks)
 {
     struct names_class *class = class_new(w, "C");
     struct names_method *a = method_new(w, "A()"), *b = method_new(w, "B()");
     json_t *lines, *line;
 
-    (void)state;
     w->ring = ring_new(w);
     allocate(w, class, NULL, 24);
     post_payload(w->ring, mismatch_new(class, a, b), EVENT_MISMATCH);
@@ -470,13 +457,12 @@ static void a_mismatch_shows_both_stacks(void **state)
     json_decref(lines);
 }
 
-static void the_class_of_a_mismatch_is_defined_before_it(void **state)
+TEST(the_class_of_a_mismatch_is_defined_before_it)
 {
     struct names_class *class = class_new(w, "C");
     struct names_method *method = method_new(w, "A()");
     json_t *lines;
 
-    (void)state;
     w->ring = ring_new(w);
     post_payload(w->ring, mismatch_new(class, method, method),
                  EVENT_MISMATCH); /* its allocation is not recorded */
@@ -488,14 +474,13 @@ static void the_class_of_a_mismatch_is_defined_before_it(void **state)
     json_decref(lines);
 }
 
-static void a_snapshot_shows_its_stack_and_why_it_was_refused(void **state)
+TEST(a_snapshot_shows_its_stack_and_why_it_was_refused)
 {
     struct names_method *a = method_new(w, "A()");
     struct event_stack *stack = memory_zalloc(1, sizeof(*stack) + 2 * sizeof(stack->methods[0])),
                        *refused = memory_zalloc(1, sizeof(*refused));
     json_t *lines, *line;
 
-    (void)state;
     w->ring = ring_new(w);
     stack->count = 2;
     stack->methods[0] = (uintptr_t)a;
@@ -533,12 +518,11 @@ static struct event_stack *native_new(struct names_method *method, size_t count)
     return stack;
 }
 
-static void native_frames_come_after_their_image(void **state)
+TEST(native_frames_come_after_their_image)
 {
     struct names_method *a = method_new(w, "A()");
     json_t *lines, *image, *run, *frame;
 
-    (void)state;
     w->ring = ring_new(w);
     post_payload(w->ring, native_new(a, 2), EVENT_SNAPSHOT);
     post_payload(w->ring, native_new(a, 1), EVENT_SNAPSHOT);
@@ -561,11 +545,10 @@ static void native_frames_come_after_their_image(void **state)
     json_decref(lines);
 }
 
-static void each_thread_s_comparisons_are_its_own_record(void **state)
+TEST(each_thread_s_comparisons_are_its_own_record)
 {
     json_t *lines;
 
-    (void)state;
     w->config.agreement = &w->agreement;
     w->ring = ring_new(w);
     start(w);
@@ -589,12 +572,11 @@ static void each_thread_s_comparisons_are_its_own_record(void **state)
     json_decref(lines);
 }
 
-static void comparisons_are_summed_in_check_and_end(void **state)
+TEST(comparisons_are_summed_in_check_and_end)
 {
     struct agreement *a = &w->agreement;
     json_t *lines, *snapshots;
 
-    (void)state;
     w->config.agreement = a;
     store_relaxed(&a->taken, 7);
     store_relaxed(&a->equal, 4);
@@ -640,7 +622,7 @@ static bool file_has(const char *text)
 }
 
 /* Each another number, so that none takes another one's place; byte for byte, as readers have known the line for long. */
-static void every_counter_of_a_comparison_has_its_member(void **state)
+TEST(every_counter_of_a_comparison_has_its_member)
 {
     static const char *const expected[] = {
         "\"taken\":105,\"compared\":207,\"equal\":103,\"mismatched\":104,\"refused\":101,"
@@ -720,7 +702,6 @@ static void every_counter_of_a_comparison_has_its_member(void **state)
                                       32,  33,  34,  35,  41,  42, 43, 44, 45, 46, 47, 48,
                                       49,  50,  61,  62,  63,  64, 65, 66, 67};
 
-    (void)state;
     w->config.agreement = a;
     for (size_t i = 0; i < COUNT_OF(counters); i++)
         store_relaxed(counters[i], values[i]);
@@ -811,40 +792,35 @@ static void order_of_bytes(const json_int_t *expected, size_t count)
     json_decref(lines);
 }
 
-static void an_event_waits_for_its_class_and_keeps_its_place(void **state)
+TEST(an_event_waits_for_its_class_and_keeps_its_place)
 {
-    (void)state;
     event_waits(WAIT_CLASS);
     order_of_bytes((const json_int_t[]){8, 16, 24, 40, 40}, 5);
 }
 
-static void an_event_waits_for_its_method(void **state)
+TEST(an_event_waits_for_its_method)
 {
-    (void)state;
     event_waits(WAIT_METHOD);
     order_of_bytes((const json_int_t[]){8, 16, 24, 40}, 4);
 }
 
-static void an_event_waits_for_its_call_instruction(void **state)
+TEST(an_event_waits_for_its_call_instruction)
 {
-    (void)state;
     event_waits(WAIT_INSTRUCTION);
     order_of_bytes((const json_int_t[]){8, 16, 24, 40}, 4);
 }
 
-static void an_event_waits_for_its_own_instruction(void **state)
+TEST(an_event_waits_for_its_own_instruction)
 {
-    (void)state;
     event_waits(WAIT_SITE);
     order_of_bytes((const json_int_t[]){8, 16, 24, 40}, 4);
 }
 
-static void what_is_never_named_counts_as_lost(void **state)
+TEST(what_is_never_named_counts_as_lost)
 {
     struct names_class *never = class_new(w, NULL);
     json_t *lines;
 
-    (void)state;
     for (unsigned i = 0; i < 5; i++)
         allocate(w, never, NULL, 24);
     start(w);
@@ -861,12 +837,11 @@ static void what_is_never_named_counts_as_lost(void **state)
 
 /* ---- losses ---- */
 
-static void losses_are_written_by_reason(void **state)
+TEST(losses_are_written_by_reason)
 {
     struct names_class *class = class_new(w, "C");
     json_t *lines, *lost_by;
 
-    (void)state;
     w->hub.drop = true;
     for (unsigned i = 0; i < 1024 + 10; i++)
         allocate(w, class, NULL, 24);
@@ -887,12 +862,11 @@ static void losses_are_written_by_reason(void **state)
     json_decref(lines);
 }
 
-static void losses_of_a_thread_that_ended_are_kept(void **state)
+TEST(losses_of_a_thread_that_ended_are_kept)
 {
     struct names_class *class = class_new(w, "C");
     json_t *lines;
 
-    (void)state;
     w->hub.drop = true;
     for (unsigned i = 0; i < 1024 + 10; i++)
         allocate(w, class, NULL, 24);
@@ -909,11 +883,10 @@ static void losses_of_a_thread_that_ended_are_kept(void **state)
 
 /* ---- the file ---- */
 
-static void the_file_is_the_users_own(void **state)
+TEST(the_file_is_the_users_own)
 {
     struct stat status;
 
-    (void)state;
     start(w);
     stop(w);
     assert_int_equal(stat(w->path, &status), 0);
@@ -947,12 +920,11 @@ static void expect_second_name(const char *first, const char *pattern)
     json_decref(lines);
 }
 
-static void a_file_that_exists_is_kept_and_the_log_has_the_pid_in_its_name(void **state)
+TEST(a_file_that_exists_is_kept_and_the_log_has_the_pid_in_its_name)
 {
     char line[64];
     FILE *file;
 
-    (void)state;
     expect_second_name("out.ndjson", "%s/out.%d.ndjson");
     file = fopen(w->path, "re");
     assert_non_null(fgets(line, sizeof(line), file));
@@ -960,23 +932,20 @@ static void a_file_that_exists_is_kept_and_the_log_has_the_pid_in_its_name(void 
     fclose(file);
 }
 
-static void a_second_name_without_extension_ends_in_the_pid(void **state)
+TEST(a_second_name_without_extension_ends_in_the_pid)
 {
-    (void)state;
     expect_second_name("trace", "%s/trace.%d");
 }
 
-static void a_dot_in_front_is_no_extension(void **state)
+TEST(a_dot_in_front_is_no_extension)
 {
-    (void)state;
     expect_second_name(".trace", "%s/.trace.%d");
 }
 
-static void a_log_is_never_written_through_a_link(void **state)
+TEST(a_log_is_never_written_through_a_link)
 {
     char target[128];
 
-    (void)state;
     snprintf(target, sizeof(target), "%s/target", w->folder);
     assert_int_equal(symlink(target, w->path),
                      0); /* dangling: open() without O_EXCL would create the target */
@@ -986,11 +955,10 @@ static void a_log_is_never_written_through_a_link(void **state)
     assert_string_not_equal(w->log->file.path, w->path);
 }
 
-static void a_name_that_is_taken_is_followed_by_the_next(void **state)
+TEST(a_name_that_is_taken_is_followed_by_the_next)
 {
     char next[128];
 
-    (void)state;
     write_file(w->path, "");
     snprintf(next, sizeof(next), "%s/out.%d.ndjson", w->folder, (int)getpid());
     write_file(next, "");
@@ -999,9 +967,8 @@ static void a_name_that_is_taken_is_followed_by_the_next(void **state)
     assert_int_equal(access(next, F_OK), 0);
 }
 
-static void a_folder_that_is_missing_is_said(void **state)
+TEST(a_folder_that_is_missing_is_said)
 {
-    (void)state;
     memory_free(w->options.output);
     w->options.output = memory_strdup("/nonexistent-folder/out.ndjson");
     assert_int_equal(world_open(w), -ENOENT);
@@ -1009,11 +976,10 @@ static void a_folder_that_is_missing_is_said(void **state)
     assert_non_null(strstr(w->why, "/nonexistent-folder/out.ndjson"));
 }
 
-static void a_name_that_is_too_long_is_said(void **state)
+TEST(a_name_that_is_too_long_is_said)
 {
     static char name[5001];
 
-    (void)state;
     memset(name, 'x', 5000);
     memory_free(w->options.output);
     w->options.output = memory_strdup(name);
@@ -1021,11 +987,10 @@ static void a_name_that_is_too_long_is_said(void **state)
     assert_null(w->log);
 }
 
-static void without_a_name_the_log_is_called_after_the_program(void **state)
+TEST(without_a_name_the_log_is_called_after_the_program)
 {
     char expected[128];
 
-    (void)state;
     memory_free(w->options.output);
     w->options.output = NULL;
     w->options.directory = memory_strdup(w->folder);
@@ -1036,23 +1001,21 @@ static void without_a_name_the_log_is_called_after_the_program(void **state)
     assert_int_equal(access(expected, F_OK), 0);
 }
 
-static void what_a_thread_recorded_is_soon_in_the_file(void **state)
+TEST(what_a_thread_recorded_is_soon_in_the_file)
 {
     struct names_class *class = class_new(w, "C");
 
-    (void)state;
     start(w);
     allocate(w, class, NULL, 7 * 8);
     wait_until_file_has("\"bytes\":56"); /* though nobody stops the log */
     stop(w);
 }
 
-static void the_writer_has_a_name_and_takes_no_signals(void **state)
+TEST(the_writer_has_a_name_and_takes_no_signals)
 {
     uint64_t until = clock_ns() + PATIENCE_NS;
     bool found = false;
 
-    (void)state;
     start(w);
     while (!found && clock_ns() < until) {
         DIR *tasks = opendir("/proc/self/task");
@@ -1123,11 +1086,10 @@ static void write_under_limit(rlim_t bytes, unsigned events)
 }
 
 /* Whatever is cut where: what the writer calls written is whole in the file, the rest is lost, and both are all. */
-static void what_could_not_be_written_is_counted(void **state)
+TEST(what_could_not_be_written_is_counted)
 {
     const unsigned events = 10000;
 
-    (void)state;
     for (rlim_t bytes = 30000; bytes < 30140; bytes += 7) { /* cuts a line anywhere */
         uint64_t by[EVENT_LOST_REASONS], seen;
         json_t *lines;
@@ -1145,13 +1107,12 @@ static void what_could_not_be_written_is_counted(void **state)
     }
 }
 
-static void a_log_that_can_be_written_again_goes_on(void **state)
+TEST(a_log_that_can_be_written_again_goes_on)
 {
     struct names_class *class = class_new(w, "C");
     uint64_t until = clock_ns() + PATIENCE_NS;
     json_t *lines;
 
-    (void)state;
     w->hub.slots = 65536;
     assert_int_equal(world_open(w), 0);
     for (unsigned i = 0; i < 10000; i++)
@@ -1185,9 +1146,8 @@ static void lift_the_limit(int signal)
 }
 
 /* One write fails, and the next would not. */
-static void a_failure_that_passes_at_the_very_end_costs_nothing(void **state)
+TEST(a_failure_that_passes_at_the_very_end_costs_nothing)
 {
-    (void)state;
     for (unsigned compress = 0; compress < 2; compress++) {
         json_t *lines;
 
@@ -1205,9 +1165,8 @@ static void a_failure_that_passes_at_the_very_end_costs_nothing(void **state)
     }
 }
 
-static void a_log_that_cannot_even_take_its_header_is_not_opened(void **state)
+TEST(a_log_that_cannot_even_take_its_header_is_not_opened)
 {
-    (void)state;
     for (unsigned compress = 0; compress < 2; compress++) {
         int err;
 
@@ -1224,7 +1183,7 @@ static void a_log_that_cannot_even_take_its_header_is_not_opened(void **state)
 
 /* ---- compressed ---- */
 
-static void a_compressed_log_holds_the_same_lines(void **state)
+TEST(a_compressed_log_holds_the_same_lines)
 {
     struct names_class *class = class_new(w, "C");
     struct names_method *method = method_new(w, "A()");
@@ -1232,7 +1191,6 @@ static void a_compressed_log_holds_the_same_lines(void **state)
     struct stat status;
     json_t *lines;
 
-    (void)state;
     w->options.compress = true;
     w->hub.slots = 65536;
     assert_int_equal(world_open(w), 0);
@@ -1249,13 +1207,12 @@ static void a_compressed_log_holds_the_same_lines(void **state)
     json_decref(lines);
 }
 
-static void what_is_flushed_of_a_compressed_log_can_be_read_before_its_end(void **state)
+TEST(what_is_flushed_of_a_compressed_log_can_be_read_before_its_end)
 {
     struct names_class *class = class_new(w, "C");
     uint64_t until = clock_ns() + PATIENCE_NS;
     size_t found = 0;
 
-    (void)state;
     w->options.compress = true;
     start(w);
     for (unsigned i = 0; i < 10; i++)
@@ -1273,13 +1230,12 @@ static void what_is_flushed_of_a_compressed_log_can_be_read_before_its_end(void 
 }
 
 /* Numbers that do not compress well, so that the limit is met soon. */
-static void what_a_compressed_log_could_not_write_is_counted(void **state)
+TEST(what_a_compressed_log_could_not_write_is_counted)
 {
     const unsigned events = 20000;
     struct names_class *class = class_new(w, "C");
     uint64_t random = 88172645463325252u;
 
-    (void)state;
     w->options.compress = true;
     w->hub.slots = 65536;
     for (rlim_t bytes = 20000; bytes < 20005; bytes += 3) {
@@ -1337,12 +1293,11 @@ static void record_parts(unsigned events)
     stop(w);
 }
 
-static void a_log_of_limited_size_is_its_last_two_parts(void **state)
+TEST(a_log_of_limited_size_is_its_last_two_parts)
 {
     json_t *older, *newer;
     struct stat status;
 
-    (void)state;
     w->options.max_log = 200000;
     assert_int_equal(world_open(w), 0);
     w->log->started_at -= 100; /* some time ago: the parts are still of one recording */
@@ -1365,13 +1320,12 @@ static void a_log_of_limited_size_is_its_last_two_parts(void **state)
     json_decref(newer);
 }
 
-static void no_line_is_missing_between_two_parts(void **state)
+TEST(no_line_is_missing_between_two_parts)
 {
     json_t *lines, *older, *line;
     json_int_t next = -1;
     size_t i;
 
-    (void)state;
     w->options.max_log = 100000;
     record_parts(5000);
     lines = part_read(".1");
@@ -1389,13 +1343,12 @@ static void no_line_is_missing_between_two_parts(void **state)
     json_decref(older);
 }
 
-static void somebody_elses_file_is_not_taken_for_an_older_part(void **state)
+TEST(somebody_elses_file_is_not_taken_for_an_older_part)
 {
     char path[128], line[64] = "";
     struct stat status;
     FILE *file;
 
-    (void)state;
     snprintf(path, sizeof(path), "%s.1", w->path);
     write_file(path, "somebody else's\n");
     w->options.max_log = 100000;
@@ -1435,12 +1388,11 @@ static void use_status_folder(void)
     w->options.status = memory_strdup(path);
 }
 
-static void the_status_file_says_how_it_ended(void **state)
+TEST(the_status_file_says_how_it_ended)
 {
     struct names_class *class = class_new(w, "C");
     json_t *status;
 
-    (void)state;
     use_status_folder();
     for (unsigned i = 0; i < 5; i++)
         allocate(w, class, NULL, 24);
@@ -1456,11 +1408,10 @@ static void the_status_file_says_how_it_ended(void **state)
     json_decref(status);
 }
 
-static void the_status_file_says_that_writing_failed(void **state)
+TEST(the_status_file_says_that_writing_failed)
 {
     json_t *status;
 
-    (void)state;
     use_status_folder();
     write_under_limit(30000, 10000);
     status = status_read();
@@ -1473,11 +1424,10 @@ static void the_status_file_says_that_writing_failed(void **state)
     json_decref(status);
 }
 
-static void a_process_that_declines_says_why(void **state)
+TEST(a_process_that_declines_says_why)
 {
     json_t *status;
 
-    (void)state;
     use_status_folder();
     log_status_declined(w->options.status, "/usr/bin/dotnet", command, "a runtime below .NET 8");
     status = status_read();
@@ -1489,12 +1439,11 @@ static void a_process_that_declines_says_why(void **state)
 
 /* ---- a child after fork ---- */
 
-static void an_abandoned_log_writes_nothing(void **state)
+TEST(an_abandoned_log_writes_nothing)
 {
     struct names_class *class = class_new(w, "C");
     struct stat before, after;
 
-    (void)state;
     assert_int_equal(world_open(w), 0);
     assert_int_equal(stat(w->path, &before), 0);
     for (unsigned i = 0; i < 100; i++)
@@ -1555,11 +1504,10 @@ static bool run_out_of_memory(long n)
 
 /* With the n-th allocation failing for n = 0, 1, 2, ..., until all of them succeed: what is in the file is whole lines,
  * nothing is used before it is defined, and what is not in the file is counted. */
-static void whatever_allocation_fails_the_log_holds_together(void **state)
+TEST(whatever_allocation_fails_the_log_holds_together)
 {
     bool whole = false;
 
-    (void)state;
     class_new(w, "Some.Class");
     class_new(w, "Another");
     method_new(w, "A()");
@@ -1591,14 +1539,13 @@ static void whatever_allocation_fails_the_log_holds_together(void **state)
     }
 }
 
-static void a_log_goes_on_once_memory_is_back(void **state)
+TEST(a_log_goes_on_once_memory_is_back)
 {
     struct names_class *class = class_new(w, "C");
     struct names_method *method = method_new(w, "A()");
     struct tree_node *node = node_new(w, NULL, method, 1);
     json_t *lines;
 
-    (void)state;
     assert_int_equal(world_open(w), 0);
     memory_fail_after(0);
     start(w);
@@ -1630,66 +1577,5 @@ static int start_all(void **state)
     return stack_start(&config);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(the_header_comes_first_and_the_end_last),
-        TEST(a_runtime_that_was_not_tested_is_marked),
-        TEST(an_allocation_is_one_line_with_its_context),
-        TEST(a_filter_frame_is_marked_in_its_node),
-        TEST(definitions_come_before_their_first_use_and_once),
-        TEST(what_is_defined_takes_memory_in_its_own_record_only),
-        TEST(lines_of_one_thread_are_in_order_and_their_times_never_fall),
-        TEST(inline_stacks_are_whole),
-        TEST(a_path_that_was_not_kept_is_marked),
-        TEST(a_cut_inline_stack_is_marked),
-        TEST(a_sampled_allocation_carries_its_weight),
-        TEST(a_threads_end_and_name_are_written),
-        TEST(text_from_outside_is_valid_utf8_in_the_log),
-        TEST(a_mismatch_shows_both_stacks),
-        TEST(the_class_of_a_mismatch_is_defined_before_it),
-        TEST(a_snapshot_shows_its_stack_and_why_it_was_refused),
-        TEST(native_frames_come_after_their_image),
-        TEST(comparisons_are_summed_in_check_and_end),
-        TEST(every_counter_of_a_comparison_has_its_member),
-        TEST(each_thread_s_comparisons_are_its_own_record),
-        TEST(an_event_waits_for_its_class_and_keeps_its_place),
-        TEST(an_event_waits_for_its_method),
-        TEST(an_event_waits_for_its_call_instruction),
-        TEST(an_event_waits_for_its_own_instruction),
-        TEST(what_is_never_named_counts_as_lost),
-        TEST(losses_are_written_by_reason),
-        TEST(losses_of_a_thread_that_ended_are_kept),
-        TEST(the_file_is_the_users_own),
-        TEST(a_file_that_exists_is_kept_and_the_log_has_the_pid_in_its_name),
-        TEST(a_second_name_without_extension_ends_in_the_pid),
-        TEST(a_dot_in_front_is_no_extension),
-        TEST(a_log_is_never_written_through_a_link),
-        TEST(a_name_that_is_taken_is_followed_by_the_next),
-        TEST(a_folder_that_is_missing_is_said),
-        TEST(a_name_that_is_too_long_is_said),
-        TEST(without_a_name_the_log_is_called_after_the_program),
-        TEST(what_a_thread_recorded_is_soon_in_the_file),
-        TEST(the_writer_has_a_name_and_takes_no_signals),
-        TEST(what_could_not_be_written_is_counted),
-        TEST(a_log_that_can_be_written_again_goes_on),
-        TEST(a_failure_that_passes_at_the_very_end_costs_nothing),
-        TEST(a_log_that_cannot_even_take_its_header_is_not_opened),
-        TEST(a_compressed_log_holds_the_same_lines),
-        TEST(what_is_flushed_of_a_compressed_log_can_be_read_before_its_end),
-        TEST(what_a_compressed_log_could_not_write_is_counted),
-        TEST(a_log_of_limited_size_is_its_last_two_parts),
-        TEST(no_line_is_missing_between_two_parts),
-        TEST(somebody_elses_file_is_not_taken_for_an_older_part),
-        TEST(the_status_file_says_how_it_ended),
-        TEST(the_status_file_says_that_writing_failed),
-        TEST(a_process_that_declines_says_why),
-        TEST(an_abandoned_log_writes_nothing),
-        TEST(whatever_allocation_fails_the_log_holds_together),
-        TEST(a_log_goes_on_once_memory_is_back),
-    };
-
-    return cmocka_run_group_tests_name("log", tests, start_all, NULL);
-}
+TEST_EACH(setup, teardown);
+TEST_GROUP(start_all, NULL);

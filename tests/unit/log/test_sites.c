@@ -1,5 +1,6 @@
 /* --log sites: counts for each context, class, thread and heap instead of a line for each allocation. */
 #include "fixture.h"
+#include "support/test.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -45,7 +46,7 @@ static void expect_site_totals(const json_t *lines, uint64_t seen)
     assert_int_equal(count_of(lines, "alloc"), 0);
 }
 
-static void allocations_of_one_site_are_one_line(void **state)
+TEST(allocations_of_one_site_are_one_line)
 {
     struct names_class *class = class_new(w, "C");
     struct names_method *method = method_new(w, "A()");
@@ -53,7 +54,6 @@ static void allocations_of_one_site_are_one_line(void **state)
     uint32_t site = site_new(w, method, 9);
     json_t *lines, *line;
 
-    (void)state;
     w->ring = ring_new(w);
     for (unsigned i = 0; i < 1000; i++)
         allocate_on(w->ring, class, node, site, 24 + 8 * (i % 2), EVENT_HEAP_NORMAL);
@@ -75,7 +75,7 @@ static void allocations_of_one_site_are_one_line(void **state)
     json_decref(lines);
 }
 
-static void a_path_that_was_not_kept_is_a_line_of_its_own(void **state)
+TEST(a_path_that_was_not_kept_is_a_line_of_its_own)
 {
     struct names_class *class = class_new(w, "C");
     struct names_method *method = method_new(w, "A()");
@@ -87,7 +87,6 @@ static void a_path_that_was_not_kept_is_a_line_of_its_own(void **state)
                         .bytes_kind = event_pack(24, EVENT_HEAP_NORMAL, EVENT_ALLOC)};
     json_t *lines, *line;
 
-    (void)state;
     w->ring = ring_new(w);
     for (unsigned i = 0; i < 10; i++) {
         allocate_on(w->ring, class, node, site, 24, EVENT_HEAP_NORMAL);
@@ -114,7 +113,7 @@ static void a_path_that_was_not_kept_is_a_line_of_its_own(void **state)
 }
 
 /* A program may end before anything is reported for the first time. */
-static void sums_are_written_before_the_first_report(void **state)
+TEST(sums_are_written_before_the_first_report)
 {
     struct names_class *class = class_new(w, "C");
     struct names_method *method = method_new(w, "A()");
@@ -123,7 +122,6 @@ static void sums_are_written_before_the_first_report(void **state)
     json_t *lines = NULL, *line;
     size_t i;
 
-    (void)state;
     start(w);
     while (
         !load_acquire(&w->log->shown_part)) /* the first round is over, and has reported nothing */
@@ -149,7 +147,7 @@ static void sums_are_written_before_the_first_report(void **state)
     stop(w);
 }
 
-static void each_part_of_a_site_tells_it_apart(void **state)
+TEST(each_part_of_a_site_tells_it_apart)
 {
     struct names_class *class = class_new(w, "C"), *other = class_new(w, "D");
     struct names_method *method = method_new(w, "A()");
@@ -158,7 +156,6 @@ static void each_part_of_a_site_tells_it_apart(void **state)
     struct event_ring *first = ring_new(w), *second = ring_new(w);
     json_t *lines;
 
-    (void)state;
     for (unsigned i = 0; i < 10; i++) {
         allocate_on(first, class, node, site, 24, EVENT_HEAP_NORMAL);
         allocate_on(first, other, node, site, 24, EVENT_HEAP_NORMAL);
@@ -183,7 +180,7 @@ static void each_part_of_a_site_tells_it_apart(void **state)
     json_decref(lines);
 }
 
-static void many_sites_are_all_counted(void **state)
+TEST(many_sites_are_all_counted)
 {
     enum { SITES = 20000 }; /* the table grows */
     struct names_class *class = class_new(w, "C");
@@ -191,7 +188,6 @@ static void many_sites_are_all_counted(void **state)
     struct tree_node *node = node_new(w, NULL, method, 1);
     json_t *lines;
 
-    (void)state;
     w->ring = ring_new(w);
     for (unsigned round = 0; round < 3; round++)
         for (unsigned i = 0; i < SITES; i++)
@@ -224,12 +220,11 @@ static void wait_until_reported(json_int_t bytes)
     assert_int_equal(found, bytes);
 }
 
-static void lines_count_what_came_since_the_last(void **state)
+TEST(lines_count_what_came_since_the_last)
 {
     struct names_class *class = class_new(w, "C");
     json_t *lines;
 
-    (void)state;
     for (unsigned round = 0; round < 3; round++) {
         if (round == 0)
             assert_int_equal(world_open(w), 0);
@@ -249,12 +244,11 @@ static void lines_count_what_came_since_the_last(void **state)
 }
 
 /* Until then what was unloaded is not given back, and more is loaded. */
-static void what_a_grace_period_waits_for_is_written_before_its_time(void **state)
+TEST(what_a_grace_period_waits_for_is_written_before_its_time)
 {
     struct names_class *class = class_new(w, "C");
     uint64_t until = clock_ns() + PATIENCE_NS;
 
-    (void)state;
     assert_int_equal(world_open(w), 0);
     w->log->next_sites_ns = UINT64_MAX;
     allocate(w, class, NULL, 24);
@@ -266,13 +260,12 @@ static void what_a_grace_period_waits_for_is_written_before_its_time(void **stat
     stop(w);
 }
 
-static void sampled_sites_carry_the_sum_of_weights(void **state)
+TEST(sampled_sites_carry_the_sum_of_weights)
 {
     struct names_class *class = class_new(w, "C");
     json_t *lines;
     double weight;
 
-    (void)state;
     w->options.sample = 65536;
     for (unsigned i = 0; i < 10; i++)
         allocate(w, class, NULL, 24);
@@ -286,12 +279,11 @@ static void sampled_sites_carry_the_sum_of_weights(void **state)
     json_decref(lines);
 }
 
-static void a_site_waits_for_its_names(void **state)
+TEST(a_site_waits_for_its_names)
 {
     struct names_class *late = class_new(w, NULL), *known = class_new(w, "Known");
     json_t *lines;
 
-    (void)state;
     allocate(w, late, NULL, 24);
     allocate(w, known, NULL, 24);
     start(w);
@@ -320,7 +312,7 @@ static ino_t file_number(const char *path)
     return stat(path, &status) ? 0 : status.st_ino;
 }
 
-static void each_part_of_a_log_of_limited_size_defines_what_it_uses(void **state)
+TEST(each_part_of_a_log_of_limited_size_defines_what_it_uses)
 {
     struct names_class *class = class_new(w, "C");
     struct names_method *method = method_new(w, "A()");
@@ -330,7 +322,6 @@ static void each_part_of_a_log_of_limited_size_defines_what_it_uses(void **state
     ino_t seen = 0;
     char older[128];
 
-    (void)state;
     w->options.max_log = 2000; /* each flush is a part */
     assert_int_equal(world_open(w), 0);
     w->ring = ring_new(w);
@@ -361,13 +352,12 @@ static void each_part_of_a_log_of_limited_size_defines_what_it_uses(void **state
 
 /* ---- failures ---- */
 
-static void what_could_not_be_written_is_counted(void **state)
+TEST(what_could_not_be_written_is_counted)
 {
     struct names_class *class = class_new(w, "C");
     struct names_method *method = method_new(w, "A()");
     struct tree_node *node = node_new(w, NULL, method, 1);
 
-    (void)state;
     for (rlim_t bytes = 30000; bytes < 30140; bytes += 23) { /* cuts a line anywhere */
         struct rlimit limit, tight;
         uint64_t by[EVENT_LOST_REASONS], seen;
@@ -399,14 +389,13 @@ static void what_could_not_be_written_is_counted(void **state)
 }
 
 /* With the n-th allocation failing for n = 0, 1, 2, ..., until all of them succeed. */
-static void whatever_allocation_fails_the_counts_hold(void **state)
+TEST(whatever_allocation_fails_the_counts_hold)
 {
     struct names_class *class = class_new(w, "C");
     struct names_method *method = method_new(w, "A()");
     struct tree_node *node = node_new(w, NULL, method, 1);
     bool whole = false;
 
-    (void)state;
     for (long n = 0; !whole; n++) {
         assert_true(n < 2000);
         w->ring = ring_new(w);
@@ -450,24 +439,5 @@ static int start_all(void **state)
     return stack_start(&config);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(allocations_of_one_site_are_one_line),
-        TEST(a_path_that_was_not_kept_is_a_line_of_its_own),
-        TEST(sums_are_written_before_the_first_report),
-        TEST(each_part_of_a_site_tells_it_apart),
-        TEST(many_sites_are_all_counted),
-        TEST(lines_count_what_came_since_the_last),
-        TEST(what_a_grace_period_waits_for_is_written_before_its_time),
-        TEST(sampled_sites_carry_the_sum_of_weights),
-        TEST(a_site_waits_for_its_names),
-        TEST(each_part_of_a_log_of_limited_size_defines_what_it_uses),
-        TEST(what_could_not_be_written_is_counted),
-        TEST(whatever_allocation_fails_the_counts_hold),
-    };
-
-    return cmocka_run_group_tests_name("log/sites", tests, start_all, NULL);
-}
+TEST_EACH(setup, teardown);
+TEST_GROUP(start_all, NULL);

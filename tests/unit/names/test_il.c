@@ -5,13 +5,10 @@
 
 #include "base/memory.h"
 #include "names/internal.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 enum { APP = 0x2000, PROGRAM = 0x100, MAIN = 0x500 };
 
@@ -70,6 +67,8 @@ static int teardown(void **state)
     return load_relaxed(&metadata.references_held) ? -1 : 0;
 }
 
+TEST_EACH(setup, teardown);
+
 /* il_find at `from` in a body whose map has the given offsets. */
 static int32_t find(const uint8_t *code, uint32_t size, const uint32_t *mapped, uint32_t count,
                     uint32_t from, const struct il_target *target)
@@ -98,7 +97,7 @@ static int32_t find_lost(const uint8_t *code, uint32_t size, const struct il_tar
 }
 
 /* Shared code names what it makes by its parameters. */
-static void type_arguments_may_differ_from_those_in_the_code(void **state)
+TEST(type_arguments_may_differ_from_those_in_the_code)
 {
     static const char *const same[] = {"App.List<App.Widget>"};
     static const char *const other[] = {"App.List<A>.Inner", "App.Lists<A>", "<>c", "",
@@ -107,7 +106,6 @@ static void type_arguments_may_differ_from_those_in_the_code(void **state)
     static struct names_class_entry made;
     const uint32_t mapped[] = {0, 6};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(same); i++) {
         store_relaxed(&made.record.text, same[i]);
         assert_int_equal(
@@ -133,7 +131,7 @@ static struct native_rank read_known(struct il_rank *rank)
 }
 
 /* The evaluation stack stays in use between the two: one statement. */
-static void equal_calls_of_a_statement_are_told_apart_by_their_order(void **state)
+TEST(equal_calls_of_a_statement_are_told_apart_by_their_order)
 {
     static const uint8_t code[] = {0x17, NEWARR(3), 0x17, NEWARR(3), POP, POP, RET};
     static struct names_class_entry made;
@@ -141,7 +139,6 @@ static void equal_calls_of_a_statement_are_told_apart_by_their_order(void **stat
     struct il_target target = {.made = &made.record};
     struct known_rank known = {{read_known}, {.place = 0, .count = 2, .ordered = true}};
 
-    (void)state;
     store_relaxed(&made.record.text, "App.Widget[]");
     made.record.rank = 1;
     assert_int_equal(find(code, sizeof(code), mapped, 1, 0, &target), IL_UNKNOWN);
@@ -160,7 +157,7 @@ static struct native_rank read_never(struct il_rank *rank)
     return (struct native_rank){0, 0, false};
 }
 
-static void code_is_not_read_where_one_instruction_only_names_the_target(void **state)
+TEST(code_is_not_read_where_one_instruction_only_names_the_target)
 {
     static const uint8_t code[] = {0x17, NEWARR(3), POP, RET};
     static struct names_class_entry made;
@@ -168,19 +165,17 @@ static void code_is_not_read_where_one_instruction_only_names_the_target(void **
     struct il_rank never = {read_never};
     struct il_target target = {.made = &made.record, .rank = &never};
 
-    (void)state;
     store_relaxed(&made.record.text, "App.Widget[]");
     made.record.rank = 1;
     assert_int_equal(find(code, sizeof(code), mapped, 1, 0, &target), 1);
 }
 
 /* The result of the first statement is computed where the second one uses it: the first has no entry. */
-static void a_statement_without_entry_is_looked_for_where_it_leads_to(void **state)
+TEST(a_statement_without_entry_is_looked_for_where_it_leads_to)
 {
     static const uint8_t code[] = {0x17, POP, CALL(2), CALL(3), RET};
     const uint32_t mapped[] = {0, 7, 12};
 
-    (void)state;
     assert_int_equal(find(code, sizeof(code), mapped, 3, 7,
                           &(const struct il_target){.callee = "App.Program.First()"}),
                      2);
@@ -190,7 +185,7 @@ static void a_statement_without_entry_is_looked_for_where_it_leads_to(void **sta
 }
 
 /* The second statement has an entry of its own, yet its call is under that of the first. */
-static void where_nothing_can_call_the_only_instruction_that_fits_is_meant(void **state)
+TEST(where_nothing_can_call_the_only_instruction_that_fits_is_meant)
 {
     static const uint8_t once[] = {0x17, POP, CALL(2), RET};
     static const uint8_t twice[] = {0x17, POP, CALL(2), CALL(2), RET};
@@ -198,18 +193,16 @@ static void where_nothing_can_call_the_only_instruction_that_fits_is_meant(void 
     const struct il_target first = {.callee = "App.Program.First()"};
     const struct il_target other = {.callee = "App.Other.First()"};
 
-    (void)state;
     assert_int_equal(find(once, sizeof(once), mapped, 2, 0, &first), 2);
     assert_int_equal(find(once, sizeof(once), mapped, 2, 0, &other), IL_UNKNOWN);
     assert_int_equal(find(twice, sizeof(twice), mapped, 3, 0, &first), IL_UNKNOWN);
 }
 
-static void overloads_are_told_apart(void **state)
+TEST(overloads_are_told_apart)
 {
     static const uint8_t code[] = {CALL(3), 0x17, CALL(4), RET};
     const uint32_t mapped[] = {0};
 
-    (void)state;
     assert_int_equal(find(code, sizeof(code), mapped, 1, 0,
                           &(const struct il_target){.callee = "App.Program.Second(System.Int32)"}),
                      6);
@@ -218,7 +211,7 @@ static void overloads_are_told_apart(void **state)
                      0);
 }
 
-static void loops_and_branches_of_any_kind_end(void **state)
+TEST(loops_and_branches_of_any_kind_end)
 {
     /* br.s to itself; brtrue.s back; a switch with targets outside; leave into the middle of an instruction. */
     static const uint8_t code[] = {0x2B, 0xFE, 0x17, 0x2D, 0xFB, 0x17, 0x45, 2,    0,    0,
@@ -227,7 +220,6 @@ static void loops_and_branches_of_any_kind_end(void **state)
     const struct il_target target = {.callee = "App.Program.First()"};
     uint32_t mapped[sizeof(code)];
 
-    (void)state;
     for (uint32_t i = 0; i < sizeof(code); i++)
         mapped[i] = i;
     for (uint32_t count = 0; count <= sizeof(code); count++)
@@ -236,14 +228,13 @@ static void loops_and_branches_of_any_kind_end(void **state)
 }
 
 /* Every beginning of every variation of the code, each in a block of its own size: no read past the end. */
-static void damaged_il_is_not_read_past(void **state)
+TEST(damaged_il_is_not_read_past)
 {
     static const uint8_t body[] = {2 | 28 << 2, 0x17, 0x45, 1,    0,           0,
                                    0,           3,    0,    0,    0,           CALL(2),
                                    NEWOBJ(5),   0x26, 0xFE, 0x15, TOKEN(3, 2), RET};
     const struct il_target target = {.callee = "App.Program.First()"};
 
-    (void)state;
     for (size_t size = 0; size <= sizeof(body); size++) {
         for (unsigned change = 0; change < 256; change += 5) {
             uint8_t *copy = malloc(size ? size : 1);
@@ -309,14 +300,13 @@ static const char *const texts[] = {"",
                                     "[,"};
 
 /* A load context's copy of a type has its name, and is another type; so it is when its module was unloaded. */
-static void a_type_of_another_module_is_not_that_of_the_same_name(void **state)
+TEST(a_type_of_another_module_is_not_that_of_the_same_name)
 {
     static const uint8_t code[] = {NEWOBJ(5), POP, RET};
     static struct names_module_entry unloaded;
     static struct names_class_entry made;
     const struct il_target target = {.made = &made.record};
 
-    (void)state;
     store_relaxed(&made.record.text, "App.Widget");
     made.record.token = 0x02000003;
     made.record.module = caller->module;
@@ -326,13 +316,12 @@ static void a_type_of_another_module_is_not_that_of_the_same_name(void **state)
 }
 
 /* What is called, or made, may be named in any way; looking for it must end. */
-static void any_text_is_taken_apart(void **state)
+TEST(any_text_is_taken_apart)
 {
     static const uint8_t code[] = {CALL(2), NEWOBJ_REF(2), POP, 0x17, CALL(4), RET};
     static struct names_class_entry made;
     const uint32_t mapped[] = {0};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
         const struct il_target call = {.callee = texts[i]}, object = {.made = &made.record};
 
@@ -345,7 +334,7 @@ static void any_text_is_taken_apart(void **state)
                      12);
 }
 
-static void without_memory_nothing_is_found_and_nothing_leaks(void **state)
+TEST(without_memory_nothing_is_found_and_nothing_leaks)
 {
     static const uint8_t code[] = {CALL(2), CALL(3), RET}, call[] = {CALL(2)};
     uint8_t calls[200 * sizeof(call)]; /* more than lies on the stack */
@@ -354,7 +343,6 @@ static void without_memory_nothing_is_found_and_nothing_leaks(void **state)
     struct il_pieces pieces;
     int32_t found = IL_UNKNOWN;
 
-    (void)state;
     memory_fail_after(0);
     assert_int_not_equal(il_pieces_new(caller, &il, NULL, 0, &pieces), 0);
     assert_null(pieces.piece);
@@ -378,24 +366,4 @@ static void without_memory_nothing_is_found_and_nothing_leaks(void **state)
     }
     assert_int_equal(found, 5);
     il_pieces_free(&pieces);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(a_type_of_another_module_is_not_that_of_the_same_name),
-        TEST(type_arguments_may_differ_from_those_in_the_code),
-        TEST(code_is_not_read_where_one_instruction_only_names_the_target),
-        TEST(equal_calls_of_a_statement_are_told_apart_by_their_order),
-        TEST(a_statement_without_entry_is_looked_for_where_it_leads_to),
-        TEST(where_nothing_can_call_the_only_instruction_that_fits_is_meant),
-        TEST(overloads_are_told_apart),
-        TEST(loops_and_branches_of_any_kind_end),
-        TEST(damaged_il_is_not_read_past),
-        TEST(any_text_is_taken_apart),
-        TEST(without_memory_nothing_is_found_and_nothing_leaks),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

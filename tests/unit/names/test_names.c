@@ -4,15 +4,12 @@
 
 #include "base/memory.h"
 #include "names/internal.h"
+#include "support/test.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 /* As long as nothing was unloaded, a record's number is its log id. */
 static const struct names_class *class_by_id(const struct names *of, uint32_t id)
@@ -189,6 +186,8 @@ static int teardown(void **state)
                : 0;
 }
 
+TEST_EACH(setup, teardown);
+
 static struct names_class *class_of(uintptr_t id)
 {
     struct names_class *c = NULL;
@@ -218,13 +217,12 @@ static const char *method_text(uintptr_t id)
     return names_method_resolve(names, method_of(id));
 }
 
-static void a_record_is_made_once_and_then_nobody_is_asked(void **state)
+TEST(a_record_is_made_once_and_then_nobody_is_asked)
 {
     struct names_class *list = class_of(LIST_OF_STRING);
     struct names_method *add = method_of(ADD);
     uint64_t questions = load_relaxed(&info.questions);
 
-    (void)state;
     assert_ptr_equal(class_of(LIST_OF_STRING), list);
     assert_ptr_equal(method_of(ADD), add);
     assert_int_equal(load_relaxed(&info.questions), questions);
@@ -234,9 +232,8 @@ static void a_record_is_made_once_and_then_nobody_is_asked(void **state)
     assert_null(names_method_find(names, MAIN));
 }
 
-static void classes_are_written_as_their_developer_would(void **state)
+TEST(classes_are_written_as_their_developer_would)
 {
-    (void)state;
     assert_string_equal(class_text(LIST_OF_STRING),
                         "System.Collections.Generic.List<System.String>");
     assert_string_equal(class_text(LIST_OF_CANON), "System.Collections.Generic.List<T>");
@@ -251,9 +248,8 @@ static void classes_are_written_as_their_developer_would(void **state)
     assert_string_equal(class_text(PLUGS), "System.Collections.Generic.List<Plug.In>[]");
 }
 
-static void methods_are_written_as_their_developer_would(void **state)
+TEST(methods_are_written_as_their_developer_would)
 {
-    (void)state;
     assert_string_equal(method_text(MAIN), "App.Program.Main()");
     assert_string_equal(method_text(ADD),
                         "System.Collections.Generic.List<System.String>.Add(System.String)");
@@ -264,9 +260,8 @@ static void methods_are_written_as_their_developer_would(void **state)
         "System.Collections.Generic.List<System.String>.Each<System.Int32>(System.Int32)");
 }
 
-static void facts_about_classes_are_kept(void **state)
+TEST(facts_about_classes_are_kept)
 {
-    (void)state;
     assert_true(class_of(CANON)->canon);
     assert_false(class_of(OBJECT)->canon);
     assert_true(class_of(STRING)->variable_size);
@@ -281,11 +276,10 @@ static void facts_about_classes_are_kept(void **state)
     assert_false(class_of(LIST_OF_STRING)->collectible);
 }
 
-static void modules_are_named_by_assembly_or_file(void **state)
+TEST(modules_are_named_by_assembly_or_file)
 {
     struct names_method *main_method = method_of(MAIN);
 
-    (void)state;
     method_of(ADD);
     method_of(PLUG_RUN);
     assert_string_equal(main_method->module->name, "App"); /* its assembly has no name to tell */
@@ -299,22 +293,20 @@ static void modules_are_named_by_assembly_or_file(void **state)
     assert_null(module_by_id(names, 0));
 }
 
-static void what_the_snapshot_hides_is_marked(void **state)
+TEST(what_the_snapshot_hides_is_marked)
 {
-    (void)state;
     assert_true(method_of(EH_THROW)->hidden);
     assert_false(method_of(EH_NESTED)->hidden); /* types nested in them are not */
     assert_false(method_of(ADD)->hidden);
     assert_false(method_of(MAIN)->hidden);
 }
 
-static void what_the_runtime_does_not_know_is_counted(void **state)
+TEST(what_the_runtime_does_not_know_is_counted)
 {
     struct names_class *c = (void *)1;
     struct names_method *m = (void *)1;
     hresult last = S_OK;
 
-    (void)state;
     assert_int_equal(names_class_get(names, UNKNOWN, &c), -EINVAL);
     assert_null(c);
     assert_int_equal(names_failures(names, &last), 1);
@@ -327,9 +319,8 @@ static void what_the_runtime_does_not_know_is_counted(void **state)
     assert_int_equal(names_failures(names, NULL), 2);
 }
 
-static void what_can_be_unloaded_is_named_at_once(void **state)
+TEST(what_can_be_unloaded_is_named_at_once)
 {
-    (void)state;
     assert_string_equal(names_class_text(class_of(LIST_OF_PLUG)),
                         "System.Collections.Generic.List<Plug.In>");
     assert_string_equal(names_method_text(method_of(PLUG_RUN)), "Plug.In.Run()");
@@ -337,14 +328,13 @@ static void what_can_be_unloaded_is_named_at_once(void **state)
     assert_null(names_method_text(method_of(MAIN)));
 }
 
-static void an_id_used_again_after_unloading_gets_a_new_record(void **state)
+TEST(an_id_used_again_after_unloading_gets_a_new_record)
 {
     struct names_method *run = method_of(PLUG_RUN), *add = method_of(LIST_OF_PLUG_ADD);
     struct names_class *plug = class_of(PLUG), *list = class_of(LIST_OF_PLUG);
     uint32_t epoch = names_epoch(names);
     uint64_t questions;
 
-    (void)state;
     assert_ptr_equal(method_of(PLUG_RUN), run); /* asked again, and the same */
     names_module_unloaded(names, PLUGIN);
     assert_true(names_epoch(names) != epoch);
@@ -366,11 +356,10 @@ static void an_id_used_again_after_unloading_gets_a_new_record(void **state)
     assert_ptr_equal(class_of(STRING), class_of(STRING));
 }
 
-static void metadata_is_given_back_as_its_module_is_unloaded(void **state)
+TEST(metadata_is_given_back_as_its_module_is_unloaded)
 {
     struct names_method *run = method_of(PLUG_RUN), *next;
 
-    (void)state;
     assert_int_equal(load_relaxed(&plugin.references_held), 1);
     names_module_unloaded(names, PLUGIN);
     assert_int_equal(load_relaxed(&plugin.references_held), 0);
@@ -386,11 +375,10 @@ static void metadata_is_given_back_as_its_module_is_unloaded(void **state)
     assert_non_null(next->module->import);
 }
 
-static void metadata_that_somebody_may_read_is_given_back_later(void **state)
+TEST(metadata_that_somebody_may_read_is_given_back_later)
 {
     struct names_method *run = method_of(PLUG_RUN), *next;
 
-    (void)state;
     names_hold(names);
     names_module_unloaded(names, PLUGIN);
     names_release_metadata(names);
@@ -404,35 +392,32 @@ static void metadata_that_somebody_may_read_is_given_back_later(void **state)
     assert_non_null(next->module->import);
 }
 
-static void metadata_in_which_types_are_looked_for_stays(void **state)
+TEST(metadata_in_which_types_are_looked_for_stays)
 {
     struct names_module *module = method_of(PLUG_RUN)->module;
 
-    (void)state;
     names->config.types_by_name = true;
     names_module_unloaded(names, PLUGIN);
     names_release_metadata(names);
     assert_non_null(module->import);
 }
 
-static void an_unload_elsewhere_keeps_the_record(void **state)
+TEST(an_unload_elsewhere_keeps_the_record)
 {
     struct names_class *list = class_of(LIST_OF_PLUG);
     struct names_method *run = method_of(PLUG_RUN);
 
-    (void)state;
     names_module_unloaded(names, 0x9999);
     assert_ptr_equal(names_method_find(names, PLUG_RUN), run);
     assert_ptr_equal(class_of(LIST_OF_PLUG), list);
     assert_ptr_equal(method_of(PLUG_RUN), run);
 }
 
-static void a_function_id_that_means_another_method_gets_a_new_record(void **state)
+TEST(a_function_id_that_means_another_method_gets_a_new_record)
 {
     struct names_method *run = method_of(PLUG_RUN);
     struct names_method *next;
 
-    (void)state;
     functions[4] = (struct fake_function){.id = PLUG_RUN, .module = PLUGIN, .token = 0x06000002};
     next = method_of(PLUG_RUN);
     assert_ptr_not_equal(next, run);
@@ -442,19 +427,17 @@ static void a_function_id_that_means_another_method_gets_a_new_record(void **sta
 }
 
 /* .NET 8 and 9 do not say the class of shared code; if they did later, it would be no other method. */
-static void knowing_more_later_makes_no_new_record(void **state)
+TEST(knowing_more_later_makes_no_new_record)
 {
     struct names_method *shared = method_of(SHARED_9);
 
-    (void)state;
     assert_null(shared->owner);
     functions[3].class = LIST_OF_CANON;
     assert_ptr_equal(method_of(SHARED_9), shared);
 }
 
-static void records_are_found_by_id(void **state)
+TEST(records_are_found_by_id)
 {
-    (void)state;
     for (uint32_t i = 0; i < 5000; i++)
         names_module_unloaded(names, PLUGIN), class_of(PLUG); /* each a new record */
     for (uint32_t i = 1; i <= 5000; i++)
@@ -463,34 +446,31 @@ static void records_are_found_by_id(void **state)
     assert_null(class_by_id(names, UINT32_MAX));
 }
 
-static void without_metadata_there_is_a_text_all_the_same(void **state)
+TEST(without_metadata_there_is_a_text_all_the_same)
 {
     struct fake_metadata *old = modules[1].metadata;
 
-    (void)state;
     modules[1].metadata = NULL;
     assert_string_equal(method_text(MAIN), "?method 0x06000001");
     assert_null(method_of(MAIN)->module->import);
     modules[1].metadata = old;
 }
 
-static void endless_type_arguments_end(void **state)
+TEST(endless_type_arguments_end)
 {
     struct names_class *c;
 
-    (void)state;
     classes[4].arg[0] = LIST_OF_STRING; /* damaged: a list of itself */
     assert_int_equal(names_class_get(names, LIST_OF_STRING, &c), 0);
     assert_in_range(strlen(names_class_resolve(names, c)), 1, TEXT_MAX);
 }
 
-static void long_names_are_cut_between_characters(void **state)
+TEST(long_names_are_cut_between_characters)
 {
     static char16_t name[6000];
     static const struct fake_type long_types[] = {{0x02000002, name, 0}, {0, NULL, 0}};
     const char *text;
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(name) - 1; i++)
         name[i] = u'\u00e9'; /* two bytes */
     app.types = long_types;
@@ -500,13 +480,12 @@ static void long_names_are_cut_between_characters(void **state)
     assert_string_equal(text + strlen(text) - 5, "\u00e9\u2026");
 }
 
-static void running_out_of_memory_is_reported_and_leaves_no_record_half_made(void **state)
+TEST(running_out_of_memory_is_reported_and_leaves_no_record_half_made)
 {
     struct names_method *m;
     long n = 0;
     int err;
 
-    (void)state;
     do {
         uint64_t failures = names_failures(names, NULL);
 
@@ -577,12 +556,11 @@ static void *meet(void *arg)
     return NULL;
 }
 
-static void threads_that_meet_an_id_at_once_get_one_record(void **state)
+TEST(threads_that_meet_an_id_at_once_get_one_record)
 {
     void *found[THREADS][16] = {{NULL}};
     pthread_t thread[THREADS];
 
-    (void)state;
     pthread_barrier_init(&barrier, NULL, THREADS + 1);
     for (size_t i = 0; i < THREADS; i++)
         pthread_create(&thread[i], NULL, meet, found[i]);
@@ -623,12 +601,11 @@ static void *read_always(void *arg)
     return NULL;
 }
 
-static void readers_see_whole_records_while_ids_change_hands(void **state)
+TEST(readers_see_whole_records_while_ids_change_hands)
 {
     _Atomic(uint64_t) reads[2] = {0, 0};
     pthread_t thread[2];
 
-    (void)state;
     store_relaxed(&done, false);
     for (size_t i = 0; i < 2; i++)
         pthread_create(&thread[i], NULL, read_always, &reads[i]);
@@ -639,46 +616,4 @@ static void readers_see_whole_records_while_ids_change_hands(void **state)
     store_release(&done, true);
     for (size_t i = 0; i < 2; i++)
         pthread_join(thread[i], NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_record_is_made_once_and_then_nobody_is_asked, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(classes_are_written_as_their_developer_would, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(methods_are_written_as_their_developer_would, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(facts_about_classes_are_kept, setup, teardown),
-        cmocka_unit_test_setup_teardown(modules_are_named_by_assembly_or_file, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_the_snapshot_hides_is_marked, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_the_runtime_does_not_know_is_counted, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_can_be_unloaded_is_named_at_once, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_id_used_again_after_unloading_gets_a_new_record, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(metadata_is_given_back_as_its_module_is_unloaded, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(metadata_that_somebody_may_read_is_given_back_later, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(metadata_in_which_types_are_looked_for_stays, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(an_unload_elsewhere_keeps_the_record, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_function_id_that_means_another_method_gets_a_new_record,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(knowing_more_later_makes_no_new_record, setup, teardown),
-        cmocka_unit_test_setup_teardown(records_are_found_by_id, setup, teardown),
-        cmocka_unit_test_setup_teardown(without_metadata_there_is_a_text_all_the_same, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(endless_type_arguments_end, setup, teardown),
-        cmocka_unit_test_setup_teardown(long_names_are_cut_between_characters, setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            running_out_of_memory_is_reported_and_leaves_no_record_half_made, setup, teardown),
-        cmocka_unit_test_setup_teardown(threads_that_meet_an_id_at_once_get_one_record, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(readers_see_whole_records_while_ids_change_hands, setup,
-                                        teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,12 @@
 #include "names/native.h"
 
 #include "base/atomics.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-static void instructions_have_the_length_that_the_processor_reads(void **state)
+TEST(instructions_have_the_length_that_the_processor_reads)
 {
     static const struct {
         uint8_t code[16];
@@ -34,7 +31,6 @@ static void instructions_have_the_length_that_the_processor_reads(void **state)
         {{0x48, 0xC7, 0x84, 0x24, 0, 1, 0, 0, 1, 0, 0, 0}, 12}, /* mov qword [rsp+256], 1 */
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(known); i++) {
         assert_int_equal(native_length(known[i].code, sizeof(known[i].code)), known[i].length);
         for (size_t size = 0; size < known[i].length; size++)
@@ -45,11 +41,10 @@ static void instructions_have_the_length_that_the_processor_reads(void **state)
 /* call +0; call other; call the first's target again. */
 static const uint8_t calls[] = {0xE8, 0x10, 0, 0, 0, 0xE8, 0x40, 0, 0, 0, 0xE8, 0x06, 0, 0, 0};
 
-static void equal_calls_are_counted_in_order(void **state)
+TEST(equal_calls_are_counted_in_order)
 {
     struct native_rank rank = native_rank(calls, sizeof(calls), 5, false);
 
-    (void)state;
     assert_int_equal(rank.count, 2);
     assert_int_equal(rank.place, 0);
     assert_true(rank.ordered);
@@ -62,11 +57,10 @@ static void equal_calls_are_counted_in_order(void **state)
     assert_int_equal(native_rank(calls, 0, 0, false).count, 0);
 }
 
-static void a_jump_past_one_of_them_leaves_no_order(void **state)
+TEST(a_jump_past_one_of_them_leaves_no_order)
 {
     uint8_t code[2 + sizeof(calls)] = {0xEB, 5}; /* over the first call */
 
-    (void)state;
     memcpy(code + 2, calls, sizeof(calls));
     assert_false(native_rank(code, sizeof(code), 7, false).ordered);
     code[1] = 0;
@@ -74,13 +68,12 @@ static void a_jump_past_one_of_them_leaves_no_order(void **state)
 }
 
 /* The helper is told the class in rdi. */
-static void calls_of_a_helper_are_equal_if_their_first_argument_is(void **state)
+TEST(calls_of_a_helper_are_equal_if_their_first_argument_is)
 {
     static const uint8_t code[] = {0xBF, 1, 0, 0, 0, 0xE8, 0x20, 0, 0, 0,  /* of class 1 */
                                    0xBF, 2, 0, 0, 0, 0xE8, 0x16, 0, 0, 0,  /* of class 2 */
                                    0xBF, 1, 0, 0, 0, 0xE8, 0x0C, 0, 0, 0}; /* of class 1 */
 
-    (void)state;
     assert_int_equal(native_rank(code, sizeof(code), 10, true).count, 2);
     assert_int_equal(native_rank(code, sizeof(code), 30, true).place, 1);
     assert_int_equal(native_rank(code, sizeof(code), 20, true).count, 1);
@@ -88,12 +81,11 @@ static void calls_of_a_helper_are_equal_if_their_first_argument_is(void **state)
 }
 
 /* Beyond what is kept nothing is said of places; up to there all are. */
-static void very_many_calls_are_not_told_apart(void **state)
+TEST(very_many_calls_are_not_told_apart)
 {
     enum { CALLS = 257, SIZE = 5 };
     uint8_t code[CALLS * SIZE] = {0};
 
-    (void)state;
     for (uint32_t i = 0; i < CALLS; i++) {
         int32_t to = (int32_t)((CALLS - i) * SIZE);
 
@@ -117,7 +109,7 @@ struct prolog {
         what, code, sizeof(code) - 1, __VA_ARGS__ \
     }
 
-static void prologs_tell_how_far_the_return_address_is(void **state)
+TEST(prologs_tell_how_far_the_return_address_is)
 {
     static const struct prolog prologs[] = {
         PROLOG("push rax", "\x50\x48\xBF", true, false, 8),
@@ -141,7 +133,6 @@ static void prologs_tell_how_far_the_return_address_is(void **state)
     };
     struct native_prolog found;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(prologs) / sizeof(prologs[0]); i++) {
         const struct prolog *p = &prologs[i];
         bool known = native_prolog((const uint8_t *)p->code, p->size, &found);
@@ -152,7 +143,7 @@ static void prologs_tell_how_far_the_return_address_is(void **state)
     }
 }
 
-static void what_ends_in_a_call_is_told(void **state)
+TEST(what_ends_in_a_call_is_told)
 {
     static const struct {
         const char bytes[NATIVE_CALL + 1];
@@ -167,17 +158,15 @@ static void what_ends_in_a_call_is_told(void **state)
         {"\x90\x90\x90\x90\x90\x48\x8B\xC3", false}, /* mov rax, rbx */
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
         if (native_returns((const uint8_t *)ends[i].bytes + NATIVE_CALL) != ends[i].call)
             fail_msg("row %zu", i);
 }
 
-static void any_bytes_are_read_to_an_end(void **state)
+TEST(any_bytes_are_read_to_an_end)
 {
     uint32_t seed = 1;
 
-    (void)state;
     for (unsigned round = 0; round < 20000; round++) {
         size_t size = round % 61;
         uint8_t *code = malloc(size ? size : 1); /* of its own size: no read past the end */
@@ -196,20 +185,4 @@ static void any_bytes_are_read_to_an_end(void **state)
             (void)native_returns(code + size);
         free(code);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(instructions_have_the_length_that_the_processor_reads),
-        cmocka_unit_test(equal_calls_are_counted_in_order),
-        cmocka_unit_test(a_jump_past_one_of_them_leaves_no_order),
-        cmocka_unit_test(calls_of_a_helper_are_equal_if_their_first_argument_is),
-        cmocka_unit_test(very_many_calls_are_not_told_apart),
-        cmocka_unit_test(prologs_tell_how_far_the_return_address_is),
-        cmocka_unit_test(what_ends_in_a_call_is_told),
-        cmocka_unit_test(any_bytes_are_read_to_an_end),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,16 +4,13 @@
 
 #include "base/clock.h"
 #include "names/internal.h"
+#include "support/test.h"
 
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* As long as nothing was unloaded, a record's number is its log id. */
 static const struct names_class *class_by_id(const struct names *of, uint32_t id)
@@ -127,27 +124,24 @@ static bool three_rounds(void)
     return load_acquire(&rounds) >= 3;
 }
 
-static void a_new_class_gets_its_text_by_itself(void **state)
+TEST(a_new_class_gets_its_text_by_itself, setup, teardown)
 {
     struct names_class *c;
 
-    (void)state;
     assert_int_equal(names_class_get(names, WIDGET, &c), 0);
     assert_true(soon(widget_has_its_text));
 }
 
-static void the_thread_has_a_name_and_takes_no_signal(void **state)
+TEST(the_thread_has_a_name_and_takes_no_signal, setup, teardown)
 {
-    (void)state;
     assert_true(soon(three_rounds));
     assert_string_equal(thread_name, "shadowtrace-res");
     assert_true(sigismember(&thread_mask, SIGTERM) && sigismember(&thread_mask, SIGSEGV) &&
                 sigismember(&thread_mask, SIGRTMIN + 1));
 }
 
-static void stopping_does_not_wait_for_the_pause_to_end(void **state)
+TEST(stopping_does_not_wait_for_the_pause_to_end, setup_long, teardown)
 {
-    (void)state;
     assert_true(soon(one_round));
     assert_true(names_stop(names, PATIENCE_MS));
     names_free(names); /* its thread has ended: it was woken */
@@ -159,11 +153,10 @@ static bool some_rounds(void)
     return load_acquire(&rounds) >= 100;
 }
 
-static void no_round_begins_once_it_has_stopped(void **state)
+TEST(no_round_begins_once_it_has_stopped, setup, teardown)
 {
     int before;
 
-    (void)state;
     store_relaxed(&work, INT32_MAX);
     assert_true(soon(some_rounds));
     assert_true(names_stop(names, PATIENCE_MS));
@@ -178,11 +171,10 @@ static bool it_hangs(void)
     return load_acquire(&hangs);
 }
 
-static void a_resolver_that_hangs_is_left_alone(void **state)
+TEST(a_resolver_that_hangs_is_left_alone, setup, teardown)
 {
     uint64_t before;
 
-    (void)state;
     store_release(&hang, 1);
     assert_true(soon(it_hangs));
     before = clock_ns();
@@ -210,12 +202,11 @@ static void expect_at_most_one_each(int ms, int from, uint64_t from_ns)
     assert_true((uint64_t)(made - 1) * (uint64_t)ms * NS_PER_MS <= clock_ns() - from_ns);
 }
 
-static void idle_rounds_grow_rare(void **state)
+TEST(idle_rounds_grow_rare, setup, teardown)
 {
     uint64_t before_ns;
     int before;
 
-    (void)state;
     assert_true(soon(ten_rounds));
     before_ns = clock_ns();
     before = load_acquire(&rounds);
@@ -223,26 +214,8 @@ static void idle_rounds_grow_rare(void **state)
     expect_at_most_one_each(50, before, before_ns);
 }
 
-static void rounds_with_work_come_as_often_as_they_are_wanted(void **state)
+TEST(rounds_with_work_come_as_often_as_they_are_wanted, setup_slow, teardown)
 {
-    (void)state;
     assert_true(soon(three_rounds));
     expect_at_most_one_each(100, 0, started_ns);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_new_class_gets_its_text_by_itself, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_thread_has_a_name_and_takes_no_signal, setup, teardown),
-        cmocka_unit_test_setup_teardown(stopping_does_not_wait_for_the_pause_to_end, setup_long,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(no_round_begins_once_it_has_stopped, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_resolver_that_hangs_is_left_alone, setup, teardown),
-        cmocka_unit_test_setup_teardown(idle_rounds_grow_rare, setup, teardown),
-        cmocka_unit_test_setup_teardown(rounds_with_work_come_as_often_as_they_are_wanted,
-                                        setup_slow, teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

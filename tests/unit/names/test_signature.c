@@ -4,13 +4,10 @@
 
 #include "base/memory.h"
 #include "names/internal.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 /* TypeDefOrRef as it is coded in a blob. */
 #define DEF(row)  ((row) << 2)
@@ -163,24 +160,22 @@ static void check(const uint8_t *blob, size_t size, const char *expected)
     free(exact);
 }
 
-static void every_type_is_written_as_its_developer_would(void **state)
+TEST(every_type_is_written_as_its_developer_would)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(samples); i++)
         check(samples[i].blob, samples[i].size, samples[i].text);
 }
 
-static void numbers_of_four_bytes_are_read(void **state)
+TEST(numbers_of_four_bytes_are_read)
 {
     static const uint8_t far_type[] = {0, 1, 1, 0x12, 0xC0, 0x40, 0, 0x09}; /* TypeRef 0x100002 */
     static const uint8_t two_bytes[] = {0, 1, 1, 0x12, 0x80, DEF(2)};
 
-    (void)state;
     check(far_type, sizeof(far_type), "(?)");
     check(two_bytes, sizeof(two_bytes), "(Ns.Plain)");
 }
 
-static void what_is_damaged_becomes_a_question_mark(void **state)
+TEST(what_is_damaged_becomes_a_question_mark)
 {
     static const struct sample damaged[] = {
         {"(?)", 0, {0}},
@@ -203,14 +198,12 @@ static void what_is_damaged_becomes_a_question_mark(void **state)
         {"(?, System.Int32)", 6, {0, 2, 1, 0x12, DEF(20), 8}}, /* unknown, but the rest is sound */
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(damaged); i++)
         check(damaged[i].blob, damaged[i].size, damaged[i].text);
 }
 
-static void no_truncation_and_no_flipped_byte_is_read_past(void **state)
+TEST(no_truncation_and_no_flipped_byte_is_read_past)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(samples); i++) {
         uint8_t blob[sizeof(samples[i].blob)];
 
@@ -227,12 +220,11 @@ static void no_truncation_and_no_flipped_byte_is_read_past(void **state)
     assert_int_equal(load_relaxed(&fake_enumerators), 0);
 }
 
-static void nesting_has_a_limit(void **state)
+TEST(nesting_has_a_limit)
 {
     enum { LEVELS = 100000 };
     uint8_t *blob = malloc(LEVELS);
 
-    (void)state;
     memset(blob, 0x1D, LEVELS);
     memcpy(blob, (const uint8_t[]){0, 1, 1}, 3);
     check(blob, LEVELS, "(?)");
@@ -244,13 +236,12 @@ static void nesting_has_a_limit(void **state)
     free(blob);
 }
 
-static void many_parameters_do_not_make_endless_text(void **state)
+TEST(many_parameters_do_not_make_endless_text)
 {
     enum { COUNT = 10000 };
     uint8_t *blob = malloc(COUNT + 4);
     char *text;
 
-    (void)state;
     memcpy(blob, (const uint8_t[]){0, 0x80 | COUNT >> 8, COUNT & 0xFF, 1}, 4);
     memset(blob + 4, 0xE, COUNT);
     text = parameters_of(blob, COUNT + 4);
@@ -259,19 +250,18 @@ static void many_parameters_do_not_make_endless_text(void **state)
     free(blob);
 }
 
-static void a_variable_without_a_name_is_written_by_number(void **state)
+TEST(a_variable_without_a_name_is_written_by_number)
 {
     static const uint8_t blob[] = {0, 3, 1, 0x13, 7, 0x1E, 9, 0x13, 0};
     struct signature_scope old = scope;
 
-    (void)state;
     check(blob, sizeof(blob), "(!7, !!9, T)");
     scope.type = scope.method = 0;
     check(blob, sizeof(blob), "(!7, !!9, !0)");
     scope = old;
 }
 
-static void exact_arguments_stand_for_variables(void **state)
+TEST(exact_arguments_stand_for_variables)
 {
     static const uint8_t blob[] = {0, 4, 1, 0x13, 0, 0x13, 1, 0x1E, 0, 0x1D, 0x1E, 1};
     static struct names_class_entry exact = {.record = {.token = 0x02000002}};
@@ -280,7 +270,6 @@ static void exact_arguments_stand_for_variables(void **state)
                        *method_arg[] = {NULL, &exact.record};
     struct signature_scope old = scope;
 
-    (void)state;
     store_relaxed(&exact.record.text, "Ns.Exact[]");
     scope.type_args = scope.method_args = 2;
     scope.type_arg = type_arg;
@@ -289,12 +278,11 @@ static void exact_arguments_stand_for_variables(void **state)
     scope = old;
 }
 
-static void a_definition_shows_each_types_own_parameters(void **state)
+TEST(a_definition_shows_each_types_own_parameters)
 {
     struct buffer b = BUFFER_INIT;
     struct signature_scope old = scope;
 
-    (void)state;
     assert_true(signature_append_definition(&b, &scope, 0x02000004));
     assert_string_equal(b.data, "Ns.Outer<T>.Inner<U, V>");
     buffer_clear(&b);
@@ -310,11 +298,10 @@ static void a_definition_shows_each_types_own_parameters(void **state)
     scope = old;
 }
 
-static void running_out_of_memory_marks_the_buffer(void **state)
+TEST(running_out_of_memory_marks_the_buffer)
 {
     static const uint8_t blob[] = {0, 1, 1, 0x15, 0x12, REF(1), 1, 8};
 
-    (void)state;
     for (long n = 0;; n++) {
         struct buffer b = BUFFER_INIT;
         char *text;
@@ -330,22 +317,4 @@ static void running_out_of_memory_marks_the_buffer(void **state)
         }
     }
     assert_int_equal(load_relaxed(&fake_enumerators), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_type_is_written_as_its_developer_would),
-        cmocka_unit_test(numbers_of_four_bytes_are_read),
-        cmocka_unit_test(what_is_damaged_becomes_a_question_mark),
-        cmocka_unit_test(no_truncation_and_no_flipped_byte_is_read_past),
-        cmocka_unit_test(nesting_has_a_limit),
-        cmocka_unit_test(many_parameters_do_not_make_endless_text),
-        cmocka_unit_test(a_variable_without_a_name_is_written_by_number),
-        cmocka_unit_test(exact_arguments_stand_for_variables),
-        cmocka_unit_test(a_definition_shows_each_types_own_parameters),
-        cmocka_unit_test(running_out_of_memory_marks_the_buffer),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,15 +5,12 @@
 #include "base/memory.h"
 #include "names/il.h"
 #include "names/internal.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/mman.h>
-
-#include <cmocka.h>
 
 enum { APP = 0x2000, PROGRAM = 0x100, STRING, LIST, WIDGET, WIDGETS };
 enum { MAIN = 0x500, FIRST, SECOND, LAMBDA, GROW, DYNAMIC, STUB, UNHOOKED, SOLE };
@@ -199,6 +196,9 @@ static int map_code(void **state)
     return code == (void *)CODE ? 0 : -1;
 }
 
+TEST_EACH(setup, teardown);
+TEST_GROUP(map_code, NULL);
+
 static int32_t call(uintptr_t offset, uintptr_t callee)
 {
     return names_site_call(names, caller, CODE + offset, callee ? method_of(callee) : NULL);
@@ -209,18 +209,16 @@ static int32_t alloc(uintptr_t offset, uintptr_t class_id)
     return names_site_alloc(names, caller, CODE + offset, class_of(class_id));
 }
 
-static void a_return_address_belongs_to_the_call_before_it(void **state)
+TEST(a_return_address_belongs_to_the_call_before_it)
 {
-    (void)state;
     assert_int_equal(call(0x50, FIRST), 33); /* the last byte of the statement at 32 */
     assert_int_equal(call(0x41, FIRST), 33); /* its first */
     assert_int_equal(call(0x51, 0), 64);
     assert_int_equal(names_site_call(names, caller, CODE + 0x50, NULL), 33);
 }
 
-static void code_that_belongs_to_no_statement_says_so(void **state)
+TEST(code_that_belongs_to_no_statement_says_so)
 {
-    (void)state;
     assert_int_equal(call(0x08, 0), NAMES_SITE_UNMAPPED); /* prolog */
     assert_int_equal(call(0xA4, 0), NAMES_SITE_UNMAPPED); /* epilog */
     assert_int_equal(call(0x34, LAMBDA), NAMES_SITE_UNMAPPED);
@@ -228,26 +226,23 @@ static void code_that_belongs_to_no_statement_says_so(void **state)
     assert_int_equal(names_site_call(names, caller, 0, NULL), NAMES_SITE_NONE);
 }
 
-static void code_without_a_mapping_inside_a_statement_is_that_statements(void **state)
+TEST(code_without_a_mapping_inside_a_statement_is_that_statements)
 {
-    (void)state;
     assert_int_equal(call(0x24, SECOND), 11);
     /* Which of the three calls led there nobody can tell: two are statements without an entry. */
     assert_int_equal(call(0x24, LAMBDA), NAMES_SITE_UNMAPPED);
 }
 
-static void elsewhere_only_an_operand_that_names_the_callee_is_believed(void **state)
+TEST(elsewhere_only_an_operand_that_names_the_callee_is_believed)
 {
-    (void)state;
     assert_int_equal(call(0x34, FIRST), 0);  /* in the statement before */
     assert_int_equal(call(0xA9, GROW), 130); /* the one call of its type: inlined there */
     assert_int_equal(call(0xA9, FIRST), NAMES_SITE_UNMAPPED); /* three calls of it */
     assert_int_equal(alloc(0xA9, WIDGETS), 65);
 }
 
-static void what_was_called_tells_the_instruction(void **state)
+TEST(what_was_called_tells_the_instruction)
 {
-    (void)state;
     assert_int_equal(call(0x18, FIRST), 0);
     assert_int_equal(call(0x18, UNHOOKED), 5);                 /* Second() */
     assert_int_equal(call(0x18, SECOND), 11);                  /* Second(int) */
@@ -256,9 +251,8 @@ static void what_was_called_tells_the_instruction(void **state)
     assert_int_equal(call(0x88, SECOND), 174);                 /* behind the table of a switch */
 }
 
-static void what_was_made_tells_the_instruction(void **state)
+TEST(what_was_made_tells_the_instruction)
 {
-    (void)state;
     assert_int_equal(alloc(0x58, WIDGETS), 65);
     assert_int_equal(alloc(0x58, WIDGET), 70);
     assert_int_equal(alloc(0x58, STRING), 70);                  /* the only call */
@@ -266,11 +260,10 @@ static void what_was_made_tells_the_instruction(void **state)
     assert_int_equal(alloc(0x68, STRING), NAMES_SITE_UNMAPPED); /* nothing there calls */
 }
 
-static void code_that_may_have_been_unloaded_is_asked_for_again(void **state)
+TEST(code_that_may_have_been_unloaded_is_asked_for_again)
 {
     struct fake_function old = functions[0];
 
-    (void)state;
     names_free(names);
     functions[0].class = 0; /* as of shared code on .NET 8 and 9 */
     setup(NULL);
@@ -284,17 +277,15 @@ static void code_that_may_have_been_unloaded_is_asked_for_again(void **state)
     functions[0] = old;
 }
 
-static void cold_code_counts_on_from_hot_code(void **state)
+TEST(cold_code_counts_on_from_hot_code)
 {
-    (void)state;
     assert_int_equal(names_site_call(names, caller, COLD + 0x10, method_of(GROW)), 130);
     assert_int_equal(names_site_call(names, caller, COLD + 0x11, NULL),
                      NAMES_SITE_STUB); /* past its end */
 }
 
-static void every_body_of_a_method_is_found_and_asked_for_once(void **state)
+TEST(every_body_of_a_method_is_found_and_asked_for_once)
 {
-    (void)state;
     assert_int_equal(names_site_alloc(names, caller, OSR + 0x10, class_of(WIDGET)), 70);
     assert_int_equal(call(0x50, FIRST), 33);
     assert_int_equal(load_relaxed(&info.maps), 2);
@@ -303,11 +294,10 @@ static void every_body_of_a_method_is_found_and_asked_for_once(void **state)
     assert_int_equal(load_relaxed(&info.maps), 2);
 }
 
-static void the_only_instruction_that_calls_needs_no_map(void **state)
+TEST(the_only_instruction_that_calls_needs_no_map)
 {
     struct names_method *sole = method_of(SOLE);
 
-    (void)state;
     assert_int_equal(names_site_call(names, sole, SOLE_CODE + 0x10, method_of(FIRST)), 1);
     assert_int_equal(load_relaxed(&info.maps), 0);
     /* What no operand names is looked for by the map, and so is all that follows. */
@@ -317,12 +307,11 @@ static void the_only_instruction_that_calls_needs_no_map(void **state)
     assert_int_equal(load_relaxed(&info.maps), 1);
 }
 
-static void outside_of_the_method_it_says_where(void **state)
+TEST(outside_of_the_method_it_says_where)
 {
     static const char data[] = "not code";
     char *heap = malloc(64);
 
-    (void)state;
     (void)data;
     assert_int_equal(names_site_call(names, caller, OTHER_CODE + 4, NULL), NAMES_SITE_OTHER);
     assert_int_equal(names_site_call(names, NULL, CODE + 0x50, NULL), NAMES_SITE_OTHER);
@@ -334,12 +323,11 @@ static void outside_of_the_method_it_says_where(void **state)
     free(heap);
 }
 
-static void without_a_map_or_il_there_is_less_but_no_crash(void **state)
+TEST(without_a_map_or_il_there_is_less_but_no_crash)
 {
     struct fake_function old = functions[0];
     struct fake_code code = codes[0];
 
-    (void)state;
     functions[0].il = NULL;
     assert_int_equal(call(0x18, SECOND), 0);
     functions[0] = old;
@@ -351,45 +339,15 @@ static void without_a_map_or_il_there_is_less_but_no_crash(void **state)
     codes[0] = code;
 }
 
-static void a_body_for_which_memory_ran_out_is_asked_for_again(void **state)
+TEST(a_body_for_which_memory_ran_out_is_asked_for_again)
 {
     int32_t il;
     long n = 0;
 
-    (void)state;
     do {
         memory_fail_after(n++);
         il = names_site_call(names, caller, CODE + 0x50, NULL);
         memory_fail_after(-1);
         assert_true(il == 33 || il == NAMES_SITE_UNMAPPED);
     } while (il != 33);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_return_address_belongs_to_the_call_before_it, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(code_that_belongs_to_no_statement_says_so, setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            code_without_a_mapping_inside_a_statement_is_that_statements, setup, teardown),
-        cmocka_unit_test_setup_teardown(elsewhere_only_an_operand_that_names_the_callee_is_believed,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(what_was_called_tells_the_instruction, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_was_made_tells_the_instruction, setup, teardown),
-        cmocka_unit_test_setup_teardown(code_that_may_have_been_unloaded_is_asked_for_again, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(cold_code_counts_on_from_hot_code, setup, teardown),
-        cmocka_unit_test_setup_teardown(every_body_of_a_method_is_found_and_asked_for_once, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(the_only_instruction_that_calls_needs_no_map, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(outside_of_the_method_it_says_where, setup, teardown),
-        cmocka_unit_test_setup_teardown(without_a_map_or_il_there_is_less_but_no_crash, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_body_for_which_memory_ran_out_is_asked_for_again, setup,
-                                        teardown),
-    };
-
-    return cmocka_run_group_tests(tests, map_code, NULL);
 }

@@ -3,15 +3,12 @@
 
 #include "rcu/grace.h"
 #include "base/memory.h"
+#include "support/test.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #define MANY 5000
 
@@ -35,23 +32,23 @@ static int teardown(void **state)
     return 0;
 }
 
+TEST_EACH(setup, teardown);
+
 static void put(struct names_entry *entry)
 {
     assert_int_equal(names_table_room(&table), 0);
     names_table_put(&table, entry);
 }
 
-static void an_empty_table_has_nothing(void **state)
+TEST(an_empty_table_has_nothing)
 {
-    (void)state;
     assert_null(names_table_find(&table, entries[0].key));
     names_table_remove(&table, entries[0].key);
     assert_null(names_table_find(&table, 0));
 }
 
-static void all_are_found_however_many_there_are(void **state)
+TEST(all_are_found_however_many_there_are)
 {
-    (void)state;
     for (size_t i = 0; i < MANY; i++) {
         assert_null(names_table_find(&table, entries[i].key));
         put(&entries[i]);
@@ -60,11 +57,10 @@ static void all_are_found_however_many_there_are(void **state)
         assert_ptr_equal(names_table_find(&table, entries[i].key), &entries[i]);
 }
 
-static void an_entry_takes_the_place_of_one_with_the_same_key(void **state)
+TEST(an_entry_takes_the_place_of_one_with_the_same_key)
 {
     struct names_entry other = entries[7];
 
-    (void)state;
     for (size_t i = 0; i < 100; i++)
         put(&entries[i]);
     put(&other);
@@ -75,9 +71,8 @@ static void an_entry_takes_the_place_of_one_with_the_same_key(void **state)
     assert_ptr_equal(names_table_find(&table, entries[7].key), &entries[7]);
 }
 
-static void what_is_removed_hides_no_other_and_takes_no_room_for_good(void **state)
+TEST(what_is_removed_hides_no_other_and_takes_no_room_for_good)
 {
-    (void)state;
     for (size_t i = 0; i < 100; i++)
         put(&entries[i]);
     names_slots_free(names_table_outgrown(&table));
@@ -93,11 +88,10 @@ static void what_is_removed_hides_no_other_and_takes_no_room_for_good(void **sta
     assert_in_range(table.used, 100, 512);
 }
 
-static void without_memory_it_fills_up_and_then_refuses(void **state)
+TEST(without_memory_it_fills_up_and_then_refuses)
 {
     size_t i = 0;
 
-    (void)state;
     memory_fail_after(0);
     for (; i < MANY && names_table_room(&table) == 0; i++)
         names_table_put(&table, &entries[i]);
@@ -110,11 +104,10 @@ static void without_memory_it_fills_up_and_then_refuses(void **state)
     assert_ptr_equal(names_table_find(&table, entries[i].key), &entries[i]);
 }
 
-static void a_table_without_memory_is_none(void **state)
+TEST(a_table_without_memory_is_none)
 {
     struct names_table other;
 
-    (void)state;
     memory_fail_after(0);
     assert_int_equal(names_table_init(&other), -ENOMEM);
     names_table_fini(&other);
@@ -138,12 +131,11 @@ static void *read_all(void *arg)
     return NULL;
 }
 
-static void readers_find_what_was_there_while_it_grows(void **state)
+TEST(readers_find_what_was_there_while_it_grows)
 {
     size_t lost[2] = {0, 0};
     pthread_t reader[2];
 
-    (void)state;
     store_relaxed(&there, 0);
     for (size_t i = 0; i < COUNT_OF(reader); i++)
         assert_int_equal(pthread_create(&reader[i], NULL, read_all, &lost[i]), 0);
@@ -161,21 +153,4 @@ static void readers_find_what_was_there_while_it_grows(void **state)
         pthread_join(reader[i], NULL);
         assert_int_equal(lost[i], 0);
     }
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(an_empty_table_has_nothing),
-        TEST(all_are_found_however_many_there_are),
-        TEST(an_entry_takes_the_place_of_one_with_the_same_key),
-        TEST(what_is_removed_hides_no_other_and_takes_no_room_for_good),
-        TEST(without_memory_it_fills_up_and_then_refuses),
-        TEST(a_table_without_memory_is_none),
-        TEST(readers_find_what_was_there_while_it_grows),
-    };
-
-    return cmocka_run_group_tests_name("table", tests, NULL, NULL);
 }

@@ -2,13 +2,10 @@
 #include "base/atomics.h"
 #include "base/clean.h"
 #include "options/options_fields.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static bool match(const char *pattern, const char *name)
 {
@@ -20,9 +17,8 @@ static bool match(const char *pattern, const char *name)
     return options_match(&patterns, name);
 }
 
-static void a_pattern_covers_the_whole_name(void **state)
+TEST(a_pattern_covers_the_whole_name)
 {
-    (void)state;
     assert_true(match("My.Type.Run()", "My.Type.Run()"));
     assert_false(match("My.Type", "My.Type.Run()"));
     assert_false(match("Type.Run()", "My.Type.Run()"));
@@ -31,9 +27,8 @@ static void a_pattern_covers_the_whole_name(void **state)
     assert_false(match("", "a"));
 }
 
-static void a_star_takes_any_text(void **state)
+TEST(a_star_takes_any_text)
 {
-    (void)state;
     assert_true(match("*", ""));
     assert_true(match("*", "anything"));
     assert_true(match("My.*", "My.Type.Run(System.Int32, System.String[])"));
@@ -44,9 +39,8 @@ static void a_star_takes_any_text(void **state)
     assert_true(match("**a**", "xxa"));
 }
 
-static void a_question_mark_takes_one_character(void **state)
+TEST(a_question_mark_takes_one_character)
 {
-    (void)state;
     assert_true(match("a?c", "abc"));
     assert_true(match("a?c", "a\xc3\xa4"
                              "c"));
@@ -61,23 +55,21 @@ static void a_question_mark_takes_one_character(void **state)
                              "c")); /* not UTF-8: taken as a byte */
 }
 
-static void other_characters_stand_for_themselves(void **state)
+TEST(other_characters_stand_for_themselves)
 {
-    (void)state;
     assert_true(match("List<System.String>", "List<System.String>"));
     assert_true(match("System.Byte[]", "System.Byte[]"));
     assert_false(match("System.Byte[B]", "System.ByteB"));
     assert_true(match("a\\b", "a\\b"));
 }
 
-static void a_list_matches_when_one_of_it_does(void **state)
+TEST(a_list_matches_when_one_of_it_does)
 {
     char one[] = "A.*", two[] = "B.*";
     char *list[] = {one, two};
     _Atomic(bool) met[] = {false, false};
     struct options_patterns patterns = {list, 2, met}, none = {NULL, 0, NULL};
 
-    (void)state;
     assert_true(options_match(&patterns, "A.x"));
     assert_true(met[0]);
     assert_false(met[1]);
@@ -88,23 +80,21 @@ static void a_list_matches_when_one_of_it_does(void **state)
 }
 
 /* Quadratic at worst: a test that never ends is the failure. */
-static void many_stars_end_soon(void **state)
+TEST(many_stars_end_soon)
 {
     char name[4096];
 
-    (void)state;
     memset(name, 'a', sizeof(name) - 1);
     name[sizeof(name) - 1] = '\0';
     assert_false(match("*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b", name));
 }
 
-static void utf8_is_told_from_other_bytes(void **state)
+TEST(utf8_is_told_from_other_bytes)
 {
     static const char *const bad[] = {
         "\x80", "\xc1\xbf", "\xe0\x9f\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80",
         "\xc3", "\xe2\x82", "\xf0\x9f\x8c", "\xff"};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(bad); i++)
         assert_int_equal(utf8_length(bad[i]), 0);
     assert_int_equal(utf8_length(""), 0);
@@ -112,19 +102,4 @@ static void utf8_is_told_from_other_bytes(void **state)
     assert_int_equal(utf8_length("\xc2\x80"), 2);
     assert_int_equal(utf8_length("\xed\x9f\xbf"), 3);
     assert_int_equal(utf8_length("\xf4\x8f\xbf\xbf"), 4);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_pattern_covers_the_whole_name),
-        cmocka_unit_test(a_star_takes_any_text),
-        cmocka_unit_test(a_question_mark_takes_one_character),
-        cmocka_unit_test(other_characters_stand_for_themselves),
-        cmocka_unit_test(a_list_matches_when_one_of_it_does),
-        cmocka_unit_test(many_stars_end_soon),
-        cmocka_unit_test(utf8_is_told_from_other_bytes),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,15 +5,12 @@
 #include "base/memory.h"
 #include "options/json.h"
 #include "options/options_fields.h"
+#include "support/test.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static char why[OPTIONS_WHY_SIZE];
 
@@ -35,11 +32,10 @@ static int read_text(const char *json)
         assert_null(strchr(why, '\n')); \
     } while (0)
 
-static void an_empty_object_with_a_version_means_the_defaults(void **state)
+TEST(an_empty_object_with_a_version_means_the_defaults)
 {
     struct options o;
 
-    (void)state;
     assert_int_equal(options_read("{\"version\":1}", &o, why, sizeof(why)), 0);
     assert_string_equal(why, "");
     assert_int_equal(o.hooks, OPTIONS_HOOKS_AUTO);
@@ -55,11 +51,10 @@ static void an_empty_object_with_a_version_means_the_defaults(void **state)
     options_fini(&o);
 }
 
-static void every_option_is_read(void **state)
+TEST(every_option_is_read)
 {
     struct options o;
 
-    (void)state;
     assert_int_equal(
         options_read(
             "{\"hooks\":\"elt2\",\"capture\":\"both\",\"stacks\":\"inline\",\"log\":\"events\","
@@ -116,12 +111,11 @@ static void fill(struct options *o)
     o->hooks = OPTIONS_HOOKS_ELT2; /* with args and returns */
 }
 
-static void what_is_written_is_read_back(void **state)
+TEST(what_is_written_is_read_back)
 {
     struct options o, back;
     char *json;
 
-    (void)state;
     fill(&o);
     json = options_write(&o);
     assert_non_null(json);
@@ -144,7 +138,7 @@ static void what_is_written_is_read_back(void **state)
     options_fini(&back);
 }
 
-static void defaults_are_left_out(void **state)
+TEST(defaults_are_left_out)
 {
     static const struct {
         enum options_capture capture;
@@ -159,7 +153,6 @@ static void defaults_are_left_out(void **state)
         {OPTIONS_CAPTURE_BOTH, 1, false, "{\"version\":1,\"capture\":\"both\"}"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct options o;
         char *json;
@@ -180,9 +173,8 @@ static void defaults_are_left_out(void **state)
     }
 }
 
-static void damaged_json_is_named_with_its_byte(void **state)
+TEST(damaged_json_is_named_with_its_byte)
 {
-    (void)state;
     assert_refused("", "damaged at byte 0");
     assert_refused("{\"version\":1", "damaged at byte 12");
     assert_refused("{\"version\":1,}", "damaged at byte 14");
@@ -196,9 +188,8 @@ static void damaged_json_is_named_with_its_byte(void **state)
     assert_refused(NULL, "not set");
 }
 
-static void another_version_is_refused_before_anything_else(void **state)
+TEST(another_version_is_refused_before_anything_else)
 {
-    (void)state;
     assert_refused("{}", "\"version\" is missing");
     assert_refused("{\"nonsense\":true,\"version\":2}",
                    "version 2, but this library reads version 1");
@@ -206,11 +197,10 @@ static void another_version_is_refused_before_anything_else(void **state)
     assert_refused("{\"version\":1.0}", "not a fraction");
 }
 
-static void the_status_folder_is_known_even_when_the_rest_is_refused(void **state)
+TEST(the_status_folder_is_known_even_when_the_rest_is_refused)
 {
     struct options o;
 
-    (void)state;
     assert_int_equal(options_read("{\"version\":2,\"status\":\"/run/s\"}", &o, why, sizeof(why)),
                      -EINVAL);
     assert_string_equal(o.status, "/run/s");
@@ -221,9 +211,8 @@ static void the_status_folder_is_known_even_when_the_rest_is_refused(void **stat
     options_fini(&o);
 }
 
-static void an_unknown_key_names_the_near_one(void **state)
+TEST(an_unknown_key_names_the_near_one)
 {
-    (void)state;
     assert_refused("{\"version\":1,\"hoks\":\"elt3\"}",
                    "unknown option \"hoks\"; did you mean \"hooks\"?");
     assert_refused("{\"version\":1,\"max-nodes\":1}", "did you mean \"max_nodes\"?");
@@ -231,9 +220,8 @@ static void an_unknown_key_names_the_near_one(void **state)
     assert_refused("{\"version\":1,\"a\\nb\":1}", "unknown option \"a?b\"");
 }
 
-static void a_wrong_type_is_named(void **state)
+TEST(a_wrong_type_is_named)
 {
-    (void)state;
     assert_refused("{\"version\":1,\"check\":\"1\"}",
                    "\"check\" must be a whole number, not a text");
     assert_refused("{\"version\":1,\"check\":1.5}", "not a fraction");
@@ -247,9 +235,8 @@ static void a_wrong_type_is_named(void **state)
     assert_refused("{\"version\":1,\"output\":null}", "\"output\" must be a text, not null");
 }
 
-static void a_value_out_of_range_is_named(void **state)
+TEST(a_value_out_of_range_is_named)
 {
-    (void)state;
     assert_refused("{\"version\":1,\"check\":-1}",
                    "\"check\" is -1, which is not between 0 and 4294967295");
     assert_refused("{\"version\":1,\"check\":4294967296}", "not between 0 and 4294967295");
@@ -262,9 +249,8 @@ static void a_value_out_of_range_is_named(void **state)
     assert_refused("{\"version\":1,\"status\":\"\"}", "\"status\" must be an absolute path");
 }
 
-static void choices_that_contradict_each_other_are_refused(void **state)
+TEST(choices_that_contradict_each_other_are_refused)
 {
-    (void)state;
     assert_refused("{\"version\":1,\"capture\":\"both\",\"check\":5}",
                    "check and capture contradict");
     assert_refused("{\"version\":1,\"capture\":\"snapshot\",\"check\":1}",
@@ -274,12 +260,11 @@ static void choices_that_contradict_each_other_are_refused(void **state)
     assert_refused("{\"version\":1,\"native\":true,\"check\":0}", "native and check contradict");
 }
 
-static void a_short_buffer_holds_the_beginning_of_the_line(void **state)
+TEST(a_short_buffer_holds_the_beginning_of_the_line)
 {
     char small[32];
     struct options o;
 
-    (void)state;
     for (size_t size = 0; size <= sizeof(small); size++) {
         memset(small, 'x', sizeof(small));
         assert_int_equal(
@@ -296,12 +281,11 @@ static void a_short_buffer_holds_the_beginning_of_the_line(void **state)
 }
 
 /* Every prefix of a valid text is damaged, and says so within it. */
-static void a_cut_text_is_damaged_wherever_it_is_cut(void **state)
+TEST(a_cut_text_is_damaged_wherever_it_is_cut)
 {
     struct options o;
     char *json;
 
-    (void)state;
     fill(&o);
     json = options_write(&o);
     options_fini(&o);
@@ -314,13 +298,12 @@ static void a_cut_text_is_damaged_wherever_it_is_cut(void **state)
 }
 
 /* jansson's, too. */
-static void each_failed_allocation_is_reported_and_leaks_nothing(void **state)
+TEST(each_failed_allocation_is_reported_and_leaks_nothing)
 {
     struct options o;
     char *json;
     int err = -ENOMEM;
 
-    (void)state;
     json_memory_start();
     fill(&o);
     for (long n = 0; n < 1000; n++) {
@@ -344,12 +327,11 @@ static void each_failed_allocation_is_reported_and_leaks_nothing(void **state)
     memory_free(json);
 }
 
-static void the_word_that_was_meant_is_found(void **state)
+TEST(the_word_that_was_meant_is_found)
 {
     static const char *const names[] = {"hooks",  "capture",   "compress", "only",
                                         "output", "max-nodes", "max-log",  NULL};
 
-    (void)state;
     assert_string_equal(options_near("hook", names), "hooks");
     assert_string_equal(options_near("hoosk", names), "hooks");
     assert_string_equal(options_near("comp", names), "compress");
@@ -361,27 +343,4 @@ static void the_word_that_was_meant_is_found(void **state)
     assert_null(options_near("x", names));
     assert_null(
         options_near("a-very-long-name-that-is-longer-than-any-option-has-ever-been", names));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_object_with_a_version_means_the_defaults),
-        cmocka_unit_test(every_option_is_read),
-        cmocka_unit_test(what_is_written_is_read_back),
-        cmocka_unit_test(defaults_are_left_out),
-        cmocka_unit_test(damaged_json_is_named_with_its_byte),
-        cmocka_unit_test(another_version_is_refused_before_anything_else),
-        cmocka_unit_test(the_status_folder_is_known_even_when_the_rest_is_refused),
-        cmocka_unit_test(an_unknown_key_names_the_near_one),
-        cmocka_unit_test(a_wrong_type_is_named),
-        cmocka_unit_test(a_value_out_of_range_is_named),
-        cmocka_unit_test(choices_that_contradict_each_other_are_refused),
-        cmocka_unit_test(a_short_buffer_holds_the_beginning_of_the_line),
-        cmocka_unit_test(a_cut_text_is_damaged_wherever_it_is_cut),
-        cmocka_unit_test(each_failed_allocation_is_reported_and_leaks_nothing),
-        cmocka_unit_test(the_word_that_was_meant_is_found),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 #include "options/runtime_settings.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char path[] = "/tmp/shadowtrace-settings-XXXXXX";
 
@@ -33,11 +30,27 @@ static int clear(void **state)
     return 0;
 }
 
-static void everything_is_on_unless_something_says_otherwise(void **state)
+static int make_file(void **state)
+{
+    int fd = mkstemp(path);
+
+    (void)state;
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_file(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+TEST_EACH(clear, NULL);
+TEST_GROUP(make_file, remove_file);
+
+TEST(everything_is_on_unless_something_says_otherwise)
 {
     struct runtime_settings s;
 
-    (void)state;
     runtime_settings_read(NULL, &s);
     assert_true(s.tiered && s.quick && s.quick_loops && s.pgo && s.ready_to_run);
     runtime_settings_read("/nowhere/x.runtimeconfig.json", &s);
@@ -47,11 +60,10 @@ static void everything_is_on_unless_something_says_otherwise(void **state)
     assert_true(s.tiered && s.quick && s.quick_loops && s.pgo && s.ready_to_run);
 }
 
-static void the_programs_configuration_is_read(void **state)
+TEST(the_programs_configuration_is_read)
 {
     struct runtime_settings s;
 
-    (void)state;
     config("{\"runtimeOptions\":{\"configProperties\":{\"System.Runtime.TieredPGO\":false,"
            "\"System.Runtime.TieredCompilation.QuickJitForLoops\":false}}}");
     runtime_settings_read(path, &s);
@@ -60,11 +72,10 @@ static void the_programs_configuration_is_read(void **state)
     assert_true(s.tiered && s.quick);
 }
 
-static void the_environment_goes_before_it(void **state)
+TEST(the_environment_goes_before_it)
 {
     struct runtime_settings s;
 
-    (void)state;
     config("{\"runtimeOptions\":{\"configProperties\":{\"System.Runtime.TieredPGO\":false}}}");
     setenv("DOTNET_TieredPGO", "1", 1);
     setenv("DOTNET_ReadyToRun", "0", 1);
@@ -78,21 +89,4 @@ static void the_environment_goes_before_it(void **state)
     setenv("DOTNET_TieredPGO", "nonsense", 1);
     runtime_settings_read(NULL, &s);
     assert_true(s.pgo);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(everything_is_on_unless_something_says_otherwise, clear),
-        cmocka_unit_test_setup(the_programs_configuration_is_read, clear),
-        cmocka_unit_test_setup(the_environment_goes_before_it, clear),
-    };
-    int fd = mkstemp(path), failed;
-
-    if (fd < 0)
-        return 1;
-    close(fd);
-    failed = cmocka_run_group_tests(tests, NULL, NULL);
-    unlink(path);
-    return failed;
 }

@@ -5,6 +5,7 @@
 #include "command/command.h"
 #include "process/status.h"
 #include "record/summary.h"
+#include "support/test.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -29,6 +30,8 @@ static int teardown(void **state)
     return folder_teardown(state);
 }
 
+TEST_EACH(setup, teardown);
+
 static void put(long pid, const char *json)
 {
     char path[PATH_MAX + 32];
@@ -51,12 +54,11 @@ static const char *summary(bool quiet)
     return text;
 }
 
-static void the_folder_is_ours_alone(void **state)
+TEST(the_folder_is_ours_alone)
 {
     char expected[2 * PATH_MAX], runtime[2 * PATH_MAX];
     struct stat st;
 
-    (void)state;
     snprintf(expected, sizeof(expected), "%s/shadowtrace-%u-", test_folder, (unsigned)geteuid());
     assert_ptr_equal(strstr(folder, expected), folder);
     assert_int_equal(stat(folder, &st), 0);
@@ -78,11 +80,10 @@ static void the_folder_is_ours_alone(void **state)
     assert_int_equal(access(folder, F_OK), -1);
 }
 
-static void what_processes_wrote_is_read(void **state)
+TEST(what_processes_wrote_is_read)
 {
     const struct record_process *p;
 
-    (void)state;
     put(20, "{\"pid\":20,\"executable\":\"/usr/share/dotnet/"
             "dotnet\",\"command\":[\"dotnet\",\"exec\",\"/sdk/"
             "csc.dll\",\"-x\"],\"state\":\"ended\",\"log\":\"/tmp/"
@@ -113,11 +114,10 @@ static void what_processes_wrote_is_read(void **state)
     record_status_free(&processes);
 }
 
-static void only_whole_files_count(void **state)
+TEST(only_whole_files_count)
 {
     char path[PATH_MAX + 32];
 
-    (void)state;
     snprintf(path, sizeof(path), "%s/17.json.tmp", folder);
     write_text(path, "{", 0600);
     snprintf(path, sizeof(path), "%s/.17.json", folder);
@@ -131,7 +131,7 @@ static void only_whole_files_count(void **state)
     record_status_free(&processes);
 }
 
-static void a_process_is_named_as_its_user_would(void **state)
+TEST(a_process_is_named_as_its_user_would)
 {
     static const struct {
         const char *json, *name;
@@ -147,7 +147,6 @@ static void a_process_is_named_as_its_user_would(void **state)
         {"[]", "?"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         put(1, rows[i].json);
         assert_int_equal(record_status_read(folder, &processes), 0);
@@ -156,13 +155,12 @@ static void a_process_is_named_as_its_user_would(void **state)
     }
 }
 
-static void a_process_that_is_gone_records_no_more(void **state)
+TEST(a_process_that_is_gone_records_no_more)
 {
     char json[64] = "{\"state\":\"recording\"}";
     pid_t child = fork();
     siginfo_t info;
 
-    (void)state;
     if (child == 0) {
         pause();
         _exit(0);
@@ -183,12 +181,11 @@ static void a_process_that_is_gone_records_no_more(void **state)
     assert_says(summary(false), "killed, or crashed, while recording");
 }
 
-static void the_summary_says_how_to_read_each_log(void **state)
+TEST(the_summary_says_how_to_read_each_log)
 {
     char json[3 * PATH_MAX], line[2 * PATH_MAX];
     const char *text;
 
-    (void)state;
     write_text("a log.ndjson", "0123456789", 0600);
     snprintf(json, sizeof(json),
              "{\"executable\":\"/x/app\",\"state\":\"ended\",\"log\":\"%s/a "
@@ -215,13 +212,12 @@ static void the_summary_says_how_to_read_each_log(void **state)
     assert_says(json, line);
 }
 
-static void the_end_of_a_log_says_what_a_status_file_cannot(void **state)
+TEST(the_end_of_a_log_says_what_a_status_file_cannot)
 {
     static const char end[] = "{\"kind\":\"alloc\"}\n{\"kind\":\"end\",\"seen\":70,\"written\":70,"
                               "\"lost\":0,\"bytes\":9}\n";
     char json[2 * PATH_MAX];
 
-    (void)state;
     snprintf(json, sizeof(json),
              "{\"executable\":\"/x/app\",\"state\":\"recording\",\"seen\":3,\"log\":\"%s/a\"}",
              test_folder);
@@ -232,9 +228,8 @@ static void the_end_of_a_log_says_what_a_status_file_cannot(void **state)
     assert_says(summary(false), "killed, or crashed");
 }
 
-static void the_summary_tells_of_other_losses(void **state)
+TEST(the_summary_tells_of_other_losses)
 {
-    (void)state;
     put(1, "{\"executable\":\"/x/app\",\"state\":\"ended\",\"seen\":1,\"lost\":0,"
            "\"values\":{\"posted\":5,\"lost\":3},\"events\":{\"calls\":{\"seen\":140370,"
            "\"written\":139559,\"lost\":811,\"lost_by\":{\"ring_full\":811}},\"jit\":{\"seen\":2,"
@@ -244,9 +239,8 @@ static void the_summary_tells_of_other_losses(void **state)
                                         "--call-buffer keeps more); of values: 3 of 8\n");
 }
 
-static void the_summary_says_that_a_runtime_is_not_verified(void **state)
+TEST(the_summary_says_that_a_runtime_is_not_verified)
 {
-    (void)state;
     put(1, "{\"executable\":\"/x/app\",\"state\":\"ended\",\"seen\":1,\"lost\":0,"
            "\"runtime\":\"11.0.0\",\"unverified\":true}");
     assert_says(summary(false),
@@ -258,9 +252,8 @@ static void the_summary_says_that_a_runtime_is_not_verified(void **state)
     assert_null(strstr(summary(false), "verified"));
 }
 
-static void quiet_still_says_what_should_have_been_recorded(void **state)
+TEST(quiet_still_says_what_should_have_been_recorded)
 {
-    (void)state;
     put(1, "{\"executable\":\"/x/a\",\"state\":\"declined\",\"reason\":\"below .NET 8\"}");
     assert_says(summary(true), "shadowtrace: a (pid 1): not recorded: below .NET 8\n");
     put(2, "{\"executable\":\"/x/b\",\"state\":\"ended\",\"seen\":1,\"lost\":0}");
@@ -275,11 +268,10 @@ static void quiet_still_says_what_should_have_been_recorded(void **state)
     assert_says(summary(true), "d (pid 4): recording failed: it does not say why\n");
 }
 
-static void bytes_read_as_people_write_them(void **state)
+TEST(bytes_read_as_people_write_them)
 {
     char text[RECORD_BYTES_SIZE];
 
-    (void)state;
     assert_string_equal(record_summary_bytes(0, text), "0 bytes");
     assert_string_equal(record_summary_bytes(1, text), "1 byte");
     assert_string_equal(record_summary_bytes(999, text), "999 bytes");
@@ -289,11 +281,10 @@ static void bytes_read_as_people_write_them(void **state)
     assert_string_equal(record_summary_bytes(UINT64_MAX, text), "18.4 EB");
 }
 
-static void each_failed_allocation_leaks_nothing(void **state)
+TEST(each_failed_allocation_leaks_nothing)
 {
     int err = -ENOMEM;
 
-    (void)state;
     put(1, "{\"executable\":\"/usr/bin/"
            "dotnet\",\"command\":[\"dotnet\",\"a.dll\"],\"state\":\"ended\",\"log\":\"/x\","
            "\"reason\":\"r\",\"runtime\":\"10\"}");
@@ -308,13 +299,10 @@ static void each_failed_allocation_leaks_nothing(void **state)
     assert_int_equal(err, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-static void methods_without_hooks_are_told(void **state)
+TEST(methods_without_hooks_are_told)
 {
     const char *text;
 
-    (void)state;
     put(7,
         "{\"pid\":7,\"executable\":\"/x/app\",\"state\":\"ended\",\"log\":\"/x/log\","
         "\"seen\":5,\"written\":5,\"lost\":0,\"bytes\":9,\"beginnings_lost\":2,\"spared\":1234}");
@@ -324,25 +312,4 @@ static void methods_without_hooks_are_told(void **state)
     put(7, "{\"pid\":7,\"executable\":\"/x/app\",\"state\":\"ended\",\"log\":\"/x/log\","
            "\"seen\":5,\"written\":5,\"lost\":0,\"bytes\":9}");
     assert_null(strstr(summary(false), "hooked"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(methods_without_hooks_are_told),
-        TEST(the_folder_is_ours_alone),
-        TEST(what_processes_wrote_is_read),
-        TEST(only_whole_files_count),
-        TEST(a_process_is_named_as_its_user_would),
-        TEST(a_process_that_is_gone_records_no_more),
-        TEST(the_summary_says_how_to_read_each_log),
-        TEST(the_end_of_a_log_says_what_a_status_file_cannot),
-        TEST(the_summary_tells_of_other_losses),
-        TEST(the_summary_says_that_a_runtime_is_not_verified),
-        TEST(quiet_still_says_what_should_have_been_recorded),
-        TEST(bytes_read_as_people_write_them),
-        TEST(each_failed_allocation_leaks_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

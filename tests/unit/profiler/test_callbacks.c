@@ -6,15 +6,14 @@
 
 #include "clr/com.h"
 #include "stack/stack_hot.h"
+#include "support/test.h"
 
 #include <shadowtrace/clr/constants.h>
 #include <shadowtrace/clr/guids.h>
 
 #include <jansson.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +21,6 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* Readable and zeroed: it does for an id, a pointer and a count alike, each slot takes what it wants of it. */
 #define UNKNOWN      UINT64_C(0x20000)
@@ -279,9 +276,8 @@ static void in_child(void (*body)(const char *), const char *more)
     assert_int_equal(status, 0);
 }
 
-static void callbacks_in_any_order_are_counted(void **state)
+TEST(callbacks_in_any_order_are_counted)
 {
-    (void)state;
     major_version = 10;
     in_child(disorder, ",\"check\":1,\"hooks\":\"elt3\"");
     in_child(disorder, ",\"check\":1,\"hooks\":\"elt2\"");
@@ -293,9 +289,8 @@ static void callbacks_in_any_order_are_counted(void **state)
     ",\"events\":[\"alloc\",\"threads\",\"modules\",\"classes\",\"jit\",\"exceptions\",\"gc\"," \
     "\"suspend\",\"transitions\",\"finalizers\"]"
 
-static void callbacks_of_every_family_in_any_order_are_counted(void **state)
+TEST(callbacks_of_every_family_in_any_order_are_counted)
 {
-    (void)state;
     major_version = 8;
     in_child(disorder, ",\"hooks\":\"elt3\"" EVERY_FAMILY);
     major_version = 10;
@@ -316,9 +311,8 @@ static void start_and_stop(const char *unverified)
     json_decref(header);
 }
 
-static void a_version_never_seen_runs_and_is_named_so(void **state)
+TEST(a_version_never_seen_runs_and_is_named_so)
 {
-    (void)state;
     for (major_version = 8; major_version <= 10; major_version++)
         in_child(start_and_stop, "");
     major_version = 11;
@@ -339,9 +333,8 @@ static void declined(const char *unused)
     REQUIRE(c->vtbl->shutdown(c) == S_OK);
 }
 
-static void a_profiler_that_declined_hears_nothing(void **state)
+TEST(a_profiler_that_declined_hears_nothing)
 {
-    (void)state;
     major_version = 7;
     in_child(declined, "");
 }
@@ -366,16 +359,4 @@ static int teardown(void **state)
     return rmdir(folder) || munmap((void *)UNKNOWN, UNKNOWN_SIZE);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(callbacks_in_any_order_are_counted),
-        TEST(callbacks_of_every_family_in_any_order_are_counted),
-        TEST(a_version_never_seen_runs_and_is_named_so),
-        TEST(a_profiler_that_declined_hears_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(setup, teardown);

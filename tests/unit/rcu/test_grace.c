@@ -3,17 +3,14 @@
 
 #include "base/atomics.h"
 #include "base/clock.h"
+#include "support/test.h"
 
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #define READERS 4
 #define ROUNDS  2000
@@ -38,12 +35,11 @@ static void *wait_once(void *arg)
     return NULL;
 }
 
-static void an_open_section_is_waited_for_and_a_nested_one_too(void **state)
+TEST(an_open_section_is_waited_for_and_a_nested_one_too)
 {
     struct grace_section outer = grace_enter(), inner = grace_enter();
     pthread_t waiter;
 
-    (void)state;
     store_relaxed(&waited, false);
     assert_int_equal(pthread_create(&waiter, NULL, wait_once, NULL), 0);
     nap();
@@ -67,11 +63,10 @@ static void *one_after_another(void *arg)
     return NULL;
 }
 
-static void sections_that_begin_later_are_not_waited_for(void **state)
+TEST(sections_that_begin_later_are_not_waited_for)
 {
     pthread_t reader[READERS];
 
-    (void)state;
     store_relaxed(&over, false);
     for (unsigned i = 0; i < READERS; i++)
         assert_int_equal(pthread_create(&reader[i], NULL, one_after_another, NULL), 0);
@@ -141,12 +136,11 @@ static size_t seen_torn(bool waiting)
     return sum;
 }
 
-static void what_is_taken_back_is_out_of_sight_after_the_wait(void **state)
+TEST(what_is_taken_back_is_out_of_sight_after_the_wait)
 {
     uint64_t until = clock_ns() + PATIENCE_NS;
     size_t seen = 0;
 
-    (void)state;
     assert_int_equal(seen_torn(true), 0);
     while (!seen && clock_ns() < until)
         seen = seen_torn(false);
@@ -160,9 +154,8 @@ static void *one_section(void *arg)
     return NULL;
 }
 
-static void threads_that_have_ended_leave_nothing_behind(void **state)
+TEST(threads_that_have_ended_leave_nothing_behind)
 {
-    (void)state;
     for (unsigned i = 0; i < 1000; i++) {
         pthread_t thread;
 
@@ -189,9 +182,8 @@ static void *ends_in_sections(void *value)
     return NULL;
 }
 
-static void sections_of_ending_threads_are_waited_for_too(void **state)
+TEST(sections_of_ending_threads_are_waited_for_too)
 {
-    (void)state;
     assert_int_equal(pthread_key_create(&keys[0], section_at_the_end), 0);
     for (unsigned i = 0; i < 200; i++) {
         unsigned rounds = i % 6;
@@ -202,17 +194,4 @@ static void sections_of_ending_threads_are_waited_for_too(void **state)
         grace_wait(); /* walks the registered threads: none of those may be on it any more */
     }
     assert_int_equal(pthread_key_delete(keys[0]), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_open_section_is_waited_for_and_a_nested_one_too),
-        cmocka_unit_test(sections_that_begin_later_are_not_waited_for),
-        cmocka_unit_test(what_is_taken_back_is_out_of_sight_after_the_wait),
-        cmocka_unit_test(threads_that_have_ended_leave_nothing_behind),
-        cmocka_unit_test(sections_of_ending_threads_are_waited_for_too),
-    };
-
-    return cmocka_run_group_tests_name("grace", tests, NULL, NULL);
 }

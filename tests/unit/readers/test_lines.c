@@ -2,15 +2,13 @@
 
 #include "base/memory.h"
 #include "unit/readers/memory_log.h"
+#include "support/test.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <zstd.h>
 
 static void expect_line(struct report_lines *l, const char *text, uint64_t number, uint64_t offset,
@@ -37,11 +35,10 @@ static void expect_end(struct report_lines *l)
     assert_int_equal(report_lines_next(l, &line), 0); /* and stays there */
 }
 
-static void lines_are_the_same_however_the_bytes_come(void **state)
+TEST(lines_are_the_same_however_the_bytes_come)
 {
     static const char text[] = "one\n\nthree three\nfour";
 
-    (void)state;
     for (size_t chunk = 1; chunk <= sizeof(text); chunk++) {
         struct memory_log m = {.text = text, .size = sizeof(text) - 1, .chunk = chunk};
         struct report_lines *l = memory_log_lines(&m);
@@ -57,17 +54,16 @@ static void lines_are_the_same_however_the_bytes_come(void **state)
     }
 }
 
-static void an_empty_log_has_no_lines(void **state)
+TEST(an_empty_log_has_no_lines)
 {
     struct memory_log m = {.text = "", .size = 0};
     struct report_lines *l = memory_log_lines(&m);
 
-    (void)state;
     expect_end(l);
     report_lines_free(l);
 }
 
-static void a_line_longer_than_a_chunk_is_whole(void **state)
+TEST(a_line_longer_than_a_chunk_is_whole)
 {
     size_t size = 3000000;
     char *text = malloc(size);
@@ -75,7 +71,6 @@ static void a_line_longer_than_a_chunk_is_whole(void **state)
     struct report_lines *l = memory_log_lines(&m);
     struct report_line line;
 
-    (void)state;
     assert_non_null(text);
     memset(text, 'x', size);
     text[0] = '\n';
@@ -106,14 +101,13 @@ static ssize_t endless_read(void *context, void *to, size_t size)
     return (ssize_t)some;
 }
 
-static void a_line_beyond_the_limit_is_passed_over(void **state)
+TEST(a_line_beyond_the_limit_is_passed_over)
 {
     struct endless e = {REPORT_LINE_MAX * 3};
     const struct report_source source = {endless_read, NULL, &e};
     struct report_lines *l;
     struct report_line line;
 
-    (void)state;
     assert_int_equal(report_lines_from(&source, &l), 0);
     assert_int_equal(report_lines_next(l, &line), 1);
     assert_true(line.too_long);
@@ -124,23 +118,21 @@ static void a_line_beyond_the_limit_is_passed_over(void **state)
     report_lines_free(l);
 }
 
-static void reading_that_fails_is_not_an_end(void **state)
+TEST(reading_that_fails_is_not_an_end)
 {
     struct memory_log m = {.text = "a\nb", .size = 3, .fail_at = -EIO};
     struct report_lines *l = memory_log_lines(&m);
     struct report_line line;
 
-    (void)state;
     expect_line(l, "a", 1, 0, false);
     assert_int_equal(report_lines_next(l, &line), -EIO);
     report_lines_free(l);
 }
 
-static void what_cannot_be_opened_says_why(void **state)
+TEST(what_cannot_be_opened_says_why)
 {
     struct report_lines *l;
 
-    (void)state;
     assert_int_equal(report_lines_open("/nowhere/at/all", &l), -ENOENT);
     assert_null(l);
 }
@@ -156,13 +148,12 @@ static size_t compress_two(const char *text, size_t size, char *to, size_t room)
     return half + rest;
 }
 
-static void a_compressed_log_reads_as_the_plain_one(void **state)
+TEST(a_compressed_log_reads_as_the_plain_one)
 {
     static const char text[] = "first line\nsecond line\nthird";
     char packed[1024];
     size_t size = compress_two(text, sizeof(text) - 1, packed, sizeof(packed));
 
-    (void)state;
     for (size_t chunk = 1; chunk <= size; chunk++) {
         struct memory_log m = {.text = packed, .size = size, .chunk = chunk};
         struct report_lines *l = memory_log_lines(&m);
@@ -176,13 +167,12 @@ static void a_compressed_log_reads_as_the_plain_one(void **state)
     }
 }
 
-static void a_compressed_log_cut_anywhere_is_a_prefix(void **state)
+TEST(a_compressed_log_cut_anywhere_is_a_prefix)
 {
     static const char text[] = "first line\nsecond line\nthird line, longer than the others\n";
     char packed[1024], read[1024];
     size_t size = compress_two(text, sizeof(text) - 1, packed, sizeof(packed));
 
-    (void)state;
     for (size_t cut = 0; cut < size; cut++) {
         struct memory_log m = {.text = packed, .size = cut, .chunk = 7};
         struct report_lines *l = memory_log_lines(&m);
@@ -208,7 +198,7 @@ static void a_compressed_log_cut_anywhere_is_a_prefix(void **state)
     }
 }
 
-static void damaged_compressed_data_ends_the_log(void **state)
+TEST(damaged_compressed_data_ends_the_log)
 {
     static const char text[] = "first line\nsecond line\n";
     char packed[1024];
@@ -217,7 +207,6 @@ static void damaged_compressed_data_ends_the_log(void **state)
     struct report_lines *l = memory_log_lines(&m);
     struct report_line line;
 
-    (void)state;
     packed[5] ^= 0x55;
     while (report_lines_next(l, &line) == 1)
         assert_true(line.at.line < 5);
@@ -233,12 +222,11 @@ static void damaged_compressed_data_ends_the_log(void **state)
     report_lines_free(l);
 }
 
-static void running_out_of_memory_is_said(void **state)
+TEST(running_out_of_memory_is_said)
 {
     char *text = malloc(2000000);
     struct memory_log m = {.text = text, .size = 2000000};
 
-    (void)state;
     assert_non_null(text);
     memset(text, 'z', 2000000);
     for (long n = 0;; n++) {
@@ -260,22 +248,4 @@ static void running_out_of_memory_is_said(void **state)
         assert_true(n < 20);
     }
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_are_the_same_however_the_bytes_come),
-        cmocka_unit_test(an_empty_log_has_no_lines),
-        cmocka_unit_test(a_line_longer_than_a_chunk_is_whole),
-        cmocka_unit_test(a_line_beyond_the_limit_is_passed_over),
-        cmocka_unit_test(reading_that_fails_is_not_an_end),
-        cmocka_unit_test(what_cannot_be_opened_says_why),
-        cmocka_unit_test(a_compressed_log_reads_as_the_plain_one),
-        cmocka_unit_test(a_compressed_log_cut_anywhere_is_a_prefix),
-        cmocka_unit_test(damaged_compressed_data_ends_the_log),
-        cmocka_unit_test(running_out_of_memory_is_said),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

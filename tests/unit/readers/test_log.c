@@ -1,13 +1,11 @@
 #include "readers/log.h"
 
 #include "unit/readers/memory_log.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
 #include <zstd.h>
 
 #define SMALL  "tests/fixtures/logs/small.ndjson"
@@ -45,6 +43,8 @@ static int teardown(void **state)
     return 0;
 }
 
+TEST_EACH(setup, teardown);
+
 static int read_bytes(const char *text, size_t size, size_t chunk)
 {
     struct memory_log m = {.text = text, .size = size, .chunk = chunk};
@@ -60,13 +60,12 @@ static int read_text(const char *text)
     return read_bytes(text, strlen(text), 0);
 }
 
-static void cut_at_every_byte_it_reads_up_to_the_cut(void **state)
+TEST(cut_at_every_byte_it_reads_up_to_the_cut)
 {
     size_t size;
     char *text = memory_log_file(SMALL, &size);
     uint64_t lines = 0, whole = 0;
 
-    (void)state;
     for (size_t cut = 0; cut <= size; cut++) {
         bool at_end = cut > 0 && text[cut - 1] == '\n';
         bool complete = cut < size && text[cut] == '\n'; /* all of a record, but its newline */
@@ -87,13 +86,12 @@ static void cut_at_every_byte_it_reads_up_to_the_cut(void **state)
     free(text);
 }
 
-static void cut_compressed_at_every_byte_it_reads_up_to_the_cut(void **state)
+TEST(cut_compressed_at_every_byte_it_reads_up_to_the_cut)
 {
     static char packed[1 << 16];
     size_t size, packed_size;
     char *text = memory_log_file(SMALL, &size);
 
-    (void)state;
     packed_size = ZSTD_compress(packed, sizeof(packed), text, size, 3);
     for (size_t cut = 4; cut <= packed_size; cut++) {
         teardown(state);
@@ -106,9 +104,8 @@ static void cut_compressed_at_every_byte_it_reads_up_to_the_cut(void **state)
     free(text);
 }
 
-static void a_file_without_any_record_is_no_log(void **state)
+TEST(a_file_without_any_record_is_no_log)
 {
-    (void)state;
     assert_int_equal(read_text("root:x:0:0\ndaemon:x:1:1\n"), -EBADMSG);
     assert_non_null(strstr(report.why, "not a shadowtrace log"));
     teardown(state);
@@ -120,19 +117,17 @@ static void a_file_without_any_record_is_no_log(void **state)
     assert_int_equal(read_text("{\"kinds\":"), -EBADMSG);
 }
 
-static void a_large_file_that_is_no_log_is_not_read_to_its_end(void **state)
+TEST(a_large_file_that_is_no_log_is_not_read_to_its_end)
 {
     static char text[4000000];
 
-    (void)state;
     memset(text, '\n', sizeof(text));
     assert_int_equal(read_bytes(text, sizeof(text), 0), -EBADMSG);
     assert_true(report.lines < 2000);
 }
 
-static void a_later_version_is_refused(void **state)
+TEST(a_later_version_is_refused)
 {
-    (void)state;
     assert_int_equal(read_text("{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":2}\n"),
                      -EPROTO);
     assert_non_null(strstr(report.why, "log version 2"));
@@ -141,9 +136,8 @@ static void a_later_version_is_refused(void **state)
     assert_non_null(strstr(report.why, "\"other\""));
 }
 
-static void damaged_lines_are_noted_with_their_place(void **state)
+TEST(damaged_lines_are_noted_with_their_place)
 {
-    (void)state;
     assert_int_equal(
         read_text(HEADER
                   "{\"kind\":\"thread\",\"id\":1,\"os\":5}\nBOOM\n"
@@ -161,9 +155,8 @@ static void damaged_lines_are_noted_with_their_place(void **state)
     assert_int_equal(allocs, 1);
 }
 
-static void problems_beyond_the_limit_are_counted(void **state)
+TEST(problems_beyond_the_limit_are_counted)
 {
-    (void)state;
     for (int i = 0; i < 250; i++)
         report_problem(
             &problems, (struct report_place){1, 0}, "number %d \x01 %.*s", i, 180 + i % 100,
@@ -183,9 +176,8 @@ static void problems_beyond_the_limit_are_counted(void **state)
     }
 }
 
-static void losses_are_the_last_of_each_reason_and_the_end_has_the_say(void **state)
+TEST(losses_are_the_last_of_each_reason_and_the_end_has_the_say)
 {
-    (void)state;
     assert_int_equal(
         read_text(HEADER "{\"kind\":\"lost\",\"t\":1,\"reason\":\"ring_full\",\"count\":5}\n"
                          "{\"kind\":\"lost\",\"t\":2,\"reason\":\"ring_full\",\"count\":9}\n"
@@ -201,11 +193,10 @@ static void losses_are_the_last_of_each_reason_and_the_end_has_the_say(void **st
     assert_false(report_log_ended(&report)); /* the first of the two has no end */
 }
 
-static void losses_of_other_families_are_told_apart(void **state)
+TEST(losses_of_other_families_are_told_apart)
 {
     json_t *others;
 
-    (void)state;
     assert_int_equal(
         read_text(HEADER
                   "{\"kind\":\"family_lost\",\"t\":1,\"family\":\"calls\",\"seen\":9,\"written\":8,"
@@ -230,9 +221,8 @@ static void losses_of_other_families_are_told_apart(void **state)
     assert_int_equal(report_log_lost(&report), 0);
 }
 
-static void what_a_later_version_adds_is_counted(void **state)
+TEST(what_a_later_version_adds_is_counted)
 {
-    (void)state;
     assert_int_equal(read_text(HEADER
                                "{\"kind\":\"zz\",\"t\":1}\n{\"kind\":\"zz\",\"t\":2}\n"
                                "{\"kind\":\"thread\",\"id\":1,\"os\":5,\"mood\":\"fine\"}\n"),
@@ -242,9 +232,8 @@ static void what_a_later_version_adds_is_counted(void **state)
     assert_int_equal(problems.count, 0);
 }
 
-static void a_far_out_id_costs_little(void **state)
+TEST(a_far_out_id_costs_little)
 {
-    (void)state;
     assert_int_equal(
         read_text(HEADER
                   "{\"kind\":\"method\",\"id\":4294967294,\"name\":\"A.B()\"}\n"
@@ -252,24 +241,4 @@ static void a_far_out_id_costs_little(void **state)
         0);
     assert_int_equal(problems.count, 0);
     assert_true(report_ids_get(&defs.path_ids, 4000000000u) > 0);
-}
-
-int main(void)
-{
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        T(cut_at_every_byte_it_reads_up_to_the_cut),
-        T(cut_compressed_at_every_byte_it_reads_up_to_the_cut),
-        T(a_file_without_any_record_is_no_log),
-        T(a_large_file_that_is_no_log_is_not_read_to_its_end),
-        T(a_later_version_is_refused),
-        T(damaged_lines_are_noted_with_their_place),
-        T(problems_beyond_the_limit_are_counted),
-        T(losses_are_the_last_of_each_reason_and_the_end_has_the_say),
-        T(losses_of_other_families_are_told_apart),
-        T(what_a_later_version_adds_is_counted),
-        T(a_far_out_id_costs_little),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,14 +3,11 @@
 #include "report/sites.h"
 
 #include "unit/readers/memory_log.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define HEADER  "{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":1}\n"
 #define PART(n) "{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":1,\"part\":" #n "}\n"
@@ -39,6 +36,8 @@ static int teardown(void **state)
     report_marks_fini(&marks);
     return 0;
 }
+
+TEST_EACH(NULL, teardown);
 
 /* Bytes of the log between two marks. */
 static uint64_t bytes_between(const char *text, const char *from, const char *to)
@@ -72,9 +71,8 @@ static uint64_t bytes_between(const char *text, const char *from, const char *to
     HEADER DEFINED ALLOC(100, 8) ALLOC(220, 16) MARK(200, "a") ALLOC(150, 32) ALLOC(200, 64) \
         MARK(300, "b") ALLOC(299, 128) ALLOC(300, 256) MARK(400, "a") ALLOC(400, 512)
 
-static void events_are_cut_by_their_times(void **state)
+TEST(events_are_cut_by_their_times)
 {
-    (void)state;
     assert_int_equal(bytes_between(EVENTS, NULL, NULL), 1016);
     assert_int_equal(bytes_between(EVENTS, "a", NULL), 16 + 64 + 128 + 256 + 512);
     assert_int_equal(bytes_between(EVENTS, "a", "b"), 16 + 64 + 128);
@@ -82,30 +80,27 @@ static void events_are_cut_by_their_times(void **state)
     assert_int_equal(bytes_between(EVENTS, "b", NULL), 256 + 512);
 }
 
-static void the_same_text_twice_is_from_the_first_to_the_second(void **state)
+TEST(the_same_text_twice_is_from_the_first_to_the_second)
 {
-    (void)state;
     assert_int_equal(bytes_between(EVENTS, "a", "a"), 16 + 64 + 128 + 256);
     assert_int_equal(bytes_between(EVENTS, "b", "a"), 256);
 }
 
-static void sites_are_cut_by_their_lines(void **state)
+TEST(sites_are_cut_by_their_lines)
 {
     static const char log[] =
         HEADER DEFINED SITE(8) MARK(200, "a") SITE(16) SITE(32) MARK(300, "b") SITE(64);
 
-    (void)state;
     assert_int_equal(bytes_between(log, "a", "b"), 48);
     assert_int_equal(bytes_between(log, "b", NULL), 64);
     assert_int_equal(bytes_between(log, NULL, "b"), 56);
 }
 
-static void recordings_behind_one_another_have_clocks_of_their_own(void **state)
+TEST(recordings_behind_one_another_have_clocks_of_their_own)
 {
     static const char log[] = HEADER DEFINED ALLOC(500, 8) MARK(600, "a") ALLOC(700, 16) PART(2)
         DEFINED ALLOC(800, 32) HEADER DEFINED ALLOC(100, 64) MARK(150, "b") ALLOC(700, 128);
 
-    (void)state;
     assert_int_equal(bytes_between(log, "a", NULL), 16 + 32 + 64 + 128);
     assert_int_equal(bytes_between(log, "a", "b"), 16 + 32 + 64);
     assert_int_equal(bytes_between(log, "b", NULL), 128);
@@ -119,9 +114,8 @@ static void expect_missing(const char *from, const char *to, const char *expecte
     assert_string_equal(why, expected);
 }
 
-static void a_mark_that_is_not_there_is_answered_with_those_that_are(void **state)
+TEST(a_mark_that_is_not_there_is_answered_with_those_that_are)
 {
-    (void)state;
     expect_missing("x", NULL, "no mark \"x\"; there are none");
     read_marks(EVENTS);
     expect_missing("x", NULL, "no mark \"x\"; there are \"a\", \"b\", \"a\"");
@@ -130,9 +124,8 @@ static void a_mark_that_is_not_there_is_answered_with_those_that_are(void **stat
     expect_missing("b", "b", "no mark \"b\" behind \"b\"; there are \"a\", \"b\", \"a\"");
 }
 
-static void damaged_marks_are_passed_over(void **state)
+TEST(damaged_marks_are_passed_over)
 {
-    (void)state;
     read_marks(HEADER "{\"kind\":\"mark\",\"t\":1}\n{\"kind\":\"mark\",\"text\":7,\"t\":1}\n"
                       "{\"kind\":\"mark\",\"t\":-1,\"text\":\"x\"}\n" MARK(
                           5, "good") "{\"kind\":\"mark\",\"t\":6,\"text\":\"cu");
@@ -142,12 +135,11 @@ static void damaged_marks_are_passed_over(void **state)
     assert_int_equal(marks.marks[0].at.line, 5);
 }
 
-static void a_pipe_is_refused_as_it_can_be_read_only_once(void **state)
+TEST(a_pipe_is_refused_as_it_can_be_read_only_once)
 {
     char path[64];
     int fds[2];
 
-    (void)state;
     assert_int_equal(pipe(fds), 0);
     close(fds[1]);
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fds[0]);
@@ -156,12 +148,11 @@ static void a_pipe_is_refused_as_it_can_be_read_only_once(void **state)
     close(fds[0]);
 }
 
-static void running_out_of_memory_is_said(void **state)
+TEST(running_out_of_memory_is_said)
 {
     struct memory_log m = {.text = EVENTS, .size = sizeof(EVENTS) - 1};
     int err = -ENOMEM;
 
-    (void)state;
     for (long n = 0; err; n++) {
         struct report_lines *lines = memory_log_lines(&m);
 
@@ -173,21 +164,4 @@ static void running_out_of_memory_is_said(void **state)
         report_lines_free(lines);
         assert_true(n < 100);
     }
-}
-
-int main(void)
-{
-#define T(name) cmocka_unit_test_teardown(name, teardown)
-    const struct CMUnitTest tests[] = {
-        T(events_are_cut_by_their_times),
-        T(the_same_text_twice_is_from_the_first_to_the_second),
-        T(sites_are_cut_by_their_lines),
-        T(recordings_behind_one_another_have_clocks_of_their_own),
-        T(a_mark_that_is_not_there_is_answered_with_those_that_are),
-        T(damaged_marks_are_passed_over),
-        T(a_pipe_is_refused_as_it_can_be_read_only_once),
-        T(running_out_of_memory_is_said),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

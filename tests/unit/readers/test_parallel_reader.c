@@ -4,14 +4,11 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "unit/readers/memory_log.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define HEADER "{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":1}\n"
 
@@ -102,13 +99,12 @@ static void same_with_any_number(struct memory_log *m, uint64_t stop_after)
     buffer_free(&one.text);
 }
 
-static void every_log_reads_the_same_with_any_number_of_threads(void **state)
+TEST(every_log_reads_the_same_with_any_number_of_threads)
 {
     static const char *const logs[] = {"small", "damaged",  "inline",  "sampled",
                                        "sites", "mismatch", "invalid", "version2"};
     char path[80];
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(logs); i++) {
         struct memory_log m = {.chunk = 0};
         char *text;
@@ -129,14 +125,13 @@ static void every_log_reads_the_same_with_any_number_of_threads(void **state)
 }
 
 /* A log of some megabytes whose lines are damaged at random, so that blocks end anywhere. */
-static void a_long_damaged_log_reads_the_same(void **state)
+TEST(a_long_damaged_log_reads_the_same)
 {
     struct memory_log m = {.chunk = 100000};
     struct buffer text = BUFFER_INIT;
     uint64_t random = 7;
     char line[200];
 
-    (void)state;
     buffer_append(&text, HEADER, strlen(HEADER));
     for (unsigned i = 0; i < 30000; i++) {
         snprintf(line, sizeof(line),
@@ -157,13 +152,12 @@ static void a_long_damaged_log_reads_the_same(void **state)
     buffer_free(&text);
 }
 
-static void a_line_that_is_too_long_is_passed_over(void **state)
+TEST(a_line_that_is_too_long_is_passed_over)
 {
     size_t size = REPORT_LINE_MAX + ((size_t)1 << 20);
     struct memory_log m = {.chunk = 0};
     struct buffer text = BUFFER_INIT;
 
-    (void)state;
     buffer_append(&text, HEADER, strlen(HEADER));
     for (size_t i = 0; i < size; i += 64)
         buffer_append(&text, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
@@ -177,7 +171,7 @@ static void a_line_that_is_too_long_is_passed_over(void **state)
 }
 
 /* What is no log is given up, though the pipe that it comes from stays open. */
-static void a_pipe_that_goes_on_is_not_waited_for(void **state)
+TEST(a_pipe_that_goes_on_is_not_waited_for)
 {
     struct report_problems problems;
     struct learned l = {BUFFER_INIT, 0, 0};
@@ -187,7 +181,6 @@ static void a_pipe_that_goes_on_is_not_waited_for(void **state)
     char path[64];
     int fds[2];
 
-    (void)state;
     assert_int_equal(pipe(fds), 0);
     for (int i = 0; i < 1100; i++)
         assert_int_equal(write(fds[1], "no log\n", 7), 7);
@@ -205,14 +198,13 @@ static void a_pipe_that_goes_on_is_not_waited_for(void **state)
     buffer_free(&l.text);
 }
 
-static void running_out_of_memory_ends_the_reading(void **state)
+TEST(running_out_of_memory_ends_the_reading)
 {
     struct memory_log m = {.chunk = 500};
     char *text = memory_log_file("tests/fixtures/logs/small.ndjson", &m.size);
     const struct report_parsed *parsed;
     int err;
 
-    (void)state;
     m.text = text;
     for (long n = 0; n < 400; n++) {
         struct report_lines *lines = memory_log_lines(&m);
@@ -232,14 +224,13 @@ static void running_out_of_memory_ends_the_reading(void **state)
     free(text);
 }
 
-static void the_end_stays_the_end(void **state)
+TEST(the_end_stays_the_end)
 {
     struct memory_log m = {.text = HEADER, .size = sizeof(HEADER) - 1};
     struct report_lines *lines = memory_log_lines(&m);
     const struct report_parsed *parsed;
     struct parallel_reader *reader;
 
-    (void)state;
     assert_int_equal(parallel_reader_new(lines, 2, &reader), 0);
     assert_int_equal(parallel_reader_next(reader, &parsed), 1);
     assert_int_equal(parsed->line.at.line, 1);
@@ -248,18 +239,4 @@ static void the_end_stays_the_end(void **state)
     assert_int_equal(parallel_reader_taken(reader), sizeof(HEADER) - 1);
     parallel_reader_free(reader);
     report_lines_free(lines);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_log_reads_the_same_with_any_number_of_threads),
-        cmocka_unit_test(a_long_damaged_log_reads_the_same),
-        cmocka_unit_test(a_line_that_is_too_long_is_passed_over),
-        cmocka_unit_test(a_pipe_that_goes_on_is_not_waited_for),
-        cmocka_unit_test(running_out_of_memory_ends_the_reading),
-        cmocka_unit_test(the_end_stays_the_end),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

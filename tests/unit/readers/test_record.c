@@ -1,17 +1,14 @@
 #include "readers/record.h"
 
 #include "base/atomics.h"
+#include "support/test.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct report_parser parser;
 static char padded[4096];
@@ -29,6 +26,8 @@ static int teardown(void **state)
     report_parser_fini(&parser);
     return 0;
 }
+
+TEST_GROUP(setup, teardown);
 
 static struct report_line line_of(const char *text)
 {
@@ -79,7 +78,7 @@ static void expect_same(const struct report_record *a, const struct report_recor
 }
 
 /* Lines that must be read by hand: they are what a log consists of. */
-static void usual_lines_are_read_by_hand_as_jansson_reads_them(void **state)
+TEST(usual_lines_are_read_by_hand_as_jansson_reads_them)
 {
     static const char *const lines[] = {
         "{\"kind\":\"alloc\",\"t\":20925256,\"thread\":1,\"class\":2,\"bytes\":8184,\"node\":0,"
@@ -127,7 +126,6 @@ static void usual_lines_are_read_by_hand_as_jansson_reads_them(void **state)
         "false}",
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(lines); i++) {
         struct report_line line = line_of(lines[i]);
         struct report_record hand, any;
@@ -141,7 +139,7 @@ static void usual_lines_are_read_by_hand_as_jansson_reads_them(void **state)
 }
 
 /* Right, but written otherwise: jansson reads them. */
-static void unusual_lines_are_left_to_jansson(void **state)
+TEST(unusual_lines_are_left_to_jansson)
 {
     static const char *const lines[] = {
         "{ \"kind\": \"alloc\", \"t\": 1, \"thread\": 1, \"class\": 2, \"bytes\": 24, \"node\": 1 "
@@ -161,7 +159,6 @@ static void unusual_lines_are_left_to_jansson(void **state)
         "{\"kind\":\"node\",\"id\":10,\"parent\":9,\"method\":5,\"call\":\"new\"}",
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(lines); i++) {
         struct report_line line = line_of(lines[i]);
         struct report_record record;
@@ -172,7 +169,7 @@ static void unusual_lines_are_left_to_jansson(void **state)
     }
 }
 
-static void what_is_wrong_is_refused_and_named(void **state)
+TEST(what_is_wrong_is_refused_and_named)
 {
     static const char *const lines[][2] = {
         {"", "not JSON"},
@@ -246,7 +243,6 @@ static void what_is_wrong_is_refused_and_named(void **state)
         {"{\"kind\":\"node\",\"id\":1,\"parent\":0,\"method\":1,\"filter\":1}", "\"filter\""},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(lines); i++) {
         struct report_line line = line_of(lines[i][0]);
         struct report_record record;
@@ -259,7 +255,7 @@ static void what_is_wrong_is_refused_and_named(void **state)
 }
 
 /* One byte changed anywhere: by hand only what jansson takes too, with the same meaning. */
-static void by_hand_is_never_more_lenient(void **state)
+TEST(by_hand_is_never_more_lenient)
 {
     static const char *const lines[] = {
         "{\"kind\":\"alloc\",\"t\":10,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":10,\"il\":5,"
@@ -271,7 +267,6 @@ static void by_hand_is_never_more_lenient(void **state)
     };
     unsigned taken = 0;
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(lines); i++)
         for (size_t at = 0; at < strlen(lines[i]); at++)
             for (int c = 1; c < 256; c++) {
@@ -290,23 +285,21 @@ static void by_hand_is_never_more_lenient(void **state)
     assert_true(taken > 1000);
 }
 
-static void kinds_of_a_later_version_are_no_error(void **state)
+TEST(kinds_of_a_later_version_are_no_error)
 {
     struct report_line line = line_of("{\"kind\":\"zz\",\"t\":1,\"generation\":2}");
     struct report_record record;
 
-    (void)state;
     assert_int_equal(report_parse(&parser, &line, &record), 0);
     assert_int_equal(record.kind, SST_KIND_UNKNOWN);
 }
 
-static void an_instruction_of_unoptimised_code_has_a_name_of_its_own(void **state)
+TEST(an_instruction_of_unoptimised_code_has_a_name_of_its_own)
 {
     struct report_line line = line_of("{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,"
                                       "\"bytes\":24,\"node\":1,\"il0\":140}");
     struct report_record record;
 
-    (void)state;
     assert_int_equal(report_parse(&parser, &line, &record), 0);
     assert_int_equal(record.alloc.il, 140);
     assert_true(record.alloc.unoptimised);
@@ -315,21 +308,20 @@ static void an_instruction_of_unoptimised_code_has_a_name_of_its_own(void **stat
     assert_int_equal(report_parse(&parser, &line, &record), -EBADMSG);
 }
 
-static void unknown_members_are_counted_both_ways(void **state)
+TEST(unknown_members_are_counted_both_ways)
 {
     struct report_line line = line_of("{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,"
                                       "\"bytes\":24,\"node\":1,\"a\":1,\"b\":2}");
     struct report_record record;
     uint64_t before = parser.unknown_members;
 
-    (void)state;
     assert_true(report_parse_by_hand(&parser, &line, &record));
     assert_int_equal(parser.unknown_members, before + 2);
     assert_int_equal(report_parse_any(&parser, &line, &record), 0);
     assert_int_equal(parser.unknown_members, before + 4);
 }
 
-static void frames_of_an_inline_stack_come_one_by_one(void **state)
+TEST(frames_of_an_inline_stack_come_one_by_one)
 {
     struct report_line line =
         line_of("{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,"
@@ -339,7 +331,6 @@ static void frames_of_an_inline_stack_come_one_by_one(void **state)
     const char *at, *frame;
     size_t size, count = 0;
 
-    (void)state;
     assert_int_equal(report_parse(&parser, &line, &record), 0);
     for (at = record.alloc.stack; (frame = report_stack_next(&at, &size)); count++) {
         assert_true(count < COUNT_OF(expected));
@@ -347,20 +338,4 @@ static void frames_of_an_inline_stack_come_one_by_one(void **state)
         assert_memory_equal(frame, expected[count], size);
     }
     assert_int_equal(count, COUNT_OF(expected));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(usual_lines_are_read_by_hand_as_jansson_reads_them),
-        cmocka_unit_test(unusual_lines_are_left_to_jansson),
-        cmocka_unit_test(what_is_wrong_is_refused_and_named),
-        cmocka_unit_test(by_hand_is_never_more_lenient),
-        cmocka_unit_test(kinds_of_a_later_version_are_no_error),
-        cmocka_unit_test(an_instruction_of_unoptimised_code_has_a_name_of_its_own),
-        cmocka_unit_test(unknown_members_are_counted_both_ways),
-        cmocka_unit_test(frames_of_an_inline_stack_come_one_by_one),
-    };
-
-    return cmocka_run_group_tests(tests, setup, teardown);
 }

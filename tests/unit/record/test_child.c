@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "command/command.h"
 #include "record/child.h"
+#include "support/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -81,11 +82,12 @@ static int teardown(void **state)
     return folder_teardown(state);
 }
 
-static void the_exit_status_is_the_commands(void **state)
+TEST_GROUP(setup, teardown);
+
+TEST(the_exit_status_is_the_commands)
 {
     int status = -1;
 
-    (void)state;
     assert_int_equal(run_shell(&status, "exit 0"), 0);
     assert_int_equal(status, 0);
     assert_int_equal(run_shell(&status, "exit 200"), 0);
@@ -96,11 +98,10 @@ static void the_exit_status_is_the_commands(void **state)
     assert_int_equal(status, 128 + SIGTERM);
 }
 
-static void the_command_gets_the_environment(void **state)
+TEST(the_command_gets_the_environment)
 {
     int status = -1;
 
-    (void)state;
     setenv("CORECLR_PROFILER_PATH_64", "/other", 1);
     assert_int_equal(run_shell(&status, "test \"$CORECLR_PROFILER_PATH\" = /x.so && "
                                         "test -z \"${CORECLR_PROFILER_PATH_64+set}\" && exit 3"),
@@ -111,11 +112,10 @@ static void the_command_gets_the_environment(void **state)
     unsetenv("CORECLR_PROFILER_PATH_64");
 }
 
-static void a_command_that_cannot_be_executed_is_named(void **state)
+TEST(a_command_that_cannot_be_executed_is_named)
 {
     char name[] = "x", *argv[] = {name, NULL}, elf[128];
 
-    (void)state;
     write_text("no-interpreter", "#!/no/such/interpreter\n", 0700);
     assert_int_equal(run(&unused_status, "./no-interpreter", argv), RECORD_NOT_FOUND);
     assert_says(why.text, "interpreter is missing");
@@ -129,12 +129,11 @@ static void a_command_that_cannot_be_executed_is_named(void **state)
     assert_says(why.text, "Exec format error");
 }
 
-static void a_script_without_its_first_line_goes_to_the_shell(void **state)
+TEST(a_script_without_its_first_line_goes_to_the_shell)
 {
     char name[] = "x", *argv[] = {name, NULL};
     int status = -1;
 
-    (void)state;
     write_text("script", "exit 9\n", 0700);
     assert_int_equal(run(&status, "./script", argv), 0);
     assert_int_equal(status, 9);
@@ -151,13 +150,12 @@ static void read_signals(const char *file, char *text, size_t size)
     assert_non_null(strstr(text, "SigCgt"));
 }
 
-static void the_command_sees_the_signals_it_would_see_without_us(void **state)
+TEST(the_command_sees_the_signals_it_would_see_without_us)
 {
     char with[1024], without[1024];
     int status = -1;
     pid_t child;
 
-    (void)state;
     for (int round = 0; round < 2; round++) {
         signal(SIGHUP, round ? SIG_IGN : SIG_DFL); /* as under nohup */
         signal(SIGCHLD, round ? SIG_IGN : SIG_DFL);
@@ -178,12 +176,11 @@ static void the_command_sees_the_signals_it_would_see_without_us(void **state)
     signal(SIGCHLD, SIG_DFL);
 }
 
-static void our_own_signals_are_as_before(void **state)
+TEST(our_own_signals_are_as_before)
 {
     struct sigaction action;
     sigset_t mask;
 
-    (void)state;
     assert_int_equal(run_shell(&unused_status, "kill -USR1 $PPID"),
                      0); /* dropped: it is COMMAND's own */
     sigprocmask(SIG_BLOCK, NULL, &mask);
@@ -249,11 +246,10 @@ static void expect(int fd, const char *words)
     }
 }
 
-static void a_signal_sent_to_us_reaches_the_command_once(void **state)
+TEST(a_signal_sent_to_us_reaches_the_command_once)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
         struct recorder r;
         int status;
@@ -270,14 +266,13 @@ static void a_signal_sent_to_us_reaches_the_command_once(void **state)
 }
 
 /* Typed at the terminal: the kernel sends it to both. */
-static void a_signal_from_the_terminal_reaches_the_command_once(void **state)
+TEST(a_signal_from_the_terminal_reaches_the_command_once)
 {
     static const struct {
         int number;
         char key;
     } rows[] = {{SIGINT, 3}, {SIGQUIT, 28}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         int terminal, status;
         pid_t pid = forkpty(&terminal, NULL, NULL, NULL);
@@ -294,12 +289,11 @@ static void a_signal_from_the_terminal_reaches_the_command_once(void **state)
 }
 
 /* We lead the session: the kernel tells us alone, so that the command would never know. */
-static void a_hang_up_reaches_the_command(void **state)
+TEST(a_hang_up_reaches_the_command)
 {
     int terminal, status, fds[2];
     pid_t pid;
 
-    (void)state;
     assert_int_equal(pipe(fds), 0);
     pid = forkpty(&terminal, NULL, NULL, NULL);
     if (pid == 0) {
@@ -317,12 +311,11 @@ static void a_hang_up_reaches_the_command(void **state)
     close(fds[0]);
 }
 
-static void a_stop_stops_both_and_both_go_on(void **state)
+TEST(a_stop_stops_both_and_both_go_on)
 {
     struct recorder r;
     int status;
 
-    (void)state;
     start_counter(&r, SIGCONT);
     expect(r.output, "ready\n");
     kill(r.pid, SIGTSTP);
@@ -347,7 +340,7 @@ static void tick(void *context)
     }
 }
 
-static void time_passes_while_it_runs(void **state)
+TEST(time_passes_while_it_runs)
 {
     char shell[] = "sh", option[] = "-c", text[64], *argv[] = {shell, option, text, NULL};
     uint64_t from = clock_ns();
@@ -358,7 +351,6 @@ static void time_passes_while_it_runs(void **state)
                              .tick = tick,
                              .context = &gate[1]};
 
-    (void)state;
     assert_int_equal(pipe2(gate, O_CLOEXEC), 0);
     assert_int_equal(fcntl(gate[0], F_SETFD, 0), 0);
     snprintf(text, sizeof(text), "read end <&%d; true", gate[0]);
@@ -370,21 +362,7 @@ static void time_passes_while_it_runs(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_exit_status_is_the_commands),
-        cmocka_unit_test(the_command_gets_the_environment),
-        cmocka_unit_test(a_command_that_cannot_be_executed_is_named),
-        cmocka_unit_test(a_script_without_its_first_line_goes_to_the_shell),
-        cmocka_unit_test(the_command_sees_the_signals_it_would_see_without_us),
-        cmocka_unit_test(our_own_signals_are_as_before),
-        cmocka_unit_test(a_signal_sent_to_us_reaches_the_command_once),
-        cmocka_unit_test(a_signal_from_the_terminal_reaches_the_command_once),
-        cmocka_unit_test(a_hang_up_reaches_the_command),
-        cmocka_unit_test(a_stop_stops_both_and_both_go_on),
-        cmocka_unit_test(time_passes_while_it_runs),
-    };
-
     if (argc == 3 && !strcmp(argv[1], "--count"))
         return count_signals((int)strtol(argv[2], NULL, 10));
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return test_run(NULL);
 }

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "record/environment.h"
+#include "support/test.h"
 
 static struct record_environment environment;
 static struct record_why why;
@@ -25,6 +26,15 @@ static int clean_environment(void **state)
     why.text[0] = '\0';
     return 0;
 }
+
+static int end(void **state)
+{
+    free(printed);
+    return folder_teardown(state);
+}
+
+TEST_EACH(clean_environment, NULL);
+TEST_GROUP(folder_setup, end);
 
 static void make(const char *library)
 {
@@ -50,12 +60,11 @@ static const char *print(enum env_format format)
     return printed;
 }
 
-static void a_shell_gets_back_what_was_quoted(void **state)
+TEST(a_shell_gets_back_what_was_quoted)
 {
     char got[4096];
     FILE *shell;
 
-    (void)state;
     make("/opt/a 'b'\n$HOME/`x`/lib.so");
     write_text("env.sh", print(ENV_SHELL), 0600);
     setenv("CORECLR_PROFILER_PATH_64", "/other.so", 1);
@@ -73,9 +82,8 @@ static void a_shell_gets_back_what_was_quoted(void **state)
     record_environment_fini(&environment);
 }
 
-static void other_launchers_have_their_own_quotes(void **state)
+TEST(other_launchers_have_their_own_quotes)
 {
-    (void)state;
     make("/opt/lib.so");
     assert_says(print(ENV_DOCKER),
                 "\nCORECLR_PROFILER_PATH=/opt/lib.so\n"
@@ -93,11 +101,10 @@ static void other_launchers_have_their_own_quotes(void **state)
     record_environment_fini(&environment);
 }
 
-static void a_process_takes_it_over(void **state)
+TEST(a_process_takes_it_over)
 {
     char **own, **list;
 
-    (void)state;
     make("/opt/lib.so");
     setenv("CORECLR_PROFILER_PATH_64", "/other.so", 1);
     setenv("SHADOWTRACE_OPTIONS", "old", 1);
@@ -118,20 +125,18 @@ static void a_process_takes_it_over(void **state)
     record_environment_fini(&environment);
 }
 
-static void a_library_whose_path_is_not_text_is_refused(void **state)
+TEST(a_library_whose_path_is_not_text_is_refused)
 {
     struct options o;
 
-    (void)state;
     options_init(&o);
     assert_int_equal(record_environment_make(&environment, "/opt/\xff.so", &o, &why), CLI_IO);
     assert_says(why.text, "is not UTF-8");
     record_environment_fini(&environment);
 }
 
-static void another_profiler_is_named(void **state)
+TEST(another_profiler_is_named)
 {
-    (void)state;
     assert_int_equal(record_environment_check(&why), CLI_OK);
     setenv("CORECLR_PROFILER", "{846F5F1C-F9AE-4B07-969E-05C26BC060D8}", 1);
     assert_int_equal(record_environment_check(&why), CLI_OK); /* not enabled */
@@ -153,7 +158,7 @@ static void another_profiler_is_named(void **state)
 }
 
 /* Each row was tried on .NET 10: does a profiler load? */
-static void diagnostics_switched_off_are_named(void **state)
+TEST(diagnostics_switched_off_are_named)
 {
     static const struct {
         const char *dotnet, *complus;
@@ -166,7 +171,6 @@ static void diagnostics_switched_off_are_named(void **state)
         {"zz", NULL, CLI_OK},     {"zz", "0", CLI_OK},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         static const char *const names[2][2] = {
             {"DOTNET_EnableDiagnostics", "COMPlus_EnableDiagnostics"},
@@ -185,12 +189,11 @@ static void diagnostics_switched_off_are_named(void **state)
     }
 }
 
-static void each_failed_allocation_is_reported_and_leaks_nothing(void **state)
+TEST(each_failed_allocation_is_reported_and_leaks_nothing)
 {
     struct options o;
     int status = CLI_IO;
 
-    (void)state;
     options_init(&o);
     for (long n = 0; status != CLI_OK && n < 100; n++) {
         memory_fail_after(n);
@@ -200,22 +203,4 @@ static void each_failed_allocation_is_reported_and_leaks_nothing(void **state)
         assert_true(status == CLI_OK || status == CLI_IO);
     }
     assert_int_equal(status, CLI_OK);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_shell_gets_back_what_was_quoted, clean_environment),
-        cmocka_unit_test_setup(other_launchers_have_their_own_quotes, clean_environment),
-        cmocka_unit_test_setup(a_process_takes_it_over, clean_environment),
-        cmocka_unit_test_setup(a_library_whose_path_is_not_text_is_refused, clean_environment),
-        cmocka_unit_test_setup(another_profiler_is_named, clean_environment),
-        cmocka_unit_test_setup(diagnostics_switched_off_are_named, clean_environment),
-        cmocka_unit_test_setup(each_failed_allocation_is_reported_and_leaks_nothing,
-                               clean_environment),
-    };
-    int failed = cmocka_run_group_tests(tests, folder_setup, folder_teardown);
-
-    free(printed);
-    return failed;
 }

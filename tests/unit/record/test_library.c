@@ -3,6 +3,7 @@
 
 #include "command/command.h"
 #include "record/library.h"
+#include "support/test.h"
 
 #include <signal.h>
 
@@ -26,9 +27,10 @@ static void assert_found(const char *name)
     assert_string_equal(path, expected);
 }
 
-static void the_build_tree_comes_before_the_installed_places(void **state)
+TEST_GROUP(folder_setup, folder_teardown);
+
+TEST(the_build_tree_comes_before_the_installed_places)
 {
-    (void)state;
     assert_int_equal(mkdir("bin", 0700) || mkdir("lib", 0700) || mkdir("lib/shadowtrace", 0700), 0);
     assert_int_equal(find(NULL), CLI_IO);
     assert_says(why.text, "libshadowtrace.so is neither in ");
@@ -44,9 +46,8 @@ static void the_build_tree_comes_before_the_installed_places(void **state)
     assert_found("bin/libshadowtrace.so");
 }
 
-static void an_override_wins(void **state)
+TEST(an_override_wins)
 {
-    (void)state;
     write_text("mine.so", "", 0600);
     assert_int_equal(find("mine.so"), CLI_OK);
     assert_found("mine.so");
@@ -63,9 +64,8 @@ static int check(const char *name)
     return record_library_check(path, &why);
 }
 
-static void what_the_dynamic_linker_says_is_passed_on(void **state)
+TEST(what_the_dynamic_linker_says_is_passed_on)
 {
-    (void)state;
     assert_int_equal(check("absent.so"), CLI_IO);
     assert_says(why.text, "absent.so cannot be read: No such file or directory");
     write_text("text.so",
@@ -86,11 +86,10 @@ static bool compile(const char *name, const char *code)
     return system(command) == 0;
 }
 
-static void a_library_is_loaded_before_the_command_starts(void **state)
+TEST(a_library_is_loaded_before_the_command_starts)
 {
     struct sigaction action;
 
-    (void)state;
     if (!compile("good.so", "int DllGetClassObject(void) { return 0; }")) {
         print_message("no C compiler here\n");
         skip();
@@ -113,16 +112,4 @@ static void a_library_is_loaded_before_the_command_starts(void **state)
     assert_says(why.text, "crash.so cannot be loaded: Bus error");
     assert_int_equal(sigaction(SIGBUS, NULL, &action), 0);
     assert_true(action.sa_handler == SIG_DFL); /* as before */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_build_tree_comes_before_the_installed_places),
-        cmocka_unit_test(an_override_wins),
-        cmocka_unit_test(what_the_dynamic_linker_says_is_passed_on),
-        cmocka_unit_test(a_library_is_loaded_before_the_command_starts),
-    };
-
-    return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

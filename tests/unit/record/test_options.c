@@ -5,6 +5,7 @@
 #include "record/options.h"
 #include "record/record.h"
 #include "options/options_fields.h"
+#include "support/test.h"
 
 #include <errno.h>
 
@@ -43,9 +44,10 @@ static int parse_as(const struct cli_command *command, int argc, const char *con
         record_options_free(&parsed); \
     } while (0)
 
-static void every_option_reaches_its_member(void **state)
+TEST_GROUP(folder_setup, folder_teardown);
+
+TEST(every_option_reaches_its_member)
 {
-    (void)state;
     assert_int_equal(PARSE("--hooks", "elt2", "--capture=both", "--stacks", "inline", "--log",
                            "events", "--full=drop", "--quiet", "--progress", "--", "ls", "-l"),
                      CLI_OK);
@@ -83,9 +85,8 @@ static void every_option_reaches_its_member(void **state)
     record_options_free(&parsed);
 }
 
-static void every_option_of_the_tracer_can_be_given(void **state)
+TEST(every_option_of_the_tracer_can_be_given)
 {
-    (void)state;
     for (size_t i = 0; i < options_field_count; i++) {
         const char *key = options_fields[i].key;
         const struct args_option *row = args_row(cmd_env.syntax.options);
@@ -101,9 +102,8 @@ static void every_option_of_the_tracer_can_be_given(void **state)
     }
 }
 
-static void the_command_begins_where_options_end(void **state)
+TEST(the_command_begins_where_options_end)
 {
-    (void)state;
     assert_int_equal(PARSE("--check", "1", "ls", "--check", "x"), CLI_OK);
     assert_string_equal(args.word[0], "ls");
     assert_int_equal(args.count, 3);
@@ -117,9 +117,8 @@ static void the_command_begins_where_options_end(void **state)
     record_options_free(&parsed);
 }
 
-static void an_unknown_option_names_the_near_one(void **state)
+TEST(an_unknown_option_names_the_near_one)
 {
-    (void)state;
     assert_wrong(PARSE("--chek", "1"), "unknown option --chek; did you mean --check?");
     assert_wrong(PARSE("--max_nodes=4"), "unknown option --max_nodes; did you mean --max-nodes?");
     assert_wrong(PARSE("--zebra"), "unknown option --zebra ");
@@ -131,9 +130,8 @@ static void an_unknown_option_names_the_near_one(void **state)
     assert_wrong(PARSE("--a\nb"), "unknown option --a?b");
 }
 
-static void a_wrong_value_is_named(void **state)
+TEST(a_wrong_value_is_named)
 {
-    (void)state;
     assert_wrong(PARSE("--hooks", "elt4"), "--hooks takes auto, elt2 or elt3, not \"elt4\"");
     assert_wrong(PARSE("--check"), "--check needs a value");
     assert_wrong(PARSE("-o"), "-o needs a value");
@@ -155,9 +153,8 @@ static void a_wrong_value_is_named(void **state)
     assert_wrong(PARSE_ENV("--status", "x"), "--status takes an absolute path");
 }
 
-static void choices_that_contradict_each_other_are_named(void **state)
+TEST(choices_that_contradict_each_other_are_named)
 {
-    (void)state;
     assert_wrong(PARSE("--capture", "both", "--check", "5", "ls"), "check and capture contradict");
     assert_wrong(PARSE("--capture", "snapshot", "--check", "1", "ls"),
                  "check and capture contradict");
@@ -166,19 +163,17 @@ static void choices_that_contradict_each_other_are_named(void **state)
     record_options_free(&parsed);
 }
 
-static void attaching_is_answered_with_what_to_do(void **state)
+TEST(attaching_is_answered_with_what_to_do)
 {
-    (void)state;
     assert_wrong(PARSE("-p", "17"), "cannot attach");
     assert_wrong(PARSE("--pid", "17"), "cannot attach");
     assert_wrong(PARSE("--attach=17"), "cannot attach");
 }
 
-static void the_output_becomes_absolute(void **state)
+TEST(the_output_becomes_absolute)
 {
     char expected[2 * PATH_MAX];
 
-    (void)state;
     assert_int_equal(PARSE("-o", "a.ndjson", "ls"), CLI_OK);
     snprintf(expected, sizeof(expected), "%s/a.ndjson", test_folder);
     assert_string_equal(parsed.options.output, expected);
@@ -193,11 +188,10 @@ static void the_output_becomes_absolute(void **state)
     record_options_free(&parsed);
 }
 
-static void a_folder_is_for_the_default_names(void **state)
+TEST(a_folder_is_for_the_default_names)
 {
     char expected[2 * PATH_MAX];
 
-    (void)state;
     assert_int_equal(PARSE("ls"), CLI_OK);
     assert_null(parsed.options.output);
     assert_string_equal(parsed.options.directory, test_folder);
@@ -215,13 +209,12 @@ static void a_folder_is_for_the_default_names(void **state)
     record_options_free(&parsed);
 }
 
-static void a_log_that_cannot_be_made_is_named(void **state)
+TEST(a_log_that_cannot_be_made_is_named)
 {
     struct record_why why;
     struct options o;
     char path[] = "/proc/x.ndjson", folder[] = "/no/such/folder", root[] = "/proc";
 
-    (void)state;
     write_text("there", "", 0600);
     assert_int_equal(PARSE("-o", "there", "ls"), CLI_OK);
     assert_int_equal(record_options_check_output(&parsed.options, &why), CLI_IO);
@@ -247,11 +240,10 @@ static void a_log_that_cannot_be_made_is_named(void **state)
     assert_int_equal(record_options_check_output(&o, &why), CLI_IO);
 }
 
-static void each_failed_allocation_is_reported_and_leaks_nothing(void **state)
+TEST(each_failed_allocation_is_reported_and_leaks_nothing)
 {
     int status = CLI_IO;
 
-    (void)state;
     for (long n = 0; status != CLI_OK && n < 100; n++) {
         memory_fail_after(n);
         status = PARSE("--only", "a", "--only", "b", "-o", "x", "--types=t", "ls");
@@ -261,23 +253,4 @@ static void each_failed_allocation_is_reported_and_leaks_nothing(void **state)
         assert_int_equal(lines_in(said.text), status == CLI_OK ? 0 : 1);
     }
     assert_int_equal(status, CLI_OK);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_option_reaches_its_member),
-        cmocka_unit_test(every_option_of_the_tracer_can_be_given),
-        cmocka_unit_test(the_command_begins_where_options_end),
-        cmocka_unit_test(an_unknown_option_names_the_near_one),
-        cmocka_unit_test(a_wrong_value_is_named),
-        cmocka_unit_test(choices_that_contradict_each_other_are_named),
-        cmocka_unit_test(attaching_is_answered_with_what_to_do),
-        cmocka_unit_test(the_output_becomes_absolute),
-        cmocka_unit_test(a_folder_is_for_the_default_names),
-        cmocka_unit_test(a_log_that_cannot_be_made_is_named),
-        cmocka_unit_test(each_failed_allocation_is_reported_and_leaks_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

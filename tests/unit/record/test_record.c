@@ -5,6 +5,7 @@
 #include "unit/record/record_support.h"
 
 #include "record/record.h"
+#include "support/test.h"
 
 #include <dirent.h>
 
@@ -32,6 +33,8 @@ static int setup(void **state)
                0700);
     return 0;
 }
+
+TEST_GROUP(setup, folder_teardown);
 
 static int run(const struct cli_command *command, int argc, const char *const *words, FILE *out)
 {
@@ -72,9 +75,8 @@ static void needs_compiler(void)
     }
 }
 
-static void a_process_that_reported_in_is_summed_up(void **state)
+TEST(a_process_that_reported_in_is_summed_up)
 {
-    (void)state;
     needs_compiler();
     assert_int_equal(
         RECORD(
@@ -90,9 +92,8 @@ static void a_process_that_reported_in_is_summed_up(void **state)
     assert_string_equal(said.text, "");
 }
 
-static void the_folder_goes_though_a_process_records(void **state)
+TEST(the_folder_goes_though_a_process_records)
 {
-    (void)state;
     needs_compiler();
     assert_int_equal(
         RECORD("sh", "-c", "./report $PPID '{\"executable\":\"/x/app\",\"state\":\"recording\"}'"),
@@ -101,9 +102,8 @@ static void the_folder_goes_though_a_process_records(void **state)
     assert_int_equal(status_folders(), 0); /* nobody would read it any more */
 }
 
-static void no_report_at_all_is_said_even_when_quiet(void **state)
+TEST(no_report_at_all_is_said_even_when_quiet)
 {
-    (void)state;
     needs_compiler();
     assert_int_equal(RECORD("--quiet", "sh", "-c", "exit 4"), 4);
     assert_says(said.text, "no process reported in: /");
@@ -112,9 +112,8 @@ static void no_report_at_all_is_said_even_when_quiet(void **state)
     assert_int_equal(status_folders(), 0);
 }
 
-static void the_options_arrive(void **state)
+TEST(the_options_arrive)
 {
-    (void)state;
     needs_compiler();
     assert_int_equal(RECORD("--check", "1", "--only", "A.*", "-o", "log.ndjson", "sh", "-c",
                             "printf '%s' \"$SHADOWTRACE_OPTIONS\" >&2"),
@@ -125,9 +124,8 @@ static void the_options_arrive(void **state)
     assert_says(said.text, "/log.ndjson\",\"status\":\"/tmp/shadowtrace-test-");
 }
 
-static void options_in_the_environment_are_replaced_with_a_note(void **state)
+TEST(options_in_the_environment_are_replaced_with_a_note)
 {
-    (void)state;
     needs_compiler();
     setenv("SHADOWTRACE_OPTIONS", "{\"version\":1,\"check\":77}", 1);
     assert_int_equal(RECORD("sh", "-c", "printf '%s' \"$SHADOWTRACE_OPTIONS\" >&2"), 0);
@@ -136,9 +134,8 @@ static void options_in_the_environment_are_replaced_with_a_note(void **state)
     unsetenv("SHADOWTRACE_OPTIONS");
 }
 
-static void what_is_wrong_before_the_start_starts_nothing(void **state)
+TEST(what_is_wrong_before_the_start_starts_nothing)
 {
-    (void)state;
     assert_int_equal(RECORD("-q"), CLI_USAGE);
     assert_says(said.text, "expected a command to record");
     assert_int_equal(RECORD("--bogus", "touch", "started"), CLI_USAGE);
@@ -163,11 +160,10 @@ static void what_is_wrong_before_the_start_starts_nothing(void **state)
     setenv("TMPDIR", test_folder, 1);
 }
 
-static void a_library_that_does_not_load_is_said_before_the_start(void **state)
+TEST(a_library_that_does_not_load_is_said_before_the_start)
 {
     char library[2 * PATH_MAX];
 
-    (void)state;
     setenv("SHADOWTRACE_LIBRARY", "lib.c", 1);
     assert_int_equal(RECORD("touch", "started"), CLI_IO);
     assert_says(said.text, "lib.c cannot be loaded: ");
@@ -177,13 +173,12 @@ static void a_library_that_does_not_load_is_said_before_the_start(void **state)
     setenv("SHADOWTRACE_LIBRARY", library, 1);
 }
 
-static void help_goes_to_standard_output(void **state)
+TEST(help_goes_to_standard_output)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
 
-    (void)state;
     assert_int_equal(run(&cmd_record, 2, (const char *const[]){"record", "--help"}, out), CLI_OK);
     fclose(out);
     assert_says(text, "--max-nodes N");
@@ -192,13 +187,12 @@ static void help_goes_to_standard_output(void **state)
     free(text);
 }
 
-static void env_prints_and_starts_nothing(void **state)
+TEST(env_prints_and_starts_nothing)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
 
-    (void)state;
     assert_int_equal(run(&cmd_env, 3, (const char *const[]){"env", "--format", "docker"}, out),
                      CLI_OK);
     assert_int_equal(run(&cmd_env, 2, (const char *const[]){"env", "ls"}, out), CLI_USAGE);
@@ -208,21 +202,4 @@ static void env_prints_and_starts_nothing(void **state)
     assert_says(text, "/lib.so\n");
     assert_null(strstr(text, "status"));
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_process_that_reported_in_is_summed_up),
-        cmocka_unit_test(the_folder_goes_though_a_process_records),
-        cmocka_unit_test(no_report_at_all_is_said_even_when_quiet),
-        cmocka_unit_test(the_options_arrive),
-        cmocka_unit_test(options_in_the_environment_are_replaced_with_a_note),
-        cmocka_unit_test(what_is_wrong_before_the_start_starts_nothing),
-        cmocka_unit_test(a_library_that_does_not_load_is_said_before_the_start),
-        cmocka_unit_test(help_goes_to_standard_output),
-        cmocka_unit_test(env_prints_and_starts_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, setup, folder_teardown);
 }

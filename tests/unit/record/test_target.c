@@ -5,6 +5,7 @@
 #include "record/elf.h"
 #include "record/summary.h"
 #include "record/target.h"
+#include "support/test.h"
 
 #include <elf.h>
 
@@ -20,11 +21,12 @@ static int find(const char *command)
     return record_target_find(command, search, path, &why);
 }
 
-static void a_command_is_found_as_a_shell_would(void **state)
+TEST_GROUP(folder_setup, folder_teardown);
+
+TEST(a_command_is_found_as_a_shell_would)
 {
     char expected[2 * PATH_MAX];
 
-    (void)state;
     assert_int_equal(mkdir("bin", 0700), 0);
     write_text("bin/tool", "#!/bin/sh\n", 0700);
     write_text("bin/ls", "not executable, so the next one is taken", 0600);
@@ -43,9 +45,8 @@ static void a_command_is_found_as_a_shell_would(void **state)
     assert_int_equal(record_target_find("tool", NULL, path, &why), RECORD_NOT_FOUND);
 }
 
-static void a_missing_command_is_127(void **state)
+TEST(a_missing_command_is_127)
 {
-    (void)state;
     assert_int_equal(find("no-such-tool"), RECORD_NOT_FOUND);
     assert_says(why.text, "no-such-tool: no such command");
     assert_int_equal(find("./no-such-tool"), RECORD_NOT_FOUND);
@@ -56,9 +57,8 @@ static void a_missing_command_is_127(void **state)
     assert_int_equal(find("here/x"), RECORD_NOT_FOUND);
 }
 
-static void a_file_that_cannot_be_executed_is_126(void **state)
+TEST(a_file_that_cannot_be_executed_is_126)
 {
-    (void)state;
     write_text("plain", "text", 0600);
     assert_int_equal(find("./plain"), RECORD_NOT_EXECUTABLE);
     assert_says(why.text, "./plain cannot be executed: Permission denied");
@@ -67,9 +67,8 @@ static void a_file_that_cannot_be_executed_is_126(void **state)
     assert_int_equal(find("/dev/null"), RECORD_NOT_EXECUTABLE);
 }
 
-static void an_assembly_needs_dotnet(void **state)
+TEST(an_assembly_needs_dotnet)
 {
-    (void)state;
     write_text("app.DLL", "MZ", 0755);
     assert_int_equal(find("app.DLL"), RECORD_NOT_EXECUTABLE);
     assert_says(why.text, "shadowtrace record -- dotnet app.DLL");
@@ -77,11 +76,10 @@ static void an_assembly_needs_dotnet(void **state)
     assert_int_equal(find("other.dll"), RECORD_NOT_FOUND);
 }
 
-static void a_number_that_is_a_process_cannot_be_attached_to(void **state)
+TEST(a_number_that_is_a_process_cannot_be_attached_to)
 {
     char pid[32];
 
-    (void)state;
     snprintf(pid, sizeof(pid), "%d", (int)getpid());
     assert_int_equal(find(pid), CLI_USAGE);
     assert_says(why.text, "by attaching");
@@ -117,9 +115,8 @@ static void write_elf(const char *name, unsigned machine, const char *strings, s
 
 #define STRINGS(text) text, sizeof(text)
 
-static void programs_are_told_apart(void **state)
+TEST(programs_are_told_apart)
 {
-    (void)state;
     write_text("script", "#!/bin/sh\n", 0700);
     write_text("short", "#", 0700);
     write_text("empty", "", 0700);
@@ -144,12 +141,11 @@ static void programs_are_told_apart(void **state)
 }
 
 /* Any byte of the headers may hold anything: no answer is right, none may harm. */
-static void a_damaged_executable_does_no_harm(void **state)
+TEST(a_damaged_executable_does_no_harm)
 {
     unsigned char file[sizeof(Elf64_Ehdr) + 2 * sizeof(Elf64_Shdr) + 512];
     int fd;
 
-    (void)state;
     write_elf("whole", EM_X86_64, STRINGS("\0main\0"));
     fd = open("whole", O_RDONLY);
     assert_int_equal(read(fd, file, sizeof(file)), sizeof(file));
@@ -169,13 +165,12 @@ static void a_damaged_executable_does_no_harm(void **state)
 }
 
 /* What lies across the border of two windows of the search is found, too. */
-static void a_large_executable_is_searched_whole(void **state)
+TEST(a_large_executable_is_searched_whole)
 {
     static const size_t places[] = {256 * 1024 - 5, 256 * 1024 - 64, 511 * 1024, 900 * 1024};
     struct record_elf elf;
     char *file = calloc(1024, 1024);
 
-    (void)state;
     memcpy(file, ELFMAG, SELFMAG);
     for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
         memcpy(file + places[i], "libhostfxr.so", 13);
@@ -190,9 +185,8 @@ static void a_large_executable_is_searched_whole(void **state)
     free(file);
 }
 
-static void why_nothing_was_recorded_is_one_line_for_every_kind(void **state)
+TEST(why_nothing_was_recorded_is_one_line_for_every_kind)
 {
-    (void)state;
     for (int kind = RECORD_TARGET_UNKNOWN; kind <= RECORD_TARGET_FOREIGN; kind++) {
         char *text = NULL;
         size_t size = 0;
@@ -208,32 +202,13 @@ static void why_nothing_was_recorded_is_one_line_for_every_kind(void **state)
     }
 }
 
-static void processes_that_were_not_asked_for_are_the_likely_reason(void **state)
+TEST(processes_that_were_not_asked_for_are_the_likely_reason)
 {
     char text[512] = "";
     FILE *out = fmemopen(text, sizeof(text) - 1, "w");
 
-    (void)state;
     record_summary_why_none(out, "/x/app", RECORD_TARGET_LAUNCHER, true);
     fclose(out);
     assert_says(text, "--process");
     assert_int_equal(lines_in(text), 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_command_is_found_as_a_shell_would),
-        cmocka_unit_test(a_missing_command_is_127),
-        cmocka_unit_test(a_file_that_cannot_be_executed_is_126),
-        cmocka_unit_test(an_assembly_needs_dotnet),
-        cmocka_unit_test(a_number_that_is_a_process_cannot_be_attached_to),
-        cmocka_unit_test(programs_are_told_apart),
-        cmocka_unit_test(a_damaged_executable_does_no_harm),
-        cmocka_unit_test(a_large_executable_is_searched_whole),
-        cmocka_unit_test(processes_that_were_not_asked_for_are_the_likely_reason),
-        cmocka_unit_test(why_nothing_was_recorded_is_one_line_for_every_kind),
-    };
-
-    return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

@@ -1,15 +1,13 @@
 /* Who called an async method that was resumed. */
 #include "report/async.h"
+#include "support/test.h"
 
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define START "System.Runtime.CompilerServices.AsyncTaskMethodBuilder.Start<T>(T&)"
 enum { MAIN = 1, OTHER, WORK, START_METHOD, MOVE_NEXT, BOX };
@@ -70,6 +68,8 @@ static int teardown(void **state)
     return 0;
 }
 
+TEST_EACH(setup, teardown);
+
 /* Whether the caller is known. */
 static bool ask(struct report_caller *caller)
 {
@@ -94,11 +94,10 @@ static void begun(int first_id, int parent, int il)
     node(first_id + 2, first_id + 1, MOVE_NEXT, 4);
 }
 
-static void the_caller_of_a_resumed_method_is_that_of_its_beginning(void **state)
+TEST(the_caller_of_a_resumed_method_is_that_of_its_beginning)
 {
     struct report_caller caller;
 
-    (void)state;
     assert_false(ask(&caller)); /* no beginning in the log */
     begun(10, 1, 5);
     assert_true(ask(&caller));
@@ -106,36 +105,21 @@ static void the_caller_of_a_resumed_method_is_that_of_its_beginning(void **state
     assert_int_equal(caller.il, 5);
 }
 
-static void of_several_callers_none_is_named(void **state)
+TEST(of_several_callers_none_is_named)
 {
     struct report_caller caller;
 
-    (void)state;
     begun(10, 1, 5);
     begun(20, 1, 9);
     assert_false(ask(&caller));
 }
 
-static void a_beginning_that_cannot_be_told_counts_as_another(void **state)
+TEST(a_beginning_that_cannot_be_told_counts_as_another)
 {
     struct report_caller caller;
 
-    (void)state;
     begun(10, 1, 5);
     node(20, 1, START_METHOD, 3); /* the method as written is inlined in its caller */
     node(21, 20, MOVE_NEXT, 4);
     assert_false(ask(&caller));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_caller_of_a_resumed_method_is_that_of_its_beginning,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(of_several_callers_none_is_named, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_beginning_that_cannot_be_told_counts_as_another, setup,
-                                        teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 #include "report/checks.h"
 
 #include "unit/readers/memory_log.h"
+#include "support/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #define HEADER "{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":1}\n"
 #define CHECK(n, shadow) \
@@ -38,6 +35,8 @@ static int teardown(void **state)
     return 0;
 }
 
+TEST_EACH(setup, teardown);
+
 static void read_text(const char *text)
 {
     struct memory_log m = {.text = text, .size = strlen(text)};
@@ -53,9 +52,8 @@ static json_int_t tally(const json_t *counts, const char *key)
     return json_integer_value(json_object_get(counts, key));
 }
 
-static void the_last_check_counts(void **state)
+TEST(the_last_check_counts)
 {
-    (void)state;
     read_text(HEADER CHECK(2, "[[20,2]]") CHECK(5, "[[20,4],[40,1]]"));
     assert_int_equal(checks.compared, 5);
     assert_int_equal(checks.equal, 5);
@@ -65,9 +63,8 @@ static void the_last_check_counts(void **state)
     assert_true(fabs(report_mean(&checks.shadow) - 24) < 1e-9);
 }
 
-static void the_end_record_has_the_later_counts(void **state)
+TEST(the_end_record_has_the_later_counts)
 {
-    (void)state;
     read_text(HEADER CHECK(
         5,
         "[[20,5]]") "{\"kind\":\"end\",\"t\":3,\"seen\":9,\"written\":9,\"lost\":0,\"lost_by\":{},"
@@ -86,9 +83,8 @@ static void the_end_record_has_the_later_counts(void **state)
 }
 
 /* A prefix that ends between a mismatch and the next check must not look perfect. */
-static void mismatches_after_the_last_check_count(void **state)
+TEST(mismatches_after_the_last_check_count)
 {
-    (void)state;
     read_text(HEADER "{\"kind\":\"method\",\"id\":1,\"name\":\"A.B()\"}\n" CHECK(5, "[[20,5]]")
                   MISMATCH MISMATCH);
     assert_int_equal(checks.mismatched, 2);
@@ -100,9 +96,8 @@ static void mismatches_after_the_last_check_count(void **state)
     assert_string_equal(report_method(&checks.defs, checks.examples[0].shadow[0])->name, "A.B()");
 }
 
-static void repairs_of_a_prefix_are_the_latest_known(void **state)
+TEST(repairs_of_a_prefix_are_the_latest_known)
 {
-    (void)state;
     read_text(HEADER CHECK(
         5, "[[20,5]]") "{\"kind\":\"repair\",\"t\":3,\"reason\":\"handler_cut\",\"count\":6}\n"
                        "{\"kind\":\"repair\",\"t\":3,\"reason\":\"filter\",\"count\":1}\n");
@@ -110,9 +105,8 @@ static void repairs_of_a_prefix_are_the_latest_known(void **state)
     assert_int_equal(tally(checks.repairs, "filter"), 1);
 }
 
-static void recordings_behind_one_another_add_up(void **state)
+TEST(recordings_behind_one_another_add_up)
 {
-    (void)state;
     read_text(HEADER CHECK(5, "[[40,5]]") HEADER CHECK(3, "[[20,3]]"));
     assert_int_equal(checks.compared, 8);
     assert_int_equal(checks.shadow.count, 8);
@@ -122,12 +116,11 @@ static void recordings_behind_one_another_add_up(void **state)
     assert_int_equal(checks.depths[0].count, 8);
 }
 
-static void quantiles_are_what_that_share_does_not_exceed(void **state)
+TEST(quantiles_are_what_that_share_does_not_exceed)
 {
     struct report_bucket buckets[] = {{10, 98}, {50, 1}, {1000, 1}};
     const struct report_histogram h = {buckets, 3, 3, 100, 2030}, empty = {NULL, 0, 0, 0, 0};
 
-    (void)state;
     assert_int_equal(report_quantile(&h, 0.5), 10);
     assert_int_equal(report_quantile(&h, 0.98), 10);
     assert_int_equal(report_quantile(&h, 0.99), 50);
@@ -136,18 +129,16 @@ static void quantiles_are_what_that_share_does_not_exceed(void **state)
     assert_true(report_mean(&empty) == 0);
 }
 
-static void exact_sums_are_better_than_bucket_middles(void **state)
+TEST(exact_sums_are_better_than_bucket_middles)
 {
-    (void)state;
     read_text(HEADER
               "{\"kind\":\"check\",\"t\":1,\"taken\":2,\"compared\":2,\"equal\":2,\"mismatched\":0,"
               "\"refused\":0,\"shadow\":[[20,2]],\"shadow_ns\":43}\n");
     assert_true(report_mean(&checks.shadow) == 21.5);
 }
 
-static void a_log_of_snapshots_has_no_cost_of_the_shadow_stack(void **state)
+TEST(a_log_of_snapshots_has_no_cost_of_the_shadow_stack)
 {
-    (void)state;
     read_text(HEADER
               "{\"kind\":\"check\",\"t\":1,\"taken\":2,\"compared\":0,\"equal\":0,\"mismatched\":0,"
               "\"refused\":0,\"shadow\":[[0,2]],\"shadow_ns\":0,\"snapshot\":[[900,2]]}\n");
@@ -155,9 +146,8 @@ static void a_log_of_snapshots_has_no_cost_of_the_shadow_stack(void **state)
     assert_int_equal(checks.snapshot.count, 2);
 }
 
-static void damaged_checks_are_noted_and_the_rest_is_used(void **state)
+TEST(damaged_checks_are_noted_and_the_rest_is_used)
 {
-    (void)state;
     read_text(HEADER CHECK(2, "[[20,2]]") "{\"kind\":\"check\",\"t\":1,\"taken\":\"many\"}\n"
                                           "{\"kind\":\"mismatch\",\"t\":2}\n"
                                           "{\"kind\":\"repair\",\"t\":2,\"reason\":5}\n" CHECK(
@@ -172,9 +162,8 @@ static void damaged_checks_are_noted_and_the_rest_is_used(void **state)
     ",\"equal\":" #equal ",\"refused\":1,\"shadow_ns\":100,\"snapshot_ns\":900}\n"
 #define THREAD(thread) "{\"kind\":\"thread\",\"id\":" #thread ",\"os\":9}\n"
 
-static void each_thread_has_its_last_figures(void **state)
+TEST(each_thread_has_its_last_figures)
 {
-    (void)state;
     read_text(HEADER THREAD(1) THREAD(7) BY_THREAD(7, 2, 2) BY_THREAD(1, 3, 3) BY_THREAD(7, 5, 4));
     assert_int_equal(checks.thread_count, 2);
     assert_int_equal(checks.threads[0].compared, 3);
@@ -185,9 +174,8 @@ static void each_thread_has_its_last_figures(void **state)
     assert_int_equal(problems.count, 0);
 }
 
-static void threads_of_two_recordings_stay_apart(void **state)
+TEST(threads_of_two_recordings_stay_apart)
 {
-    (void)state;
     read_text(HEADER THREAD(1) BY_THREAD(1, 2, 2) HEADER THREAD(1) BY_THREAD(1, 9, 9));
     assert_int_equal(checks.thread_count, 2);
     assert_int_equal(checks.threads[0].compared, 2);
@@ -198,9 +186,8 @@ static void threads_of_two_recordings_stay_apart(void **state)
     "{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":1,\"pid\":" #pid \
     ",\"clock\":9,\"part\":" #n "}\n"
 
-static void parts_of_one_recording_go_on(void **state)
+TEST(parts_of_one_recording_go_on)
 {
-    (void)state;
     read_text(PART(1, 7) THREAD(1) CHECK(2, "[[20,2]]") BY_THREAD(1, 2, 2) PART(2, 7) THREAD(1)
                   CHECK(5, "[[20,5]]") BY_THREAD(1, 5, 5));
     assert_int_equal(checks.compared, 5);
@@ -210,31 +197,28 @@ static void parts_of_one_recording_go_on(void **state)
     assert_int_equal(checks.log.headers, 1);
 }
 
-static void parts_of_other_processes_do_not(void **state)
+TEST(parts_of_other_processes_do_not)
 {
-    (void)state;
     read_text(PART(1, 7) CHECK(2, "[[20,2]]") PART(2, 8) CHECK(5, "[[20,5]]") PART(2, 8)
                   CHECK(1, "[[20,1]]"));
     assert_int_equal(checks.compared, 8);
     assert_int_equal(checks.log.headers, 2); /* one of them twice */
 }
 
-static void impossible_figures_of_a_thread_are_noted(void **state)
+TEST(impossible_figures_of_a_thread_are_noted)
 {
-    (void)state;
     read_text(HEADER THREAD(1) BY_THREAD(1, 2, 3) BY_THREAD(0, 2, 2));
     assert_int_equal(problems.count, 2);
     assert_int_equal(checks.thread_count, 0);
 }
 
-static void running_out_of_memory_is_said_at_every_place(void **state)
+TEST(running_out_of_memory_is_said_at_every_place)
 {
     static const char text[] =
         HEADER "{\"kind\":\"method\",\"id\":1,\"name\":\"A.B()\"}\n" CHECK(5, "[[20,5]]") MISMATCH;
     long n = 0;
     int err;
 
-    (void)state;
     do {
         struct memory_log m = {.text = text, .size = sizeof(text) - 1};
         struct report_lines *lines = memory_log_lines(&m);
@@ -252,28 +236,4 @@ static void running_out_of_memory_is_said_at_every_place(void **state)
         assert_true(err == 0 || err == -ENOMEM);
     } while (err);
     assert_true(n > 10);
-}
-
-int main(void)
-{
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        T(the_last_check_counts),
-        T(the_end_record_has_the_later_counts),
-        T(mismatches_after_the_last_check_count),
-        T(repairs_of_a_prefix_are_the_latest_known),
-        T(recordings_behind_one_another_add_up),
-        T(quantiles_are_what_that_share_does_not_exceed),
-        T(exact_sums_are_better_than_bucket_middles),
-        T(a_log_of_snapshots_has_no_cost_of_the_shadow_stack),
-        T(damaged_checks_are_noted_and_the_rest_is_used),
-        T(each_thread_has_its_last_figures),
-        T(threads_of_two_recordings_stay_apart),
-        T(parts_of_one_recording_go_on),
-        T(parts_of_other_processes_do_not),
-        T(impossible_figures_of_a_thread_are_noted),
-        T(running_out_of_memory_is_said_at_every_place),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,12 @@
 #include "report/demangle.h"
 
 #include "base/atomics.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const char *const names[][2] = {
     {"Ns.Foo.<BarAsync>d__3.MoveNext()", "Ns.Foo.BarAsync"},
@@ -51,11 +48,10 @@ static const char *const names[][2] = {
     {"?method 0x06000001", NULL},
 };
 
-static void names_are_as_they_were_written(void **state)
+TEST(names_are_as_they_were_written)
 {
     struct buffer b = BUFFER_INIT;
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         const char *demangled = report_demangle(&b, names[i][0]);
 
@@ -65,11 +61,10 @@ static void names_are_as_they_were_written(void **state)
 }
 
 /* Every beginning, every end, each in memory of its own size. */
-static void no_name_is_read_past(void **state)
+TEST(no_name_is_read_past)
 {
     struct buffer b = BUFFER_INIT;
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(names); i++)
         for (size_t from = 0; from <= strlen(names[i][0]); from++)
             for (size_t to = from; to <= strlen(names[i][0]); to++) {
@@ -82,22 +77,10 @@ static void no_name_is_read_past(void **state)
     buffer_free(&b);
 }
 
-static void state_machines_are_known(void **state)
+TEST(state_machines_are_known)
 {
-    (void)state;
     assert_true(report_demangle_is_machine("Ns.Foo.<BarAsync>d__3.MoveNext()"));
     assert_true(report_demangle_is_machine("Ns.Foo.<>c.<<Bar>b__0_1>d.MoveNext()"));
     assert_false(report_demangle_is_machine("Ns.Foo.<BarAsync>d__3.Dispose()"));
     assert_false(report_demangle_is_machine("Ns.Foo.MoveNext()"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_as_they_were_written),
-        cmocka_unit_test(no_name_is_read_past),
-        cmocka_unit_test(state_machines_are_known),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,10 @@
 #include "report/diff.h"
 
 #include "unit/readers/memory_log.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #define HEADER           "{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":1}\n"
 #define CLASS(id, name)  "{\"kind\":\"class\",\"id\":" #id ",\"name\":\"" name "\"}\n"
@@ -94,6 +91,8 @@ static int teardown(void **state)
     return 0;
 }
 
+TEST_EACH(setup, teardown);
+
 static void expect_change(size_t index, uint64_t old, uint64_t new)
 {
     const struct report_change *c = report_diff_change(diff, index);
@@ -104,9 +103,8 @@ static void expect_change(size_t index, uint64_t old, uint64_t new)
     assert_int_equal(c->side[REPORT_DIFF_NEW].row == REPORT_DIFF_NONE, new == 0);
 }
 
-static void rows_are_matched_by_names_not_by_ids(void **state)
+TEST(rows_are_matched_by_names_not_by_ids)
 {
-    (void)state;
     compare(HEADER THREAD CLASS(1, "A") CLASS(2, "B") METHOD(1, "M()") METHOD(2, "N()")
                 NODE(1, 0, 1, 0) NODE(2, 1, 2, 4) ALLOC(1, 24, 2, 8) ALLOC(2, 32, 1, 8),
             HEADER THREAD CLASS(7, "A") CLASS(1, "B") METHOD(9, "M()") METHOD(1, "N()")
@@ -117,7 +115,7 @@ static void rows_are_matched_by_names_not_by_ids(void **state)
     expect_change(1, 32, 32);
 }
 
-static void other_builds_have_other_instructions(void **state)
+TEST(other_builds_have_other_instructions)
 {
     static const char old[] = HEADER THREAD CLASS(1, "A") METHOD(1, "M()") NODE(1, 0, 1, 0)
         ALLOC(1, 24, 1, 8) ALLOC(1, 16, 1, 20);
@@ -139,13 +137,12 @@ static void other_builds_have_other_instructions(void **state)
         METHOD(3, "Leaf()") METHOD(4, "Else()") NODE(1, 0, 1, 0) NODE(3, 1, 2, 4) NODE(2, 3, 3, 4) \
             NODE(4, 1, 3, 4) NODE(5, 1, 4, 4)
 
-static void what_is_inlined_in_one_log_is_no_change(void **state)
+TEST(what_is_inlined_in_one_log_is_no_change)
 {
     static const char old[] = INLINED ALLOC(1, 80, 2, 8) ALLOC(1, 40, 4, 8);
     static const char new[] = INLINED ALLOC(1, 16, 2, 8) ALLOC(1, 112, 4, 8);
     struct report_diff_sum sum;
 
-    (void)state;
     compare(old, new, REPORT_BY_SITE, false);
     assert_int_equal(report_diff_count(diff), 1);
     expect_change(0, 120, 128);
@@ -159,11 +156,10 @@ static void what_is_inlined_in_one_log_is_no_change(void **state)
 }
 
 /* Another method, another type, or the same change on both paths. */
-static void what_is_not_inlined_is_a_change(void **state)
+TEST(what_is_not_inlined_is_a_change)
 {
     struct report_diff_sum sum;
 
-    (void)state;
     compare(INLINED ALLOC(1, 80, 2, 8) ALLOC(1, 40, 5, 8) ALLOC(2, 8, 4, 8),
             INLINED ALLOC(1, 16, 2, 8) ALLOC(1, 104, 5, 8) ALLOC(2, 16, 4, 8), REPORT_BY_SITE,
             false);
@@ -176,9 +172,8 @@ static void what_is_not_inlined_is_a_change(void **state)
     assert_int_equal(report_diff_count(diff), 2);
 }
 
-static void what_only_one_log_has_is_there(void **state)
+TEST(what_only_one_log_has_is_there)
 {
-    (void)state;
     compare(HEADER THREAD CLASS(1, "A") CLASS(2, "Gone") ALLOC(1, 24, 0, 0) ALLOC(2, 8, 0, 0),
             HEADER THREAD CLASS(1, "A") CLASS(2, "Fresh") ALLOC(1, 24, 0, 0) ALLOC(2, 80, 0, 0),
             REPORT_BY_TYPE, false);
@@ -190,9 +185,8 @@ static void what_only_one_log_has_is_there(void **state)
     assert_false(report_change_certain(report_diff_change(diff, 2)));
 }
 
-static void a_change_within_the_sampling_is_not_certain(void **state)
+TEST(a_change_within_the_sampling_is_not_certain)
 {
-    (void)state;
     compare(HEADER THREAD CLASS(1, "A") SAMPLED(1, 24, 65536) SAMPLED(1, 24, 65536),
             HEADER THREAD CLASS(1, "A") SAMPLED(1, 24, 65536) SAMPLED(1, 24, 65536)
                 SAMPLED(1, 24, 65536),
@@ -222,9 +216,8 @@ static void several(const char *old, const char *old_too, const char *new)
     several_by(old, old_too, new, REPORT_BY_TYPE);
 }
 
-static void what_the_logs_of_one_side_differ_by_is_no_change(void **state)
+TEST(what_the_logs_of_one_side_differ_by_is_no_change)
 {
-    (void)state;
     several(A_OF(40), A_OF(80), A_OF(64));
     assert_true(report_diff_several(diff));
     expect_change(0, 60, 64);
@@ -239,14 +232,13 @@ static void what_the_logs_of_one_side_differ_by_is_no_change(void **state)
     assert_false(report_change_certain(report_diff_change(diff, 0)));
 }
 
-static void recursion_is_folded(void **state)
+TEST(recursion_is_folded)
 {
     static const char old[] = HEADER THREAD CLASS(1, "A") METHOD(1, "M()") METHOD(2, "N()")
         NODE(1, 0, 1, 0) NODE(2, 1, 2, 4) NODE(3, 2, 1, 4) NODE(4, 3, 2, 4) ALLOC(1, 24, 4, 8);
     static const char new[] = HEADER THREAD CLASS(1, "A") METHOD(1, "M()") METHOD(2, "N()")
         NODE(1, 0, 1, 0) NODE(2, 1, 2, 4) ALLOC(1, 24, 2, 8);
 
-    (void)state;
     compare(old, new, REPORT_BY_SITE, false);
     assert_int_equal(report_diff_count(diff), 1);
     assert_int_equal(teardown(state) | setup(state), 0);
@@ -254,9 +246,8 @@ static void recursion_is_folded(void **state)
     assert_int_equal(report_diff_count(diff), 2);
 }
 
-static void a_static_constructor_belongs_to_nobody(void **state)
+TEST(a_static_constructor_belongs_to_nobody)
 {
-    (void)state;
     compare(HEADER THREAD CLASS(1, "A") METHOD(1, "M()") METHOD(2, "N..cctor()") NODE(1, 0, 1, 0)
                 NODE(2, 1, 2, 4) ALLOC(1, 24, 2, 8),
             HEADER THREAD CLASS(1, "A") METHOD(1, "Other()") METHOD(2, "N..cctor()")
@@ -290,9 +281,8 @@ static void expect_lines(size_t index, uint32_t old, uint32_t new)
 }
 
 /* Two lines were written above all of them, and a third line into their middle, which allocates, too. */
-static void a_line_that_moved_is_the_same_line(void **state)
+TEST(a_line_that_moved_is_the_same_line)
 {
-    (void)state;
     compare(BUILD("old") ALLOC(1, 800, 1, 3) ALLOC(1, 160, 1, 4) ALLOC(2, 24, 1, 4)
                 ALLOC(1, 400, 1, 5),
             BUILD("new") ALLOC(1, 800, 1, 5) ALLOC(1, 16, 1, 6) ALLOC(1, 192, 1, 7)
@@ -310,9 +300,8 @@ static void a_line_that_moved_is_the_same_line(void **state)
 }
 
 /* The cheaper way leaves both of the small ones without the other; of equal ones the line that stayed is matched. */
-static void lines_are_matched_so_that_least_changed(void **state)
+TEST(lines_are_matched_so_that_least_changed)
 {
-    (void)state;
     compare(BUILD("old") ALLOC(1, 104, 1, 3) ALLOC(1, 5000, 1, 9),
             BUILD("new") ALLOC(1, 5000, 1, 4) ALLOC(1, 80, 1, 9), REPORT_BY_LINE, false);
     assert_int_equal(report_diff_count(diff), 3);
@@ -326,9 +315,8 @@ static void lines_are_matched_so_that_least_changed(void **state)
     expect_lines(0, 7, 0);
 }
 
-static void lines_of_one_build_are_matched_by_their_numbers(void **state)
+TEST(lines_of_one_build_are_matched_by_their_numbers)
 {
-    (void)state;
     for (int exact = 0; exact < 2; exact++) {
         if (exact)
             assert_int_equal(teardown(state) | setup(state), 0);
@@ -342,9 +330,8 @@ static void lines_of_one_build_are_matched_by_their_numbers(void **state)
     }
 }
 
-static void what_has_no_line_is_matched_by_method_and_type(void **state)
+TEST(what_has_no_line_is_matched_by_method_and_type)
 {
-    (void)state;
     compare(BUILD("old") ALLOC(1, 24, 1, 99) ALLOC(1, 32, 0, 0) ALLOC(2, 40, 1, 120),
             BUILD("new") ALLOC(1, 24, 1, 99) ALLOC(1, 32, 0, 0) ALLOC(2, 48, 1, 150),
             REPORT_BY_LINE, false);
@@ -355,9 +342,8 @@ static void what_has_no_line_is_matched_by_method_and_type(void **state)
 }
 
 /* The first side's logs differ in that line, by 40 bytes. */
-static void of_lines_too_the_noise_of_one_side_is_no_change(void **state)
+TEST(of_lines_too_the_noise_of_one_side_is_no_change)
 {
-    (void)state;
     several_by(BUILD("old") ALLOC(1, 400, 1, 3), BUILD("old") ALLOC(1, 440, 1, 3),
                BUILD("new") ALLOC(1, 464, 1, 4), REPORT_BY_LINE);
     assert_int_equal(report_diff_count(diff), 1);
@@ -383,33 +369,9 @@ static void memory_runs_out(enum report_by by)
     }
 }
 
-static void running_out_of_memory_is_said(void **state)
+TEST(running_out_of_memory_is_said)
 {
     memory_runs_out(REPORT_BY_SITE);
     assert_int_equal(teardown(state) | setup(state), 0);
     memory_runs_out(REPORT_BY_LINE);
-}
-
-int main(void)
-{
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        T(rows_are_matched_by_names_not_by_ids),
-        T(other_builds_have_other_instructions),
-        T(what_is_inlined_in_one_log_is_no_change),
-        T(what_is_not_inlined_is_a_change),
-        T(what_only_one_log_has_is_there),
-        T(a_change_within_the_sampling_is_not_certain),
-        T(what_the_logs_of_one_side_differ_by_is_no_change),
-        T(recursion_is_folded),
-        T(a_static_constructor_belongs_to_nobody),
-        T(a_line_that_moved_is_the_same_line),
-        T(lines_are_matched_so_that_least_changed),
-        T(lines_of_one_build_are_matched_by_their_numbers),
-        T(what_has_no_line_is_matched_by_method_and_type),
-        T(of_lines_too_the_noise_of_one_side_is_no_change),
-        T(running_out_of_memory_is_said),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

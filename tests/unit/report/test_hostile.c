@@ -11,14 +11,12 @@
 #include "validate/validate.h"
 
 #include "unit/readers/memory_log.h"
+#include "support/test.h"
 
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define ROOM  ((size_t)40 << 20)
 #define SLACK ((size_t)64 << 20)
@@ -138,9 +136,8 @@ static size_t worst(void)
     return most;
 }
 
-static void ids_far_from_each_other(void **state)
+TEST(ids_far_from_each_other, open_log)
 {
-    (void)state;
     for (uint32_t i = 1; i <= 20000; i++)
         line("{\"kind\":\"class\",\"id\":%u,\"name\":\"A\"}", i * 4096);
     for (uint32_t i = 1; i <= 20000; i++)
@@ -149,9 +146,8 @@ static void ids_far_from_each_other(void **state)
     assert_true(worst() <= SLACK / 4 + 20 * size);
 }
 
-static void an_exception_with_a_large_id(void **state)
+TEST(an_exception_with_a_large_id, open_log)
 {
-    (void)state;
     line("{\"kind\":\"thread\",\"id\":1,\"os\":1}");
     line("{\"kind\":\"class\",\"id\":1,\"name\":\"A\"}");
     line("{\"kind\":\"exception\",\"t\":1,\"thread\":1,\"node\":0,\"event\":\"thrown\",\"id\":"
@@ -160,9 +156,8 @@ static void an_exception_with_a_large_id(void **state)
     assert_true(worst() <= SLACK / 4 + 20 * size);
 }
 
-static void a_thread_and_a_method_for_each_call(void **state)
+TEST(a_thread_and_a_method_for_each_call, open_log)
 {
-    (void)state;
     for (uint32_t i = 1; i <= 20000; i++) {
         line("{\"kind\":\"method\",\"id\":%u,\"name\":\"A.B%u()\"}", i, i);
         line("{\"kind\":\"thread\",\"id\":%u,\"os\":1}", i);
@@ -172,11 +167,10 @@ static void a_thread_and_a_method_for_each_call(void **state)
 }
 
 /* An exception goes past one call after the other, below a million that go on. */
-static void calls_unwound_below_many(void **state)
+TEST(calls_unwound_below_many, open_log)
 {
     enum { CALLS = 100000 };
 
-    (void)state;
     line("{\"kind\":\"method\",\"id\":1,\"name\":\"A.B()\"}");
     line("{\"kind\":\"thread\",\"id\":1,\"os\":1}");
     for (int i = 0; i < CALLS; i += 1000) {
@@ -193,9 +187,8 @@ static void calls_unwound_below_many(void **state)
 }
 
 /* Calls that nobody logged are made up only as far as what was logged pays for them. */
-static void depths_that_jump(void **state)
+TEST(depths_that_jump, open_log)
 {
-    (void)state;
     line("{\"kind\":\"method\",\"id\":1,\"name\":\"A.B()\"}");
     line("{\"kind\":\"thread\",\"id\":1,\"os\":1}");
     for (int i = 0; i < 20000; i++)
@@ -237,12 +230,11 @@ static int on_missing(void *context, struct report_calls_thread *thread, uint64_
     return 0;
 }
 
-static void open_calls_are_those_of_a_plain_array(void **state)
+TEST(open_calls_are_those_of_a_plain_array)
 {
     struct report_calls c = {.entered = on_entered, .ended = on_ended, .missing = on_missing};
     uint64_t random = 1;
 
-    (void)state;
     for (int i = 1; i < 30000; i++) {
         char events[64];
         struct report_batch batch = {.t = (uint64_t)i, .thread = 5, .events = events};
@@ -281,16 +273,4 @@ static int forget(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(ids_far_from_each_other, open_log),
-        cmocka_unit_test_setup(an_exception_with_a_large_id, open_log),
-        cmocka_unit_test_setup(a_thread_and_a_method_for_each_call, open_log),
-        cmocka_unit_test_setup(calls_unwound_below_many, open_log),
-        cmocka_unit_test_setup(depths_that_jump, open_log),
-        cmocka_unit_test(open_calls_are_those_of_a_plain_array),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, forget);
-}
+TEST_GROUP(NULL, forget);

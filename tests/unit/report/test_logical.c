@@ -1,15 +1,13 @@
 /* Call paths as they were written, where async methods were resumed. */
 #include "report/logical.h"
+#include "support/test.h"
 
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define SERVICES "System.Runtime.CompilerServices."
 enum { MAIN = 1, OTHER, WORK, START, MOVE_NEXT, BOX, SET, ITERATOR, LEAF, METHODS = LEAF };
@@ -85,6 +83,8 @@ static int teardown(void **state)
     return 0;
 }
 
+TEST_EACH(setup, teardown);
+
 static void begun(int first_id, int parent, int il)
 {
     node(first_id, parent, WORK, il);
@@ -143,9 +143,8 @@ static const char *logical(uint32_t id, bool complete, const uint32_t *made)
 
 static const uint32_t nothing[] = {0};
 
-static void a_resumed_method_is_below_what_called_it(void **state)
+TEST(a_resumed_method_is_below_what_called_it)
 {
-    (void)state;
     begun(20, 1, 5);
     assert_string_equal(logical(13, true, nothing),
                         "App.Leaf():9 App.<Work>d__1.MoveNext():5 App.Main():0");
@@ -154,23 +153,20 @@ static void a_resumed_method_is_below_what_called_it(void **state)
     assert_string_equal(logical(10, true, nothing), "App.Set():0");
 }
 
-static void without_a_beginning_its_callers_are_not_known(void **state)
+TEST(without_a_beginning_its_callers_are_not_known)
 {
-    (void)state;
     assert_string_equal(logical(13, true, nothing),
                         "App.Leaf():9 App.<Work>d__1.MoveNext():-1 lost");
 }
 
-static void a_log_that_leaves_allocations_out_may_lack_a_beginning(void **state)
+TEST(a_log_that_leaves_allocations_out_may_lack_a_beginning)
 {
-    (void)state;
     begun(20, 1, 5);
     assert_string_equal(logical(12, false, nothing), "App.<Work>d__1.MoveNext():-1 lost");
 }
 
-static void of_several_beginnings_what_they_have_in_common_is_kept(void **state)
+TEST(of_several_beginnings_what_they_have_in_common_is_kept)
 {
-    (void)state;
     node(2, 1, OTHER, 1);
     begun(20, 1, 5);
     begun(30, 2, 6);
@@ -180,36 +176,32 @@ static void of_several_beginnings_what_they_have_in_common_is_kept(void **state)
     assert_int_equal(report_logical_ends(&defs, map[path_of(22)]), 0);
 }
 
-static void calls_on_two_lines_of_one_caller_keep_the_caller(void **state)
+TEST(calls_on_two_lines_of_one_caller_keep_the_caller)
 {
-    (void)state;
     begun(20, 1, 5);
     begun(30, 1, 6);
     assert_string_equal(logical(12, true, nothing), "App.<Work>d__1.MoveNext():-1 App.Main():0");
 }
 
-static void only_what_waited_can_have_been_resumed(void **state)
+TEST(only_what_waited_can_have_been_resumed)
 {
     static const uint32_t made[] = {22, 0};
 
-    (void)state;
     begun(20, 1, 5);
     begun(30, 1, 6);
     assert_string_equal(logical(12, true, made), "App.<Work>d__1.MoveNext():5 App.Main():0");
 }
 
-static void a_method_that_only_its_own_continuation_began_ends(void **state)
+TEST(a_method_that_only_its_own_continuation_began_ends)
 {
-    (void)state;
     begun(20, 12, 5);
     assert_string_equal(logical(12, true, nothing), "App.<Work>d__1.MoveNext():-1 lost");
     assert_string_equal(logical(22, true, nothing),
                         "App.<Work>d__1.MoveNext():5 App.<Work>d__1.MoveNext():-1 lost");
 }
 
-static void recursion_through_a_continuation_comes_to_an_end(void **state)
+TEST(recursion_through_a_continuation_comes_to_an_end)
 {
-    (void)state;
     begun(20, 13, 5);
     begun(30, 1, 8);
     node(41, 22, BOX, 3);
@@ -222,17 +214,15 @@ static void recursion_through_a_continuation_comes_to_an_end(void **state)
     assert_string_equal(logical(32, true, nothing), "App.<Work>d__1.MoveNext():8 App.Main():0");
 }
 
-static void a_method_inlined_in_its_caller_is_its_caller_s(void **state)
+TEST(a_method_inlined_in_its_caller_is_its_caller_s)
 {
-    (void)state;
     node(20, 1, START, 5);
     node(21, 20, MOVE_NEXT, 4);
     assert_string_equal(logical(12, true, nothing), "App.<Work>d__1.MoveNext():5 App.Main():0");
 }
 
-static void an_iterator_is_below_what_moves_it(void **state)
+TEST(an_iterator_is_below_what_moves_it)
 {
-    (void)state;
     begun(20, 1, 5);
     node(30, 10, ITERATOR, 4);
     define("{\"kind\":\"node\",\"id\":31,\"parent\":11,\"method\":%d,\"call\":\"unhooked\"}", SET);
@@ -243,9 +233,8 @@ static void an_iterator_is_below_what_moves_it(void **state)
 }
 
 /* Runtime async: the body has the name of what returns the task; a thunk resumes it through a stub. */
-static void what_the_runtime_suspends_is_below_its_caller(void **state)
+TEST(what_the_runtime_suspends_is_below_its_caller)
 {
-    (void)state;
     define("{\"kind\":\"method\",\"id\":20,\"name\":\"" SERVICES
            "AsyncHelpers.ThunkTaskCore.MoveNext<T>(T)\"}");
     define("{\"kind\":\"method\",\"id\":21,\"name\":\"App.Body()\"}");
@@ -261,9 +250,8 @@ static void what_the_runtime_suspends_is_below_its_caller(void **state)
 }
 
 /* As above, begun on two lines; the log says which of them it is. */
-static void what_the_runtime_resumes_is_where_the_log_says(void **state)
+TEST(what_the_runtime_resumes_is_where_the_log_says)
 {
-    (void)state;
     define("{\"kind\":\"method\",\"id\":20,\"name\":\"" SERVICES
            "AsyncHelpers.ThunkTaskCore.MoveNext<T>(T)\"}");
     define("{\"kind\":\"method\",\"id\":21,\"name\":\"App.Body()\"}");
@@ -279,11 +267,10 @@ static void what_the_runtime_resumes_is_where_the_log_says(void **state)
 }
 
 /* Work is begun on two lines; the log says that here it goes on with that of node 30. */
-static void a_beginning_that_the_log_tells_is_taken(void **state)
+TEST(a_beginning_that_the_log_tells_is_taken)
 {
     uint32_t plain;
 
-    (void)state;
     node(2, 1, OTHER, 1);
     begun(20, 1, 5);
     begun(30, 2, 6);
@@ -303,9 +290,8 @@ static void a_beginning_that_the_log_tells_is_taken(void **state)
 }
 
 /* The node is that of the method as written: its machine was made there, or inlined. What is begun goes on, too. */
-static void a_beginning_may_be_the_call_of_the_method_as_written(void **state)
+TEST(a_beginning_may_be_the_call_of_the_method_as_written)
 {
-    (void)state;
     begun(20, 1, 5);
     begun(24, 1, 8);
     define("{\"kind\":\"node\",\"id\":40,\"parent\":11,\"begun\":20,\"method\":%d,\"il\":7}",
@@ -320,9 +306,8 @@ static void a_beginning_may_be_the_call_of_the_method_as_written(void **state)
 }
 
 /* A log says anything. */
-static void a_beginning_without_the_method_is_none(void **state)
+TEST(a_beginning_without_the_method_is_none)
 {
-    (void)state;
     begun(20, 1, 5);
     define("{\"kind\":\"node\",\"id\":40,\"parent\":11,\"begun\":1,\"method\":%d,\"il\":7}",
            MOVE_NEXT);
@@ -334,38 +319,12 @@ static void a_beginning_without_the_method_is_none(void **state)
     assert_string_equal(logical(42, true, nothing), "App.Leaf():7 App.Set():0");
 }
 
-static void without_async_methods_paths_stay(void **state)
+TEST(without_async_methods_paths_stay)
 {
-    (void)state;
     report_defs_fini(&defs);
     assert_int_equal(report_defs_init(&defs, &problems), 0);
     define("{\"kind\":\"method\",\"id\":1,\"name\":\"App.Main()\"}");
     node(1, 0, MAIN, 0);
     assert_string_equal(logical(1, true, nothing), "App.Main():0");
     assert_null(map);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(a_resumed_method_is_below_what_called_it),
-        TEST(without_a_beginning_its_callers_are_not_known),
-        TEST(a_log_that_leaves_allocations_out_may_lack_a_beginning),
-        TEST(of_several_beginnings_what_they_have_in_common_is_kept),
-        TEST(calls_on_two_lines_of_one_caller_keep_the_caller),
-        TEST(only_what_waited_can_have_been_resumed),
-        TEST(a_method_that_only_its_own_continuation_began_ends),
-        TEST(recursion_through_a_continuation_comes_to_an_end),
-        TEST(a_method_inlined_in_its_caller_is_its_caller_s),
-        TEST(an_iterator_is_below_what_moves_it),
-        TEST(what_the_runtime_suspends_is_below_its_caller),
-        TEST(what_the_runtime_resumes_is_where_the_log_says),
-        TEST(a_beginning_that_the_log_tells_is_taken),
-        TEST(a_beginning_may_be_the_call_of_the_method_as_written),
-        TEST(a_beginning_without_the_method_is_none),
-        TEST(without_async_methods_paths_stay),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 #include "report/sites.h"
 
 #include "unit/readers/memory_log.h"
+#include "support/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #define HEADER "{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":1}\n"
 #define DEFINITIONS \
@@ -41,6 +38,8 @@ static int teardown(void **state)
     return 0;
 }
 
+TEST_EACH(setup, teardown);
+
 static void read_text(enum report_by by, const struct report_filter *filter, const char *text)
 {
     struct memory_log m = {.text = text, .size = strlen(text), .chunk = 100};
@@ -70,11 +69,10 @@ static const char four[] = DEFINITIONS
     "{\"kind\":\"alloc\",\"t\":3,\"thread\":1,\"class\":2,\"bytes\":800,\"node\":1}\n"
     "{\"kind\":\"alloc\",\"t\":4,\"thread\":1,\"class\":1,\"bytes\":40,\"node\":0}\n";
 
-static void sites_add_up_most_bytes_first(void **state)
+TEST(sites_add_up_most_bytes_first)
 {
     struct report_row r;
 
-    (void)state;
     read_text(REPORT_BY_SITE, &everything, four);
     assert_int_equal(report_sites_count(sites), 3);
     r = row(0);
@@ -98,11 +96,10 @@ static void sites_add_up_most_bytes_first(void **state)
     assert_int_equal(problems.count, 0);
 }
 
-static void every_key_gives_the_same_total(void **state)
+TEST(every_key_gives_the_same_total)
 {
     static const size_t rows[] = {3, 2, 3, 2, 2};
 
-    (void)state;
     for (int by = REPORT_BY_SITE; by <= REPORT_BY_MODULE; by++) {
         uint64_t bytes = 0, allocs = 0;
         double share = 0;
@@ -120,13 +117,12 @@ static void every_key_gives_the_same_total(void **state)
     }
 }
 
-static void filters_select_and_the_rest_still_counts_as_the_log(void **state)
+TEST(filters_select_and_the_rest_still_counts_as_the_log)
 {
     const struct report_filter type = {.type = "*String"}, method = {.method = "App.Work(*"},
                                thread = {.thread = 2}, root = {.method = "*Main*"};
     struct report_row r;
 
-    (void)state;
     read_text(REPORT_BY_SITE, &type, four);
     report_sites_total(sites, &r);
     assert_int_equal(r.bytes, 96);
@@ -143,9 +139,8 @@ static void filters_select_and_the_rest_still_counts_as_the_log(void **state)
     assert_int_equal(r.bytes, 32);
 }
 
-static void the_same_path_is_one_row_whatever_its_nodes(void **state)
+TEST(the_same_path_is_one_row_whatever_its_nodes)
 {
-    (void)state;
     read_text(REPORT_BY_SITE, &everything,
               DEFINITIONS
               "{\"kind\":\"node\",\"id\":3,\"parent\":1,\"method\":2,\"il\":7}\n"
@@ -160,9 +155,8 @@ static void the_same_path_is_one_row_whatever_its_nodes(void **state)
     assert_int_equal(row(1).allocs, 1);
 }
 
-static void a_type_loaded_again_is_one_row(void **state)
+TEST(a_type_loaded_again_is_one_row)
 {
-    (void)state;
     read_text(REPORT_BY_TYPE, &everything,
               DEFINITIONS
               "{\"kind\":\"module\",\"id\":2,\"name\":\"App\",\"path\":\"/a/App.dll\"}\n"
@@ -173,11 +167,10 @@ static void a_type_loaded_again_is_one_row(void **state)
     assert_int_equal(row(0).allocs, 2);
 }
 
-static void inline_stacks_give_the_same_paths(void **state)
+TEST(inline_stacks_give_the_same_paths)
 {
     struct report_row r;
 
-    (void)state;
     read_text(
         REPORT_BY_SITE, &everything,
         HEADER
@@ -202,7 +195,7 @@ static void inline_stacks_give_the_same_paths(void **state)
     assert_int_equal(problems.count, 0);
 }
 
-static void a_very_deep_inline_stack_is_one_path(void **state)
+TEST(a_very_deep_inline_stack_is_one_path)
 {
     static char text[300000];
     size_t used = (size_t)sprintf(
@@ -210,7 +203,6 @@ static void a_very_deep_inline_stack_is_one_path(void **state)
         HEADER "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"type\":\"A\",\"bytes\":24,\"stack\":[");
     uint32_t path, depth = 0;
 
-    (void)state;
     for (int i = 0; i < 20000; i++)
         used += (size_t)sprintf(text + used, "%s\"M%d()\"", i ? "," : "", i % 3);
     sprintf(text + used, "]}\n");
@@ -220,11 +212,10 @@ static void a_very_deep_inline_stack_is_one_path(void **state)
     assert_int_equal(depth, 20000);
 }
 
-static void ids_nobody_defined_are_noted_once_and_still_count(void **state)
+TEST(ids_nobody_defined_are_noted_once_and_still_count)
 {
     struct report_row r;
 
-    (void)state;
     read_text(REPORT_BY_SITE, &everything,
               DEFINITIONS
               "{\"kind\":\"node\",\"id\":3,\"parent\":77,\"method\":2}\n"
@@ -243,9 +234,8 @@ static void ids_nobody_defined_are_noted_once_and_still_count(void **state)
     assert_int_equal(r.bytes, 72);
 }
 
-static void logs_behind_one_another_do_not_mix_their_ids(void **state)
+TEST(logs_behind_one_another_do_not_mix_their_ids)
 {
-    (void)state;
     read_text(
         REPORT_BY_TYPE, &everything,
         DEFINITIONS
@@ -263,11 +253,10 @@ static void logs_behind_one_another_do_not_mix_their_ids(void **state)
                      1); /* node 1 of the second, though by type nobody asks for it */
 }
 
-static void heaps_are_told_apart_in_the_total(void **state)
+TEST(heaps_are_told_apart_in_the_total)
 {
     uint64_t bytes;
 
-    (void)state;
     read_text(REPORT_BY_TYPE, &everything,
               DEFINITIONS "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":1,\"bytes\":90000,"
                           "\"node\":1,\"heap\":\"large\"}\n"
@@ -279,9 +268,8 @@ static void heaps_are_told_apart_in_the_total(void **state)
     assert_int_equal(bytes, 72);
 }
 
-static void site_records_add_their_counts(void **state)
+TEST(site_records_add_their_counts)
 {
-    (void)state;
     read_text(REPORT_BY_SITE, &everything,
               DEFINITIONS "{\"kind\":\"site\",\"node\":2,\"il\":4,\"class\":1,\"thread\":1,"
                           "\"allocs\":3,\"bytes\":72}\n"
@@ -295,11 +283,10 @@ static void site_records_add_their_counts(void **state)
     assert_int_equal(row(0).thread, 0); /* the log does not say which */
 }
 
-static void what_was_not_sampled_stands_for_itself(void **state)
+TEST(what_was_not_sampled_stands_for_itself)
 {
     struct report_row r;
 
-    (void)state;
     read_text(REPORT_BY_TYPE, &everything,
               DEFINITIONS
               "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":1,\"bytes\":40,\"node\":1}\n"
@@ -322,7 +309,7 @@ static void what_was_not_sampled_stands_for_itself(void **state)
 /*
  * Poisson sampling by bytes, as --sample does it: each object is taken with 1 - exp(-bytes / rate).
  */
-static void intervals_hold_the_exact_bytes_in_95_of_100_cases(void **state)
+TEST(intervals_hold_the_exact_bytes_in_95_of_100_cases)
 {
     static const struct {
         unsigned objects, bytes;
@@ -332,7 +319,6 @@ static void intervals_hold_the_exact_bytes_in_95_of_100_cases(void **state)
     uint64_t random = 88172645463325252u;
     unsigned held = 0, cases = 0;
 
-    (void)state;
     for (int seed = 0; seed < 100; seed++)
         for (size_t k = 0; k < COUNT_OF(kinds); k++) {
             double taken = -expm1(-(double)kinds[k].bytes / rate),
@@ -366,9 +352,8 @@ static void intervals_hold_the_exact_bytes_in_95_of_100_cases(void **state)
         fail_msg("%u of %u intervals hold the exact figure", held, cases);
 }
 
-static void globs_match_as_people_expect(void **state)
+TEST(globs_match_as_people_expect)
 {
-    (void)state;
     assert_true(report_glob("*", ""));
     assert_true(report_glob("", ""));
     assert_false(report_glob("", "a"));
@@ -383,12 +368,11 @@ static void globs_match_as_people_expect(void **state)
     assert_false(report_glob("*a*a*a*a*a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"));
 }
 
-static void running_out_of_memory_is_said_at_every_place(void **state)
+TEST(running_out_of_memory_is_said_at_every_place)
 {
     long n = 0;
     int err;
 
-    (void)state;
     do {
         struct memory_log m = {.text = four, .size = sizeof(four) - 1};
         struct report_lines *lines = memory_log_lines(&m);
@@ -408,13 +392,12 @@ static void running_out_of_memory_is_said_at_every_place(void **state)
     assert_true(n > 15);
 }
 
-static void many_sites_are_all_found_again(void **state)
+TEST(many_sites_are_all_found_again)
 {
     static char text[1 << 22];
     size_t used = (size_t)sprintf(text, DEFINITIONS);
     uint64_t bytes = 0;
 
-    (void)state;
     for (unsigned round = 0; round < 2; round++)
         for (unsigned i = 0; i < 20000; i++)
             used += (size_t)sprintf(text + used,
@@ -428,29 +411,4 @@ static void many_sites_are_all_found_again(void **state)
         bytes += row(i).bytes;
     }
     assert_int_equal(bytes, 960000);
-}
-
-int main(void)
-{
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        T(sites_add_up_most_bytes_first),
-        T(every_key_gives_the_same_total),
-        T(filters_select_and_the_rest_still_counts_as_the_log),
-        T(the_same_path_is_one_row_whatever_its_nodes),
-        T(a_type_loaded_again_is_one_row),
-        T(inline_stacks_give_the_same_paths),
-        T(a_very_deep_inline_stack_is_one_path),
-        T(ids_nobody_defined_are_noted_once_and_still_count),
-        T(logs_behind_one_another_do_not_mix_their_ids),
-        T(heaps_are_told_apart_in_the_total),
-        T(site_records_add_their_counts),
-        T(what_was_not_sampled_stands_for_itself),
-        T(intervals_hold_the_exact_bytes_in_95_of_100_cases),
-        T(globs_match_as_people_expect),
-        T(running_out_of_memory_is_said_at_every_place),
-        T(many_sites_are_all_found_again),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

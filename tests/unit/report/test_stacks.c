@@ -2,13 +2,10 @@
 #include "report/stacks.h"
 
 #include "base/memory.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 enum { MAIN = 1, LEFT, RIGHT };
 #define DEEP 100000
@@ -35,6 +32,8 @@ static int teardown(void **state)
     report_problems_fini(&problems);
     return 0;
 }
+
+TEST_EACH(setup, teardown);
 
 static uint32_t path_of(uint32_t parent, uint32_t method, int32_t il)
 {
@@ -63,13 +62,12 @@ static void expect_frame(uint32_t stack, uint32_t method, int32_t il, uint32_t p
     assert_int_equal(s->parent, parent);
 }
 
-static void callers_are_shared(void **state)
+TEST(callers_are_shared)
 {
     uint32_t root = path_of(REPORT_PATH_EMPTY, MAIN, REPORT_NO_IL);
     uint32_t left = path_of(root, LEFT, 5), right = path_of(root, RIGHT, 5),
              other = path_of(root, RIGHT, 9), a, b, c;
 
-    (void)state;
     a = add(left, 1);
     b = add(right, 2);
     assert_int_equal(report_stacks_count(&stacks), 3);
@@ -87,11 +85,10 @@ static void callers_are_shared(void **state)
     assert_int_not_equal(add(root, REPORT_NO_IL), 0);
 }
 
-static void a_stack_may_have_no_frame_or_lost_callers(void **state)
+TEST(a_stack_may_have_no_frame_or_lost_callers)
 {
     uint32_t lost = path_of(REPORT_PATH_LOST, MAIN, 3), a;
 
-    (void)state;
     assert_int_equal(add(REPORT_PATH_EMPTY, REPORT_NO_IL), REPORT_STACK_NONE);
     assert_int_equal(report_stacks_count(&stacks), 0);
     a = add(lost, 7);
@@ -102,11 +99,10 @@ static void a_stack_may_have_no_frame_or_lost_callers(void **state)
     assert_int_equal(report_stacks_frame_at(&stacks, 1).path, REPORT_PATH_EMPTY);
 }
 
-static void frames_differ_by_what_they_say(void **state)
+TEST(frames_differ_by_what_they_say)
 {
     uint32_t a, b, c;
 
-    (void)state;
     assert_int_equal(report_stacks_frame(&stacks, MAIN, 3, &a), 0);
     assert_int_equal(report_stacks_frame(&stacks, MAIN, REPORT_NO_IL - SST_CALL_NATIVE, &b), 0);
     assert_int_equal(report_stacks_frame(&stacks, MAIN, REPORT_NO_IL, &c), 0);
@@ -117,11 +113,10 @@ static void frames_differ_by_what_they_say(void **state)
 }
 
 /* Each path of a deep recursion costs what is new in it: a stack for each, and not all of its callers again. */
-static void recursion_is_no_more_than_its_nodes(void **state)
+TEST(recursion_is_no_more_than_its_nodes)
 {
     uint32_t path = REPORT_PATH_EMPTY;
 
-    (void)state;
     for (uint32_t i = 0; i < DEEP; i++) {
         path = path_of(path, MAIN, 4);
         add(path, 4);
@@ -130,13 +125,12 @@ static void recursion_is_no_more_than_its_nodes(void **state)
     assert_int_equal(report_stacks_frame_count(&stacks), 1);
 }
 
-static void memory_that_runs_out_is_said_and_leaves_the_tables_whole(void **state)
+TEST(memory_that_runs_out_is_said_and_leaves_the_tables_whole)
 {
     uint32_t path = REPORT_PATH_EMPTY, out = 0;
     long n = 0;
     int err;
 
-    (void)state;
     for (uint32_t i = 0; i < 200; i++)
         path = path_of(path, MAIN, (int32_t)i);
     do {
@@ -149,18 +143,4 @@ static void memory_that_runs_out_is_said_and_leaves_the_tables_whole(void **stat
     assert_int_equal(report_stacks_count(&stacks), 200);
     for (uint32_t i = 0; i < 200; i++)
         expect_frame(i, MAIN, i < 199 ? (int32_t)i + 1 : 1, i ? i - 1 : REPORT_STACK_NONE);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(callers_are_shared, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_stack_may_have_no_frame_or_lost_callers, setup, teardown),
-        cmocka_unit_test_setup_teardown(frames_differ_by_what_they_say, setup, teardown),
-        cmocka_unit_test_setup_teardown(recursion_is_no_more_than_its_nodes, setup, teardown),
-        cmocka_unit_test_setup_teardown(memory_that_runs_out_is_said_and_leaves_the_tables_whole,
-                                        setup, teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,15 +3,12 @@
 #include "unit/names/fake_info.h"
 
 #include "base/memory.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { APP = 0x2000, LIST = 0x100, METHODS = 0x500 };
 
@@ -71,6 +68,8 @@ static int teardown(void **state)
     return 0;
 }
 
+TEST_GROUP(setup, teardown);
+
 /* What a selection by this one pattern says of a function: may it be wanted, and is it? */
 static void ask(char *pattern, uintptr_t function, bool *may, bool *wants)
 {
@@ -89,13 +88,12 @@ static void ask(char *pattern, uintptr_t function, bool *may, bool *wants)
 }
 
 /* Each beginning of its name with a star, the name with each of its characters as '?', and patterns of all kinds. */
-static void what_is_wanted_is_never_ruled_out_before(void **state)
+TEST(what_is_wanted_is_never_ruled_out_before)
 {
     static const char *const more[] = {
         "*", "?pp.*", "*Main*", "App.*.Inner.*", "*.ctor()", "App.Outer<T>.Inner.Sum()", "A*g*"};
     bool may, wants;
 
-    (void)state;
     for (uintptr_t f = METHODS; f < METHODS + 6; f++) {
         struct names_method *method;
         const char *name;
@@ -122,12 +120,11 @@ static void what_is_wanted_is_never_ruled_out_before(void **state)
     }
 }
 
-static void other_namespaces_are_ruled_out(void **state)
+TEST(other_namespaces_are_ruled_out)
 {
     static char *patterns[] = {"Other.*", "App.Progs*", "App.Outer.Outer*", "Globe*", "app.*"};
     bool may, wants;
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(patterns); i++) {
         ask(patterns[i], METHODS, &may, &wants);
         assert_false(may);
@@ -139,14 +136,4 @@ static void other_namespaces_are_ruled_out(void **state)
     assert_true(may);
     ask("Inner*", METHODS + 2, &may, &wants);
     assert_false(may);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_wanted_is_never_ruled_out_before),
-        cmocka_unit_test(other_namespaces_are_ruled_out),
-    };
-
-    return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -12,12 +12,11 @@
 #include "base/clock.h"
 #include "rcu/grace.h"
 #include "base/memory.h"
+#include "support/test.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +25,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define MOST_LEVELS 2200u /* beyond the first block: a stack that deep grows */
 #define LEVELS      200u
@@ -352,12 +349,11 @@ static void report(const char *what, const struct fleet *fleet, const struct tal
                   (unsigned long long)load_relaxed(&fleet->ended));
 }
 
-static void no_copy_of_threads_at_full_speed_is_torn(void **state)
+TEST(no_copy_of_threads_at_full_speed_is_torn)
 {
     struct fleet fleet = {.threads = (unsigned)setting("THREADS", 64)};
     struct tally tally = {0};
 
-    (void)state;
     watch(&fleet, setting("COPIES", 2000), &tally);
     report("full speed", &fleet, &tally);
     assert_int_equal(tally.torn, 0);
@@ -367,12 +363,11 @@ static void no_copy_of_threads_at_full_speed_is_torn(void **state)
     assert_true(load_relaxed(&fleet.thrown) > 0 && load_relaxed(&fleet.spliced) > 0);
 }
 
-static void no_copy_is_torn_while_threads_end_and_stacks_grow(void **state)
+TEST(no_copy_is_torn_while_threads_end_and_stacks_grow)
 {
     struct fleet fleet = {.threads = (unsigned)setting("THREADS", 64) / 8 + 1, .churn = true};
     struct tally tally = {0};
 
-    (void)state;
     watch(&fleet, setting("COPIES", 2000), &tally);
     report("churn", &fleet, &tally);
     assert_int_equal(tally.torn, 0);
@@ -380,7 +375,7 @@ static void no_copy_is_torn_while_threads_end_and_stacks_grow(void **state)
     assert_true(load_relaxed(&fleet.ended) > 0);
 }
 
-static void a_copy_without_room_says_what_it_needs(void **state)
+TEST(a_copy_without_room_says_what_it_needs)
 {
     struct machine *m = memory_zalloc(1, sizeof(*m));
     struct stack_copied frames[8];
@@ -388,7 +383,6 @@ static void a_copy_without_room_says_what_it_needs(void **state)
     struct stack_copies copies = {
         .frames = frames, .capacity = 8, .threads = threads, .thread_capacity = 1, .most = 100};
 
-    (void)state;
     assert_non_null(m);
     for (unsigned level = 1; level <= 20; level++)
         enter(m, level);
@@ -422,14 +416,13 @@ static struct stack_copied_thread copy_only(struct stack_seen *seen, struct stac
     return thread;
 }
 
-static void a_stack_that_has_not_changed_is_not_copied(void **state)
+TEST(a_stack_that_has_not_changed_is_not_copied)
 {
     struct machine *m = memory_zalloc(1, sizeof(*m));
     struct stack_seen seen = {0, STACK_SEEN_NEVER, false};
     struct stack_copied_thread t;
     struct stack_copied frames[8];
 
-    (void)state;
     assert_non_null(m);
     enter(m, 1);
     enter(m, 2);
@@ -453,13 +446,12 @@ static void a_stack_that_has_not_changed_is_not_copied(void **state)
     memory_free(m);
 }
 
-static void no_copy_is_exact_while_frames_are_on_the_move(void **state)
+TEST(no_copy_is_exact_while_frames_are_on_the_move)
 {
     struct machine *m = memory_zalloc(1, sizeof(*m));
     struct stack_seen seen = {0, STACK_SEEN_NEVER, false};
     struct stack_copied frames[8];
 
-    (void)state;
     assert_non_null(m);
     enter(m, 1);
     stack_jump_begin(stack_current());
@@ -470,9 +462,8 @@ static void no_copy_is_exact_while_frames_are_on_the_move(void **state)
     memory_free(m);
 }
 
-static void a_word_reaches_every_thread(void **state)
+TEST(a_word_reaches_every_thread)
 {
-    (void)state;
     stack_generation_set(7);
     assert_int_equal(stack_generation(stack_current()), 7);
     stack_generation_set(8);
@@ -528,14 +519,13 @@ static void *read_slowly(void *context)
 }
 
 /* The negative control of this file: without the grace period this fails (SHADOWTRACE_WITHOUT=grace_period). */
-static void nothing_is_given_back_while_a_reader_may_look(void **state)
+TEST(nothing_is_given_back_while_a_reader_may_look)
 {
     struct machine *m = memory_zalloc(1, sizeof(*m));
     struct reader reader = {.reclaimer = (pid_t)syscall(SYS_gettid)};
     const struct timespec step = {0, 1000000};
     pthread_t thread;
 
-    (void)state;
     assert_non_null(m);
     enter(m, 1);
     while (stack_reclaim())
@@ -564,17 +554,4 @@ static int start(void **state)
     return stack_start(&config);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_copy_without_room_says_what_it_needs),
-        cmocka_unit_test(a_stack_that_has_not_changed_is_not_copied),
-        cmocka_unit_test(no_copy_is_exact_while_frames_are_on_the_move),
-        cmocka_unit_test(a_word_reaches_every_thread),
-        cmocka_unit_test(nothing_is_given_back_while_a_reader_may_look),
-        cmocka_unit_test(no_copy_of_threads_at_full_speed_is_torn),
-        cmocka_unit_test(no_copy_is_torn_while_threads_end_and_stacks_grow),
-    };
-
-    return cmocka_run_group_tests_name("stack/copies", tests, start, NULL);
-}
+TEST_GROUP(start, NULL);

@@ -6,17 +6,14 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "support/test.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define LEVELS       5000u
 #define STRIDE       2u
@@ -146,12 +143,11 @@ static void reclaim_all(void)
 
 /* ---- tests ---- */
 
-static void a_thread_gets_a_stack_at_its_first_frame(void **state)
+TEST(a_thread_gets_a_stack_at_its_first_frame)
 {
     struct stack_totals before = totals();
     struct task *task = task_new(5);
 
-    (void)state;
     run(task);
     assert_true(task->had_none_before);
     assert_non_null(task->stack);
@@ -161,14 +157,13 @@ static void a_thread_gets_a_stack_at_its_first_frame(void **state)
     test_free(task);
 }
 
-static void threads_at_the_same_time_have_stacks_of_their_own(void **state)
+TEST(threads_at_the_same_time_have_stacks_of_their_own)
 {
     enum { THREADS = 16 };
     struct task *tasks[THREADS];
     pthread_t threads[THREADS];
     struct stack_totals before = totals(), after;
 
-    (void)state;
     for (unsigned i = 0; i < THREADS; i++) {
         tasks[i] = task_new(10 + i);
         tasks[i]->keep_open = true;
@@ -187,12 +182,11 @@ static void threads_at_the_same_time_have_stacks_of_their_own(void **state)
         test_free(tasks[i]);
 }
 
-static void totals_include_threads_that_ended(void **state)
+TEST(totals_include_threads_that_ended)
 {
     struct stack_totals before = totals(), after;
     struct task *task = task_new(7);
 
-    (void)state;
     task->keep_open = true;
     run(task);
     after = totals();
@@ -204,12 +198,11 @@ static void totals_include_threads_that_ended(void **state)
     test_free(task);
 }
 
-static void the_folder_above_is_told_when_a_thread_ends(void **state)
+TEST(the_folder_above_is_told_when_a_thread_ends)
 {
     struct task *task = task_new(1);
     unsigned count = load_relaxed(&detached_count), with_data = load_relaxed(&detached_with_data);
 
-    (void)state;
     task->with_data = true;
     run(task);
     assert_int_equal(load_relaxed(&detached_count), count + 1);
@@ -217,13 +210,12 @@ static void the_folder_above_is_told_when_a_thread_ends(void **state)
     test_free(task);
 }
 
-static void a_thread_that_enters_after_its_stack_went_gets_a_new_one(void **state)
+TEST(a_thread_that_enters_after_its_stack_went_gets_a_new_one)
 {
     struct stack_totals before = totals(), after;
     struct task *task = task_new(2);
     unsigned count = load_relaxed(&detached_count);
 
-    (void)state;
     task->enter_in_destructor = true;
     run(task);
     assert_true(task->had_none_before);
@@ -244,12 +236,11 @@ static bool mapped(const void *address)
     return mincore((void *)page, 1, &resident) == 0 || errno != ENOMEM;
 }
 
-static void reclaiming_gives_back_outgrown_storage(void **state)
+TEST(reclaiming_gives_back_outgrown_storage)
 {
     struct machine *m = test_calloc(1, sizeof(*m));
     const struct stack_block *old;
 
-    (void)state;
     dive(m, 1);
     reclaim_all();
     old = load_relaxed(&stack_current()->block);
@@ -263,11 +254,10 @@ static void reclaiming_gives_back_outgrown_storage(void **state)
     test_free(m);
 }
 
-static void reclaiming_gives_back_the_stacks_of_ended_threads(void **state)
+TEST(reclaiming_gives_back_the_stacks_of_ended_threads)
 {
     struct task *task = task_new(FIRST_FRAMES + 1);
 
-    (void)state;
     reclaim_all();
     run(task);
     assert_true(mapped(task->stack));
@@ -277,13 +267,12 @@ static void reclaiming_gives_back_the_stacks_of_ended_threads(void **state)
     test_free(task);
 }
 
-static void a_thread_without_memory_for_a_stack_is_counted(void **state)
+TEST(a_thread_without_memory_for_a_stack_is_counted)
 {
     struct stack_totals before = totals(), after;
     struct task *task = task_new(3);
     pthread_t thread;
 
-    (void)state;
     memory_fail_after(0);
     assert_int_equal(pthread_create(&thread, NULL, quiet_thread, task), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
@@ -372,12 +361,11 @@ static void run_churn(struct churn *churn)
     pthread_join(reclaimer, NULL);
 }
 
-static void stacks_come_and_go_while_others_read_and_reclaim(void **state)
+TEST(stacks_come_and_go_while_others_read_and_reclaim)
 {
     struct churn churn = {0};
     struct stack_totals before = totals(), after;
 
-    (void)state;
     run_churn(&churn);
     assert_true(load_relaxed(&churn.threads) > 0);
     assert_true(load_relaxed(&churn.reads) > 0);
@@ -391,11 +379,10 @@ static void stacks_come_and_go_while_others_read_and_reclaim(void **state)
     assert_int_equal(totals().calls, after.calls);
 }
 
-static void totals_never_fall_and_never_count_a_thread_twice(void **state)
+TEST(totals_never_fall_and_never_count_a_thread_twice)
 {
     struct churn churn = {0};
 
-    (void)state;
     run_churn(&churn);
     assert_int_equal(load_relaxed(&churn.fell), 0);
     assert_int_equal(load_relaxed(&churn.too_many), 0);
@@ -418,22 +405,5 @@ static int reclaimed(void **state)
     return 0;
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, reclaimed)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_thread_gets_a_stack_at_its_first_frame),
-        TEST(threads_at_the_same_time_have_stacks_of_their_own),
-        TEST(totals_include_threads_that_ended),
-        TEST(the_folder_above_is_told_when_a_thread_ends),
-        TEST(a_thread_that_enters_after_its_stack_went_gets_a_new_one),
-        TEST(reclaiming_gives_back_outgrown_storage),
-        TEST(reclaiming_gives_back_the_stacks_of_ended_threads),
-        TEST(a_thread_without_memory_for_a_stack_is_counted),
-        TEST(stacks_come_and_go_while_others_read_and_reclaim),
-        TEST(totals_never_fall_and_never_count_a_thread_twice),
-    };
-
-    return cmocka_run_group_tests_name("stack/registry", tests, start, NULL);
-}
+TEST_EACH(NULL, reclaimed);
+TEST_GROUP(start, NULL);

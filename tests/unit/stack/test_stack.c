@@ -7,17 +7,14 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "support/test.h"
 
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define LEVELS       8000u
 #define STRIDE       4u /* words between two levels */
@@ -168,9 +165,8 @@ static void expect_no_repair(void)
 
 /* ---- calls ---- */
 
-static void frames_are_kept_in_the_order_of_calls(void **state)
+TEST(frames_are_kept_in_the_order_of_calls)
 {
-    (void)state;
     calls("ABC");
     expect("ABC");
     leave('C', 3);
@@ -184,11 +180,10 @@ static void frames_are_kept_in_the_order_of_calls(void **state)
     expect_no_repair();
 }
 
-static void the_return_address_is_the_word_read_at_enter(void **state)
+TEST(the_return_address_is_the_word_read_at_enter)
 {
     const struct frame *frame;
 
-    (void)state;
     call('A', 1);
     frame = stack_frame(stack_self, 0);
     assert_true(load_relaxed(&frame->ret) == FROM_JITTED + 1);
@@ -199,9 +194,8 @@ static void the_return_address_is_the_word_read_at_enter(void **state)
     assert_true(load_relaxed(&frame->sp) == sp_of(1));
 }
 
-static void a_new_frame_has_no_node(void **state)
+TEST(a_new_frame_has_no_node)
 {
-    (void)state;
     calls("AB");
     stack_frame(stack_self, 1)->node = 77;
     leave('B', 2);
@@ -209,9 +203,8 @@ static void a_new_frame_has_no_node(void **state)
     assert_int_equal(stack_frame(stack_self, 1)->node, 0);
 }
 
-static void an_enter_drops_frames_at_or_below_its_own_sp(void **state)
+TEST(an_enter_drops_frames_at_or_below_its_own_sp)
 {
-    (void)state;
     calls("ABCD");
     call('E', 3); /* C and D are gone: E lies where C was */
     expect("ABE");
@@ -221,27 +214,24 @@ static void an_enter_drops_frames_at_or_below_its_own_sp(void **state)
     assert_int_equal(repairs(STACK_DEAD_ON_ENTER), 2);
 }
 
-static void an_enter_above_all_frames_drops_them_all(void **state)
+TEST(an_enter_above_all_frames_drops_them_all)
 {
-    (void)state;
     calls("ABC");
     call('D', 0);
     expect("D");
     expect_only(STACK_DEAD_ON_ENTER, 1);
 }
 
-static void a_leave_drops_the_dead_frames_above_its_own(void **state)
+TEST(a_leave_drops_the_dead_frames_above_its_own)
 {
-    (void)state;
     calls("ABCD");
     leave('B', 2);
     expect("A");
     expect_only(STACK_DEAD_ON_LEAVE, 1);
 }
 
-static void a_leave_without_a_frame_pops_nothing(void **state)
+TEST(a_leave_without_a_frame_pops_nothing)
 {
-    (void)state;
     call('A', 1);
     call('C', 3);
     leave('B', 2); /* between the two */
@@ -253,9 +243,8 @@ static void a_leave_without_a_frame_pops_nothing(void **state)
     expect_only(STACK_ORPHAN_LEAVE, 3);
 }
 
-static void a_leave_on_an_empty_stack_keeps_the_sentinel(void **state)
+TEST(a_leave_on_an_empty_stack_keeps_the_sentinel)
 {
-    (void)state;
     call('A', 1);
     leave('A', 1);
     leave('A', 1);
@@ -266,11 +255,10 @@ static void a_leave_on_an_empty_stack_keeps_the_sentinel(void **state)
     expect("A");
 }
 
-static void a_leave_on_a_thread_without_a_stack_is_counted(void **state)
+TEST(a_leave_on_a_thread_without_a_stack_is_counted)
 {
     struct stack_totals before, after;
 
-    (void)state;
     stack_totals_read(&before);
     leave('A', 1);
     assert_null(stack_peek());
@@ -279,9 +267,8 @@ static void a_leave_on_a_thread_without_a_stack_is_counted(void **state)
     assert_true(load_relaxed(&stack_none.state) == 0); /* never written */
 }
 
-static void a_tail_call_gives_its_place_to_the_next(void **state)
+TEST(a_tail_call_gives_its_place_to_the_next)
 {
-    (void)state;
     calls("AB");
     for (unsigned i = 0; i < 100; i++) {
         leave(i % 2 ? 'C' : 'B', 2); /* the hook of a tail call ends its frame */
@@ -292,9 +279,8 @@ static void a_tail_call_gives_its_place_to_the_next(void **state)
     expect_no_repair();
 }
 
-static void a_low_leave_finds_the_frame_of_its_method(void **state)
+TEST(a_low_leave_finds_the_frame_of_its_method)
 {
-    (void)state;
     calls("ABC");
     stack_leave_low(id('C'),
                     sp_of(3) - 2 * sizeof(uintptr_t)); /* entered by on-stack replacement */
@@ -308,9 +294,8 @@ static void a_low_leave_finds_the_frame_of_its_method(void **state)
     expect("");
 }
 
-static void a_low_leave_of_another_method_is_an_orphan(void **state)
+TEST(a_low_leave_of_another_method_is_an_orphan)
 {
-    (void)state;
     calls("AB");
     stack_leave_low(id('C'), sp_of(2) - sizeof(uintptr_t));
     expect("AB");
@@ -321,9 +306,8 @@ static void a_low_leave_of_another_method_is_an_orphan(void **state)
 
 /* ---- filters ---- */
 
-static void a_filter_shows_its_method_a_second_time(void **state)
+TEST(a_filter_shows_its_method_a_second_time)
 {
-    (void)state;
     calls("ABC");
     stack_exception_thrown();
     search("CB");
@@ -339,9 +323,8 @@ static void a_filter_shows_its_method_a_second_time(void **state)
     expect_no_repair();
 }
 
-static void a_filter_runs_at_full_speed(void **state)
+TEST(a_filter_runs_at_full_speed)
 {
-    (void)state;
     calls("ABC");
     stack_exception_thrown();
     assert_null(stack_self->limit); /* searching */
@@ -352,9 +335,8 @@ static void a_filter_runs_at_full_speed(void **state)
     assert_null(stack_self->limit);
 }
 
-static void a_filter_has_a_dispatch_of_its_own(void **state)
+TEST(a_filter_has_a_dispatch_of_its_own)
 {
-    (void)state;
     calls("ABC");
     stack_exception_thrown();
     search("CB");
@@ -378,9 +360,8 @@ static void a_filter_has_a_dispatch_of_its_own(void **state)
     expect_only(STACK_HANDLER_CUT, 1);
 }
 
-static void an_exception_that_a_filter_swallows_leaves_nothing_behind(void **state)
+TEST(an_exception_that_a_filter_swallows_leaves_nothing_behind)
 {
-    (void)state;
     calls("ABC");
     stack_exception_thrown();
     search("CB");
@@ -397,9 +378,8 @@ static void an_exception_that_a_filter_swallows_leaves_nothing_behind(void **sta
     assert_int_equal(settle(), 3); /* nothing is pending outside */
 }
 
-static void filters_nest(void **state)
+TEST(filters_nest)
 {
-    (void)state;
     calls("AB");
     for (unsigned i = 0; i < 30; i++) { /* more than fit beside the stack */
         stack_exception_thrown();
@@ -419,9 +399,8 @@ static void filters_nest(void **state)
     expect_no_repair();
 }
 
-static void a_filter_of_an_unhooked_method_shows_nothing(void **state)
+TEST(a_filter_of_an_unhooked_method_shows_nothing)
 {
-    (void)state;
     calls("AB");
     stack_exception_thrown();
     search("B");
@@ -434,20 +413,18 @@ static void a_filter_of_an_unhooked_method_shows_nothing(void **state)
     expect_no_repair();
 }
 
-static void a_filter_leave_without_a_filter_changes_nothing(void **state)
+TEST(a_filter_leave_without_a_filter_changes_nothing)
 {
-    (void)state;
     calls("AB");
     stack_search_filter_leave();
     expect("AB");
     expect_no_repair();
 }
 
-static void a_filter_is_not_counted_as_a_call(void **state)
+TEST(a_filter_is_not_counted_as_a_call)
 {
     struct stack_totals before, after;
 
-    (void)state;
     calls("AB");
     stack_totals_read(&before);
     stack_exception_thrown();
@@ -460,9 +437,8 @@ static void a_filter_is_not_counted_as_a_call(void **state)
 
 /* ---- handlers ---- */
 
-static void a_handler_cuts_by_its_stack_pointer(void **state)
+TEST(a_handler_cuts_by_its_stack_pointer)
 {
-    (void)state;
     calls("AAAA"); /* the name alone would not tell which */
     stack_exception_thrown();
     search("AAA");
@@ -475,9 +451,8 @@ static void a_handler_cuts_by_its_stack_pointer(void **state)
     assert_int_equal(settle(), 2);
 }
 
-static void a_handler_in_the_top_frame_cuts_nothing(void **state)
+TEST(a_handler_in_the_top_frame_cuts_nothing)
 {
-    (void)state;
     calls("AB");
     stack_exception_thrown();
     search("B");
@@ -488,9 +463,8 @@ static void a_handler_in_the_top_frame_cuts_nothing(void **state)
     assert_ptr_equal(stack_self->limit, stack_self->end); /* and the fast path is open again */
 }
 
-static void a_finally_cuts_as_a_catch_does(void **state)
+TEST(a_finally_cuts_as_a_catch_does)
 {
-    (void)state;
     calls("ABCD");
     stack_exception_thrown();
     search("DCBA");
@@ -501,9 +475,8 @@ static void a_finally_cuts_as_a_catch_does(void **state)
     expect_only(STACK_HANDLER_CUT, 1);
 }
 
-static void a_handler_without_stack_pointer_cuts_to_its_nearest_frame(void **state)
+TEST(a_handler_without_stack_pointer_cuts_to_its_nearest_frame)
 {
-    (void)state;
     calls("ABAC");
     stack_catcher_enter(function('A'), 0);
     expect("ABA");
@@ -513,9 +486,8 @@ static void a_handler_without_stack_pointer_cuts_to_its_nearest_frame(void **sta
     expect("AB");
 }
 
-static void every_handler_ends_the_search(void **state)
+TEST(every_handler_ends_the_search)
 {
-    (void)state;
     calls("AB");
     stack_exception_thrown();
     assert_true(stack_self->dispatch.searching);
@@ -532,9 +504,8 @@ static void every_handler_ends_the_search(void **state)
 
 /* ---- unwinding ---- */
 
-static void unwound_frames_stay_until_something_has_to_see_the_stack(void **state)
+TEST(unwound_frames_stay_until_something_has_to_see_the_stack)
 {
-    (void)state;
     calls("ABCD");
     stack_exception_thrown();
     search("DCBA");
@@ -552,44 +523,39 @@ static void unwound_frames_stay_until_something_has_to_see_the_stack(void **stat
     expect("A");
 }
 
-static void unwinding_counts_each_report_as_one_frame(void **state)
+TEST(unwinding_counts_each_report_as_one_frame)
 {
-    (void)state;
     calls("ABAB");
     unwind("BA");
     assert_int_equal(settle(), 2);
 }
 
-static void a_method_reported_twice_is_unwound_once(void **state)
+TEST(a_method_reported_twice_is_unwound_once)
 {
-    (void)state;
     calls("ABAC");
     unwind("CAA"); /* some builds report a funclet, then its method */
     assert_int_equal(settle(), 2);
     expect("AB");
 }
 
-static void a_method_searched_twice_is_passed_once(void **state)
+TEST(a_method_searched_twice_is_passed_once)
 {
-    (void)state;
     calls("ABAC");
     stack_exception_thrown();
     search("CAA");
     assert_int_equal(stack_self->dispatch.reach, 2);
 }
 
-static void unwinding_skips_frames_that_were_not_reported(void **state)
+TEST(unwinding_skips_frames_that_were_not_reported)
 {
-    (void)state;
     calls("ABCD");
     unwind("B");
     assert_int_equal(settle(), 1);
     expect("A");
 }
 
-static void unwinding_an_unhooked_method_changes_nothing(void **state)
+TEST(unwinding_an_unhooked_method_changes_nothing)
 {
-    (void)state;
     calls("ABC");
     unwind("U");
     assert_int_equal(settle(), 3);
@@ -598,9 +564,8 @@ static void unwinding_an_unhooked_method_changes_nothing(void **state)
     assert_int_equal(settle(), 2);
 }
 
-static void a_handler_clears_what_is_pending(void **state)
+TEST(a_handler_clears_what_is_pending)
 {
-    (void)state;
     calls("ABC");
     unwind("CB");
     stack_catcher_enter(function('B'), sp_of(3)); /* reported, but it is the one that catches */
@@ -609,9 +574,8 @@ static void a_handler_clears_what_is_pending(void **state)
     assert_ptr_equal(stack_self->limit, stack_self->end);
 }
 
-static void a_leave_below_the_pending_frame_ends_it(void **state)
+TEST(a_leave_below_the_pending_frame_ends_it)
 {
-    (void)state;
     calls("ABC");
     unwind("C");
     leave('B', 2);
@@ -622,9 +586,8 @@ static void a_leave_below_the_pending_frame_ends_it(void **state)
     expect("ADE");
 }
 
-static void a_throw_settles_what_is_pending(void **state)
+TEST(a_throw_settles_what_is_pending)
 {
-    (void)state;
     calls("ABCD");
     unwind("DC");
     stack_exception_thrown();
@@ -634,9 +597,8 @@ static void a_throw_settles_what_is_pending(void **state)
     assert_int_equal(stack_self->dispatch.reach, 1);
 }
 
-static void a_call_over_what_is_pending_is_live(void **state)
+TEST(a_call_over_what_is_pending_is_live)
 {
-    (void)state;
     calls("ABCD");
     unwind("DC");
     native_call('E', 6); /* the exception was swallowed in native code, below the dead frames */
@@ -647,9 +609,8 @@ static void a_call_over_what_is_pending_is_live(void **state)
     assert_ptr_equal(stack_self->limit, stack_self->end);
 }
 
-static void a_call_above_what_is_pending_is_live(void **state)
+TEST(a_call_above_what_is_pending_is_live)
 {
-    (void)state;
     calls("ABCD");
     unwind("DC");
     native_call('E', 3); /* SPs do not fall here: C and D are still to be cut */
@@ -658,9 +619,8 @@ static void a_call_above_what_is_pending_is_live(void **state)
     expect_only(STACK_UNWOUND, 1);
 }
 
-static void a_finally_that_ends_leaves_its_frame_pending(void **state)
+TEST(a_finally_that_ends_leaves_its_frame_pending)
 {
-    (void)state;
     calls("ABC");
     stack_exception_thrown();
     search("CBA");
@@ -677,9 +637,8 @@ static void a_finally_that_ends_leaves_its_frame_pending(void **state)
     expect("A");
 }
 
-static void two_finally_blocks_of_one_method_keep_its_frame(void **state)
+TEST(two_finally_blocks_of_one_method_keep_its_frame)
 {
-    (void)state;
     calls("AB");
     stack_unwind_finally_enter(function('B'), sp_of(3));
     stack_unwind_finally_leave();
@@ -693,9 +652,8 @@ static void two_finally_blocks_of_one_method_keep_its_frame(void **state)
 
 /* ---- handlers in code without metadata (DynamicMethod): they have no frame, and nobody reports them ---- */
 
-static void what_an_unreported_handler_calls_is_kept(void **state)
+TEST(what_an_unreported_handler_calls_is_kept)
 {
-    (void)state;
     calls("ABCD");
     stack_exception_thrown();
     search("DC");
@@ -718,9 +676,8 @@ static void what_an_unreported_handler_calls_is_kept(void **state)
     assert_int_equal(settle(), 3);
 }
 
-static void an_exception_below_an_unreported_handler_keeps_what_it_called(void **state)
+TEST(an_exception_below_an_unreported_handler_keeps_what_it_called)
 {
-    (void)state;
     calls("ABCD");
     stack_exception_thrown();
     search("DC");
@@ -737,11 +694,10 @@ static void an_exception_below_an_unreported_handler_keeps_what_it_called(void *
     expect("AB");
 }
 
-static void totals_do_not_count_frames_that_were_moved(void **state)
+TEST(totals_do_not_count_frames_that_were_moved)
 {
     struct stack_totals before, after;
 
-    (void)state;
     calls("ABC");
     unwind("C");
     call('D', 5);
@@ -752,9 +708,8 @@ static void totals_do_not_count_frames_that_were_moved(void **state)
     assert_int_equal(after.calls, before.calls);
 }
 
-static void a_finally_that_was_never_entered_is_not_left(void **state)
+TEST(a_finally_that_was_never_entered_is_not_left)
 {
-    (void)state;
     calls("AB");
     stack_unwind_finally_leave(); /* one of a dynamic method: only its end is reported */
     assert_int_equal(settle(), 2);
@@ -765,9 +720,8 @@ static void a_finally_that_was_never_entered_is_not_left(void **state)
     assert_int_equal(settle(), 1);
 }
 
-static void an_exception_that_somebody_caught_unreported_is_over_once_its_thrower_left(void **state)
+TEST(an_exception_that_somebody_caught_unreported_is_over_once_its_thrower_left)
 {
-    (void)state;
     calls("ABC");
     stack_exception_thrown();
     search("C");
@@ -779,9 +733,8 @@ static void an_exception_that_somebody_caught_unreported_is_over_once_its_throwe
     expect("ABDE");
 }
 
-static void what_a_search_had_passed_is_gone_once_its_thrower_left(void **state)
+TEST(what_a_search_had_passed_is_gone_once_its_thrower_left)
 {
-    (void)state;
     calls("ABCD");
     stack_exception_thrown();
     search("DCB");
@@ -794,9 +747,8 @@ static void what_a_search_had_passed_is_gone_once_its_thrower_left(void **state)
     expect_only(STACK_UNWOUND, 1);
 }
 
-static void code_that_runs_inside_of_the_search_is_kept(void **state)
+TEST(code_that_runs_inside_of_the_search_is_kept)
 {
-    (void)state;
     calls("ABC");
     stack_exception_thrown();
     search("CB");
@@ -818,9 +770,8 @@ static void code_that_runs_inside_of_the_search_is_kept(void **state)
 /* ---- the border to native code ---- */
 
 /* .NET 8 runs both passes on through native frames of the runtime. */
-static void both_passes_go_on_through_native_frames(void **state)
+TEST(both_passes_go_on_through_native_frames)
 {
-    (void)state;
     calls("A.BC");
     stack_exception_thrown();
     search("CBA");
@@ -831,9 +782,8 @@ static void both_passes_go_on_through_native_frames(void **state)
     expect("A");
 }
 
-static void an_exception_that_left_into_native_code_took_its_frames_along(void **state)
+TEST(an_exception_that_left_into_native_code_took_its_frames_along)
 {
-    (void)state;
     calls("A.BC");
     stack_exception_thrown();
     search("CB");
@@ -844,9 +794,8 @@ static void an_exception_that_left_into_native_code_took_its_frames_along(void *
     assert_int_equal(stack_self->dispatch.reach, STACK_NONE);
 }
 
-static void the_cut_is_the_lower_of_reach_and_pending(void **state)
+TEST(the_cut_is_the_lower_of_reach_and_pending)
 {
-    (void)state;
     calls("A.BC");
     stack_exception_thrown();
     search("CB");
@@ -862,9 +811,8 @@ static void the_cut_is_the_lower_of_reach_and_pending(void **state)
     expect("A");
 }
 
-static void a_second_exception_in_a_handler_cuts_nothing_that_lives(void **state)
+TEST(a_second_exception_in_a_handler_cuts_nothing_that_lives)
 {
-    (void)state;
     calls("ABC");
     stack_exception_thrown();
     search("CB");
@@ -880,9 +828,8 @@ static void a_second_exception_in_a_handler_cuts_nothing_that_lives(void **state
     expect("AB");
 }
 
-static void what_left_direct_recursion_has_left_all_of_it(void **state)
+TEST(what_left_direct_recursion_has_left_all_of_it)
 {
-    (void)state;
     calls("A.RRRR");
     stack_exception_thrown();
     search("R"); /* some builds report recursion once */
@@ -890,9 +837,8 @@ static void what_left_direct_recursion_has_left_all_of_it(void **state)
     expect("A");
 }
 
-static void a_frame_called_through_other_code_is_no_direct_recursion(void **state)
+TEST(a_frame_called_through_other_code_is_no_direct_recursion)
 {
-    (void)state;
     calls("A.RR");
     enter('R', 4, 0x900000); /* by a DynamicMethod that R called */
     stack_exception_thrown();
@@ -901,9 +847,8 @@ static void a_frame_called_through_other_code_is_no_direct_recursion(void **stat
     expect("ARR");
 }
 
-static void a_run_that_does_not_lead_to_native_code_reaches_one_frame(void **state)
+TEST(a_run_that_does_not_lead_to_native_code_reaches_one_frame)
 {
-    (void)state;
     calls("A.BRRR");
     stack_exception_thrown();
     search("R");
@@ -912,9 +857,8 @@ static void a_run_that_does_not_lead_to_native_code_reaches_one_frame(void **sta
     assert_int_equal(stack_self->dispatch.reach, 2);
 }
 
-static void what_the_search_passed_is_stale_once_it_was_left(void **state)
+TEST(what_the_search_passed_is_stale_once_it_was_left)
 {
-    (void)state;
     calls("A.BC");
     stack_exception_thrown();
     search("CB");
@@ -930,9 +874,8 @@ static void what_the_search_passed_is_stale_once_it_was_left(void **state)
     assert_int_equal(repairs(STACK_NATIVE_BOUNDARY), 0);
 }
 
-static void what_the_search_passed_is_stale_after_a_leave_too(void **state)
+TEST(what_the_search_passed_is_stale_after_a_leave_too)
 {
-    (void)state;
     calls("AX.BC");
     stack_exception_thrown();
     search("CB");
@@ -946,9 +889,8 @@ static void what_the_search_passed_is_stale_after_a_leave_too(void **state)
 
 /* ---- code that runs inside of the search ---- */
 
-static void a_first_chance_handler_has_a_dispatch_of_its_own(void **state)
+TEST(a_first_chance_handler_has_a_dispatch_of_its_own)
 {
-    (void)state;
     calls("A.BC");
     stack_exception_thrown();
     search("C");
@@ -972,9 +914,8 @@ static void a_first_chance_handler_has_a_dispatch_of_its_own(void **state)
     assert_int_equal(repairs(STACK_NATIVE_BOUNDARY), 1);
 }
 
-static void first_chance_handlers_nest(void **state)
+TEST(first_chance_handlers_nest)
 {
-    (void)state;
     calls("A");
     for (unsigned i = 0; i < 20; i++) {
         stack_exception_thrown();
@@ -995,9 +936,8 @@ static void first_chance_handlers_nest(void **state)
     assert_ptr_equal(stack_self->limit, stack_self->end);
 }
 
-static void a_first_chance_handler_left_dead_ends_too(void **state)
+TEST(a_first_chance_handler_left_dead_ends_too)
 {
-    (void)state;
     calls("AB");
     stack_exception_thrown();
     search("B");
@@ -1012,9 +952,8 @@ static void a_first_chance_handler_left_dead_ends_too(void **state)
 }
 
 /* A finally in code without metadata between B and C, when the search found nobody it names: B is alive. */
-static void an_allocation_in_the_second_pass_leaves_what_the_search_passed(void **state)
+TEST(an_allocation_in_the_second_pass_leaves_what_the_search_passed)
 {
-    (void)state;
     calls("ABC");
     stack_exception_thrown();
     search("CB");
@@ -1039,9 +978,8 @@ static bool left(void *context, uintptr_t sp)
     return thrower_is_gone && sp == sp_of(3);
 }
 
-static void a_silent_second_pass_is_seen_at_the_next_allocation(void **state)
+TEST(a_silent_second_pass_is_seen_at_the_next_allocation)
 {
-    (void)state;
     calls("AB.C");
     stack_exception_thrown();
     search("C");
@@ -1074,9 +1012,8 @@ static bool runs(const struct stack_place *place)
     return place->fp == above.fp && place->ret == above.ret;
 }
 
-static void what_unhooked_code_throws_inside_of_a_search_leaves_that_as_it_was(void **state)
+TEST(what_unhooked_code_throws_inside_of_a_search_leaves_that_as_it_was)
 {
-    (void)state;
     calls("ABC");
     stack_exception_thrown();
     search("C");
@@ -1109,9 +1046,8 @@ static void what_unhooked_code_throws_inside_of_a_search_leaves_that_as_it_was(v
     assert_ptr_equal(stack_self->limit, stack_self->end);
 }
 
-static void what_unhooked_code_lets_out_takes_the_place_of_the_search(void **state)
+TEST(what_unhooked_code_lets_out_takes_the_place_of_the_search)
 {
-    (void)state;
     calls("ABC");
     stack_exception_thrown(); /* caught without a word */
     above = (struct stack_place){7, 8};
@@ -1124,9 +1060,8 @@ static void what_unhooked_code_lets_out_takes_the_place_of_the_search(void **sta
     assert_int_equal(stack_self->save_count, 0);
 }
 
-static void what_a_filter_throws_and_nobody_reports_leaves_the_search_as_it_was(void **state)
+TEST(what_a_filter_throws_and_nobody_reports_leaves_the_search_as_it_was)
 {
-    (void)state;
     calls("AB");
     stack_exception_thrown();
     search("B");
@@ -1139,9 +1074,8 @@ static void what_a_filter_throws_and_nobody_reports_leaves_the_search_as_it_was(
     assert_true(stack_self->dispatch.searching);
 }
 
-static void a_frame_left_too_early_comes_back_as_it_was(void **state)
+TEST(a_frame_left_too_early_comes_back_as_it_was)
 {
-    (void)state;
     calls("AB");
     leave('B', 2);
     stack_inside(stack_self, id('B'), sp_of(2) - 16,
@@ -1155,9 +1089,8 @@ static void a_frame_left_too_early_comes_back_as_it_was(void **state)
     expect_only(STACK_IN_WRAPPER, 1);
 }
 
-static void a_frame_that_no_hook_told_of_yet_is_pushed(void **state)
+TEST(a_frame_that_no_hook_told_of_yet_is_pushed)
 {
-    (void)state;
     calls("A");
     machine[(LEVELS + 1 - 2) * STRIDE - 1] = FROM_JITTED + 2;
     stack_inside(stack_self, id('B'), sp_of(2), false);
@@ -1167,9 +1100,8 @@ static void a_frame_that_no_hook_told_of_yet_is_pushed(void **state)
 }
 
 /* B was last called from the body of A that on-stack replacement has taken out of use, a little higher. */
-static void a_frame_that_is_entered_is_not_the_one_last_left(void **state)
+TEST(a_frame_that_is_entered_is_not_the_one_last_left)
 {
-    (void)state;
     calls("AB");
     leave('B', 2);
     ((uintptr_t *)sp_of(2))[-3] = FROM_JITTED + 7;
@@ -1179,18 +1111,16 @@ static void a_frame_that_is_entered_is_not_the_one_last_left(void **state)
     assert_true(load_relaxed(&stack_self->top[-1].ret) == FROM_JITTED + 7);
 }
 
-static void a_frame_whose_leave_is_yet_to_come_is_there(void **state)
+TEST(a_frame_whose_leave_is_yet_to_come_is_there)
 {
-    (void)state;
     calls("AB");
     stack_inside(stack_self, id('B'), sp_of(2) - 16, true); /* replaced on the stack */
     expect("AB");
     expect_no_repair();
 }
 
-static void an_exception_that_goes_past_another_ends_it(void **state)
+TEST(an_exception_that_goes_past_another_ends_it)
 {
-    (void)state;
     calls("ABCD");
     stack_exception_thrown();
     search("DCB");
@@ -1207,9 +1137,8 @@ static void an_exception_that_goes_past_another_ends_it(void **state)
     expect("AB");
 }
 
-static void what_is_left_open_inside_a_filter_ends_with_it(void **state)
+TEST(what_is_left_open_inside_a_filter_ends_with_it)
 {
-    (void)state;
     calls("AB");
     stack_exception_thrown();
     search("B");
@@ -1227,9 +1156,8 @@ static void what_is_left_open_inside_a_filter_ends_with_it(void **state)
 
 /* ---- threads that have no stack ---- */
 
-static void events_on_a_thread_without_a_stack_make_none(void **state)
+TEST(events_on_a_thread_without_a_stack_make_none)
 {
-    (void)state;
     stack_exception_thrown();
     search("A");
     stack_search_filter_enter(function('A'));
@@ -1243,9 +1171,8 @@ static void events_on_a_thread_without_a_stack_make_none(void **state)
     assert_true(load_relaxed(&stack_none.state) == 0);
 }
 
-static void an_empty_stack_takes_every_event(void **state)
+TEST(an_empty_stack_takes_every_event)
 {
-    (void)state;
     call('A', 1);
     leave('A', 1);
     stack_unwind_finally_leave();
@@ -1264,12 +1191,11 @@ static void an_empty_stack_takes_every_event(void **state)
 
 /* ---- growth and memory ---- */
 
-static void growth_keeps_every_frame_and_node(void **state)
+TEST(growth_keeps_every_frame_and_node)
 {
     struct frame *top;
     size_t depth;
 
-    (void)state;
     for (unsigned i = 1; i <= 6000; i++) {
         enter((char)('A' + i % 26), i, i % 100 ? FROM_JITTED + i : FROM_NATIVE);
         stack_frame(stack_self, i - 1)->node = i;
@@ -1293,9 +1219,8 @@ static void growth_keeps_every_frame_and_node(void **state)
         ;
 }
 
-static void growth_keeps_the_slow_path_forced(void **state)
+TEST(growth_keeps_the_slow_path_forced)
 {
-    (void)state;
     for (unsigned i = 1; i <= FIRST_FRAMES; i++)
         call('A', i);
     stack_exception_thrown();
@@ -1307,9 +1232,8 @@ static void growth_keeps_the_slow_path_forced(void **state)
     expect_invariants();
 }
 
-static void a_stack_without_memory_to_grow_counts_the_frames_it_loses(void **state)
+TEST(a_stack_without_memory_to_grow_counts_the_frames_it_loses)
 {
-    (void)state;
     for (unsigned i = 1; i <= FIRST_FRAMES; i++)
         call('A', i);
     memory_fail_after(0);
@@ -1330,11 +1254,10 @@ static void a_stack_without_memory_to_grow_counts_the_frames_it_loses(void **sta
     expect("");
 }
 
-static void a_thread_without_memory_for_a_stack_runs_on_without(void **state)
+TEST(a_thread_without_memory_for_a_stack_runs_on_without)
 {
     struct stack_totals before, after;
 
-    (void)state;
     stack_totals_read(&before);
     for (long fail = 0; fail <= 1; fail++) { /* the stack itself, its first block */
         memory_fail_after(fail);
@@ -1351,9 +1274,8 @@ static void a_thread_without_memory_for_a_stack_runs_on_without(void **state)
     expect("A");
 }
 
-static void a_stack_never_begins_in_the_middle(void **state)
+TEST(a_stack_never_begins_in_the_middle)
 {
-    (void)state;
     memory_fail_after(0);
     call('A', 1);
     memory_fail_after(-1);
@@ -1365,9 +1287,8 @@ static void a_stack_never_begins_in_the_middle(void **state)
     expect("C");
 }
 
-static void above_a_frame_that_is_missing_there_is_none(void **state)
+TEST(above_a_frame_that_is_missing_there_is_none)
 {
-    (void)state;
     for (unsigned i = 1; i <= FIRST_FRAMES; i++)
         call('A', i);
     assert_false(stack_misses_frames_hot(stack_self));
@@ -1386,9 +1307,8 @@ static void above_a_frame_that_is_missing_there_is_none(void **state)
     assert_int_equal(stack_depth(stack_self), FIRST_FRAMES + 1);
 }
 
-static void a_missing_frame_is_gone_with_the_one_below_it(void **state)
+TEST(a_missing_frame_is_gone_with_the_one_below_it)
 {
-    (void)state;
     for (unsigned i = 1; i <= FIRST_FRAMES; i++)
         call('A', i);
     memory_fail_after(0);
@@ -1402,9 +1322,8 @@ static void a_missing_frame_is_gone_with_the_one_below_it(void **state)
     assert_int_equal(stack_depth(stack_self), FIRST_FRAMES + 1);
 }
 
-static void every_event_lives_without_memory(void **state)
+TEST(every_event_lives_without_memory)
 {
-    (void)state;
     calls("AB");
     memory_fail_after(0);
     for (unsigned i = 0; i < 30; i++) {
@@ -1423,9 +1342,8 @@ static void every_event_lives_without_memory(void **state)
     expect("AB");
 }
 
-static void a_filter_that_could_not_be_remembered_does_not_end_another(void **state)
+TEST(a_filter_that_could_not_be_remembered_does_not_end_another)
 {
-    (void)state;
     calls("AB");
     memory_fail_after(0); /* room for eight without asking */
     for (unsigned i = 0; i < 8; i++) {
@@ -1441,9 +1359,8 @@ static void a_filter_that_could_not_be_remembered_does_not_end_another(void **st
     memory_fail_after(-1);
 }
 
-static void the_slow_path_keeps_errno(void **state)
+TEST(the_slow_path_keeps_errno)
 {
-    (void)state;
     errno = 12345;
     call('A', 1); /* maps pages */
     memory_fail_after(0);
@@ -1458,11 +1375,10 @@ static void the_slow_path_keeps_errno(void **state)
 
 /* ---- what others see ---- */
 
-static void settling_gives_the_frames_youngest_first(void **state)
+TEST(settling_gives_the_frames_youngest_first)
 {
     struct frame *top;
 
-    (void)state;
     calls("ABC");
     assert_int_equal(stack_settle(stack_self, &top), 3);
     assert_true(load_relaxed(&top[-1].method) == id('C'));
@@ -1471,9 +1387,8 @@ static void settling_gives_the_frames_youngest_first(void **state)
     assert_true(load_relaxed(&top[-4].sp) == UINTPTR_MAX);
 }
 
-static void repairs_touch_a_stack_until_they_are_forgotten(void **state)
+TEST(repairs_touch_a_stack_until_they_are_forgotten)
 {
-    (void)state;
     calls("ABC");
     assert_int_equal(stack_touched(stack_self), 0);
     leave('A', 1);
@@ -1485,11 +1400,10 @@ static void repairs_touch_a_stack_until_they_are_forgotten(void **state)
     assert_int_equal(repairs(STACK_ORPHAN_LEAVE), 1);
 }
 
-static void totals_count_calls_and_repairs(void **state)
+TEST(totals_count_calls_and_repairs)
 {
     struct stack_totals before, after;
 
-    (void)state;
     call('A', 1);
     stack_totals_read(&before);
     call('B', 2);
@@ -1502,9 +1416,8 @@ static void totals_count_calls_and_repairs(void **state)
     assert_int_equal(after.repairs[STACK_DEAD_ON_LEAVE], before.repairs[STACK_DEAD_ON_LEAVE] + 1);
 }
 
-static void every_repair_has_a_name(void **state)
+TEST(every_repair_has_a_name)
 {
-    (void)state;
     for (unsigned i = 0; i < STACK_REPAIRS; i++) {
         assert_string_not_equal(stack_repair_name((enum stack_repair)i), "?");
         for (unsigned j = 0; j < i; j++)
@@ -1522,11 +1435,10 @@ static void pair(uintptr_t method, uintptr_t sp)
     stack_leave(method, sp);
 }
 
-static void measuring_leaves_no_trace(void **state)
+TEST(measuring_leaves_no_trace)
 {
     struct stack_totals before, after;
 
-    (void)state;
     calls("AB");
     stack_totals_read(&before);
     pairs = 0;
@@ -1557,11 +1469,10 @@ static size_t pages_in_use(void)
     return pages;
 }
 
-static void measuring_nothing_keeps_no_memory(void **state)
+TEST(measuring_nothing_keeps_no_memory)
 {
     size_t before;
 
-    (void)state;
     before = pages_in_use();
     for (unsigned i = 0; i < 300; i++)
         assert_true(stack_measure(pair, 0) == 0);
@@ -1569,12 +1480,11 @@ static void measuring_nothing_keeps_no_memory(void **state)
 }
 
 /* In a child: there is no way back. */
-static void after_stop_no_stack_is_made_and_nothing_grows(void **state)
+TEST(after_stop_no_stack_is_made_and_nothing_grows)
 {
     int status = 0;
     pid_t child;
 
-    (void)state;
     call('A', 1);
     child = fork();
     if (child == 0) {
@@ -1630,99 +1540,5 @@ static int over(void **state)
     return 0;
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, over)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(frames_are_kept_in_the_order_of_calls),
-        TEST(the_return_address_is_the_word_read_at_enter),
-        TEST(a_new_frame_has_no_node),
-        TEST(an_enter_drops_frames_at_or_below_its_own_sp),
-        TEST(an_enter_above_all_frames_drops_them_all),
-        TEST(a_leave_drops_the_dead_frames_above_its_own),
-        TEST(a_leave_without_a_frame_pops_nothing),
-        TEST(a_leave_on_an_empty_stack_keeps_the_sentinel),
-        TEST(a_leave_on_a_thread_without_a_stack_is_counted),
-        TEST(a_tail_call_gives_its_place_to_the_next),
-        TEST(a_low_leave_finds_the_frame_of_its_method),
-        TEST(a_low_leave_of_another_method_is_an_orphan),
-        TEST(a_filter_shows_its_method_a_second_time),
-        TEST(a_filter_runs_at_full_speed),
-        TEST(a_filter_has_a_dispatch_of_its_own),
-        TEST(an_exception_that_a_filter_swallows_leaves_nothing_behind),
-        TEST(filters_nest),
-        TEST(a_filter_of_an_unhooked_method_shows_nothing),
-        TEST(a_filter_leave_without_a_filter_changes_nothing),
-        TEST(a_filter_is_not_counted_as_a_call),
-        TEST(a_handler_cuts_by_its_stack_pointer),
-        TEST(a_handler_in_the_top_frame_cuts_nothing),
-        TEST(a_finally_cuts_as_a_catch_does),
-        TEST(a_handler_without_stack_pointer_cuts_to_its_nearest_frame),
-        TEST(every_handler_ends_the_search),
-        TEST(unwound_frames_stay_until_something_has_to_see_the_stack),
-        TEST(unwinding_counts_each_report_as_one_frame),
-        TEST(a_method_reported_twice_is_unwound_once),
-        TEST(a_method_searched_twice_is_passed_once),
-        TEST(unwinding_skips_frames_that_were_not_reported),
-        TEST(unwinding_an_unhooked_method_changes_nothing),
-        TEST(a_handler_clears_what_is_pending),
-        TEST(a_leave_below_the_pending_frame_ends_it),
-        TEST(a_throw_settles_what_is_pending),
-        TEST(a_call_over_what_is_pending_is_live),
-        TEST(a_call_above_what_is_pending_is_live),
-        TEST(a_finally_that_ends_leaves_its_frame_pending),
-        TEST(two_finally_blocks_of_one_method_keep_its_frame),
-        TEST(what_an_unreported_handler_calls_is_kept),
-        TEST(an_exception_below_an_unreported_handler_keeps_what_it_called),
-        TEST(totals_do_not_count_frames_that_were_moved),
-        TEST(a_finally_that_was_never_entered_is_not_left),
-        TEST(an_exception_that_somebody_caught_unreported_is_over_once_its_thrower_left),
-        TEST(what_a_search_had_passed_is_gone_once_its_thrower_left),
-        TEST(code_that_runs_inside_of_the_search_is_kept),
-        TEST(both_passes_go_on_through_native_frames),
-        TEST(an_exception_that_left_into_native_code_took_its_frames_along),
-        TEST(the_cut_is_the_lower_of_reach_and_pending),
-        TEST(a_second_exception_in_a_handler_cuts_nothing_that_lives),
-        TEST(what_left_direct_recursion_has_left_all_of_it),
-        TEST(a_frame_called_through_other_code_is_no_direct_recursion),
-        TEST(a_run_that_does_not_lead_to_native_code_reaches_one_frame),
-        TEST(what_the_search_passed_is_stale_once_it_was_left),
-        TEST(what_the_search_passed_is_stale_after_a_leave_too),
-        TEST(a_first_chance_handler_has_a_dispatch_of_its_own),
-        TEST(first_chance_handlers_nest),
-        TEST(a_first_chance_handler_left_dead_ends_too),
-        TEST(an_allocation_in_the_second_pass_leaves_what_the_search_passed),
-        TEST(an_exception_that_goes_past_another_ends_it),
-        TEST(a_silent_second_pass_is_seen_at_the_next_allocation),
-        TEST(what_unhooked_code_throws_inside_of_a_search_leaves_that_as_it_was),
-        TEST(what_unhooked_code_lets_out_takes_the_place_of_the_search),
-        TEST(what_a_filter_throws_and_nobody_reports_leaves_the_search_as_it_was),
-        TEST(a_frame_left_too_early_comes_back_as_it_was),
-        TEST(a_frame_that_no_hook_told_of_yet_is_pushed),
-        TEST(a_frame_that_is_entered_is_not_the_one_last_left),
-        TEST(a_frame_whose_leave_is_yet_to_come_is_there),
-        TEST(what_is_left_open_inside_a_filter_ends_with_it),
-        TEST(events_on_a_thread_without_a_stack_make_none),
-        TEST(an_empty_stack_takes_every_event),
-        TEST(growth_keeps_every_frame_and_node),
-        TEST(growth_keeps_the_slow_path_forced),
-        TEST(a_stack_without_memory_to_grow_counts_the_frames_it_loses),
-        TEST(a_thread_without_memory_for_a_stack_runs_on_without),
-        TEST(a_stack_never_begins_in_the_middle),
-        TEST(above_a_frame_that_is_missing_there_is_none),
-        TEST(a_missing_frame_is_gone_with_the_one_below_it),
-        TEST(every_event_lives_without_memory),
-        TEST(a_filter_that_could_not_be_remembered_does_not_end_another),
-        TEST(the_slow_path_keeps_errno),
-        TEST(settling_gives_the_frames_youngest_first),
-        TEST(repairs_touch_a_stack_until_they_are_forgotten),
-        TEST(totals_count_calls_and_repairs),
-        TEST(every_repair_has_a_name),
-        TEST(measuring_leaves_no_trace),
-        TEST(measuring_nothing_keeps_no_memory),
-        TEST(after_stop_no_stack_is_made_and_nothing_grows),
-    };
-
-    return cmocka_run_group_tests_name("stack", tests, start, NULL);
-}
+TEST_EACH(NULL, over);
+TEST_GROUP(start, NULL);

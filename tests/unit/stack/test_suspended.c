@@ -5,14 +5,11 @@
 #include "stack/stack_hot.h"
 
 #include "base/clock.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define LEVELS 32u
 #define STRIDE 8u
@@ -97,18 +94,16 @@ static void three(void)
     call('c', 4, 'b', 1);
 }
 
-static void what_is_on_the_chain_stays(void **state)
+TEST(what_is_on_the_chain_stays)
 {
-    (void)state;
     three();
     look(5, code_of('c', 1), frame_pointer(4));
     expect("Abc");
     assert_int_equal(repairs(), 0);
 }
 
-static void what_its_caller_has_called_over_is_gone(void **state)
+TEST(what_its_caller_has_called_over_is_gone)
 {
-    (void)state;
     three();
     look(4, code_of('b', 2), frame_pointer(3)); /* c suspended; b allocates its continuation */
     expect("Ab");
@@ -117,27 +112,24 @@ static void what_its_caller_has_called_over_is_gone(void **state)
     assert_int_equal(repairs(), 2);
 }
 
-static void all_of_a_chain_goes_at_once(void **state)
+TEST(all_of_a_chain_goes_at_once)
 {
-    (void)state;
     three();
     look(3, code_of('A', 2), frame_pointer(2));
     expect("A");
     assert_int_equal(repairs(), 1);
 }
 
-static void what_the_chain_passes_is_gone(void **state)
+TEST(what_the_chain_passes_is_gone)
 {
-    (void)state;
     three();
     /* Deeper than b and c were, called by A from a lower SP: it has touched neither of their words. */
     look(6, code_of('A', 2), frame_pointer(2));
     expect("A");
 }
 
-static void frames_entered_over_it_stay(void **state)
+TEST(frames_entered_over_it_stay)
 {
-    (void)state;
     three();
     lay(6, code_of('A', 3),
         frame_pointer(2)); /* D's caller's SP lies below c's: nothing of them is popped */
@@ -151,18 +143,16 @@ static void frames_entered_over_it_stay(void **state)
     expect("ADE");
 }
 
-static void methods_that_do_not_suspend_are_not_asked_about(void **state)
+TEST(methods_that_do_not_suspend_are_not_asked_about)
 {
-    (void)state;
     call('A', 2, 'R', 1);
     call('B', 3, 'A', 1);
     look(3, code_of('A', 2), frame_pointer(2));
     expect("AB"); /* its Leave is what takes it out */
 }
 
-static void a_body_replaced_on_the_stack_stays(void **state)
+TEST(a_body_replaced_on_the_stack_stays)
 {
-    (void)state;
     three();
     /* c's other body has its frame pointer lower: 3 words below the first one's. */
     sp_of(4)[-5] = (uintptr_t)frame_pointer(3);
@@ -170,9 +160,8 @@ static void a_body_replaced_on_the_stack_stays(void **state)
     expect("Abc");
 }
 
-static void a_replaced_return_address_changes_nothing(void **state)
+TEST(a_replaced_return_address_changes_nothing)
 {
-    (void)state;
     three();
     sp_of(4)[-1] = HIJACK;
     look(5, code_of('c', 1), frame_pointer(4));
@@ -182,9 +171,8 @@ static void a_replaced_return_address_changes_nothing(void **state)
     expect("Abc");
 }
 
-static void nothing_is_taken_while_an_exception_is_on_its_way(void **state)
+TEST(nothing_is_taken_while_an_exception_is_on_its_way)
 {
-    (void)state;
     three();
     stack_exception_thrown();
     look(3, code_of('A', 2), frame_pointer(2));
@@ -217,21 +205,5 @@ static int over(void **state)
     return 0;
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, over)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(what_is_on_the_chain_stays),
-        TEST(what_its_caller_has_called_over_is_gone),
-        TEST(all_of_a_chain_goes_at_once),
-        TEST(what_the_chain_passes_is_gone),
-        TEST(frames_entered_over_it_stay),
-        TEST(methods_that_do_not_suspend_are_not_asked_about),
-        TEST(a_body_replaced_on_the_stack_stays),
-        TEST(a_replaced_return_address_changes_nothing),
-        TEST(nothing_is_taken_while_an_exception_is_on_its_way),
-    };
-
-    return cmocka_run_group_tests_name("stack/suspended", tests, start, NULL);
-}
+TEST_EACH(NULL, over);
+TEST_GROUP(start, NULL);

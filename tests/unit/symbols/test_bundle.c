@@ -1,18 +1,15 @@
 #include "symbols/bundle.h"
 
 #include "base/memory.h"
+#include "support/test.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char path[] = "/tmp/shadowtrace-bundle-XXXXXX";
 
@@ -64,6 +61,23 @@ static int make(void **state)
     return 0;
 }
 
+static int make_file(void **state)
+{
+    int fd = mkstemp(path);
+
+    (void)state;
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_file(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+TEST_EACH(make, NULL);
+TEST_GROUP(make_file, remove_file);
+
 static int read_name(const char *name, uint8_t **data, size_t *size)
 {
     struct symbols_error error;
@@ -75,12 +89,11 @@ static int read_name(const char *name, uint8_t **data, size_t *size)
     return symbols_bundle_read(path, name, data, size, &error);
 }
 
-static void a_file_is_read_out_of_a_bundle(void **state)
+TEST(a_file_is_read_out_of_a_bundle)
 {
     uint8_t *data = NULL;
     size_t size = 0;
 
-    (void)state;
     assert_int_equal(read_name("app.dll", &data, &size), 0);
     assert_int_equal(size, 10);
     assert_memory_equal(data, "MZ34567890", 10);
@@ -88,12 +101,11 @@ static void a_file_is_read_out_of_a_bundle(void **state)
     assert_int_equal(read_name("missing.dll", &data, &size), -ENOENT);
 }
 
-static void a_program_that_is_no_bundle_has_none(void **state)
+TEST(a_program_that_is_no_bundle_has_none)
 {
     uint8_t *data;
     size_t size;
 
-    (void)state;
     memset(image + 8, 0, 8); /* a host that nothing was bundled with */
     assert_int_equal(read_name("app.dll", &data, &size), -ENOENT);
     make(NULL);
@@ -102,12 +114,11 @@ static void a_program_that_is_no_bundle_has_none(void **state)
     assert_int_equal(symbols_bundle_read("/nowhere/app", "app.dll", &data, &size, NULL), -ENOENT);
 }
 
-static void a_damaged_bundle_is_said(void **state)
+TEST(a_damaged_bundle_is_said)
 {
     uint8_t *data = NULL;
     size_t size;
 
-    (void)state;
     image[HEADER] = 7; /* a newer version */
     assert_int_equal(read_name("app.dll", &data, &size), -EBADMSG);
     for (size_t at = HEADER; at < image_size; at++) {
@@ -121,21 +132,4 @@ static void a_damaged_bundle_is_said(void **state)
         assert_int_not_equal(read_name("app.dll", &data, &size), 0);
         make(NULL);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_file_is_read_out_of_a_bundle, make),
-        cmocka_unit_test_setup(a_program_that_is_no_bundle_has_none, make),
-        cmocka_unit_test_setup(a_damaged_bundle_is_said, make),
-    };
-    int fd = mkstemp(path), failed;
-
-    if (fd < 0)
-        return 1;
-    close(fd);
-    failed = cmocka_run_group_tests(tests, NULL, NULL);
-    unlink(path);
-    return failed;
 }

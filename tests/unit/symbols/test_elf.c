@@ -3,18 +3,15 @@
 
 #include "base/image.h"
 #include "base/memory.h"
+#include "support/test.h"
 
 #include <errno.h>
 #include <elf.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define COPY "/tmp/symbols-elf-test"
 
@@ -54,6 +51,8 @@ static int teardown(void **state)
     return 0;
 }
 
+TEST_GROUP(setup, teardown);
+
 static void write_copy(const uint8_t *data, size_t size)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -77,12 +76,11 @@ static void use_copy(void)
     symbols_elf_free(elf);
 }
 
-static void a_function_is_found_by_each_address_of_its_code(void **state)
+TEST(a_function_is_found_by_each_address_of_its_code)
 {
     uint64_t at = (uintptr_t)named_here - self.base;
     struct symbols_elf *elf;
 
-    (void)state;
     assert_int_equal(named_here(1), 2);
     assert_int_equal(symbols_elf_open("/proc/self/exe", NULL, &elf), 0);
     assert_string_equal(symbols_elf_name(elf, at), "named_here");
@@ -92,12 +90,11 @@ static void a_function_is_found_by_each_address_of_its_code(void **state)
     symbols_elf_free(elf);
 }
 
-static void another_build_is_not_taken(void **state)
+TEST(another_build_is_not_taken)
 {
     char id[2 * IMAGE_BUILD_ID + 1] = "";
     struct symbols_elf *elf;
 
-    (void)state;
     for (size_t i = 0; i < self.build_id_size; i++)
         snprintf(id + 2 * i, 3, "%02x", self.build_id[i]);
     if (*id) {
@@ -108,11 +105,10 @@ static void another_build_is_not_taken(void **state)
     assert_null(elf);
 }
 
-static void what_is_no_elf_file_is_told(void **state)
+TEST(what_is_no_elf_file_is_told)
 {
     struct symbols_elf *elf;
 
-    (void)state;
     assert_int_equal(symbols_elf_open("/nowhere/lib.so", NULL, &elf), -ENOENT);
     assert_int_equal(symbols_elf_open("/tmp", NULL, &elf), -EIO);
     assert_int_equal(symbols_elf_open("/dev/zero", NULL, &elf), -EIO);
@@ -122,9 +118,8 @@ static void what_is_no_elf_file_is_told(void **state)
     assert_int_equal(symbols_elf_open(path, NULL, &elf), -EBADMSG);
 }
 
-static void a_file_may_end_anywhere(void **state)
+TEST(a_file_may_end_anywhere)
 {
-    (void)state;
     for (size_t size = 1; size <= sizeof(Elf64_Ehdr) + 8; size++) {
         write_copy(whole, size);
         use_copy();
@@ -135,13 +130,12 @@ static void a_file_may_end_anywhere(void **state)
     }
 }
 
-static void headers_may_say_anything(void **state)
+TEST(headers_may_say_anything)
 {
     static const uint8_t values[] = {0, 1, 0x7f, 0x80, 0xff};
     Elf64_Ehdr header;
     uint8_t *section;
 
-    (void)state;
     memcpy(&header, whole, sizeof(header));
     write_copy(whole, whole_size);
     for (size_t at = 0; at < sizeof(header) + (size_t)header.e_shnum * sizeof(Elf64_Shdr); at++) {
@@ -158,17 +152,4 @@ static void headers_may_say_anything(void **state)
         assert_int_equal(pwrite(fd, section, 1, where), 1);
         close(fd);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_function_is_found_by_each_address_of_its_code),
-        cmocka_unit_test(another_build_is_not_taken),
-        cmocka_unit_test(what_is_no_elf_file_is_told),
-        cmocka_unit_test(a_file_may_end_anywhere),
-        cmocka_unit_test(headers_may_say_anything),
-    };
-
-    return cmocka_run_group_tests(tests, setup, teardown);
 }

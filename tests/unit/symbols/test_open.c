@@ -4,17 +4,14 @@
 #include "base/memory.h"
 
 #include "fixture.h"
+#include "support/test.h"
 
 #include <errno.h>
 #include <ftw.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static struct fixture fixture;
 static struct bytes assembly;
@@ -46,6 +43,8 @@ static int teardown(void **state)
     symbols_free(symbols);
     return chdir("/") || nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
+
+TEST_EACH(setup, teardown);
 
 static void write_file(const char *path, const void *data, size_t size)
 {
@@ -94,12 +93,11 @@ static void refuses(const char *path, int err, enum symbols_reason reason, const
                      1); /* error is optional */
 }
 
-static void pdb_beside_the_assembly_is_found(void **state)
+TEST(pdb_beside_the_assembly_is_found)
 {
     struct symbols_line line;
     char path[PATH_MAX];
 
-    (void)state;
     write_assembly("/home/me/obj/App.pdb");
     write_pdb("App.pdb");
     opens("App.dll", "App.pdb");
@@ -113,9 +111,8 @@ static void pdb_beside_the_assembly_is_found(void **state)
     assert_int_equal(line.line, 8);
 }
 
-static void pdb_under_the_name_the_assembly_gives_is_found(void **state)
+TEST(pdb_under_the_name_the_assembly_gives_is_found)
 {
-    (void)state;
     write_assembly("C:\\build\\Other.pdb");
     write_pdb("Other.pdb");
     opens("App.dll", "Other.pdb");
@@ -124,7 +121,7 @@ static void pdb_under_the_name_the_assembly_gives_is_found(void **state)
             "App.dll: its PDB App.pdb is neither beside it nor in the folders given");
 }
 
-static void folders_are_searched_plain_and_as_symbol_stores(void **state)
+TEST(folders_are_searched_plain_and_as_symbol_stores)
 {
     static const char *const places[][3] = {
         {"dir/App.pdb",
@@ -142,7 +139,6 @@ static void folders_are_searched_plain_and_as_symbol_stores(void **state)
     };
     char path[PATH_MAX];
 
-    (void)state;
     write_assembly("App.pdb");
     assert_int_equal(mkdir("dir", 0700), 0);
     write_pdb("dir/App.pdb");
@@ -160,7 +156,7 @@ static void folders_are_searched_plain_and_as_symbol_stores(void **state)
     }
 }
 
-static void embedded_pdb_is_taken_first(void **state)
+TEST(embedded_pdb_is_taken_first)
 {
     uint8_t digest[SYMBOLS_SHA256_SIZE];
     struct assembly described = {.pdb_path = "App.pdb",
@@ -169,7 +165,6 @@ static void embedded_pdb_is_taken_first(void **state)
                                  .embedded = &fixture.pdb,
                                  .checksum = digest};
 
-    (void)state;
     fixture_checksum(&fixture, digest);
     assembly_put(&assembly, &described);
     write_file("App.dll", assembly.data, assembly.size);
@@ -187,14 +182,13 @@ static void embedded_pdb_is_taken_first(void **state)
     opens("App.dll", "App.dll");
 }
 
-static void damaged_embedded_pdb_is_refused_and_another_one_used_instead(void **state)
+TEST(damaged_embedded_pdb_is_refused_and_another_one_used_instead)
 {
     struct assembly described = {
         .pdb_path = "App.pdb", .minor = 0x504D, .methods = 6, .embedded = &fixture.pdb};
     const uint32_t claims[] = {(uint32_t)fixture.pdb.size - 1, (uint32_t)fixture.pdb.size + 1,
                                0x3FFFFFFF, 0x7FFFFFFF};
 
-    (void)state;
     for (size_t i = 0; i < 4;
          i++) { /* also sizes that nobody could unpack to: refused without allocating them */
         described.embedded_size = claims[i];
@@ -207,9 +201,8 @@ static void damaged_embedded_pdb_is_refused_and_another_one_used_instead(void **
     opens("App.dll", "App.pdb");
 }
 
-static void what_is_missing_is_said(void **state)
+TEST(what_is_missing_is_said)
 {
-    (void)state;
     refuses("App.dll", -ENOENT, SYMBOLS_NO_ASSEMBLY, "App.dll: there is no such file");
     write_assembly("/obj/Name.pdb");
     refuses("App.dll", -ENOENT, SYMBOLS_MISSING,
@@ -220,11 +213,10 @@ static void what_is_missing_is_said(void **state)
     refuses("App.dll", -ENODATA, SYMBOLS_NONE, "App.dll: built without symbols");
 }
 
-static void another_build_is_said(void **state)
+TEST(another_build_is_said)
 {
     uint8_t mvid[SYMBOLS_MVID_SIZE];
 
-    (void)state;
     write_assembly("App.pdb");
     write_pdb("App.pdb");
     memcpy(mvid, fixture_mvid, sizeof(mvid));
@@ -242,12 +234,11 @@ static void another_build_is_said(void **state)
     opens("App.dll", "dir/App.pdb");
 }
 
-static void windows_pdbs_are_named(void **state)
+TEST(windows_pdbs_are_named)
 {
     static const char msf[] = "Microsoft C/C++ MSF 7.00\r\n\x1a"
                               "DS\0\0\0";
 
-    (void)state;
     write_assembly("App.pdb");
     write_file("App.pdb", msf, sizeof(msf));
     refuses("App.dll", -ENOTSUP, SYMBOLS_WINDOWS,
@@ -260,11 +251,10 @@ static void windows_pdbs_are_named(void **state)
             "DebugType portable");
 }
 
-static void truncated_and_forged_pdbs_are_refused(void **state)
+TEST(truncated_and_forged_pdbs_are_refused)
 {
     uint8_t digest[SYMBOLS_SHA256_SIZE];
 
-    (void)state;
     fixture_checksum(&fixture, digest);
     assembly_put(&assembly,
                  &(struct assembly){
@@ -282,9 +272,8 @@ static void truncated_and_forged_pdbs_are_refused(void **state)
             "App.pdb: altered since the build: the assembly records another checksum of it");
 }
 
-static void what_is_no_assembly_is_refused(void **state)
+TEST(what_is_no_assembly_is_refused)
 {
-    (void)state;
     write_file("App.dll", "\177ELF and so on", 14);
     refuses("App.dll", -ENOEXEC, SYMBOLS_NOT_MANAGED, "App.dll: not a .NET assembly");
     assert_int_equal(mkdir("Folder.dll", 0700), 0);
@@ -299,12 +288,11 @@ static void what_is_no_assembly_is_refused(void **state)
     refuses("Huge.dll", -EFBIG, SYMBOLS_TOO_LARGE, "Huge.dll: larger than 1 GiB");
 }
 
-static void every_beginning_of_an_assembly_is_refused(void **state)
+TEST(every_beginning_of_an_assembly_is_refused)
 {
     struct assembly described = {
         .pdb_path = "App.pdb", .minor = 0x504D, .methods = 6, .embedded = &fixture.pdb};
 
-    (void)state;
     assembly_put(&assembly, &described);
     for (size_t size = 2; size < assembly.size; size++) {
         struct symbols_image image;
@@ -318,9 +306,8 @@ static void every_beginning_of_an_assembly_is_refused(void **state)
     }
 }
 
-static void messages_are_one_printable_line(void **state)
+TEST(messages_are_one_printable_line)
 {
-    (void)state;
     refuses("a\nb\x1b[31m\xFF.dll", -ENOENT, SYMBOLS_NO_ASSEMBLY,
             "a?b?[31m?.dll: there is no such file");
     write_assembly("/obj/\x1b]0;owned\x07.pdb");
@@ -328,12 +315,11 @@ static void messages_are_one_printable_line(void **state)
             "App.dll: its PDB ?]0;owned?.pdb is neither beside it nor in the folders given");
 }
 
-static void running_out_of_memory_is_an_error_at_every_allocation(void **state)
+TEST(running_out_of_memory_is_an_error_at_every_allocation)
 {
     int err = -ENOMEM;
     long n;
 
-    (void)state;
     assembly_put(&assembly, &(struct assembly){.pdb_path = "App.pdb",
                                                .minor = 0x504D,
                                                .methods = 6,
@@ -348,29 +334,4 @@ static void running_out_of_memory_is_an_error_at_every_allocation(void **state)
     }
     assert_int_equal(err, 0);
     assert_true(n > 5);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(pdb_beside_the_assembly_is_found, setup, teardown),
-        cmocka_unit_test_setup_teardown(pdb_under_the_name_the_assembly_gives_is_found, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(folders_are_searched_plain_and_as_symbol_stores, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(embedded_pdb_is_taken_first, setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            damaged_embedded_pdb_is_refused_and_another_one_used_instead, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_is_missing_is_said, setup, teardown),
-        cmocka_unit_test_setup_teardown(another_build_is_said, setup, teardown),
-        cmocka_unit_test_setup_teardown(windows_pdbs_are_named, setup, teardown),
-        cmocka_unit_test_setup_teardown(truncated_and_forged_pdbs_are_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_is_no_assembly_is_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(every_beginning_of_an_assembly_is_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(messages_are_one_printable_line, setup, teardown),
-        cmocka_unit_test_setup_teardown(running_out_of_memory_is_an_error_at_every_allocation,
-                                        setup, teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

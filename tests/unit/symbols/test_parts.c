@@ -9,13 +9,10 @@
 #include "symbols/sha256.h"
 #include "symbols/symbols.h"
 #include "symbols/text.h"
+#include "support/test.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct symbols_cursor cursor_of(const uint8_t *data, size_t size)
 {
@@ -26,11 +23,10 @@ static struct symbols_cursor cursor_of(const uint8_t *data, size_t size)
     cursor_of((const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
 
 /* The examples of ECMA-335 II.23.2. */
-static void compressed_integers_are_read_as_the_standard_shows(void **state)
+TEST(compressed_integers_are_read_as_the_standard_shows)
 {
     struct symbols_cursor c;
 
-    (void)state;
     c = CURSOR(0x03, 0x7F, 0x80, 0x80, 0xAE, 0x57, 0xBF, 0xFF, 0xC0, 0x00, 0x40, 0x00, 0xDF, 0xFF,
                0xFF, 0xFF);
     assert_int_equal(symbols_read_unsigned(&c), 0x03);
@@ -55,11 +51,10 @@ static void compressed_integers_are_read_as_the_standard_shows(void **state)
     assert_int_equal(c.left, 0);
 }
 
-static void a_read_beyond_the_end_fails_for_good(void **state)
+TEST(a_read_beyond_the_end_fails_for_good)
 {
     struct symbols_cursor c = CURSOR(0xC0, 1, 2);
 
-    (void)state;
     symbols_read_unsigned(&c);
     assert_true(c.failed);
     assert_int_equal(symbols_read_u8(&c), 0);
@@ -72,13 +67,12 @@ static void a_read_beyond_the_end_fails_for_good(void **state)
     assert_true(c.failed);
 }
 
-static void a_cut_never_wraps(void **state)
+TEST(a_cut_never_wraps)
 {
     static const uint8_t data[8];
     struct symbols_span span = {data, sizeof(data)};
     struct symbols_span out = {NULL, 99};
 
-    (void)state;
     assert_false(symbols_cut(span, 9, 0, &out));
     assert_false(symbols_cut(span, 4, 5, &out));
     assert_false(symbols_cut(span, UINT64_MAX, 2, &out));
@@ -108,9 +102,8 @@ static void digest_is(const char *text, size_t repeat, const char *expected)
 }
 
 /* NIST's vectors, and lengths at which the padding just fits and just does not. */
-static void sha256_gives_the_known_digests(void **state)
+TEST(sha256_gives_the_known_digests)
 {
-    (void)state;
     digest_is("", 1, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     digest_is("abc", 1, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     digest_is("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 1,
@@ -121,13 +114,12 @@ static void sha256_gives_the_known_digests(void **state)
     digest_is("a", 64, "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb");
 }
 
-static void deflate_data_must_give_just_what_is_claimed(void **state)
+TEST(deflate_data_must_give_just_what_is_claimed)
 {
     static const uint8_t packed[] = {0x4B, 0x4C, 0x4A, 0x06, 0x00}; /* "abc" */
     struct symbols_span span = {packed, sizeof(packed)};
     uint8_t *out;
 
-    (void)state;
     assert_int_equal(symbols_inflate(span, 3, &out), 0);
     assert_string_equal((char *)out, "abc");
     memory_free(out);
@@ -153,9 +145,8 @@ static void text_is(const char *in, size_t size, const char *expected)
 #define R "\xEF\xBF\xBD"
 
 /* As the Unicode standard's table 3-8 and .NET have it. */
-static void ill_formed_text_is_replaced_by_maximal_subparts(void **state)
+TEST(ill_formed_text_is_replaced_by_maximal_subparts)
 {
-    (void)state;
     text_is("a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80", 10, "a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80");
     text_is("\xC0\xAF\xE0\x80\xBF\xF0\x81\x82\x41", 9, R R R R R R R R "A");
     text_is("\xED\xA0\x80\xED\xBF\xBF\xED\xAF\x41", 9, R R R R R R R R "A");
@@ -165,11 +156,10 @@ static void ill_formed_text_is_replaced_by_maximal_subparts(void **state)
     text_is("\xE2\x82", 2, R);
 }
 
-static void lines_are_cut_between_characters(void **state)
+TEST(lines_are_cut_between_characters)
 {
     char out[8];
 
-    (void)state;
     symbols_text_line(out, sizeof(out), "abcde\xE2\x82\xAC");
     assert_string_equal(out, "abcde");
     symbols_text_line(out, sizeof(out), "a\n\x7F\xC2\x9B\xE2\x82\xAC!");
@@ -198,9 +188,8 @@ static void url_is(const char *file, const char *expected)
     memory_free(url);
 }
 
-static void longest_pattern_that_fits_gives_the_address(void **state)
+TEST(longest_pattern_that_fits_gives_the_address)
 {
-    (void)state;
     url_is("/_/src/A.cs", "https://host/raw/1234/src/A.cs");
     url_is("/_/src/Special.cs", "https://host/special");
     url_is("/_/SRC/special.cs", "https://host/special");
@@ -213,29 +202,11 @@ static void longest_pattern_that_fits_gives_the_address(void **state)
     url_is("/_/src/*.cs", NULL);
 }
 
-static void an_address_needs_memory(void **state)
+TEST(an_address_needs_memory)
 {
     char *url;
 
-    (void)state;
     memory_fail_after(0);
     assert_int_equal(symbols_link_url(links, 1, "/_/src/A.cs", &url), -ENOMEM);
     memory_fail_after(-1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(compressed_integers_are_read_as_the_standard_shows),
-        cmocka_unit_test(a_read_beyond_the_end_fails_for_good),
-        cmocka_unit_test(a_cut_never_wraps),
-        cmocka_unit_test(sha256_gives_the_known_digests),
-        cmocka_unit_test(deflate_data_must_give_just_what_is_claimed),
-        cmocka_unit_test(ill_formed_text_is_replaced_by_maximal_subparts),
-        cmocka_unit_test(lines_are_cut_between_characters),
-        cmocka_unit_test(longest_pattern_that_fits_gives_the_address),
-        cmocka_unit_test(an_address_needs_memory),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

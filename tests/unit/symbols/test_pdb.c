@@ -7,13 +7,10 @@
 #include "base/memory.h"
 
 #include "fixture.h"
+#include "support/test.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #define METHOD(row) (0x06000000u | (row))
 
@@ -25,6 +22,8 @@ static int setup(void **state)
     fixture_init(&fixture);
     return 0;
 }
+
+TEST_EACH(setup, NULL);
 
 /*
  * A copy of exactly size bytes, so that a sanitizer sees one read too many; *out is NULL on
@@ -77,11 +76,10 @@ static void line_is(const struct symbols *symbols, uint32_t method, uint32_t il,
     assert_string_equal(text, expected);
 }
 
-static void offset_maps_to_the_point_at_or_before_it(void **state)
+TEST(offset_maps_to_the_point_at_or_before_it)
 {
     struct symbols *s = load_good();
 
-    (void)state;
     line_is(s, METHOD(1), 0, "/src/A.cs:10,5-10,20 from 0");
     line_is(s, METHOD(1), 3, "/src/A.cs:10,5-10,20 from 0");
     line_is(s, METHOD(1), 9, "/src/A.cs:8,1-12,2 from 9");
@@ -92,33 +90,30 @@ static void offset_maps_to_the_point_at_or_before_it(void **state)
     symbols_free(s);
 }
 
-static void hidden_code_belongs_to_the_statement_before_it_and_says_so(void **state)
+TEST(hidden_code_belongs_to_the_statement_before_it_and_says_so)
 {
     struct symbols *s = load_good();
 
-    (void)state;
     line_is(s, METHOD(1), 4, "/src/A.cs:10,5-10,20 from 0 hidden");
     line_is(s, METHOD(1), 8, "/src/A.cs:10,5-10,20 from 0 hidden");
     symbols_free(s);
 }
 
-static void a_method_may_span_documents(void **state)
+TEST(a_method_may_span_documents)
 {
     struct symbols *s = load_good();
 
-    (void)state;
     line_is(s, METHOD(3), 2, "C:\\src\\B.cs:100,1-100,9 from 0");
     line_is(s, METHOD(3), 3, "/src/A.cs:50,1-50,300 from 3");
     symbols_free(s);
 }
 
-static void no_line_where_there_is_none(void **state)
+TEST(no_line_where_there_is_none)
 {
     struct symbols *s = load_good();
     char none[16];
     char invalid[16];
 
-    (void)state;
     snprintf(none, sizeof(none), "%d", -ENODATA);
     snprintf(invalid, sizeof(invalid), "%d", -EINVAL);
     line_is(s, METHOD(2), 0, none);          /* no points */
@@ -132,12 +127,11 @@ static void no_line_where_there_is_none(void **state)
     symbols_free(s);
 }
 
-static void a_method_with_damaged_points_has_no_line_at_all(void **state)
+TEST(a_method_with_damaged_points_has_no_line_at_all)
 {
     struct symbols *s = load_good();
     char damaged[16];
 
-    (void)state;
     snprintf(damaged, sizeof(damaged), "%d", -EBADMSG);
     line_is(s, METHOD(6), 0, damaged);
     symbols_free(s);
@@ -188,14 +182,13 @@ static int count_point(void *context, const struct symbols_point *point)
     return ++counted->count == counted->stop ? 42 : 0;
 }
 
-static void points_come_one_by_one_until_told_to_stop(void **state)
+TEST(points_come_one_by_one_until_told_to_stop)
 {
     struct symbols *s = load_good();
     struct counted all = {0, 0};
     struct counted some = {0, 2};
     struct counted none = {0, 0};
 
-    (void)state;
     assert_int_equal(symbols_points(s, METHOD(1), count_point, &all), 0);
     assert_int_equal(all.count, 3);
     assert_int_equal(symbols_points(s, METHOD(1), count_point, &some), 42);
@@ -206,12 +199,11 @@ static void points_come_one_by_one_until_told_to_stop(void **state)
     symbols_free(s);
 }
 
-static void move_next_leads_to_the_method_as_written(void **state)
+TEST(move_next_leads_to_the_method_as_written)
 {
     struct symbols *s = load_good();
     uint32_t kickoff = 0;
 
-    (void)state;
     assert_int_equal(symbols_method_count(s), 6);
     assert_int_equal(symbols_kickoff(s, METHOD(5), &kickoff), 0);
     assert_int_equal(kickoff, METHOD(2));
@@ -225,7 +217,7 @@ static void move_next_leads_to_the_method_as_written(void **state)
     symbols_free(s);
 }
 
-static void documents_know_their_hash_and_source(void **state)
+TEST(documents_know_their_hash_and_source)
 {
     struct symbols *s = load_good();
     struct symbols_document document;
@@ -233,7 +225,6 @@ static void documents_know_their_hash_and_source(void **state)
     char *text;
     size_t size;
 
-    (void)state;
     assert_int_equal(symbols_document_count(s), 2);
     assert_int_equal(symbols_document(s, 3, &document), -EINVAL);
     assert_int_equal(symbols_document(s, 0, &document), -EINVAL);
@@ -258,12 +249,11 @@ static void documents_know_their_hash_and_source(void **state)
     symbols_free(s);
 }
 
-static void every_beginning_of_a_pdb_is_truncated(void **state)
+TEST(every_beginning_of_a_pdb_is_truncated)
 {
     struct symbols_error error;
     struct symbols *symbols;
 
-    (void)state;
     for (size_t size = 0; size < fixture.pdb.size; size++) {
         assert_int_equal(load(fixture.pdb.data, size, NULL, &symbols, &error), -EBADMSG);
         assert_int_equal(error.reason, SYMBOLS_TRUNCATED);
@@ -271,9 +261,8 @@ static void every_beginning_of_a_pdb_is_truncated(void **state)
     }
 }
 
-static void other_files_are_named_as_what_they_are(void **state)
+TEST(other_files_are_named_as_what_they_are)
 {
-    (void)state;
     memcpy(fixture.pdb.data,
            "Microsoft C/C++ MSF 7.00\r\n\x1a"
            "DS\0\0\0",
@@ -288,11 +277,10 @@ static void other_files_are_named_as_what_they_are(void **state)
     refused(SYMBOLS_DAMAGED, "'v4.0.303'");
 }
 
-static void damage_is_named_with_its_place(void **state)
+TEST(damage_is_named_with_its_place)
 {
     uint8_t *data = fixture.pdb.data;
 
-    (void)state;
     set_little(data + fixture.streams + 4, 31, 4); /* #Pdb one byte short */
     refused(SYMBOLS_DAMAGED, "stream #Pdb is missing or cut off");
     fixture_init(&fixture);
@@ -315,11 +303,10 @@ static void damage_is_named_with_its_place(void **state)
     refused(SYMBOLS_TRUNCATED, "ends inside its header");
 }
 
-static void false_counts_are_refused(void **state)
+TEST(false_counts_are_refused)
 {
     uint8_t *data = fixture.pdb.data;
 
-    (void)state;
     set_little(data + fixture.row_counts, 0x1000000, 4); /* documents */
     refused(SYMBOLS_DAMAGED, "impossible row counts");
     set_little(data + fixture.row_counts, 0xFFFFFF, 4);
@@ -338,12 +325,11 @@ static void false_counts_are_refused(void **state)
     refused(SYMBOLS_DAMAGED, "do not fit into stream #~");
 }
 
-static void false_document_names_are_refused(void **state)
+TEST(false_document_names_are_refused)
 {
     uint8_t *data = fixture.pdb.data;
     size_t name;
 
-    (void)state;
     set_little(data + fixture.documents, 0, 2); /* no name */
     refused(SYMBOLS_DAMAGED, "name of document 1 (blob 0x0)");
     set_little(data + fixture.documents, 0xFFFF, 2);
@@ -359,14 +345,13 @@ static void false_document_names_are_refused(void **state)
     refused(SYMBOLS_DAMAGED, "name of document 2");
 }
 
-static void names_become_valid_utf8(void **state)
+TEST(names_become_valid_utf8)
 {
     struct symbols *s;
     struct symbols_document document;
     size_t name = fixture.blob + symbols_little(fixture.pdb.data + fixture.documents, 2);
     size_t part = fixture.blob + fixture.pdb.data[name + 4]; /* "A.cs" */
 
-    (void)state;
     memcpy(fixture.pdb.data + part + 1, "\xC3\xA9\xFF\0", 4);
     s = load_good();
     assert_int_equal(symbols_document(s, 1, &document), 0);
@@ -384,13 +369,12 @@ static struct symbols_image image_of_fixture(const uint8_t *checksum)
     return image;
 }
 
-static void a_pdb_of_another_build_is_not_used(void **state)
+TEST(a_pdb_of_another_build_is_not_used)
 {
     struct symbols_image image = image_of_fixture(NULL);
     struct symbols_error error;
     struct symbols *symbols;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(image.id); i++) { /* the stamp counts like the GUID */
         image.id[i] ^= 0x10;
         assert_int_equal(load(fixture.pdb.data, fixture.pdb.size, &image, &symbols, &error),
@@ -410,7 +394,7 @@ static void a_pdb_of_another_build_is_not_used(void **state)
     assert_string_equal(error.text, "damaged: it is for an assembly of 6 methods, this one has 7");
 }
 
-static void no_altered_byte_gets_past_the_checksum(void **state)
+TEST(no_altered_byte_gets_past_the_checksum)
 {
     uint8_t digest[SYMBOLS_SHA256_SIZE] = {0};
     struct symbols_image image = image_of_fixture(digest);
@@ -418,7 +402,6 @@ static void no_altered_byte_gets_past_the_checksum(void **state)
     struct symbols *symbols;
     unsigned forged = 0;
 
-    (void)state;
     fixture_checksum(&fixture, digest);
     assert_int_equal(load(fixture.pdb.data, fixture.pdb.size, &image, &symbols, &error), 0);
     assert_true(symbols_verified(symbols));
@@ -432,13 +415,12 @@ static void no_altered_byte_gets_past_the_checksum(void **state)
     assert_true(forged > fixture.pdb.size / 2);
 }
 
-static void running_out_of_memory_is_an_error_at_every_allocation(void **state)
+TEST(running_out_of_memory_is_an_error_at_every_allocation)
 {
     struct symbols_error error;
     struct symbols *symbols = NULL;
     int err = -ENOMEM;
 
-    (void)state;
     for (long n = 0; err == -ENOMEM && n < 100; n++) {
         uint8_t *copy = memory_alloc(fixture.pdb.size);
 
@@ -458,29 +440,4 @@ static void running_out_of_memory_is_an_error_at_every_allocation(void **state)
         memory_fail_after(-1);
     }
     symbols_free(symbols);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(offset_maps_to_the_point_at_or_before_it, setup),
-        cmocka_unit_test_setup(hidden_code_belongs_to_the_statement_before_it_and_says_so, setup),
-        cmocka_unit_test_setup(a_method_may_span_documents, setup),
-        cmocka_unit_test_setup(no_line_where_there_is_none, setup),
-        cmocka_unit_test_setup(a_method_with_damaged_points_has_no_line_at_all, setup),
-        cmocka_unit_test_setup(points_come_one_by_one_until_told_to_stop, setup),
-        cmocka_unit_test_setup(move_next_leads_to_the_method_as_written, setup),
-        cmocka_unit_test_setup(documents_know_their_hash_and_source, setup),
-        cmocka_unit_test_setup(every_beginning_of_a_pdb_is_truncated, setup),
-        cmocka_unit_test_setup(other_files_are_named_as_what_they_are, setup),
-        cmocka_unit_test_setup(damage_is_named_with_its_place, setup),
-        cmocka_unit_test_setup(false_counts_are_refused, setup),
-        cmocka_unit_test_setup(false_document_names_are_refused, setup),
-        cmocka_unit_test_setup(names_become_valid_utf8, setup),
-        cmocka_unit_test_setup(a_pdb_of_another_build_is_not_used, setup),
-        cmocka_unit_test_setup(no_altered_byte_gets_past_the_checksum, setup),
-        cmocka_unit_test_setup(running_out_of_memory_is_an_error_at_every_allocation, setup),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,12 @@
 #include "terminal/text.h"
 
 #include "base/atomics.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static char *printed(size_t (*elide)(FILE *, const char *, size_t), const char *text, size_t width)
 {
@@ -34,11 +31,10 @@ static void expect(size_t (*elide)(FILE *, const char *, size_t), const char *te
     free(out);
 }
 
-static void numbers_have_their_commas(void **state)
+TEST(numbers_have_their_commas)
 {
     struct text_number n;
 
-    (void)state;
     assert_string_equal(text_count(&n, 0), "0");
     assert_string_equal(text_count(&n, 999), "999");
     assert_string_equal(text_count(&n, 1000), "1,000");
@@ -46,11 +42,10 @@ static void numbers_have_their_commas(void **state)
     assert_string_equal(text_count(&n, UINT64_MAX), "18,446,744,073,709,551,615");
 }
 
-static void shares_and_times_are_short(void **state)
+TEST(shares_and_times_are_short)
 {
     struct text_number n;
 
-    (void)state;
     assert_string_equal(text_share(&n, 0), "0.0%");
     assert_string_equal(text_share(&n, 0.0001), "<0.1%");
     assert_string_equal(text_share(&n, 0.1234), "12.3%");
@@ -66,9 +61,8 @@ static void shares_and_times_are_short(void **state)
     assert_string_equal(text_ns(&n, 2e9), "2.0 s");
 }
 
-static void long_names_lose_their_middle(void **state)
+TEST(long_names_lose_their_middle)
 {
-    (void)state;
     expect(text_elide, "System.String", 13, "System.String");
     expect(text_elide, "System.String", 8, "Syst\xE2\x80\xA6ing");
     expect(text_elide, "System.String", 1, "\xE2\x80\xA6");
@@ -78,9 +72,8 @@ static void long_names_lose_their_middle(void **state)
     expect(text_elide, "a\nb\x1b", 10, "a?b?");
 }
 
-static void methods_lose_their_parameters_first(void **state)
+TEST(methods_lose_their_parameters_first)
 {
-    (void)state;
     expect(text_elide_method, "Ns.Type.Method(System.Int32, System.String)", 60,
            "Ns.Type.Method(System.Int32, System.String)");
     expect(text_elide_method, "Ns.Type.Method(System.Int32, System.String)", 26,
@@ -97,7 +90,7 @@ static void methods_lose_their_parameters_first(void **state)
            "all)");
 }
 
-static void every_width_is_kept(void **state)
+TEST(every_width_is_kept)
 {
     static const char *const names[] = {"",
                                         "a",
@@ -108,7 +101,6 @@ static void every_width_is_kept(void **state)
                                         ")",
                                         "((("};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(names); i++)
         for (size_t width = 0; width < 40; width++) {
             free(printed(text_elide, names[i], width));
@@ -116,29 +108,14 @@ static void every_width_is_kept(void **state)
         }
 }
 
-static void links_are_for_terminals_unless_asked_for(void **state)
+TEST(links_are_for_terminals_unless_asked_for)
 {
     FILE *out = tmpfile(); /* no terminal */
 
-    (void)state;
     assert_non_null(out);
     setenv("TERM", "xterm", 1);
     assert_true(text_links_wanted(TEXT_LINKS_ALWAYS, out));
     assert_false(text_links_wanted(TEXT_LINKS_NEVER, out));
     assert_false(text_links_wanted(TEXT_LINKS_AUTO, out));
     fclose(out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_have_their_commas),
-        cmocka_unit_test(shares_and_times_are_short),
-        cmocka_unit_test(long_names_lose_their_middle),
-        cmocka_unit_test(methods_lose_their_parameters_first),
-        cmocka_unit_test(every_width_is_kept),
-        cmocka_unit_test(links_are_for_terminals_unless_asked_for),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

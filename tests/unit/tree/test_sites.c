@@ -2,15 +2,12 @@
 #include "tree/sites.h"
 
 #include "base/memory.h"
+#include "support/test.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 static struct tree_sites *sites;
 
@@ -36,13 +33,14 @@ static int teardown(void **state)
     return 0;
 }
 
-static void an_allocation_is_found_again_and_keeps_its_first_class(void **state)
+TEST_EACH(setup, teardown);
+
+TEST(an_allocation_is_found_again_and_keeps_its_first_class)
 {
     uint32_t site = tree_site_alloc(sites, 0x10, 0x108, 0x77),
              other = tree_site_alloc(sites, 0x10, 0x110, 0x77),
              elsewhere = tree_site_alloc(sites, 0x20, 0x108, 0x77);
 
-    (void)state;
     assert_int_equal(site, 1);
     assert_int_equal(other, 2);
     assert_int_equal(elsewhere, 3);
@@ -57,9 +55,8 @@ static void an_allocation_is_found_again_and_keeps_its_first_class(void **state)
     assert_null(tree_site_by_id(sites, 4));
 }
 
-static void each_part_of_the_key_tells_calls_apart(void **state)
+TEST(each_part_of_the_key_tells_calls_apart)
 {
-    (void)state;
     assert_int_equal(tree_site_call(sites, 1, 1, 1, 0), 1);
     assert_int_equal(tree_site_call(sites, 2, 1, 1, 0), 2);
     assert_int_equal(tree_site_call(sites, 1, 2, 1, 0), 3);
@@ -69,9 +66,8 @@ static void each_part_of_the_key_tells_calls_apart(void **state)
     assert_int_equal(tree_site_call(sites, 1, 1, 1, 7), 5);
 }
 
-static void without_room_there_is_no_site(void **state)
+TEST(without_room_there_is_no_site)
 {
-    (void)state;
     teardown(NULL);
     assert_int_equal(make(2), 0);
     assert_int_equal(tree_site_alloc(sites, 0x10, 0x108, 1), 1);
@@ -80,9 +76,8 @@ static void without_room_there_is_no_site(void **state)
     assert_int_equal(load_relaxed(&sites->numbers.refused), 1);
 }
 
-static void without_memory_there_are_none(void **state)
+TEST(without_memory_there_are_none)
 {
-    (void)state;
     teardown(NULL);
     for (long fail = 0;; fail++) {
         int err;
@@ -113,14 +108,13 @@ static void *insert(void *context)
     return NULL;
 }
 
-static void threads_at_once_make_no_site_twice(void **state)
+TEST(threads_at_once_make_no_site_twice)
 {
     static uint32_t id[THREADS][KEYS];
     pthread_t threads[THREADS];
     struct tree_site *site;
     uint32_t live = 0;
 
-    (void)state;
     for (unsigned i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, insert, id[i]), 0);
     for (unsigned i = 0; i < THREADS; i++)
@@ -133,19 +127,4 @@ static void threads_at_once_make_no_site_twice(void **state)
         live += load_acquire(&site->state) == TREE_LIVE;
     }
     assert_int_equal(live, KEYS);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(an_allocation_is_found_again_and_keeps_its_first_class),
-        TEST(each_part_of_the_key_tells_calls_apart),
-        TEST(without_room_there_is_no_site),
-        TEST(without_memory_there_are_none),
-        TEST(threads_at_once_make_no_site_twice),
-    };
-
-    return cmocka_run_group_tests_name("sites", tests, NULL, NULL);
 }

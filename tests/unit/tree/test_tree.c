@@ -2,17 +2,14 @@
 #include "tree/tree.h"
 
 #include "base/memory.h"
+#include "support/test.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-
-#include <cmocka.h>
 
 #define CHUNK_NODES (1u << 14) /* nodes in one mapping of the tree */
 
@@ -58,13 +55,12 @@ static unsigned long address_space(void)
     return pages * 4096;
 }
 
-static void where_address_space_is_limited_it_takes_little_of_it(void **state)
+TEST(where_address_space_is_limited_it_takes_little_of_it, NULL, teardown)
 {
     const unsigned long room = 512ul << 20;
     struct rlimit before, limit;
     unsigned long taken;
 
-    (void)state;
     assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
     limit = before;
     limit.rlim_cur = address_space() + room;
@@ -78,11 +74,10 @@ static void where_address_space_is_limited_it_takes_little_of_it(void **state)
     assert_non_null(child(tree_root(tree), 8, 1));
 }
 
-static void a_new_tree_has_its_root(void **state)
+TEST(a_new_tree_has_its_root, setup, teardown)
 {
     struct tree_node *root = tree_root(tree);
 
-    (void)state;
     assert_int_equal(tree_count(tree), 1);
     assert_ptr_equal(tree_node_by_id(tree, 0), root);
     assert_null(tree_node_by_id(tree, 1));
@@ -92,11 +87,10 @@ static void a_new_tree_has_its_root(void **state)
     assert_int_equal(tree_mark(root), 0);
 }
 
-static void the_same_key_gives_the_same_node(void **state)
+TEST(the_same_key_gives_the_same_node, setup, teardown)
 {
     struct tree_node *a = child(tree_root(tree), 0x10, 0x100), *b = child(a, 0x20, 0x200);
 
-    (void)state;
     assert_ptr_not_equal(a, tree_root(tree));
     for (unsigned i = 0; i < 10; i++) {
         assert_ptr_equal(child(tree_root(tree), 0x10, 0x100), a);
@@ -110,7 +104,7 @@ static void the_same_key_gives_the_same_node(void **state)
     assert_int_equal(tree_site_il(tree_call(tree, b)), TREE_IL_PENDING);
 }
 
-static void each_part_of_the_key_tells_nodes_apart(void **state)
+TEST(each_part_of_the_key_tells_nodes_apart, setup, teardown)
 {
     struct tree_node *a = child(tree_root(tree), 0x10, 0x100),
                      *b = child(tree_root(tree), 0x11, 0x100),
@@ -118,7 +112,6 @@ static void each_part_of_the_key_tells_nodes_apart(void **state)
                      *e = child(b, 0x10, 0x100);
     struct tree_node *all[] = {tree_root(tree), a, b, c, d, e};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(all); i++)
         for (size_t j = 0; j < i; j++)
             assert_ptr_not_equal(all[i], all[j]);
@@ -126,11 +119,10 @@ static void each_part_of_the_key_tells_nodes_apart(void **state)
 }
 
 /* More than its own list takes; and below each a node with the same key. */
-static void a_child_is_found_again_among_any_number(void **state)
+TEST(a_child_is_found_again_among_any_number, setup, teardown)
 {
     struct tree_node *of[1000], *below[COUNT_OF(of)];
 
-    (void)state;
     for (size_t count = 1; count <= COUNT_OF(of); count++) {
         of[count - 1] = child(tree_root(tree), 0x10 + count, 0x7fff12345678);
         below[count - 1] = child(of[count - 1], 0x10, 0x7fff12345678 + (count << 30));
@@ -142,13 +134,12 @@ static void a_child_is_found_again_among_any_number(void **state)
     assert_int_equal(tree_count(tree), 1 + 2 * COUNT_OF(of));
 }
 
-static void nodes_share_the_same_call_from_the_same_method(void **state)
+TEST(nodes_share_the_same_call_from_the_same_method, setup, teardown)
 {
     struct tree_node *a = child(tree_root(tree), 0x10, 0x100), *b = child(a, 0x20, 0x200),
                      *c = child(tree_root(tree), 0x10, 0x108), *d = child(c, 0x20, 0x200),
                      *e = child(tree_root(tree), 0x11, 0x108), *f = child(e, 0x20, 0x200);
 
-    (void)state;
     assert_ptr_not_equal(b, d);
     assert_ptr_equal(tree_call(tree, b), tree_call(tree, d));
     assert_ptr_not_equal(tree_call(tree, b), tree_call(tree, f)); /* another caller */
@@ -163,12 +154,11 @@ static bool unloads(uintptr_t method, uintptr_t target)
     return method == 0x10 || target == 0x10;
 }
 
-static void calls_of_code_that_may_be_unloaded_are_not_shared(void **state)
+TEST(calls_of_code_that_may_be_unloaded_are_not_shared, setup, teardown)
 {
     const struct tree_config config = {.max_nodes = 1000, .unloads = unloads};
     struct tree_node *a, *b, *c, *d;
 
-    (void)state;
     teardown(NULL);
     assert_int_equal(tree_new(&config, &tree), 0);
     a = child(tree_root(tree), 0x20, 0x100);
@@ -183,11 +173,10 @@ static void calls_of_code_that_may_be_unloaded_are_not_shared(void **state)
     assert_ptr_equal(child(b, 0x10, 0x200), d);
 }
 
-static void the_writers_mark_changes_nothing_else(void **state)
+TEST(the_writers_mark_changes_nothing_else, setup, teardown)
 {
     struct tree_node *a = child(tree_root(tree), 0x10, 0x100), *b = child(a, 0x20, 0x200);
 
-    (void)state;
     tree_mark_set(a, 255);
     tree_mark_set(b, 7);
     assert_int_equal(tree_mark(a), 255);
@@ -200,12 +189,11 @@ static void the_writers_mark_changes_nothing_else(void **state)
     assert_ptr_equal(child(a, 0x20, 0x200), b);
 }
 
-static void many_keys_give_dense_ids(void **state)
+TEST(many_keys_give_dense_ids, setup, teardown)
 {
     const uint32_t count = 3 * CHUNK_NODES;
     struct tree_node *node = tree_root(tree);
 
-    (void)state;
     for (uint32_t i = 1; i < count; i++) {
         node = child(i % 50 ? node : tree_root(tree), i, i * 16);
         assert_int_equal(tree_id(tree, node), i);
@@ -221,11 +209,10 @@ static void many_keys_give_dense_ids(void **state)
     assert_int_equal(tree_refused(tree), 0);
 }
 
-static void past_max_nodes_none_is_given_and_counted(void **state)
+TEST(past_max_nodes_none_is_given_and_counted, setup, teardown)
 {
     struct tree_node *a, *b;
 
-    (void)state;
     teardown(NULL);
     assert_int_equal(make(3, NULL, NULL), 0);
     a = child(tree_root(tree), 0x10, 1);
@@ -240,11 +227,10 @@ static void past_max_nodes_none_is_given_and_counted(void **state)
     assert_int_equal(tree_refused(tree), 2);
 }
 
-static void a_path_that_was_cut_stays_so(void **state)
+TEST(a_path_that_was_cut_stays_so, setup, teardown)
 {
     uint32_t a, b, c;
 
-    (void)state;
     teardown(NULL);
     assert_int_equal(make(3, NULL, NULL), 0);
     a = tree_next(tree, 0, 0x10, 1);
@@ -273,14 +259,13 @@ static bool odd_unloads(uintptr_t method, uintptr_t target)
     return is_odd(method) || is_odd(target);
 }
 
-static void paths_through_what_is_gone_are_given_back(void **state)
+TEST(paths_through_what_is_gone_are_given_back, setup, teardown)
 {
     const struct tree_config config = {.max_nodes = 1000, .unloads = odd_unloads};
     struct tree_node *a, *b, *gone, *below[10], *stays[10];
     struct tree_list nodes = {0}, calls = {0};
     uint32_t count;
 
-    (void)state;
     teardown(NULL);
     assert_int_equal(tree_new(&config, &tree), 0);
     a = child(tree_root(tree), 0x10, 0x100);
@@ -314,13 +299,12 @@ static void paths_through_what_is_gone_are_given_back(void **state)
     tree_list_fini(&calls);
 }
 
-static void what_goes_on_is_a_child_apart_and_calls_from_its_caller(void **state)
+TEST(what_goes_on_is_a_child_apart_and_calls_from_its_caller, setup, teardown)
 {
     struct tree_node *caller = child(tree_root(tree), 0x10, 0x100);
     struct tree_node *here = child(caller, 0x20, 0x200), *there = child(caller, 0x30, 0x300);
     struct tree_node *on, *same, *other;
 
-    (void)state;
     tree_begin(tree, tree_id(tree, there), 1);
     assert_int_equal(tree_begun_depth(tree, tree_id(tree, there)), 1);
     assert_int_equal(tree_begun_depth(tree, tree_id(tree, here)), 0);
@@ -344,11 +328,10 @@ static void what_goes_on_is_a_child_apart_and_calls_from_its_caller(void **state
     assert_null(tree_caller(tree, tree_root(tree)));
 }
 
-static void beginnings_in_each_other_come_to_an_end(void **state)
+TEST(beginnings_in_each_other_come_to_an_end, setup, teardown)
 {
     uint32_t id = tree_id(tree, child(tree_root(tree), 0x10, 0x100));
 
-    (void)state;
     tree_begin(tree, id, 0);
     tree_begin(tree, id, TREE_BEGUN_DEPTH + 1);
     assert_int_equal(tree_begun_depth(tree, id), 0);
@@ -357,11 +340,10 @@ static void beginnings_in_each_other_come_to_an_end(void **state)
     assert_int_equal(tree_begun_depth(tree, id), TREE_BEGUN_DEPTH);
 }
 
-static void where_nodes_are_few_paths_go_without_beginnings(void **state)
+TEST(where_nodes_are_few_paths_go_without_beginnings, setup, teardown)
 {
     struct tree_node *last;
 
-    (void)state;
     teardown(NULL);
     assert_int_equal(make(100, NULL, NULL), 0);
     last = tree_root(tree);
@@ -373,14 +355,13 @@ static void where_nodes_are_few_paths_go_without_beginnings(void **state)
 }
 
 /* Its id may still be written in what waits. */
-static void a_beginning_that_is_gone_is_none_and_no_other_gets_its_id(void **state)
+TEST(a_beginning_that_is_gone_is_none_and_no_other_gets_its_id, setup, teardown)
 {
     const struct tree_config config = {.max_nodes = 1000, .unloads = odd_unloads};
     struct tree_list nodes = {0}, calls = {0};
     struct tree_node *last;
     uint32_t gone, other;
 
-    (void)state;
     teardown(NULL);
     assert_int_equal(tree_new(&config, &tree), 0);
     gone = tree_id(tree, child(tree_root(tree), 0x31, 0x300));
@@ -402,14 +383,13 @@ static void a_beginning_that_is_gone_is_none_and_no_other_gets_its_id(void **sta
     tree_list_fini(&calls);
 }
 
-static void without_memory_nothing_is_pruned(void **state)
+TEST(without_memory_nothing_is_pruned, setup, teardown)
 {
     const struct tree_config config = {.max_nodes = 1000, .unloads = odd_unloads};
     struct tree_list nodes = {0}, calls = {0};
     struct tree_node *gone;
     int err = -ENOMEM;
 
-    (void)state;
     teardown(NULL);
     assert_int_equal(tree_new(&config, &tree), 0);
     gone = child(tree_root(tree), 0x31, 0x300);
@@ -427,9 +407,8 @@ static void without_memory_nothing_is_pruned(void **state)
     tree_list_fini(&calls);
 }
 
-static void a_tree_without_memory_is_none(void **state)
+TEST(a_tree_without_memory_is_none, setup, teardown)
 {
-    (void)state;
     teardown(NULL);
     for (long fail = 0;; fail++) {
         int err;
@@ -446,11 +425,10 @@ static void a_tree_without_memory_is_none(void **state)
     }
 }
 
-static void without_memory_none_is_given_and_counted(void **state)
+TEST(without_memory_none_is_given_and_counted, setup, teardown)
 {
     struct tree_node *last = tree_root(tree);
 
-    (void)state;
     for (uint32_t i = 1; i < CHUNK_NODES; i++)
         last = child(tree_root(tree), i, 1);
     memory_fail_after(0);
@@ -463,11 +441,10 @@ static void without_memory_none_is_given_and_counted(void **state)
 }
 
 /* The resolver walks the calls in order and waits at one that is still being made. */
-static void no_call_stays_reserved_once_memory_is_back(void **state)
+TEST(no_call_stays_reserved_once_memory_is_back, setup, teardown)
 {
     struct tree_site *call;
 
-    (void)state;
     for (uint32_t i = 1; i < CHUNK_NODES; i++)
         child(tree_root(tree), i, 1);
     memory_fail_after(0);
@@ -491,12 +468,11 @@ static void note_created(void *context, struct tree_site *call)
     store_release(&call->il, 77);
 }
 
-static void a_new_call_is_shown_to_the_folder_above(void **state)
+TEST(a_new_call_is_shown_to_the_folder_above, setup, teardown)
 {
     unsigned created = 0;
     struct tree_node *a;
 
-    (void)state;
     teardown(NULL);
     assert_int_equal(make(1000, note_created, &created), 0);
     a = child(tree_root(tree), 0x10, 1);
@@ -584,52 +560,17 @@ static void threads_at_once_make_no_node_twice(uint32_t max_nodes)
     test_free(live);
 }
 
-static void threads_with_room_make_no_node_twice(void **state)
+TEST(threads_with_room_make_no_node_twice, setup, teardown)
 {
-    (void)state;
     teardown(NULL);
     threads_at_once_make_no_node_twice(1000000);
     assert_int_equal(tree_refused(tree), 0);
 }
 
-static void threads_without_room_make_no_node_twice(void **state)
+TEST(threads_without_room_make_no_node_twice, setup, teardown)
 {
-    (void)state;
     teardown(NULL);
     threads_at_once_make_no_node_twice(5000);
     assert_int_equal(tree_count(tree), 5000);
     assert_true(tree_refused(tree) > 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(where_address_space_is_limited_it_takes_little_of_it, teardown),
-        TEST(a_new_tree_has_its_root),
-        TEST(the_same_key_gives_the_same_node),
-        TEST(each_part_of_the_key_tells_nodes_apart),
-        TEST(a_child_is_found_again_among_any_number),
-        TEST(nodes_share_the_same_call_from_the_same_method),
-        TEST(calls_of_code_that_may_be_unloaded_are_not_shared),
-        TEST(the_writers_mark_changes_nothing_else),
-        TEST(many_keys_give_dense_ids),
-        TEST(past_max_nodes_none_is_given_and_counted),
-        TEST(a_path_that_was_cut_stays_so),
-        TEST(paths_through_what_is_gone_are_given_back),
-        TEST(what_goes_on_is_a_child_apart_and_calls_from_its_caller),
-        TEST(beginnings_in_each_other_come_to_an_end),
-        TEST(where_nodes_are_few_paths_go_without_beginnings),
-        TEST(a_beginning_that_is_gone_is_none_and_no_other_gets_its_id),
-        TEST(without_memory_nothing_is_pruned),
-        TEST(a_tree_without_memory_is_none),
-        TEST(without_memory_none_is_given_and_counted),
-        TEST(no_call_stays_reserved_once_memory_is_back),
-        TEST(a_new_call_is_shown_to_the_folder_above),
-        TEST(threads_with_room_make_no_node_twice),
-        TEST(threads_without_room_make_no_node_twice),
-    };
-
-    return cmocka_run_group_tests_name("tree", tests, NULL, NULL);
 }

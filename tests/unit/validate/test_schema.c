@@ -3,17 +3,14 @@
 #include "base/atomics.h"
 #include "base/memory.h"
 #include "unit/readers/memory_log.h"
+#include "support/test.h"
 
 #include <shadowtrace/log_counters.h>
 #include <shadowtrace/log_reader.h>
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 static char why[200];
 
@@ -39,9 +36,8 @@ static bool holds(const char *schema_text, const char *value_text)
         assert_string_equal(why, words); \
     } while (0)
 
-static void each_keyword_holds_and_fails(void **state)
+TEST(each_keyword_holds_and_fails)
 {
-    (void)state;
     HOLDS("true", "5");
     FAILS("false", "5", "may not be there");
     HOLDS("{\"type\":\"integer\"}", "5");
@@ -89,34 +85,32 @@ static void each_keyword_holds_and_fails(void **state)
           "is below 8");
 }
 
-static void the_complaint_is_of_the_branch_the_value_chose(void **state)
+TEST(the_complaint_is_of_the_branch_the_value_chose)
 {
     static const char schema[] =
         "{\"oneOf\":[{\"$ref\":\"#/$defs/a\"},{\"$ref\":\"#/$defs/b\"}],\"$defs\":{"
         "\"a\":{\"properties\":{\"kind\":{\"const\":\"a\"},\"n\":{\"minimum\":1}}},"
         "\"b\":{\"properties\":{\"kind\":{\"const\":\"b\"},\"n\":{\"minimum\":9}}}}}";
 
-    (void)state;
     HOLDS(schema, "{\"kind\":\"a\",\"n\":1}");
     FAILS(schema, "{\"kind\":\"a\",\"n\":0}", "n is below 1");
     FAILS(schema, "{\"kind\":\"b\",\"n\":5}", "n is below 9");
     FAILS(schema, "{\"kind\":\"c\",\"n\":5}", "has none of the forms it may have");
 }
 
-static void a_schema_may_lead_to_itself(void **state)
+TEST(a_schema_may_lead_to_itself)
 {
     static const char tree[] =
         "{\"$ref\":\"#/$defs/t\",\"$defs\":{\"t\":{\"type\":\"object\",\"properties\":"
         "{\"child\":{\"$ref\":\"#/$defs/t\"}}}}}";
 
-    (void)state;
     HOLDS(tree, "{\"child\":{\"child\":{}}}");
     FAILS(tree, "{\"child\":{\"child\":5}}", "child.child must be of type object");
     FAILS("{\"$ref\":\"#/$defs/t\",\"$defs\":{\"t\":{\"$ref\":\"#/$defs/t\"}}}", "1",
           "is nested too deeply");
 }
 
-static void what_is_not_understood_is_refused(void **state)
+TEST(what_is_not_understood_is_refused)
 {
     static const char *const schemas[][2] = {
         {"", "line 1"},
@@ -137,7 +131,6 @@ static void what_is_not_understood_is_refused(void **state)
         {"{\"a\":1,\"a\":2}", "duplicate"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(schemas); i++) {
         struct report_schema *schema;
 
@@ -150,13 +143,12 @@ static void what_is_not_understood_is_refused(void **state)
     }
 }
 
-static void the_schema_built_in_is_the_one_that_ships(void **state)
+TEST(the_schema_built_in_is_the_one_that_ships)
 {
     size_t size;
     char *text = memory_log_file("include/shadowtrace/log_schema.json", &size);
     struct report_schema *schema;
 
-    (void)state;
     assert_int_equal(report_schema_size(), size);
     assert_memory_equal(report_schema_text, text, size);
     assert_int_equal(report_schema_text[size], 0);
@@ -189,7 +181,7 @@ static void expect_counters(const json_t *object, const struct sst_counter *coun
         expect_counters(object, counters, COUNT_OF(counters), others); \
     } while (0)
 
-static void every_counter_is_in_the_schema(void **state)
+TEST(every_counter_is_in_the_schema)
 {
 #define REGISTER(list, member, label) {SST_FORM_BY, #member, label},
     static const struct sst_counter registers[] = {SST_REGISTERS(REGISTER)};
@@ -198,7 +190,6 @@ static void every_counter_is_in_the_schema(void **state)
     const json_t *check = json_object_get(defs, "check");
     const json_t *of = json_object_get(check, "properties");
 
-    (void)state;
     EXPECT_COUNTERS(check, SST_COUNTERS_SNAPSHOTS, 13);
     EXPECT_COUNTERS(json_object_get(json_object_get(end, "properties"), "snapshots"),
                     SST_COUNTERS_SNAPSHOTS, 0);
@@ -231,7 +222,7 @@ static const json_t *member(const json_t *schema, const char *kind, const char *
     return json_object_get(json_object_get(definition, "properties"), key);
 }
 
-static void schema_and_header_have_the_same_words(void **state)
+TEST(schema_and_header_have_the_same_words)
 {
     json_t *schema = json_loadb(report_schema_text, report_schema_size(), 0, NULL);
     const json_t *later =
@@ -241,7 +232,6 @@ static void schema_and_header_have_the_same_words(void **state)
     const json_t *calls = json_object_get(member(schema, "node", "call"), "enum");
     const json_t *causes = json_object_get(member(schema, "mismatch", "cause"), "enum");
 
-    (void)state;
 #define KIND(name, text) \
     assert_true(listed(later, text)); \
     assert_string_equal(json_string_value(json_object_get(member(schema, text, "kind"), "const")), \
@@ -263,13 +253,12 @@ static void schema_and_header_have_the_same_words(void **state)
     json_decref(schema);
 }
 
-static void running_out_of_memory_is_said(void **state)
+TEST(running_out_of_memory_is_said)
 {
     struct report_schema *schema = NULL;
     long n = 0;
     int err;
 
-    (void)state;
     do {
         memory_fail_after(n++);
         err =
@@ -279,20 +268,4 @@ static void running_out_of_memory_is_said(void **state)
     } while (err);
     assert_true(n > 50);
     report_schema_free(schema);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_keyword_holds_and_fails),
-        cmocka_unit_test(the_complaint_is_of_the_branch_the_value_chose),
-        cmocka_unit_test(a_schema_may_lead_to_itself),
-        cmocka_unit_test(what_is_not_understood_is_refused),
-        cmocka_unit_test(the_schema_built_in_is_the_one_that_ships),
-        cmocka_unit_test(every_counter_is_in_the_schema),
-        cmocka_unit_test(schema_and_header_have_the_same_words),
-        cmocka_unit_test(running_out_of_memory_is_said),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,13 +5,10 @@
 #include "validate/validate.h"
 
 #include "unit/readers/memory_log.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 static struct report_schema *shipped; /* made once: that takes longer than to read a small log */
 static struct report_problems problems;
@@ -29,11 +26,10 @@ static int validate(const char *text, size_t size)
     return err;
 }
 
-static void every_prefix_of_a_valid_log_is_valid(void **state)
+TEST(every_prefix_of_a_valid_log_is_valid)
 {
     static const char *const logs[] = {"small", "mismatch", "native", "sites", "sampled", "inline"};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(logs); i++) {
         char path[100], *text;
         size_t size;
@@ -51,13 +47,12 @@ static void every_prefix_of_a_valid_log_is_valid(void **state)
 }
 
 /* One byte changed: it never crashes, and what it lets pass jansson takes. */
-static void changed_bytes_are_survived(void **state)
+TEST(changed_bytes_are_survived)
 {
     size_t size;
     char *text = memory_log_file("tests/fixtures/logs/small.ndjson", &size);
     uint64_t caught = 0;
 
-    (void)state;
     for (size_t at = 0; at < size; at++) {
         char was = text[at];
 
@@ -70,14 +65,13 @@ static void changed_bytes_are_survived(void **state)
     free(text);
 }
 
-static void running_out_of_memory_is_said_at_every_place(void **state)
+TEST(running_out_of_memory_is_said_at_every_place)
 {
     size_t size;
     char *text = memory_log_file("tests/fixtures/logs/small.ndjson", &size);
     long n = 0;
     int err;
 
-    (void)state;
     do {
         struct memory_log m = {.text = text, .size = size};
         struct report_lines *lines = memory_log_lines(&m);
@@ -110,13 +104,4 @@ static int teardown(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_prefix_of_a_valid_log_is_valid),
-        cmocka_unit_test(changed_bytes_are_survived),
-        cmocka_unit_test(running_out_of_memory_is_said_at_every_place),
-    };
-
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown);

@@ -1,12 +1,9 @@
 #include "world.h"
 
 #include "base/memory.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 #include <sys/mman.h>
 
@@ -52,9 +49,10 @@ static int teardown(void **state)
     return 0;
 }
 
-static void primitives_are_numbers_texts_and_words(void **state)
+TEST_EACH(setup, teardown);
+
+TEST(primitives_are_numbers_texts_and_words)
 {
-    (void)state;
     CHECK("true", &(uint8_t){1}, ELEMENT_TYPE_BOOLEAN);
     CHECK("\"\xe2\x82\xac\"", &(uint16_t){0x20ac}, ELEMENT_TYPE_CHAR);
     CHECK("\"\xef\xbf\xbd\"", &(uint16_t){0xd800}, ELEMENT_TYPE_CHAR);
@@ -69,13 +67,12 @@ static void primitives_are_numbers_texts_and_words(void **state)
     CHECK("\"-Infinity\"", &(double){-__builtin_inf()}, ELEMENT_TYPE_R8);
 }
 
-static void decimals_are_as_csharp_writes_them(void **state)
+TEST(decimals_are_as_csharp_writes_them)
 {
     const uint32_t half[] = {1u << 16, 0, 5, 0}, minus[] = {0x80030000, 0, 1, 0},
                    zero[] = {0, 0, 0, 0}, most[] = {0, UINT32_MAX, UINT32_MAX, UINT32_MAX},
                    price[] = {4u << 16, 0, 1234500, 0};
 
-    (void)state;
     CHECK("\"0.5\"", half, VALUE_TYPE(WORLD_DECIMAL));
     CHECK("\"-0.001\"", minus, VALUE_TYPE(WORLD_DECIMAL));
     CHECK("\"0\"", zero, VALUE_TYPE(WORLD_DECIMAL));
@@ -83,9 +80,8 @@ static void decimals_are_as_csharp_writes_them(void **state)
     CHECK("\"123.4500\"", price, VALUE_TYPE(WORLD_DECIMAL));
 }
 
-static void enums_have_names(void **state)
+TEST(enums_have_names)
 {
-    (void)state;
     CHECK("\"Red\"", &(int32_t){0}, VALUE_TYPE(WORLD_COLOR));
     CHECK("\"Blue\"", &(int32_t){-10}, VALUE_TYPE(WORLD_COLOR));
     CHECK("3", &(int32_t){3}, VALUE_TYPE(WORLD_COLOR));
@@ -95,7 +91,7 @@ static void enums_have_names(void **state)
     CHECK("7", &(int32_t){7}, VALUE_TYPE(WORLD_BITS));
 }
 
-static void structs_are_their_fields(void **state)
+TEST(structs_are_their_fields)
 {
     const int32_t pair[] = {1, -2};
     const struct {
@@ -106,14 +102,13 @@ static void structs_are_their_fields(void **state)
         int32_t n;
     } gen = {6, 7};
 
-    (void)state;
     CHECK("{\"X\":1,\"Y\":-2}", pair, VALUE_TYPE(WORLD_PAIR));
     CHECK("5", &five, GENERIC(WORLD_NULLABLE, ELEMENT_TYPE_I4));
     CHECK("null", &none, GENERIC(WORLD_NULLABLE, ELEMENT_TYPE_I4));
     CHECK("{\"Value\":6,\"N\":7}", &gen, GENERIC(WORLD_GEN, ELEMENT_TYPE_I8));
 }
 
-static void what_is_referred_to_is_read_if_it_is_there(void **state)
+TEST(what_is_referred_to_is_read_if_it_is_there)
 {
     uint8_t *page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     const int32_t pair[] = {3, 4}, many[] = {1, 2, 3, 4, 5};
@@ -123,7 +118,6 @@ static void what_is_referred_to_is_read_if_it_is_there(void **state)
         int32_t length;
     } span = {many, 5}, broken = {page, 2};
 
-    (void)state;
     assert_true(page != MAP_FAILED);
     CHECK("{\"ref\":{\"X\":3,\"Y\":4}}", &to_pair, ELEMENT_TYPE_BYREF, VALUE_TYPE(WORLD_PAIR));
     CHECK("{\"ref\":{\"unreadable\":true}}", &nowhere, ELEMENT_TYPE_BYREF, ELEMENT_TYPE_I4);
@@ -136,19 +130,18 @@ static void what_is_referred_to_is_read_if_it_is_there(void **state)
     munmap(page, 4096);
 }
 
-static void objects_found_in_unsure_memory_must_be_of_a_known_class(void **state)
+TEST(objects_found_in_unsure_memory_must_be_of_a_known_class)
 {
     const uintptr_t junk[] = {0x1234567890, 0}, object = (uintptr_t)junk, wild = 24, odd = 25;
     const struct values_type *type = type_of((const uint8_t[]){ELEMENT_TYPE_STRING}, 1);
 
-    (void)state;
     check(type, &object, true, "{\"type\":\"?\"}");
     check(type, &object, false, "{\"unreadable\":true}");
     check(type, &wild, false, "{\"unreadable\":true}");
     check(type, &odd, true, "{\"unreadable\":true}");
 }
 
-static void what_leads_to_itself_ends(void **state)
+TEST(what_leads_to_itself_ends)
 {
     struct node {
         const struct node *next;
@@ -158,7 +151,6 @@ static void what_leads_to_itself_ends(void **state)
     struct capture c = {.rules = &world_rules, .data = room, .room = sizeof(room)};
     char *text;
 
-    (void)state;
     capture_value(&c, type_of((const uint8_t[]){VALUE_TYPE(WORLD_NODE)}, 2), (uintptr_t)&node,
                   true);
     text = world_text(&c, SIZE_MAX);
@@ -167,12 +159,11 @@ static void what_leads_to_itself_ends(void **state)
     memory_free(text);
 }
 
-static void what_has_no_room_is_cut(void **state)
+TEST(what_has_no_room_is_cut)
 {
     const int32_t pair[] = {1, 2};
     const struct values_type *type = type_of((const uint8_t[]){VALUE_TYPE(WORLD_PAIR)}, 2);
 
-    (void)state;
     for (size_t size = 0; size < 40; size++) {
         struct capture c = {.rules = &world_rules, .data = room, .room = size};
         char *text;
@@ -185,7 +176,7 @@ static void what_has_no_room_is_cut(void **state)
     }
 }
 
-static void damaged_blobs_are_unknown(void **state)
+TEST(damaged_blobs_are_unknown)
 {
     static const uint8_t blobs[][8] = {
         {0},
@@ -199,7 +190,6 @@ static void damaged_blobs_are_unknown(void **state)
         {0xff},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(blobs); i++) {
         const struct values_type *type = type_of(blobs[i], sizeof(blobs[i]));
 
@@ -210,7 +200,7 @@ static void damaged_blobs_are_unknown(void **state)
 }
 
 /* int Run(int first, out Pair second) of Gen<T>, and T Run(): the runtime does not say what T is. */
-static void a_plan_has_names_this_and_what_comes_out(void **state)
+TEST(a_plan_has_names_this_and_what_comes_out)
 {
     static const uint8_t signature[] = {
         IMAGE_CEE_CS_CALLCONV_HASTHIS, 2, ELEMENT_TYPE_VAR, 0, ELEMENT_TYPE_I4, ELEMENT_TYPE_BYREF,
@@ -218,7 +208,6 @@ static void a_plan_has_names_this_and_what_comes_out(void **state)
     struct names_method method = {.token = mdtMethodDef | 1, .module = world_scope().module};
     struct values_plan *plan;
 
-    (void)state;
     world.signature = signature;
     world.signature_size = sizeof(signature);
     plan = values_plan_new(world.types, &method, true, false, VALUES_LOAD);
@@ -234,7 +223,7 @@ static void a_plan_has_names_this_and_what_comes_out(void **state)
 }
 
 /* (this, out Pair, ref int): what is told at the end is what lies on the stack, all else may have been moved. */
-static void targets_are_read_again_on_the_stack_only(void **state)
+TEST(targets_are_read_again_on_the_stack_only)
 {
     const uint8_t to_pair[] = {ELEMENT_TYPE_BYREF, VALUE_TYPE(WORLD_PAIR)},
                   to_int[] = {ELEMENT_TYPE_BYREF, ELEMENT_TYPE_I4};
@@ -251,7 +240,6 @@ static void targets_are_read_again_on_the_stack_only(void **state)
     struct capture c = {.rules = &world_rules, .data = room, .room = sizeof(room)};
     size_t whole;
 
-    (void)state;
     capture_targets(&c, &plan, where, low, low + 12);
     assert_int_equal(room[0], CAPTURE_STRUCT);
     assert_int_equal(room[c.size - 10], CAPTURE_PRIMITIVE);
@@ -270,7 +258,7 @@ static void targets_are_read_again_on_the_stack_only(void **state)
     assert_memory_equal(room, gone, 2);
 }
 
-static void running_out_of_memory_gives_no_plan(void **state)
+TEST(running_out_of_memory_gives_no_plan)
 {
     static const uint8_t signature[] = {0,
                                         3,
@@ -282,7 +270,6 @@ static void running_out_of_memory_gives_no_plan(void **state)
     struct values_plan *plan = NULL;
     long n = 0;
 
-    (void)state;
     world.signature = signature;
     world.signature_size = sizeof(signature);
     for (; !plan && n < 1000; n++) {
@@ -295,26 +282,4 @@ static void running_out_of_memory_gives_no_plan(void **state)
     assert_non_null(plan);
     assert_true(n > 10);
     values_plan_free(plan);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(primitives_are_numbers_texts_and_words, setup, teardown),
-        cmocka_unit_test_setup_teardown(decimals_are_as_csharp_writes_them, setup, teardown),
-        cmocka_unit_test_setup_teardown(enums_have_names, setup, teardown),
-        cmocka_unit_test_setup_teardown(structs_are_their_fields, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_is_referred_to_is_read_if_it_is_there, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(objects_found_in_unsure_memory_must_be_of_a_known_class,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(what_leads_to_itself_ends, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_has_no_room_is_cut, setup, teardown),
-        cmocka_unit_test_setup_teardown(damaged_blobs_are_unknown, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_plan_has_names_this_and_what_comes_out, setup, teardown),
-        cmocka_unit_test_setup_teardown(targets_are_read_again_on_the_stack_only, setup, teardown),
-        cmocka_unit_test_setup_teardown(running_out_of_memory_gives_no_plan, setup, teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,12 @@
 #include "unit/cli/command_support.h"
+#include "support/test.h"
 
 #include <jansson.h>
 
 #define COMPARE(...) RUN(&cmd_compare, "compare", __VA_ARGS__)
 
-static void text_is_as_expected(void **state)
+TEST(text_is_as_expected)
 {
-    (void)state;
     expect_ran(COMPARE(FIXTURES "small.ndjson"), CLI_OK, FIXTURES "small.compare.txt");
     expect_ran(COMPARE(FIXTURES "mismatch.ndjson"), CLI_CHECK, FIXTURES "mismatch.compare.txt");
     expect_ran(COMPARE(FIXTURES "native.ndjson"), CLI_CHECK, FIXTURES "native.compare.txt");
@@ -16,9 +16,8 @@ static void text_is_as_expected(void **state)
                FIXTURES "two.compare.txt");
 }
 
-static void json_is_as_expected(void **state)
+TEST(json_is_as_expected)
 {
-    (void)state;
     expect_ran(COMPARE("--format=json", FIXTURES "small.ndjson"), CLI_OK,
                FIXTURES "small.compare.json");
     expect_ran(COMPARE("--format=json", FIXTURES "mismatch.ndjson"), CLI_CHECK,
@@ -29,33 +28,30 @@ static void json_is_as_expected(void **state)
                FIXTURES "sections.compare.json");
 }
 
-static void accuracy_is_null_when_nothing_was_compared(void **state)
+TEST(accuracy_is_null_when_nothing_was_compared)
 {
     struct ran ran = COMPARE("--format=json", FIXTURES "sites.ndjson");
     json_t *json = json_loads(ran.out, 0, NULL);
 
-    (void)state;
     assert_int_equal(ran.status, CLI_OK);
     assert_true(json_is_null(json_object_get(json, "accuracy")));
     json_decref(json);
     free(ran.out);
 }
 
-static void two_logs_are_a_list(void **state)
+TEST(two_logs_are_a_list)
 {
     struct ran ran = COMPARE("--format=json", FIXTURES "small.ndjson", FIXTURES "sites.ndjson");
     json_t *json = json_loads(ran.out, 0, NULL);
 
-    (void)state;
     assert_int_equal(json_array_size(json_object_get(json, "logs")), 2);
     assert_true(json_is_integer(json_object_get(json_object_get(json, "sites"), "only_first")));
     json_decref(json);
     free(ran.out);
 }
 
-static void wrong_arguments_are_one_clear_line(void **state)
+TEST(wrong_arguments_are_one_clear_line)
 {
-    (void)state;
     expect_complaint(RUN(&cmd_compare, "compare"), CLI_USAGE, "expected a log: LOG");
     expect_complaint(COMPARE("a", "b", "c"), CLI_USAGE, "unexpected argument \"c\"");
     expect_complaint(COMPARE("--format=csv", "a"), CLI_USAGE,
@@ -63,17 +59,4 @@ static void wrong_arguments_are_one_clear_line(void **state)
     expect_complaint(COMPARE("--by=site", "a"), CLI_USAGE, "unknown option --by");
     expect_complaint(COMPARE("/nowhere/log"), CLI_IO, "cannot read /nowhere/log");
     expect_complaint(COMPARE(FIXTURES "version2.ndjson"), CLI_IO, "log version 2");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_is_as_expected),
-        cmocka_unit_test(json_is_as_expected),
-        cmocka_unit_test(accuracy_is_null_when_nothing_was_compared),
-        cmocka_unit_test(two_logs_are_a_list),
-        cmocka_unit_test(wrong_arguments_are_one_clear_line),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

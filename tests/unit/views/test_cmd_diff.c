@@ -1,4 +1,5 @@
 #include "unit/cli/command_support.h"
+#include "support/test.h"
 
 #include <jansson.h>
 
@@ -6,9 +7,8 @@
 #define OLD       FIXTURES "small.ndjson"
 #define NEW       FIXTURES "newer.ndjson"
 
-static void text_is_as_expected(void **state)
+TEST(text_is_as_expected)
 {
-    (void)state;
     expect_ran(DIFF(OLD, NEW), CLI_OK, FIXTURES "newer.diff.txt");
     expect_ran(DIFF("--by=type", OLD, NEW), CLI_OK, FIXTURES "newer.diff-type.txt");
     expect_ran(DIFF("--exact", OLD, NEW), CLI_OK, FIXTURES "newer.diff-exact.txt");
@@ -18,19 +18,17 @@ static void text_is_as_expected(void **state)
                CLI_OK, FIXTURES "lines.diff-line.txt");
 }
 
-static void json_is_as_expected(void **state)
+TEST(json_is_as_expected)
 {
-    (void)state;
     expect_ran(DIFF("--format=json", OLD, NEW), CLI_OK, FIXTURES "newer.diff.json");
 }
 
-static void every_json_is_json_that_adds_up(void **state)
+TEST(every_json_is_json_that_adds_up)
 {
     static const char *const keys[] = {"site", "type", "method", "thread", "module", "line"};
     static const char *const logs[] = {"small", "newer", "mismatch", "sites", "inline", "damaged"};
     char path[100];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
         for (size_t k = 0; k < 6; k++) {
             json_int_t sum = 0;
@@ -52,33 +50,30 @@ static void every_json_is_json_that_adds_up(void **state)
         }
 }
 
-static void a_log_does_not_differ_from_itself(void **state)
+TEST(a_log_does_not_differ_from_itself)
 {
     struct ran ran = DIFF(NEW, NEW);
 
-    (void)state;
     assert_int_equal(ran.status, CLI_OK);
     assert_non_null(strstr(ran.out, "Shown: 0 of 0 call sites that changed; 5 did not."));
     free(ran.out);
 }
 
-static void small_changes_can_be_left_out(void **state)
+TEST(small_changes_can_be_left_out)
 {
     struct ran ran = DIFF("--format=json", "--min-bytes=150", "--top=5", OLD, NEW);
     json_t *json = json_loads(ran.out, 0, NULL);
 
-    (void)state;
     assert_int_equal(json_array_size(json_object_get(json, "rows")), 2);
     assert_int_equal(json_integer_value(json_object_get(json, "changed")), 3);
     json_decref(json);
     free(ran.out);
 }
 
-static void modules_without_lines_are_named(void **state)
+TEST(modules_without_lines_are_named)
 {
     struct ran ran = DIFF("--by=line", OLD, OLD);
 
-    (void)state;
     assert_non_null(strstr(ran.err, "IL offsets instead of lines: "));
     free(ran.out);
     ran = DIFF(OLD, OLD);
@@ -86,9 +81,8 @@ static void modules_without_lines_are_named(void **state)
     free(ran.out);
 }
 
-static void wrong_arguments_are_one_clear_line(void **state)
+TEST(wrong_arguments_are_one_clear_line)
 {
-    (void)state;
     expect_complaint(RUN(&cmd_diff, "diff"), CLI_USAGE, "expected two logs: OLD NEW");
     expect_complaint(DIFF(OLD), CLI_USAGE, "expected two logs: OLD NEW");
     expect_complaint(DIFF("a", "b", "c"), CLI_USAGE, "expected two logs: OLD NEW");
@@ -101,19 +95,4 @@ static void wrong_arguments_are_one_clear_line(void **state)
     expect_complaint(DIFF(FIXTURES "version2.ndjson", NEW), CLI_IO, "log version 2");
     expect_complaint(DIFF(OLD, "Makefile"), CLI_IO, "not a shadowtrace log");
     expect_complaint(DIFF(OLD, "README.md"), CLI_IO, "not a shadowtrace log");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_is_as_expected),
-        cmocka_unit_test(json_is_as_expected),
-        cmocka_unit_test(every_json_is_json_that_adds_up),
-        cmocka_unit_test(a_log_does_not_differ_from_itself),
-        cmocka_unit_test(small_changes_can_be_left_out),
-        cmocka_unit_test(modules_without_lines_are_named),
-        cmocka_unit_test(wrong_arguments_are_one_clear_line),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

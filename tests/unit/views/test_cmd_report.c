@@ -1,12 +1,12 @@
 #include "unit/cli/command_support.h"
+#include "support/test.h"
 
 #include <jansson.h>
 
 #define REPORT(...) RUN(&cmd_report, "report", __VA_ARGS__)
 
-static void text_is_as_expected(void **state)
+TEST(text_is_as_expected)
 {
-    (void)state;
     expect_ran(REPORT(FIXTURES "small.ndjson"), CLI_OK, FIXTURES "small.report.txt");
     expect_ran(REPORT(FIXTURES "mismatch.ndjson"), CLI_OK, FIXTURES "mismatch.report.txt");
     expect_ran(REPORT(FIXTURES "inline.ndjson"), CLI_OK, FIXTURES "inline.report.txt");
@@ -26,9 +26,8 @@ static void text_is_as_expected(void **state)
                CLI_OK, FIXTURES "lines.report-line.txt");
 }
 
-static void json_is_as_expected(void **state)
+TEST(json_is_as_expected)
 {
-    (void)state;
     expect_ran(REPORT("--format=json", FIXTURES "small.ndjson"), CLI_OK,
                FIXTURES "small.report.json");
     expect_ran(REPORT("--format=json", "--inline-stacks", FIXTURES "small.ndjson"), CLI_OK,
@@ -41,9 +40,8 @@ static void json_is_as_expected(void **state)
                FIXTURES "sites.report-thread.json");
 }
 
-static void folded_stacks_are_as_expected(void **state)
+TEST(folded_stacks_are_as_expected)
 {
-    (void)state;
     expect_ran(REPORT("--format=folded", FIXTURES "small.ndjson"), CLI_OK,
                FIXTURES "small.report.folded");
     expect_ran(REPORT("--format=folded", FIXTURES "dynamic.ndjson"), CLI_OK,
@@ -54,9 +52,8 @@ static void folded_stacks_are_as_expected(void **state)
                      "--format folded is of whole stacks");
 }
 
-static void marks_cut_a_report(void **state)
+TEST(marks_cut_a_report)
 {
-    (void)state;
     expect_ran(REPORT("--from=warm", "--to=one request", FIXTURES "marks.ndjson"), CLI_OK,
                FIXTURES "marks.report.txt");
     expect_ran(REPORT("--format=json", "--from=one request", FIXTURES "marks.ndjson"), CLI_OK,
@@ -67,13 +64,12 @@ static void marks_cut_a_report(void **state)
     expect_complaint(REPORT("--from=x", "/nowhere/log"), CLI_IO, "cannot read /nowhere/log");
 }
 
-static void every_json_is_json(void **state)
+TEST(every_json_is_json)
 {
     static const char *const keys[] = {"site", "type", "method", "thread", "module", "line"};
     static const char *const logs[] = {"small",   "mismatch", "sites",
                                        "sampled", "inline",   "damaged"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
         for (size_t k = 0; k < 6; k++) {
             char path[100];
@@ -92,17 +88,15 @@ static void every_json_is_json(void **state)
         }
 }
 
-static void a_damaged_log_is_reported_with_its_places(void **state)
+TEST(a_damaged_log_is_reported_with_its_places)
 {
-    (void)state;
     expect_ran(REPORT(FIXTURES "damaged.ndjson"), CLI_OK, FIXTURES "damaged.report.txt");
 }
 
-static void rows_can_be_limited(void **state)
+TEST(rows_can_be_limited)
 {
     struct ran ran = REPORT("--min-bytes=1k", "--depth=1", FIXTURES "small.ndjson");
 
-    (void)state;
     assert_int_equal(ran.status, CLI_OK);
     assert_non_null(strstr(ran.out, "Shown: 2 of 5 call sites"));
     assert_non_null(strstr(ran.out, "... 1 more"));
@@ -110,23 +104,21 @@ static void rows_can_be_limited(void **state)
     free(ran.out);
 }
 
-static void no_line_is_wider_than_100_columns_unless_asked(void **state)
+TEST(no_line_is_wider_than_100_columns_unless_asked)
 {
     struct ran ran = REPORT(FIXTURES "mismatch.ndjson");
 
-    (void)state;
     for (char *line = strtok(ran.out, "\n"); line; line = strtok(NULL, "\n"))
         assert_true(strlen(line) <= 100 + 4); /* an ellipsis has three bytes */
     free(ran.out);
 }
 
-static void several_logs_are_added_up(void **state)
+TEST(several_logs_are_added_up)
 {
     struct ran ran =
         REPORT("--by=type", "--format=json", FIXTURES "small.ndjson", FIXTURES "sites.ndjson");
     json_t *json = json_loads(ran.out, 0, NULL), *total = json_object_get(json, "total");
 
-    (void)state;
     assert_int_equal(json_integer_value(json_object_get(total, "bytes")), 221360 + 640);
     assert_int_equal(json_integer_value(json_object_get(total, "allocs")), 7 + 16);
     assert_int_equal(json_integer_value(json_object_get(total, "threads")), 3);
@@ -135,9 +127,8 @@ static void several_logs_are_added_up(void **state)
     free(ran.out);
 }
 
-static void wrong_arguments_are_one_clear_line(void **state)
+TEST(wrong_arguments_are_one_clear_line)
 {
-    (void)state;
     expect_complaint(RUN(&cmd_report, "report"), CLI_USAGE, "report: expected a log: LOG");
     expect_complaint(REPORT("--nonsense", "x"), CLI_USAGE, "unknown option --nonsense");
     expect_complaint(REPORT("-z", "x"), CLI_USAGE, "unknown option -z");
@@ -160,9 +151,8 @@ static void wrong_arguments_are_one_clear_line(void **state)
                      "--min-bytes takes a number of bytes");
 }
 
-static void what_does_not_apply_is_refused(void **state)
+TEST(what_does_not_apply_is_refused)
 {
-    (void)state;
     expect_complaint(REPORT("--gc", "--jit", "x"), CLI_USAGE, "--gc and --jit exclude each other");
     expect_complaint(REPORT("--gc", "--by=type", "x"), CLI_USAGE, "--by does not apply to --gc");
     expect_complaint(REPORT("--profile", "--depth=3", "x"), CLI_USAGE,
@@ -175,9 +165,8 @@ static void what_does_not_apply_is_refused(void **state)
                      "unknown option --tpo; did you mean --top?");
 }
 
-static void what_cannot_be_read_is_one_clear_line(void **state)
+TEST(what_cannot_be_read_is_one_clear_line)
 {
-    (void)state;
     expect_complaint(REPORT("/nowhere/log"), CLI_IO,
                      "cannot read /nowhere/log: No such file or directory");
     expect_complaint(REPORT("/tmp"), CLI_IO, "cannot read /tmp: Is a directory");
@@ -187,33 +176,11 @@ static void what_cannot_be_read_is_one_clear_line(void **state)
     expect_complaint(REPORT("README.md"), CLI_IO, "not a shadowtrace log");
 }
 
-static void help_says_what_there_is(void **state)
+TEST(help_says_what_there_is)
 {
     struct ran ran = REPORT("--help");
 
-    (void)state;
     assert_int_equal(ran.status, CLI_OK);
     assert_non_null(strstr(ran.out, "--min-bytes"));
     free(ran.out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_is_as_expected),
-        cmocka_unit_test(json_is_as_expected),
-        cmocka_unit_test(folded_stacks_are_as_expected),
-        cmocka_unit_test(marks_cut_a_report),
-        cmocka_unit_test(every_json_is_json),
-        cmocka_unit_test(a_damaged_log_is_reported_with_its_places),
-        cmocka_unit_test(rows_can_be_limited),
-        cmocka_unit_test(no_line_is_wider_than_100_columns_unless_asked),
-        cmocka_unit_test(several_logs_are_added_up),
-        cmocka_unit_test(wrong_arguments_are_one_clear_line),
-        cmocka_unit_test(what_does_not_apply_is_refused),
-        cmocka_unit_test(what_cannot_be_read_is_one_clear_line),
-        cmocka_unit_test(help_says_what_there_is),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,33 +1,31 @@
 #include "unit/cli/command_support.h"
+#include "support/test.h"
 
 #include <jansson.h>
 
 #define VALIDATE(...) RUN(&cmd_validate, "validate", __VA_ARGS__)
 
-static void good_logs_are_valid(void **state)
+TEST(good_logs_are_valid)
 {
-    (void)state;
     expect_ran(VALIDATE(FIXTURES "small.ndjson", FIXTURES "mismatch.ndjson",
                         FIXTURES "sites.ndjson", FIXTURES "sampled.ndjson",
                         FIXTURES "inline.ndjson"),
                CLI_OK, FIXTURES "good.validate.txt");
 }
 
-static void each_breach_is_one_line_with_its_place(void **state)
+TEST(each_breach_is_one_line_with_its_place)
 {
-    (void)state;
     expect_ran(VALIDATE(FIXTURES "invalid.ndjson"), CLI_CHECK, FIXTURES "invalid.validate.txt");
     expect_ran(VALIDATE(FIXTURES "damaged.ndjson"), CLI_CHECK, FIXTURES "damaged.validate.txt");
     expect_ran(VALIDATE("--format=json", FIXTURES "damaged.ndjson"), CLI_CHECK,
                FIXTURES "damaged.validate.json");
 }
 
-static void the_schema_from_a_file_says_the_same_as_the_one_built_in(void **state)
+TEST(the_schema_from_a_file_says_the_same_as_the_one_built_in)
 {
     static const char *const logs[] = {"small",  "mismatch", "sites",  "sampled",
                                        "inline", "damaged",  "invalid"};
 
-    (void)state;
     for (size_t i = 0; i < 7; i++) {
         char path[100];
         struct ran built, file;
@@ -42,22 +40,20 @@ static void the_schema_from_a_file_says_the_same_as_the_one_built_in(void **stat
     }
 }
 
-static void one_bad_log_of_several_decides(void **state)
+TEST(one_bad_log_of_several_decides)
 {
     struct ran ran = VALIDATE("--format=json", FIXTURES "damaged.ndjson",
                               FIXTURES "version2.ndjson", FIXTURES "small.ndjson");
     json_t *json = json_loads(ran.out, 0, NULL);
 
-    (void)state;
     assert_int_equal(ran.status, CLI_IO);
     assert_int_equal(json_array_size(json_object_get(json, "logs")), 2);
     json_decref(json);
     free(ran.out);
 }
 
-static void wrong_arguments_are_one_clear_line(void **state)
+TEST(wrong_arguments_are_one_clear_line)
 {
-    (void)state;
     expect_complaint(RUN(&cmd_validate, "validate"), CLI_USAGE, "expected a log: LOG");
     expect_complaint(VALIDATE("--schema=/nowhere", "x"), CLI_IO, "cannot read /nowhere");
     expect_complaint(VALIDATE("--schema=Makefile", "x"), CLI_IO, "is no schema that can be used");
@@ -65,17 +61,4 @@ static void wrong_arguments_are_one_clear_line(void **state)
     expect_complaint(VALIDATE(FIXTURES "version2.ndjson"), CLI_IO, "log version 2");
     expect_complaint(VALIDATE("Makefile"), CLI_IO, "not a shadowtrace log");
     expect_complaint(VALIDATE("README.md"), CLI_IO, "not a shadowtrace log"); /* it quotes one */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_logs_are_valid),
-        cmocka_unit_test(each_breach_is_one_line_with_its_place),
-        cmocka_unit_test(the_schema_from_a_file_says_the_same_as_the_one_built_in),
-        cmocka_unit_test(one_bad_log_of_several_decides),
-        cmocka_unit_test(wrong_arguments_are_one_clear_line),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

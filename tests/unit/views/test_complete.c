@@ -3,6 +3,7 @@
  * says that it is not. Of the whole log each says that it is complete.
  */
 #include "unit/cli/command_support.h"
+#include "support/test.h"
 
 #include <stdbool.h>
 #include <zstd.h>
@@ -78,6 +79,8 @@ static int forget(void **state)
     unlink(path);
     return rmdir(folder);
 }
+
+TEST_GROUP(make, forget);
 
 static void store(const char *text, size_t size)
 {
@@ -194,17 +197,15 @@ static size_t line_end(size_t from)
     return (size_t)((char *)memchr(whole + from, '\n', whole_size - from) - whole) + 1;
 }
 
-static void a_whole_log_is_complete(void **state)
+TEST(a_whole_log_is_complete)
 {
-    (void)state;
     expect_all(whole, whole_size, true, "whole");
 }
 
-static void lines_cut_from_the_middle(void **state)
+TEST(lines_cut_from_the_middle)
 {
     struct ran ran;
 
-    (void)state;
     expect_all(damaged, without(cut_from, cut_to), false, "7,000 lines cut out");
     ran = look(&views[0]);
     assert_non_null(strstr(ran.out, "7,000 of 18,777 allocations are missing"));
@@ -215,11 +216,10 @@ static void lines_cut_from_the_middle(void **state)
     free(ran.out);
 }
 
-static void one_event_cut_out(void **state)
+TEST(one_event_cut_out)
 {
     const char *const kinds[] = {"exception", "gc", "jit", "suspend", "calls"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         char wanted[40];
         const char *at;
@@ -235,42 +235,37 @@ static void one_event_cut_out(void **state)
     }
 }
 
-static void a_definition_cut_out(void **state)
+TEST(a_definition_cut_out)
 {
     size_t from = (size_t)(strstr(whole, "{\"kind\":\"node\"") - whole);
 
-    (void)state;
     expect_all(damaged, without(from, line_end(from)), false, "no node");
 }
 
-static void without_a_header(void **state)
+TEST(without_a_header)
 {
-    (void)state;
     expect_all(damaged, without(0, line_end(0)), false, "no header");
 }
 
-static void without_an_end(void **state)
+TEST(without_an_end)
 {
-    (void)state;
     expect_all(whole, end_at, false, "no end");
     expect_all(whole, whole_size / 2, false, "cut in the middle");
 }
 
-static void a_header_twice(void **state)
+TEST(a_header_twice)
 {
     size_t header = line_end(0);
 
-    (void)state;
     memcpy(damaged, whole, header);
     memcpy(damaged + header, whole, whole_size);
     expect_all(damaged, whole_size + header, false, "header twice");
 }
 
-static void two_recordings_in_a_file(void **state)
+TEST(two_recordings_in_a_file)
 {
     char *pid;
 
-    (void)state;
     memcpy(damaged, whole, whole_size);
     memcpy(damaged + whole_size, whole, whole_size);
     expect_all(damaged, 2 * whole_size, false, "the same recording twice");
@@ -280,12 +275,11 @@ static void two_recordings_in_a_file(void **state)
     expect_all(damaged, 2 * whole_size, false, "two recordings");
 }
 
-static void damaged_compressed_data(void **state)
+TEST(damaged_compressed_data)
 {
     static char packed[ROOM];
     size_t size = ZSTD_compress(packed, sizeof(packed), whole, whole_size, 3);
 
-    (void)state;
     assert_false(ZSTD_isError(size));
     expect_all(packed, size, true, "compressed");
     expect_all(packed, size / 2, false, "compressed, cut");
@@ -293,13 +287,12 @@ static void damaged_compressed_data(void **state)
     expect_all(packed, size, false, "compressed, damaged");
 }
 
-static void paths_that_had_no_room(void **state)
+TEST(paths_that_had_no_room)
 {
     static const char member[] = "\"beginnings_lost\":3,";
     const char *end = strstr(whole, "{\"kind\":\"end\",");
     size_t at = (size_t)(end - whole) + strlen("{\"kind\":\"end\",");
 
-    (void)state;
     memcpy(damaged, whole, at);
     memcpy(damaged + at, member, sizeof(member) - 1);
     memcpy(damaged + at + sizeof(member) - 1, whole + at, whole_size - at);
@@ -307,14 +300,13 @@ static void paths_that_had_no_room(void **state)
 }
 
 /* What was asked for and did not happen is not to be asked for again. */
-static void no_collection_is_not_no_recording(void **state)
+TEST(no_collection_is_not_no_recording)
 {
     static const char log[] =
         "{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":1,\"pid\":7,\"clock\":5,"
         "\"options\":{\"events\":[\"alloc\",\"gc\"]}}\n";
     struct ran ran;
 
-    (void)state;
     store(log, sizeof(log) - 1);
     ran = look(&views[8]);
     assert_non_null(strstr(ran.out, "none happened while it was recorded with --events gc"));
@@ -322,23 +314,4 @@ static void no_collection_is_not_no_recording(void **state)
     ran = look(&views[10]);
     assert_non_null(strstr(ran.out, "record with --events alloc,jit"));
     free(ran.out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_whole_log_is_complete),
-        cmocka_unit_test(lines_cut_from_the_middle),
-        cmocka_unit_test(paths_that_had_no_room),
-        cmocka_unit_test(one_event_cut_out),
-        cmocka_unit_test(a_definition_cut_out),
-        cmocka_unit_test(without_a_header),
-        cmocka_unit_test(without_an_end),
-        cmocka_unit_test(a_header_twice),
-        cmocka_unit_test(two_recordings_in_a_file),
-        cmocka_unit_test(damaged_compressed_data),
-        cmocka_unit_test(no_collection_is_not_no_recording),
-    };
-
-    return cmocka_run_group_tests(tests, make, forget);
 }

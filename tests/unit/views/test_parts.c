@@ -3,6 +3,7 @@
  * counts none twice, and says which are missing.
  */
 #include "unit/cli/command_support.h"
+#include "support/test.h"
 
 #include <stdbool.h>
 
@@ -74,6 +75,9 @@ static int forget(void **state)
     return rmdir(folder);
 }
 
+TEST_EACH(all_parts, NULL);
+TEST_GROUP(make, forget);
+
 static void expect(struct ran ran, const char *words, bool there)
 {
     if (!strstr(ran.out, words) == there)
@@ -83,9 +87,8 @@ static void expect(struct ran ran, const char *words, bool there)
 
 #define REPORT(...) RUN(&cmd_report, "report", "--no-lines", __VA_ARGS__)
 
-static void earlier_parts_are_found(void **state)
+TEST(earlier_parts_are_found)
 {
-    (void)state;
     expect(REPORT(last), "6 allocations, 192 bytes", true);
     expect(REPORT(last), "The log is complete to its end.", true);
     expect(REPORT("--format=json", last), "\"complete\":true", true);
@@ -96,26 +99,23 @@ static void earlier_parts_are_found(void **state)
     expect(RUN(&cmd_validate, "validate", last), "NOT COMPLETE", false);
 }
 
-static void no_part_is_counted_twice(void **state)
+TEST(no_part_is_counted_twice)
 {
-    (void)state;
     expect(REPORT(last, first), "6 allocations, 192 bytes", true);
     expect(REPORT(first, last), "6 allocations, 192 bytes", true);
     expect(REPORT(first, second, last), "6 allocations, 192 bytes", true);
     expect(REPORT(first, second, last), "The log is complete to its end.", true);
 }
 
-static void a_part_alone_says_so(void **state)
+TEST(a_part_alone_says_so)
 {
-    (void)state;
     expect(REPORT(first), "1 allocation, 32 bytes", true);
     expect(REPORT(first), "2 parts of the recording are missing: 2 to 3", true);
     expect(RUN(&cmd_validate, "validate", first), "2 parts of the recording are missing", true);
 }
 
-static void missing_parts_are_named(void **state)
+TEST(missing_parts_are_named)
 {
-    (void)state;
     unlink(first);
     expect(REPORT(last), "5 allocations, 160 bytes", true);
     expect(REPORT(last), "1 part of the recording is missing: 1", true);
@@ -123,9 +123,8 @@ static void missing_parts_are_named(void **state)
     expect(REPORT("--format=json", last), "\"reason\":\"parts_missing\"", true);
 }
 
-static void parts_that_were_overwritten_are_told(void **state)
+TEST(parts_that_were_overwritten_are_told)
 {
-    (void)state;
     unlink(second);
     store(first, PART2);
     store(last, PART3_ROTATED);
@@ -138,9 +137,8 @@ static void parts_that_were_overwritten_are_told(void **state)
 }
 
 /* As with a log that was removed, and those before and after it moved away: what was kept is not the end of what there was. */
-static void a_part_in_the_middle_that_is_gone_is_not_called_missing(void **state)
+TEST(a_part_in_the_middle_that_is_gone_is_not_called_missing)
 {
-    (void)state;
     unlink(second);
     store(first, HEADER("", "") DEFINITIONS ALLOC(1) ALLOC(2));
     store(last, PART3_ROTATED);
@@ -152,9 +150,8 @@ static void a_part_in_the_middle_that_is_gone_is_not_called_missing(void **state
 #define TRUNCATED ",\"file\":{\"truncated\":500}"
 
 /* The part that was cut is there, and is gone: what is left of it does not make it whole. */
-static void what_was_cut_off_a_part_is_gone_too(void **state)
+TEST(what_was_cut_off_a_part_is_gone_too)
 {
-    (void)state;
     store(first, HEADER("", "") DEFINITIONS ALLOC(1));
     store(second, PART2);
     store(last, HEADER(",\"part\":3", CUT) DEFINITIONS ALLOC(4) ALLOC(5) END(CUT TRUNCATED));
@@ -163,9 +160,8 @@ static void what_was_cut_off_a_part_is_gone_too(void **state)
     expect(REPORT(last), "missing", false);
 }
 
-static void files_of_other_recordings_are_left_alone(void **state)
+TEST(files_of_other_recordings_are_left_alone)
 {
-    (void)state;
     store(first, "{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":1,\"pid\":8,"
                  "\"clock\":5}\n" ALLOC(1));
     expect(REPORT(last), "5 allocations, 160 bytes", true);
@@ -174,31 +170,13 @@ static void files_of_other_recordings_are_left_alone(void **state)
 }
 
 /* 0.1 wrote into each part when that part began. */
-static void parts_of_old_logs_are_found(void **state)
+TEST(parts_of_old_logs_are_found)
 {
     char *text = strdup(PART2), *began = strstr(text, "10:00:");
 
-    (void)state;
     memcpy(began, "10:07:", 6);
     store(second, text);
     free(text);
     expect(REPORT(last), "6 allocations, 192 bytes", true);
     expect(REPORT(last), "The log is complete to its end.", true);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(parts_of_old_logs_are_found, all_parts),
-        cmocka_unit_test_setup(earlier_parts_are_found, all_parts),
-        cmocka_unit_test_setup(no_part_is_counted_twice, all_parts),
-        cmocka_unit_test_setup(a_part_alone_says_so, all_parts),
-        cmocka_unit_test_setup(missing_parts_are_named, all_parts),
-        cmocka_unit_test_setup(parts_that_were_overwritten_are_told, all_parts),
-        cmocka_unit_test_setup(a_part_in_the_middle_that_is_gone_is_not_called_missing, all_parts),
-        cmocka_unit_test_setup(what_was_cut_off_a_part_is_gone_too, all_parts),
-        cmocka_unit_test_setup(files_of_other_recordings_are_left_alone, all_parts),
-    };
-
-    return cmocka_run_group_tests(tests, make, forget);
 }

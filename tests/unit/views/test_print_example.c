@@ -1,13 +1,10 @@
 #include "views/print_example.h"
 
 #include "base/atomics.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #define NONE PRINT_EXAMPLE_NONE
 
@@ -38,34 +35,20 @@ static void expect_rows(const uint32_t *shadow, size_t shadow_size, const uint32
     (const struct print_example_row[]){__VA_ARGS__}, \
         COUNT_OF(((const struct print_example_row[]){__VA_ARGS__}))
 
-static void a_frame_too_many_stands_alone(void **state)
+TEST(a_frame_too_many_stands_alone)
 {
-    (void)state;
     expect_rows(STACK(4, 3, 2, 1), STACK(4, 3, 1), ROWS({0, 0}, {1, NONE}, {2, 1}, {3, 2}));
     expect_rows(STACK(4, 3, 1), STACK(4, 3, 2, 1), ROWS({0, 0}, {NONE, 1}, {1, 2}, {2, 3}));
     expect_rows(STACK(2, 1), NULL, 0, ROWS({0, NONE}, {1, NONE}));
 }
 
-static void other_stacks_are_laid_side_by_side_from_the_root(void **state)
+TEST(other_stacks_are_laid_side_by_side_from_the_root)
 {
-    (void)state;
     expect_rows(STACK(5, 2, 1), STACK(3, 1), ROWS({0, 0}, {1, 1}, {2, NONE}));
     expect_rows(STACK(3, 1), STACK(5, 2, 1), ROWS({0, 0}, {1, 1}, {NONE, 2}));
 }
 
-static void two_empty_stacks_have_no_row(void **state)
+TEST(two_empty_stacks_have_no_row)
 {
-    (void)state;
     expect_rows(NULL, 0, NULL, 0, NULL, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_frame_too_many_stands_alone),
-        cmocka_unit_test(other_stacks_are_laid_side_by_side_from_the_root),
-        cmocka_unit_test(two_empty_stacks_have_no_row),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include "validate/schema.h"
 #include "unit/cli/command_support.h"
 #include "unit/readers/memory_log.h"
+#include "support/test.h"
 
 #include <jansson.h>
 
@@ -85,12 +86,11 @@ static const char *fixture(const char *log)
     return path;
 }
 
-static void every_form_is_as_the_schema_says(void **state)
+TEST(every_form_is_as_the_schema_says)
 {
     static const char *const keys[] = {"type", "method", "thread", "module", "line"};
     struct report_schema *schema = schema_new();
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(logs); i++) {
         const char *path = fixture(logs[i]);
 
@@ -108,14 +108,13 @@ static void every_form_is_as_the_schema_says(void **state)
     report_schema_free(schema);
 }
 
-static void every_topic_is_as_the_schema_says(void **state)
+TEST(every_topic_is_as_the_schema_says)
 {
     static const char *const topics[] = {"--exceptions", "--gc", "--jit", "--suspensions",
                                          "--calls"};
     struct report_schema *schema = schema_new();
     size_t rows = 0;
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(events); i++)
         for (size_t k = 0; k < COUNT_OF(topics); k++) {
             json_t *json = printed(REPORT(topics[k], events[i]));
@@ -130,7 +129,7 @@ static void every_topic_is_as_the_schema_says(void **state)
     report_schema_free(schema);
 }
 
-static void what_is_not_described_does_not_pass(void **state)
+TEST(what_is_not_described_does_not_pass)
 {
     static const char *const wrong[][2] = {
         {"{\"schema\":3}", "schema"},   {"{\"by\":\"colour\"}", "by"},
@@ -141,7 +140,6 @@ static void what_is_not_described_does_not_pass(void **state)
     struct report_schema *schema = schema_new();
     char why[200];
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
         json_t *json = printed(REPORT(fixture("small")));
 
@@ -153,14 +151,13 @@ static void what_is_not_described_does_not_pass(void **state)
     report_schema_free(schema);
 }
 
-static void the_schema_has_every_word(void **state)
+TEST(the_schema_has_every_word)
 {
     json_t *schema = schema_json();
     const json_t *gap = json_object_get(json_object_get(schema, "$defs"), "gap"),
                  *words = json_object_get(
                      json_object_get(json_object_get(gap, "properties"), "reason"), "enum");
 
-    (void)state;
     assert_int_equal(json_array_size(words), REPORT_GAP_COUNT);
     for (size_t i = 0; i < REPORT_GAP_COUNT; i++)
         assert_string_equal(json_string_value(json_array_get(words, i)),
@@ -219,11 +216,10 @@ static void expect_all_different(const json_t *array)
     json_decref(seen);
 }
 
-static void tables_say_what_arrays_say(void **state)
+TEST(tables_say_what_arrays_say)
 {
     size_t stacks = 0, i;
 
-    (void)state;
     for (size_t k = 0; k < COUNT_OF(logs); k++) {
         json_t *tables = printed(REPORT(fixture(logs[k])));
         json_t *arrays = printed(REPORT("--inline-stacks", fixture(logs[k])));
@@ -244,12 +240,11 @@ static void tables_say_what_arrays_say(void **state)
     assert_true(stacks > 50);
 }
 
-static void tables_of_events_say_what_arrays_say(void **state)
+TEST(tables_of_events_say_what_arrays_say)
 {
     size_t stacks = 0, i, k;
     json_t *row, *by;
 
-    (void)state;
     for (size_t n = 0; n < COUNT_OF(events); n++) {
         json_t *tables = printed(REPORT("--exceptions", events[n]));
         json_t *arrays = printed(REPORT("--exceptions", "--inline-stacks", events[n]));
@@ -275,12 +270,11 @@ static void tables_of_events_say_what_arrays_say(void **state)
     assert_true(stacks > 10);
 }
 
-static void arrays_are_cut_where_asked(void **state)
+TEST(arrays_are_cut_where_asked)
 {
     json_t *report = printed(REPORT("--inline-stacks", "--depth=2", fixture("small"))), *row;
     size_t i, cut = 0;
 
-    (void)state;
     json_array_foreach(json_object_get(report, "rows"), i, row)
     {
         size_t frames = json_array_size(json_object_get(row, "stack"));
@@ -297,9 +291,8 @@ static void arrays_are_cut_where_asked(void **state)
     json_decref(report);
 }
 
-static void what_does_not_go_together_is_said(void **state)
+TEST(what_does_not_go_together_is_said)
 {
-    (void)state;
     expect_complaint(REPORT("--depth=3", "x"), CLI_USAGE,
                      "--depth with --format json needs --inline-stacks");
     expect_complaint(REPORT("--gc", "--depth=3", "x"), CLI_USAGE,
@@ -368,7 +361,7 @@ static const json_t *only_row(const json_t *report)
     return json_array_get(rows, 0);
 }
 
-static void who_started_an_async_method_is_a_frame(void **state)
+TEST(who_started_an_async_method_is_a_frame, begin_log, remove_log)
 {
     static const char *const names[] = {
         "App.Main()", "App.Work()",
@@ -378,7 +371,6 @@ static void who_started_an_async_method_is_a_frame(void **state)
     const json_t *by, *frame;
     json_t *report;
 
-    (void)state;
     for (unsigned i = 0; i < COUNT_OF(names); i++)
         line_method(i + 1, names[i]);
     line_node(1, 0, 1, 0);
@@ -407,14 +399,13 @@ static void who_started_an_async_method_is_a_frame(void **state)
 }
 
 /* A recursion that allocates at each of its levels, every time at another place. */
-static void output_and_memory_grow_with_the_tree_not_with_depth(void **state)
+TEST(output_and_memory_grow_with_the_tree_not_with_depth, begin_log, remove_log)
 {
     size_t size, most;
     ptrdiff_t before;
     struct ran ran;
     json_t *json;
 
-    (void)state;
     line_method(1, "Deep.Program.Walk(Deep.Node)");
     for (unsigned i = 0; i < DEEP; i++) {
         line_node(i + 1, i, 1, i);
@@ -433,24 +424,4 @@ static void output_and_memory_grow_with_the_tree_not_with_depth(void **state)
     assert_int_equal(json_array_size(json_object_get(json, "rows")), DEEP);
     assert_in_range(json_array_size(json_object_get(json, "stacks")), DEEP, 2 * DEEP);
     json_decref(json);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_form_is_as_the_schema_says),
-        cmocka_unit_test(every_topic_is_as_the_schema_says),
-        cmocka_unit_test(what_is_not_described_does_not_pass),
-        cmocka_unit_test(the_schema_has_every_word),
-        cmocka_unit_test(tables_say_what_arrays_say),
-        cmocka_unit_test(tables_of_events_say_what_arrays_say),
-        cmocka_unit_test(arrays_are_cut_where_asked),
-        cmocka_unit_test(what_does_not_go_together_is_said),
-        cmocka_unit_test_setup_teardown(who_started_an_async_method_is_a_frame, begin_log,
-                                        remove_log),
-        cmocka_unit_test_setup_teardown(output_and_memory_grow_with_the_tree_not_with_depth,
-                                        begin_log, remove_log),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include "unit/cli/command_support.h"
 
 #include "views/source_lines.h"
+#include "support/test.h"
 
 #include <stdio.h>
 
@@ -65,6 +66,8 @@ static int teardown(void **state)
     return 0;
 }
 
+TEST_EACH(setup, teardown);
+
 static const char *recording_started; /* for the command below */
 
 static int ask_everything(void *into, const struct args *args, FILE *out)
@@ -96,12 +99,11 @@ static int ask_everything(void *into, const struct args *args, FILE *out)
 
 static const struct cli_command asking = {.name = "asking", .run = ask_everything};
 
-static void modules_without_symbols_give_no_lines_and_no_noise(void **state)
+TEST(modules_without_symbols_give_no_lines_and_no_noise)
 {
     static const char *const started[] = {"2999-01-01T00:00:00Z", "2999-01-01T00:00:00.5Z",
                                           "2001-01-01T00:00:00+01:00", "no time", ""};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(started); i++) {
         struct ran ran;
 
@@ -112,22 +114,20 @@ static void modules_without_symbols_give_no_lines_and_no_noise(void **state)
     }
 }
 
-static void lines_come_from_the_symbols_of_the_module(void **state)
+TEST(lines_come_from_the_symbols_of_the_module)
 {
     struct ran ran;
 
-    (void)state;
     recording_started = "2999-01-01T00:00:00Z";
     ran = RUN(&asking, "asking");
     assert_int_equal(found, 5);
     free(ran.out);
 }
 
-static void a_module_built_again_since_is_named_once(void **state)
+TEST(a_module_built_again_since_is_named_once)
 {
     struct ran ran;
 
-    (void)state;
     recording_started = "2001-01-01T00:00:00Z";
     ran = RUN(&asking, "asking");
     assert_int_equal(found, 0);
@@ -139,12 +139,11 @@ static void a_module_built_again_since_is_named_once(void **state)
 }
 
 /* What the log says of the build counts, not the time at which a file was written. */
-static void another_build_than_the_traced_one_gives_no_lines(void **state)
+TEST(another_build_than_the_traced_one_gives_no_lines)
 {
     char path[4096], module[4300];
     struct ran ran;
 
-    (void)state;
     recording_started = "2001-01-01T00:00:00Z";
     assert_non_null(realpath("tests/fuzz/corpus/symbols/embedded.dll", path));
     for (int same = 0; same < 2; same++) {
@@ -181,19 +180,18 @@ static int say_what_is_missing(void *into, const struct args *args, FILE *out)
     return 0;
 }
 
-static void modules_without_symbols_are_named_in_one_line(void **state)
+TEST(modules_without_symbols_are_named_in_one_line)
 {
     static const struct cli_command missing = {.name = "asking", .run = say_what_is_missing};
     struct ran ran = RUN(&missing, "asking");
 
-    (void)state;
     assert_string_equal(ran.err,
                         "shadowtrace asking: IL offsets instead of lines: b (its file is gone); "
                         "--symbols DIR looks elsewhere too\n");
     free(ran.out);
 }
 
-static void documents_are_found_by_the_end_of_their_path(void **state)
+TEST(documents_are_found_by_the_end_of_their_path)
 {
     static const struct cli_command command = {.name = "asking"};
     struct source_line at = {NULL, 0, 0, 0};
@@ -203,7 +201,6 @@ static void documents_are_found_by_the_end_of_their_path(void **state)
     size_t size = 0;
     bool checked;
 
-    (void)state;
     assert_int_equal(source_lines_new(&command, &defs, NULL, 0, NULL, &lines), 0);
     assert_true(source_lines_document(lines, EMBEDDED_FILE, &at));
     base = strrchr(at.file, '/');
@@ -219,22 +216,4 @@ static void documents_are_found_by_the_end_of_their_path(void **state)
     at = (struct source_line){NULL, 0, 0, 0};
     assert_false(source_lines_document(lines, "", &at));
     source_lines_free(lines);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(modules_without_symbols_give_no_lines_and_no_noise, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(lines_come_from_the_symbols_of_the_module, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_module_built_again_since_is_named_once, setup, teardown),
-        cmocka_unit_test_setup_teardown(another_build_than_the_traced_one_gives_no_lines, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(modules_without_symbols_are_named_in_one_line, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(documents_are_found_by_the_end_of_their_path, setup,
-                                        teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
