@@ -14,10 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define FIRST_THREADS 64
-#define FIRST_FRAMES  4096
-#define TRIES         8          /* with more room each time: threads come while we ask for it */
-#define MOST_KEPT     (1u << 20) /* bytes of text */
+#define TRIES     8          /* with more room each time: threads come while we ask for it */
+#define MOST_KEPT (1u << 20) /* bytes of text */
 
 /* What was made of a thread's stack. */
 struct kept_thread {
@@ -48,11 +46,7 @@ struct dump *dump_new(struct names *names)
     if (!d)
         return NULL;
     d->frames = frames_new(names);
-    d->copies.frames = memory_alloc(FIRST_FRAMES * sizeof(*d->copies.frames));
-    d->copies.threads = memory_alloc(FIRST_THREADS * sizeof(*d->copies.threads));
-    d->copies.capacity = FIRST_FRAMES;
-    d->copies.thread_capacity = FIRST_THREADS;
-    if (d->frames && d->copies.frames && d->copies.threads)
+    if (d->frames)
         return d;
     dump_free(d);
     return NULL;
@@ -84,34 +78,9 @@ void dump_free(struct dump *d)
     if (d) {
         kept_free(&d->kept);
         frames_free(d->frames);
-        memory_free(d->copies.frames);
-        memory_free(d->copies.threads);
+        stack_copies_free(&d->copies);
     }
     memory_free(d);
-}
-
-static int grow(struct stack_copies *copies)
-{
-    if (copies->threads_wanted > copies->thread_capacity) {
-        size_t capacity = copies->threads_wanted * 2;
-        struct stack_copied_thread *threads =
-            memory_realloc(copies->threads, capacity * sizeof(*threads));
-
-        if (!threads)
-            return -ENOMEM;
-        copies->threads = threads;
-        copies->thread_capacity = capacity;
-    }
-    if (copies->frames_wanted > copies->capacity) {
-        size_t capacity = copies->frames_wanted * 2;
-        struct stack_copied *frames = memory_realloc(copies->frames, capacity * sizeof(*frames));
-
-        if (!frames)
-            return -ENOMEM;
-        copies->frames = frames;
-        copies->capacity = capacity;
-    }
-    return 0;
 }
 
 /* Returns -ENOMEM, or 0: what did not fit after some tries is left out (its thread shows fewer frames). */
@@ -120,7 +89,7 @@ static int copy(struct stack_copies *copies)
     for (unsigned i = 0; i < TRIES; i++) {
         if (!stack_copy_all(copies))
             return 0;
-        if (grow(copies))
+        if (stack_copies_grow(copies))
             return -ENOMEM;
     }
     return 0;

@@ -38,8 +38,6 @@ struct profiler profiler = {.thread_names = THREAD_NAMES_INIT};
 
 #define WHY_SIZE 512
 
-#define MOST_WALKED 65536 /* frames of one snapshot of the sampler */
-
 /* The program runs on unprofiled, and the user hears why. */
 static hresult decline(struct profiler *p, const char *why)
 {
@@ -206,7 +204,8 @@ static bool resolver_poll(void *context)
         p->rested_ns = now;
     }
     if (load_relaxed(&p->hub.stopped))
-        parker_unpark(&p->hub.writer); /* the program waits for it, and it for classes of this round */
+        parker_unpark(
+            &p->hub.writer); /* the program waits for it, and it for classes of this round */
     return some;
 }
 
@@ -403,62 +402,14 @@ static int control_prepare(struct profiler *p)
     return 0;
 }
 
-struct walk_caller {
-    void (*each)(void *sampler, const struct sampler_walk *walk);
-    void *sampler;
-    uintptr_t function[MOST_WALKED], ip[MOST_WALKED];
-};
-
-static void on_sample(void *context, const struct check_sample *sample)
-{
-    struct walk_caller *caller = context;
-    struct sampler_walk walk = {sample->os_thread, sample->result, sample->count, caller->function,
-                                caller->ip};
-
-    if (walk.count > MOST_WALKED) /* without its root a stack is no path */
-        walk.result = E_FAIL;
-    for (size_t i = 0; walk.result >= 0 && i < walk.count; i++) {
-        caller->function[i] = sample->frame[i].function;
-        caller->ip[i] = sample->frame[i].ip;
-    }
-    caller->each(caller->sampler, &walk);
-}
-
-static int walk_all(void *context, void (*each)(void *sampler, const struct sampler_walk *walk),
-                    void *sampler)
-{
-    static struct walk_caller caller; /* the sampler's alone */
-    struct profiler *p = context;
-
-    caller.each = each;
-    caller.sampler = sampler;
-    return check_threads_sample(p->walker, on_sample, &caller);
-}
-
-static void walks_begin(void *context)
-{
-    struct profiler *p = context;
-
-    check_threads_prepare(p->walker);
-}
-
-static void walks_end(void *context)
-{
-    struct profiler *p = context;
-
-    check_flag_lower(p->check);
-}
-
 static void profile_begin(struct profiler *p)
 {
     struct sampler_config config = {.profile = &p->profile,
                                     .names = p->names,
                                     .tree = p->tree,
                                     .hub = &p->hub,
-                                    .context = p,
-                                    .walk_all = walk_all,
-                                    .begin = walks_begin,
-                                    .end = walks_end};
+                                    .check = p->check,
+                                    .walker = p->walker};
 
     if (p->options.profile)
         sampler_start(&config, &p->sampler);

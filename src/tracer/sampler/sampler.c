@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "check/threads.h"
 #include "config/config.h"
 #include "stack/stack.h"
 
@@ -15,9 +16,9 @@
 
 #define FIRST_THREADS 64
 #define FIRST_FRAMES  8192
-#define MOST_FRAMES \
-    (1u << 20) /* of one thread: below the youngest of a deeper stack nothing is known */
-#define NS_PER_S 1000000000ull
+#define MAX_FRAMES    (1u << 20) /* of one thread: of a deeper stack the root is not known */
+#define MAX_WALKED    65536      /* the same while the runtime is suspended */
+#define NS_PER_S      1000000000ull
 
 /* Walked stacks, kept until the runtime goes on: naming them could wait for it. */
 struct walked {
@@ -54,31 +55,6 @@ static void post(struct sampler *s, enum profile_source source, uint64_t ticks, 
 
 /* ---- shadow stacks ---- */
 
-static bool grow(struct stack_copies *c)
-{
-    size_t threads = c->threads_wanted * 2, frames = c->frames_wanted * 2;
-    struct stack_copied_thread *more_threads =
-        c->threads_wanted > c->thread_capacity
-            ? memory_realloc(c->threads, threads * sizeof(*more_threads))
-            : c->threads;
-    struct stack_copied *more_frames;
-
-    if (!more_threads)
-        return false;
-    if (more_threads != c->threads || c->threads_wanted > c->thread_capacity)
-        c->thread_capacity = threads;
-    c->threads = more_threads;
-    more_frames = c->frames_wanted > c->capacity
-                      ? memory_realloc(c->frames, frames * sizeof(*more_frames))
-                      : c->frames;
-    if (!more_frames)
-        return false;
-    if (c->frames_wanted > c->capacity)
-        c->capacity = frames;
-    c->frames = more_frames;
-    return true;
-}
-
 static void post_copied(struct sampler *s, const struct stack_copied_thread *t, uint64_t ticks)
 {
     struct profile_counts *counts = &s->config.profile->source[PROFILE_SHADOW];
@@ -99,7 +75,7 @@ static void sample_shadow(struct sampler *s)
 {
     uint64_t ticks = clock_ticks(), after;
 
-    while (stack_copy_all(&s->copies) && grow(&s->copies))
+    while (stack_copy_all(&s->copies) && !stack_copies_grow(&s->copies))
         ticks = clock_ticks();
     after = clock_ticks();
     profile_took(&s->config.profile->source[PROFILE_SHADOW], clock_duration_ns(after - ticks));
@@ -133,19 +109,22 @@ static bool room_for(struct sampler *s, size_t frames)
 }
 
 /* While the runtime is suspended: kept, no more. */
-static void on_walk(void *context, const struct sampler_walk *walk)
+static void on_walk(void *context, const struct check_sample *walk)
 {
     struct sampler *s = context;
 
-    if (walk->result < 0)
+    /* Without its root a stack is no path. */
+    if (walk->result < 0 || walk->count > MAX_WALKED) {
         add_relaxed(&s->config.profile->source[PROFILE_SNAPSHOT].refused, 1);
-    if (walk->result < 0 || !walk->count || !room_for(s, walk->count))
+        return;
+    }
+    if (!walk->count || !room_for(s, walk->count))
         return;
     s->walked[s->walked_count++] =
         (struct walked){walk->os_thread, (uint32_t)walk->count, s->frames};
     for (size_t i = 0; i < walk->count; i++) {
-        s->frame[s->frames++] = walk->function[i];
-        s->frame[s->frames++] = walk->ip[i];
+        s->frame[s->frames++] = walk->frame[i].function;
+        s->frame[s->frames++] = walk->frame[i].ip;
     }
 }
 
@@ -172,7 +151,7 @@ static void sample_snapshot(struct sampler *s)
     int err;
 
     s->walked_count = s->frames = 0;
-    err = s->config.walk_all(s->config.context, on_walk, s);
+    err = check_threads_sample(s->config.walker, on_walk, s);
     after = clock_ticks();
     if (err) { /* a collection runs: the moment has passed */
         add_relaxed(&counts->refused, 1);
@@ -240,7 +219,7 @@ static void *sampler_main(void *context)
     }
     name_ring(s);
     if (snapshot)
-        s->config.begin(s->config.context);
+        check_threads_prepare(s->config.walker);
     while (!load_acquire(&s->stopping)) {
         next = next_moment(s, next, step);
         sleep_until(next);
@@ -255,7 +234,7 @@ static void *sampler_main(void *context)
         names_unhold(s->config.names);
     }
     if (snapshot)
-        s->config.end(s->config.context);
+        check_flag_lower(s->config.check);
     event_ring_close(s->ring);
     store_release(&s->ended, true);
     return NULL;
@@ -265,26 +244,18 @@ int sampler_start(const struct sampler_config *config, struct sampler **out)
 {
     struct sampler *s = memory_zalloc(1, sizeof(*s));
     sigset_t all, before;
-    int err = ENOMEM;
+    int err;
 
     *out = NULL;
     if (!s)
         return -ENOMEM;
     s->config = *config;
-    s->copies.most = MOST_FRAMES;
-    s->copies.threads = memory_alloc(FIRST_THREADS * sizeof(*s->copies.threads));
-    s->copies.frames = memory_alloc(FIRST_FRAMES * sizeof(*s->copies.frames));
-    s->copies.thread_capacity = FIRST_THREADS;
-    s->copies.capacity = FIRST_FRAMES;
-    if (s->copies.threads && s->copies.frames) {
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before); /* the new thread inherits the mask */
-        err = pthread_create(&s->thread, NULL, sampler_main, s);
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-    }
+    s->copies.most = MAX_FRAMES;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the new thread inherits the mask */
+    err = pthread_create(&s->thread, NULL, sampler_main, s);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (err) {
-        memory_free(s->copies.threads);
-        memory_free(s->copies.frames);
         memory_free(s);
         return -err;
     }

@@ -5,6 +5,7 @@
  */
 #include "stack/stack_hot.h"
 
+#include "base/memory.h"
 #include "rcu/grace.h"
 
 #include <errno.h>
@@ -199,6 +200,37 @@ int stack_copy_all(struct stack_copies *out)
     }
     grace_leave(section); /* every s is dead from here on; out is ours */
     return out->threads_wanted > out->count || out->frames_wanted > out->used ? -ENOSPC : 0;
+}
+
+int stack_copies_grow(struct stack_copies *copies)
+{
+    size_t count = 2 * copies->threads_wanted, capacity = 2 * copies->frames_wanted;
+    struct stack_copied_thread *threads;
+    struct stack_copied *frames;
+
+    if (copies->threads_wanted > copies->thread_capacity) {
+        threads = memory_realloc(copies->threads, count * sizeof(*threads));
+        if (!threads)
+            return -ENOMEM;
+        copies->threads = threads;
+        copies->thread_capacity = count;
+    }
+    if (copies->frames_wanted > copies->capacity) {
+        frames = memory_realloc(copies->frames, capacity * sizeof(*frames));
+        if (!frames)
+            return -ENOMEM;
+        copies->frames = frames;
+        copies->capacity = capacity;
+    }
+    return 0;
+}
+
+void stack_copies_free(struct stack_copies *copies)
+{
+    memory_free(copies->threads);
+    memory_free(copies->frames);
+    copies->threads = NULL;
+    copies->frames = NULL;
 }
 
 /* One look. Frames that came meanwhile are not asked for. Returns: false: frames moved, look again. */

@@ -284,6 +284,13 @@ struct stack_copies {
 int stack_copy_all(struct stack_copies *out);
 
 /*
+ * stack_copies_grow - room for twice of what the last stack_copy_all wanted; before the first one nothing is needed.
+ * Returns: 0, or -ENOMEM. stack_copies_free - the arrays. Threads: who owns them.
+ */
+int stack_copies_grow(struct stack_copies *copies);
+void stack_copies_free(struct stack_copies *copies);
+
+/*
  * stack_any - does any thread's stack have a frame of a method that `is` says? One of a method that was unloaded is dead:
  * left by an exception, and its thread has entered and left nothing since. No such frame comes meanwhile.
  * Returns: whether there is one, or may be. Threads: any. May run: as stack_copy_all.
