@@ -3,6 +3,7 @@
 #include "base/clean.h"
 #include "base/decimal.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -103,6 +104,24 @@ void buffer_utf8(struct buffer *b, const char *text)
             buffer_text(b, "\xef\xbf\xbd");
         text += length ? length : 1;
     }
+}
+
+void buffer_clean(struct buffer *b, const char *text)
+{
+    const char *run = text;
+    bool safe;
+
+    while (*text) {
+        size_t length = clean_letter(text, &safe);
+
+        if (!safe) {
+            buffer_append(b, run, (size_t)(text - run));
+            buffer_char(b, CLEAN_MARK);
+            run = text + length;
+        }
+        text += length;
+    }
+    buffer_append(b, run, (size_t)(text - run));
 }
 
 void buffer_json_string(struct buffer *b, const char *text)

@@ -1,7 +1,8 @@
 /*
  * base/buffer.h - a growing run of bytes: text being built, or a line waiting to be written.
  *
- * A failed append leaves the content as it was and marks the buffer; callers append freely and look once at the end.
+ * A failed append leaves the content as it was and marks the buffer. Callers append freely and look
+ * once, at the end.
  */
 #ifndef SHADOWTRACE_BASE_BUFFER_H
 #define SHADOWTRACE_BASE_BUFFER_H
@@ -23,7 +24,7 @@ struct buffer {
         NULL, 0, 0, 0, 0 \
     }
 
-/* Begins in an array of the caller's, and allocates only what does not fit there. data is not NULL, even while empty. */
+/* Begins in an array of the caller's and allocates only what does not fit. data is never NULL. */
 #define BUFFER_ON(room) \
     { \
         (char *)(room), 0, sizeof(room), 0, 1 \
@@ -41,15 +42,18 @@ void buffer_file(struct buffer *b, const char *path); /* as much of it as can be
 /* Text from outside (paths, arguments): what is not valid UTF-8 becomes U+FFFD. */
 void buffer_utf8(struct buffer *b, const char *text);
 
+/* The same for a person: what a terminal would act on becomes a mark (base/clean.h). */
+void buffer_clean(struct buffer *b, const char *text);
+
 /*
- * JSON string with its quotes. Escapes quote, backslash, and what a terminal would act on (base/clean.h); what is no
- * UTF-8 becomes U+FFFD.
+ * A JSON string with its quotes. Escapes quote, backslash and what a terminal would act on; what is
+ * no UTF-8 becomes U+FFFD.
  */
 void buffer_json_string(struct buffer *b, const char *text);
 
 /*
- * buffer_reserve - room for `more` bytes after the present ones. Returns where they go, NULL when memory ran out; what
- * was written there counts once the caller adds it to size.
+ * buffer_reserve - room for `more` bytes after the present ones. What is written there counts once
+ * the caller adds it to size. Returns: where they go; NULL when memory ran out.
  */
 static inline char *buffer_reserve(struct buffer *b, size_t more);
 char *buffer_grow(struct buffer *b, size_t more); /* its other half: there was no room */
@@ -64,7 +68,7 @@ static inline char *buffer_reserve(struct buffer *b, size_t more)
 void buffer_clear(struct buffer *b); /* empty and unmarked; keeps the memory */
 void buffer_free(struct buffer *b);
 
-/* buffer_take - the text, to be freed with memory_free, or NULL when marked (then freed here); b is empty after. */
+/* buffer_take - Returns: the text, for memory_free(); NULL when marked. b is empty afterwards. */
 char *buffer_take(struct buffer *b);
 
 #endif

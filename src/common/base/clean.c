@@ -1,27 +1,8 @@
 #include "base/clean.h"
 
+#include "base/utf8.h"
+
 #include <string.h>
-
-size_t utf8_length(const char *text)
-{
-    static const unsigned char low[] = {[0xe0] = 0xa0, [0xf0] = 0x90},
-                               high[] = {[0xed] = 0x9f, [0xf4] = 0x8f};
-    const unsigned char *at = (const unsigned char *)text;
-    size_t length = at[0] < 0x80                     ? at[0] != '\0'
-                    : at[0] >= 0xc2 && at[0] < 0xe0  ? 2
-                    : (at[0] & 0xf0) == 0xe0         ? 3
-                    : at[0] >= 0xf0 && at[0] <= 0xf4 ? 4
-                                                     : 0;
-
-    for (size_t i = 1; i < length; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-        if (i == 1 && ((at[0] < sizeof(low) && low[at[0]] && at[1] < low[at[0]]) ||
-                       (at[0] < sizeof(high) && high[at[0]] && at[1] > high[at[0]])))
-            return 0;
-    }
-    return length;
-}
 
 /* Of two or three bytes, valid; no unsafe letter has more. */
 static uint32_t number_of(const unsigned char *at, size_t length)
@@ -74,22 +55,4 @@ void clean_in_place(char *text)
         text += length;
     }
     *to = '\0';
-}
-
-void clean_append(struct buffer *b, const char *text)
-{
-    const char *run = text;
-    bool safe;
-
-    while (*text) {
-        size_t length = clean_letter(text, &safe);
-
-        if (!safe) {
-            buffer_append(b, run, (size_t)(text - run));
-            buffer_char(b, CLEAN_MARK);
-            run = text + length;
-        }
-        text += length;
-    }
-    buffer_append(b, run, (size_t)(text - run));
 }

@@ -1,8 +1,8 @@
 #include "options/options_fields.h"
-#include "base/clean.h"
 
 #include "base/atomics.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -196,31 +196,11 @@ int options_field_word(const struct options_field *f, const char *text)
     return -EINVAL;
 }
 
-static int list_append(struct options_patterns *list, char *text)
-{
-    char **grown = memory_realloc(list->pattern, (list->count + 1) * sizeof(*grown));
-    _Atomic(bool) *met;
-
-    if (!grown)
-        return -ENOMEM;
-    list->pattern = grown;
-    met = memory_realloc(list->met, (list->count + 1) * sizeof(*met));
-    if (!met)
-        return -ENOMEM;
-    list->met = met;
-    store_relaxed(&met[list->count], false);
-    grown[list->count++] = text;
-    return 0;
-}
-
 int options_field_text(struct options *o, const struct options_field *f, const char *text)
 {
-    const char *end = text;
     char *copy;
 
-    for (size_t step; (step = utf8_length(end)) > 0;)
-        end += step;
-    if (!*text || *end || (f->kind == OPTIONS_KIND_PATH && *text != '/'))
+    if (!*text || !utf8_valid(text) || (f->kind == OPTIONS_KIND_PATH && *text != '/'))
         return -EINVAL;
     copy = memory_strdup(text);
     if (!copy)
@@ -228,7 +208,7 @@ int options_field_text(struct options *o, const struct options_field *f, const c
     if (f->kind == OPTIONS_KIND_PATH) {
         memory_free(*(char **)member(o, f));
         *(char **)member(o, f) = copy;
-    } else if (list_append(member(o, f), copy)) {
+    } else if (options_patterns_append(member(o, f), copy)) {
         memory_free(copy);
         return -ENOMEM;
     }
@@ -243,21 +223,13 @@ void options_init(struct options *o)
     o->check_bounded = true;
 }
 
-static void list_free(struct options_patterns *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        memory_free(list->pattern[i]);
-    memory_free(list->pattern);
-    memory_free(list->met);
-}
-
 void options_fini(struct options *o)
 {
     for (size_t i = 0; i < options_field_count; i++) {
         const struct options_field *f = &options_fields[i];
 
         if (f->kind == OPTIONS_KIND_LIST)
-            list_free(member(o, f));
+            options_patterns_free(member(o, f));
         else if (f->kind == OPTIONS_KIND_PATH)
             memory_free(*(char **)member(o, f));
     }

@@ -1,10 +1,11 @@
 /* The JSON form of struct options, both ways. */
 #include "options/options.h"
-#include "base/clean.h"
 
 #include "base/atomics.h"
 #include "base/buffer.h"
+#include "base/clean.h"
 #include "base/memory.h"
+#include "base/near.h"
 #include "options/json.h"
 #include "options/options_fields.h"
 
@@ -21,20 +22,6 @@ struct reader {
     size_t why_size;
 };
 
-/* `why` goes into a log and onto a terminal as one line: control characters, a cut character and damaged UTF-8 do not. */
-static void make_line(char *text)
-{
-    while (*text) {
-        size_t length = utf8_length(text);
-
-        if (!length || (unsigned char)*text < ' ' || *text == 0x7f) {
-            *text = '?';
-            length = 1;
-        }
-        text += length;
-    }
-}
-
 __attribute__((format(printf, 2, 3))) static int complain(struct reader *r, const char *format, ...)
 {
     static const char prefix[] = OPTIONS_VARIABLE ": ";
@@ -47,7 +34,7 @@ __attribute__((format(printf, 2, 3))) static int complain(struct reader *r, cons
         va_end(args);
     }
     if (r->why_size)
-        make_line(r->why);
+        clean_in_place(r->why); /* it goes into a log and onto a terminal, as one line */
     return -EINVAL;
 }
 
@@ -184,7 +171,7 @@ static int unknown_key(struct reader *r, const char *key)
 
     for (size_t i = 0; i < options_field_count && i < COUNT_OF(names) - 1; i++)
         names[i] = options_fields[i].key;
-    near = options_near(key, names);
+    near = near_find(key, names);
     if (near)
         return complain(r, "unknown option \"%.60s\"; did you mean \"%s\"?", key, near);
     return complain(r, "unknown option \"%.60s\"" HINT, key);

@@ -58,10 +58,8 @@ int options_field_text(struct options *o, const struct options_field *f, const c
  */
 int options_settle(struct options *o, bool check_given, char *why, size_t why_size);
 
-/*
- * options_near - the entry of `names` that was probably meant by `name`: the one with the fewest letters changed,
- * added, left out or swapped, if these are few; else NULL. `names` ends with NULL.
- */
-const char *options_near(const char *name, const char *const *names);
+/* patterns.c: append takes `text`, from base/memory.h; on failure, -ENOMEM, it is still the caller's. */
+int options_patterns_append(struct options_patterns *list, char *text);
+void options_patterns_free(struct options_patterns *list);
 
 #endif

@@ -2,6 +2,7 @@
 #include "args/value.h"
 
 #include "base/atomics.h"
+#include "base/near.h"
 
 #include <errno.h>
 #include <string.h>
@@ -87,7 +88,7 @@ static int unknown(const struct parser *p, const char *name, size_t length)
             names[count++] = row->name;
     if (length < sizeof(text)) {
         memcpy(text, name, length);
-        near = options_near(text, names);
+        near = near_find(text, names);
     }
     if (near)
         return args_refuse(p->why, "unknown option --%.*s; did you mean --%s?", (int)length, name,

@@ -2,6 +2,7 @@
 
 #include "attach/attach.h"
 #include "base/atomics.h"
+#include "base/near.h"
 #include "options/options_fields.h"
 #include "record/record.h"
 #include "views/views.h"
@@ -33,7 +34,7 @@ int cli_unknown_command(const struct cli_command *by, const char *name)
 
     for (size_t i = 0; i < COUNT_OF(commands); i++)
         names[i] = commands[i]->name;
-    near = options_near(name, names);
+    near = near_find(name, names);
     if (near)
         return cli_usage_error(by, "unknown command \"%.100s\"; did you mean \"%s\"?", name, near);
     return cli_usage_error(by, "unknown command \"%.100s\"", name);

@@ -3,6 +3,7 @@
 #include "base/atomics.h"
 #include "base/buffer.h"
 #include "base/clean.h"
+#include "base/utf8.h"
 #include "base/memory.h"
 #include "command/command.h"
 #include "terminal/text.h"
@@ -66,13 +67,7 @@ static int make_in(const char *parent, char path[PATH_MAX])
 /* Its path goes into the options, so it must be absolute and UTF-8. */
 static bool is_usable(const char *path)
 {
-    size_t step;
-
-    if (!path || *path != '/')
-        return false;
-    while ((step = utf8_length(path)) > 0)
-        path += step;
-    return !*path;
+    return path && *path == '/' && utf8_valid(path);
 }
 
 /* The places, in the order in which they are tried. Files in memory cost a tenth of those on a disk. NULL past the last. */
@@ -276,7 +271,7 @@ static void append_text(struct buffer *b, const json_t *text)
     const char *at = json_string_value(text);
 
     if (at)
-        clean_append(b, at);
+        buffer_clean(b, at);
 }
 
 static void append_lost_of(struct buffer *b, const char *what, uint64_t lost, uint64_t seen)
@@ -284,7 +279,7 @@ static void append_lost_of(struct buffer *b, const char *what, uint64_t lost, ui
     if (!lost)
         return;
     buffer_text(b, b->size ? "; of " : "LOST of ");
-    clean_append(b, what);
+    buffer_clean(b, what);
     buffer_format(b, ": %llu of %llu", (unsigned long long)lost, (unsigned long long)seen);
 }
 
@@ -392,7 +387,7 @@ static void append_fate(struct buffer *b, const json_t *object)
     if (moved) {
         buffer_text(b, "its log was moved while it was written, and is whole");
         buffer_text(b, *moved ? ": " : "; where it is now is not known");
-        clean_append(b, moved);
+        buffer_clean(b, moved);
         buffer_char(b, '\n');
     }
     if (removed)

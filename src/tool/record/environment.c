@@ -1,5 +1,6 @@
 #include "record/environment.h"
 #include "base/clean.h"
+#include "base/utf8.h"
 
 #include "base/atomics.h"
 #include "base/buffer.h"
@@ -12,20 +13,11 @@
 #include <strings.h>
 #include <unistd.h>
 
-static bool is_utf8(const char *text)
-{
-    size_t step;
-
-    while ((step = utf8_length(text)) > 0)
-        text += step;
-    return !*text;
-}
-
 int record_environment_make(struct record_environment *e, const char *library,
                             const struct options *o, struct record_why *why)
 {
     memset(e, 0, sizeof(*e));
-    if (!is_utf8(library))
+    if (!utf8_valid(library))
         return record_refuse(why, CLI_IO, "%s is not UTF-8, and .NET can load no such path",
                              library);
     e->set[RECORD_ENABLE].name = "CORECLR_ENABLE_PROFILING";

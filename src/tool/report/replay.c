@@ -1,5 +1,7 @@
 #include "report/replay.h"
 
+#include "base/glob.h"
+
 #include "report/sites.h"
 
 #include <stdlib.h>
@@ -129,7 +131,7 @@ static int wanted(struct replay *r, uint32_t number, bool *out)
     }
     if (!r->verdicts[number])
         r->verdicts[number] =
-            report_glob(r->filter.method, report_method(&r->defs, number)->name) ? 1 : 2;
+            glob_match(r->filter.method, report_method(&r->defs, number)->name) ? 1 : 2;
     *out = r->verdicts[number] == 1;
     return 0;
 }

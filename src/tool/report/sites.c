@@ -1,5 +1,7 @@
 #include "report/sites.h"
 
+#include "base/glob.h"
+
 #include "report/demangle.h"
 #include "report/logical.h"
 
@@ -398,31 +400,6 @@ int report_sites_read_lines(struct report_sites *s, struct report_lines *lines, 
 
 /* Bringing together. */
 
-bool report_glob(const char *glob, const char *text)
-{
-    const char *star = NULL, *from = NULL;
-
-    while (*text) {
-        if (*glob == '*') {
-            star = ++glob; /* try the shortest run first; on failure below it takes one more */
-            from = text;
-        } else if (*glob == '?' || *glob == *text) {
-            do
-                text++;
-            while (*glob == '?' && ((unsigned char)*text & 0xC0) == 0x80);
-            glob++;
-        } else if (star) {
-            glob = star;
-            text = ++from;
-        } else {
-            return false;
-        }
-    }
-    while (*glob == '*')
-        glob++;
-    return !*glob;
-}
-
 /* For each number of a table, whether its name matches, as logged or as written. NULL: no memory. */
 static bool *matches(const struct report_table *t, const char *glob)
 {
@@ -430,8 +407,8 @@ static bool *matches(const struct report_table *t, const char *glob)
     struct buffer b = BUFFER_INIT;
 
     for (size_t i = 0; match && i < t->count; i++)
-        match[i] = report_glob(glob, t->defs[i].name) ||
-                   report_glob(glob, report_demangle(&b, t->defs[i].name));
+        match[i] = glob_match(glob, t->defs[i].name) ||
+                   glob_match(glob, report_demangle(&b, t->defs[i].name));
     buffer_free(&b);
     return match;
 }

@@ -128,10 +128,4 @@ uint64_t report_sites_heap(const struct report_sites *s, enum sst_heap heap,
 const struct report_defs *report_sites_defs(const struct report_sites *s);
 const struct report_log *report_sites_log(const struct report_sites *s);
 
-/*
- * Whether text matches a glob: `*` any run of characters, `?` one character (of UTF-8), the rest
- * itself.
- */
-bool report_glob(const char *glob, const char *text);
-
 #endif

@@ -2,7 +2,7 @@
 
 #include "control/internal.h"
 
-#include "base/clean.h"
+#include "base/utf8.h"
 
 #include "config/config.h"
 #include "options/options_fields.h"
@@ -30,11 +30,7 @@ static const struct control_config *config_of(void)
 
 static bool is_text(const char *text)
 {
-    const char *end = text;
-
-    for (size_t step; end && (step = utf8_length(end)) > 0;)
-        end += step;
-    return text && *text && !*end && end - text <= MOST_TEXT;
+    return text && *text && strnlen(text, MOST_TEXT + 1) <= MOST_TEXT && utf8_valid(text);
 }
 
 EXPORTED int sst_mark(const char *text)

@@ -1,6 +1,7 @@
 /* log/unmatched.c - patterns of options that nothing matched, with names that may have been meant. */
 #include "log/internal.h"
 
+#include "base/near.h"
 #include "options/options_fields.h"
 
 #include <string.h>
@@ -93,7 +94,7 @@ static json_t *near_names(const struct names *names, const char *pattern, name_a
             bare_name(text, name, sizeof(name));
             if (pass == 0   ? length >= 3 && contains(text, literal, length)
                 : pass == 1 ? !strcmp(wanted, name)
-                            : options_near(wanted, list) != NULL)
+                            : near_find(wanted, list) != NULL)
                 json_array_append_new(found, log_text(text));
         }
     return found;

@@ -1,4 +1,7 @@
 #include "base/clean.h"
+
+#include "base/buffer.h"
+#include "base/utf8.h"
 #include "support/test.h"
 
 #include <stddef.h>
@@ -70,7 +73,7 @@ TEST(texts_keep_the_rest)
     snprintf(copy, sizeof(copy), "%s", text);
     clean_in_place(copy);
     assert_string_equal(copy, expected);
-    clean_append(&b, text);
+    buffer_clean(&b, text);
     assert_string_equal(b.data, expected);
     buffer_clear(&b);
     buffer_json_string(&b, text);

@@ -1,5 +1,5 @@
 #include "options/options.h"
-#include "base/clean.h"
+#include "base/utf8.h"
 
 #include "base/atomics.h"
 #include "base/memory.h"
@@ -325,22 +325,4 @@ TEST(each_failed_allocation_is_reported_and_leaks_nothing)
     }
     assert_int_equal(err, 0);
     memory_free(json);
-}
-
-TEST(the_word_that_was_meant_is_found)
-{
-    static const char *const names[] = {"hooks",  "capture",   "compress", "only",
-                                        "output", "max-nodes", "max-log",  NULL};
-
-    assert_string_equal(options_near("hook", names), "hooks");
-    assert_string_equal(options_near("hoosk", names), "hooks");
-    assert_string_equal(options_near("comp", names), "compress");
-    assert_string_equal(options_near("compres", names), "compress");
-    assert_string_equal(options_near("maxnodes", names), "max-nodes");
-    assert_string_equal(options_near("max-logs", names), "max-log");
-    assert_null(options_near("zebra", names));
-    assert_null(options_near("", names));
-    assert_null(options_near("x", names));
-    assert_null(
-        options_near("a-very-long-name-that-is-longer-than-any-option-has-ever-been", names));
 }

@@ -352,22 +352,6 @@ TEST(intervals_hold_the_exact_bytes_in_95_of_100_cases)
         fail_msg("%u of %u intervals hold the exact figure", held, cases);
 }
 
-TEST(globs_match_as_people_expect)
-{
-    assert_true(report_glob("*", ""));
-    assert_true(report_glob("", ""));
-    assert_false(report_glob("", "a"));
-    assert_true(report_glob("a*c", "abbc"));
-    assert_true(report_glob("a*b*c", "aXbXbXc"));
-    assert_false(report_glob("a*b", "abc"));
-    assert_true(report_glob("System.Byte[]", "System.Byte[]")); /* brackets are themselves */
-    assert_true(report_glob("?bc", "\xC3\x84"
-                                   "bc")); /* one letter, two bytes */
-    assert_false(report_glob("?", ""));
-    assert_true(report_glob("*a", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"));
-    assert_false(report_glob("*a*a*a*a*a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"));
-}
-
 TEST(running_out_of_memory_is_said_at_every_place)
 {
     long n = 0;

@@ -1,0 +1,24 @@
+/*
+ * base/file.h - files that others may change while they are read: short reads and signals are seen to.
+ */
+#ifndef SHADOWTRACE_BASE_FILE_H
+#define SHADOWTRACE_BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * file_read_at - size bytes of a file from `offset` on.
+ * Returns: how many there were, fewer than asked only at the end of the file; -errno.
+ */
+ssize_t file_read_at(int fd, void *to, size_t size, uint64_t offset);
+
+/*
+ * file_read_text - a small file, like those of /proc, with one read; cut to fit and NUL-terminated.
+ * Returns: how many bytes; 0, with to[0] the NUL, also when it cannot be read. Keeps errno.
+ */
+size_t file_read_text(const char *path, char *to, size_t size);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * base/library.h - libraries that are loaded when they are wanted: who does without does not pay.
+ */
+#ifndef SHADOWTRACE_BASE_LIBRARY_H
+#define SHADOWTRACE_BASE_LIBRARY_H
+
+#include <stddef.h>
+
+struct library_symbol {
+    const char *name;
+    void *to; /* where the pointer goes: to a function or to data */
+};
+
+/*
+ * library_load - load a library and look its symbols up.
+ * Returns: the handle, for dlclose() or for good; NULL when it, or one of the symbols, is not there.
+ */
+void *library_load(const char *name, const struct library_symbol *symbols, size_t count);
+
+#endif

@@ -1,0 +1,41 @@
+#include "base/peek.h"
+
+#include <errno.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define PAGE 4096
+
+static size_t copy(void *to, size_t size, const struct iovec *from, size_t parts)
+{
+    const struct iovec here = {to, size};
+    int saved = errno;
+    ssize_t got = process_vm_readv(getpid(), &here, 1, from, parts, 0);
+
+    errno = saved;
+    return got > 0 ? (size_t)got : 0;
+}
+
+bool peek(void *to, uintptr_t from, size_t size)
+{
+    const struct iovec there = {(void *)from, size}; /* NOLINT: an address */
+
+    return from && copy(to, size, &there, 1) == size;
+}
+
+/* A part for each page: the kernel stops at the first part that it cannot read whole. */
+size_t peek_some(void *to, uintptr_t from, size_t size)
+{
+    struct iovec there[PEEK_SOME_MAX / PAGE + 1];
+    size_t pages = 0, left = size < PEEK_SOME_MAX ? size : PEEK_SOME_MAX, wanted = left;
+
+    while (left) {
+        size_t part = PAGE - from % PAGE;
+
+        part = part < left ? part : left;
+        there[pages++] = (struct iovec){(void *)from, part}; /* NOLINT: an address */
+        from += part;
+        left -= part;
+    }
+    return copy(to, wanted, there, pages);
+}

@@ -1,0 +1,47 @@
+#include "base/atomics.h"
+#include "base/clock.h"
+#include "base/thread.h"
+#include "support/test.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+static sigset_t seen;
+static _Atomic(bool) ended;
+
+static void *note_mask(void *context)
+{
+    (void)context;
+    pthread_sigmask(SIG_SETMASK, NULL, &seen);
+    store_release(&ended, true);
+    return NULL;
+}
+
+TEST(a_thread_of_ours_blocks_every_signal)
+{
+    sigset_t before, after;
+    pthread_t thread;
+
+    pthread_sigmask(SIG_SETMASK, NULL, &before);
+    assert_int_equal(thread_start(&thread, note_mask, NULL), 0);
+    thread_await(&ended, 120000);
+    assert_true(load_acquire(&ended));
+    pthread_join(thread, NULL);
+    pthread_sigmask(SIG_SETMASK, NULL, &after);
+    for (int i = 1; i < SIGRTMAX; i++) {
+        if (i != SIGKILL && i != SIGSTOP && (i < 32 || i >= SIGRTMIN))
+            assert_true(sigismember(&seen, i));
+        assert_int_equal(sigismember(&before, i), sigismember(&after, i));
+    }
+}
+
+TEST(waiting_for_a_thread_has_an_end)
+{
+    _Atomic(bool) never = false;
+    uint64_t from = clock_ns();
+
+    thread_await(&never, 20);
+    assert_true(clock_ns() - from >= 20000000);
+}
