@@ -1,9 +1,11 @@
 /*
- * The JIT compiles a method again once it runs often, and then inlines what it calls: from then on its call path has
- * fewer frames. When that happens differs from run to run, so that two recordings of one build have the same allocations
- * on a path with those frames, and on one without, in other shares.
+ * The JIT compiles a method again once it runs often, and then inlines what it calls: from then on its
+ * call path has fewer frames. When that happens differs from run to run: two recordings of one build
+ * have the same allocations on a path with those frames, and on one without, in other shares.
  */
-#include "report/diff_internal.h"
+#include "report/diff_inlined.h"
+
+#include "base/order.h"
 
 #include <stdlib.h>
 
@@ -14,49 +16,32 @@
 
 /* A row that changed. */
 struct shape {
-    struct key type;
-    size_t entry;
-    const struct diff_paths
-        *paths; /* of the first log that has it; its path there, and how many frames that has */
+    struct diff_key type;
+    size_t row;
+    /* In the first log that has it: its path, and how many frames that has. */
+    const struct diff_paths *paths;
     uint32_t path;
     size_t count;
     double change; /* bytes, new less old */
 };
 
-static double change_of(const struct report_diff *diff, size_t entry,
-                        const struct report_diff_logs *sides)
+static double change_of(const struct diff_rows *rows, size_t row)
 {
-    const struct amount *logs = &diff->amounts[entry * diff->logs];
-    size_t old = sides[REPORT_DIFF_OLD].count;
-
-    return diff_mean_of(logs + old, sides[REPORT_DIFF_NEW].count) - diff_mean_of(logs, old);
+    return diff_mean(rows, row, REPORT_DIFF_NEW) - diff_mean(rows, row, REPORT_DIFF_OLD);
 }
 
-static struct shape shape_of(const struct report_diff *diff, const struct report_diff_logs *sides,
-                             size_t entry)
+static struct shape shape_of(const struct diff_rows *rows, const struct diff_paths *paths,
+                             size_t row)
 {
-    struct shape shape = {.entry = entry, .change = change_of(diff, entry, sides)};
-    struct report_row row;
+    struct shape shape = {.row = row, .change = change_of(rows, row)};
+    struct report_row first;
 
-    shape.paths = &diff->paths[diff_row_of(diff, sides, entry, &row)];
-    shape.path = shape.paths->as[row.path];
-    shape.type = diff_key_of_text(report_class(shape.paths->defs, row.class_number)->name);
+    shape.paths = &paths[diff_first(rows, row, &first)];
+    shape.path = shape.paths->as[first.path];
+    shape.type = diff_key_of_text(report_class(shape.paths->defs, first.class_number)->name);
     for (uint32_t at = shape.path; at > REPORT_PATH_LOST; at = shape.paths->folded[at].parent)
         shape.count++;
     return shape;
-}
-
-/* The rows that changed. Returns: how many; *out is to be freed, NULL without memory. */
-static size_t gather(const struct report_diff *diff, const struct report_diff_logs *sides,
-                     struct shape **out)
-{
-    size_t count = 0;
-
-    *out = memory_alloc((diff->count + 1) * sizeof(**out));
-    for (size_t i = 0; *out && i < diff->count; i++)
-        if (change_of(diff, i, sides) != 0)
-            (*out)[count++] = shape_of(diff, sides, i);
-    return count;
 }
 
 static double size_of(double change)
@@ -68,14 +53,10 @@ static double size_of(double change)
 static int by_type(const void *left, const void *right)
 {
     const struct shape *a = left, *b = right;
+    double x = size_of(a->change), y = size_of(b->change);
+    int order = diff_key_order(&a->type, &b->type);
 
-    if (a->type.a != b->type.a)
-        return a->type.a < b->type.a ? -1 : 1;
-    if (a->type.b != b->type.b)
-        return a->type.b < b->type.b ? -1 : 1;
-    if (size_of(a->change) != size_of(b->change))
-        return size_of(a->change) > size_of(b->change) ? -1 : 1;
-    return a->entry < b->entry ? -1 : a->entry > b->entry;
+    return order ? order : x != y ? ORDER(y, x) : ORDER(a->row, b->row);
 }
 
 /* Has the longer one all frames of the other, in the same order? */
@@ -99,14 +80,6 @@ static bool is_inlined(const struct shape *one, const struct shape *other)
     return true;
 }
 
-static void take(struct report_diff *diff, struct shape *to, struct shape *from)
-{
-    diff_take(diff, to->entry, from->entry);
-    to->change += from->change;
-    from->change = 0;
-    diff->inlined++;
-}
-
 /* Did the one lose what the other has more of, for the most part? */
 static bool offset_each_other(const struct shape *one, const struct shape *other)
 {
@@ -117,12 +90,12 @@ static bool offset_each_other(const struct shape *one, const struct shape *other
 }
 
 /* The row among these that goes with `one` and leaves the least of both changes; NULL: none does. */
-static struct shape *partner(const struct shape *one, struct shape *rows, size_t count)
+static struct shape *partner(const struct shape *one, struct shape *shapes, size_t count)
 {
     struct shape *best = NULL;
 
     for (size_t i = 0; i < count; i++) {
-        struct shape *other = &rows[i];
+        struct shape *other = &shapes[i];
 
         if (offset_each_other(one, other) &&
             (!best || size_of(one->change + other->change) < size_of(one->change + best->change)) &&
@@ -132,34 +105,41 @@ static struct shape *partner(const struct shape *one, struct shape *rows, size_t
     return best;
 }
 
-static void join_type(struct report_diff *diff, struct shape *rows, size_t count)
+/* Rows of one type. Returns: how many became part of others. */
+static uint64_t join_type(struct diff_rows *rows, struct shape *shapes, size_t count)
 {
+    uint64_t joined = 0;
+
     count = count < ROWS_MAX ? count : ROWS_MAX;
     for (size_t i = 0; i < count; i++)
-        for (struct shape *other; rows[i].change != 0;) {
-            other = partner(&rows[i], rows, count);
+        for (struct shape *other; shapes[i].change != 0; joined++) {
+            other = partner(&shapes[i], shapes, count);
             if (!other)
                 break;
-            take(diff, &rows[i], other);
+            diff_rows_move(rows, shapes[i].row, other->row);
+            shapes[i].change += other->change;
+            other->change = 0;
         }
+    return joined;
 }
 
-int diff_join_inlined(struct report_diff *diff,
-                      const struct report_diff_logs sides[REPORT_DIFF_SIDES])
+int diff_join_inlined(struct diff_rows *rows, const struct diff_paths *paths, uint64_t *joined)
 {
-    struct shape *rows;
-    size_t count = gather(diff, sides, &rows);
+    struct shape *shapes = memory_alloc((rows->count + 1) * sizeof(*shapes));
+    size_t count = 0;
 
-    if (!rows)
+    if (!shapes)
         return -ENOMEM;
-    qsort(rows, count, sizeof(*rows), by_type);
+    for (size_t row = 0; row < rows->count; row++)
+        if (change_of(rows, row) != 0)
+            shapes[count++] = shape_of(rows, paths, row);
+    qsort(shapes, count, sizeof(*shapes), by_type);
     for (size_t at = 0, next; at < count; at = next) {
-        for (next = at + 1; next < count && rows[next].type.a == rows[at].type.a &&
-                            rows[next].type.b == rows[at].type.b;)
+        for (next = at + 1; next < count && !diff_key_order(&shapes[next].type, &shapes[at].type);)
             next++;
-        join_type(diff, &rows[at], next - at);
+        *joined += join_type(rows, &shapes[at], next - at);
     }
-    diff_close_up(diff);
-    memory_free(rows);
+    diff_rows_compact(rows);
+    memory_free(shapes);
     return 0;
 }

@@ -1,20 +1,22 @@
 /*
- * A line has another number in another build as soon as something was written above it. What it is known by there is its
- * method, and its place among the method's other lines that allocate the type.
+ * A line has another number in another build as soon as something was written above it. There it is
+ * known by its method, and its place among the method's other lines that allocate the type.
  */
-#include "report/diff_internal.h"
+#include "report/diff_lines.h"
+
+#include "base/order.h"
 
 #include <stdlib.h>
 
 #define ALIGNED_MAX (1u << 20) /* pairs of lines; where there are more, numbers decide */
 
 /* A row of one side. */
-struct row {
-    struct key key;
+struct line {
+    struct diff_key key;
     uint64_t build; /* of its module; 0: not known */
-    uint32_t line;
+    uint32_t number;
     int side;
-    size_t entry;
+    size_t row;
     double bytes;
 };
 
@@ -25,7 +27,7 @@ struct step {
 };
 
 bool diff_line_of(const struct diff_log *log, const struct report_row *row,
-                  struct report_diff_line *line, struct key *key)
+                  struct report_diff_line *line, struct diff_key *key)
 {
     const struct report_defs *d = report_sites_defs(log->sites);
 
@@ -38,56 +40,41 @@ bool diff_line_of(const struct diff_log *log, const struct report_row *row,
     return line->file;
 }
 
-/* Rows that have a line. Returns: how many; *out is to be freed, NULL without memory. */
-static size_t gather(const struct report_diff *diff, const struct report_diff_logs *sides,
-                     struct row **out)
+/* Whether the row has a line: then *out is that. */
+static bool find_line(const struct diff_rows *rows, size_t row, struct line *out)
 {
-    size_t count = 0;
+    struct report_diff_line line;
+    struct report_row first;
+    const struct diff_log log = diff_log_of(rows, diff_first(rows, row, &first));
+    const struct report_defs *d = report_sites_defs(log.sites);
+    const char *build;
 
-    *out = memory_alloc((diff->count + 1) * sizeof(**out));
-    for (size_t i = 0; *out && i < diff->count; i++) {
-        struct row *row = &(*out)[count];
-        struct report_diff_line line;
-        struct report_row of;
-        const struct diff_log log = diff_log_of(sides, diff_row_of(diff, sides, i, &of));
-        const struct report_defs *d = report_sites_defs(log.sites);
-        const struct amount *amounts = &diff->amounts[i * diff->logs];
-        const char *build;
-
-        if (!diff_line_of(&log, &of, &line, &row->key))
-            continue;
-        build = report_module(d, report_method(d, line.method)->module)->mvid;
-        row->build = build ? diff_key_of_text(build).a : 0;
-        row->line = line.line;
-        row->side = log.side;
-        row->entry = i;
-        row->bytes = diff_mean_of(log.side == REPORT_DIFF_OLD ? amounts : amounts + sides[0].count,
-                                  log.among->count);
-        count++;
-    }
-    return count;
+    if (!diff_line_of(&log, &first, &line, &out->key))
+        return false;
+    build = report_module(d, report_method(d, line.method)->module)->mvid;
+    out->build = build ? diff_key_of_text(build).a : 0;
+    out->number = line.line;
+    out->side = log.side;
+    out->row = row;
+    out->bytes = diff_mean(rows, row, log.side);
+    return true;
 }
 
 static int by_place(const void *left, const void *right)
 {
-    const struct row *a = left, *b = right;
+    const struct line *a = left, *b = right;
+    int order = diff_key_order(&a->key, &b->key);
 
-    if (a->key.a != b->key.a)
-        return a->key.a < b->key.a ? -1 : 1;
-    if (a->key.b != b->key.b)
-        return a->key.b < b->key.b ? -1 : 1;
-    if (a->side != b->side)
-        return a->side - b->side;
-    return a->line < b->line ? -1 : a->line > b->line;
+    return order ? order : a->side != b->side ? a->side - b->side : ORDER(a->number, b->number);
 }
 
-static void by_number(struct report_diff *diff, const struct row *old, size_t olds,
-                      const struct row *new, size_t news)
+static void by_number(struct diff_rows *rows, const struct line *old, size_t olds,
+                      const struct line *new, size_t news)
 {
     for (size_t i = 0, k = 0; i < olds && k < news;) {
-        if (old[i].line == new[k].line)
-            diff_take(diff, new[k++].entry, old[i++].entry);
-        else if (old[i].line < new[k].line)
+        if (old[i].number == new[k].number)
+            diff_rows_move(rows, new[k++].row, old[i++].row);
+        else if (old[i].number < new[k].number)
             i++;
         else
             k++;
@@ -95,11 +82,11 @@ static void by_number(struct report_diff *diff, const struct row *old, size_t ol
 }
 
 /* The best of the three ways to this pair of lines. */
-static struct step step_to(const struct step *at, size_t width, const struct row *old,
-                           const struct row *new)
+static struct step step_to(const struct step *at, size_t width, const struct line *old,
+                           const struct line *new)
 {
     double change = old->bytes > new->bytes ? old->bytes - new->bytes : new->bytes - old->bytes;
-    struct step best = {at[-(ptrdiff_t)width - 1].cost + change + (old->line != new->line),
+    struct step best = {at[-(ptrdiff_t)width - 1].cost + change + (old->number != new->number),
                         MATCHED};
     double gone = at[-(ptrdiff_t)width].cost + old->bytes, added = at[-1].cost + new->bytes;
 
@@ -109,8 +96,8 @@ static struct step step_to(const struct step *at, size_t width, const struct row
 }
 
 /* As few bytes as possible changed, lines staying in their order. */
-static int by_order(struct report_diff *diff, const struct row *old, size_t olds,
-                    const struct row *new, size_t news)
+static int by_order(struct diff_rows *rows, const struct line *old, size_t olds,
+                    const struct line *new, size_t news)
 {
     size_t width = news + 1, i = olds, k = news;
     struct step *steps = memory_alloc((olds + 1) * width * sizeof(*steps));
@@ -131,44 +118,44 @@ static int by_order(struct report_diff *diff, const struct row *old, size_t olds
         i -= step->last != ADDED;
         k -= step->last != GONE;
         if (step->last == MATCHED)
-            diff_take(diff, new[k].entry, old[i].entry);
+            diff_rows_move(rows, new[k].row, old[i].row);
     }
     memory_free(steps);
     return 0;
 }
 
 /* Rows of one method and type: those of the old side, then the new one's. */
-static int join(struct report_diff *diff, const struct row *rows, size_t count)
+static int join(struct diff_rows *rows, const struct line *lines, size_t count)
 {
-    bool one_build = rows->build != 0;
+    bool one_build = lines->build != 0;
     size_t olds = 0;
 
     for (size_t i = 0; i < count; i++) {
-        olds += rows[i].side == REPORT_DIFF_OLD;
-        one_build = one_build && rows[i].build == rows->build;
+        olds += lines[i].side == REPORT_DIFF_OLD;
+        one_build = one_build && lines[i].build == lines->build;
     }
     if (!one_build && olds < count && olds <= ALIGNED_MAX / (count - olds + 1))
-        return by_order(diff, rows, olds, rows + olds, count - olds);
-    by_number(diff, rows, olds, rows + olds, count - olds);
+        return by_order(rows, lines, olds, lines + olds, count - olds);
+    by_number(rows, lines, olds, lines + olds, count - olds);
     return 0;
 }
 
-int diff_join_lines(struct report_diff *diff,
-                    const struct report_diff_logs sides[REPORT_DIFF_SIDES])
+int diff_join_lines(struct diff_rows *rows)
 {
-    struct row *rows;
-    size_t count = gather(diff, sides, &rows);
-    int err = rows ? 0 : -ENOMEM;
+    struct line *lines = memory_alloc((rows->count + 1) * sizeof(*lines));
+    size_t count = 0;
+    int err = lines ? 0 : -ENOMEM;
 
+    for (size_t row = 0; !err && row < rows->count; row++)
+        count += find_line(rows, row, &lines[count]);
     if (!err)
-        qsort(rows, count, sizeof(*rows), by_place);
+        qsort(lines, count, sizeof(*lines), by_place);
     for (size_t at = 0, next; !err && at < count; at = next) {
-        for (next = at + 1; next < count && rows[next].key.a == rows[at].key.a &&
-                            rows[next].key.b == rows[at].key.b;)
+        for (next = at + 1; next < count && !diff_key_order(&lines[next].key, &lines[at].key);)
             next++;
-        err = join(diff, &rows[at], next - at);
+        err = join(rows, &lines[at], next - at);
     }
-    diff_close_up(diff);
-    memory_free(rows);
+    diff_rows_compact(rows);
+    memory_free(lines);
     return err;
 }

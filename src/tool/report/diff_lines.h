@@ -1,0 +1,19 @@
+/*
+ * report/diff_lines.h - lines of source code that have other numbers in another build.
+ */
+#ifndef SHADOWTRACE_REPORT_DIFF_LINES_H
+#define SHADOWTRACE_REPORT_DIFF_LINES_H
+
+#include "report/diff_rows.h"
+
+/* What is the same in every build: the type, and method and file if known. Returns: has it a line? */
+bool diff_line_of(const struct diff_log *log, const struct report_row *row,
+                  struct report_diff_line *line, struct diff_key *key);
+
+/*
+ * diff_join_lines - rows by line, each of one side only, become one where they are of the same line.
+ * Returns: 0 or -ENOMEM.
+ */
+int diff_join_lines(struct diff_rows *rows);
+
+#endif

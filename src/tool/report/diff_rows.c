@@ -1,0 +1,149 @@
+#include "report/diff_rows.h"
+
+#include "base/order.h"
+
+struct diff_key diff_key_of_text(const char *text)
+{
+    struct diff_key key = {index_hash_bytes(text, strlen(text)), 0xCBF29CE484222325u};
+
+    for (; *text; text++) /* FNV-1a: nothing to do with the other */
+        key.b = (key.b ^ (unsigned char)*text) * 0x100000001B3u;
+    return key;
+}
+
+struct diff_key diff_key_join(struct diff_key left, struct diff_key right)
+{
+    return (struct diff_key){index_mix(left.a, right.a),
+                             index_mix(left.b ^ 0x5851F42D4C957F2Du, right.b)};
+}
+
+struct diff_key diff_key_of_number(struct diff_key left, uint64_t number)
+{
+    return diff_key_join(left, (struct diff_key){number, ~number});
+}
+
+int diff_key_order(const struct diff_key *left, const struct diff_key *right)
+{
+    return left->a != right->a ? ORDER(left->a, right->a) : ORDER(left->b, right->b);
+}
+
+void diff_rows_init(struct diff_rows *rows, const struct report_diff_logs *sides)
+{
+    *rows = (struct diff_rows){.sides = sides,
+                               .logs = sides[REPORT_DIFF_OLD].count + sides[REPORT_DIFF_NEW].count};
+}
+
+void diff_rows_fini(struct diff_rows *rows)
+{
+    memory_free(rows->keys);
+    memory_free(rows->amounts);
+    index_free(&rows->index);
+}
+
+static bool key_equal(const void *context, uint32_t number, const void *key)
+{
+    return diff_key_order(&((const struct diff_rows *)context)->keys[number], key) == 0;
+}
+
+static uint64_t key_hash(const void *context, uint32_t number)
+{
+    return ((const struct diff_rows *)context)->keys[number].a;
+}
+
+static bool grow(struct diff_rows *rows)
+{
+    struct diff_key *keys = array_grow(rows->keys, &rows->key_capacity, sizeof(*keys));
+    struct diff_amount *amounts;
+
+    if (!keys)
+        return false;
+    rows->keys = keys;
+    amounts = memory_realloc(rows->amounts, rows->key_capacity * rows->logs * sizeof(*amounts));
+    if (amounts)
+        rows->amounts = amounts;
+    return amounts;
+}
+
+struct diff_amount *diff_rows_add(struct diff_rows *rows, const struct diff_key *key)
+{
+    uint32_t number;
+    size_t slot = 0;
+
+    if (index_reserve(&rows->index, key_hash, rows))
+        return NULL;
+    number = index_find(&rows->index, key->a, key_equal, rows, key, &slot);
+    if (number == INDEX_NONE) {
+        if (rows->count == rows->key_capacity && !grow(rows))
+            return NULL;
+        number = (uint32_t)rows->count++;
+        rows->keys[number] = *key;
+        for (size_t log = 0; log < rows->logs; log++)
+            diff_amounts(rows, number)[log] = (struct diff_amount){.row = REPORT_DIFF_NONE};
+        index_put(&rows->index, slot, number);
+    }
+    return diff_amounts(rows, number);
+}
+
+struct diff_log diff_log_of(const struct diff_rows *rows, size_t log)
+{
+    size_t olds = rows->sides[REPORT_DIFF_OLD].count;
+    int side = log < olds ? REPORT_DIFF_OLD : REPORT_DIFF_NEW;
+    size_t number = log < olds ? log : log - olds;
+
+    return (struct diff_log){&rows->sides[side], rows->sides[side].sites[number], side, number};
+}
+
+size_t diff_first(const struct diff_rows *rows, size_t row, struct report_row *out)
+{
+    const struct diff_amount *amounts = diff_amounts(rows, row);
+    size_t log = 0;
+
+    while (amounts[log].row == REPORT_DIFF_NONE)
+        log++;
+    report_sites_row(diff_log_of(rows, log).sites, amounts[log].row, out);
+    return log;
+}
+
+double diff_mean(const struct diff_rows *rows, size_t row, int side)
+{
+    const struct diff_amount *amounts = diff_amounts(rows, row);
+    size_t count = rows->sides[side].count;
+    double sum = 0;
+
+    if (side == REPORT_DIFF_NEW)
+        amounts += rows->sides[REPORT_DIFF_OLD].count;
+    for (size_t i = 0; i < count; i++)
+        sum += (double)amounts[i].bytes;
+    return sum / (double)count;
+}
+
+void diff_rows_move(struct diff_rows *rows, size_t to, size_t from)
+{
+    struct diff_amount *sums = diff_amounts(rows, to), *more = diff_amounts(rows, from);
+
+    for (size_t i = 0; i < rows->logs; i++) {
+        sums[i].allocs += more[i].allocs;
+        sums[i].bytes += more[i].bytes;
+        sums[i].low += more[i].low;
+        sums[i].high += more[i].high;
+        if (sums[i].row == REPORT_DIFF_NONE)
+            sums[i].row = more[i].row;
+        more[i] = (struct diff_amount){.row = REPORT_DIFF_NONE};
+    }
+}
+
+void diff_rows_compact(struct diff_rows *rows)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct diff_amount *from = diff_amounts(rows, i);
+        bool any = false;
+
+        for (size_t log = 0; log < rows->logs; log++)
+            any = any || from[log].row != REPORT_DIFF_NONE;
+        if (any)
+            memmove(diff_amounts(rows, kept++), from, rows->logs * sizeof(*from));
+    }
+    rows->count = kept;
+}

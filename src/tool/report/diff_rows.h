@@ -1,0 +1,68 @@
+/*
+ * report/diff_rows.h - rows matched by key across the logs of both sides: what each log has of each.
+ */
+#ifndef SHADOWTRACE_REPORT_DIFF_ROWS_H
+#define SHADOWTRACE_REPORT_DIFF_ROWS_H
+
+#include "report/diff_side.h"
+
+/* Two hashes of what a row is of: 128 bits stand for the names themselves. */
+struct diff_key {
+    uint64_t a, b;
+};
+
+struct diff_key diff_key_of_text(const char *text);
+struct diff_key diff_key_of_number(struct diff_key left, uint64_t number);
+struct diff_key diff_key_join(struct diff_key left, struct diff_key right);
+int diff_key_order(const struct diff_key *left, const struct diff_key *right); /* as qsort's */
+
+/* What one log has of a row. */
+struct diff_amount {
+    uint64_t allocs, bytes;
+    double low, high;
+    size_t row; /* the largest of those summed here; REPORT_DIFF_NONE: the log has none */
+};
+
+struct diff_rows {
+    const struct report_diff_logs *sides; /* borrowed; REPORT_DIFF_SIDES of them */
+    struct diff_key *keys;
+    struct diff_amount *amounts; /* of each row, by log: the old ones, then the new */
+    size_t count, logs;
+    size_t key_capacity, amount_capacity;
+    struct index index;
+};
+
+void diff_rows_init(struct diff_rows *rows, const struct report_diff_logs *sides);
+void diff_rows_fini(struct diff_rows *rows);
+
+/* What each log has of a row. */
+static inline struct diff_amount *diff_amounts(const struct diff_rows *rows, size_t row)
+{
+    return &rows->amounts[row * rows->logs];
+}
+
+/* diff_rows_add - the row with that key, made if there is none. Returns: its amounts; NULL: no memory. */
+struct diff_amount *diff_rows_add(struct diff_rows *rows, const struct diff_key *key);
+
+/* One log among those of both sides, the old ones first. */
+struct diff_log {
+    const struct report_diff_logs *among;
+    const struct report_sites *sites;
+    int side;
+    size_t number; /* in its side */
+};
+struct diff_log diff_log_of(const struct diff_rows *rows, size_t log);
+
+/* diff_first - the first log that has the row; *out is its own row. */
+size_t diff_first(const struct diff_rows *rows, size_t row, struct report_row *out);
+
+double diff_mean(const struct diff_rows *rows, size_t row, int side); /* bytes */
+
+/*
+ * diff_rows_move - all that the logs have of `from` becomes `to`'s.
+ * diff_rows_compact - rows so emptied are dropped; the index is no longer of use.
+ */
+void diff_rows_move(struct diff_rows *rows, size_t to, size_t from);
+void diff_rows_compact(struct diff_rows *rows);
+
+#endif
