@@ -1,12 +1,12 @@
 /*
- * report/diff.h - logs of an older and of a newer build, row against row: what grew, what shrank, what
- * is only on one side. Rows are matched by names, never by ids, so that the logs may be of two builds:
- * call paths by their methods and the type allocated. Without `exact` paths are compared as
+ * report/diff.h - logs of an older and of a newer build, row against row: what grew, what shrank,
+ * what is only on one side. Rows are matched by names, never by ids, so that the logs may be of two
+ * builds: call paths by their methods and the type allocated. Without `exact` paths are compared as
  * report/diff_paths.h says; with it instructions must be the same, too.
  *
- * Lines have other numbers in another build: those of one method and type are matched in their order,
- * so that as few bytes as possible changed. With `exact`, and within one build of the module, a line is
- * matched by its number.
+ * Lines have other numbers in another build: those of one method and type are matched in their
+ * order, so that as few bytes as possible changed. With `exact`, and within one build of the
+ * module, a line is matched by its number.
  *
  * A side may have several logs. What they differ by among themselves is no change.
  */
@@ -33,8 +33,8 @@ int report_diff_new(const struct report_diff_logs sides[REPORT_DIFF_SIDES], enum
 void report_diff_free(struct report_diff *diff);
 
 /*
- * By how many bytes changed, most first; then objects; then as the logs have them. Of several logs a
- * side, what may be the noise of one side is behind the rest.
+ * By how many bytes changed, most first; then objects; then as the logs have them. Of several logs
+ * a side, what may be the noise of one side is behind the rest.
  */
 size_t report_diff_count(const struct report_diff *diff);
 const struct report_change *report_diff_change(const struct report_diff *diff, size_t index);
@@ -48,8 +48,8 @@ struct report_diff_sum {
 void report_diff_sum(const struct report_diff *diff, struct report_diff_sum *out);
 
 /*
- * Whether the change is beyond what sampling may have made, and what the logs of one side differ by:
- * their ranges do not overlap, and lie further apart than the logs of one side do.
+ * Whether the change is beyond what sampling may have made, and what the logs of one side differ
+ * by: their ranges do not overlap, and lie further apart than the logs of one side do.
  */
 bool report_change_certain(const struct report_change *change);
 

@@ -1,7 +1,7 @@
 /*
- * The JIT compiles a method again once it runs often, and then inlines what it calls: from then on its
- * call path has fewer frames. When that happens differs from run to run: two recordings of one build
- * have the same allocations on a path with those frames, and on one without, in other shares.
+ * The JIT compiles a method again once it runs often, and then inlines what it calls: from then on
+ * its call path has fewer frames. When that happens differs from run to run: two recordings of one
+ * build have the same allocations on a path with those frames, and on one without, in other shares.
  */
 #include "report/diff_inlined.h"
 
@@ -89,7 +89,7 @@ static bool offset_each_other(const struct shape *one, const struct shape *other
     return one->change * other->change < 0 && 2 * size_of(one->change + other->change) <= larger;
 }
 
-/* The row among these that goes with `one` and leaves the least of both changes; NULL: none does. */
+/* The one of these that goes with `one` and leaves the least of both changes; or NULL. */
 static struct shape *partner(const struct shape *one, struct shape *shapes, size_t count)
 {
     struct shape *best = NULL;

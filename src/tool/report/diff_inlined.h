@@ -7,8 +7,8 @@
 #include "report/diff_paths.h"
 
 /*
- * diff_join_inlined - two rows become one that differ only by frames which one of them does not have,
- * and of which one lost what the other has more of. paths: by log, not exact; keys are not needed.
+ * diff_join_inlined - two rows become one that differ only by frames which one of them does not
+ * have, and of which one lost what the other has more of. paths: by log, not exact.
  * Returns: 0 or -ENOMEM; *joined counts the rows that became part of others.
  */
 int diff_join_inlined(struct diff_rows *rows, const struct diff_paths *paths, uint64_t *joined);

@@ -6,12 +6,12 @@
 
 #include "report/diff_rows.h"
 
-/* What is the same in every build: the type, and method and file if known. Returns: has it a line? */
+/* What is the same in every build: the type, method and file if known. Returns: has it a line? */
 bool diff_line_of(const struct diff_log *log, const struct report_row *row,
                   struct report_diff_line *line, struct diff_key *key);
 
 /*
- * diff_join_lines - rows by line, each of one side only, become one where they are of the same line.
+ * diff_join_lines - rows by line, each of one side, become one where they are of the same line.
  * Returns: 0 or -ENOMEM.
  */
 int diff_join_lines(struct diff_rows *rows);

@@ -1,7 +1,7 @@
 /*
- * report/diff_paths.h - keys of the call paths of one log. Where they need not be exact, recursion is
- * folded, frames of awaiters and builders are passed over, and what whoever comes first makes (a static
- * constructor, the runtime's cache of casts) belongs to nobody else.
+ * report/diff_paths.h - keys of the call paths of one log. Where they need not be exact, recursion
+ * is folded, frames of awaiters and builders are passed over, and what whoever comes first makes (a
+ * static constructor, the runtime's cache of casts) belongs to nobody else.
  */
 #ifndef SHADOWTRACE_REPORT_DIFF_PATHS_H
 #define SHADOWTRACE_REPORT_DIFF_PATHS_H
@@ -22,7 +22,7 @@ struct diff_paths {
     struct diff_key *keys;      /* by path */
 };
 
-/* diff_paths_make - Returns: 0 or -ENOMEM. Owns: the caller until diff_paths_fini, also on failure. */
+/* Returns: 0 or -ENOMEM. Owns: the caller until diff_paths_fini, also on failure. */
 int diff_paths_make(struct diff_paths *p, const struct report_defs *d, bool exact);
 void diff_paths_fini(struct diff_paths *p);
 

@@ -1,5 +1,5 @@
 /*
- * report/diff_rows.h - rows matched by key across the logs of both sides: what each log has of each.
+ * report/diff_rows.h - rows of both sides' logs, matched by key: what each log has of each.
  */
 #ifndef SHADOWTRACE_REPORT_DIFF_ROWS_H
 #define SHADOWTRACE_REPORT_DIFF_ROWS_H
@@ -41,7 +41,7 @@ static inline struct diff_amount *diff_amounts(const struct diff_rows *rows, siz
     return &rows->amounts[row * rows->logs];
 }
 
-/* diff_rows_add - the row with that key, made if there is none. Returns: its amounts; NULL: no memory. */
+/* The row with that key, made if there is none. Returns: its amounts; NULL: no memory. */
 struct diff_amount *diff_rows_add(struct diff_rows *rows, const struct diff_key *key);
 
 /* One log among those of both sides, the old ones first. */
