@@ -20,7 +20,7 @@
 enum args_kind {
     ARGS_FLAG,  /* no value; the member becomes `value`, or 1 without one */
     ARGS_COUNT, /* how many: 500, 10k, 4M (thousands) */
-    ARGS_BYTES, /* how large: 85000, 64K, 1M, 2G (1,024s) */
+    ARGS_BYTES, /* how large: 85000, 64K, 1MiB, 2G (1,024s) */
     ARGS_DURATION, /* how long: 20us, 1.5ms, 2s; without a unit it is in `unit`. The member is in nanoseconds */
     ARGS_WORD,  /* one of `words`: its index */
     ARGS_TEXT,  /* const char *, as given and not empty */
@@ -52,6 +52,21 @@ struct args_option {
 
 /* The part of a row that says where its value goes. */
 #define ARGS_AT(type, member) .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
+
+/* A row of a table whose values go to members of ARGS_INTO, a macro; behind the help what else it has. */
+#define ARGS_ROW(kind_, name_, argument_, member_, help_, ...) \
+    { \
+        .kind = ARGS_##kind_, .name = (name_), .argument = (argument_), .help = (help_), \
+        ARGS_AT(ARGS_INTO, member_), __VA_ARGS__ \
+    }
+#define ARGS_EXPLAINED(name_, argument_, help_, ...) \
+    { \
+        .kind = ARGS_TOPIC, .name = (name_), .argument = (argument_), .help = (help_), __VA_ARGS__ \
+    }
+#define ARGS_END \
+    { \
+        .name = NULL \
+    }
 
 struct args_list {
     const char *item[16]; /* as given */
@@ -101,7 +116,7 @@ const char *const *args_words(const struct args_option *row);
 
 /*
  * args_number - the one grammar of numbers: decimal digits, and for ARGS_COUNT k, M or G for thousands, for ARGS_BYTES
- * K, M or G for 1,024s (small letters, too); for ARGS_DURATION a fraction and ns, us, ms or s, to nanoseconds.
+ * K, M or G, or KiB, MiB or GiB, for 1,024s (small letters, too); for ARGS_DURATION a fraction and ns, us, ms or s, to nanoseconds.
  * Returns: 0; -EINVAL: no such number; -ERANGE: above limit.
  */
 int args_number(enum args_kind kind, const char *text, uint64_t unit, uint64_t limit,

@@ -73,16 +73,20 @@ struct unit {
 
 static const struct unit units[][UNITS] = {
     [ARGS_COUNT] = {{"", 1}, {"k", 1000}, {"M", 1000000}, {"G", 1000000000}},
-    [ARGS_BYTES] = {{"", 1}, {"K", 1u << 10}, {"M", 1u << 20}, {"G", 1u << 30}},
+    [ARGS_BYTES] = {{"", 1}, {"KiB", 1u << 10}, {"MiB", 1u << 20}, {"GiB", 1u << 30}},
     [ARGS_DURATION] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}},
 };
 
-/* NULL: there is no such unit. */
+/* K is KiB. NULL: there is no such unit. */
 static const struct unit *unit_of(enum args_kind kind, const char *name)
 {
-    for (size_t i = 0; i < UNITS; i++)
-        if (!strcasecmp(units[kind][i].name, name))
+    for (size_t i = 0; i < UNITS; i++) {
+        const char *unit = units[kind][i].name;
+
+        if (!strcasecmp(unit, name) ||
+            (kind == ARGS_BYTES && name[0] && !name[1] && !strncasecmp(unit, name, 1)))
             return &units[kind][i];
+    }
     return NULL;
 }
 
@@ -130,7 +134,7 @@ static int wrong_number(const struct args_value *v, enum args_kind kind)
 {
     static const char *const takes[] = {
         [ARGS_COUNT] = "a whole number, such as 20 or 10k",
-        [ARGS_BYTES] = "a number of bytes, such as 65536, 64K, 1M or 1G",
+        [ARGS_BYTES] = "a number of bytes, such as 65536, 64K or 1MiB",
         [ARGS_DURATION] = "a duration, such as 20us, 1.5ms or 2s",
     };
 

@@ -183,28 +183,18 @@ static int run(void *into, const struct args *args, FILE *out)
 }
 
 static const struct args_option options[] = {
-    {.name = "start, stop",
-     .kind = ARGS_TOPIC,
-     .group = "Actions",
-     .help = "go on recording allocations, or pause; stacks are kept exact all the time"},
-    {.name = "mark",
-     .kind = ARGS_TOPIC,
-     .argument = "TEXT",
-     .help = "a line in the log that reports can be cut at"},
-    {.name = "only",
-     .kind = ARGS_TOPIC,
-     .argument = "PATTERN...",
-     .help = "record allocations of the methods that match only; * again all"},
-    {.name = "sample",
-     .kind = ARGS_TOPIC,
-     .argument = "BYTES",
-     .help = "one allocation per so many bytes, each with its weight; 0 all"},
-    {.name = "rotate",
-     .kind = ARGS_TOPIC,
-     .help = "begin a new part of the log; the one until now is renamed to LOG.1, LOG.2, ..."},
-    {.name = "status", .kind = ARGS_TOPIC, .help = "what is recorded, and how far it is"},
-    {.name = NULL},
-};
+    ARGS_EXPLAINED("start, stop", NULL,
+                   "start or pause recording allocations; stacks are kept exact all the time",
+                   .group = "Actions"),
+    ARGS_EXPLAINED("mark", "TEXT", "write a mark into the log, which reports can use as a limit"),
+    ARGS_EXPLAINED("only", "PATTERN...",
+                   "record only allocations made by matching methods; *: by all again"),
+    ARGS_EXPLAINED("sample", "BYTES",
+                   "record one allocation in so many bytes, each with its weight; 0: all"),
+    ARGS_EXPLAINED("rotate", NULL,
+                   "begin a new part of the log; the old one becomes LOG.1, LOG.2, ..."),
+    ARGS_EXPLAINED("status", NULL, "show what is recorded, and how much so far"),
+    ARGS_END};
 
 const struct cli_command cmd_ctl = {
     .name = "ctl",

@@ -19,31 +19,17 @@ struct dump_args {
     bool no_lines, all;
 };
 
+#define ARGS_INTO struct dump_args
 static const struct args_option options[] = {
-    {ROW_FORMAT(struct dump_args)},
-    {.name = "thread",
-     .kind = ARGS_COUNT,
-     .argument = "TID",
-     .help = "only the thread with that id of the kernel",
-     .least = 1,
-     .limit = INT32_MAX,
-     ARGS_AT(struct dump_args, thread)},
-    {.name = "frames",
-     .kind = ARGS_COUNT,
-     .argument = "N",
-     .help = "frames of each thread, the youngest",
-     .standard = 2048,
-     .least = 1,
-     .limit = 1 << 20,
-     ARGS_AT(struct dump_args, frames)},
-    {.name = "all",
-     .kind = ARGS_FLAG,
-     .help = "in text, threads without a managed frame, too",
-     ARGS_AT(struct dump_args, all)},
-    {ROW_SYMBOLS(struct dump_args)},
-    {ROW_NO_LINES(struct dump_args)},
-    {.name = NULL},
-};
+    ROW_FORMAT,
+    ARGS_ROW(COUNT, "thread", "TID", thread, "only the thread with this kernel thread id",
+             .least = 1, .limit = INT32_MAX),
+    ARGS_ROW(COUNT, "frames", "N", frames, "show the N youngest frames of each thread",
+             .standard = 2048, .least = 1, .limit = 1 << 20),
+    ARGS_ROW(FLAG, "all", NULL, all, "in text, include threads without managed frames"),
+    ROW_SYMBOLS,
+    ROW_NO_LINES,
+    ARGS_END};
 
 static void print_frame(const struct live_frame *f, FILE *out)
 {

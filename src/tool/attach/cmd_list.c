@@ -16,7 +16,8 @@ struct list_args {
     enum reading_format format;
 };
 
-static const struct args_option options[] = {{ROW_FORMAT(struct list_args)}, {.name = NULL}};
+#define ARGS_INTO struct list_args
+static const struct args_option options[] = {ROW_FORMAT, ARGS_END};
 
 struct listing {
     json_t *found;

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <string.h>
 #include <unistd.h>
@@ -73,6 +74,30 @@ void reading_progress_end(struct reading_progress *p)
     if (p->shown)
         fputs("\r\033[K", stderr);
     p->shown = false;
+}
+
+int reading_window(const struct cli_command *command, const char *path,
+                   const struct reading_window *window, struct report_window *out)
+{
+    struct report_marks marks = {NULL, 0, 0};
+    char why[1000] = "";
+    int err, status = CLI_OK;
+
+    *out = (struct report_window){.has_from = false};
+    if (!window->from && !window->to)
+        return CLI_OK;
+    err = report_marks_read(path, &marks);
+    if (err) {
+        cli_complain(command, "cannot read %s: %s", path,
+                     err == -ESPIPE ? "it must be a file, because marks need two passes"
+                                    : strerror(-err));
+        status = CLI_IO;
+    } else if (report_marks_window(&marks, window->from, window->to, out, why, sizeof(why))) {
+        cli_complain(command, "%s: %s", path, why);
+        status = CLI_USAGE;
+    }
+    report_marks_fini(&marks);
+    return status;
 }
 
 int reading_failed(const struct cli_command *command, const char *path,

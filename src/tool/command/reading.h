@@ -9,6 +9,7 @@
 
 #include "base/json_writer.h"
 #include "readers/log.h"
+#include "readers/marks.h"
 
 #include <jansson.h>
 
@@ -39,6 +40,15 @@ void reading_progress_end(struct reading_progress *p);
  * reading_bar - what the bar shows after `ns`, at most `room` - 1 bytes: size 0: not known.
  */
 void reading_bar(char *to, size_t room, uint64_t taken, uint64_t size, uint64_t ns);
+
+/* --from and --to: texts of marks; NULL: not given. */
+struct reading_window {
+    const char *from, *to;
+};
+
+/* reading_window - that part of the log; all of it without either. Returns: the exit status. */
+int reading_window(const struct cli_command *command, const char *path,
+                   const struct reading_window *marks, struct report_window *out);
 
 /* reading_failed - one line for what report_log_read returned. Returns: the exit status. */
 int reading_failed(const struct cli_command *command, const char *path,

@@ -1,6 +1,6 @@
 /*
- * command/rows.h - options that several commands have, as the content of a row: the same word means the same everywhere.
- * Each takes the command's struct, whose member has the name that the row's ARGS_AT says, or the member itself.
+ * command/rows.h - rows of options that several commands have: the same word means the same everywhere.
+ * ARGS_INTO, the command's struct, has members of these names, or the member is the macro's argument.
  */
 #ifndef SHADOWTRACE_COMMAND_ROWS_H
 #define SHADOWTRACE_COMMAND_ROWS_H
@@ -9,47 +9,47 @@
 
 extern const char *const rows_formats[]; /* as enum reading_format */
 
-#define ROW_FORMAT(args) \
-    .name = "format", .kind = ARGS_WORD, .words = rows_formats, .help = "how it is printed", \
-    ARGS_AT(args, format)
-#define ROW_JOBS(args) \
-    .name = "jobs", .kind = ARGS_COUNT, .argument = "N", .least = 1, .limit = 64, \
-    .help = "threads that read, 1 to 64; the result is the same with any number (one for each " \
-            "processor, at most 8)", \
-    ARGS_AT(args, reading.jobs)
-#define ROW_QUIET(args) \
-    .name = "quiet", .kind = ARGS_FLAG, \
-    .help = "no progress bar; there is none anyway where stderr is no terminal", \
-    ARGS_AT(args, reading.quiet)
-#define ROW_SYMBOLS(args) \
-    .name = "symbols", .kind = ARGS_LIST, .argument = "DIR", \
-    .help = "look for PDBs there, too, besides the assemblies' own folders", \
-    ARGS_AT(args, symbols)
-#define ROW_NO_LINES(args) \
-    .name = "no-lines", .kind = ARGS_FLAG, .help = "do not look for files and lines", \
-    ARGS_AT(args, no_lines)
-#define ROW_TOP(args, member) \
-    .name = "top", .kind = ARGS_COUNT, .argument = "N", .standard = 20, \
-    .help = "rows shown; 0: all, as in JSON", ARGS_AT(args, member)
-#define ROW_DEPTH(args, member) \
-    .name = "depth", .kind = ARGS_COUNT, .argument = "N", .standard = 8, \
-    .help = "frames shown of each stack; 0: all, as in JSON", ARGS_AT(args, member)
-#define ROW_MIN_BYTES(args, member) \
-    .name = "min-bytes", .kind = ARGS_BYTES, .argument = "BYTES", ARGS_AT(args, member)
-#define ROW_TYPE(args) \
-    .name = "type", .kind = ARGS_TEXT, .argument = "PATTERN", \
-    .help = "only types whose full name matches; * stands for any text, ? for one character", \
-    ARGS_AT(args, filter.type)
-#define ROW_METHOD(args) \
-    .name = "method", .kind = ARGS_TEXT, .argument = "PATTERN", \
-    .help = "only what was allocated in, or below, methods whose full name matches", \
-    ARGS_AT(args, filter.method)
-#define ROW_THREAD(args) \
-    .name = "thread", .kind = ARGS_COUNT, .argument = "ID", .least = 1, .limit = UINT32_MAX - 1, \
-    .help = "only the thread with that id in the log", ARGS_AT(args, filter.thread)
-#define ROW_PHYSICAL(args) .name = "physical", .kind = ARGS_FLAG, ARGS_AT(args, physical)
-#define ROW_WIDE(args, member) \
-    .name = "wide", .kind = ARGS_FLAG, .help = "names in full, lines as long as they get", \
-    ARGS_AT(args, member)
+#define ROW_FORMAT ARGS_ROW(WORD, "format", NULL, format, "output format", .words = rows_formats)
+#define ROW_JOBS \
+    ARGS_ROW( \
+        COUNT, "jobs", "N", reading.jobs, \
+        "threads that read, 1 to 64; the result is the same with any number (default: one for " \
+        "each processor, at most 8)", \
+        .least = 1, .limit = 64)
+#define ROW_QUIET \
+    ARGS_ROW(FLAG, "quiet", NULL, reading.quiet, "show no progress bar (shown only on a terminal)")
+#define ROW_SYMBOLS \
+    ARGS_ROW(LIST, "symbols", "DIR", symbols, \
+             "look for PDBs in DIR as well as beside the assemblies")
+#define ROW_NO_LINES \
+    ARGS_ROW(FLAG, "no-lines", NULL, no_lines, "do not look up source files and lines")
+#define ROW_TOP(member) \
+    ARGS_ROW(COUNT, "top", "N", member, "show the first N rows; 0: all, as in JSON", .standard = 20)
+#define ROW_DEPTH(member) \
+    ARGS_ROW(COUNT, "depth", "N", member, "show N frames of each stack; 0: all, as in JSON", \
+             .standard = 8)
+#define ROW_MIN_BYTES(member, help) ARGS_ROW(BYTES, "min-bytes", "BYTES", member, help)
+#define ROW_TYPE \
+    ARGS_ROW(TEXT, "type", "PATTERN", filter.type, \
+             "only types whose full name matches; * stands for any text, ? for one character")
+#define ROW_METHOD \
+    ARGS_ROW(TEXT, "method", "PATTERN", filter.method, \
+             "only allocations in or below methods whose full name matches")
+#define ROW_THREAD \
+    ARGS_ROW(COUNT, "thread", "ID", filter.thread, "only the thread with this id in the log", \
+             .least = 1, .limit = UINT32_MAX - 1)
+#define ROW_PHYSICAL(help) ARGS_ROW(FLAG, "physical", NULL, physical, help)
+#define ROW_RAW(member) \
+    ARGS_ROW(FLAG, "raw", NULL, member, \
+             "names as in the log: <BarAsync>d__3.MoveNext, not BarAsync")
+#define ROW_WIDE(member) \
+    ARGS_ROW(FLAG, "wide", NULL, member, "do not shorten names; lines may be long")
+#define ROW_INLINE_STACKS \
+    ARGS_ROW( \
+        FLAG, "inline-stacks", NULL, inline_stacks, \
+        "in JSON, write each row's stack as an array, innermost frame first; the output grows " \
+        "with rows times depth")
+#define ROW_FROM(argument, help) ARGS_ROW(TEXT, "from", argument, window.from, help)
+#define ROW_TO(argument, help)   ARGS_ROW(TEXT, "to", argument, window.to, help)
 
 #endif

@@ -35,20 +35,16 @@ static int run(void *into, const struct args *args, FILE *out)
 
 static const char *const formats[] = {"shell", "json", "docker", "systemd", NULL};
 
+#define ARGS_INTO struct record_args
 static const struct args_option options[] = {
-    {.name = "format",
-     .kind = ARGS_WORD,
-     .words = formats,
-     .help = "shell: for eval \"$(shadowtrace env ...)\"; docker: for docker run --env-file; "
-             "systemd: for the [Service] part of a unit",
-     ARGS_AT(struct record_args, format)},
-    {.name = "status",
-     .kind = ARGS_FIELD,
-     .argument = "FOLDER",
-     .help = "where processes report why they were not recorded (PID.json); it must exist",
-     ARGS_AT(struct record_args, options)},
-    {.more = record_options},
-};
+    ARGS_ROW(WORD, "format", NULL, format,
+             "shell: for eval \"$(shadowtrace env ...)\"; docker: for docker run --env-file; "
+             "systemd: for the [Service] section of a unit",
+             .words = formats),
+    ARGS_ROW(FIELD, "status", "FOLDER", options,
+             "folder, which must exist, where processes report why they were not recorded "
+             "(PID.json)"),
+    {.more = record_options}};
 
 const struct cli_command cmd_env = {
     .name = "env",

@@ -159,23 +159,16 @@ static int run(void *into, const struct args *args, FILE *out)
     return status == CLI_OK ? record(r, args->word) : status;
 }
 
+#define ARGS_INTO struct record_args
 static const struct args_option options[] = {
-    {.name = "progress",
-     .kind = ARGS_FLAG,
-     .help = "show progress on the terminal",
-     ARGS_AT(struct record_args, progress)},
-    {.name = "quiet",
-     .letter = 'q',
-     .kind = ARGS_FLAG,
-     .help = "no summary at the end",
-     ARGS_AT(struct record_args, quiet)},
-    {.name = "attach",
+    ARGS_ROW(FLAG, "progress", NULL, progress, "show progress on the terminal"),
+    ARGS_ROW(FLAG, "quiet", NULL, quiet, "print no summary at the end", .letter = 'q'),
+    {.kind = ARGS_REFUSED,
+     .name = "attach",
      .letter = 'p',
      .aliases = "pid",
-     .kind = ARGS_REFUSED,
      .help = "cannot attach to a running process; start it with `shadowtrace record`"},
-    {.more = record_options},
-};
+    {.more = record_options}};
 
 const struct cli_command cmd_record = {
     .name = "record",

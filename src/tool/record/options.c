@@ -11,78 +11,72 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FIELD(key) .name = key, .kind = ARGS_FIELD, ARGS_AT(struct record_args, options)
+#define ARGS_INTO                  struct record_args
+#define FIELD(name, argument, ...) ARGS_ROW(FIELD, name, argument, options, __VA_ARGS__)
 
 const struct args_option record_options[] = {
-    {FIELD("only"), .group = "What is recorded", .argument = "PATTERN",
-     .help = "hook only methods whose full name matches"},
-    {FIELD("exclude"), .argument = "PATTERN", .help = "do not hook methods that match"},
-    {FIELD("types"), .argument = "PATTERN", .help = "record allocations of matching types only"},
-    {FIELD("process"), .argument = "PATTERN",
-     .help = "record processes whose main assembly matches"},
-    {FIELD("min-size"), .argument = "BYTES", .help = "record objects of this size and above only"},
-    {FIELD("sample"), .argument = "BYTES",
-     .help = "record one allocation per so many bytes, each with its weight"},
-    {FIELD("paused"), .help = "do not record before being told to (`shadowtrace ctl PID start`)"},
-    {FIELD("no-control"), .help = "no socket for `list`, `dump`, `ctl` and `top`"},
-    {FIELD("events"), .argument = "LIST",
-     .help = "which events, with commas: alloc (the default), calls (every enter and leave), "
-             "threads, modules, classes, jit, exceptions, gc, suspend, transitions (managed to "
-             "native and back: a callback at each, see README), finalizers (concurrent collection "
-             "goes off), or all"},
-    {FIELD("calls"), .argument = "PATTERN", .help = "trace calls of matching methods only"},
-    {FIELD("max-depth"), .argument = "N",
-     .help = "trace calls nested at most N deep in other traced ones"},
-    {FIELD("min-duration"), .argument = "TIME", .unit = 1,
-     .help = "trace calls that take so long and longer: 500 (ns), 20us, 1ms"},
-    {FIELD("call-buffer"), .argument = "BYTES",
-     .help = "memory for traced calls that are not written yet, for whichever threads need it; "
-             "what finds no room is counted"},
-    {FIELD("args"), .group = "What methods are called with (slower hooks: elt2)",
-     .argument = "PATTERN",
-     .help = "arguments of methods whose full name matches; with --only of the same methods at a "
-             "fifth of the cost: no others are hooked"},
-    {FIELD("returns"), .argument = "PATTERN", .help = "what they return"},
-    {FIELD("value-length"), .argument = "N", .help = "characters of a text at most"},
-    {FIELD("value-items"), .argument = "N", .help = "elements of an array or a span at most"},
-    {FIELD("exact-generics"),
-     .help = "Cache<Customer>, where code is shared and other stacks say Cache<T>"},
-    {FIELD("profile"), .group = "Samples of stacks", .argument = "HZ",
-     .help = "sample the stacks of all threads so many times a second, without stopping them (at "
-             "most 1000); `report --profile` shows it"},
-    {FIELD("profile-snapshot"),
-     .help = "the same by suspending the runtime, beside it; see `compare`"},
-    {FIELD("hooks"), .group = "How", .help = "hooks for method calls"},
-    {FIELD("capture"), .help = "where stacks come from"},
-    {FIELD("check"), .argument = "N",
-     .help = "compare every N-th stack of a thread with the runtime's own; 0: never. Without it at "
-             "most 2 % of a thread's time; with --capture both 1"},
-    {FIELD("check-calls"), .argument = "N",
-     .help = "compare in the hook of every N-th call of a thread"},
-    {FIELD("check-threads"), .argument = "TIME", .unit = 1000000,
-     .help = "so often suspend the runtime and compare the stacks of all threads: 50 (ms), 1s"},
-    {FIELD("native"),
-     .help = "native frames, where logged snapshots have a run of them (libunwind)"},
-    {FIELD("no-lines"), .help = "call paths by method only: no IL offsets, no lines"},
-    {FIELD("optimized"),
-     .help = "compile everything optimised from its first call: no tiers, own code too"},
-    {FIELD("no-inline"), .help = "keep the JIT from inlining, so that every call is seen"},
-    {FIELD("max-nodes"), .argument = "N", .help = "distinct call paths to keep"},
-    {.name = "output",
-     .letter = 'o',
-     .kind = ARGS_TEXT,
-     .group = "The log",
-     .argument = "FILE",
-     .help = "the first process writes FILE, others FILE with their PID before the extension; a "
-             "folder: default names in it (shadowtrace-NAME-PID.ndjson, here)",
-     ARGS_AT(struct record_args, output)},
-    {FIELD("log"), .help = "a line for each allocation, or sums for each call site"},
-    {FIELD("stacks"), .help = "stacks by number, or in each line"},
-    {FIELD("full"), .help = "when the log cannot keep up: threads wait a little, or not"},
-    {FIELD("compress"), .help = "zstd"},
-    {FIELD("max-log"), .argument = "BYTES", .help = "keep the log below this size"},
-    {.name = NULL},
-};
+    FIELD("only", "PATTERN", "hook only methods whose full name matches",
+          .group = "What is recorded"),
+    FIELD("exclude", "PATTERN", "do not hook methods that match"),
+    FIELD("types", "PATTERN", "record only allocations of matching types"),
+    FIELD("process", "PATTERN", "record only processes whose main assembly matches"),
+    FIELD("min-size", "BYTES", "record only objects of at least this size"),
+    FIELD("sample", "BYTES", "record one allocation in so many bytes, each with its weight"),
+    FIELD("paused", NULL, "record nothing until `shadowtrace ctl PID start`"),
+    FIELD("no-control", NULL, "no socket for `list`, `dump`, `ctl` and `top`"),
+    FIELD("events", "LIST",
+          "events to record, separated by commas: alloc (the default), calls (every enter and "
+          "leave), threads, modules, classes, jit, exceptions, gc, suspend, transitions (managed "
+          "to native and back: a callback at each, see README), finalizers (turns concurrent "
+          "collection off), or all"),
+    FIELD("calls", "PATTERN", "trace only calls of matching methods"),
+    FIELD("max-depth", "N", "trace calls nested at most N deep in other traced calls"),
+    FIELD("min-duration", "TIME",
+          "trace only calls that take at least this long: 500 (ns), 20us, 1ms", .unit = 1),
+    FIELD("call-buffer", "BYTES",
+          "memory for traced calls that are not written yet, shared by all threads; calls that "
+          "find no room are counted"),
+    FIELD("args", "PATTERN",
+          "arguments of methods whose full name matches; with --only of the same methods it costs "
+          "a fifth, since no others are hooked",
+          .group = "Arguments and results (slower hooks: elt2)"),
+    FIELD("returns", "PATTERN", "return values of methods whose full name matches"),
+    FIELD("value-length", "N", "keep at most N characters of a text"),
+    FIELD("value-items", "N", "keep at most N elements of an array or span"),
+    FIELD("exact-generics", NULL,
+          "Cache<Customer>, where code is shared and other stacks say Cache<T>"),
+    FIELD("profile", "HZ",
+          "sample the stacks of all threads HZ times a second (at most 1000) without stopping "
+          "them; `shadowtrace profile` shows them",
+          .group = "Sampling profiler"),
+    FIELD("profile-snapshot", NULL,
+          "sample by suspending the runtime, too; `shadowtrace compare` compares both"),
+    FIELD("hooks", NULL, "hooks for method calls", .group = "How it is recorded"),
+    FIELD("capture", NULL, "where stacks come from"),
+    FIELD("check", "N",
+          "compare every N-th stack of a thread with the runtime's own; 0: never. The default "
+          "takes at most 2 % of a thread's time; with --capture both it is 1"),
+    FIELD("check-calls", "N", "compare in the hook of every N-th call of a thread"),
+    FIELD("check-threads", "TIME",
+          "suspend the runtime this often and compare the stacks of all threads: 50 (ms), 1s",
+          .unit = 1000000),
+    FIELD("native", NULL, "native frames, where logged snapshots have a run of them (libunwind)"),
+    FIELD("no-lines", NULL, "record call paths by method only: no IL offsets, no lines"),
+    FIELD("optimized", NULL,
+          "compile everything, your own code too, optimised from its first call: no tiers"),
+    FIELD("no-inline", NULL, "keep the JIT from inlining, so that every call is seen"),
+    FIELD("max-nodes", "N", "keep at most N distinct call paths"),
+    ARGS_ROW(TEXT, "output", "FILE", output,
+             "the first process writes FILE, others FILE with their PID before the extension; a "
+             "folder: default names in it (default: shadowtrace-NAME-PID.ndjson in the current "
+             "folder)",
+             .letter = 'o', .group = "The log"),
+    FIELD("log", NULL, "a line for each allocation, or sums for each call site"),
+    FIELD("stacks", NULL, "stacks by number, or in full in each line"),
+    FIELD("full", NULL, "when the log cannot keep up: make threads wait a little, or not"),
+    FIELD("compress", NULL, "compress with zstd"),
+    FIELD("max-log", "BYTES", "keep the log below this size"),
+    ARGS_END};
 
 static int out_of_memory(const struct cli_command *command)
 {

@@ -20,9 +20,9 @@ struct record_args {
 extern const struct args_option record_options[]; /* what both share */
 
 #define RECORD_PATTERNS \
-    "BYTES may end in K, M or G, of 1,024; N in k, M or G, of 1,000. A PATTERN covers a whole " \
-    "name; * " \
-    "stands for any text, ? for one character."
+    "BYTES may end in K, M or G (KiB, MiB, GiB), N in k, M or G (1,000s). A PATTERN matches a " \
+    "whole " \
+    "name; * stands for any text, ? for one character."
 
 /*
  * record_options_settle - what depends on more than one option, once all are read.

@@ -53,29 +53,20 @@ struct annotate {
     struct amount total;
 };
 
+#define ARGS_INTO struct annotate
 static const struct args_option options[] = {
-    {ROW_FORMAT(struct annotate)},
-    {.name = "context",
-     .kind = ARGS_COUNT,
-     .argument = "N",
-     .help = "lines shown around those that allocate",
-     .standard = 3,
-     .limit = LINES_MAX,
-     ARGS_AT(struct annotate, context)},
-    {.name = "all", .kind = ARGS_FLAG, .help = "the whole file", ARGS_AT(struct annotate, all)},
-    {.name = "source",
-     .kind = ARGS_TEXT,
-     .argument = "FILE",
-     .help = "the text, if it is not where it was compiled",
-     ARGS_AT(struct annotate, source)},
-    {ROW_SYMBOLS(struct annotate)},
-    {ROW_TYPE(struct annotate)},
-    {ROW_THREAD(struct annotate)},
-    {ROW_PHYSICAL(struct annotate),
-     .help = "what an async method allocates after it waited is below what completed its task, not "
-             "below its caller"},
-    {.name = NULL},
-};
+    ROW_FORMAT,
+    ARGS_ROW(COUNT, "context", "N", context, "show N lines around those that allocate",
+             .standard = 3, .limit = LINES_MAX),
+    ARGS_ROW(FLAG, "all", NULL, all, "show the whole file"),
+    ARGS_ROW(TEXT, "source", "FILE", source,
+             "read the text from FILE instead of where it was compiled"),
+    ROW_SYMBOLS,
+    ROW_TYPE,
+    ROW_THREAD,
+    ROW_PHYSICAL("count what an async method allocates after it resumed below what completed its "
+                 "task, not below its caller"),
+    ARGS_END};
 
 /* ---- adding up ---- */
 

@@ -11,12 +11,8 @@ struct compare_args {
     struct reading_options reading;
 };
 
-static const struct args_option options[] = {
-    {ROW_FORMAT(struct compare_args)},
-    {ROW_JOBS(struct compare_args)},
-    {ROW_QUIET(struct compare_args)},
-    {.name = NULL},
-};
+#define ARGS_INTO struct compare_args
+static const struct args_option options[] = {ROW_FORMAT, ROW_JOBS, ROW_QUIET, ARGS_END};
 
 /* One of the logs. Its call sites are wanted only where there is another one. */
 struct side {

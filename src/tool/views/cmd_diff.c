@@ -35,36 +35,30 @@ struct diff_args {
     struct args_list symbols;
 };
 
+#define ARGS_INTO struct diff_args
 static const struct args_option options[] = {
-    {.name = "by",
-     .kind = ARGS_WORD,
-     .argument = "KEY",
-     .words = print_report_keys,
-     .help = "site (call path and type), type, method (the one that allocates), thread (by name), "
+    ARGS_ROW(WORD, "by", "KEY", by,
+             "site (call path and type), type, method (the one that allocates), thread (by name), "
              "module (of that method), line (the innermost with a source line, and type; lines of "
              "another build are matched in their order within each method)",
-     ARGS_AT(struct diff_args, by)},
-    {ROW_PHYSICAL(struct diff_args),
-     .help = "by the machine's stacks, see `shadowtrace help report`"},
-    {.name = "exact",
-     .kind = ARGS_FLAG,
-     .help = "call sites are matched by their instructions, too, lines by their numbers: for logs "
-             "of one build",
-     ARGS_AT(struct diff_args, exact)},
-    {ROW_FORMAT(struct diff_args)},
-    {ROW_TOP(struct diff_args, top)},
-    {ROW_DEPTH(struct diff_args, depth)},
-    {ROW_MIN_BYTES(struct diff_args, min_bytes),
-     .help = "only changes of so many bytes and more; without it 0.1 % of all, in JSON 0"},
-    {ROW_TYPE(struct diff_args)},
-    {ROW_METHOD(struct diff_args)},
-    {ROW_SYMBOLS(struct diff_args)},
-    {ROW_NO_LINES(struct diff_args)},
-    {ROW_WIDE(struct diff_args, wide)},
-    {ROW_JOBS(struct diff_args)},
-    {ROW_QUIET(struct diff_args)},
-    {.name = NULL},
-};
+             .words = print_report_keys),
+    ROW_PHYSICAL("use the machine's stacks, see `shadowtrace help report`"),
+    ARGS_ROW(FLAG, "exact", NULL, exact,
+             "match call sites by their instructions and lines by their numbers, too: for logs of "
+             "one build"),
+    ROW_FORMAT,
+    ROW_TOP(top),
+    ROW_DEPTH(depth),
+    ROW_MIN_BYTES(min_bytes,
+                  "only changes of at least this many bytes (default: 0.1 % of all; in JSON 0)"),
+    ROW_TYPE,
+    ROW_METHOD,
+    ROW_SYMBOLS,
+    ROW_NO_LINES,
+    ROW_WIDE(wide),
+    ROW_JOBS,
+    ROW_QUIET,
+    ARGS_END};
 
 static int no_memory(void)
 {

@@ -16,50 +16,26 @@ struct replay_args {
     struct replay_filter filter;
     enum reading_format format;
     struct reading_options reading;
-    const char *from, *to;
+    struct reading_window window;
 };
 
+#define ARGS_INTO struct replay_args
 static const struct args_option options[] = {
-    {ROW_THREAD(struct replay_args)},
-    {.name = "from",
-     .kind = ARGS_TEXT,
-     .argument = "T",
-     .help =
-         "calls that were open since then: a time of the log (1500000, 20us, 1.5ms, 2s), or the "
-         "text of a mark",
-     ARGS_AT(struct replay_args, from)},
-    {.name = "to",
-     .kind = ARGS_TEXT,
-     .argument = "T",
-     .help = "and before then",
-     ARGS_AT(struct replay_args, to)},
-    {.name = "method",
-     .kind = ARGS_TEXT,
-     .argument = "PATTERN",
-     .help = "calls of matching methods, and what they call",
-     ARGS_AT(struct replay_args, filter.method)},
-    {.name = "depth",
-     .kind = ARGS_COUNT,
-     .argument = "N",
-     .help = "so many levels",
-     .limit = UINT32_MAX,
-     ARGS_AT(struct replay_args, filter.depth)},
-    {.name = "interleaved",
-     .kind = ARGS_FLAG,
-     .help = "all threads by time, instead of one after the other",
-     ARGS_AT(struct replay_args, filter.interleaved)},
-    {.name = "limit",
-     .kind = ARGS_COUNT,
-     .argument = "N",
-     .help = "rows at most, the first; 0: all",
-     .standard = 10000,
-     .limit = UINT32_MAX - 2,
-     ARGS_AT(struct replay_args, filter.limit)},
-    {ROW_FORMAT(struct replay_args)},
-    {ROW_JOBS(struct replay_args)},
-    {ROW_QUIET(struct replay_args)},
-    {.name = NULL},
-};
+    ROW_THREAD,
+    ROW_FROM("T", "only calls open at or after T: a time in the log (1500000, 20us, 1.5ms, 2s) or "
+                  "the text of a mark"),
+    ROW_TO("T", "only calls that began before T"),
+    ARGS_ROW(TEXT, "method", "PATTERN", filter.method,
+             "only calls of matching methods, and what they call"),
+    ARGS_ROW(COUNT, "depth", "N", filter.depth, "show N levels", .limit = UINT32_MAX),
+    ARGS_ROW(FLAG, "interleaved", NULL, filter.interleaved,
+             "all threads in order of time instead of one after the other"),
+    ARGS_ROW(COUNT, "limit", "N", filter.limit, "show at most the first N rows; 0: all",
+             .standard = 10000, .limit = UINT32_MAX - 2),
+    ROW_FORMAT,
+    ROW_JOBS,
+    ROW_QUIET,
+    ARGS_END};
 
 /* A time of the log, in nanoseconds where it has no unit. */
 static bool time_parse(const char *text, uint64_t *out)
@@ -70,32 +46,17 @@ static bool time_parse(const char *text, uint64_t *out)
 /* --from and --to: a time, or else the text of a mark. */
 static int range(struct replay_args *a, const char *path)
 {
-    bool from_mark = a->from && !time_parse(a->from, &a->filter.from);
-    bool to_mark = a->to && !time_parse(a->to, &a->filter.to);
-    struct report_marks marks = {NULL, 0, 0};
+    const struct reading_window *w = &a->window;
+    struct reading_window marks = {w->from && !time_parse(w->from, &a->filter.from) ? w->from
+                                                                                    : NULL,
+                                   w->to && !time_parse(w->to, &a->filter.to) ? w->to : NULL};
     struct report_window window;
-    char why[1000] = "";
-    int err, status = CLI_OK;
+    int status = reading_window(&cmd_replay, path, &marks, &window);
 
-    if (!from_mark && !to_mark)
-        return CLI_OK;
-    err = report_marks_read(path, &marks);
-    if (!err && report_marks_window(&marks, from_mark ? a->from : NULL, to_mark ? a->to : NULL,
-                                    &window, why, sizeof(why))) {
-        cli_complain(&cmd_replay, "%s: %s", path, why);
-        status = CLI_USAGE;
-    } else if (err) {
-        cli_complain(&cmd_replay, "cannot read %s: %s", path,
-                     err == -ESPIPE ? "for marks it is read twice, which only a file can be"
-                                    : strerror(-err));
-        status = CLI_IO;
-    } else {
-        if (from_mark)
-            a->filter.from = window.from.t;
-        if (to_mark)
-            a->filter.to = window.to.t;
-    }
-    report_marks_fini(&marks);
+    if (status == CLI_OK && window.has_from)
+        a->filter.from = window.from.t;
+    if (status == CLI_OK && window.has_to)
+        a->filter.to = window.to.t;
     return status;
 }
 

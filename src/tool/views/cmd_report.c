@@ -19,122 +19,61 @@ static const char *const sources[] = {"shadow", "snapshot", NULL};
 /* Frames of sites beside collections; elsewhere stacks are as in other reports. */
 #define GC_DEPTH 2
 
-#define TOPIC(which) .kind = ARGS_FLAG, .value = which, ARGS_AT(struct report_args, topic)
-
+#define ARGS_INTO struct report_args
+#define TOPIC(name, which, help, ...) \
+    ARGS_ROW(FLAG, name, NULL, topic, help, .value = which, __VA_ARGS__)
 static const struct args_option options[] = {
-    {.name = "by",
-     .kind = ARGS_WORD,
-     .group = "What is shown",
-     .argument = "KEY",
-     .words = print_report_keys,
-     .help = "site (call path and type), type, method (the one that allocates), thread, module (of "
-             "that method), line (the innermost with a source line, and type); method tells calls, "
+    ARGS_ROW(WORD, "by", "KEY", print.by,
+             "site (call path and type), type, method (the one that allocates), thread, module (of "
+             "that method), line (the innermost with a source line, and type); method shows calls, "
              "total and self time, too, if the log has calls (record --events alloc,calls)",
-     ARGS_AT(struct report_args, print.by)},
-    {ROW_TOP(struct report_args, print.top)},
-    {ROW_MIN_BYTES(struct report_args, print.min_bytes),
-     .help = "only rows of so many bytes and more"},
-    {ROW_THREAD(struct report_args)},
-    {ROW_TYPE(struct report_args)},
-    {ROW_METHOD(struct report_args)},
-    {.name = "from",
-     .kind = ARGS_TEXT,
-     .argument = "MARK",
-     .help = "only what was allocated since that mark (`shadowtrace ctl PID mark MARK`)",
-     ARGS_AT(struct report_args, print.from)},
-    {.name = "to",
-     .kind = ARGS_TEXT,
-     .argument = "MARK",
-     .help = "and before that one, the first so called behind --from",
-     ARGS_AT(struct report_args, print.to)},
-    {ROW_PHYSICAL(struct report_args),
-     .help = "the machine's stacks. Without it an async method that was resumed is below its "
-             "caller, not below what completed the task it waited for; where the log cannot tell "
-             "the caller the stack ends there: (one of 3 callers), (callers not in the log)"},
-    {.name = "steady",
-     .kind = ARGS_FLAG,
-     .help =
-         "leave out objects that only unoptimised code makes: when the program is not recorded, "
-         "code compiled ahead of time runs in its place",
-     ARGS_AT(struct report_args, filter.steady)},
-    {.name = "format",
-     .kind = ARGS_WORD,
-     .group = "How it is shown",
-     .words = formats,
-     .help = "json: one object, as report_schema.json says; stacks are tables. folded: a line for "
+             .words = print_report_keys, .group = "What is shown"),
+    ROW_TOP(print.top),
+    ROW_MIN_BYTES(print.min_bytes, "only rows of at least this many bytes"),
+    ROW_THREAD,
+    ROW_TYPE,
+    ROW_METHOD,
+    ROW_FROM("MARK", "only what was allocated after this mark (`shadowtrace ctl PID mark MARK`)"),
+    ROW_TO("MARK", "only what was allocated before this mark, the first of its name after --from"),
+    ROW_PHYSICAL(
+        "use the machine's stacks. By default, an async method that was resumed is below its "
+        "caller, not below what completed the task it waited for; where the log cannot "
+        "tell the caller the stack ends there: (one of 3 callers), (callers not in the "
+        "log)"),
+    ARGS_ROW(FLAG, "steady", NULL, filter.steady,
+             "leave out objects that only unoptimised code makes: when the program is not "
+             "recorded, code compiled ahead of time runs in its place"),
+    ARGS_ROW(WORD, "format", NULL, format,
+             "json: one object, as described in report_schema.json; stacks are tables. folded: a "
+             "line for "
              "each stack with its type and bytes, for flamegraph.pl and speedscope",
-     ARGS_AT(struct report_args, format)},
-    {.name = "inline-stacks",
-     .kind = ARGS_FLAG,
-     .help = "in JSON each row has its whole stack as arrays, innermost frame first: rows times "
-             "depth in size",
-     ARGS_AT(struct report_args, inline_stacks)},
-    {ROW_DEPTH(struct report_args, print.stack.depth)},
-    {ROW_SYMBOLS(struct report_args)},
-    {ROW_NO_LINES(struct report_args)},
-    {.name = "urls",
-     .kind = ARGS_FLAG,
-     .help = "addresses of lines by Source Link, too; they are shown, not fetched",
-     ARGS_AT(struct report_args, print.stack.urls)},
-    {.name = "links",
-     .kind = ARGS_WORD,
-     .argument = "WHEN",
-     .words = text_links_words,
-     .help = "files as links that terminals open: auto (on a terminal), always, never",
-     ARGS_AT(struct report_args, links)},
-    {.name = "raw",
-     .kind = ARGS_FLAG,
-     .help = "names as in the log: <BarAsync>d__3.MoveNext, not BarAsync",
-     ARGS_AT(struct report_args, print.stack.raw)},
-    {ROW_WIDE(struct report_args, print.stack.wide)},
-    {ROW_JOBS(struct report_args)},
-    {ROW_QUIET(struct report_args)},
-    {.name = "exceptions",
-     .group = "Of a log with other events (record --events, --profile), instead of allocations",
-     .help = "by throw site and by catcher",
-     TOPIC(REPORT_FAMILIES + FAMILIES_EXCEPTIONS)},
-    {.name = "gc",
-     .help = "collections with what was allocated before each, and by which sites",
-     TOPIC(REPORT_FAMILIES + FAMILIES_GC)},
-    {.name = "jit", .help = "compilation by method", TOPIC(REPORT_FAMILIES + FAMILIES_JIT)},
-    {.name = "suspensions",
-     .help = "stops of the runtime by reason",
-     TOPIC(REPORT_FAMILIES + FAMILIES_SUSPENSIONS)},
-    {.name = "calls",
-     .help = "calls, total and self time by method",
-     TOPIC(REPORT_FAMILIES + FAMILIES_CALLS)},
-    {.name = "profile",
-     .help = "sampled stacks: by method, the samples it is on top of, and those it is in",
-     TOPIC(REPORT_PROFILE)},
-    {.name = "source",
-     .kind = ARGS_WORD,
-     .words = sources,
-     .help = "with --profile --format folded: which samples",
-     ARGS_AT(struct report_args, source)},
-    {.name = NULL},
-};
-
-/* The part of a log between the marks asked for. */
-static int cut(struct report_args *a, const char *path, struct report_sites *sites,
-               struct report_window *window)
-{
-    struct report_marks marks = {NULL, 0, 0};
-    char why[1000] = "";
-    int err = report_marks_read(path, &marks), status = CLI_OK;
-
-    if (!err && report_marks_window(&marks, a->print.from, a->print.to, window, why, sizeof(why))) {
-        cli_complain(&cmd_report, "%s: %s", path, why);
-        status = CLI_USAGE;
-    } else if (err) {
-        cli_complain(&cmd_report, "cannot read %s: %s", path,
-                     err == -ESPIPE ? "for marks it is read twice, which only a file can be"
-                                    : strerror(-err));
-        status = CLI_IO;
-    }
-    report_marks_fini(&marks);
-    report_sites_window(sites, window);
-    return status;
-}
+             .words = formats, .group = "How it is shown"),
+    ROW_INLINE_STACKS,
+    ROW_DEPTH(print.stack.depth),
+    ROW_SYMBOLS,
+    ROW_NO_LINES,
+    ARGS_ROW(FLAG, "urls", NULL, print.stack.urls,
+             "also show the Source Link address of each line; nothing is fetched"),
+    ARGS_ROW(WORD, "links", "WHEN", links,
+             "make files links that terminals open: auto (on a terminal), always, never",
+             .words = text_links_words),
+    ROW_RAW(print.stack.raw),
+    ROW_WIDE(print.stack.wide),
+    ROW_JOBS,
+    ROW_QUIET,
+    TOPIC("exceptions", REPORT_FAMILIES + FAMILIES_EXCEPTIONS, "by throw site and by catcher",
+          .group =
+              "Of a log with other events (record --events, --profile), instead of allocations"),
+    TOPIC("gc", REPORT_FAMILIES + FAMILIES_GC,
+          "collections with what was allocated before each, and by which sites"),
+    TOPIC("jit", REPORT_FAMILIES + FAMILIES_JIT, "compilation by method"),
+    TOPIC("suspensions", REPORT_FAMILIES + FAMILIES_SUSPENSIONS, "stops of the runtime by reason"),
+    TOPIC("calls", REPORT_FAMILIES + FAMILIES_CALLS, "calls, total and self time by method"),
+    TOPIC("profile", REPORT_PROFILE,
+          "sampled stacks: by method, the samples it is on top of, and those it is in"),
+    ARGS_ROW(WORD, "source", NULL, source, "with --profile --format folded: which samples",
+             .words = sources),
+    ARGS_END};
 
 static int read_all(struct report_args *a, struct report_sites *sites, char **logs)
 {
@@ -146,8 +85,8 @@ static int read_all(struct report_args *a, struct report_sites *sites, char **lo
     report_sites_jobs(sites, reading_threads(&a->reading));
     report_sites_progress(sites, reading_progress, &progress);
     for (; *logs && !err && !status; logs++) {
-        if (a->print.from || a->print.to)
-            status = cut(a, *logs, sites, &window);
+        status = reading_window(&cmd_report, *logs, &a->window, &window);
+        report_sites_window(sites, window.has_from || window.has_to ? &window : NULL);
         if (!status)
             err = report_sites_read(sites, *logs);
         reading_progress_end(&progress);
@@ -285,6 +224,8 @@ static int run(void *into, const struct args *args, FILE *out)
         return report_profile_run(&cmd_report, a, args->word, out);
     if (a->topic)
         return report_families_run(&cmd_report, a, args->word[0], out);
+    a->print.from = a->window.from;
+    a->print.to = a->window.to;
     a->print.filtered = a->filter.thread || a->filter.type || a->filter.method || a->filter.steady;
     return report(a, args->word, out);
 }

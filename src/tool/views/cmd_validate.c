@@ -18,16 +18,11 @@ struct validate_args {
     const char *schema;
 };
 
+#define ARGS_INTO struct validate_args
 static const struct args_option options[] = {
-    {ROW_FORMAT(struct validate_args)},
-    {.name = "schema",
-     .kind = ARGS_TEXT,
-     .argument = "FILE",
-     .help = "another schema than the one built in",
-     ARGS_AT(struct validate_args, schema)},
-    {ROW_QUIET(struct validate_args)},
-    {.name = NULL},
-};
+    ROW_FORMAT,
+    ARGS_ROW(TEXT, "schema", "FILE", schema, "use this schema instead of the built-in one"),
+    ROW_QUIET, ARGS_END};
 
 /* What came of one log. */
 struct verdict {

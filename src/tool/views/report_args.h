@@ -20,6 +20,7 @@ struct report_args {
     enum reading_format format;
     struct print_report print;
     struct report_filter filter;
+    struct reading_window window;
     struct reading_options reading;
     struct args_list symbols;
     enum report_sampler source; /* of samples */

@@ -287,7 +287,7 @@ TEST(wrong_values_are_refused)
     assert_refused("--top takes a whole number, such as 20 or 10k, not \"\"", "--top", "");
     assert_refused("--thread takes a number from 1 to 4294967295, not 0", "--thread=0");
     assert_refused("--thread takes a number from 1 to 4294967295, not 5G", "--thread=5G");
-    assert_refused("--min-bytes takes a number of bytes, such as 65536, 64K, 1M or 1G, not \"1KB\"",
+    assert_refused("--min-bytes takes a number of bytes, such as 65536, 64K or 1MiB, not \"1KB\"",
                    "--min-bytes=1KB");
     assert_refused("--interval takes a duration, such as 20us, 1.5ms or 2s, not \"1h\"",
                    "--interval=1h");
@@ -351,6 +351,10 @@ TEST(numbers_have_one_grammar)
         {ARGS_BYTES, "18446744073709551615G", -ERANGE, 0},
         {ARGS_BYTES, "1.5K", -EINVAL, 0},
         {ARGS_BYTES, "1KB", -EINVAL, 0},
+        {ARGS_BYTES, "3KiB", 0, 3072},
+        {ARGS_BYTES, "2mib", 0, 2 << 20},
+        {ARGS_BYTES, "1Ki", -EINVAL, 0},
+        {ARGS_COUNT, "1KiB", -EINVAL, 0},
         {ARGS_BYTES, "K", -EINVAL, 0},
         {ARGS_BYTES, " 1", -EINVAL, 0},
         {ARGS_BYTES, "+1", -EINVAL, 0},
@@ -412,7 +416,7 @@ TEST(the_help_page_is_made_of_the_rows)
                "                        long enough");
     assert_has(text, " allow (may be\n                        repeated)\n");
     assert_has(text, "\n  --max-nodes N         paths (default 4M)\n");
-    assert_has(text, "\n  --call-buffer BYTES   room (default 1G)\n");
+    assert_has(text, "\n  --call-buffer BYTES   room (default 1GiB)\n");
     assert_has(text, "\n  --events LIST         which\n");
     assert_has(text, "\n  --only PATTERN        these (may be repeated)\n");
     assert_has(text, "\n\nActions:\n  mark TEXT             a mark\n");
