@@ -1,8 +1,8 @@
 #include "check/leaving.h"
 
+#include "base/peek.h"
+
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #define REACH 512 /* bytes: from a Tailcall hook to its jump lie the callee's arguments */
 
@@ -46,17 +46,13 @@ bool leaving_code_behind_hook(const uint8_t *code, unsigned size, uintptr_t id)
 bool leaving_behind_hook(uintptr_t ip, uintptr_t client_id, uintptr_t function_id)
 {
     uint8_t code[REACH];
-    /* A page at a time: the one before may not be mapped. */
-    uintptr_t page = ip & ~(uintptr_t)4095, from = ip - REACH;
-    struct iovec here = {code, REACH}, there[2] = {{(void *)from, REACH}, {0}}; /* NOLINT */
-    ssize_t got;
+    unsigned size = REACH;
 
-    if (from < page && process_vm_readv(getpid(), &here, 1, there, 1, 0) != REACH)
-        from = page;
-    there[0] = (struct iovec){(void *)from, ip - from}; /* NOLINT: an address of code */
-    here.iov_len = ip - from;
-    got = process_vm_readv(getpid(), &here, 1, there, 1, 0);
-    return got == (ssize_t)(ip - from) &&
-           (leaving_code_behind_hook(code, (unsigned)got, client_id) ||
-            leaving_code_behind_hook(code, (unsigned)got, function_id));
+    if (!peek(code, ip - size, size)) {
+        size = ip % 4096 < REACH ? ip % 4096 : REACH; /* the page before may not be mapped */
+        if (!peek(code, ip - size, size))
+            return false;
+    }
+    return leaving_code_behind_hook(code, size, client_id) ||
+           leaving_code_behind_hook(code, size, function_id);
 }

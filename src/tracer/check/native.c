@@ -5,13 +5,13 @@
 #if defined(__x86_64__)
 #include "base/image.h"
 #include "base/memory.h"
+#include "base/peek.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <libunwind.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #define LIBRARY     "libunwind-x86_64.so.8"
@@ -38,13 +38,6 @@ struct native {
     _Alignas(16) uint8_t stack[STACK_BYTES];
 };
 
-static bool read_memory(uintptr_t from, void *to, size_t size)
-{
-    struct iovec here = {to, size}, there = {(void *)from, size}; /* NOLINT: an address */
-
-    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)size;
-}
-
 static int access_mem(unw_addr_space_t space, unw_word_t at, unw_word_t *value, int write,
                       void *context)
 {
@@ -57,7 +50,7 @@ static int access_mem(unw_addr_space_t space, unw_word_t at, unw_word_t *value, 
         memcpy(value, n->stack + (at - n->stack_low), sizeof(*value));
         return 0;
     }
-    return read_memory(at, value, sizeof(*value)) ? 0 : -UNW_EINVAL;
+    return peek(value, at, sizeof(*value)) ? 0 : -UNW_EINVAL;
 }
 
 static int access_reg(unw_addr_space_t space, unw_regnum_t number, unw_word_t *value, int write,
@@ -173,24 +166,8 @@ static bool read_waiting(uint32_t os_thread, uint64_t *sp, uint64_t *ip)
 /* As much of the stack as there is. */
 static void read_stack(struct native *n, uintptr_t sp)
 {
-    struct iovec here = {n->stack, STACK_BYTES}, there[STACK_BYTES / 4096];
-    size_t pages = 0, left = STACK_BYTES;
-    uintptr_t at = sp;
-    ssize_t got;
-
-    while (left) { /* the kernel stops at the first of these that it cannot read */
-        size_t size = 4096 - at % 4096;
-
-        size = size < left ? size : left;
-        if (pages == sizeof(there) / sizeof(there[0]))
-            break;
-        there[pages++] = (struct iovec){(void *)at, size}; /* NOLINT: an address */
-        at += size;
-        left -= size;
-    }
-    got = process_vm_readv(getpid(), &here, 1, there, pages, 0);
     n->stack_low = sp;
-    n->stack_high = sp + (got > 0 ? (uintptr_t)got : 0);
+    n->stack_high = sp + peek_some(n->stack, sp, STACK_BYTES);
 }
 
 static uintptr_t cursor_ip(struct native *n, unw_cursor_t *cursor)

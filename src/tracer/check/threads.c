@@ -8,13 +8,13 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "clr/com.h"
 
 #include <shadowtrace/clr/constants.h>
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 
@@ -477,22 +477,15 @@ static void *threads_main(void *context)
 
 int check_threads_start(struct check_threads *t)
 {
-    sigset_t all, before;
-    int err;
+    int err = thread_start(&t->thread, threads_main, t);
 
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    err = pthread_create(&t->thread, NULL, threads_main, t);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    store_relaxed(&t->ended, err != 0);
-    return -err;
+    if (err)
+        store_relaxed(&t->ended, true);
+    return err;
 }
 
 void check_threads_stop(struct check_threads *t, unsigned timeout_ms)
 {
-    const struct timespec step = {0, 1000000};
-
     store_release(&t->stopping, true);
-    for (unsigned i = 0; i < timeout_ms && !load_acquire(&t->ended); i++)
-        nanosleep(&step, NULL);
+    thread_await(&t->ended, timeout_ms);
 }

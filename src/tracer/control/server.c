@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/thread.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -262,20 +263,13 @@ void control_start(struct control *c, const struct control_config *config)
     api_serve(c);
 }
 
-static int thread_start(struct control *c)
+static int serve_start(struct control *c)
 {
-    sigset_t all, before;
-    int err;
-
     c->client = memory_zalloc(MOST_CLIENTS, sizeof(*c->client));
     c->dump = dump_new(c->config.names);
     if (!c->client || !c->dump)
-        return ENOMEM;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* the new thread inherits the mask */
-    err = pthread_create(&c->thread, NULL, control_main, c);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return err;
+        return -ENOMEM;
+    return thread_start(&c->thread, control_main, c);
 }
 
 int control_serve(struct control *c, char *why, size_t why_size)
@@ -284,14 +278,14 @@ int control_serve(struct control *c, char *why, size_t why_size)
 
     if (c->listener < 0 || !gate_enter(&c->gate))
         return 0; /* none was wanted or to be had, or it ends */
-    err = thread_start(c);
+    err = serve_start(c);
     c->threaded = !err;
     if (err) {
-        snprintf(why, why_size, "cannot start the thread of the socket: %s", strerror(err));
+        snprintf(why, why_size, "cannot start the thread of the socket: %s", strerror(-err));
         control_socket_close(c);
     }
     gate_leave(&c->gate);
-    return -err;
+    return err;
 }
 
 void control_stop(struct control *c, unsigned timeout_ms)

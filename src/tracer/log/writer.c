@@ -2,9 +2,9 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/thread.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -622,15 +622,10 @@ failed:
 
 int log_start(struct log *log)
 {
-    sigset_t all, before;
-    int err;
+    int err = thread_start(&log->thread, writer_main, log);
 
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* the new thread inherits the mask */
-    err = pthread_create(&log->thread, NULL, writer_main, log);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     log->started = err == 0;
-    return -err;
+    return err;
 }
 
 void log_withdraw(struct log *log)

@@ -7,9 +7,9 @@
 #include "names/il.h"
 
 #include "base/clock.h"
+#include "base/thread.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 
 #define NS_PER_MS   UINT64_C(1000000)
@@ -60,18 +60,10 @@ static void *resolver_run(void *arg)
 
 int names_start(struct names *names)
 {
-    sigset_t all, old;
-    int err;
+    int err = thread_start(&names->thread, resolver_run, names);
 
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all,
-                    &old); /* inherited: no signal of the host runs on our thread */
-    err = pthread_create(&names->thread, NULL, resolver_run, names);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (err)
-        return -err;
-    names->started = true;
-    return 0;
+    names->started = err == 0;
+    return err;
 }
 
 void names_hurry(struct names *names)

@@ -6,14 +6,13 @@
 #include "names/il.h"
 
 #include "base/memory.h"
+#include "base/peek.h"
 
 #include <shadowtrace/clr/constants.h>
 
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #define NAME_UNITS 32
 #define MAP_SMALL \
@@ -83,8 +82,7 @@ static struct native_rank rank_safely(uintptr_t address, size_t size, size_t ret
 
     if (size > sizeof(small))
         code = memory_alloc(size);
-    if (code && process_vm_readv(getpid(), &(struct iovec){code, size}, 1,
-                                 &(struct iovec){(void *)address, size}, 1, 0) == (ssize_t)size)
+    if (code && peek(code, address, size))
         rank = native_rank(code, size, ret, by_argument);
     if (code != small)
         memory_free(code);

@@ -2,13 +2,13 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "check/threads.h"
 #include "config/config.h"
 #include "stack/stack.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -243,7 +243,6 @@ static void *sampler_main(void *context)
 int sampler_start(const struct sampler_config *config, struct sampler **out)
 {
     struct sampler *s = memory_zalloc(1, sizeof(*s));
-    sigset_t all, before;
     int err;
 
     *out = NULL;
@@ -251,13 +250,10 @@ int sampler_start(const struct sampler_config *config, struct sampler **out)
         return -ENOMEM;
     s->config = *config;
     s->copies.most = MAX_FRAMES;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* the new thread inherits the mask */
-    err = pthread_create(&s->thread, NULL, sampler_main, s);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    err = thread_start(&s->thread, sampler_main, s);
     if (err) {
         memory_free(s);
-        return -err;
+        return err;
     }
     *out = s;
     return 0;
@@ -265,9 +261,6 @@ int sampler_start(const struct sampler_config *config, struct sampler **out)
 
 void sampler_stop(struct sampler *s, unsigned timeout_ms)
 {
-    const struct timespec step = {0, 1000000};
-
     store_release(&s->stopping, true);
-    for (unsigned i = 0; i < timeout_ms && !load_acquire(&s->ended); i++)
-        nanosleep(&step, NULL);
+    thread_await(&s->ended, timeout_ms);
 }

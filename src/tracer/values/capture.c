@@ -1,11 +1,11 @@
 #include "values/capture.h"
 
+#include "base/peek.h"
+
 #include <shadowtrace/clr/constants.h>
 
 #include <errno.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #define DEPTH_MAX 6 /* of values in values: what is cyclic ends here */
 #define HEADER    8 /* of an object: what it is; then its fields, or its value if boxed */
@@ -39,24 +39,10 @@ static void put_word(struct capture *c, enum capture_tag tag, uint64_t word)
     put(c, item, sizeof(item));
 }
 
-/*
- * Memory that may not be there. A fault would end the program, so the kernel copies: where it does not let us
- * (seccomp), such values are unreadable.
- */
-static bool read_unsure(void *to, uintptr_t from, size_t size)
-{
-    int saved = errno;
-    struct iovec local = {to, size}, remote = {(void *)from, size};
-    bool whole = from && process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)size;
-
-    errno = saved;
-    return whole;
-}
-
 static bool read_memory(void *to, uintptr_t from, size_t size, bool sure)
 {
     if (!sure)
-        return read_unsure(to, from, size);
+        return peek(to, from, size);
     memcpy(to, (const void *)from, size);
     return true;
 }
