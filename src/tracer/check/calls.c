@@ -1,34 +1,10 @@
 #include "check/calls.h"
 
-#include "check/early.h"
-#include "check/seed.h"
-#include "check/thread.h"
+#include "check/internal.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
 
 #include <shadowtrace/clr/constants.h>
-
-#include <string.h>
-
-static uintptr_t function_at(const struct check_config *config, uintptr_t ip)
-{
-    uintptr_t function;
-
-    return config->info->vtbl->get_function_from_ip(config->info, (const uint8_t *)ip, &function) ==
-                   S_OK
-               ? function
-               : 0;
-}
-
-/* Of the oldest `count` frames of both, are the methods the same? */
-static bool same_older(const struct check_walk *walk, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (walk->frame[walk->count - 1 - i].function != stack_copied_function(&walk->shadow[i]))
-            return false;
-    return true;
-}
 
 /*
  * Between two reports of a dispatch: one of the stacks has a run of frames more, which the exception is about to leave
@@ -50,35 +26,25 @@ static bool is_passed(const struct check_walk *walk, size_t depth)
 
 static void mismatch(struct check_walk *walk, size_t depth, struct event_ring *ring, hresult result)
 {
-    struct event_mismatch *m =
-        memory_zalloc(1, sizeof(*m) + (depth + walk->count) * sizeof(m->methods[0]));
+    struct event_mismatch *m = check_mismatch_new(walk, walk->shadow, depth, result, false);
 
     if (!m)
         return;
     m->in_call = true;
-    m->refused = result < 0 ? result : 0;
-    m->shadow = (uint32_t)depth;
-    m->snapshot = (uint32_t)walk->count;
-    for (size_t i = 0; i < depth; i++)
-        m->methods[i] = stack_copied_function(&walk->shadow[depth - 1 - i]);
-    for (size_t i = 0; i < walk->count; i++)
-        m->methods[depth + i] = walk->frame[i].function;
-    check_mismatch_finish(walk->check, m);
-    check_post(ring, clock_ticks(), EVENT_MISMATCH, m);
+    check_mismatch_post(walk->check, ring, clock_ticks(), m);
 }
 
 static void judge(struct check_walk *walk, size_t depth, bool dispatching, struct event_ring *ring,
                   hresult result)
 {
-    const struct check_config *config = check_config(walk->check);
-    struct agreement_calls *a = &config->agreement->at_calls;
+    struct agreement_calls *a = &walk->check->config.agreement->at_calls;
 
     if (result < 0)
         agreement_refused(&a->refusals, result);
-    if (result >= 0 && walk->count == depth && same_older(walk, depth)) {
+    if (result >= 0 && walk->count == depth && check_walk_agrees(walk, walk->shadow, depth)) {
         add_relaxed(&a->equal, 1);
         check_registers(walk, walk->shadow);
-    } else if (walk->count == depth - 1 && same_older(walk, depth - 1) &&
+    } else if (walk->count == depth - 1 && check_walk_agrees(walk, walk->shadow, depth - 1) &&
                names_method_unmanaged_callers(
                    (const struct names_method *)walk->shadow[depth - 1].method)) {
         add_relaxed(&a->entering, 1);
@@ -95,12 +61,12 @@ static void judge(struct check_walk *walk, size_t depth, bool dispatching, struc
 void check_call(struct check *check, struct check_thread **thread, struct stack *stack,
                 struct event_ring *ring)
 {
-    const struct check_config *config = check_config(check);
+    const struct check_config *config = &check->config;
     struct agreement_calls *a = &config->agreement->at_calls;
     struct native_registers registers = {.known =
                                              1u << NATIVE_IP | 1u << NATIVE_SP | 1u << NATIVE_BP};
     struct check_walk *walk;
-    struct seed *seed;
+    struct check_seed *seed;
     struct frame *top;
     size_t depth = stack_look(stack, &top);
     hresult result;
@@ -112,13 +78,12 @@ void check_call(struct check *check, struct check_thread **thread, struct stack 
         return;
     if (!config->hook_caller(walk->shadow[depth - 1].sp, &registers.value[NATIVE_IP],
                              &registers.value[NATIVE_SP], &registers.value[NATIVE_BP]) ||
-        function_at(config, registers.value[NATIVE_IP]) !=
-            stack_copied_function(
-                &walk->shadow[depth - 1])) { /* a seed elsewhere would lead anywhere */
-        add_relaxed(&a->lost, 1);
+        check_function_at(check, registers.value[NATIVE_IP]) !=
+            stack_copied_function(&walk->shadow[depth - 1])) {
+        add_relaxed(&a->lost, 1); /* a seed elsewhere would lead anywhere */
         return;
     }
-    seed_set(seed, &registers);
+    check_seed_set(seed, &registers);
     check_walk_begin(walk);
     result = config->info->vtbl->do_stack_snapshot(config->info, 0, check_walk_frame,
                                                    COR_PRF_SNAPSHOT_REGISTER_CONTEXT, walk,

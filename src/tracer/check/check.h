@@ -40,16 +40,11 @@ struct check_config {
 
 int check_new(const struct check_config *config, struct check **out); /* 0 or -ENOMEM */
 
-/* Is this snapshot frame one that a comparison looks at? (FunctionID 0 is not; with `reduce`, hooked methods only; never spared ones.) */
-bool check_counts(const struct check *check, uintptr_t function);
-
-/* Raise and lower the runtime's snapshot flag around walks, where it is not up all the time. Threads: any. */
-void check_flag_raise(struct check *check);
-void check_flag_lower(struct check *check);
-
-/* A difference as an event: `shadow` and `snapshot` are FunctionIDs, leaf first, one block after m->methods. */
-void check_mismatch_finish(struct check *check, struct event_mismatch *m);
-void check_post(struct event_ring *ring, uint64_t ticks, enum event_kind kind, void *payload);
+/* One frame of a snapshot. */
+struct check_frame {
+    uintptr_t function, ip;
+    uintptr_t sp, fp; /* of the frame itself, from its CONTEXT; 0 when none was asked for */
+};
 
 /* Per-thread scratch, made at the first walk. Threads: the owner. */
 struct check_thread;
@@ -74,8 +69,7 @@ uint32_t check_capture(struct check *check, struct check_thread **thread);
  * check_captured - log what check_capture just saw of the calling thread, with --native: after the event it was for.
  * `thread` may be NULL.
  */
-void check_captured(struct check *check, struct check_thread *thread, struct event_ring *ring,
-                    uint64_t ticks);
+void check_captured(struct check_thread *thread, struct event_ring *ring, uint64_t ticks);
 
 bool check_native(const struct check *check); /* whether native frames are wanted and can be had */
 

@@ -1,19 +1,10 @@
-#include "check/early.h"
+#include "check/internal.h"
 
 #include "stack/stack_hot.h"
 
 #include <shadowtrace/clr/constants.h>
 
 #define TO_SP (2 * sizeof(uintptr_t)) /* from a frame pointer to the caller's SP */
-
-static uintptr_t function_at(const struct check_walk *walk, uintptr_t ip)
-{
-    struct clr_info *info = check_config(walk->check)->info;
-    uintptr_t function;
-
-    return info->vtbl->get_function_from_ip(info, (const uint8_t *)ip, &function) == S_OK ? function
-                                                                                          : 0;
-}
 
 /* The walk has the youngest frames, and the last one where the shadow stack has it. */
 static bool has_youngest(const struct check_walk *walk, const struct stack_copied *shadow,
@@ -32,7 +23,7 @@ static bool leads(const struct check_walk *walk, const uintptr_t *frame,
 {
     while (left) { /* nothing is read beyond the oldest one */
         const struct stack_copied *next = &shadow[left - 1];
-        uintptr_t fp = frame[0], function = function_at(walk, frame[1]);
+        uintptr_t fp = frame[0], function = check_function_at(walk->check, frame[1]);
 
         if (fp <= (uintptr_t)frame || fp % sizeof(uintptr_t) || fp + TO_SP > next->sp)
             return false;
@@ -50,7 +41,7 @@ static bool leads(const struct check_walk *walk, const uintptr_t *frame,
 
 static bool may(const struct check_walk *walk, size_t depth)
 {
-    return check_config(walk->check)->ends_early && walk->count < depth && RULE(RULE_ENDS_EARLY);
+    return walk->check->config.ends_early && walk->count < depth && RULE(RULE_ENDS_EARLY);
 }
 
 bool check_ended_early_there(const struct check_walk *walk, const struct stack_copied *shadow,

@@ -9,7 +9,7 @@
  * FP  plus two words is the frame's shadow SP: a hooked method has a frame pointer. In a body entered by on-stack
  *     replacement it lies lower.
  */
-#include "check/walk.h"
+#include "check/internal.h"
 
 #include "base/memory.h"
 #include "clr/text.h"
@@ -79,7 +79,7 @@ static bool ask(const struct check_config *config, uintptr_t ip, uintptr_t *func
 static enum agreement_call class_of(struct check_walk *walk, uintptr_t ip, uintptr_t function,
                                     bool called)
 {
-    const struct check_config *config = check_config(walk->check);
+    const struct check_config *config = &walk->check->config;
     uint32_t epoch = names_epoch(config->names);
     unsigned at = (unsigned)(ip ^ ip >> 9) & (CODE_ROWS - 1);
     struct check_code *code = walk->code;
@@ -147,7 +147,7 @@ static enum agreement_sp class_of_sp(const struct check_frame *frame,
 
 void check_registers(struct check_walk *walk, const struct stack_copied *shadow)
 {
-    struct agreement *a = check_config(walk->check)->agreement;
+    struct agreement *a = walk->check->config.agreement;
     uint64_t call[AGREEMENT_CALLS] = {0}, sp[AGREEMENT_SPS] = {0}, fp[AGREEMENT_FPS] = {0};
 
     for (size_t i = 0; i < walk->count; i++) {

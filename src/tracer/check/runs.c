@@ -1,7 +1,6 @@
-#include "check/runs.h"
+#include "check/internal.h"
 
 #include "base/memory.h"
-#include "check/native.h"
 
 #include <shadowtrace/clr/structs.h>
 

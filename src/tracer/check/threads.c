@@ -1,10 +1,7 @@
 #include "check/threads.h"
 
-#include "check/early.h"
+#include "check/internal.h"
 #include "check/leaving.h"
-#include "check/native.h"
-#include "check/seed.h"
-#include "check/walk.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -43,7 +40,7 @@ struct check_threads {
     /* scratch of the thread */
     struct check_walk walked, seeded; /* of the thread being looked at */
     struct native *native;            /* NULL: no libunwind */
-    struct seed seed;
+    struct check_seed seed;
     struct stack_copy copy;
 };
 
@@ -112,19 +109,14 @@ static bool is_gone(struct check_threads *t, uintptr_t thread_id)
 /* Do the walked frames from `skip` on equal the copied ones? */
 static bool equal_from(const struct check_threads *t, const struct check_walk *walk, size_t skip)
 {
-    if (walk->count - skip != t->copy.depth)
-        return false;
-    for (size_t i = 0; i < t->copy.depth; i++)
-        if (walk->frame[skip + i].function !=
-            stack_copied_function(&t->copy.frames[t->copy.depth - 1 - i]))
-            return false;
-    return true;
+    return walk->count - skip == t->copy.depth &&
+           check_walk_agrees(walk, t->copy.frames, t->copy.depth);
 }
 
 static void mismatch(struct check_threads *t, uint32_t os_thread, hresult result)
 {
-    size_t both = t->copy.depth + t->walked.count;
-    struct event_mismatch *m = memory_zalloc(1, sizeof(*m) + both * sizeof(m->methods[0]));
+    struct event_mismatch *m =
+        check_mismatch_new(&t->walked, t->copy.frames, t->copy.depth, result, false);
 
     add_relaxed(&t->config.agreement->mismatched, 1);
     if (!t->ring && event_ring_new(t->config.hub, &t->ring))
@@ -134,15 +126,7 @@ static void mismatch(struct check_threads *t, uint32_t os_thread, hresult result
         return;
     }
     m->stopped = os_thread;
-    m->refused = result < 0 ? result : 0;
-    m->shadow = t->copy.depth;
-    m->snapshot = (uint32_t)t->walked.count;
-    for (uint32_t i = 0; i < m->shadow; i++)
-        m->methods[i] = stack_copied_function(&t->copy.frames[m->shadow - 1 - i]);
-    for (uint32_t i = 0; i < m->snapshot; i++)
-        m->methods[m->shadow + i] = t->walked.frame[i].function;
-    check_mismatch_finish(t->config.check, m);
-    check_post(t->ring, clock_ticks(), EVENT_MISMATCH, m);
+    check_mismatch_post(t->config.check, t->ring, clock_ticks(), m);
 }
 
 /* The snapshot has exactly one frame more, the one left last, and stands behind the call of its hook. */
@@ -161,14 +145,9 @@ static bool is_leaving(const struct check_threads *t)
 static bool is_dispatching(const struct check_threads *t)
 {
     size_t walked = t->walked.count, shadow = t->copy.depth;
-    size_t common = walked < shadow ? walked : shadow;
 
-    if (!t->copy.dispatching)
-        return false;
-    for (size_t i = 0; i < common; i++)
-        if (t->walked.frame[walked - 1 - i].function != stack_copied_function(&t->copy.frames[i]))
-            return false;
-    return true;
+    return t->copy.dispatching &&
+           check_walk_agrees(&t->walked, t->copy.frames, walked < shadow ? walked : shadow);
 }
 
 static bool is_managed(void *context, uintptr_t ip)
@@ -201,26 +180,20 @@ static enum native_result find_seed(struct check_threads *t, uint32_t os_thread,
 static bool is_entering(struct check_threads *t, uint32_t os_thread)
 {
     const struct stack_copied *top = &t->copy.frames[t->copy.depth - 1];
-    struct clr_info *info = t->config.info;
     bool unmanaged_callers =
         names_method_unmanaged_callers((const struct names_method *)top->method);
     struct native_registers registers = {{0}, 0};
-    uintptr_t function = 0;
 
     /* A function pointer leads managed code straight into a method for unmanaged callers. */
-    if (t->copy.depth != t->walked.count + 1 || (is_managed(t, top->ret) && !unmanaged_callers))
+    if (t->copy.depth != t->walked.count + 1 || (is_managed(t, top->ret) && !unmanaged_callers) ||
+        !check_walk_agrees(&t->walked, t->copy.frames, t->walked.count))
         return false;
-    for (size_t i = 0; i < t->walked.count; i++)
-        if (t->walked.frame[i].function !=
-            stack_copied_function(&t->copy.frames[t->copy.depth - 2 - i]))
-            return false;
     /* Where those do not tell, the method itself does: hooks of one for unmanaged callers come before it is let in. */
     if (!t->native || find_seed(t, os_thread, &registers) != NATIVE_FOUND)
         return unmanaged_callers;
     return registers.value[NATIVE_SP] < top->sp &&
-           info->vtbl->get_function_from_ip(info, (const uint8_t *)registers.value[NATIVE_IP],
-                                            &function) == S_OK &&
-           function == stack_copied_function(top);
+           check_function_at(t->config.check, registers.value[NATIVE_IP]) ==
+               stack_copied_function(top);
 }
 
 static void compare(struct check_threads *t, uint32_t os_thread, hresult result)
@@ -316,7 +289,7 @@ static void walk_seeded(struct check_threads *t, uintptr_t thread_id, uint32_t o
         return;
     }
     compare_seed(t, &registers);
-    seed_set(&t->seed, &registers);
+    check_seed_set(&t->seed, &registers);
     check_walk_begin(&t->seeded);
     result = info->vtbl->do_stack_snapshot(info, thread_id, check_walk_frame,
                                            COR_PRF_SNAPSHOT_REGISTER_CONTEXT, &t->seeded,
@@ -332,48 +305,65 @@ static void walk_seeded(struct check_threads *t, uintptr_t thread_id, uint32_t o
     }
 }
 
-static void walk(struct check_threads *t, uintptr_t thread_id)
+/* What is done with a stopped thread. */
+typedef void visit_thread(struct check_threads *t, uintptr_t thread_id, uint32_t os_thread,
+                          void *context);
+
+static void compare_thread(struct check_threads *t, uintptr_t thread_id, uint32_t os_thread,
+                           void *context)
 {
     struct clr_info *info = t->config.info;
     struct agreement_threads *a = t->config.agreement;
-    uint32_t os_thread = 0;
-    uint64_t before, between, after;
-    hresult result;
+    uint64_t before = clock_ticks(), between, after;
+    hresult result = info->vtbl->do_stack_snapshot(
+        info, thread_id, check_walk_frame, COR_PRF_SNAPSHOT_REGISTER_CONTEXT, &t->walked, NULL, 0);
 
-    atomic_store(
-        &t->walking,
-        thread_id); /* announced; then looked whether it is gone: pairs with ..._destroyed */
-    if (!is_gone(t, thread_id) &&
-        info->vtbl->get_thread_info(info, thread_id, &os_thread) == S_OK) {
-        check_walk_begin(&t->walked);
-        before = clock_ticks();
-        result =
-            info->vtbl->do_stack_snapshot(info, thread_id, check_walk_frame,
-                                          COR_PRF_SNAPSHOT_REGISTER_CONTEXT, &t->walked, NULL, 0);
-        between = clock_ticks();
-        if (!t->walked.failed && copy(t, os_thread)) {
-            after = clock_ticks();
-            add_relaxed(&a->walked, 1);
-            add_relaxed(&a->snapshot_ns, clock_duration_ns(between - before));
-            add_relaxed(&a->shadow_ns, clock_duration_ns(after - between));
-            judge(t, os_thread, result);
-            if (t->native && t->copy.depth && result != E_NOTIMPL)
-                walk_seeded(t, thread_id, os_thread);
+    (void)context;
+    between = clock_ticks();
+    if (t->walked.failed || !copy(t, os_thread))
+        return;
+    after = clock_ticks();
+    add_relaxed(&a->walked, 1);
+    add_relaxed(&a->snapshot_ns, clock_duration_ns(between - before));
+    add_relaxed(&a->shadow_ns, clock_duration_ns(after - between));
+    judge(t, os_thread, result);
+    if (t->native && t->copy.depth && result != E_NOTIMPL)
+        walk_seeded(t, thread_id, os_thread);
+}
+
+/* Visits every managed thread while the runtime is suspended. Returns: S_OK, or why it would not stop. */
+static hresult stop(struct check_threads *t, visit_thread *visit, void *context)
+{
+    struct clr_info *info = t->config.info;
+    struct clr_thread_enum *threads = NULL;
+    hresult result = info->vtbl->suspend_runtime(info);
+    uint32_t os_thread, got;
+    uintptr_t id;
+
+    if (result != S_OK)
+        return result;
+    if (info->vtbl->enum_threads(info, &threads) == S_OK) {
+        while (threads->vtbl->next(threads, 1, &id, &got) == S_OK && got == 1) {
+            /* Announced; then looked whether it is gone: pairs with check_threads_destroyed(). */
+            atomic_store(&t->walking, id);
+            if (!is_gone(t, id) && info->vtbl->get_thread_info(info, id, &os_thread) == S_OK) {
+                check_walk_begin(&t->walked);
+                visit(t, id, os_thread, context);
+            }
+            atomic_store(&t->walking, 0);
         }
+        clr_release(threads);
     }
-    atomic_store(&t->walking, 0);
+    info->vtbl->resume_runtime(info);
+    return S_OK;
 }
 
 /* One stop of the runtime. Returns how long to wait before the next, ns. */
 static uint64_t stop_once(struct check_threads *t)
 {
-    struct clr_info *info = t->config.info;
     struct agreement_threads *a = t->config.agreement;
-    struct clr_thread_enum *threads = NULL;
     uint64_t before = clock_ticks();
-    hresult result = info->vtbl->suspend_runtime(info);
-    uintptr_t id;
-    uint32_t got;
+    hresult result = stop(t, compare_thread, NULL);
 
     if (result == COLLECTION_RUNS) {
         add_relaxed(&a->busy, 1);
@@ -381,55 +371,38 @@ static uint64_t stop_once(struct check_threads *t)
     }
     if (result == S_OK) {
         add_relaxed(&a->stops, 1);
-        if (info->vtbl->enum_threads(info, &threads) == S_OK) {
-            while (threads->vtbl->next(threads, 1, &id, &got) == S_OK && got == 1)
-                walk(t, id);
-            clr_release(threads);
-        }
-        info->vtbl->resume_runtime(info);
         add_relaxed(&a->suspended_ns, clock_duration_ns(clock_ticks() - before));
     }
     return t->config.interval_ms * 1000000ull;
 }
 
-static void sample_thread(struct check_threads *t, uintptr_t thread_id,
-                          void (*each)(void *context, const struct check_sample *sample),
+/* Who takes a sample. */
+struct sampling {
+    void (*each)(void *context, const struct check_sample *sample);
+    void *context;
+};
+
+static void sample_thread(struct check_threads *t, uintptr_t thread_id, uint32_t os_thread,
                           void *context)
 {
+    const struct sampling *to = context;
     struct clr_info *info = t->config.info;
-    struct check_sample sample = {0};
+    struct check_sample sample = {.os_thread = os_thread};
 
-    atomic_store(&t->walking, thread_id); /* as in walk() */
-    if (!is_gone(t, thread_id) &&
-        info->vtbl->get_thread_info(info, thread_id, &sample.os_thread) == S_OK) {
-        check_walk_begin(&t->walked);
-        sample.result = info->vtbl->do_stack_snapshot(
-            info, thread_id, check_walk_frame, COR_PRF_SNAPSHOT_DEFAULT, &t->walked, NULL, 0);
-        sample.count = t->walked.count;
-        sample.frame = t->walked.frame;
-        each(context, &sample);
-    }
-    atomic_store(&t->walking, 0);
+    sample.result = info->vtbl->do_stack_snapshot(info, thread_id, check_walk_frame,
+                                                  COR_PRF_SNAPSHOT_DEFAULT, &t->walked, NULL, 0);
+    sample.count = t->walked.count;
+    sample.frame = t->walked.frame;
+    to->each(to->context, &sample);
 }
 
 int check_threads_sample(struct check_threads *t,
                          void (*each)(void *context, const struct check_sample *sample),
                          void *context)
 {
-    struct clr_info *info = t->config.info;
-    struct clr_thread_enum *threads = NULL;
-    uintptr_t id;
-    uint32_t got;
+    struct sampling to = {each, context};
 
-    if (info->vtbl->suspend_runtime(info) != S_OK)
-        return -EAGAIN;
-    if (info->vtbl->enum_threads(info, &threads) == S_OK) {
-        while (threads->vtbl->next(threads, 1, &id, &got) == S_OK && got == 1)
-            sample_thread(t, id, each, context);
-        clr_release(threads);
-    }
-    info->vtbl->resume_runtime(info);
-    return 0;
+    return stop(t, sample_thread, &to) == S_OK ? 0 : -EAGAIN;
 }
 
 static hresult ignore_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info,
@@ -440,13 +413,18 @@ static hresult ignore_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_in
     return S_OK;
 }
 
-void check_threads_prepare(struct check_threads *t)
+void check_threads_begin(struct check_threads *t)
 {
     struct clr_info *info = t->config.info;
 
     check_flag_raise(t->config.check);
     /* The first walk of a process sets up what a walk of a stopped thread could wait for. */
     info->vtbl->do_stack_snapshot(info, 0, ignore_frame, COR_PRF_SNAPSHOT_DEFAULT, NULL, NULL, 0);
+}
+
+void check_threads_end(struct check_threads *t)
+{
+    check_flag_lower(t->config.check);
 }
 
 static void *threads_main(void *context)
@@ -456,9 +434,9 @@ static void *threads_main(void *context)
     pthread_setname_np(pthread_self(), "shadowtrace-chk");
     if (native_new(&t->native))
         store_relaxed(&t->config.seeds->missing, true);
-    check_threads_prepare(t);
+    check_threads_begin(t);
     while (!load_acquire(&t->stopping)) {
-        struct names *names = check_config(t->config.check)->names;
+        struct names *names = t->config.check->config.names;
         struct timespec step;
         uint64_t pause;
 
@@ -468,7 +446,7 @@ static void *threads_main(void *context)
         step = (struct timespec){(time_t)(pause / 1000000000), (long)(pause % 1000000000)};
         nanosleep(&step, NULL);
     }
-    check_flag_lower(t->config.check);
+    check_threads_end(t);
     if (t->ring)
         event_ring_close(t->ring);
     store_release(&t->ended, true);

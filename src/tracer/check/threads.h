@@ -14,12 +14,6 @@
 
 struct check_threads;
 
-/* One walked frame. */
-struct check_frame {
-    uintptr_t function, ip;
-    uintptr_t sp, fp; /* of the frame itself, from its CONTEXT; 0 when none was asked for */
-};
-
 struct check_threads_config {
     struct clr_info *info; /* borrowed, ICorProfilerInfo10 or later, as are all below */
     struct check *check;
@@ -29,21 +23,25 @@ struct check_threads_config {
     uint32_t interval_ms;
 };
 
-int check_threads_new(const struct check_threads_config *config,
-                      struct check_threads **out); /* 0 or -ENOMEM */
-int check_threads_start(struct check_threads *t);  /* the thread; 0 or -errno */
+/* check_threads_new: 0 or -ENOMEM. check_threads_start - the thread: 0 or -errno. */
+int check_threads_new(const struct check_threads_config *config, struct check_threads **out);
+int check_threads_start(struct check_threads *t);
 
-/*
- * check_threads_sample - suspend once, and give `each` the stack of every managed thread, walked: for a struct that was
- * never started. each runs while the runtime is suspended. Returns: 0, or -EAGAIN when the runtime would not stop.
- */
+/* One thread's stack, walked. */
 struct check_sample {
     uint32_t os_thread;
     hresult result; /* of the walk */
     size_t count;
-    const struct check_frame *frame; /* leaf first */
+    const struct check_frame *frame; /* leaf first; valid until `each` returns */
 };
-void check_threads_prepare(struct check_threads *t); /* before the first, on the same thread */
+
+/*
+ * check_threads_sample - suspend once, and give `each` the stack of every managed thread, while the runtime is
+ * suspended: for a struct that was never started. check_threads_begin, check_threads_end - before the first, behind the
+ * last. Returns: 0, or -EAGAIN when the runtime would not stop. Threads: one for all three.
+ */
+void check_threads_begin(struct check_threads *t);
+void check_threads_end(struct check_threads *t);
 int check_threads_sample(struct check_threads *t,
                          void (*each)(void *context, const struct check_sample *sample),
                          void *context);

@@ -1,15 +1,16 @@
-#include "check/walk.h"
+#include "check/internal.h"
 
 #include "base/memory.h"
-#include "check/runs.h"
 #include "clr/context.h"
 
 #include <shadowtrace/clr/constants.h>
+#include <shadowtrace/clr/structs.h>
 
 #include <errno.h>
 #include <string.h>
 
-#define FIRST_FRAMES 1024
+#define FIRST_FRAMES        1024
+#define CONTROL_AND_INTEGER 0x100003 /* CONTEXT_AMD64 | CONTEXT_CONTROL | CONTEXT_INTEGER */
 
 int check_walk_init(struct check_walk *walk, struct check *check)
 {
@@ -35,17 +36,31 @@ void check_walk_begin(struct check_walk *walk)
         check_runs_begin(walk->runs);
 }
 
+bool check_counts(const struct check *check, uintptr_t function)
+{
+    const struct names_method *method;
+
+    if (!function)
+        return false; /* a run of unmanaged frames */
+    if (!check->config.reduce && !load_relaxed(check->config.spared))
+        return true;
+    method = names_method_find(check->config.names, function);
+    return check->config.reduce ? method && method->hooked
+                                : !(method && load_relaxed(&method->spared));
+}
+
 hresult check_walk_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info,
                          uint32_t context_size, const uint8_t *context, void *client_data)
 {
     struct check_walk *walk = client_data;
     struct clr_registers registers = clr_context_registers(context);
+    const struct check_frame frame = {function, ip, registers.sp, registers.fp};
 
     (void)frame_info, (void)context_size;
     if (walk->runs)
         check_runs_frame(walk->runs, function, walk->count, context);
     if (function)
-        walk->last = (struct check_frame){function, ip, registers.sp, registers.fp};
+        walk->last = frame;
     if (!check_counts(walk->check, function))
         return S_OK;
     if (walk->count == walk->capacity) {
@@ -59,7 +74,7 @@ hresult check_walk_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info,
         walk->frame = larger;
         walk->capacity *= 2;
     }
-    walk->frame[walk->count++] = (struct check_frame){function, ip, registers.sp, registers.fp};
+    walk->frame[walk->count++] = frame;
     return S_OK;
 }
 
@@ -89,4 +104,45 @@ bool check_walk_copy(struct check_walk *walk, const struct frame *top, size_t de
             load_relaxed(&frame->method), load_relaxed(&frame->sp), load_relaxed(&frame->ret)};
     }
     return true;
+}
+
+bool check_walk_agrees(const struct check_walk *walk, const struct stack_copied *shadow,
+                       size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (walk->frame[walk->count - 1 - i].function != stack_copied_function(&shadow[i]))
+            return false;
+    return true;
+}
+
+uintptr_t check_function_at(const struct check *check, uintptr_t ip)
+{
+    struct clr_info *info = check->config.info;
+    uintptr_t function;
+    hresult result = info->vtbl->get_function_from_ip(info, (const uint8_t *)ip, &function);
+
+    return result == S_OK ? function : 0;
+}
+
+void check_seed_set(struct check_seed *seed, const struct native_registers *registers)
+{
+    memset(seed, 0, sizeof(*seed));
+#if defined(__x86_64__)
+    {
+        struct clr_context_amd64 *c = (void *)seed->context;
+        const uint64_t *r = registers->value;
+
+        c->context_flags = CONTROL_AND_INTEGER;
+        c->rip = r[NATIVE_IP];
+        c->rsp = r[NATIVE_SP];
+        c->rbp = r[NATIVE_BP];
+        c->rbx = r[NATIVE_BX];
+        c->r12 = r[12];
+        c->r13 = r[13];
+        c->r14 = r[14];
+        c->r15 = r[15];
+    }
+#else
+    (void)registers;
+#endif
 }

@@ -290,9 +290,8 @@ static uint32_t capture(void *context, void **state)
 
 static void captured(void *context, void **state, const struct capture *c)
 {
-    struct profiler *p = context;
-
-    check_captured(p->check, *state, c->ring, c->ticks);
+    (void)context;
+    check_captured(*state, c->ring, c->ticks);
 }
 
 static uintptr_t leaf(void *context)
@@ -408,7 +407,6 @@ static void profile_begin(struct profiler *p)
                                     .names = p->names,
                                     .tree = p->tree,
                                     .hub = &p->hub,
-                                    .check = p->check,
                                     .walker = p->walker};
 
     if (p->options.profile)

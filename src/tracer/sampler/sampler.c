@@ -219,7 +219,7 @@ static void *sampler_main(void *context)
     }
     name_ring(s);
     if (snapshot)
-        check_threads_prepare(s->config.walker);
+        check_threads_begin(s->config.walker);
     while (!load_acquire(&s->stopping)) {
         next = next_moment(s, next, step);
         sleep_until(next);
@@ -234,7 +234,7 @@ static void *sampler_main(void *context)
         names_unhold(s->config.names);
     }
     if (snapshot)
-        check_flag_lower(s->config.check);
+        check_threads_end(s->config.walker);
     event_ring_close(s->ring);
     store_release(&s->ended, true);
     return NULL;

@@ -11,7 +11,6 @@
 #include "names/names.h"
 #include "tree/tree.h"
 
-struct check;
 struct check_threads;
 struct sampler;
 
@@ -20,8 +19,7 @@ struct sampler_config {
     struct names *names;
     struct tree *tree;
     struct event_hub *hub;
-    struct check *check;          /* these two for snapshots */
-    struct check_threads *walker; /* never started */
+    struct check_threads *walker; /* for snapshots; never started */
 };
 
 int sampler_start(const struct sampler_config *config, struct sampler **out); /* 0 or -errno */

@@ -1,5 +1,5 @@
 /* The proof that a walk ended early, on a made-up machine's stack: main called middle, that native code, that leaf. */
-#include "check/early.h"
+#include "check/internal.h"
 #include "support/test.h"
 
 #include <shadowtrace/clr/constants.h>
