@@ -72,7 +72,7 @@ LIB := $(BUILD)/libshadowtrace.so
 CMD := $(BUILD)/shadowtrace
 SCHEMA := $(BUILD)/log_schema.json
 
-.PHONY: all deps check check-all soak copies check-loop demo bench lint install uninstall clean unit fuzz fuzz-programs
+.PHONY: all deps check check-all negative soak copies check-loop demo bench lint install uninstall clean unit fuzz fuzz-programs
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -190,8 +190,12 @@ fuzz-programs: $(FUZZ)
 ALL_PROCESSORS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 check: deps
 	$(Q)$(MAKE) --no-print-directory $(ALL_PROCESSORS) all unit
-	$(Q)$(if $(SAN),,$(MAKE) --no-print-directory $(ALL_PROCESSORS) NEGATIVE=1 build/negative/libshadowtrace.so)
+	$(Q)$(if $(SAN),,$(MAKE) --no-print-directory $(ALL_PROCESSORS) negative)
 	$(Q)python3 tests/check.py $(BUILD) $(if $(SAN),--only unit --only fuzz)
+
+# What the negative controls of tests/e2e run: no test builds in here.
+negative:
+	$(Q)$(MAKE) --no-print-directory NEGATIVE=1 $(addprefix build/negative/,libshadowtrace.so unit/stack/test_copies)
 
 check-all: check
 	$(Q)python3 tests/e2e/matrix.py --all
@@ -199,8 +203,7 @@ check-all: check
 	$(Q)SHADOWTRACE_KILLS=200 python3 tests/e2e/run.py -j 1 -k kills.
 	$(Q)SHADOWTRACE_LOAD=1 SHADOWTRACE_JQ_READS=1000000000 python3 tests/e2e/run.py -j 1 -k load_with_all_families -k compiler.
 	$(Q)SHADOWTRACE_UNLOAD=1 python3 tests/e2e/run.py -j 1 -k unload.memory_stays
-	$(Q)SHADOWTRACE_DUMPS=100000 SHADOWTRACE_SLOTS=60 SHADOWTRACE_SECONDS=60 python3 tests/e2e/run.py -j 1 \
-	  -k control.no_dump -k control.work_per -k control.latency
+	$(Q)SHADOWTRACE_DUMPS=100000 python3 tests/e2e/run.py -j 1 -k control.no_dump
 	$(Q)$(MAKE) --no-print-directory soak
 	$(Q)for san in thread address,undefined; do $(MAKE) --no-print-directory SAN=$$san copies || exit 1; done
 

@@ -109,6 +109,14 @@ def early(function):
     return function
 
 
+def built(path, how, newer_than=None):
+    """A file below the build folder. No test runs make there: its user may be running it, and with other options."""
+    made = os.path.join(BUILD, path)
+    if not os.path.exists(made) or newer_than and os.path.getmtime(made) < os.path.getmtime(newer_than):
+        raise AssertionError('%s is missing or old: run `%s`' % (os.path.relpath(made, ROOT), how))
+    return made
+
+
 # ---- processes
 
 class Result:

@@ -194,9 +194,7 @@ def test_every_event_belongs_to_one_configuration(t, hooks):
 @each('hooks', *HOOKS)
 def test_replies_are_as_the_schema_says(t, hooks):
     """Every kind of request and refusal on a living process, judged by the project's own checker."""
-    program = os.path.join(harness.BUILD, 'unit', 'control', 'test_replies')
-    made = harness.run(['nice', 'make', '-s', '-C', harness.ROOT, 'BUILD=' + harness.BUILD, program], timeout=600)
-    t.equal(made.status, 0, 'building\n%s' % made)
+    program = harness.built('unit/control/test_replies', 'make unit')
     ticker = Living(t, PROGRAM.command('Ticker') + ENDLESS + ['--threads', '3'], '--check', '0', '--hooks', hooks)
     ticker.wait()
     client = ticker.client()
@@ -535,90 +533,9 @@ def test_no_dump_of_64_threads_at_full_speed_is_torn(t, hooks):
     look_at_towers(t, count, 60 + count / 20, hooks)
 
 
-class Cpu:
-    """CPU time of a process, ns: of all its threads, ours in it included; and of the one that answers."""
-
-    def __init__(self, pid):
-        self.all = self.ours = 0
-        for task in os.listdir('/proc/%d/task' % pid):
-            with open('/proc/%d/task/%s/schedstat' % (pid, task), encoding='ascii') as file:
-                spent = int(file.read().split()[0])
-            with open('/proc/%d/task/%s/comm' % (pid, task), encoding='ascii') as file:
-                self.ours += spent if file.read() == 'shadowtrace-ctl\n' else 0
-            self.all += spent
-
-
-@harness.heavy
-@needs('Towers')
-def test_work_per_cpu_second_while_being_dumped_100_times_a_second(t):
-    """
-    In turn: a quarter of a second with dumps, one without, in one process. Work is calls made, CPU that of all threads of the
-    process. A figure, not an assertion: the machine is shared.
-    """
-    towers = Living(t, PROGRAM.command('Towers') + ['--depth', '50'], '--check', '0', '--min-size', '1G',
-                    stdin=subprocess.PIPE)
-    pid = towers.wait()
-    client = towers.client()
-    out = towers.process.stdout
-
-    def work():
-        towers.process.stdin.write(b'\n')
-        towers.process.stdin.flush()
-        return int(out.readline()), Cpu(pid)
-
-    t.equal(out.readline(), b'ready\n', 'first line')
-    time.sleep(3)  # until its code is compiled
-    done, spent, ours, dumps, fours = {True: 0, False: 0}, {True: 0, False: 0}, 0, 0, []
-    for slot in range(4 * int(os.environ.get('SHADOWTRACE_SLOTS', '6'))):
-        dumping = slot % 4 in (1, 2)  # off, on, on, off: drifts cancel
-        first, end = work(), time.monotonic() + 0.25
-        next_dump = time.monotonic()
-        while time.monotonic() < end:
-            if dumping:
-                client.send(b'{"command":"dump"}\n')
-                client.text()
-                dumps += 1
-            next_dump += 0.01
-            time.sleep(max(0, next_dump - time.monotonic()))
-        last = work()
-        done[dumping] += last[0] - first[0]
-        spent[dumping] += last[1].all - first[1].all
-        ours += last[1].ours - first[1].ours if dumping else 0
-        fours.append((last[0] - first[0]) / (last[1].all - first[1].all))
-    ratio = done[True] / spent[True] / (done[False] / spent[False])
-    by_four = sorted((fours[i + 1] + fours[i + 2]) / (fours[i] + fours[i + 3]) for i in range(0, len(fours), 4))
-    t.true(dumps, 'no dump')
-    t.note('work per CPU second, dumped / not: %.4f (of four slots: median %.4f, half within %.4f to %.4f); %d dumps, '
-           'answering took %.1f us each, %.2f %% of the CPU' % (
-               ratio, by_four[len(by_four) // 2], by_four[len(by_four) // 4], by_four[len(by_four) * 3 // 4], dumps,
-               ours / dumps / 1000, 100 * ours / spent[True]))
-    towers.end()
-
-
-@needs('Towers')
-def test_latency_of_a_dump_beside_suspending_and_walking(t):
-    """64 threads: copying all stacks, and in the same process at the same moments suspending and walking."""
-    seconds = float(os.environ.get('SHADOWTRACE_SECONDS', '5'))
-    towers = Living(t, PROGRAM.command('Towers'), '--check', '0', '--min-size', '1G', '--profile', '20', '--profile-snapshot',
-                    stdin=subprocess.PIPE)
-    towers.wait()
-    time.sleep(seconds)
-    until(lambda: {s.get('source', 'shadow') for s in towers.log_so_far.others if s['kind'] == 'sample'} == {'shadow', 'snapshot'},
-          'samples of both kinds')
-    t.equal(towers.end(), 143, 'exit status')
-    beside = harness.tool_json('compare', '--format=json', towers.path)['profile']
-    figures = {source: beside[source]['cost_ns'] for source in ('shadow', 'snapshot')}
-    t.true(all(beside[source]['samples'] for source in figures), beside)
-    t.note('median/worst of a moment: ' + ', '.join('%s %d/%d us' % (
-        source, f['p50'] // 1000, f['worst'] // 1000) for source, f in figures.items()))
-
-
 @harness.early
 def test_without_the_grace_period_readers_meet_what_was_given_back(t):
-    program = os.path.join(harness.BUILD, 'negative', 'unit', 'stack', 'test_copies')
-    made = harness.run(['nice', 'make', '-s', '-C', harness.ROOT, 'NEGATIVE=1',
-                        'BUILD=' + os.path.join(harness.BUILD, 'negative'), program], timeout=600)
-    t.equal(made.status, 0, 'building\n%s' % made)
+    program = harness.built('negative/unit/stack/test_copies', 'make negative')
     short = dict(ENVIRONMENT, COPIES='10', SECONDS='10')
     t.equal(harness.run([program], env=short).status, 0, 'with it')
     without = harness.run([program], env=dict(short, SHADOWTRACE_WITHOUT='grace_period'))

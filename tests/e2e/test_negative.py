@@ -4,11 +4,8 @@ differences; with all rules it finds none. Each line of the output is a row of t
 """
 import os
 import re
-import threading
 
-from harness import BUILD, ENVIRONMENT, PROGRAM, ROOT, each, early, needs, run
-
-LIBRARY = os.path.join(BUILD, 'negative', 'libshadowtrace.so')
+from harness import ENVIRONMENT, LIBRARY, PROGRAM, ROOT, built, each, early, needs
 
 # rule: framework on which it makes the difference, program, its arguments, seed of the mixer, hooks, --only
 RULES = {
@@ -50,20 +47,9 @@ COVERED = {
 # Not about which frames there are: a reader of another thread's stack meets freed memory without it.
 OF_MEMORY = {'grace_period'}
 
-building = threading.Lock()
-
-
-def library():
-    """Up to date, built by whoever comes first."""
-    with building:
-        made = run(['nice', 'make', '-C', ROOT, 'NEGATIVE=1', 'BUILD=' + os.path.dirname(LIBRARY), LIBRARY], timeout=600)
-        if made.status:
-            raise AssertionError('the negative library does not build\n%s' % made)
-    return LIBRARY
-
-
 def compared(t, framework, program, arguments, seed=1, hooks='elt3', only=None, without=None):
-    env = dict(ENVIRONMENT, SHADOWTRACE_LIBRARY=library(), RULES_SEED=str(seed), DOTNET_RuntimeAsync='1')
+    library = built('negative/libshadowtrace.so', 'make negative', newer_than=LIBRARY)
+    env = dict(ENVIRONMENT, SHADOWTRACE_LIBRARY=library, RULES_SEED=str(seed), DOTNET_RuntimeAsync='1')
     if without:
         env['SHADOWTRACE_WITHOUT'] = without
     options = ['--only', only] if only else []
@@ -90,8 +76,9 @@ def test_without(t, rule):
 
 
 def test_every_rule_has_a_row(t):
-    with open(os.path.join(ROOT, 'src', 'stack', 'stack.c'), encoding='utf-8') as file:
-        names = re.search(r'rule_names\[STACK_RULES\] = \{(.*?)\}', file.read(), re.S).group(1)
+    folder = os.path.join(ROOT, 'src/tracer/stack')
+    text = ''.join(open(os.path.join(folder, name), encoding='utf-8').read() for name in sorted(os.listdir(folder)))
+    names = re.search(r'rule_names\[STACK_RULES\] = \{(.*?)\}', text, re.S).group(1)
     t.equal(set(re.findall(r'"(\w+)"', names)), set(RULES) | set(COVERED) | OF_MEMORY, 'rules')
 
 
