@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "hooks/elt.h"
-#include "names/names.h"
+#include "metadata/metadata.h"
 #include "stack/stack_hot.h"
 
 extern struct calls_config calls_config; /* written by calls_start only */
@@ -50,7 +50,7 @@ static inline void calls_count(_Atomic(uint64_t) *counter)
 }
 
 /* Returns whether the log has the call now. */
-static inline bool calls_post_enter(struct calls_thread *t, const struct names_method *method,
+static inline bool calls_post_enter(struct calls_thread *t, const struct metadata_method *method,
                                     uint64_t ticks, uint32_t values)
 {
     calls_count(&t->ring->calls_seen);
@@ -79,7 +79,7 @@ static inline void calls_post_held(struct stack *s, struct calls_thread *t, stru
         if (!(first->flags & FRAME_HELD))
             continue;
         first->flags &= ~FRAME_HELD;
-        if (calls_post_enter(t, (const struct names_method *)load_relaxed(&first->method),
+        if (calls_post_enter(t, (const struct metadata_method *)load_relaxed(&first->method),
                              t->entered[first - frames], 0))
             first->flags |= FRAME_TRACED;
         else if (first != last)
@@ -91,7 +91,8 @@ static inline void calls_post_held(struct stack *s, struct calls_thread *t, stru
 static inline void calls_entered(struct stack *s, struct calls_thread *t, struct frame *frame,
                                  uint32_t values)
 {
-    const struct names_method *method = (const struct names_method *)load_relaxed(&frame->method);
+    const struct metadata_method *method =
+        (const struct metadata_method *)load_relaxed(&frame->method);
 
     if (!method->traced || (calls_config.max_depth && t->open >= calls_config.max_depth) ||
         UNLIKELY(load_relaxed(&t->ring->hub->stopped)))

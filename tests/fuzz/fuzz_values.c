@@ -50,7 +50,7 @@ static void copy(const struct values_type *type, const uint8_t *memory)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct names_method method = {.token = mdtMethodDef | 1};
+    struct metadata_method method = {.token = mdtMethodDef | 1};
     uint8_t memory[4096] = {0};
     struct values_plan *plan;
 

@@ -5,7 +5,7 @@
 #include "rcu/grace.h"
 #include "base/memory.h"
 #include "config/config.h"
-#include "names/machine.h"
+#include "metadata/state_machine.h"
 #include "stack/stack_hot.h"
 
 #include <shadowtrace/clr/constants.h>
@@ -29,12 +29,12 @@ enum { VERDICT_NONE, VERDICT_WANTED, VERDICT_UNWANTED };
 struct alloc {
     struct alloc_config config;
     _Atomic(uint64_t) heap_epoch;
-    const _Atomic(uint32_t) *names_epoch; /* names_epoch() */
-    bool by_type;                         /* --types given */
-    bool lines;                           /* call instructions are wanted */
-    bool begins;                          /* beginnings are kept with what waits */
-    _Atomic(uintptr_t) continuation;      /* ClassID of what runtime async suspends methods in */
-    _Atomic(bool) spare_used;             /* not here: the runtime uses that place itself */
+    const _Atomic(uint32_t) *metadata_epoch; /* metadata_epoch() */
+    bool by_type;                            /* --types given */
+    bool lines;                              /* call instructions are wanted */
+    bool begins;                             /* beginnings are kept with what waits */
+    _Atomic(uintptr_t) continuation;         /* ClassID of what runtime async suspends methods in */
+    _Atomic(bool) spare_used;                /* not here: the runtime uses that place itself */
     struct site_table sites;
 };
 
@@ -43,7 +43,7 @@ struct alloc_thread {
     struct event_ring *ring;
     uint64_t heap_epoch;             /* in which the range below was seen */
     uintptr_t young_low, young_size; /* generation 0: what lies here is on the normal heap */
-    uint32_t names_epoch;            /* in which the cache below was filled */
+    uint32_t metadata_epoch;         /* in which the cache below was filled */
     uint32_t until_check;            /* allocations to the next comparison */
     uint64_t check_after;            /* ticks: not before, if check_bounded */
     struct config_settings config;   /* what it works with; see config/config.h */
@@ -54,7 +54,7 @@ struct alloc_thread {
     uint32_t waits[WAITS_CACHE];     /* nodes that the writer was told of */
     struct {
         uintptr_t id;
-        struct names_class *class;
+        struct metadata_class *class;
     } cache[CLASS_CACHE];
     struct {
         uintptr_t ip, method;
@@ -70,7 +70,7 @@ int alloc_new(const struct alloc_config *config, struct alloc **out)
     if (!a)
         return -ENOMEM;
     a->config = *config;
-    a->names_epoch = names_epoch_word(config->names);
+    a->metadata_epoch = metadata_epoch_word(config->metadata);
     a->lines = !config->options->no_lines;
     a->begins = config->begins;
     a->by_type = config->options->types.count > 0;
@@ -81,7 +81,7 @@ int alloc_new(const struct alloc_config *config, struct alloc **out)
     a->sites.teacher = config->leaf;
     a->sites.nameless = config->nameless;
     a->sites.context = config->context;
-    a->sites.names = config->names;
+    a->sites.metadata = config->metadata;
     return 0;
 }
 
@@ -148,21 +148,21 @@ static unsigned cache_at(uintptr_t id)
     return (unsigned)(id >> 3 ^ id >> 11) & (CLASS_CACHE - 1);
 }
 
-static __attribute__((noinline)) struct names_class *
+static __attribute__((noinline)) struct metadata_class *
 class_find(struct alloc *a, struct alloc_thread *t, uintptr_t id, uintptr_t object)
 {
     unsigned at = cache_at(id);
-    uint32_t epoch = names_epoch(a->config.names);
+    uint32_t epoch = metadata_epoch(a->config.metadata);
 
-    if (t->names_epoch != epoch) { /* something was unloaded: an id may mean another class now */
+    if (t->metadata_epoch != epoch) { /* something was unloaded: an id may mean another class now */
         for (unsigned i = 0; i < CLASS_CACHE; i++)
             t->cache[i].id = 0;
         for (unsigned i = 0; i < SITE_CACHE;
              i++) /* and an instruction another one, of another method */
             t->site[i].ip = 0;
-        t->names_epoch = epoch;
+        t->metadata_epoch = epoch;
     }
-    if (names_class_of(a->config.names, id, object, &t->cache[at].class)) {
+    if (metadata_class_of(a->config.metadata, id, object, &t->cache[at].class)) {
         t->cache[at].id = 0;
         return NULL;
     }
@@ -170,17 +170,17 @@ class_find(struct alloc *a, struct alloc_thread *t, uintptr_t id, uintptr_t obje
     return t->cache[at].class;
 }
 
-static inline struct names_class *class_of(struct alloc *a, struct alloc_thread *t, uintptr_t id,
-                                           uintptr_t object)
+static inline struct metadata_class *class_of(struct alloc *a, struct alloc_thread *t, uintptr_t id,
+                                              uintptr_t object)
 {
     unsigned at = cache_at(id);
 
-    if (LIKELY(t->cache[at].id == id && t->names_epoch == load_acquire(a->names_epoch)))
+    if (LIKELY(t->cache[at].id == id && t->metadata_epoch == load_acquire(a->metadata_epoch)))
         return t->cache[at].class;
     return class_find(a, t, id, object);
 }
 
-static __attribute__((noinline)) uint64_t size_ask(struct alloc *a, struct names_class *class,
+static __attribute__((noinline)) uint64_t size_ask(struct alloc *a, struct metadata_class *class,
                                                    uintptr_t object)
 {
     struct clr_info *info = a->config.info;
@@ -195,7 +195,7 @@ static __attribute__((noinline)) uint64_t size_ask(struct alloc *a, struct names
     return bytes;
 }
 
-static inline uint64_t size_of(struct alloc *a, struct names_class *class, uintptr_t object)
+static inline uint64_t size_of(struct alloc *a, struct metadata_class *class, uintptr_t object)
 {
     uint64_t bytes = load_relaxed(&class->fixed_bytes);
 
@@ -293,8 +293,8 @@ static struct frame *async_frame(struct frame *top, size_t depth, bool suspended
     size_t reach = depth < BOX_REACH ? depth : BOX_REACH;
 
     for (struct frame *frame = top; frame-- > top - reach;) {
-        const struct names_method *method =
-            (const struct names_method *)load_relaxed(&frame->method);
+        const struct metadata_method *method =
+            (const struct metadata_method *)load_relaxed(&frame->method);
 
         if (suspended_by_runtime ? method->continues : method->machine)
             return frame;
@@ -303,38 +303,38 @@ static struct frame *async_frame(struct frame *top, size_t depth, bool suspended
 }
 
 /* The frame of the method that waits in an object made by the youngest; the youngest if that has none (it was inlined). */
-static struct frame *machine_frame(struct alloc *a, const struct names_class *class,
+static struct frame *machine_frame(struct alloc *a, const struct metadata_class *class,
                                    struct frame *top, size_t depth)
 {
     struct frame *frame = async_frame(top, depth, false);
-    struct names_method *method;
+    struct metadata_method *method;
 
     if (!frame)
         return top - 1;
-    method = (struct names_method *)load_relaxed(&frame->method);
-    if (UNLIKELY(load_relaxed(&method->machine_at) == NAMES_MACHINE_OPEN))
-        names_machine_place(a->config.info, method, class);
-    return names_machine_of(method, class) ? frame : top - 1;
+    method = (struct metadata_method *)load_relaxed(&frame->method);
+    if (UNLIKELY(load_relaxed(&method->machine_at) == METADATA_MACHINE_OPEN))
+        metadata_machine_place(a->config.info, method, class);
+    return metadata_machine_of(method, class) ? frame : top - 1;
 }
 
 /* The frame of the method that is to wait in an object that the youngest made; NULL: that of none. */
-static struct frame *waiting_frame(struct alloc *a, const struct names_class *class,
+static struct frame *waiting_frame(struct alloc *a, const struct metadata_class *class,
                                    struct frame *top, size_t depth)
 {
     struct frame *frame;
 
-    if (load_relaxed(&class->waits) != NAMES_WAITS_CONTINUATION)
+    if (load_relaxed(&class->waits) != METADATA_WAITS_CONTINUATION)
         return machine_frame(a, class, top, depth);
     if (UNLIKELY(load_relaxed(&a->continuation) != class->class_id)) /* other threads read it */
         store_relaxed(&a->continuation, class->class_id);
     frame = async_frame(top, depth, true);
-    if (frame && !((const struct names_method *)load_relaxed(&frame->method))->continued)
+    if (frame && !((const struct metadata_method *)load_relaxed(&frame->method))->continued)
         return NULL;
     return frame;
 }
 
 /* `object` was made by the youngest frame, for an async method to wait in. epoch: as the object was where it is. */
-static void note_beginning(struct alloc *a, struct names_class *class, uintptr_t object,
+static void note_beginning(struct alloc *a, struct metadata_class *class, uintptr_t object,
                            uint64_t epoch, struct frame *top, size_t depth)
 {
     struct frame *frame;
@@ -364,31 +364,31 @@ static bool on_stack(uintptr_t address, uintptr_t sp, uintptr_t oldest)
 }
 
 /* The object that the machine lies in; 0: it is its caller's, and runs for the first time. */
-static uintptr_t machine_box(const struct names_method *method, uintptr_t self, uintptr_t sp,
+static uintptr_t machine_box(const struct metadata_method *method, uintptr_t self, uintptr_t sp,
                              uintptr_t oldest)
 {
     uint32_t at = load_relaxed(&method->machine_at);
 
-    return at < NAMES_MACHINE_NOWHERE && self >= OBJECTS_LOW && !on_stack(self, sp, oldest)
+    return at < METADATA_MACHINE_NOWHERE && self >= OBJECTS_LOW && !on_stack(self, sp, oldest)
                ? self - at
                : 0;
 }
 
 /* The continuation that the runtime resumes the method with; 0: it was called. */
-static uintptr_t continuation(const struct alloc *a, const struct names_method *method,
+static uintptr_t continuation(const struct alloc *a, const struct metadata_method *method,
                               const uintptr_t *passed, uintptr_t sp, uintptr_t oldest)
 {
     uintptr_t class_id = load_relaxed(&a->continuation), object;
 
-    passed += !!(method->continued & NAMES_CONTINUED_THIS);
+    passed += !!(method->continued & METADATA_CONTINUED_THIS);
     passed += on_stack(*passed, sp, oldest); /* where it is to return a structure to */
-    passed += !!(method->continued & NAMES_CONTINUED_CONTEXT);
+    passed += !!(method->continued & METADATA_CONTINUED_CONTEXT);
     object = *passed;
     return object >= OBJECTS_LOW && class_id && *(const uintptr_t *)object == class_id ? object : 0;
 }
 
 uint32_t alloc_begun(const struct alloc *a, const struct stack *s,
-                     const struct names_method *method, uintptr_t sp, const uintptr_t *passed)
+                     const struct metadata_method *method, uintptr_t sp, const uintptr_t *passed)
 {
     uintptr_t oldest = load_relaxed(&stack_frame(s, 0)->sp);
     uintptr_t object = method->continued ? continuation(a, method, passed, sp, oldest)
@@ -424,12 +424,13 @@ static __attribute__((noinline)) struct tree_node *
 through_dynamic(struct alloc *a, struct tree_node *parent, struct tree_node *node,
                 const struct frame *frame, uintptr_t limit)
 {
-    const struct names_method *method = (const struct names_method *)load_relaxed(&frame->method);
+    const struct metadata_method *method =
+        (const struct metadata_method *)load_relaxed(&frame->method);
     uintptr_t sp = load_relaxed(&frame[1].sp), ip;
-    const struct names_place place = {load_relaxed(&frame[1].ret), sp,
-                                      *(const uintptr_t *)(sp - 2 * sizeof(sp))};
+    const struct code_place place = {load_relaxed(&frame[1].ret), sp,
+                                     *(const uintptr_t *)(sp - 2 * sizeof(sp))};
 
-    ip = names_caller(a->config.names, method, &place, limit);
+    ip = code_caller(a->config.metadata, method, &place, limit);
     return ip ? tree_child(a->config.tree, parent, load_relaxed(&frame[1].method),
                            ip | TREE_IP_DYNAMIC)
               : node;
@@ -503,15 +504,16 @@ static bool allocating_instruction(struct alloc *a, struct frame *top, size_t de
         if (load_relaxed(&frame->method) == load_relaxed(&top[-1].method))
             break;
     }
-    return site_find(&a->sites,
-                     &(struct site_frame){(const struct names_method *)load_relaxed(&frame->method),
-                                          load_relaxed(&frame->sp), in_filter},
-                     out);
+    return site_find(
+        &a->sites,
+        &(struct site_frame){(const struct metadata_method *)load_relaxed(&frame->method),
+                             load_relaxed(&frame->sp), in_filter},
+        out);
 }
 
 /* The site of the instruction that returns to a place. */
 static uint32_t site_at(struct alloc *a, struct alloc_thread *t, uintptr_t method, uintptr_t ip,
-                        const struct names_class *class)
+                        const struct metadata_class *class)
 {
     unsigned at = (unsigned)(ip ^ ip >> 9) & (SITE_CACHE - 1);
 
@@ -534,9 +536,9 @@ static bool is_outside(struct alloc *a, uint32_t site)
  */
 static uint32_t site_of(struct alloc *a, struct alloc_thread *t, uintptr_t method,
                         struct site_places *places, uintptr_t limit,
-                        const struct names_class *class)
+                        const struct metadata_class *class)
 {
-    const struct names_place *inside = &places->call;
+    const struct code_place *inside = &places->call;
     uint32_t site = 0;
 
     if (UNLIKELY(places->first.ip)) {
@@ -551,19 +553,19 @@ static uint32_t site_of(struct alloc *a, struct alloc_thread *t, uintptr_t metho
     if (LIKELY(!is_outside(a, site)))
         return site;
     places->call.ip =
-        names_caller(a->config.names, (const struct names_method *)method, inside, limit);
+        code_caller(a->config.metadata, (const struct metadata_method *)method, inside, limit);
     return places->call.ip ? site_at(a, t, method, places->call.ip | TREE_IP_DYNAMIC, class) : site;
 }
 
-static bool wanted_type(struct alloc *a, struct names_class *class)
+static bool wanted_type(struct alloc *a, struct metadata_class *class)
 {
     unsigned verdict = load_relaxed(&class->verdict);
 
     if (verdict == VERDICT_NONE) {
-        verdict =
-            options_match(&a->config.options->types, names_class_resolve(a->config.names, class))
-                ? VERDICT_WANTED
-                : VERDICT_UNWANTED;
+        verdict = options_match(&a->config.options->types,
+                                metadata_class_resolve(a->config.metadata, class))
+                      ? VERDICT_WANTED
+                      : VERDICT_UNWANTED;
         store_relaxed(&class->verdict, (uint8_t)verdict);
     }
     return verdict == VERDICT_WANTED;
@@ -612,18 +614,19 @@ static int config_follow(struct alloc_thread *t)
 static enum config_answer wanted_method(struct alloc *a, struct alloc_thread *t, struct stack *s)
 {
     struct frame *top;
-    struct names_method *method = NULL;
+    struct metadata_method *method = NULL;
     enum config_answer answer;
     uint64_t verdict;
 
     if (stack_settle(s, &top))
-        method = (struct names_method *)load_relaxed(&top[-1].method);
+        method = (struct metadata_method *)load_relaxed(&top[-1].method);
     if (!method)
         return CONFIG_NO;
     verdict = load_relaxed(&method->verdict);
     if (verdict >> VERDICT_BITS == t->config.generation)
         return (enum config_answer)(verdict & ((1u << VERDICT_BITS) - 1));
-    answer = config_wants(t->config.generation, names_method_resolve(a->config.names, method));
+    answer =
+        config_wants(t->config.generation, metadata_method_resolve(a->config.metadata, method));
     if (answer != CONFIG_CHANGED)
         store_relaxed(&method->verdict, (uint64_t)t->config.generation << VERDICT_BITS | answer);
     return answer;
@@ -697,19 +700,19 @@ static __attribute__((noinline)) void posted(struct alloc *a, struct alloc_threa
         a->config.captured(a->config.context, &t->state, capture);
 }
 
-static enum names_waits waits(struct alloc *a, struct names_class *class)
+static enum metadata_waits waits(struct alloc *a, struct metadata_class *class)
 {
-    enum names_waits known = (enum names_waits)load_relaxed(&class->waits);
+    enum metadata_waits known = (enum metadata_waits)load_relaxed(&class->waits);
 
-    if (known == NAMES_WAITS_OPEN) {
-        known = names_class_waits(a->config.names, class);
+    if (known == METADATA_WAITS_OPEN) {
+        known = metadata_class_waits(a->config.metadata, class);
         store_relaxed(&class->waits, (uint8_t)known);
     }
     return known;
 }
 
 static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uintptr_t object,
-                   struct names_class *class, uint64_t bytes)
+                   struct metadata_class *class, uint64_t bytes)
 {
     struct event event = {.ticks = clock_ticks(), .subject = (uintptr_t) class};
     uint64_t epoch = load_acquire(&a->heap_epoch);
@@ -728,8 +731,8 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
     }
     event.node = a->config.capture ? a->config.capture(a->config.context, &t->state)
                                    : context_of(a, top, depth);
-    if (UNLIKELY(load_relaxed(&class->waits) != NAMES_WAITS_NOT) && a->begins &&
-        waits(a, class) > NAMES_WAITS_ELSE)
+    if (UNLIKELY(load_relaxed(&class->waits) != METADATA_WAITS_NOT) && a->begins &&
+        waits(a, class) > METADATA_WAITS_ELSE)
         note_beginning(a, class, object, epoch, top, depth);
     if (UNLIKELY(wanted))
         captured = clock_ticks();
@@ -763,22 +766,22 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
  */
 static __attribute__((noinline)) void leave_out(struct alloc *a, struct stack *s,
                                                 struct alloc_thread *t, uintptr_t object,
-                                                struct names_class *class)
+                                                struct metadata_class *class)
 {
     uint64_t epoch = load_acquire(&a->heap_epoch);
-    enum names_waits what = waits(a, class);
+    enum metadata_waits what = waits(a, class);
     struct event event = {.bytes_kind = event_pack(0, EVENT_HEAP_NORMAL, EVENT_WAITS)};
     struct frame *top;
     size_t depth;
     uint32_t *told;
 
-    if (what == NAMES_WAITS_NOT || !options_beginnings(a->config.options))
+    if (what == METADATA_WAITS_NOT || !options_beginnings(a->config.options))
         return;
     depth = stack_settle_hot(s, &top);
     event.node = context_of(a, top, depth);
-    if (a->begins && what > NAMES_WAITS_ELSE)
+    if (a->begins && what > METADATA_WAITS_ELSE)
         note_beginning(a, class, object, epoch, top, depth);
-    if (what == NAMES_WAITS_MACHINE)
+    if (what == METADATA_WAITS_MACHINE)
         return; /* it may never wait */
     told = &t->waits[event.node & (WAITS_CACHE - 1)];
     if (*told == event.node)
@@ -791,14 +794,14 @@ static __attribute__((noinline)) void leave_out(struct alloc *a, struct stack *s
 }
 
 static void record_if_wanted(struct alloc *a, struct stack *s, struct alloc_thread *t,
-                             uintptr_t object, struct names_class *class)
+                             uintptr_t object, struct metadata_class *class)
 {
     const struct options *options = a->config.options;
     uint64_t bytes = size_of(a, class, object);
 
     if (UNLIKELY(bytes < options->min_size || (a->by_type && !wanted_type(a, class))) ||
         (t->config.sample && !sampled(t, bytes))) {
-        if (UNLIKELY(load_relaxed(&class->waits) != NAMES_WAITS_NOT))
+        if (UNLIKELY(load_relaxed(&class->waits) != METADATA_WAITS_NOT))
             leave_out(a, s, t, object, class);
         return;
     }
@@ -810,7 +813,7 @@ void alloc_record(struct alloc *a, uintptr_t object, uintptr_t class_id)
 {
     struct stack *s = stack_current_hot();
     struct alloc_thread *t;
-    struct names_class *class;
+    struct metadata_class *class;
     int lets;
 
     if (UNLIKELY(!s || load_relaxed(&a->config.hub->stopped))) {
@@ -842,7 +845,7 @@ void alloc_meet(struct alloc *a, uintptr_t object, uintptr_t class_id)
 {
     struct stack *s = stack_current();
     struct alloc_thread *t = s ? thread_of(a, s) : NULL;
-    struct names_class *class = t ? class_of(a, t, class_id, object) : NULL;
+    struct metadata_class *class = t ? class_of(a, t, class_id, object) : NULL;
 
     if (class && a->config.class_met)
         a->config.class_met(class);

@@ -9,7 +9,7 @@
 
 #include "event/capture.h"
 #include "event/event.h"
-#include "names/names.h"
+#include "metadata/metadata.h"
 #include "options/options.h"
 #include "stack/stack.h"
 #include "tree/tree.h"
@@ -19,7 +19,7 @@ struct alloc;
 struct alloc_config {
     struct clr_info *info; /* borrowed, as are the rest */
     int info_version;
-    struct names *names;
+    struct metadata *metadata;
     struct tree *tree;
     struct tree_sites *sites;
     struct event_hub *hub;
@@ -34,7 +34,7 @@ struct alloc_config {
     /* Id of the values of the youngest frame of this stack that has some, 0 none; NULL function: never any. */
     uint32_t (*values)(struct stack *stack);
     /* An object of this class was recorded; NULL function: nobody asks. May let a collection run. */
-    void (*class_met)(struct names_class *class);
+    void (*class_met)(struct metadata_class *class);
     uintptr_t (*leaf)(
         void *context); /* instruction of the youngest frame, by a snapshot: see site.h */
     bool (*nameless)(void *context, uintptr_t ip); /* as struct site_table has it, and the next */
@@ -52,7 +52,7 @@ int alloc_new(const struct alloc_config *config, struct alloc **out); /* 0 or -E
  * Threads: the stack's own. May run: in an Enter hook; reads the object, which does not move meanwhile.
  */
 uint32_t alloc_begun(const struct alloc *alloc, const struct stack *stack,
-                     const struct names_method *method, uintptr_t sp, const uintptr_t *passed);
+                     const struct metadata_method *method, uintptr_t sp, const uintptr_t *passed);
 
 /*
  * alloc_record - ObjectAllocated. Threads: the allocating one. May run: in that callback only (asks for the object's

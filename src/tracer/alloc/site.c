@@ -39,12 +39,12 @@ static uint32_t learn(struct site_table *table, int row, const uintptr_t *frame,
     for (uint32_t distance = 2; distance < SITE_REACH / sizeof(*frame); distance++) {
         if ((uintptr_t)(frame + distance) >= limit)
             break;
-        struct names_place place = {frame[distance], (uintptr_t)(frame + distance + 1), limit};
+        struct code_place place = {frame[distance], (uintptr_t)(frame + distance + 1), limit};
         bool nameless = frame[distance] != ip && !native(table, frame[distance]) &&
                         table->nameless(table->context, frame[distance]);
 
         if (frame[distance] == ip ||
-            (nameless && names_caller(table->names, of->method, &place, of->caller_sp) == ip)) {
+            (nameless && code_caller(table->metadata, of->method, &place, of->caller_sp) == ip)) {
             store_relaxed(&table->entry[row].distance, distance);
             return distance;
         }
@@ -56,16 +56,16 @@ static uint32_t learn(struct site_table *table, int row, const uintptr_t *frame,
 
 /* What lies at a distance above the frame, which is below limit. */
 static bool place_at(const uintptr_t *frame, uint32_t distance, uintptr_t limit,
-                     struct names_place *out)
+                     struct code_place *out)
 {
     if (!distance || (uintptr_t)(frame + distance) >= limit)
         return false;
-    *out = (struct names_place){frame[distance], (uintptr_t)(frame + distance + 1), frame[0]};
+    *out = (struct code_place){frame[distance], (uintptr_t)(frame + distance + 1), frame[0]};
     return true;
 }
 
 static bool through_helper(struct site_table *table, const uintptr_t *frame,
-                           const struct site_frame *of, struct names_place *out)
+                           const struct site_frame *of, struct code_place *out)
 {
     int row = row_of(table, frame[1], true);
     uint32_t distance = row < 0 ? 0 : load_relaxed(&table->entry[row].distance);
@@ -85,7 +85,7 @@ static bool through_helper(struct site_table *table, const uintptr_t *frame,
  * before code with a frame pointer.
  */
 static bool first_place(struct site_table *table, const uintptr_t *frame, uintptr_t target,
-                        struct names_place *out)
+                        struct code_place *out)
 {
     bool ours = true; /* the frames of the callback itself */
 

@@ -13,7 +13,8 @@
 #define SHADOWTRACE_ALLOC_SITE_H
 
 #include "base/atomics.h"
-#include "names/names.h"
+#include "code/code.h"
+#include "metadata/metadata.h"
 
 #include <stdbool.h>
 
@@ -28,7 +29,7 @@ struct site_table {
     uintptr_t (*teacher)(void *context);
     bool (*nameless)(void *context, uintptr_t ip); /* is it jitted code of no method? */
     void *context;
-    struct names *names;
+    struct metadata *metadata;
     struct {
         _Atomic(uintptr_t) helper;  /* return address into the helper; 0: free */
         _Atomic(uint32_t) distance; /* words; 0: not learned (yet) */
@@ -38,15 +39,15 @@ struct site_table {
 };
 
 struct site_places {
-    struct names_place call; /* what the last frame before the method's returns to */
-    bool fault;              /* it is no return: the processor raised an exception at call.ip */
-    struct names_place
+    struct code_place call; /* what the last frame before the method's returns to */
+    bool fault;             /* it is no return: the processor raised an exception at call.ip */
+    struct code_place
         first; /* ip: where the runtime returns to, if there may be code between it and the method; else 0 */
 };
 
 /* The youngest frame of the shadow stack. */
 struct site_frame {
-    const struct names_method *method;
+    const struct metadata_method *method;
     /* Its frame pointer is saved 16 bytes below; after on-stack replacement the method has another one, somewhat lower. */
     uintptr_t caller_sp;
     bool

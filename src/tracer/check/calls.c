@@ -45,8 +45,8 @@ static void judge(struct check_walk *walk, size_t depth, bool dispatching, struc
         add_relaxed(&a->equal, 1);
         check_registers(walk, walk->shadow);
     } else if (walk->count == depth - 1 && check_walk_agrees(walk, walk->shadow, depth - 1) &&
-               names_method_unmanaged_callers(
-                   (const struct names_method *)walk->shadow[depth - 1].method)) {
+               metadata_method_unmanaged_callers(
+                   (const struct metadata_method *)walk->shadow[depth - 1].method)) {
         add_relaxed(&a->entering, 1);
     } else if (dispatching && result >= 0 && is_passed(walk, depth)) {
         add_relaxed(&a->dispatching, 1);

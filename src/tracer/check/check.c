@@ -231,11 +231,11 @@ uint32_t check_capture(struct check *check, struct check_thread **thread)
         return node;
     }
     for (size_t i = walk->count; i-- > 0;) {
-        struct names_method *method;
+        struct metadata_method *method;
         /* The instruction in the caller; the caller's frame is the one before in this order. */
         uintptr_t ip = i + 1 < walk->count ? walk->frame[i + 1].ip : 0;
 
-        if (names_method_map(check->config.names, walk->frame[i].function, &method) == 0)
+        if (metadata_method_map(check->config.metadata, walk->frame[i].function, &method) == 0)
             node = tree_next(check->config.tree, node, (uintptr_t)method, ip);
     }
     after = clock_ticks();

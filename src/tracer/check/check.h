@@ -14,7 +14,7 @@
 #include "event/agreement.h"
 #include "event/capture.h"
 #include "event/event.h"
-#include "names/names.h"
+#include "metadata/metadata.h"
 #include "stack/stack.h"
 #include "tree/tree.h"
 
@@ -22,7 +22,7 @@ struct check;
 
 struct check_config {
     struct clr_info *info;             /* borrowed */
-    struct names *names;               /* borrowed; for `reduce` and check_capture */
+    struct metadata *metadata;         /* borrowed; for `reduce` and check_capture */
     struct tree *tree;                 /* borrowed; for check_capture */
     struct agreement *agreement;       /* borrowed: counted here */
     uintptr_t native_low, native_high; /* the runtime's image */
@@ -31,7 +31,7 @@ struct check_config {
     bool ends_early; /* this runtime's walks may: see check/early.h */
     bool reduce;     /* drop methods that are not hooked from the snapshot */
     const _Atomic(uint64_t)
-        *spared;  /* 0: no method is names_method.spared; else those are dropped */
+        *spared;  /* 0: no method is metadata_method.spared; else those are dropped */
     bool native;  /* --native */
     bool log_all; /* --capture both: an EVENT_SNAPSHOT for every comparison */
     bool

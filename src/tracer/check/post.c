@@ -8,10 +8,10 @@
 static void name_all(struct check *check, uintptr_t *words, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct names_method *method = NULL;
+        struct metadata_method *method = NULL;
 
-        if (names_method_map(check->config.names, words[i], &method) == 0)
-            names_method_resolve(check->config.names, method);
+        if (metadata_method_map(check->config.metadata, words[i], &method) == 0)
+            metadata_method_resolve(check->config.metadata, method);
         words[i] = (uintptr_t)method;
     }
 }

@@ -80,10 +80,10 @@ static enum agreement_call class_of(struct check_walk *walk, uintptr_t ip, uintp
                                     bool called)
 {
     const struct check_config *config = &walk->check->config;
-    uint32_t epoch = names_epoch(config->names);
+    uint32_t epoch = metadata_epoch(config->metadata);
     unsigned at = (unsigned)(ip ^ ip >> 9) & (CODE_ROWS - 1);
     struct check_code *code = walk->code;
-    const struct names_method *method;
+    const struct metadata_method *method;
 
     if (ip == FRAME_RET_FILTER)
         return AGREEMENT_CALL_FILTER;
@@ -104,7 +104,7 @@ static enum agreement_call class_of(struct check_walk *walk, uintptr_t ip, uintp
     /* Its own code, but not where the snapshot has it: in a handler, which the snapshot shows at the throwing call. */
     if (code->row[at].function == function)
         return AGREEMENT_CALL_HANDLER;
-    method = names_method_find(config->names, code->row[at].function);
+    method = metadata_method_find(config->metadata, code->row[at].function);
     if (method && method->hidden)
         return AGREEMENT_CALL_HIDDEN;
     /* What --only does not name has no record, as a rule. */

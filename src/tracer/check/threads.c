@@ -181,7 +181,7 @@ static bool is_entering(struct check_threads *t, uint32_t os_thread)
 {
     const struct stack_copied *top = &t->copy.frames[t->copy.depth - 1];
     bool unmanaged_callers =
-        names_method_unmanaged_callers((const struct names_method *)top->method);
+        metadata_method_unmanaged_callers((const struct metadata_method *)top->method);
     struct native_registers registers = {{0}, 0};
 
     /* A function pointer leads managed code straight into a method for unmanaged callers. */
@@ -436,13 +436,13 @@ static void *threads_main(void *context)
         store_relaxed(&t->config.seeds->missing, true);
     check_threads_begin(t);
     while (!load_acquire(&t->stopping)) {
-        struct names *names = t->config.check->config.names;
+        struct metadata *metadata = t->config.check->config.metadata;
         struct timespec step;
         uint64_t pause;
 
-        names_hold(names); /* what is met on stopped threads, until it is posted */
+        metadata_hold(metadata); /* what is met on stopped threads, until it is posted */
         pause = stop_once(t);
-        names_unhold(names);
+        metadata_unhold(metadata);
         step = (struct timespec){(time_t)(pause / 1000000000), (long)(pause % 1000000000)};
         nanosleep(&step, NULL);
     }

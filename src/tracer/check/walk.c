@@ -38,13 +38,13 @@ void check_walk_begin(struct check_walk *walk)
 
 bool check_counts(const struct check *check, uintptr_t function)
 {
-    const struct names_method *method;
+    const struct metadata_method *method;
 
     if (!function)
         return false; /* a run of unmanaged frames */
     if (!check->config.reduce && !load_relaxed(check->config.spared))
         return true;
-    method = names_method_find(check->config.names, function);
+    method = metadata_method_find(check->config.metadata, function);
     return check->config.reduce ? method && method->hooked
                                 : !(method && load_relaxed(&method->spared));
 }

@@ -14,12 +14,12 @@
 #define SHADOWTRACE_CONTROL_CONTROL_H
 
 #include "base/buffer.h"
-#include "names/names.h"
+#include "metadata/metadata.h"
 
 struct control;
 
 struct control_config {
-    struct names *names; /* borrowed, as is all below */
+    struct metadata *metadata; /* borrowed, as is all below */
     const char *executable, *name, *runtime, *hooks;
     char *const *command;
     uint64_t zero_ns; /* CLOCK_MONOTONIC at t = 0 */
@@ -27,7 +27,7 @@ struct control_config {
     void *context;
     /* Name of the thread with that gettid(). Returns whether it has one. */
     bool (*thread_name)(void *context, uint32_t os, char *text, size_t size);
-    uint32_t (*names_given)(
+    uint32_t (*metadata_given)(
         void *context); /* changes whenever thread_name may say something else */
     /* 0 or -errno; what is given through a pointer is to be freed with memory_free. */
     int (*mark)(void *context, const char *text);

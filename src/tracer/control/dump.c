@@ -35,17 +35,17 @@ struct dump {
     struct frames *frames;
     struct stack_copies copies;
     struct kept kept;
-    struct dump_request as; /* how they were asked for */
-    uint32_t names_given;   /* as they had these names */
+    struct dump_request as;  /* how they were asked for */
+    uint32_t metadata_given; /* as they had these names */
 };
 
-struct dump *dump_new(struct names *names)
+struct dump *dump_new(struct metadata *metadata)
 {
     struct dump *d = memory_zalloc(1, sizeof(*d));
 
     if (!d)
         return NULL;
-    d->frames = frames_new(names);
+    d->frames = frames_new(metadata);
     if (d->frames)
         return d;
     dump_free(d);
@@ -217,13 +217,13 @@ static int put_threads(struct dump *d, const struct control_config *config, stru
 static void prepare(struct dump *d, const struct control_config *config,
                     const struct dump_request *request)
 {
-    uint32_t names_given = config->names_given(config->context);
+    uint32_t metadata_given = config->metadata_given(config->context);
 
     if (d->as.most != request->most || d->as.lines != request->lines ||
-        d->names_given != names_given)
+        d->metadata_given != metadata_given)
         kept_free(&d->kept);
     d->as = *request;
-    d->names_given = names_given;
+    d->metadata_given = metadata_given;
     d->copies.most = request->most;
     d->copies.seen = d->kept.seen;
     d->copies.seen_count = d->kept.count;
@@ -249,11 +249,11 @@ int dump_all(struct dump *d, const struct control_config *config,
     return out->failed ? -ENOMEM : err;
 }
 
-static void put_names(struct names *names, const struct stack_copied *frames, uint32_t count,
+static void put_names(struct metadata *metadata, const struct stack_copied *frames, uint32_t count,
                       struct buffer *out)
 {
     for (uint32_t i = count; i-- > 0;) {
-        buffer_json_string(out, frames_name(names, (struct names_method *)frames[i].method));
+        buffer_json_string(out, frames_name(metadata, (struct metadata_method *)frames[i].method));
         if (i)
             buffer_char(out, ',');
     }
@@ -281,7 +281,7 @@ int dump_self(const struct control_config *config, struct buffer *out)
     buffer_format(out, "{\"os\":%u", os);
     put_name(config, os, out);
     buffer_format(out, ",\"depth\":%u,\"stack\":[", copy.depth);
-    put_names(config->names, copy.frames, copy.depth, out);
+    put_names(config->metadata, copy.frames, copy.depth, out);
     buffer_text(out, "]}");
     memory_free(copy.frames);
     return out->failed ? -ENOMEM : 0;

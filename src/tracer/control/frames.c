@@ -1,6 +1,7 @@
 #include "control/frames.h"
 
 #include "base/memory.h"
+#include "code/code.h"
 
 #include <string.h>
 
@@ -11,7 +12,7 @@
 /* A frame as text: the call at `ip` inside of method. Of code that is never unloaded only. */
 struct known_call {
     uintptr_t ip;
-    const struct names_method *method, *callee;
+    const struct metadata_method *method, *callee;
     bool filter;
     uint8_t size;
     char text[MOST_TEXT - 2];
@@ -26,19 +27,19 @@ struct known_method {
 };
 
 struct frames {
-    struct names *names;
+    struct metadata *metadata;
     struct known_call *call;
     struct known_method *method; /* by id */
     size_t methods;
     uint64_t threads, rounds, defined;
 };
 
-struct frames *frames_new(struct names *names)
+struct frames *frames_new(struct metadata *metadata)
 {
     struct frames *f = memory_zalloc(1, sizeof(*f));
 
     if (f) {
-        f->names = names;
+        f->metadata = metadata;
         f->call = memory_zalloc(KNOWN, sizeof(*f->call));
     }
     if (f && !f->call) {
@@ -59,13 +60,13 @@ void frames_free(struct frames *f)
     memory_free(f);
 }
 
-const char *frames_name(struct names *names, struct names_method *method)
+const char *frames_name(struct metadata *metadata, struct metadata_method *method)
 {
-    const char *text = names_method_text(method);
+    const char *text = metadata_method_text(method);
 
     if (text || method->collectible) /* whoever met it names it at once; its metadata may be gone */
         return text ? text : "?";
-    return names_method_resolve(names, method);
+    return metadata_method_resolve(metadata, method);
 }
 
 /* NULL: no memory. */
@@ -97,7 +98,7 @@ static char *put_unsigned(char *to, uint32_t value)
     return to + sizeof(digits) - at;
 }
 
-/* il: an offset, or a NAMES_SITE_ value. */
+/* il: an offset, or a CODE_IL_ value. */
 static char *put_frame(char *to, uint32_t id, int32_t il, bool filter)
 {
     *to++ = '[';
@@ -117,15 +118,15 @@ static char *put_frame(char *to, uint32_t id, int32_t il, bool filter)
 static char *put_call(struct frames *f, const struct stack_copied *frame,
                       const struct stack_copied *above, char *to)
 {
-    struct names_method *method = (struct names_method *)frame->method;
-    struct names_method *callee = (struct names_method *)above->method;
+    struct metadata_method *method = (struct metadata_method *)frame->method;
+    struct metadata_method *callee = (struct metadata_method *)above->method;
     bool filter = frame->ret == FRAME_RET_FILTER;
     uint64_t hash = (above->ret ^ above->method >> 4) * UINT64_C(0x9e3779b97f4a7c15);
     struct known_call *known = &f->call[hash >> (64 - KNOWN_BITS)];
 
     if (known->ip != above->ret || known->method != method || known->callee != callee ||
         known->filter != filter) {
-        int32_t il = names_site_call(f->names, method, above->ret, callee);
+        int32_t il = code_il_call(f->metadata, method, above->ret, callee);
 
         *known = (struct known_call){
             .ip = above->ret, .method = method, .callee = callee, .filter = filter};
@@ -139,11 +140,11 @@ static char *put_call(struct frames *f, const struct stack_copied *frame,
 static bool has_call(const struct stack_copied *frame, const struct stack_copied *above)
 {
     return above && above->ret && above->ret != FRAME_RET_FILTER &&
-           !((const struct names_method *)frame->method)->collectible &&
-           !((const struct names_method *)above->method)->collectible;
+           !((const struct metadata_method *)frame->method)->collectible &&
+           !((const struct metadata_method *)above->method)->collectible;
 }
 
-static void note_method(struct frames *f, struct names_method *method,
+static void note_method(struct frames *f, struct metadata_method *method,
                         struct frames_methods *methods, struct buffer *out)
 {
     struct known_method *known = known_method(f, method->id);
@@ -154,7 +155,7 @@ static void note_method(struct frames *f, struct names_method *method,
     }
     if (methods->count == methods->capacity) {
         size_t capacity = methods->capacity ? methods->capacity * 2 : 16;
-        struct names_method **more = memory_realloc(methods->method, capacity * sizeof(*more));
+        struct metadata_method **more = memory_realloc(methods->method, capacity * sizeof(*more));
 
         if (!more) {
             out->failed = 1;
@@ -173,7 +174,7 @@ void frames_put(struct frames *f, const struct stack_copied *frames, uint32_t co
     f->threads++;
     for (uint32_t i = count; i-- > 0;) {
         const struct stack_copied *above = i + 1 < count ? &frames[i + 1] : NULL;
-        struct names_method *method = (struct names_method *)frames[i].method;
+        struct metadata_method *method = (struct metadata_method *)frames[i].method;
         char *to = buffer_reserve(out, MOST_TEXT);
 
         if (!to)
@@ -184,15 +185,16 @@ void frames_put(struct frames *f, const struct stack_copied *frames, uint32_t co
         if (lines && has_call(&frames[i], above))
             to = put_call(f, &frames[i], above, to);
         else
-            to = put_frame(to, method->id, NAMES_SITE_NONE, frames[i].ret == FRAME_RET_FILTER);
+            to = put_frame(to, method->id, CODE_IL_NONE, frames[i].ret == FRAME_RET_FILTER);
         out->size = (size_t)(to - out->data);
     }
 }
 
-static void put_definition(struct names *names, struct names_method *method, struct buffer *out)
+static void put_definition(struct metadata *metadata, struct metadata_method *method,
+                           struct buffer *out)
 {
     buffer_format(out, "{\"id\":%u,\"name\":", method->id);
-    buffer_json_string(out, frames_name(names, method));
+    buffer_json_string(out, frames_name(metadata, method));
     if (method->module) {
         buffer_format(out, ",\"token\":%u,\"module\":", method->token);
         buffer_json_string(out, method->module->name);
@@ -205,15 +207,15 @@ static void put_definition(struct names *names, struct names_method *method, str
 }
 
 /* The text is kept once the method has its name. */
-static void define(struct frames *f, struct names_method *method, struct known_method *known,
+static void define(struct frames *f, struct metadata_method *method, struct known_method *known,
                    struct buffer *out)
 {
     struct buffer text = BUFFER_INIT;
 
-    put_definition(f->names, method, &text);
+    put_definition(f->metadata, method, &text);
     buffer_append(out, text.data ? text.data : "", text.size);
     out->failed |= text.failed;
-    if (names_method_text(method) && !text.failed) {
+    if (metadata_method_text(method) && !text.failed) {
         known->size = text.size;
         known->text = buffer_take(&text);
     }

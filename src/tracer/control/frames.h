@@ -5,17 +5,17 @@
 #define SHADOWTRACE_CONTROL_FRAMES_H
 
 #include "base/buffer.h"
-#include "names/names.h"
+#include "metadata/metadata.h"
 #include "stack/stack.h"
 
 struct frames;
 
-struct frames *frames_new(struct names *names); /* NULL: no memory */
+struct frames *frames_new(struct metadata *metadata); /* NULL: no memory */
 void frames_free(struct frames *f);
 
 /* Some methods, each once. */
 struct frames_methods {
-    struct names_method **method;
+    struct metadata_method **method;
     size_t count, capacity;
 };
 
@@ -30,7 +30,7 @@ void frames_put(struct frames *f, const struct stack_copied *frames, uint32_t co
 void frames_begin(struct frames *f);
 void frames_define(struct frames *f, const struct frames_methods *methods, struct buffer *out);
 
-/* Name of a method; "?" for one that may be gone and that nobody has named. Threads: as names_method_resolve. */
-const char *frames_name(struct names *names, struct names_method *method);
+/* Name of a method; "?" for one that may be gone and that nobody has named. Threads: as metadata_method_resolve. */
+const char *frames_name(struct metadata *metadata, struct metadata_method *method);
 
 #endif

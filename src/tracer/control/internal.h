@@ -49,7 +49,7 @@ struct dump_request {
     uint32_t most; /* frames of one thread */
     bool lines;    /* IL offsets, too */
 };
-struct dump *dump_new(struct names *names); /* NULL: no memory */
+struct dump *dump_new(struct metadata *metadata); /* NULL: no memory */
 void dump_free(struct dump *dump);
 void dump_forget(struct dump *dump); /* give back what is kept for whoever asks again */
 

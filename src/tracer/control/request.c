@@ -360,9 +360,9 @@ static void dispatch(struct control *control, json_t *json, struct buffer *out)
     else if (!command)
         control_refuse(out, "there is no command \"%.60s\"", name);
     else if (check(command, json, out)) {
-        names_hold(control->config.names); /* methods of the stacks that it copies */
+        metadata_hold(control->config.metadata); /* methods of the stacks that it copies */
         command->run(&r);
-        names_unhold(control->config.names);
+        metadata_unhold(control->config.metadata);
     }
 }
 

@@ -266,7 +266,7 @@ void control_start(struct control *c, const struct control_config *config)
 static int serve_start(struct control *c)
 {
     c->client = memory_zalloc(MOST_CLIENTS, sizeof(*c->client));
-    c->dump = dump_new(c->config.names);
+    c->dump = dump_new(c->config.metadata);
     if (!c->client || !c->dump)
         return -ENOMEM;
     return thread_start(&c->thread, control_main, c);

@@ -17,7 +17,7 @@ struct capture {
     size_t depth;
     uint64_t shadow_ticks;   /* what capturing cost */
     uint64_t ticks;          /* when the allocation happened */
-    uintptr_t class;         /* struct names_class * */
+    uintptr_t class;         /* struct metadata_class * */
     uint32_t node;           /* id in the context tree */
     struct event_ring *ring; /* of the calling thread: differences go there */
     uintptr_t ip;            /* return address of the allocating call; 0: not known */

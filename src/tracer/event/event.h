@@ -27,8 +27,8 @@ enum event_kind {
     EVENT_SNAPSHOT, /* payload: struct event_stack, the snapshot beside the allocation before (--capture both) */
     EVENT_THREAD_NAME, /* payload: struct event_name */
     EVENT_FAMILY,      /* payload: struct event_family */
-    EVENT_TRANSITION,  /* subject: struct names_method * or 0; bytes: enum event_transition */
-    EVENT_CALL,   /* subject: struct names_method * of an enter, else 0; bytes: event_call_pack */
+    EVENT_TRANSITION,  /* subject: struct metadata_method * or 0; bytes: enum event_transition */
+    EVENT_CALL, /* subject: struct metadata_method * of an enter, else 0; bytes: event_call_pack */
     EVENT_VALUES, /* payload: struct values_record */
     EVENT_VALUES_OF, /* subject: id of the values of the youngest frame that the event of the same ticks, which comes
                           next, is in; no payload */
@@ -50,7 +50,7 @@ enum event_transition {
  * arguments or result (--args, --returns), 0: none.
  */
 enum event_call {
-    EVENT_CALL_ENTER, /* subject: struct names_method * */
+    EVENT_CALL_ENTER, /* subject: struct metadata_method * */
     EVENT_CALL_LEAVE, /* the youngest of those open */
     EVENT_CALL_TAIL,  /* the same, by a tail call */
     EVENT_CALL_UNWOUND, /* without any of both: an exception, or left without notice; subject: how many younger
@@ -68,7 +68,7 @@ enum event_heap { EVENT_HEAP_NORMAL, EVENT_HEAP_LARGE, EVENT_HEAP_PINNED, EVENT_
 struct event {
     uint64_t ticks; /* clock_ticks() when it happened */
     uint64_t
-        subject; /* alloc: struct names_class *; else a payload from memory_alloc, the consumer frees it */
+        subject; /* alloc: struct metadata_class *; else a payload from memory_alloc, the consumer frees it */
     uint32_t node;       /* alloc: id in the context tree */
     uint32_t site;       /* alloc: id in the tree of sites, 0 not known */
     uint64_t bytes_kind; /* bytes : 48, heap : 8, kind : 8; see event_pack */
@@ -114,7 +114,7 @@ struct event_native {
 
 /* Both stacks of a comparison that failed. One block. */
 struct event_mismatch {
-    uintptr_t class; /* struct names_class * being allocated, or 0 */
+    uintptr_t class; /* struct metadata_class * being allocated, or 0 */
     uint32_t node;
     int32_t refused; /* HRESULT when the snapshot was refused with a shadow stack, else 0 */
     uint32_t first;  /* index of the first difference, from the root */
@@ -126,8 +126,8 @@ struct event_mismatch {
         repairs; /* bit mask of enum stack_repair that touched this stack since it was last empty */
     uint32_t shadow, snapshot; /* lengths */
     uint32_t natives;          /* struct event_native behind the methods */
-    uintptr_t
-        methods[]; /* struct names_method *: the shadow stack's, then the snapshot's; leaf first */
+    uintptr_t methods
+        []; /* struct metadata_method *: the shadow stack's, then the snapshot's; leaf first */
 };
 
 /* A snapshot beside the allocation before it. */
@@ -135,7 +135,7 @@ struct event_stack {
     int32_t refused; /* HRESULT, else 0 */
     uint32_t count;
     uint32_t natives;    /* struct event_native behind the methods */
-    uintptr_t methods[]; /* struct names_method *, resolved; leaf first */
+    uintptr_t methods[]; /* struct metadata_method *, resolved; leaf first */
 };
 
 struct event_name {
@@ -149,8 +149,8 @@ struct event_family {
     uint32_t family;  /* enum options_family */
     bool has_node;    /* the event's node says where */
     const char *kind; /* of the record; static */
-    uintptr_t class;  /* struct names_class *, or 0 */
-    uintptr_t method; /* struct names_method *, or 0; has its text */
+    uintptr_t class;  /* struct metadata_class *, or 0 */
+    uintptr_t method; /* struct metadata_method *, or 0; has its text */
     uint32_t size;    /* bytes of members */
     char members[];   /* `,"ns":12,"reason":"gc"`: valid JSON members, each after a comma */
 };

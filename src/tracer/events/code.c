@@ -59,18 +59,18 @@ static void jit_post(struct events *ev, uintptr_t function, uint64_t started, hr
                      bool dynamic, uintptr_t rejit)
 {
     struct events_draft draft = EVENTS_DRAFT(draft, OPTIONS_JIT, "jit");
-    struct names_method *method = NULL;
+    struct metadata_method *method = NULL;
 
     draft.has_node = true;
     if (started)
         events_number(&draft, "ns", events_ns(started, clock_ticks()));
     if (dynamic) {
         put_dynamic_name(ev, &draft, function);
-    } else if (!names_method_map(ev->config.names, function, &method)) {
+    } else if (!metadata_method_map(ev->config.metadata, function, &method)) {
         uint32_t version = add_relaxed(&method->compiled, 1) + 1;
         bool empty = !ev->config.node(ev->config.context);
 
-        names_method_resolve(ev->config.names, method);
+        metadata_method_resolve(ev->config.metadata, method);
         draft.method = method;
         events_number(&draft, "version", version);
         events_text(&draft, "tier", tier_name(version, rejit, empty));
@@ -205,14 +205,14 @@ void events_domain_created(struct events *ev, uintptr_t domain, hresult status)
 static void class_post(struct events *ev, uintptr_t class_id, const char *event, hresult status)
 {
     struct events_draft draft = EVENTS_DRAFT(draft, OPTIONS_CLASSES, "class_load");
-    struct names_class *class;
+    struct metadata_class *class;
 
     if (!events_records(ev, OPTIONS_CLASSES))
         return;
     draft.has_node = true;
     events_text(&draft, "event", event);
-    if (!names_class_get(ev->config.names, class_id, &class)) {
-        names_class_resolve(ev->config.names, class);
+    if (!metadata_class_get(ev->config.metadata, class_id, &class)) {
+        metadata_class_resolve(ev->config.metadata, class);
         draft.class = class;
     }
     events_status(&draft, status);

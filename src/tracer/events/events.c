@@ -136,13 +136,13 @@ void events_post(struct events *ev, struct events_draft *draft)
     buffer_free(&draft->members);
 }
 
-const struct names_method *events_method(struct events *ev, uintptr_t function)
+const struct metadata_method *events_method(struct events *ev, uintptr_t function)
 {
-    struct names_method *method;
+    struct metadata_method *method;
 
-    if (!function || names_method_map(ev->config.names, function, &method))
+    if (!function || metadata_method_map(ev->config.metadata, function, &method))
         return NULL;
-    names_method_resolve(ev->config.names, method);
+    metadata_method_resolve(ev->config.metadata, method);
     return method;
 }
 

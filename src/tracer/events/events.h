@@ -10,7 +10,7 @@
 #define SHADOWTRACE_FAMILIES_FAMILIES_H
 
 #include "event/event.h"
-#include "names/names.h"
+#include "metadata/metadata.h"
 #include "options/options.h"
 
 struct events;
@@ -18,7 +18,7 @@ struct events;
 struct events_config {
     struct clr_info *info; /* borrowed, as are the rest */
     int info_version;
-    struct names *names;
+    struct metadata *metadata;
     struct event_hub *hub;
     const struct options *options;
     bool two_pass_native; /* .NET 8: exceptions are dispatched by the runtime's native engine */

@@ -36,11 +36,11 @@ static uint32_t message_field(struct events *ev, uintptr_t class_id,
                               const struct clr_field_offset *field, uint32_t count)
 {
     static const clr_wchar wanted[] = u"_message";
-    struct names_class *class;
+    struct metadata_class *class;
     struct clr_metadata *import;
     uint32_t offset = 0;
 
-    if (names_class_get(ev->config.names, class_id, &class) || !class->module ||
+    if (metadata_class_get(ev->config.metadata, class_id, &class) || !class->module ||
         !(import = class->module->import))
         return 0;
     for (uint32_t i = 0; i < count && i < FIELDS && !offset; i++) {
@@ -176,13 +176,13 @@ static struct events_thread *thread_of(struct events *ev)
 static void thrown_post(struct events *ev, uint32_t id, uintptr_t class_id, const char *message)
 {
     struct events_draft draft = EVENTS_DRAFT(draft, OPTIONS_EXCEPTIONS, "exception");
-    struct names_class *class;
+    struct metadata_class *class;
 
     draft.has_node = true;
     events_text(&draft, "event", "thrown");
     events_number(&draft, "id", id);
-    if (class_id && !names_class_get(ev->config.names, class_id, &class)) {
-        names_class_resolve(ev->config.names, class);
+    if (class_id && !metadata_class_get(ev->config.metadata, class_id, &class)) {
+        metadata_class_resolve(ev->config.metadata, class);
         draft.class = class;
     }
     if (*message)

@@ -78,8 +78,8 @@ struct events {
 struct events_draft {
     enum options_family family;
     const char *kind;
-    const struct names_class *class;
-    const struct names_method *method;
+    const struct metadata_class *class;
+    const struct metadata_method *method;
     bool has_node;
     struct buffer members;
     char room[256]; /* for most */
@@ -105,7 +105,7 @@ void events_post(struct events *ev, struct events_draft *draft);
 struct events_thread *events_thread(struct events *ev);
 
 /* The method, with its text; NULL when the runtime does not know it. */
-const struct names_method *events_method(struct events *ev, uintptr_t function);
+const struct metadata_method *events_method(struct events *ev, uintptr_t function);
 
 void events_text(struct events_draft *draft, const char *key, const char *text);
 void events_number(struct events_draft *draft, const char *key, uint64_t value);

@@ -112,15 +112,15 @@ void events_finalizer_queued(struct events *ev, uint32_t flags, uintptr_t object
 {
     struct events_draft draft = EVENTS_DRAFT(draft, OPTIONS_FINALIZERS, "finalizer");
     struct clr_info *info;
-    struct names_class *class;
+    struct metadata_class *class;
     uintptr_t class_id;
 
     if (!events_records(ev, OPTIONS_FINALIZERS))
         return;
     info = ev->config.info;
     if (info->vtbl->get_class_from_object(info, object, &class_id) == S_OK &&
-        !names_class_get(ev->config.names, class_id, &class)) {
-        names_class_resolve(ev->config.names, class);
+        !metadata_class_get(ev->config.metadata, class_id, &class)) {
+        metadata_class_resolve(ev->config.metadata, class);
         draft.class = class;
     }
     if (flags & COR_PRF_FINALIZER_CRITICAL)

@@ -35,7 +35,7 @@ struct log_calls {
     uint64_t entered, ended; /* in it */
     size_t since_open;       /* bytes of events since a list of what is open */
     struct log_call {
-        const struct names_method *method;
+        const struct metadata_method *method;
         uint64_t t;
     } * open;
     uint32_t count, capacity;
@@ -126,7 +126,7 @@ bool log_calls_any_retired(const struct log_thread *thread)
     const struct log_calls *c = thread->calls;
 
     for (uint32_t i = 0; c && i < c->count; i++)
-        if (names_method_retired(c->open[i].method))
+        if (metadata_method_retired(c->open[i].method))
             return true;
     return false;
 }
@@ -144,7 +144,7 @@ static void begin(struct log *log, struct log_thread *thread, uint64_t ns)
         list_open(log, c);
 }
 
-static inline int open_push(struct log_calls *c, const struct names_method *method, uint64_t t)
+static inline int open_push(struct log_calls *c, const struct metadata_method *method, uint64_t t)
 {
     if (c->count == c->capacity) {
         uint32_t capacity = c->capacity ? 2 * c->capacity : 256;
@@ -197,7 +197,7 @@ static inline int take(struct log *log, struct log_calls *c, const struct event 
     if (what == EVENT_CALL_ENTER) {
         uint32_t method = event_call_method(event);
 
-        if (UNLIKELY(open_push(c, (const struct names_method *)event->subject, ns)))
+        if (UNLIKELY(open_push(c, (const struct metadata_method *)event->subject, ns)))
             return -ENOMEM;
         put(c, method, step);
         c->entered++;
@@ -222,7 +222,7 @@ static int define(struct log *log, const struct event *event, bool *doomed)
 
     if (event_call_what(event) != EVENT_CALL_ENTER || *known == id)
         return 0;
-    err = log_define_method(log, (const struct names_method *)event->subject);
+    err = log_define_method(log, (const struct metadata_method *)event->subject);
     if (!err)
         *known = id;
     *doomed |= err == -ENOSPC;

@@ -54,7 +54,7 @@ static void put_number(struct buffer *b, const char *member, uint64_t value)
     buffer_unsigned(b, value);
 }
 
-static int define_module(struct log *log, const struct names_module *module)
+static int define_module(struct log *log, const struct metadata_module *module)
 {
     struct buffer *b = &log->file.buffer;
     size_t mark = b->size;
@@ -77,7 +77,7 @@ static int define_module(struct log *log, const struct names_module *module)
 
 /* A class or a method: what both have. */
 static int define_named(struct log *log, enum sst_kind kind, uint32_t id, const char *name,
-                        const struct names_module *module, uint32_t token)
+                        const struct metadata_module *module, uint32_t token)
 {
     struct buffer *b = &log->file.buffer;
     int err = log_file_full(log) ? -ENOSPC : define_module(log, module);
@@ -97,14 +97,14 @@ static int define_named(struct log *log, enum sst_kind kind, uint32_t id, const 
     return log_line_end(log, kind, mark);
 }
 
-int log_define_class(struct log *log, const struct names_class *class)
+int log_define_class(struct log *log, const struct metadata_class *class)
 {
     const char *name;
     int err;
 
     if (log_has(log, class->written))
         return 0;
-    name = names_class_text(class);
+    name = metadata_class_text(class);
     if (!name)
         return -EAGAIN;
     err = define_named(log, SST_KIND_CLASS, class->id, name, class->module, class->token);
@@ -113,14 +113,14 @@ int log_define_class(struct log *log, const struct names_class *class)
     return err;
 }
 
-int log_define_method(struct log *log, const struct names_method *method)
+int log_define_method(struct log *log, const struct metadata_method *method)
 {
     const char *name;
     int err;
 
     if (log_has(log, method->written))
         return 0;
-    name = names_method_text(method);
+    name = metadata_method_text(method);
     if (!name)
         return -EAGAIN;
     err = define_named(log, SST_KIND_METHOD, method->id, name, method->module, method->token);
@@ -132,7 +132,7 @@ int log_define_method(struct log *log, const struct names_method *method)
 static bool call_ready(const struct tree_site *call)
 {
     return tree_site_il(call) != TREE_IL_PENDING &&
-           (!call->target || names_method_text((const struct names_method *)call->target));
+           (!call->target || metadata_method_text((const struct metadata_method *)call->target));
 }
 
 static int path_push(struct log *log, size_t at, struct tree_node *node)
@@ -170,7 +170,8 @@ static int define_one(struct log *log, struct tree_node *node)
 
     if (tree_goes_on(log->config.tree, node))
         return 0; /* it is told with its children */
-    err = log_define_method(log, (const struct names_method *)tree_method(log->config.tree, node));
+    err =
+        log_define_method(log, (const struct metadata_method *)tree_method(log->config.tree, node));
     if (err)
         return err;
     if (log_file_full(log))

@@ -44,9 +44,9 @@ static int define(struct log *log, const struct event *event, uintptr_t class, u
     int err = log_file_full(log) ? -ENOSPC : 0;
 
     if (!err && class)
-        err = log_define_class(log, (const struct names_class *)class);
+        err = log_define_class(log, (const struct metadata_class *)class);
     if (!err && method)
-        err = log_define_method(log, (const struct names_method *)method);
+        err = log_define_method(log, (const struct metadata_method *)method);
     if (!err && has_node)
         err = log_define_node(log, event->node);
     return err;
@@ -65,9 +65,9 @@ int log_write_family(struct log *log, struct log_thread *thread, const struct ev
     mark = b->size;
     begin(b, e->kind, thread, t);
     if (e->class)
-        put_id(b, ",\"class\":", ((const struct names_class *)e->class)->id);
+        put_id(b, ",\"class\":", ((const struct metadata_class *)e->class)->id);
     if (e->method)
-        put_id(b, ",\"method\":", ((const struct names_method *)e->method)->id);
+        put_id(b, ",\"method\":", ((const struct metadata_method *)e->method)->id);
     if (e->has_node)
         log_put_node(log, event->node);
     buffer_append(b, e->members, e->size);
@@ -92,7 +92,7 @@ int log_write_transition(struct log *log, struct log_thread *thread, const struc
     mark = b->size;
     begin(b, "transition", thread, t);
     if (event->subject)
-        put_id(b, ",\"method\":", ((const struct names_method *)event->subject)->id);
+        put_id(b, ",\"method\":", ((const struct metadata_method *)event->subject)->id);
     log_put_node(log, event->node);
     buffer_text(b, ways[event_bytes(event)]);
     return end(log, mark, OPTIONS_TRANSITIONS);

@@ -21,13 +21,13 @@ static const char cut_member[] = ",\"cut\":true";
 static const char *call_member(int32_t il)
 {
     switch (il) {
-    case NAMES_SITE_NATIVE:
+    case CODE_IL_NATIVE:
         return ",\"call\":\"native\"";
-    case NAMES_SITE_STUB:
+    case CODE_IL_STUB:
         return ",\"call\":\"stub\"";
-    case NAMES_SITE_OTHER:
+    case CODE_IL_OTHER:
         return ",\"call\":\"unhooked\"";
-    case NAMES_SITE_UNMAPPED:
+    case CODE_IL_UNMAPPED:
         return ",\"call\":\"unmapped\"";
     default:
         return "";
@@ -52,8 +52,8 @@ static void put_stack(struct log *log, const struct tree_node *node)
     buffer_text(b, ",\"stack\":[");
     for (; node->up; node = tree_parent(node)) {
         buffer_text(b, separator);
-        buffer_json_string(b,
-                           names_method_text((const struct names_method *)tree_method(tree, node)));
+        buffer_json_string(
+            b, metadata_method_text((const struct metadata_method *)tree_method(tree, node)));
         separator = ",";
     }
     buffer_char(b, ']');
@@ -83,7 +83,7 @@ static void put_rest(struct log *log, struct log_thread *thread, const struct ev
         struct tree_node *node = tree_node_by_id(log->config.tree, tree_uncut(event->node));
 
         buffer_text(b, ",\"type\":");
-        buffer_json_string(b, names_class_text((const struct names_class *)event->subject));
+        buffer_json_string(b, metadata_class_text((const struct metadata_class *)event->subject));
         put_stack(log, node);
         if (thread->values && thread->values_ticks == event->ticks)
             log_values_put(b, thread, node);
@@ -100,7 +100,7 @@ char *log_put_il(char *at, int32_t il)
         at = il & LOG_IL_UNOPTIMISED ? PUT(at, ",\"il0\":") : PUT(at, ",\"il\":");
         at = decimal_put(at, (uint64_t)(il & LOG_IL_MASK));
     }
-    if (il == NAMES_SITE_DYNAMIC || (il >= 0 && (il & LOG_IL_DYNAMIC)))
+    if (il == CODE_IL_DYNAMIC || (il >= 0 && (il & LOG_IL_DYNAMIC)))
         at = PUT(at, ",\"call\":\"dynamic\"");
     return at;
 }
@@ -109,7 +109,7 @@ void log_format_alloc(struct log *log, struct log_thread *thread, const struct e
                       uint64_t t, int32_t il)
 {
     struct buffer *b = &log->file.buffer;
-    const struct names_class *class = (const struct names_class *)event->subject;
+    const struct metadata_class *class = (const struct metadata_class *)event->subject;
     bool whole = log->config.options->stacks == OPTIONS_STACKS_INLINE;
     char *line = buffer_reserve(b, ALLOC_LINE), *at = line;
 
@@ -183,7 +183,7 @@ int log_format_node(struct log *log, const struct tree_node *node)
         at = decimal_put(at, log_node_number(log, begun));
     }
     at = PUT(at, ",\"method\":");
-    at = decimal_put(at, ((const struct names_method *)call->target)->id);
+    at = decimal_put(at, ((const struct metadata_method *)call->target)->id);
     at = log_put_il(at, il);
     b->size += (size_t)(at - line);
     buffer_text(b, call_member(il));
@@ -196,7 +196,7 @@ int log_format_site(struct log *log, const struct log_site *site)
 {
     struct buffer *b = &log->file.buffer;
     size_t mark = b->size;
-    int32_t il = tree_is_cut(site->node) ? NAMES_SITE_NONE : log_site_il(log, site->site);
+    int32_t il = tree_is_cut(site->node) ? CODE_IL_NONE : log_site_il(log, site->site);
     char *line = buffer_reserve(b, ALLOC_LINE), *at = line;
 
     if (!line) {

@@ -7,6 +7,8 @@
 
 #include "log/log.h"
 
+#include "code/code.h"
+
 #include "base/buffer.h"
 
 #include <jansson.h>
@@ -188,7 +190,7 @@ struct log {
 
 /* --log sites: what one thread allocated at one place. */
 struct log_site {
-    const struct names_class *class;
+    const struct metadata_class *class;
     uint32_t node, site, thread;
     enum event_heap heap;
     uint64_t allocs, bytes;
@@ -265,8 +267,8 @@ int log_format_site(struct log *log, const struct log_site *site);  /* the same 
 int log_line_end(struct log *log, enum sst_kind kind, size_t mark);
 
 /* define.c: definitions; 0, -EAGAIN while somebody has yet to name it, -ENOMEM, -ENOSPC: log_file_full() */
-int log_define_class(struct log *log, const struct names_class *class);
-int log_define_method(struct log *log, const struct names_method *method);
+int log_define_class(struct log *log, const struct metadata_class *class);
+int log_define_method(struct log *log, const struct metadata_method *method);
 int log_define_node(struct log *log, uint32_t id); /* of a cut path: what there is of it */
 int log_define_thread(struct log *log, struct log_thread *thread, const uint64_t *end);
 static inline bool log_has(const struct log *log, uint32_t written) /* of a record */
@@ -416,8 +418,8 @@ void log_sites_drop(struct log *log);  /* at the end: what is left is lost, and 
 /* The weight of an allocation: bytes that it stands for; its own if its thread does not sample. */
 double log_weight(const struct log_thread *thread, const struct event *event);
 /*
- * What is resolved of an allocating instruction: its IL offset, or a NAMES_SITE_ value, NAMES_SITE_PENDING until then.
- * The offset of one that only unoptimised code has (names_site_unoptimised) has a mark in it.
+ * What is resolved of an allocating instruction: its IL offset, or a CODE_IL_ value, CODE_IL_PENDING until then.
+ * The offset of one that only unoptimised code has (code_unoptimised_alloc) has a mark in it.
  */
 #define LOG_IL_UNOPTIMISED 0x40000000 /* above every offset */
 #define LOG_IL_DYNAMIC \
@@ -426,7 +428,7 @@ double log_weight(const struct log_thread *thread, const struct event *event);
 
 static inline int32_t log_site_il(const struct log *log, uint32_t site)
 {
-    return site ? tree_site_il(tree_site_at(log->config.sites, site)) : NAMES_SITE_NONE;
+    return site ? tree_site_il(tree_site_at(log->config.sites, site)) : CODE_IL_NONE;
 }
 
 /*

@@ -12,7 +12,7 @@
 #include "event/agreement.h"
 #include "event/event.h"
 #include "event/profile.h"
-#include "names/names.h"
+#include "metadata/metadata.h"
 #include "config/config.h"
 #include "options/options.h"
 #include "stack/stack.h"
@@ -22,7 +22,7 @@ struct log;
 
 struct log_config {
     const struct options *options; /* borrowed, as is all below */
-    struct names *names;
+    struct metadata *metadata;
     struct tree *tree;
     struct tree_sites *sites;
     struct event_hub *hub;
@@ -75,8 +75,8 @@ void log_abandon(struct log *log);
 bool log_resolve(struct log *log);
 
 /* The same for one site, at once: code that may be unloaded. Threads: any, in a callback. */
-void log_resolve_call(struct names *names, struct tree_site *call);
-void log_resolve_alloc(struct names *names, struct tree_site *alloc);
+void log_resolve_call(struct metadata *metadata, struct tree_site *call);
+void log_resolve_alloc(struct metadata *metadata, struct tree_site *alloc);
 
 /*
  * What was unloaded is given back when no event and no count can name it any more.

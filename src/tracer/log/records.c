@@ -131,7 +131,7 @@ static int method_array(struct log *log, const uintptr_t *methods, size_t count,
     int err = array ? 0 : -ENOMEM;
 
     for (size_t i = 0; !err && i < count; i++) {
-        const struct names_method *method = (const struct names_method *)methods[i];
+        const struct metadata_method *method = (const struct metadata_method *)methods[i];
 
         if (method)
             err = log_define_method(log, method);
@@ -171,7 +171,7 @@ static int emit_with(struct log *log, enum sst_kind kind, json_t *line, json_t *
 int log_write_mismatch(struct log *log, struct log_thread *thread, const struct event_mismatch *m,
                        uint64_t t)
 {
-    const struct names_class *class = (const struct names_class *)m->class;
+    const struct metadata_class *class = (const struct metadata_class *)m->class;
     json_t *shadow = NULL, *snapshot = NULL, *native = NULL, *line;
     const uintptr_t *methods_end = m->methods + m->shadow + m->snapshot;
     int err = log_file_full(log) ? -ENOSPC : 0;
@@ -550,7 +550,7 @@ static void add_beginnings_lost(const struct log *log, json_t *to)
 /* What was unloaded, and is not kept any more. */
 static void add_given(const struct log *log, json_t *line)
 {
-    const struct names_given *given = names_given_back(log->config.names);
+    const struct metadata_given *given = metadata_given_back(log->config.metadata);
     uint64_t nodes = load_relaxed(&log->config.tree->numbers.given);
 
     if (load_relaxed(&given->modules))
@@ -589,7 +589,7 @@ int log_write_end(struct log *log, uint64_t t)
         (json_int_t)tree_refused(log->config.tree), "repairs", repairs_json(&totals), "hooks",
         "calls", (json_int_t)totals.calls, "ns_per_pair", log->ns_per_pair, "missed",
         (json_int_t)load_relaxed(log->config.missed), "names_failed",
-        (json_int_t)names_failures(log->config.names, &last), "log_bytes",
+        (json_int_t)metadata_failures(log->config.metadata, &last), "log_bytes",
         (json_int_t)(log->file.bytes + log->file.buffer.size - log->file.sent));
     if (line && log->put.cut)
         json_object_set_new(line, "cut_allocs", json_integer((json_int_t)log->put.cut));

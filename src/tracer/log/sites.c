@@ -180,7 +180,7 @@ int log_sites_add(struct log *log, const struct log_thread *thread, const struct
 static struct log_site site_of(const struct row *row)
 {
     return (struct log_site){
-        .class = (const struct names_class *)(row->class_heap & ((UINT64_C(1) << 48) - 1)),
+        .class = (const struct metadata_class *)(row->class_heap & ((UINT64_C(1) << 48) - 1)),
         .node = row->node,
         .site = row->site,
         .thread = row->thread,
@@ -205,7 +205,7 @@ static int write_row(struct log *log, const struct log_site *site)
 
     if (!err)
         err = log_define_node(log, site->node);
-    if (!err && log_site_il(log, site->site) == NAMES_SITE_PENDING)
+    if (!err && log_site_il(log, site->site) == CODE_IL_PENDING)
         err = -EAGAIN;
     if (!err)
         err = log_format_site(log, site);

@@ -55,28 +55,28 @@ static void bare_name(const char *text, char *name, size_t size)
 }
 
 /* The text of the method, or class, of that number: false past the last; NULL: it has none. */
-typedef bool name_at(const struct names *names, uint32_t number, const char **text);
+typedef bool name_at(const struct metadata *metadata, uint32_t number, const char **text);
 
-static bool method_at(const struct names *names, uint32_t number, const char **text)
+static bool method_at(const struct metadata *metadata, uint32_t number, const char **text)
 {
     bool listed;
-    const struct names_method *method = names_method_at(names, number, &listed);
+    const struct metadata_method *method = metadata_method_at(metadata, number, &listed);
 
-    *text = listed ? names_method_text(method) : NULL;
+    *text = listed ? metadata_method_text(method) : NULL;
     return method != NULL;
 }
 
-static bool class_at(const struct names *names, uint32_t number, const char **text)
+static bool class_at(const struct metadata *metadata, uint32_t number, const char **text)
 {
     bool listed;
-    const struct names_class *class = names_class_at(names, number, &listed);
+    const struct metadata_class *class = metadata_class_at(metadata, number, &listed);
 
-    *text = listed ? names_class_text(class) : NULL;
+    *text = listed ? metadata_class_text(class) : NULL;
     return class != NULL;
 }
 
 /* Names that contain the pattern's text; else those with the same last part; else with a like one. */
-static json_t *near_names(const struct names *names, const char *pattern, name_at *at)
+static json_t *near_names(const struct metadata *metadata, const char *pattern, name_at *at)
 {
     char wanted[128], name[128];
     const char *const list[] = {name, NULL};
@@ -87,7 +87,7 @@ static json_t *near_names(const struct names *names, const char *pattern, name_a
 
     bare_name(pattern, wanted, sizeof(wanted));
     for (int pass = 0; pass < 3 && !json_array_size(found); pass++)
-        for (uint32_t number = 1; json_array_size(found) < NEAR && at(names, number, &text);
+        for (uint32_t number = 1; json_array_size(found) < NEAR && at(metadata, number, &text);
              number++) {
             if (!text)
                 continue;
@@ -114,7 +114,7 @@ json_t *log_unmatched(const struct log *log)
     };
     json_t *array = json_array();
 
-    names_hold(log->config.names);
+    metadata_hold(log->config.metadata);
     for (size_t i = 0; i < COUNT_OF(lists); i++)
         for (size_t p = 0; p < lists[i].patterns->count; p++) {
             const char *pattern = lists[i].patterns->pattern[p];
@@ -123,8 +123,8 @@ json_t *log_unmatched(const struct log *log)
                 json_array_append_new(
                     array, json_pack("{s:s, s:o, s:o}", "option", lists[i].option, "pattern",
                                      log_text(pattern), "near",
-                                     near_names(log->config.names, pattern, lists[i].at)));
+                                     near_names(log->config.metadata, pattern, lists[i].at)));
         }
-    names_unhold(log->config.names);
+    metadata_unhold(log->config.metadata);
     return array;
 }

@@ -16,7 +16,7 @@
 #define MOST_FRAMES 64 /* shown of a stack, innermost first */
 
 struct watch_row {
-    const struct names_class *class; /* NULL: free */
+    const struct metadata_class *class; /* NULL: free */
     uint32_t node, site;
     uint64_t allocs;
     double bytes; /* weighted */
@@ -96,7 +96,7 @@ static bool grow(struct log_watch *watch)
 void log_watch_add(struct log *log, const struct log_thread *thread, const struct event *event)
 {
     struct log_watch *watch = log->watch;
-    struct watch_row key = {.class = (const struct names_class *)event->subject,
+    struct watch_row key = {.class = (const struct metadata_class *)event->subject,
                             .node = event->node,
                             .site = event->site};
     struct watch_row *row = find(watch->row, watch->capacity, &key);
@@ -119,9 +119,10 @@ static bool forgets(const struct log *log, const struct watch_row *row)
     const struct tree_node *node = tree_node_by_id(log->config.tree, tree_uncut(row->node));
 
     for (; node && load_relaxed(&node->up); node = tree_caller(log->config.tree, node))
-        if (names_method_retired((const struct names_method *)tree_method(log->config.tree, node)))
+        if (metadata_method_retired(
+                (const struct metadata_method *)tree_method(log->config.tree, node)))
             return true;
-    return names_class_retired(row->class);
+    return metadata_class_retired(row->class);
 }
 
 void log_watch_forget(struct log *log)
@@ -164,13 +165,13 @@ static void put_row(struct log *log, struct buffer *b, const struct watch_row *r
 {
     const struct tree_node *node = tree_node_by_id(log->config.tree, tree_uncut(row->node));
     bool cut = tree_is_cut(row->node);
-    int32_t il = cut ? NAMES_SITE_NONE : log_site_il(log, row->site);
+    int32_t il = cut ? CODE_IL_NONE : log_site_il(log, row->site);
     char members[64];
     unsigned frames = 0;
 
     buffer_format(b, "{\"allocs\":%llu,\"bytes\":%.0f,\"node\":%u,\"type\":",
                   (unsigned long long)row->allocs, row->bytes, log_node_id(log, row->node));
-    buffer_json_string(b, names_class_text(row->class));
+    buffer_json_string(b, metadata_class_text(row->class));
     *log_put_il(members, il < 0 ? il : il & ~LOG_IL_UNOPTIMISED) = '\0';
     buffer_text(b, members);
     if (cut)
@@ -179,8 +180,8 @@ static void put_row(struct log *log, struct buffer *b, const struct watch_row *r
     for (; node && node->up && frames < MOST_FRAMES; node = tree_caller(log->config.tree, node)) {
         if (frames++)
             buffer_char(b, ',');
-        buffer_json_string(
-            b, names_method_text((const struct names_method *)tree_method(log->config.tree, node)));
+        buffer_json_string(b, metadata_method_text((const struct metadata_method *)tree_method(
+                                  log->config.tree, node)));
     }
     buffer_text(b, "]}");
 }

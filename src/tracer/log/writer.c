@@ -46,7 +46,7 @@ static uint64_t event_t(struct log *log, struct log_thread *thread, const struct
 /* Class and node of an allocation; nearly always they are there. */
 static int define_for(struct log *log, const struct event *event)
 {
-    const struct names_class *class = (const struct names_class *)event->subject;
+    const struct metadata_class *class = (const struct metadata_class *)event->subject;
     int err = LIKELY(log_has(log, class->written)) ? 0 : log_define_class(log, class);
 
     return err || LIKELY(log_node_defined(log, event->node)) ? err
@@ -74,12 +74,12 @@ static int write_alloc(struct log *log, struct log_thread *thread, const struct 
     int32_t il = log_site_il(log, event->site);
     int err = LIKELY(!log_file_full(log)) ? define_for(log, event) : -ENOSPC;
 
-    if (!err && il == NAMES_SITE_PENDING)
+    if (!err && il == CODE_IL_PENDING)
         err = -EAGAIN;
     if (err)
         return err;
     if (UNLIKELY(tree_is_cut(event->node)))
-        il = NAMES_SITE_NONE; /* of a method that the line does not name */
+        il = CODE_IL_NONE; /* of a method that the line does not name */
     mark = b->size;
     log_format_alloc(log, thread, event, event_t(log, thread, event), il);
     if (b->failed) {
@@ -661,47 +661,47 @@ void log_abandon(struct log *log)
 }
 
 /* A call that led on through a dynamic method. */
-static int32_t resolve_dynamic(struct names *names, const struct tree_site *site)
+static int32_t resolve_dynamic(struct metadata *metadata, const struct tree_site *site)
 {
-    int32_t il =
-        names_site_unnamed(names, (struct names_method *)site->method, site->ip & ~TREE_IP_DYNAMIC);
+    int32_t il = code_il_unnamed(metadata, (struct metadata_method *)site->method,
+                                 site->ip & ~TREE_IP_DYNAMIC);
 
-    return il < 0 ? NAMES_SITE_DYNAMIC : il | LOG_IL_DYNAMIC;
+    return il < 0 ? CODE_IL_DYNAMIC : il | LOG_IL_DYNAMIC;
 }
 
-void log_resolve_call(struct names *names, struct tree_site *call)
+void log_resolve_call(struct metadata *metadata, struct tree_site *call)
 {
-    struct names_method *method = (struct names_method *)call->target,
-                        *inside = (struct names_method *)call->method;
-    int32_t il = NAMES_SITE_NONE;
+    struct metadata_method *method = (struct metadata_method *)call->target,
+                           *inside = (struct metadata_method *)call->method;
+    int32_t il = CODE_IL_NONE;
 
     if (method)
-        names_method_resolve(names, method);
+        metadata_method_resolve(metadata, method);
     if (call->outside)
-        il = NAMES_SITE_DYNAMIC;
+        il = CODE_IL_DYNAMIC;
     else if (call->ip & TREE_IP_DYNAMIC)
-        il = resolve_dynamic(names, call);
+        il = resolve_dynamic(metadata, call);
     else if (method && call->ip && call->ip != FRAME_RET_FILTER)
-        il = names_site_call(names, inside, call->ip, method);
+        il = code_il_call(metadata, inside, call->ip, method);
     store_release(&call->il, il); /* after the method's text; pairs with the writer's acquire */
 }
 
-void log_resolve_alloc(struct names *names, struct tree_site *alloc)
+void log_resolve_alloc(struct metadata *metadata, struct tree_site *alloc)
 {
-    struct names_method *inside = (struct names_method *)alloc->method;
-    struct names_class *class = (struct names_class *)alloc->target;
+    struct metadata_method *inside = (struct metadata_method *)alloc->method;
+    struct metadata_class *class = (struct metadata_class *)alloc->target;
     int32_t il;
 
     if (alloc->ip & TREE_IP_DYNAMIC) {
-        store_release(&alloc->il, resolve_dynamic(names, alloc));
+        store_release(&alloc->il, resolve_dynamic(metadata, alloc));
         return;
     }
     if (alloc->ip & TREE_IP_FAULT) {
-        store_release(&alloc->il, names_site_fault(names, inside, alloc->ip & ~TREE_IP_FAULT));
+        store_release(&alloc->il, code_il_fault(metadata, inside, alloc->ip & ~TREE_IP_FAULT));
         return;
     }
-    il = names_site_alloc(names, inside, alloc->ip, class);
-    if (names_site_unoptimised(names, inside, alloc->ip, il, class))
+    il = code_il_alloc(metadata, inside, alloc->ip, class);
+    if (code_unoptimised_alloc(metadata, inside, alloc->ip, il, class))
         il |= LOG_IL_UNOPTIMISED;
     store_release(&alloc->il, il);
 }
@@ -733,12 +733,12 @@ bool log_resolve(struct log *log)
     /* Allocating ones are fewer: those met meanwhile go first, so that no event waits for one long. */
     do {
         while ((alloc = next_open(log->config.sites, &log->allocs_resolved))) {
-            log_resolve_alloc(log->config.names, alloc);
+            log_resolve_alloc(log->config.metadata, alloc);
             some = true;
         }
         call = next_open(log->config.tree->calls, &log->calls_resolved);
         if (call) {
-            log_resolve_call(log->config.names, call);
+            log_resolve_call(log->config.metadata, call);
             some = true;
         }
     } while (call);

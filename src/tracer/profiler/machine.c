@@ -34,12 +34,12 @@ static bool is_managed(struct profiler *p, uintptr_t ip, uintptr_t *function)
 /* The same, and none of the exception machinery (System.Runtime.EH). */
 static bool is_code(struct profiler *p, uintptr_t ip)
 {
-    struct names_method *method;
+    struct metadata_method *method;
     uintptr_t function;
 
     if (!is_managed(p, ip, &function))
         return false;
-    return !function || names_method_map(p->names, function, &method) || !method->hidden;
+    return !function || metadata_method_map(p->metadata, function, &method) || !method->hidden;
 }
 
 /* Does the chain go on from here? It must rise. */

@@ -7,9 +7,10 @@
 #include "clr/error.h"
 #include "clr/metadata_file.h"
 #include "clr/text.h"
+#include "code/code.h"
 
 #include "hooks/elt.h"
-#include "names/machine.h"
+#include "metadata/state_machine.h"
 #include "options/runtime_settings.h"
 #include "profiler/machine.h"
 #include "stack/stack_hot.h"
@@ -80,22 +81,23 @@ static int runtime_check(struct profiler *p, char *why)
 }
 
 /* Are calls of this method events? */
-static bool traces(struct profiler *p, struct names_method *method)
+static bool traces(struct profiler *p, struct metadata_method *method)
 {
     const char *name;
 
     if (!options_records(&p->options, OPTIONS_CALLS))
         return false;
-    name = names_method_resolve(p->names, method); /* its event may come before the resolver does */
+    name = metadata_method_resolve(p->metadata,
+                                   method); /* its event may come before the resolver does */
     return !p->options.calls.count || options_match(&p->options.calls, name);
 }
 
 /* Of an Enter3 hook. What the runtime resumes gets its continuation, but nothing else: no `this`. */
-static uintptr_t tags(const struct names_method *method)
+static uintptr_t tags(const struct metadata_method *method)
 {
-    if (method->continued & NAMES_CONTINUED_THIS)
+    if (method->continued & METADATA_CONTINUED_THIS)
         return STACK_RESUMABLE | STACK_CALL_IF_SOME;
-    if (method->continued & NAMES_CONTINUED_CONTEXT)
+    if (method->continued & METADATA_CONTINUED_CONTEXT)
         return STACK_RESUMABLE;
     if (method->continued)
         return STACK_RESUMABLE | STACK_CALL_IF_NONE;
@@ -107,7 +109,7 @@ static uintptr_t map_function(uintptr_t function_id, void *client_data, int32_t 
 {
     struct profiler *p = client_data;
     struct selection_definition definition;
-    struct names_method *method;
+    struct metadata_method *method;
 
     *hook = 0;
     unframed_compiles(p);
@@ -117,7 +119,7 @@ static uintptr_t map_function(uintptr_t function_id, void *client_data, int32_t 
         selection_mapped(&p->selection);
         return function_id; /* never 0 */
     }
-    if (names_method_map(p->names, function_id, &method))
+    if (metadata_method_map(p->metadata, function_id, &method))
         return function_id;
     selection_mapped(&p->selection);
     if (selection_wants(&p->selection, method) || (method->hidden && !RULE(RULE_HIDDEN))) {
@@ -127,9 +129,9 @@ static uintptr_t map_function(uintptr_t function_id, void *client_data, int32_t 
         method->continues = selection_continues(&p->selection, method);
         method->traced = traces(p, method);
         if (p->begins) {
-            names_machine_find(method);
+            metadata_machine_find(method);
             if (method->continues)
-                method->continued = names_method_continued(p->names, method);
+                method->continued = metadata_method_continued(p->metadata, method);
         }
         *hook = 1;
     }
@@ -142,13 +144,13 @@ static uint32_t begun(void *context, const struct stack *stack, uintptr_t method
 {
     struct profiler *p = context;
 
-    return alloc_begun(p->alloc, stack, (const struct names_method *)method, sp, passed);
+    return alloc_begun(p->alloc, stack, (const struct metadata_method *)method, sp, passed);
 }
 
 static bool unloads(uintptr_t caller, uintptr_t called)
 {
-    const struct names_method *inside = (const struct names_method *)caller,
-                              *method = (const struct names_method *)called;
+    const struct metadata_method *inside = (const struct metadata_method *)caller,
+                                 *method = (const struct metadata_method *)called;
 
     return (method && method->collectible) || (inside && inside->collectible);
 }
@@ -157,26 +159,26 @@ static bool unloads(uintptr_t caller, uintptr_t called)
 static void call_created(void *context, struct tree_site *call)
 {
     struct profiler *p = context;
-    struct names_method *inside = (struct names_method *)call->method;
+    struct metadata_method *inside = (struct metadata_method *)call->method;
 
     if (inside && call->target && call->ip > FRAME_RET_FILTER && !(call->ip & TREE_IP_DYNAMIC))
-        call->outside = names_site_outside(p->names, inside, call->ip) == NAMES_SITE_DYNAMIC;
+        call->outside = code_il_outside(p->metadata, inside, call->ip) == CODE_IL_DYNAMIC;
     if (unloads(call->method, call->target))
-        log_resolve_call(p->names, call);
+        log_resolve_call(p->metadata, call);
 }
 
 static void alloc_created(void *context, struct tree_site *alloc)
 {
     struct profiler *p = context;
-    struct names_method *inside = (struct names_method *)alloc->method;
+    struct metadata_method *inside = (struct metadata_method *)alloc->method;
     uintptr_t ip = alloc->ip & TREE_IP_FAULT ? (alloc->ip & ~TREE_IP_FAULT) + 1 : alloc->ip;
-    int32_t kind = ip & TREE_IP_DYNAMIC ? 0 : names_site_outside(p->names, inside, ip);
+    int32_t kind = ip & TREE_IP_DYNAMIC ? 0 : code_il_outside(p->metadata, inside, ip);
 
-    alloc->outside = kind == NAMES_SITE_DYNAMIC;
+    alloc->outside = kind == CODE_IL_DYNAMIC;
     if (kind) {
         store_release(&alloc->il, kind); /* that code may be gone when it is asked for */
     } else if (inside->collectible) {
-        log_resolve_alloc(p->names, alloc);
+        log_resolve_alloc(p->metadata, alloc);
     }
 }
 
@@ -211,20 +213,20 @@ static bool resolver_poll(void *context)
 
 static bool suspends(uintptr_t method)
 {
-    return ((const struct names_method *)method)->continues;
+    return ((const struct metadata_method *)method)->continues;
 }
 
 void profiler_complete_stack(struct profiler *p)
 {
     struct stack *s = p->elt2 && p->before_10 ? stack_peek() : NULL;
-    struct names_method *method;
+    struct metadata_method *method;
     struct elt2_wrapped wrapped;
 
     if (UNLIKELY(load_relaxed(&p->selection.async)) && stack_peek())
         stack_drop_suspended(stack_peek(), __builtin_frame_address(0));
     if (LIKELY(!s) || LIKELY(!elt2_wrapped(stack_top_sp(s), &wrapped)))
         return;
-    method = names_method_find(p->names, machine_function_at(p, wrapped.ip));
+    method = metadata_method_find(p->metadata, machine_function_at(p, wrapped.ip));
     if (method && method->hooked)
         stack_inside(s, (uintptr_t)method, wrapped.sp, wrapped.leaving);
 }
@@ -337,7 +339,7 @@ static bool thread_name(void *context, uint32_t os, char *text, size_t size)
     return thread_names_find(&p->thread_names, os, text, size);
 }
 
-static uint32_t names_given(void *context)
+static uint32_t metadata_given(void *context)
 {
     struct profiler *p = context;
 
@@ -404,7 +406,7 @@ static int control_prepare(struct profiler *p)
 static void profile_begin(struct profiler *p)
 {
     struct sampler_config config = {.profile = &p->profile,
-                                    .names = p->names,
+                                    .metadata = p->metadata,
                                     .tree = p->tree,
                                     .hub = &p->hub,
                                     .walker = p->walker};
@@ -416,7 +418,7 @@ static void profile_begin(struct profiler *p)
 /* From here on others may ask. */
 static void control_begin(struct profiler *p)
 {
-    struct control_config config = {.names = p->names,
+    struct control_config config = {.metadata = p->metadata,
                                     .executable = p->process.executable,
                                     .name = p->process.name,
                                     .runtime = p->runtime,
@@ -428,7 +430,7 @@ static void control_begin(struct profiler *p)
                                     .shadow = p->options.capture != OPTIONS_CAPTURE_SNAPSHOT,
                                     .context = p,
                                     .thread_name = thread_name,
-                                    .names_given = names_given,
+                                    .metadata_given = metadata_given,
                                     .mark = mark,
                                     .rotate = rotate,
                                     .sites = sites,
@@ -445,12 +447,12 @@ static bool snapshot_flag(const struct profiler *p)
 }
 
 /* How the runtime compiles: what it was told, and what we tell it. */
-static struct names_tiers tiers(const struct profiler *p)
+static struct metadata_tiers tiers(const struct profiler *p)
 {
     struct runtime_settings said;
 
     runtime_settings_read(p->process.config, &said);
-    return (struct names_tiers){
+    return (struct metadata_tiers){
         .tiered = said.tiered && said.quick && !p->options.optimized,
         .quick_loops = said.quick_loops,
         .instrumented = said.pgo,
@@ -463,13 +465,15 @@ static int wire(struct profiler *p, char *why)
 {
     bool snapshots = p->options.capture == OPTIONS_CAPTURE_SNAPSHOT;
     bool compares = p->options.check && !snapshots;
-    struct names_config names = {.tiers = tiers(p),
-                                 .info = p->info,
-                                 .info_version = p->info_version,
-                                 .poll = resolver_poll,
-                                 .context = p,
-                                 .types_by_name = p->values || p->options.exact_generics,
-                                 .pause_ms = p->options.log == OPTIONS_LOG_SITES ? SITES_MS : 0};
+    struct metadata_config metadata = {.tiers = tiers(p),
+                                       .forget = code_bodies_free,
+                                       .info = p->info,
+                                       .info_version = p->info_version,
+                                       .poll = resolver_poll,
+                                       .context = p,
+                                       .types_by_name = p->values || p->options.exact_generics,
+                                       .pause_ms =
+                                           p->options.log == OPTIONS_LOG_SITES ? SITES_MS : 0};
     struct tree_config tree = {p->options.max_nodes, call_created, p, unloads};
     struct tree_sites_config allocs = {MAX_SITES, alloc_created, p};
     bool traced = options_records(&p->options, OPTIONS_CALLS);
@@ -566,16 +570,17 @@ static int wire(struct profiler *p, char *why)
         snprintf(why, WHY_SIZE, "no thread-specific key is left in this process");
         return -1;
     }
-    if (names_new(&names, &p->names) || tree_new(&tree, &p->tree) ||
+    if (metadata_new(&metadata, &p->metadata) || tree_new(&tree, &p->tree) ||
         tree_sites_new(&allocs, &p->sites))
         return -1;
-    selection_init(&p->selection, p->info, p->names, &p->options);
+    selection_init(&p->selection, p->info, p->metadata, &p->options);
     p->selection.spares_unmanaged_callers = p->elt2 && p->before_10;
     p->selection.spares_async = p->elt2 && !p->before_10;
     p->selection.has_async = !p->before_10;
     p->selection.corelib_without = !p->unverified;
     store_relaxed(&p->selection.async, p->unverified); /* .NET 11 has it in its framework */
-    check.names = alloc.names = log.names = events.names = values.names = p->names;
+    check.metadata = alloc.metadata = log.metadata = events.metadata = values.metadata =
+        p->metadata;
     check.tree = alloc.tree = log.tree = p->tree;
     alloc.sites = log.sites = p->sites;
     if (check_new(&check, &p->check) || alloc_new(&alloc, &p->alloc))
@@ -667,14 +672,15 @@ static hresult event_mask_set(struct profiler *p)
 /* The writer last: it says that it records. */
 static int threads_start(struct profiler *p)
 {
-    int err = pthread_atfork(NULL, NULL, after_fork_in_child) ? -ENOMEM : names_start(p->names);
+    int err =
+        pthread_atfork(NULL, NULL, after_fork_in_child) ? -ENOMEM : metadata_start(p->metadata);
 
     if (!err && (err = log_start(p->log)))
-        names_stop(p->names, STOP_MS);
+        metadata_stop(p->metadata, STOP_MS);
     if (err)
         log_withdraw(p->log);
     store_release(&p->started, !err);
-    names_hurry(p->names); /* for the socket */
+    metadata_hurry(p->metadata); /* for the socket */
     return err;
 }
 
@@ -728,14 +734,14 @@ hresult profiler_initialize(struct profiler *p, struct clr_unknown *info)
 bool profiler_use_precompiled(struct profiler *p, uintptr_t function_id)
 {
     struct selection_definition function;
-    struct names_method *method;
+    struct metadata_method *method;
 
     if (!selection_define(&p->selection, function_id, &function))
         return true;
     if (corelib_refuses(&p->corelib, function.module_id, function.token))
         return false;
     return !p->selection.keeps_precompiled || !selection_may_want(&p->selection, &function) ||
-           names_method_map(p->names, function_id, &method) ||
+           metadata_method_map(p->metadata, function_id, &method) ||
            !selection_wants(&p->selection, method);
 }
 
@@ -751,9 +757,9 @@ void profiler_shutdown(struct profiler *p)
     store_relaxed(&p->hub.stopped, true);
     if (p->check_threads)
         check_threads_stop(p->check_threads, 200);
-    names_hurry(p->names);
+    metadata_hurry(p->metadata);
     log_stop(p->log, STOP_MS);
-    names_stop(p->names, 100);
+    metadata_stop(p->metadata, 100);
 }
 
 /* exit() from native code does not go through the runtime's Shutdown. */

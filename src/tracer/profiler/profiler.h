@@ -13,7 +13,7 @@
 #include "control/control.h"
 #include "sampler/sampler.h"
 #include "log/log.h"
-#include "names/names.h"
+#include "metadata/metadata.h"
 #include "options/options.h"
 #include "select/corelib.h"
 #include "profiler/process.h"
@@ -41,7 +41,7 @@ struct profiler {
     bool begins;    /* what an async method waits in keeps where it was begun */
     bool elt2;
     bool values; /* --args or --returns */
-    struct names *names;
+    struct metadata *metadata;
     struct tree *tree;
     struct tree_sites *sites;
     struct event_hub hub;

@@ -10,12 +10,12 @@
 
 static bool method_gone(uintptr_t method)
 {
-    return names_method_retired((const struct names_method *)method);
+    return metadata_method_retired((const struct metadata_method *)method);
 }
 
 static bool class_gone(uintptr_t class)
 {
-    return names_class_retired((const struct names_class *)class);
+    return metadata_class_retired((const struct metadata_class *)class);
 }
 
 static const struct tree_gone gone = {method_gone, class_gone};
@@ -25,7 +25,7 @@ static bool prune(struct profiler *p)
 {
     struct reclaim *r = &p->reclaim;
 
-    if (names_held(p->names))
+    if (metadata_held(p->metadata))
         return false;
     if (!r->tree_done && tree_prune(p->tree, &gone, &r->nodes, &r->calls))
         return false;
@@ -45,7 +45,7 @@ static bool nobody_has_it(struct profiler *p)
     bool allocations = options_records(&p->options, OPTIONS_ALLOC);
 
     return (!allocations || load_acquire(&p->collections) != p->reclaim.collections) &&
-           log_grace_over(p->log) && !stack_any(method_gone) && !names_held(p->names);
+           log_grace_over(p->log) && !stack_any(method_gone) && !metadata_held(p->metadata);
 }
 
 static void give_back(struct profiler *p)
@@ -55,7 +55,7 @@ static void give_back(struct profiler *p)
     log_forget(p->log, &r->nodes);
     tree_back(p->tree, &r->nodes, &r->calls);
     tree_sites_back(p->sites, &r->allocs);
-    names_release(p->names);
+    metadata_release(p->metadata);
     tree_list_fini(&r->nodes);
     tree_list_fini(&r->calls);
     tree_list_fini(&r->allocs);
@@ -69,10 +69,10 @@ void reclaim_poll(struct profiler *p)
 
     if (p->values || p->options.exact_generics) /* values: their own records */
         return;
-    names_release_metadata(p->names);
+    metadata_release_imports(p->metadata);
     if (now < r->next_ns)
         return;
-    if (r->state == RECLAIM_NOTHING && names_retire(p->names))
+    if (r->state == RECLAIM_NOTHING && metadata_retire(p->metadata))
         r->state = RECLAIM_RETIRED;
     else if (r->state == RECLAIM_RETIRED && prune(p))
         r->state = RECLAIM_PRUNED;

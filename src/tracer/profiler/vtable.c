@@ -52,7 +52,7 @@ static hresult on_shutdown(struct clr_callback *self)
 static hresult on_module_unload_finished(struct clr_callback *self, uintptr_t module_id,
                                          hresult status)
 {
-    names_module_unloaded(profiler_of(self)->names, module_id);
+    metadata_module_unloaded(profiler_of(self)->metadata, module_id);
     return S_OK;
 }
 
@@ -113,7 +113,7 @@ static hresult on_module_load_finished(struct clr_callback *self, uintptr_t modu
 {
     corelib_loaded(&profiler_of(self)->corelib, profiler_of(self)->info, module_id);
     if (profiler_of(self)->values || profiler_of(self)->options.exact_generics)
-        names_module_met(profiler_of(self)->names, module_id);
+        metadata_module_met(profiler_of(self)->metadata, module_id);
     selection_load_finished(&profiler_of(self)->selection);
     events_module_loaded(profiler_of(self)->events, module_id, status);
     return S_OK;

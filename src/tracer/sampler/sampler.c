@@ -133,10 +133,10 @@ static void post_walked(struct sampler *s, const struct walked *w, uint64_t tick
     const uintptr_t *frame = s->frame + w->first;
     uint32_t node = 0;
     uintptr_t caller_ip = 0; /* 0: from no managed frame; the oldest has no call instruction */
-    struct names_method *method;
+    struct metadata_method *method;
 
     for (uint32_t i = w->count; i-- > 0;) {
-        method = names_method_find(s->config.names, frame[2 * i]);
+        method = metadata_method_find(s->config.metadata, frame[2 * i]);
         if (method)
             node = tree_next(s->config.tree, node, (uintptr_t)method, caller_ip);
         caller_ip = frame[2 * i + 1];
@@ -226,12 +226,12 @@ static void *sampler_main(void *context)
         config_read(&config);
         if (config.paused)
             continue;
-        names_hold(s->config.names); /* until the samples are posted */
+        metadata_hold(s->config.metadata); /* until the samples are posted */
         if (profile->source[PROFILE_SHADOW].hz)
             sample_shadow(s);
         if (snapshot)
             sample_snapshot(s);
-        names_unhold(s->config.names);
+        metadata_unhold(s->config.metadata);
     }
     if (snapshot)
         check_threads_end(s->config.walker);

@@ -8,7 +8,7 @@
 
 #include "event/event.h"
 #include "event/profile.h"
-#include "names/names.h"
+#include "metadata/metadata.h"
 #include "tree/tree.h"
 
 struct check_threads;
@@ -16,7 +16,7 @@ struct sampler;
 
 struct sampler_config {
     struct profile *profile; /* borrowed, as is all below; hz says what is sampled */
-    struct names *names;
+    struct metadata *metadata;
     struct tree *tree;
     struct event_hub *hub;
     struct check_threads *walker; /* for snapshots; never started */

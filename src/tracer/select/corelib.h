@@ -8,7 +8,7 @@
 #ifndef SHADOWTRACE_SELECT_CORELIB_H
 #define SHADOWTRACE_SELECT_CORELIB_H
 
-#include "names/names.h"
+#include "metadata/metadata.h"
 
 enum corelib_state {
     CORELIB_UNNEEDED, /* no such method: every allocation is reported anyway, or CoreLib is not loaded yet */

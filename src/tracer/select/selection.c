@@ -26,12 +26,12 @@ static _Thread_local uintptr_t compiling;
 #define SUSPENDED ((uintptr_t)2) /* not, while this thread loads a module */
 #define FUNCTION  (~(COUNTED | SUSPENDED))
 
-void selection_init(struct selection *s, struct clr_info *info, struct names *names,
+void selection_init(struct selection *s, struct clr_info *info, struct metadata *metadata,
                     const struct options *options)
 {
     memset(s, 0, sizeof(*s));
     s->info = info;
-    s->names = names;
+    s->metadata = metadata;
     s->options = options;
     s->keeps_precompiled = options->only.count > 0;
     s->up = true;
@@ -83,7 +83,7 @@ static bool type_ask(const struct selection *s, struct clr_metadata *import, uin
 }
 
 /* What was found once is kept: the module's number, the type's row and the answer in one word; 0: nothing. */
-static bool type_may_match(struct selection *s, const struct names_module *module, uint32_t type)
+static bool type_may_match(struct selection *s, const struct metadata_module *module, uint32_t type)
 {
     uint64_t key = ((uint64_t)module->id << 24 | (type & 0xffffff)) << 1;
     _Atomic(uint64_t) *at =
@@ -126,12 +126,12 @@ static uint32_t type_of(const struct selection *s, const struct selection_defini
 
 bool selection_may_want(struct selection *s, const struct selection_definition *function)
 {
-    struct names_module *module;
+    struct metadata_module *module;
     uint32_t type;
 
     if (!s->options->only.count)
         return true;
-    if (names_module_get(s->names, function->module_id, &module) || !module->import)
+    if (metadata_module_get(s->metadata, function->module_id, &module) || !module->import)
         return true;
     type = type_of(s, function, module->import);
     return !type || type_may_match(s, module, type);
@@ -141,21 +141,21 @@ bool selection_may_want(struct selection *s, const struct selection_definition *
  * What is awaited by methods of runtime async is compiled after the first of these. In CoreLib of .NET 10 only what
  * suspends them is one itself.
  */
-static bool returns_continuation(struct selection *s, const struct names_method *method)
+static bool returns_continuation(struct selection *s, const struct metadata_method *method)
 {
     if (method->suspends || (!(method->module && method->module->corelib && s->corelib_without) &&
-                             names_method_async(method))) {
+                             metadata_method_async(method))) {
         store_relaxed(&s->async, true);
         return true;
     }
-    return load_relaxed(&s->async) && names_method_awaited(s->names, method);
+    return load_relaxed(&s->async) && metadata_method_awaited(s->metadata, method);
 }
 
 /* Does the runtime fail with this method hooked? */
-static bool spares(struct selection *s, struct names_method *method)
+static bool spares(struct selection *s, struct metadata_method *method)
 {
     if (!method->suspends &&
-        !(s->spares_unmanaged_callers && names_method_unmanaged_callers(method)) &&
+        !(s->spares_unmanaged_callers && metadata_method_unmanaged_callers(method)) &&
         !(s->spares_async && returns_continuation(s, method)))
         return false;
     if (!atomic_exchange(&method->spared, true))
@@ -163,12 +163,12 @@ static bool spares(struct selection *s, struct names_method *method)
     return true;
 }
 
-bool selection_continues(struct selection *s, const struct names_method *method)
+bool selection_continues(struct selection *s, const struct metadata_method *method)
 {
     return s->has_async && returns_continuation(s, method);
 }
 
-bool selection_wants(struct selection *s, struct names_method *method)
+bool selection_wants(struct selection *s, struct metadata_method *method)
 {
     const struct options_patterns *only = &s->options->only, *exclude = &s->options->exclude;
     const char *name;
@@ -177,7 +177,7 @@ bool selection_wants(struct selection *s, struct names_method *method)
         return false;
     if (!only->count && !exclude->count)
         return true;
-    name = names_method_resolve(s->names, method);
+    name = metadata_method_resolve(s->metadata, method);
     return (!only->count || options_match(only, name)) && !options_match(exclude, name);
 }
 
@@ -225,13 +225,13 @@ void selection_load_finished(struct selection *s)
 }
 
 /* The record of a function that is to be hooked, NULL for any other. */
-static struct names_method *wanted_method(struct selection *s, uintptr_t function_id)
+static struct metadata_method *wanted_method(struct selection *s, uintptr_t function_id)
 {
     struct selection_definition definition;
-    struct names_method *method;
+    struct metadata_method *method;
 
     if (!selection_define(s, function_id, &definition) || !selection_may_want(s, &definition) ||
-        names_method_map(s->names, function_id, &method) || !method->module ||
+        metadata_method_map(s->metadata, function_id, &method) || !method->module ||
         !selection_wants(s, method))
         return NULL;
     return method;
@@ -263,7 +263,7 @@ void selection_compile_finished(struct selection *s, uintptr_t function_id)
 {
     bool missed = (compiling & FUNCTION) == function_id;
     struct selection_missed *entry;
-    struct names_method *method;
+    struct metadata_method *method;
 
     compile_ended(s);
     method = missed ? wanted_method(s, function_id) : NULL;

@@ -11,7 +11,7 @@
 #ifndef SHADOWTRACE_SELECT_SELECTION_H
 #define SHADOWTRACE_SELECT_SELECTION_H
 
-#include "names/names.h"
+#include "metadata/metadata.h"
 #include "options/options.h"
 
 #include <pthread.h>
@@ -20,7 +20,7 @@
 
 struct selection {
     struct clr_info *info; /* borrowed, as is all below */
-    struct names *names;
+    struct metadata *metadata;
     const struct options *options;
     bool keeps_precompiled; /* --only: the flag goes up and down */
     /* ELT2 on .NET 8 and 9: the runtime's wrapper crashes when a thread of native code enters through an
@@ -28,10 +28,10 @@ struct selection {
     bool spares_unmanaged_callers;
     /* ELT2 from .NET 10 on: the wrapper does not keep the register in which a method of runtime async returns its
      * continuation. Under any hooks the unoptimised code of those of CoreLib that suspend what awaits
-     * (names_method.suspends) goes on instead: the suspending return is merged with the others. */
+     * (metadata_method.suspends) goes on instead: the suspending return is merged with the others. */
     bool spares_async;
     bool has_async;       /* from .NET 10 on */
-    bool corelib_without; /* .NET 10: CoreLib has none but names_method.suspends */
+    bool corelib_without; /* .NET 10: CoreLib has none but metadata_method.suspends */
     _Atomic(bool)
         async; /* a method of runtime async was compiled, or such code may be precompiled */
     _Atomic(uint64_t) spared; /* methods left without hooks for such a reason */
@@ -44,7 +44,7 @@ struct selection {
     _Atomic(uint64_t) types[SELECTION_TYPES]; /* what is known of types; see type_may_match() */
 };
 
-void selection_init(struct selection *s, struct clr_info *info, struct names *names,
+void selection_init(struct selection *s, struct clr_info *info, struct metadata *metadata,
                     const struct options *options);
 
 /* Where a function is defined. */
@@ -65,10 +65,10 @@ bool selection_define(const struct selection *s, uintptr_t function_id,
 bool selection_may_want(struct selection *s, const struct selection_definition *function);
 
 /* Is this method to be hooked? Makes its name if a pattern asks. Threads: any; mapper and callbacks. */
-bool selection_wants(struct selection *s, struct names_method *method);
+bool selection_wants(struct selection *s, struct metadata_method *method);
 
-/* May this method, which is to be hooked, return without a Leave (names_method.continues)? Threads: as above. */
-bool selection_continues(struct selection *s, const struct names_method *method);
+/* May this method, which is to be hooked, return without a Leave (metadata_method.continues)? Threads: as above. */
+bool selection_continues(struct selection *s, const struct metadata_method *method);
 
 void selection_load_started(struct selection *s);
 void selection_load_finished(struct selection *s);

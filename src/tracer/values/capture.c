@@ -145,7 +145,7 @@ static void put_string(struct capture *c, uintptr_t object, bool sure)
     c->size += counts[1] * 2u;
 }
 
-static void put_array(struct capture *c, const struct names_class *class, uintptr_t object,
+static void put_array(struct capture *c, const struct metadata_class *class, uintptr_t object,
                       bool sure)
 {
     const struct values_type *element =
@@ -178,7 +178,7 @@ static bool is_value(const struct values_type *type)
 static void put_object(struct capture *c, uintptr_t object, bool sure)
 {
     const struct values_type *layout;
-    struct names_class *class;
+    struct metadata_class *class;
     uintptr_t class_id = 0;
 
     if (!object) {

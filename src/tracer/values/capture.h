@@ -7,7 +7,7 @@
  *   DECIMAL      16 bytes as they lie
  *   ENUM         type: 8 (struct values_type *), bits: 8 (sign extended)
  *   STRING       length: 4, taken: 4, taken UTF-16 units
- *   OBJECT       class: 8 (struct names_class *, 0: not known)
+ *   OBJECT       class: 8 (struct metadata_class *, 0: not known)
  *   BOXED        class: 8, item; of a tuple, which is an object of its own: its items
  *   ARRAY        class: 8, rank: 4, length of each dimension: 4, taken: 4, taken items
  *   STRUCT       type: 8, an item for each field
@@ -46,9 +46,9 @@ struct capture_rules {
     uint32_t string_length, string_text; /* offsets in a string */
     uint32_t max_text, max_items;
     /* The record of a class that was met before, or NULL; asks nobody. */
-    struct names_class *(*class_find)(void *context, uintptr_t class_id);
+    struct metadata_class *(*class_find)(void *context, uintptr_t class_id);
     /* The layout of a class, NULL while nobody made it. */
-    const struct values_type *(*layout)(void *context, const struct names_class *class);
+    const struct values_type *(*layout)(void *context, const struct metadata_class *class);
     void *context;
 };
 

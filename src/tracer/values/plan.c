@@ -13,8 +13,8 @@
 #define NAME_UNITS     256
 
 /* What the variables of a method stand for. Returns false when there are too many, or memory ran out. */
-static bool scope_args(struct values_types *types, struct names_class *const *from, uint32_t count,
-                       const struct values_type **to, enum values_mode mode)
+static bool scope_args(struct values_types *types, struct metadata_class *const *from,
+                       uint32_t count, const struct values_type **to, enum values_mode mode)
 {
     if (count > ARGS_MAX)
         return false;
@@ -96,7 +96,7 @@ static bool add_this(struct values_types *types, const struct values_type *type,
 
 /* What `this` is, or where it lies, if the type of the method is of values. */
 static const struct values_type *type_of_this(struct values_types *types,
-                                              const struct names_method *method, uint32_t owner,
+                                              const struct metadata_method *method, uint32_t owner,
                                               enum values_mode mode)
 {
     if (method->owner)
@@ -118,8 +118,8 @@ static int parameter_count(const uint8_t **blob, uint32_t size)
 }
 
 static bool read_parameters(struct values_types *types, const struct values_scope *scope,
-                            const struct names_method *method, const uint8_t *blob, uint32_t size,
-                            struct values_plan *plan, enum values_mode mode)
+                            const struct metadata_method *method, const uint8_t *blob,
+                            uint32_t size, struct values_plan *plan, enum values_mode mode)
 {
     const uint8_t *end = blob + size;
     int count = parameter_count(&blob, size);
@@ -139,7 +139,7 @@ static bool read_parameters(struct values_types *types, const struct values_scop
     return plan->result;
 }
 
-static bool read_method(struct values_types *types, const struct names_method *method,
+static bool read_method(struct values_types *types, const struct metadata_method *method,
                         struct values_plan *plan, enum values_mode mode)
 {
     const struct values_type *type_arg[ARGS_MAX], *method_arg[ARGS_MAX], *own;
@@ -181,8 +181,9 @@ static void shrink(struct values_plan *plan)
         plan->parameter = less;
 }
 
-struct values_plan *values_plan_new(struct values_types *types, const struct names_method *method,
-                                    bool args, bool returns, enum values_mode mode)
+struct values_plan *values_plan_new(struct values_types *types,
+                                    const struct metadata_method *method, bool args, bool returns,
+                                    enum values_mode mode)
 {
     struct values_plan *plan = memory_zalloc(1, sizeof(*plan));
 

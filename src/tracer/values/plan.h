@@ -7,7 +7,7 @@
 #define SHADOWTRACE_VALUES_PLAN_H
 
 #include "base/buffer.h"
-#include "names/names.h"
+#include "metadata/metadata.h"
 
 #include <shadowtrace/clr/metadata.h>
 
@@ -76,8 +76,8 @@ struct values_plan {
 /* Makes types; one in a process. */
 struct values_types {
     struct clr_info *info; /* borrowed, as is names */
-    struct names *names;
-    struct names_module *corelib;       /* NULL: not met yet */
+    struct metadata *metadata;
+    struct metadata_module *corelib;    /* NULL: not met yet */
     _Atomic(struct values_type *) made; /* newest first */
     _Atomic(struct values_type *) kept[VALUES_BUCKETS];
     _Atomic(struct values_type *) simple[VALUES_SIMPLE];         /* by element */
@@ -86,7 +86,7 @@ struct values_types {
 
 /* What type variables stand for. */
 struct values_scope {
-    struct names_module *module; /* whose tokens the blob holds */
+    struct metadata_module *module; /* whose tokens the blob holds */
     const struct values_type *const *type_arg, *const *method_arg;
     uint32_t type_args, method_args;
 };
@@ -107,22 +107,23 @@ const struct values_type *values_type_read(struct values_types *types,
 
 /* The value type of a class record: what its boxes hold, or an element of an array of it. Never NULL but for memory. */
 const struct values_type *values_type_of(struct values_types *types,
-                                         const struct names_class *class, enum values_mode mode);
+                                         const struct metadata_class *class, enum values_mode mode);
 
 /*
  * What is told of objects of a class: values_type_of, but for System.Tuple<...>, whose items are told (an `object`, which
  * nobody else may take for the type of a value).
  */
 const struct values_type *values_type_of_objects(struct values_types *types,
-                                                 const struct names_class *class,
+                                                 const struct metadata_class *class,
                                                  enum values_mode mode);
 
 /* Whether instances of a mdTypeDef are values, not objects. */
-bool values_type_is_value(const struct names_module *module, uint32_t token);
+bool values_type_is_value(const struct metadata_module *module, uint32_t token);
 
 /* values_plan_new - the plan of a method. Returns: NULL when metadata or memory failed. */
-struct values_plan *values_plan_new(struct values_types *types, const struct names_method *method,
-                                    bool args, bool returns, enum values_mode mode);
+struct values_plan *values_plan_new(struct values_types *types,
+                                    const struct metadata_method *method, bool args, bool returns,
+                                    enum values_mode mode);
 void values_plan_free(struct values_plan *plan);
 void values_types_free(struct values_types *types); /* all types; nobody may use one any more */
 

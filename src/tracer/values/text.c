@@ -40,9 +40,9 @@ static void put_note(struct reader *r, const char *note)
     buffer_format(r->out, "{\"%s\":true}", note);
 }
 
-static void put_class(struct reader *r, const struct names_class *class)
+static void put_class(struct reader *r, const struct metadata_class *class)
 {
-    const char *text = class ? names_class_text(class) : "?";
+    const char *text = class ? metadata_class_text(class) : "?";
 
     if (text)
         buffer_json_string(r->out, text);
@@ -251,7 +251,7 @@ static void put_items(struct reader *r)
 
 static void put_object(struct reader *r, bool boxed)
 {
-    const struct names_class *class;
+    const struct metadata_class *class;
 
     take(r, &class, 8);
     buffer_text(r->out, "{\"type\":");
@@ -265,7 +265,7 @@ static void put_object(struct reader *r, bool boxed)
 
 static void put_array(struct reader *r)
 {
-    const struct names_class *class;
+    const struct metadata_class *class;
     uint32_t rank, length;
 
     take(r, &class, 8);

@@ -57,7 +57,7 @@ static struct values_type *type_new(struct reading *r, enum values_kind kind, ui
 /* A generic type that was loaded, by what it is made of: the runtime finds it by loading only. */
 struct values_instance {
     struct values_instance *next;
-    const struct names_module *module;
+    const struct metadata_module *module;
     uint32_t token, args;
     uintptr_t class_id, arg[];
 };
@@ -160,14 +160,15 @@ static const struct corelib_name corelib_names[] = {
     {u"System.Decimal", VALUES_DECIMAL, ELEMENT_TYPE_VALUETYPE, 16},
 };
 
-static struct names_module *corelib(struct values_types *types)
+static struct metadata_module *corelib(struct values_types *types)
 {
-    struct names_module *module;
+    struct metadata_module *module;
     bool listed;
 
     for (uint32_t number = 1; !types->corelib; number++) {
         /* Records are the library's own and not const there. */
-        module = (struct names_module *)(uintptr_t)names_module_at(types->names, number, &listed);
+        module = (struct metadata_module *)(uintptr_t)metadata_module_at(types->metadata, number,
+                                                                         &listed);
         if (!module)
             break;
         if (listed && module->corelib && module->import)
@@ -179,7 +180,7 @@ static struct names_module *corelib(struct values_types *types)
 /* ClassID of a type of CoreLib; 0: not known. */
 static uintptr_t corelib_class(struct values_types *types, const char16_t *name)
 {
-    struct names_module *module = corelib(types);
+    struct metadata_module *module = corelib(types);
     uintptr_t class_id = 0;
     uint32_t token;
 
@@ -333,7 +334,7 @@ static void enum_members(struct reading *r, struct values_type *type, struct clr
         qsort(type->name, type->names, sizeof(*type->name), by_falling_value);
 }
 
-static const struct values_type *read_enum(struct reading *r, struct names_module *module,
+static const struct values_type *read_enum(struct reading *r, struct metadata_module *module,
                                            uint32_t token, uintptr_t class_id)
 {
     struct clr_metadata *import = module->import;
@@ -393,7 +394,7 @@ static bool shape_fits(struct values_type *type, enum values_kind kind)
     return first->kind == VALUES_BYREF && second->element == ELEMENT_TYPE_I4;
 }
 
-static enum values_kind shape_of(const struct names_module *module, const clr_wchar *name)
+static enum values_kind shape_of(const struct metadata_module *module, const clr_wchar *name)
 {
     if (!module->corelib)
         return VALUES_STRUCT;
@@ -490,7 +491,7 @@ static void token_name(struct clr_metadata *import, uint32_t token, clr_wchar na
 
 enum family { FAMILY_CLASS, FAMILY_VALUE, FAMILY_ENUM };
 
-static enum family family_of(const struct names_module *module, uint32_t token,
+static enum family family_of(const struct metadata_module *module, uint32_t token,
                              const clr_wchar *own)
 {
     struct clr_metadata *import = module->import;
@@ -517,7 +518,7 @@ static _Atomic(struct values_instance *) *instances_of(struct values_types *type
     return &types->instances[hash >> 32 & (VALUES_BUCKETS - 1)];
 }
 
-static uintptr_t instance_find(struct values_types *types, const struct names_module *module,
+static uintptr_t instance_find(struct values_types *types, const struct metadata_module *module,
                                uint32_t token, const uintptr_t *arg, uint32_t args)
 {
     const struct values_instance *at = load_acquire(instances_of(types, token, arg, args));
@@ -530,7 +531,7 @@ static uintptr_t instance_find(struct values_types *types, const struct names_mo
 }
 
 /* For hooks that come to it later. Without memory they do not find it. */
-static void instance_add(struct values_types *types, const struct names_module *module,
+static void instance_add(struct values_types *types, const struct metadata_module *module,
                          uint32_t token, const struct values_type *const *arg, uint32_t args,
                          uintptr_t class_id)
 {
@@ -552,7 +553,7 @@ static void instance_add(struct values_types *types, const struct names_module *
 }
 
 /* ClassID of a definition with its arguments; 0: one of them is not known, or it cannot be loaded here. */
-static uintptr_t load_class(struct reading *r, const struct names_module *module, uint32_t token,
+static uintptr_t load_class(struct reading *r, const struct metadata_module *module, uint32_t token,
                             const struct values_type *const *arg, uint32_t args)
 {
     struct clr_info *info = r->types->info;
@@ -576,7 +577,7 @@ static uintptr_t load_class(struct reading *r, const struct names_module *module
 }
 
 /* A definition with its arguments; class_id 0: not known yet. */
-static const struct values_type *read_definition(struct reading *r, struct names_module *module,
+static const struct values_type *read_definition(struct reading *r, struct metadata_module *module,
                                                  uint32_t token, uintptr_t class_id,
                                                  const struct values_type *const *arg,
                                                  uint32_t args)
@@ -609,12 +610,12 @@ static const struct values_type *read_token_type(struct reading *r,
                                                  const struct values_type *const *arg,
                                                  uint32_t args)
 {
-    struct names_module *module = scope->module;
+    struct metadata_module *module = scope->module;
 
     if (r->passing)
         return &values_unknown;
     if (clr_token_type(token) == mdtTypeRef)
-        module = names_type_find(r->types->names, module, token, &token);
+        module = metadata_type_find(r->types->metadata, module, token, &token);
     if (!module || !module->import || clr_token_type(token) != mdtTypeDef || !clr_token_row(token))
         return &values_unknown;
     return read_definition(r, module, token, 0, arg, args);
@@ -776,9 +777,9 @@ const struct values_type *values_type_read(struct values_types *types,
 
 /* ---- from records ---- */
 
-static const struct values_type *type_of(struct reading *r, const struct names_class *class);
+static const struct values_type *type_of(struct reading *r, const struct metadata_class *class);
 
-static bool args_of(struct reading *r, const struct names_class *class,
+static bool args_of(struct reading *r, const struct metadata_class *class,
                     const struct values_type *arg[ARGS_MAX])
 {
     bool all = true;
@@ -793,7 +794,7 @@ static bool args_of(struct reading *r, const struct names_class *class,
     return all;
 }
 
-static const struct values_type *type_of(struct reading *r, const struct names_class *class)
+static const struct values_type *type_of(struct reading *r, const struct metadata_class *class)
 {
     const struct values_type *arg[ARGS_MAX], *known;
 
@@ -811,7 +812,7 @@ static const struct values_type *type_of(struct reading *r, const struct names_c
 }
 
 const struct values_type *values_type_of(struct values_types *types,
-                                         const struct names_class *class, enum values_mode mode)
+                                         const struct metadata_class *class, enum values_mode mode)
 {
     struct reading r = {types, 0, STEPS_MAX, 0, mode, false, false};
     const struct values_type *type = type_of(&r, class);
@@ -819,7 +820,7 @@ const struct values_type *values_type_of(struct values_types *types,
     return r.failed ? NULL : type;
 }
 
-static bool is_tuple(const struct names_class *class)
+static bool is_tuple(const struct metadata_class *class)
 {
     static const char16_t start[] = u"System.Tuple`";
     clr_wchar name[NAME_UNITS] = {0};
@@ -832,7 +833,7 @@ static bool is_tuple(const struct names_class *class)
 }
 
 const struct values_type *values_type_of_objects(struct values_types *types,
-                                                 const struct names_class *class,
+                                                 const struct metadata_class *class,
                                                  enum values_mode mode)
 {
     struct reading r = {types, 0, STEPS_MAX, 0, mode, false, false};
@@ -846,7 +847,7 @@ const struct values_type *values_type_of_objects(struct values_types *types,
     return r.failed ? NULL : type;
 }
 
-bool values_type_is_value(const struct names_module *module, uint32_t token)
+bool values_type_is_value(const struct metadata_module *module, uint32_t token)
 {
     clr_wchar name[NAME_UNITS];
 

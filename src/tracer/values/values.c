@@ -44,21 +44,21 @@ struct values_thread {
 /* An instantiation whose plan lacks types that a hook could not have loaded. */
 struct unfinished {
     struct unfinished *next;
-    struct names_method *method;
+    struct metadata_method *method;
     const struct values_plan *shared;
 };
 
 /* A method of a shared type: what the variables stand for, each instantiation tells. */
 struct open_method {
     struct open_method *next;
-    const struct names_method *method;
+    const struct metadata_method *method;
     uint32_t owner; /* mdTypeDef */
 };
 
 /* A generic type of which there are objects. */
 struct met_class {
     struct met_class *next;
-    struct names_class *class;
+    struct metadata_class *class;
 };
 
 /* An instantiation that was met. */
@@ -66,7 +66,7 @@ struct exact {
     struct exact *next;
     uintptr_t function_id, class_id;
     uint32_t epoch, count;
-    struct names_method *method;
+    struct metadata_method *method;
     uintptr_t arg[];
 };
 
@@ -84,12 +84,12 @@ static struct {
     _Atomic(struct met_class *) met[OWNER_HASH];
 } self;
 
-static struct names_class *class_find(void *context, uintptr_t class_id)
+static struct metadata_class *class_find(void *context, uintptr_t class_id)
 {
-    return names_class_find(context, class_id);
+    return metadata_class_find(context, class_id);
 }
 
-static const struct values_type *layout(void *context, const struct names_class *class)
+static const struct values_type *layout(void *context, const struct metadata_class *class)
 {
     (void)context;
     return class->rank ? &values_reference : load_acquire(&class->layout);
@@ -101,12 +101,12 @@ int values_start(const struct values_config *config)
 
     self.config = *config;
     self.types.info = info;
-    self.types.names = config->names;
+    self.types.metadata = config->metadata;
     self.rules.max_text = config->options->value_length;
     self.rules.max_items = config->options->value_items;
     self.rules.class_find = class_find;
     self.rules.layout = layout;
-    self.rules.context = config->names;
+    self.rules.context = config->metadata;
     return info->vtbl->get_string_layout2(info, &self.rules.string_length,
                                           &self.rules.string_text) == S_OK
                ? 0
@@ -115,26 +115,26 @@ int values_start(const struct values_config *config)
 
 /* ---- what is watched ---- */
 
-static size_t owner_bucket(const struct names_module *module, uint32_t owner)
+static size_t owner_bucket(const struct metadata_module *module, uint32_t owner)
 {
     return (owner * UINT32_C(0x9e3779b9) >> 16 ^ module->id) % OWNER_HASH;
 }
 
 /* The types that the method deals in for this class: its Enter hook may not load them. */
-static void load_types(const struct open_method *open, struct names_class *class)
+static void load_types(const struct open_method *open, struct metadata_class *class)
 {
-    const struct names_method *method = open->method;
-    const struct names_method one = {.token = method->token,
-                                     .module = method->module,
-                                     .owner = class,
-                                     .args = method->args,
-                                     .arg = method->arg};
+    const struct metadata_method *method = open->method;
+    const struct metadata_method one = {.token = method->token,
+                                        .module = method->module,
+                                        .owner = class,
+                                        .args = method->args,
+                                        .arg = method->arg};
 
     if (class->module == method->module && class->token == open->owner)
         values_plan_free(values_plan_new(&self.types, &one, true, true, VALUES_LOAD));
 }
 
-static void add_open(const struct names_method *method)
+static void add_open(const struct metadata_method *method)
 {
     struct clr_metadata *import = method->module->import;
     struct open_method *open = memory_zalloc(1, sizeof(*open));
@@ -154,7 +154,7 @@ static void add_open(const struct names_method *method)
         load_types(open, met->class);
 }
 
-static void add_met(struct names_class *class)
+static void add_met(struct metadata_class *class)
 {
     struct met_class *met = memory_alloc(sizeof(*met));
     size_t at = owner_bucket(class->module, class->token);
@@ -169,10 +169,10 @@ static void add_met(struct names_class *class)
         load_types(open, class);
 }
 
-void values_method(struct names_method *method)
+void values_method(struct metadata_method *method)
 {
     const struct options *options = self.config.options;
-    const char *name = names_method_resolve(self.config.names, method);
+    const char *name = metadata_method_resolve(self.config.metadata, method);
     bool args = options_match(&options->args, name),
          returns = options_match(&options->returns, name);
     struct values_plan *plan;
@@ -227,7 +227,7 @@ static void finish(void)
     }
 }
 
-void values_class(struct names_class *class)
+void values_class(struct metadata_class *class)
 {
     if (UNLIKELY(load_relaxed(&self.unfinished) != NULL))
         finish();
@@ -373,13 +373,13 @@ static uint32_t post(struct values_thread *t, struct values_record *head, const 
 }
 
 /* The plan for the frame at hand; an instantiation has its own where the shared code's says too little. */
-static const struct values_plan *plan_of(const struct names_method *method, uintptr_t frame_info)
+static const struct values_plan *plan_of(const struct metadata_method *method, uintptr_t frame_info)
 {
     const struct values_plan *plan = load_acquire(&method->plan), *own = NULL;
 
     if (plan && plan->open)
         own = load_acquire(
-            &((struct names_method *)values_exact((uintptr_t)method, frame_info))->plan);
+            &((struct metadata_method *)values_exact((uintptr_t)method, frame_info))->plan);
     return own ? own : plan;
 }
 
@@ -388,7 +388,7 @@ static void enter(struct values_thread *t, struct stack *s, const struct live *f
 {
     struct capture c = {.rules = &self.rules, .data = t->data, .room = RECORD_MAX};
     struct values_record head = {.depth = stack_depth(s) ? stack_depth(s) - 1 : 0,
-                                 .method = (const struct names_method *)frame->method,
+                                 .method = (const struct metadata_method *)frame->method,
                                  .plan = frame->plan};
 
     pop(t, frame->sp);
@@ -411,7 +411,7 @@ uint32_t values_enter(uintptr_t method, uintptr_t sp, uintptr_t frame_info,
     int saved = errno;
     struct live frame = {.sp = sp,
                          .method = method,
-                         .plan = plan_of((const struct names_method *)method, frame_info)};
+                         .plan = plan_of((const struct metadata_method *)method, frame_info)};
     struct stack *s = stack_peek();
     struct values_thread *t = frame.plan && s ? thread_of(s) : NULL;
 
@@ -431,7 +431,7 @@ static uint32_t leave(struct values_thread *t, struct stack *s, const struct liv
                                  .returns = frame->plan->returns &&
                                             frame->plan->result->kind != VALUES_VOID,
                                  .out = frame->out,
-                                 .method = (const struct names_method *)frame->method,
+                                 .method = (const struct metadata_method *)frame->method,
                                  .plan = frame->plan};
 
     if (!head.returns && !head.out)
@@ -451,8 +451,9 @@ static uint32_t leave(struct values_thread *t, struct stack *s, const struct liv
 uint32_t values_leave(uintptr_t method, uintptr_t sp,
                       const struct clr_function_argument_range *result)
 {
-    struct live frame = {
-        .sp = sp, .method = method, .plan = load_acquire(&((struct names_method *)method)->plan)};
+    struct live frame = {.sp = sp,
+                         .method = method,
+                         .plan = load_acquire(&((struct metadata_method *)method)->plan)};
     struct stack *s = stack_peek();
     struct values_thread *t;
     uint32_t id = 0;
@@ -493,13 +494,13 @@ static struct exact *exact_find(_Atomic(struct exact *) *bucket, uintptr_t funct
     for (; e; e = e->next)
         if (e->function_id == function_id && e->class_id == class_id && e->count == count &&
             !memcmp(e->arg, arg, count * sizeof(*arg)) &&
-            (!e->method->collectible || e->epoch == names_epoch(self.config.names)))
+            (!e->method->collectible || e->epoch == metadata_epoch(self.config.metadata)))
             return e;
     return NULL;
 }
 
 /* Types are loaded for it at the next allocation. */
-static void leave_unfinished(struct names_method *method, const struct values_plan *shared)
+static void leave_unfinished(struct metadata_method *method, const struct values_plan *shared)
 {
     struct unfinished *u = memory_alloc(sizeof(*u));
 
@@ -511,7 +512,7 @@ static void leave_unfinished(struct names_method *method, const struct values_pl
 }
 
 /* Runs in a hook: what the instantiation adds must be had without loading anything. */
-static void *exact_plan(const struct names_method *shared, struct names_method *method)
+static void *exact_plan(const struct metadata_method *shared, struct metadata_method *method)
 {
     struct values_plan *plan = load_acquire(&shared->plan), *own = NULL;
 
@@ -522,7 +523,7 @@ static void *exact_plan(const struct names_method *shared, struct names_method *
     return own ? own : plan;
 }
 
-static struct exact *exact_make(_Atomic(struct exact *) *bucket, struct names_method *shared,
+static struct exact *exact_make(_Atomic(struct exact *) *bucket, struct metadata_method *shared,
                                 uintptr_t class_id, const uintptr_t *arg, uint32_t count)
 {
     struct exact *e = memory_zalloc(1, sizeof(*e) + count * sizeof(*arg));
@@ -532,9 +533,9 @@ static struct exact *exact_make(_Atomic(struct exact *) *bucket, struct names_me
     e->function_id = shared->function_id;
     e->class_id = class_id;
     e->count = count;
-    e->epoch = names_epoch(self.config.names);
+    e->epoch = metadata_epoch(self.config.metadata);
     memcpy(e->arg, arg, count * sizeof(*arg));
-    if (names_method_exact(self.config.names, shared, class_id, arg, count, &e->method)) {
+    if (metadata_method_exact(self.config.metadata, shared, class_id, arg, count, &e->method)) {
         memory_free(e);
         return NULL;
     }
@@ -548,7 +549,7 @@ static struct exact *exact_make(_Atomic(struct exact *) *bucket, struct names_me
 
 uintptr_t values_exact(uintptr_t method, uintptr_t frame_info)
 {
-    struct names_method *shared = (struct names_method *)method;
+    struct metadata_method *shared = (struct metadata_method *)method;
     struct clr_info *info = self.config.info;
     uintptr_t class_id = 0, module_id = 0, arg[EXACT_ARGS];
     _Atomic(struct exact *) *bucket;

@@ -20,7 +20,7 @@
 
 #include "base/buffer.h"
 #include "event/event.h"
-#include "names/names.h"
+#include "metadata/metadata.h"
 #include "options/options.h"
 #include "stack/stack.h"
 
@@ -36,7 +36,7 @@ struct values_record {
     bool result;    /* what it returned; else what it was called with */
     bool returns;   /* result: the value is there, not only what its by-refs led to in the end */
     bool out;       /* result: that is there, from out_at on */
-    const struct names_method *method;
+    const struct metadata_method *method;
     const struct values_plan *plan;
     size_t size, out_at;
     uint8_t data[]; /* by the plan; see capture.h */
@@ -44,7 +44,7 @@ struct values_record {
 
 struct values_config {
     struct clr_info *info; /* borrowed, as is all below */
-    struct names *names;
+    struct metadata *metadata;
     const struct options *options;
     struct event_ring *(*ring)(void *context); /* the calling thread's; NULL: no memory */
     void *context;
@@ -59,8 +59,8 @@ int values_start(const struct values_config *config);
  * values_class - a class was met at an allocation: its layout, for objects that a hook finds later. Idempotent.
  * Threads: any. May run: there only; asks the runtime, and a collection may run meanwhile.
  */
-void values_method(struct names_method *method);
-void values_class(struct names_class *class);
+void values_method(struct metadata_method *method);
+void values_class(struct metadata_class *class);
 
 /*
  * values_enter - after the frame was pushed; values_leave - before it is popped. `method` and `sp` are the frame's,

@@ -80,8 +80,8 @@ static int document_free(void **state)
 
 /* ---- a process ---- */
 
-static struct names_module module = {.id = 1, .name = "App", .path = "/app/App.dll"};
-static struct names_method methods[LEVELS] = {
+static struct metadata_module module = {.id = 1, .name = "App", .path = "/app/App.dll"};
+static struct metadata_method methods[LEVELS] = {
     {.function_id = 100,
      .id = 1,
      .token = 0x06000001,
@@ -110,7 +110,7 @@ static bool thread_name(void *context, uint32_t os, char *text, size_t size)
     return true;
 }
 
-static uint32_t names_given(void *context)
+static uint32_t metadata_given(void *context)
 {
     (void)context;
     return 1;
@@ -162,7 +162,7 @@ static struct control control = {.config = {.executable = "/usr/bin/dotnet",
                                             .shadow = true,
                                             .context = &failure,
                                             .thread_name = thread_name,
-                                            .names_given = names_given,
+                                            .metadata_given = metadata_given,
                                             .mark = mark,
                                             .rotate = rotate,
                                             .sites = sites,
@@ -177,9 +177,10 @@ static int start(void **state)
 {
     const struct stack_config stacks = {.context = NULL};
     const struct config_start live = {.announce = announce};
-    const struct names_config names = {.info = NULL};
+    const struct metadata_config metadata = {.info = NULL};
 
-    if (names_new(&names, &control.config.names)) /* held while stacks are copied, asked nothing */
+    if (metadata_new(&metadata,
+                     &control.config.metadata)) /* held while stacks are copied, asked nothing */
         return -1;
     clock_start();
     control.dump = dump_new(NULL); /* of code that may be unloaded names are asked nothing */
@@ -195,7 +196,7 @@ static int stop(void **state)
     for (unsigned i = LEVELS; i-- > 0;)
         stack_leave((uintptr_t)&methods[i], sp_of(i));
     dump_free(control.dump);
-    names_free(control.config.names);
+    metadata_free(control.config.metadata);
     return document_free(state);
 }
 

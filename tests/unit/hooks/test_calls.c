@@ -16,7 +16,7 @@
 #define ERRNO  4711
 
 static uintptr_t machine[(LEVELS + 2) * STRIDE];
-static struct names_method methods[4] = {
+static struct metadata_method methods[4] = {
     {.function_id = 1, .traced = true},
     {.function_id = 2, .traced = true},
     {.function_id = 3, .traced = true},
@@ -92,7 +92,7 @@ static void expect(enum event_call what, uint64_t subject, uint32_t open)
 
     assert_int_equal(event_call_what(&event), what);
     assert_int_equal(event_call_method(&event),
-                     what == EVENT_CALL_ENTER ? ((const struct names_method *)subject)->id : 0);
+                     what == EVENT_CALL_ENTER ? ((const struct metadata_method *)subject)->id : 0);
     assert_true(event.subject == subject);
     assert_int_equal(event.node, open);
 }

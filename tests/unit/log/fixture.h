@@ -37,7 +37,7 @@
 struct world {
     char folder[64], path[96], why[400];
     struct options options;
-    struct names *names;
+    struct metadata *metadata;
     struct tree *tree;
     struct tree_sites *sites;
     struct event_hub hub;
@@ -47,11 +47,11 @@ struct world {
     struct log *log;
     struct event_ring *ring; /* the test's own thread */
     uint32_t class_count, method_count;
-    struct names_class classes[RECORDS];
-    struct names_method methods[RECORDS];
+    struct metadata_class classes[RECORDS];
+    struct metadata_method methods[RECORDS];
 };
 
-static struct names_module modules[] = {
+static struct metadata_module modules[] = {
     {.id = 1, .name = "App", .path = "/app/App.dll"},
     {.id = 2, .name = "Lib", .path = ""},
 };
@@ -71,7 +71,7 @@ static inline int world_open(struct world *w)
 
 static inline void world_init(struct world *w)
 {
-    const struct names_config names = {0};
+    const struct metadata_config metadata = {0};
     const struct tree_config tree = {.max_nodes = 100000};
     const struct tree_sites_config sites = {.max_sites = 100000};
 
@@ -81,11 +81,11 @@ static inline void world_init(struct world *w)
     snprintf(w->path, sizeof(w->path), "%s/out.ndjson", w->folder);
     options_init(&w->options);
     w->options.output = memory_strdup(w->path);
-    assert_int_equal(names_new(&names, &w->names), 0);
+    assert_int_equal(metadata_new(&metadata, &w->metadata), 0);
     assert_int_equal(tree_new(&tree, &w->tree), 0);
     assert_int_equal(tree_sites_new(&sites, &w->sites), 0);
     w->hub.slots = 1024;
-    w->config = (struct log_config){.names = w->names,
+    w->config = (struct log_config){.metadata = w->metadata,
                                     .tree = w->tree,
                                     .sites = w->sites,
                                     .hub = &w->hub,
@@ -208,15 +208,15 @@ static inline void world_fini(struct world *w)
     world_again(w);
     tree_free(w->tree);
     tree_sites_free(w->sites);
-    names_free(w->names);
+    metadata_free(w->metadata);
     options_fini(&w->options);
     folder_remove(w->folder);
 }
 
 /* text NULL: nobody has named it yet */
-static inline struct names_class *class_new(struct world *w, const char *text)
+static inline struct metadata_class *class_new(struct world *w, const char *text)
 {
-    struct names_class *class = &w->classes[w->class_count++];
+    struct metadata_class *class = &w->classes[w->class_count++];
 
     class->id = w->class_count;
     class->token = 0x02000000 + class->id;
@@ -225,9 +225,9 @@ static inline struct names_class *class_new(struct world *w, const char *text)
     return class;
 }
 
-static inline struct names_method *method_new(struct world *w, const char *text)
+static inline struct metadata_method *method_new(struct world *w, const char *text)
 {
-    struct names_method *method = &w->methods[w->method_count++];
+    struct metadata_method *method = &w->methods[w->method_count++];
 
     method->id = w->method_count;
     method->token = 0x06000000 + method->id;
@@ -237,13 +237,13 @@ static inline struct names_method *method_new(struct world *w, const char *text)
 }
 
 static inline struct tree_node *node_open(struct world *w, struct tree_node *parent,
-                                          struct names_method *method, uintptr_t ip)
+                                          struct metadata_method *method, uintptr_t ip)
 {
     return tree_child(w->tree, parent ? parent : tree_root(w->tree), (uintptr_t)method, ip);
 }
 
 static inline struct tree_node *node_new(struct world *w, struct tree_node *parent,
-                                         struct names_method *method, int32_t il)
+                                         struct metadata_method *method, int32_t il)
 {
     struct tree_node *node = node_open(w, parent, method, il >= 0 ? 0x1000 + (uintptr_t)il : 0x10);
 
@@ -251,7 +251,7 @@ static inline struct tree_node *node_new(struct world *w, struct tree_node *pare
     return node;
 }
 
-static inline uint32_t site_new(struct world *w, struct names_method *method, int32_t il)
+static inline uint32_t site_new(struct world *w, struct metadata_method *method, int32_t il)
 {
     uint32_t site = tree_site_alloc(w->sites, (uintptr_t)method, 0x1000 + (uintptr_t)il, 0);
 
@@ -269,7 +269,7 @@ static inline struct event_ring *ring_new(struct world *w)
     return ring;
 }
 
-static inline void allocate_on(struct event_ring *ring, const struct names_class *class,
+static inline void allocate_on(struct event_ring *ring, const struct metadata_class *class,
                                const struct tree_node *node, uint32_t site, uint64_t bytes,
                                enum event_heap heap)
 {
@@ -285,7 +285,7 @@ static inline void allocate_on(struct event_ring *ring, const struct names_class
         event_lose(ring, EVENT_LOST_RING_FULL);
 }
 
-static inline void allocate(struct world *w, const struct names_class *class,
+static inline void allocate(struct world *w, const struct metadata_class *class,
                             const struct tree_node *node, uint64_t bytes)
 {
     if (!w->ring)

@@ -82,7 +82,7 @@ static void mismatch(struct event *event, unsigned i)
 
 static void call(struct event *event, unsigned i)
 {
-    struct names_method *method = &w->methods[i / 2 % RECORDS];
+    struct metadata_method *method = &w->methods[i / 2 % RECORDS];
 
     event->node = i % 2;
     event->subject = i % 2 ? 0 : (uintptr_t)method;

@@ -6,7 +6,7 @@
 #define FAULTS 8u  /* allocations that one event makes at the most, and more */
 
 static struct world *w;
-static struct names_method *methods[3];
+static struct metadata_method *methods[3];
 
 static int setup(void **state)
 {
@@ -41,7 +41,7 @@ TEST_GROUP(start_clock, NULL);
 /* Calls that are entered and left in turn. */
 static struct event event_nth(unsigned i)
 {
-    const struct names_method *method = methods[i / 2 % 3];
+    const struct metadata_method *method = methods[i / 2 % 3];
     enum event_call what = i % 2 ? EVENT_CALL_LEAVE : EVENT_CALL_ENTER;
 
     return (struct event){

@@ -3,7 +3,7 @@
 #include "support/test.h"
 
 static struct world *w;
-static struct names_class *class;
+static struct metadata_class *class;
 static struct tree_node *node;
 
 static int setup(void **state)

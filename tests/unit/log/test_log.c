@@ -66,10 +66,10 @@ TEST(a_runtime_that_was_not_tested_is_marked)
 
 TEST(an_allocation_is_one_line_with_its_context)
 {
-    struct names_class *class = class_new(w, "System.String");
-    struct names_method *main_method = method_new(w, "App.Program.Main(System.String[])"),
-                        *run = method_new(w, "App.Program.Run()");
-    struct tree_node *root = node_new(w, NULL, main_method, NAMES_SITE_NATIVE),
+    struct metadata_class *class = class_new(w, "System.String");
+    struct metadata_method *main_method = method_new(w, "App.Program.Main(System.String[])"),
+                           *run = method_new(w, "App.Program.Run()");
+    struct tree_node *root = node_new(w, NULL, main_method, CODE_IL_NATIVE),
                      *leaf = node_new(w, root, run, 17);
     json_t *lines, *line;
 
@@ -124,12 +124,12 @@ TEST(an_allocation_is_one_line_with_its_context)
 
 TEST(a_filter_frame_is_marked_in_its_node)
 {
-    struct names_method *method = method_new(w, "App.Filter()");
+    struct metadata_method *method = method_new(w, "App.Filter()");
     struct tree_node *below = node_new(w, NULL, method, 3),
                      *node = node_open(w, below, method, FRAME_RET_FILTER);
     json_t *lines;
 
-    store_release(&tree_call(w->tree, node)->il, NAMES_SITE_NONE);
+    store_release(&tree_call(w->tree, node)->il, CODE_IL_NONE);
     allocate(w, class_new(w, "C"), node, 24);
     start(w);
     stop(w);
@@ -151,7 +151,7 @@ TEST(definitions_come_before_their_first_use_and_once)
     for (unsigned i = 0; i < THREADS; i++)
         rings[i] = ring_new(w);
     for (unsigned i = 0; i < COUNT; i++) {
-        struct names_class *class =
+        struct metadata_class *class =
             i % 3 ? &w->classes[i % w->class_count] : class_new(w, "Some.Class");
 
         node = node_new(w, i % 40 ? node : NULL,
@@ -169,7 +169,7 @@ TEST(definitions_come_before_their_first_use_and_once)
 
 TEST(lines_of_one_thread_are_in_order_and_their_times_never_fall)
 {
-    struct names_class *class = class_new(w, "C");
+    struct metadata_class *class = class_new(w, "C");
     struct event_ring *rings[3];
     json_int_t last_bytes[4] = {0}, last_t[4] = {0};
     json_t *lines, *line;
@@ -212,8 +212,8 @@ TEST(lines_of_one_thread_are_in_order_and_their_times_never_fall)
 /* Ids are never used again: a program that loads and unloads all day comes to large ones. */
 TEST(what_is_defined_takes_memory_in_its_own_record_only)
 {
-    struct names_method *methods[2];
-    struct names_class *classes[2];
+    struct metadata_method *methods[2];
+    struct metadata_class *classes[2];
 
     assert_int_equal(world_open(w), 0);
     for (unsigned i = 0; i < 2; i++) {
@@ -232,7 +232,7 @@ TEST(what_is_defined_takes_memory_in_its_own_record_only)
 
 TEST(inline_stacks_are_whole)
 {
-    struct names_class *class = class_new(w, "System.Byte[]");
+    struct metadata_class *class = class_new(w, "System.Byte[]");
     struct tree_node *a = node_new(w, NULL, method_new(w, "A.Root()"), 1),
                      *b = node_new(w, a, method_new(w, "A.Leaf(\"quoted\\\")"), 2);
     json_t *lines, *stack;
@@ -256,7 +256,7 @@ TEST(inline_stacks_are_whole)
 }
 
 /* On a path of which `node` is what was kept. */
-static void allocate_cut(const struct names_class *class, const struct tree_node *node,
+static void allocate_cut(const struct metadata_class *class, const struct tree_node *node,
                          uint32_t site, enum event_heap heap)
 {
     const struct event event = {.ticks = clock_ticks(),
@@ -280,8 +280,8 @@ static void expect_cut(json_t *lines, size_t n, const struct tree_node *node, bo
 
 TEST(a_path_that_was_not_kept_is_marked)
 {
-    struct names_class *class = class_new(w, "C");
-    struct names_method *method = method_new(w, "A.Root()");
+    struct metadata_class *class = class_new(w, "C");
+    struct metadata_method *method = method_new(w, "A.Root()");
     struct tree_node *node = node_new(w, NULL, method, 1);
     uint32_t site = site_new(w, method, 5);
     json_t *lines;
@@ -309,7 +309,7 @@ TEST(a_path_that_was_not_kept_is_marked)
 
 TEST(a_cut_inline_stack_is_marked)
 {
-    struct names_class *class = class_new(w, "C");
+    struct metadata_class *class = class_new(w, "C");
     struct tree_node *node = node_new(w, NULL, method_new(w, "A.Root()"), 1);
     json_t *lines, *line;
 
@@ -328,7 +328,7 @@ TEST(a_cut_inline_stack_is_marked)
 
 TEST(a_sampled_allocation_carries_its_weight)
 {
-    struct names_class *class = class_new(w, "C");
+    struct metadata_class *class = class_new(w, "C");
     json_t *lines;
     double small, large;
 
@@ -349,7 +349,7 @@ TEST(a_sampled_allocation_carries_its_weight)
 TEST(a_threads_end_and_name_are_written)
 {
     static const char name[] = "worker \"1\"";
-    struct names_class *class = class_new(w, "C");
+    struct metadata_class *class = class_new(w, "C");
     struct event_ring *ring = ring_new(w);
     struct event_name *named = memory_zalloc(1, sizeof(*named) + sizeof(name));
     const struct event event = {.subject = (uintptr_t)named, .bytes_kind = EVENT_THREAD_NAME};
@@ -414,9 +414,9 @@ static void post_payload(struct event_ring *ring, void *payload, enum event_kind
     assert_int_equal(event_post(ring, &event), 0);
 }
 
-static struct event_mismatch *mismatch_new(const struct names_class *class,
-                                           const struct names_method *a,
-                                           const struct names_method *b)
+static struct event_mismatch *mismatch_new(const struct metadata_class *class,
+                                           const struct metadata_method *a,
+                                           const struct metadata_method *b)
 {
     struct event_mismatch *m = memory_zalloc(1, sizeof(*m) + 3 * sizeof(m->methods[0]));
 
@@ -434,8 +434,8 @@ static struct event_mismatch *mismatch_new(const struct names_class *class,
 
 TEST(a_mismatch_shows_both_stacks)
 {
-    struct names_class *class = class_new(w, "C");
-    struct names_method *a = method_new(w, "A()"), *b = method_new(w, "B()");
+    struct metadata_class *class = class_new(w, "C");
+    struct metadata_method *a = method_new(w, "A()"), *b = method_new(w, "B()");
     json_t *lines, *line;
 
     w->ring = ring_new(w);
@@ -459,8 +459,8 @@ TEST(a_mismatch_shows_both_stacks)
 
 TEST(the_class_of_a_mismatch_is_defined_before_it)
 {
-    struct names_class *class = class_new(w, "C");
-    struct names_method *method = method_new(w, "A()");
+    struct metadata_class *class = class_new(w, "C");
+    struct metadata_method *method = method_new(w, "A()");
     json_t *lines;
 
     w->ring = ring_new(w);
@@ -476,7 +476,7 @@ TEST(the_class_of_a_mismatch_is_defined_before_it)
 
 TEST(a_snapshot_shows_its_stack_and_why_it_was_refused)
 {
-    struct names_method *a = method_new(w, "A()");
+    struct metadata_method *a = method_new(w, "A()");
     struct event_stack *stack = memory_zalloc(1, sizeof(*stack) + 2 * sizeof(stack->methods[0])),
                        *refused = memory_zalloc(1, sizeof(*refused));
     json_t *lines, *line;
@@ -503,7 +503,7 @@ TEST(a_snapshot_shows_its_stack_and_why_it_was_refused)
 }
 
 /* An event with `count` native frames of this program in one run, the last of them cut off. */
-static struct event_stack *native_new(struct names_method *method, size_t count)
+static struct event_stack *native_new(struct metadata_method *method, size_t count)
 {
     struct event_stack *stack = memory_zalloc(1, sizeof(*stack) + sizeof(stack->methods[0]) +
                                                      (count + 1) * sizeof(struct event_native));
@@ -520,7 +520,7 @@ static struct event_stack *native_new(struct names_method *method, size_t count)
 
 TEST(native_frames_come_after_their_image)
 {
-    struct names_method *a = method_new(w, "A()");
+    struct metadata_method *a = method_new(w, "A()");
     json_t *lines, *image, *run, *frame;
 
     w->ring = ring_new(w);
@@ -736,9 +736,9 @@ enum wait { WAIT_CLASS, WAIT_METHOD, WAIT_INSTRUCTION, WAIT_SITE, WAITS };
 
 static void event_waits(enum wait what)
 {
-    struct names_class *late = class_new(w, what == WAIT_CLASS ? NULL : "Late"),
-                       *known = class_new(w, "Known");
-    struct names_method *method = method_new(w, what == WAIT_METHOD ? NULL : "A.Late()");
+    struct metadata_class *late = class_new(w, what == WAIT_CLASS ? NULL : "Late"),
+                          *known = class_new(w, "Known");
+    struct metadata_method *method = method_new(w, what == WAIT_METHOD ? NULL : "A.Late()");
     uint32_t site = tree_site_alloc(w->sites, (uintptr_t)method, 0x20, 0);
     struct tree_node *node = node_open(w, NULL, method, 0x10);
     struct tree_site *call = tree_call(w->tree, node), *alloc = tree_site_at(w->sites, site);
@@ -818,7 +818,7 @@ TEST(an_event_waits_for_its_own_instruction)
 
 TEST(what_is_never_named_counts_as_lost)
 {
-    struct names_class *never = class_new(w, NULL);
+    struct metadata_class *never = class_new(w, NULL);
     json_t *lines;
 
     for (unsigned i = 0; i < 5; i++)
@@ -839,7 +839,7 @@ TEST(what_is_never_named_counts_as_lost)
 
 TEST(losses_are_written_by_reason)
 {
-    struct names_class *class = class_new(w, "C");
+    struct metadata_class *class = class_new(w, "C");
     json_t *lines, *lost_by;
 
     w->hub.drop = true;
@@ -864,7 +864,7 @@ TEST(losses_are_written_by_reason)
 
 TEST(losses_of_a_thread_that_ended_are_kept)
 {
-    struct names_class *class = class_new(w, "C");
+    struct metadata_class *class = class_new(w, "C");
     json_t *lines;
 
     w->hub.drop = true;
@@ -1003,7 +1003,7 @@ TEST(without_a_name_the_log_is_called_after_the_program)
 
 TEST(what_a_thread_recorded_is_soon_in_the_file)
 {
-    struct names_class *class = class_new(w, "C");
+    struct metadata_class *class = class_new(w, "C");
 
     start(w);
     allocate(w, class, NULL, 7 * 8);
@@ -1073,7 +1073,7 @@ static void unlimit_file_size(void)
 
 static void write_under_limit(rlim_t bytes, unsigned events)
 {
-    struct names_class *class = w->class_count ? &w->classes[0] : class_new(w, "C");
+    struct metadata_class *class = w->class_count ? &w->classes[0] : class_new(w, "C");
 
     w->hub.slots = 65536;
     assert_int_equal(world_open(w), 0);
@@ -1109,7 +1109,7 @@ TEST(what_could_not_be_written_is_counted)
 
 TEST(a_log_that_can_be_written_again_goes_on)
 {
-    struct names_class *class = class_new(w, "C");
+    struct metadata_class *class = class_new(w, "C");
     uint64_t until = clock_ns() + PATIENCE_NS;
     json_t *lines;
 
@@ -1185,8 +1185,8 @@ TEST(a_log_that_cannot_even_take_its_header_is_not_opened)
 
 TEST(a_compressed_log_holds_the_same_lines)
 {
-    struct names_class *class = class_new(w, "C");
-    struct names_method *method = method_new(w, "A()");
+    struct metadata_class *class = class_new(w, "C");
+    struct metadata_method *method = method_new(w, "A()");
     struct tree_node *node = node_new(w, NULL, method, 1);
     struct stat status;
     json_t *lines;
@@ -1209,7 +1209,7 @@ TEST(a_compressed_log_holds_the_same_lines)
 
 TEST(what_is_flushed_of_a_compressed_log_can_be_read_before_its_end)
 {
-    struct names_class *class = class_new(w, "C");
+    struct metadata_class *class = class_new(w, "C");
     uint64_t until = clock_ns() + PATIENCE_NS;
     size_t found = 0;
 
@@ -1233,7 +1233,7 @@ TEST(what_is_flushed_of_a_compressed_log_can_be_read_before_its_end)
 TEST(what_a_compressed_log_could_not_write_is_counted)
 {
     const unsigned events = 20000;
-    struct names_class *class = class_new(w, "C");
+    struct metadata_class *class = class_new(w, "C");
     uint64_t random = 88172645463325252u;
 
     w->options.compress = true;
@@ -1278,8 +1278,8 @@ static json_t *part_read(const char *suffix)
 
 static void record_parts(unsigned events)
 {
-    struct names_class *classes[] = {class_new(w, "C"), class_new(w, "D")};
-    struct names_method *method = method_new(w, "A()");
+    struct metadata_class *classes[] = {class_new(w, "C"), class_new(w, "D")};
+    struct metadata_method *method = method_new(w, "A()");
     struct tree_node *nodes[] = {node_new(w, NULL, method, 1),
                                  node_new(w, node_new(w, NULL, method, 1), method, 2)};
 
@@ -1390,7 +1390,7 @@ static void use_status_folder(void)
 
 TEST(the_status_file_says_how_it_ended)
 {
-    struct names_class *class = class_new(w, "C");
+    struct metadata_class *class = class_new(w, "C");
     json_t *status;
 
     use_status_folder();
@@ -1441,7 +1441,7 @@ TEST(a_process_that_declines_says_why)
 
 TEST(an_abandoned_log_writes_nothing)
 {
-    struct names_class *class = class_new(w, "C");
+    struct metadata_class *class = class_new(w, "C");
     struct stat before, after;
 
     assert_int_equal(world_open(w), 0);
@@ -1465,8 +1465,8 @@ static void *seam_alloc(size_t size)
 /* All there is in a log, with the n-th allocation and all after it failing. Returns whether the log was opened. */
 static bool run_out_of_memory(long n)
 {
-    struct names_class *class = &w->classes[0], *other = &w->classes[1];
-    struct names_method *a = &w->methods[0], *b = &w->methods[1];
+    struct metadata_class *class = &w->classes[0], *other = &w->classes[1];
+    struct metadata_method *a = &w->methods[0], *b = &w->methods[1];
     struct tree_node *node = node_new(w, node_new(w, NULL, a, 1), b, 2);
     uint32_t site = site_new(w, b, 3);
     struct event_ring *ended = ring_new(w);
@@ -1541,8 +1541,8 @@ TEST(whatever_allocation_fails_the_log_holds_together)
 
 TEST(a_log_goes_on_once_memory_is_back)
 {
-    struct names_class *class = class_new(w, "C");
-    struct names_method *method = method_new(w, "A()");
+    struct metadata_class *class = class_new(w, "C");
+    struct metadata_method *method = method_new(w, "A()");
     struct tree_node *node = node_new(w, NULL, method, 1);
     json_t *lines;
 

@@ -48,8 +48,8 @@ static void expect_site_totals(const json_t *lines, uint64_t seen)
 
 TEST(allocations_of_one_site_are_one_line)
 {
-    struct names_class *class = class_new(w, "C");
-    struct names_method *method = method_new(w, "A()");
+    struct metadata_class *class = class_new(w, "C");
+    struct metadata_method *method = method_new(w, "A()");
     struct tree_node *node = node_new(w, NULL, method, 1);
     uint32_t site = site_new(w, method, 9);
     json_t *lines, *line;
@@ -77,8 +77,8 @@ TEST(allocations_of_one_site_are_one_line)
 
 TEST(a_path_that_was_not_kept_is_a_line_of_its_own)
 {
-    struct names_class *class = class_new(w, "C");
-    struct names_method *method = method_new(w, "A()");
+    struct metadata_class *class = class_new(w, "C");
+    struct metadata_method *method = method_new(w, "A()");
     struct tree_node *node = node_new(w, NULL, method, 1);
     uint32_t site = site_new(w, method, 9);
     struct event cut = {.subject = (uintptr_t) class,
@@ -115,8 +115,8 @@ TEST(a_path_that_was_not_kept_is_a_line_of_its_own)
 /* A program may end before anything is reported for the first time. */
 TEST(sums_are_written_before_the_first_report)
 {
-    struct names_class *class = class_new(w, "C");
-    struct names_method *method = method_new(w, "A()");
+    struct metadata_class *class = class_new(w, "C");
+    struct metadata_method *method = method_new(w, "A()");
     struct tree_node *node = node_new(w, NULL, method, 1);
     bool site = false, lost = false;
     json_t *lines = NULL, *line;
@@ -149,8 +149,8 @@ TEST(sums_are_written_before_the_first_report)
 
 TEST(each_part_of_a_site_tells_it_apart)
 {
-    struct names_class *class = class_new(w, "C"), *other = class_new(w, "D");
-    struct names_method *method = method_new(w, "A()");
+    struct metadata_class *class = class_new(w, "C"), *other = class_new(w, "D");
+    struct metadata_method *method = method_new(w, "A()");
     struct tree_node *node = node_new(w, NULL, method, 1), *deeper = node_new(w, node, method, 2);
     uint32_t site = site_new(w, method, 9), later = site_new(w, method, 12);
     struct event_ring *first = ring_new(w), *second = ring_new(w);
@@ -183,8 +183,8 @@ TEST(each_part_of_a_site_tells_it_apart)
 TEST(many_sites_are_all_counted)
 {
     enum { SITES = 20000 }; /* the table grows */
-    struct names_class *class = class_new(w, "C");
-    struct names_method *method = method_new(w, "A()");
+    struct metadata_class *class = class_new(w, "C");
+    struct metadata_method *method = method_new(w, "A()");
     struct tree_node *node = node_new(w, NULL, method, 1);
     json_t *lines;
 
@@ -222,7 +222,7 @@ static void wait_until_reported(json_int_t bytes)
 
 TEST(lines_count_what_came_since_the_last)
 {
-    struct names_class *class = class_new(w, "C");
+    struct metadata_class *class = class_new(w, "C");
     json_t *lines;
 
     for (unsigned round = 0; round < 3; round++) {
@@ -246,7 +246,7 @@ TEST(lines_count_what_came_since_the_last)
 /* Until then what was unloaded is not given back, and more is loaded. */
 TEST(what_a_grace_period_waits_for_is_written_before_its_time)
 {
-    struct names_class *class = class_new(w, "C");
+    struct metadata_class *class = class_new(w, "C");
     uint64_t until = clock_ns() + PATIENCE_NS;
 
     assert_int_equal(world_open(w), 0);
@@ -262,7 +262,7 @@ TEST(what_a_grace_period_waits_for_is_written_before_its_time)
 
 TEST(sampled_sites_carry_the_sum_of_weights)
 {
-    struct names_class *class = class_new(w, "C");
+    struct metadata_class *class = class_new(w, "C");
     json_t *lines;
     double weight;
 
@@ -281,7 +281,7 @@ TEST(sampled_sites_carry_the_sum_of_weights)
 
 TEST(a_site_waits_for_its_names)
 {
-    struct names_class *late = class_new(w, NULL), *known = class_new(w, "Known");
+    struct metadata_class *late = class_new(w, NULL), *known = class_new(w, "Known");
     json_t *lines;
 
     allocate(w, late, NULL, 24);
@@ -314,8 +314,8 @@ static ino_t file_number(const char *path)
 
 TEST(each_part_of_a_log_of_limited_size_defines_what_it_uses)
 {
-    struct names_class *class = class_new(w, "C");
-    struct names_method *method = method_new(w, "A()");
+    struct metadata_class *class = class_new(w, "C");
+    struct metadata_method *method = method_new(w, "A()");
     struct tree_node *node = node_new(w, NULL, method, 1);
     uint64_t until = clock_ns() + PATIENCE_NS;
     unsigned parts = 0;
@@ -354,8 +354,8 @@ TEST(each_part_of_a_log_of_limited_size_defines_what_it_uses)
 
 TEST(what_could_not_be_written_is_counted)
 {
-    struct names_class *class = class_new(w, "C");
-    struct names_method *method = method_new(w, "A()");
+    struct metadata_class *class = class_new(w, "C");
+    struct metadata_method *method = method_new(w, "A()");
     struct tree_node *node = node_new(w, NULL, method, 1);
 
     for (rlim_t bytes = 30000; bytes < 30140; bytes += 23) { /* cuts a line anywhere */
@@ -391,8 +391,8 @@ TEST(what_could_not_be_written_is_counted)
 /* With the n-th allocation failing for n = 0, 1, 2, ..., until all of them succeed. */
 TEST(whatever_allocation_fails_the_counts_hold)
 {
-    struct names_class *class = class_new(w, "C");
-    struct names_method *method = method_new(w, "A()");
+    struct metadata_class *class = class_new(w, "C");
+    struct metadata_method *method = method_new(w, "A()");
     struct tree_node *node = node_new(w, NULL, method, 1);
     bool whole = false;
 

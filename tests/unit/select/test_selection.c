@@ -1,6 +1,6 @@
 #include "select/selection.h"
 
-#include "unit/names/fake_info.h"
+#include "unit/metadata/fake_info.h"
 
 #include "base/memory.h"
 #include "support/test.h"
@@ -33,8 +33,8 @@ static const struct fake_blob blobs[] = {
     {0x06000006, 0x02000007, u"Odd", nothing, sizeof(nothing)},
     {0, 0, NULL, NULL, 0},
 };
-static struct fake_metadata metadata;
-static struct fake_module modules[] = {{APP, u"/app.dll", u"app", 0, &metadata},
+static struct fake_metadata fake;
+static struct fake_module modules[] = {{APP, u"/app.dll", u"app", 0, &fake},
                                        {0, NULL, NULL, 0, NULL}};
 static struct fake_function functions[] = {
     {.id = METHODS, .module = APP, .token = 0x06000001},
@@ -46,25 +46,25 @@ static struct fake_function functions[] = {
     {.id = 0}};
 static struct fake_class classes[] = {{.id = LIST, .module = APP, .token = 0x02000003}, {.id = 0}};
 static struct fake_info info;
-static struct names *names;
+static struct metadata *metadata;
 static struct options options;
 
 static int setup(void **state)
 {
-    const struct names_config config = {.info = &info.base, .info_version = 10};
+    const struct metadata_config config = {.info = &info.base, .info_version = 10};
 
     (void)state;
-    metadata = (struct fake_metadata){
+    fake = (struct fake_metadata){
         .base = {&fake_metadata_vtbl}, .types = types, .parameters = parameters, .blobs = blobs};
     info = (struct fake_info){
         .base = {&fake_info_vtbl}, .modules = modules, .classes = classes, .functions = functions};
-    return names_new(&config, &names);
+    return metadata_new(&config, &metadata);
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    names_free(names);
+    metadata_free(metadata);
     return 0;
 }
 
@@ -75,15 +75,15 @@ static void ask(char *pattern, uintptr_t function, bool *may, bool *wants)
 {
     static struct selection s; /* large */
     struct selection_definition definition;
-    struct names_method *method;
+    struct metadata_method *method;
 
     options.only.pattern = &pattern;
     options.only.count = 1;
-    selection_init(&s, &info.base, names, &options);
+    selection_init(&s, &info.base, metadata, &options);
     assert_true(selection_define(&s, function, &definition));
     *may = selection_may_want(&s, &definition);
     assert_int_equal(*may, selection_may_want(&s, &definition)); /* as it is kept */
-    assert_int_equal(names_method_map(names, function, &method), 0);
+    assert_int_equal(metadata_method_map(metadata, function, &method), 0);
     *wants = selection_wants(&s, method);
 }
 
@@ -95,12 +95,12 @@ TEST(what_is_wanted_is_never_ruled_out_before)
     bool may, wants;
 
     for (uintptr_t f = METHODS; f < METHODS + 6; f++) {
-        struct names_method *method;
+        struct metadata_method *method;
         const char *name;
         char pattern[128];
 
-        assert_int_equal(names_method_map(names, f, &method), 0);
-        name = names_method_resolve(names, method);
+        assert_int_equal(metadata_method_map(metadata, f, &method), 0);
+        name = metadata_method_resolve(metadata, method);
         for (size_t i = 0; i <= strlen(name); i++) {
             if (((unsigned char)name[i] & 0xc0) == 0x80)
                 continue; /* inside a character */

@@ -205,7 +205,7 @@ TEST(a_plan_has_names_this_and_what_comes_out)
     static const uint8_t signature[] = {
         IMAGE_CEE_CS_CALLCONV_HASTHIS, 2, ELEMENT_TYPE_VAR, 0, ELEMENT_TYPE_I4, ELEMENT_TYPE_BYREF,
         VALUE_TYPE(WORLD_PAIR)};
-    struct names_method method = {.token = mdtMethodDef | 1, .module = world_scope().module};
+    struct metadata_method method = {.token = mdtMethodDef | 1, .module = world_scope().module};
     struct values_plan *plan;
 
     world.signature = signature;
@@ -266,7 +266,7 @@ TEST(running_out_of_memory_gives_no_plan)
                                         ELEMENT_TYPE_I4,
                                         VALUE_TYPE(WORLD_COLOR),
                                         GENERIC(WORLD_NULLABLE, VALUE_TYPE(WORLD_PAIR))};
-    struct names_method method = {.token = mdtMethodDef | 1, .module = world_scope().module};
+    struct metadata_method method = {.token = mdtMethodDef | 1, .module = world_scope().module};
     struct values_plan *plan = NULL;
     long n = 0;
 

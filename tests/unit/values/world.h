@@ -100,11 +100,11 @@ static const struct world_field world_fields[] = {
 
 /* The one method: its signature is the test's. */
 struct world {
-    struct clr_metadata metadata;
+    struct clr_metadata import;
     struct clr_info info;
     const uint8_t *signature;
     uint32_t signature_size;
-    struct names *names;
+    struct metadata *metadata;
     struct values_types *types;
 };
 static struct world world;
@@ -318,7 +318,7 @@ static hresult world_import(struct clr_info *self, uintptr_t id, uint32_t flags,
                             const struct clr_guid *iid, struct clr_unknown **out)
 {
     (void)self, (void)id, (void)flags, (void)iid;
-    *out = (struct clr_unknown *)(void *)&world.metadata;
+    *out = (struct clr_unknown *)(void *)&world.import;
     return S_OK;
 }
 
@@ -347,7 +347,7 @@ static const struct clr_info_vtbl world_info_vtbl = {
     .get_module_metadata = world_import,
 };
 
-static struct names_class *world_no_class(void *context, uintptr_t class_id)
+static struct metadata_class *world_no_class(void *context, uintptr_t class_id)
 {
     (void)context, (void)class_id;
     return NULL;
@@ -361,18 +361,18 @@ static const struct capture_rules world_rules = {.string_length = 8,
 
 static inline void world_open(void)
 {
-    struct names_config config = {.info = &world.info};
+    struct metadata_config config = {.info = &world.info};
 
-    world.metadata.vtbl = &world_metadata_vtbl;
+    world.import.vtbl = &world_metadata_vtbl;
     world.info.vtbl = &world_info_vtbl;
-    if (!world.names) { /* once: its tables are large */
-        if (names_new(&config, &world.names))
+    if (!world.metadata) { /* once: its tables are large */
+        if (metadata_new(&config, &world.metadata))
             abort();
-        names_module_met(world.names, 1);
+        metadata_module_met(world.metadata, 1);
     }
     world.types = calloc(1, sizeof(*world.types));
     world.types->info = &world.info;
-    world.types->names = world.names;
+    world.types->metadata = world.metadata;
 }
 
 static inline void world_forget(void)
@@ -386,8 +386,8 @@ static inline struct values_scope world_scope(void)
     bool listed;
 
     /* The records are the library's own and not const there. */
-    return (struct values_scope){
-        .module = (struct names_module *)(uintptr_t)names_module_at(world.names, 1, &listed)};
+    return (struct values_scope){.module = (struct metadata_module *)(uintptr_t)metadata_module_at(
+                                     world.metadata, 1, &listed)};
 }
 
 /* A captured value as text. `cut`: so many bytes of it are there, SIZE_MAX all. To be freed with memory_free. */

@@ -1,0 +1,555 @@
+/*
+ * From a return address to the IL offset of the call, through the code ranges and maps that the runtime gives.
+ */
+#include "code/internal.h"
+
+#include "base/memory.h"
+#include "base/peek.h"
+
+#include <shadowtrace/clr/constants.h>
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_UNITS 32
+#define MAP_SMALL \
+    128 /* entries of a map that are asked for at once: the runtime is slow to find it */
+#define CODE_MAX 65536 /* bytes of one piece of IL that are read; more is hardly one statement */
+
+static bool body_offset(const struct code_body *body, uintptr_t ip, uint32_t *offset)
+{
+    uintptr_t before = 0; /* bytes of the ranges before: the map counts through all of them */
+
+    for (uint32_t i = 0; i < body->ranges; i++) {
+        const struct clr_code_info *range = &body->range[i];
+
+        if (ip - range->start_address < range->size) {
+            *offset = (uint32_t)(before + (ip - range->start_address));
+            return true;
+        }
+        before += range->size;
+    }
+    return false;
+}
+
+/* What a site is asked for: who was called, or what was made; both NULL when that is not known. */
+struct site_hint {
+    struct metadata_method *callee;
+    const struct metadata_class *made;
+    bool unnamed; /* it was reached through a delegate, or a pointer */
+    bool fault;   /* nothing was called: the statement is asked for */
+};
+
+static bool is_real(const struct clr_debug_il_to_native_map *entry)
+{
+    return entry->il_offset < EPILOG; /* PROLOG, NO_MAPPING and EPILOG are the highest values */
+}
+
+static bool il_of(struct metadata *metadata, struct metadata_method *method, struct il_code *out)
+{
+    struct clr_info *info = metadata->config.info;
+    const uint8_t *bytes = NULL;
+    uint32_t size = 0;
+
+    return method->module &&
+           info->vtbl->get_il_function_body(info, method->module->module_id, method->token, &bytes,
+                                            &size) >= 0 &&
+           il_parse(bytes, size, out);
+}
+
+/* The address of a native offset, and how much code follows it there without a gap. */
+static uintptr_t body_address(const struct code_body *body, uint32_t offset, size_t *left)
+{
+    for (uint32_t i = 0; i < body->ranges; i++) {
+        if (offset < body->range[i].size) {
+            *left = body->range[i].size - offset;
+            return body->range[i].start_address + offset;
+        }
+        offset -= (uint32_t)body->range[i].size;
+    }
+    *left = 0;
+    return 0;
+}
+
+/* x86_rank() of code that may have been unloaded by now: read through the kernel. */
+static struct x86_rank rank_safely(uintptr_t address, size_t size, size_t ret, bool by_argument)
+{
+    struct x86_rank rank = {0, 0, false};
+    uint8_t small[512], *code = small;
+
+    if (size > sizeof(small))
+        code = memory_alloc(size);
+    if (code && peek(code, address, size))
+        rank = x86_rank(code, size, ret, by_argument);
+    if (code != small)
+        memory_free(code);
+    return rank;
+}
+
+/* Where a call's place among equal ones is to be read. */
+struct code_rank {
+    struct il_rank rank;
+    const struct metadata_method *method;
+    const struct code_body *body;
+    const struct clr_debug_il_to_native_map
+        *entry; /* of the call, or of what its code belongs to */
+    uint32_t offset;
+    bool made; /* it makes an object */
+};
+
+/* Reads the code around a call, as far as it belongs to the same piece of IL. */
+static struct x86_rank read_rank(struct il_rank *rank)
+{
+    const struct code_rank *in = container_of(rank, struct code_rank, rank);
+    const struct code_body *body = in->body;
+    const struct clr_debug_il_to_native_map *entry = in->entry, *first = entry, *last = entry, *e;
+    uint32_t offset = in->offset;
+    size_t size, left, ret;
+    uintptr_t address;
+
+    for (e = entry;
+         e >= body->map && (e->il_offset == entry->il_offset || e->il_offset == NO_MAPPING); e--)
+        first = e->il_offset == entry->il_offset ? e : first;
+    for (e = entry; e < body->map + body->entries &&
+                    (e->il_offset == entry->il_offset || e->il_offset == NO_MAPPING);
+         e++)
+        if (e->il_offset == entry->il_offset || last->native_end_offset <= offset)
+            last = e; /* what is not mapped: in between, or where the call is */
+    address = body_address(body, first->native_start_offset, &left);
+    size = last->native_end_offset - first->native_start_offset;
+    if (size > left)
+        size = left;
+    if (!address || !size || size > CODE_MAX)
+        return (struct x86_rank){0, 0, false};
+    ret = offset + 1 - first->native_start_offset;
+    if (metadata_method_entry(in->method)->recheck)
+        return rank_safely(address, size, ret, in->made);
+    return x86_rank((const uint8_t *)address, size, ret, in->made);
+}
+
+typedef int32_t il_finder(const struct metadata_method *method, const struct il_pieces *pieces,
+                          uint32_t from, const struct il_target *target);
+
+static int32_t before_all(const struct metadata_method *method, const struct il_pieces *pieces,
+                          uint32_t from, const struct il_target *target)
+{
+    (void)from;
+    return il_find_first(method, pieces, target);
+}
+
+static int32_t behind_epilog(const struct metadata_method *method, const struct il_pieces *pieces,
+                             uint32_t from, const struct il_target *target)
+{
+    (void)from;
+    return il_find_lost(method, pieces, target);
+}
+
+static struct il_target target_of(struct metadata *metadata, const struct site_hint *hint,
+                                  struct il_rank *rank)
+{
+    bool resolver = load_relaxed(&metadata->resolver) == (uintptr_t)pthread_self();
+
+    if (resolver && !metadata->memo)
+        metadata->memo = il_memo_new();
+    return (struct il_target){
+        .callee = hint->callee ? metadata_method_resolve(metadata, hint->callee) : NULL,
+        .record = hint->callee,
+        .made = hint->made,
+        .unnamed = hint->unnamed,
+        .memo = resolver ? metadata->memo : NULL,
+        .rank = rank,
+    };
+}
+
+/* Finds the instruction at `from` or near. Without IL there is but what the map says. */
+static int32_t instruction(struct metadata *metadata, struct metadata_method *method,
+                           const struct code_body *body, uint32_t from,
+                           const struct site_hint *hint, struct il_rank *rank, il_finder *finder)
+{
+    struct il_target target;
+
+    if (!body->pieces.count)
+        return finder == il_find ? (int32_t)from : IL_UNKNOWN;
+    target = target_of(metadata, hint, rank);
+    return finder(method, &body->pieces, from, &target);
+}
+
+/*
+ * The runtime maps native code to statements, in native order and without gaps, apart from what it marks: prologs,
+ * epilogs, and code without a mapping. The JIT marks as the latter what it made itself, but also what is left of a
+ * statement after a run-time look-up in a shared generic, and blocks of code inlined there, which it may move to the
+ * end. Such code belongs to the statement on both sides of it, if that is the same one. Else only an operand that
+ * names what was called is believed: for the statement before, or when it is the only one in the method. The prolog
+ * ends where the first entry begins: that need not be the first statement's.
+ */
+static int32_t mapped_il(struct metadata *metadata, struct metadata_method *method,
+                         const struct code_body *body, uint32_t offset,
+                         const struct site_hint *hint)
+{
+    const struct clr_debug_il_to_native_map *end = body->map + body->entries, *entry = NULL, *next,
+                                            *e;
+    il_finder *finder = il_find;
+    struct code_rank rank;
+    uint32_t from = 0;
+    int32_t il;
+
+    for (e = body->map; e < end && e->native_start_offset <= offset; e++)
+        if (offset < e->native_end_offset) /* an empty range holds no instruction */
+            entry = e;
+    if (entry && hint->fault && is_real(entry))
+        return (int32_t)entry->il_offset;
+    if (!entry || hint->fault)
+        return CODE_IL_UNMAPPED;
+    if (entry->il_offset == NO_MAPPING) {
+        for (next = entry; next < end && next->il_offset == NO_MAPPING; next++)
+            ;
+        while (entry > body->map && entry->il_offset == NO_MAPPING)
+            entry--;
+        if (!is_real(entry) || next == end || next->il_offset != entry->il_offset)
+            finder = il_search;
+    } else if (entry->il_offset == PROLOG) {
+        finder = before_all;
+    } else if (entry->il_offset == EPILOG) {
+        finder = behind_epilog;
+    } else if (!is_real(entry)) {
+        return CODE_IL_UNMAPPED;
+    }
+    if (is_real(entry))
+        from = entry->il_offset;
+    else if (entry->il_offset == EPILOG)
+        from = IL_NOWHERE;
+    rank = (struct code_rank){{read_rank}, method, body, entry, offset, hint->made};
+    il = instruction(metadata, method, body, from, hint, &rank.rank, finder);
+    return il >= 0 ? il : CODE_IL_UNMAPPED;
+}
+
+static int by_native_start(const void *a, const void *b)
+{
+    const struct clr_debug_il_to_native_map *x = a, *y = b;
+
+    return (x->native_start_offset > y->native_start_offset) -
+           (x->native_start_offset < y->native_start_offset);
+}
+
+static void body_free(struct code_body *body)
+{
+    if (body) {
+        if (body->range != &body->only_range)
+            memory_free(body->range);
+        memory_free(body->map);
+        il_pieces_free(&body->pieces);
+    }
+    memory_free(body);
+}
+
+void code_bodies_free(struct metadata_method *method)
+{
+    struct code_body *body = load_relaxed(&method->bodies), *next;
+
+    for (; body; body = next) {
+        next = body->next;
+        body_free(body);
+    }
+}
+
+/*
+ * Whether a body still is what lies at its address. Code of a method that can be unloaded may have gone, and after it
+ * other code of the same method come; a body is then asked for once more.
+ */
+static bool body_current(const struct metadata *metadata, const struct metadata_method *method,
+                         const struct code_body *body)
+{
+    return !metadata_method_entry(method)->recheck || body->epoch == metadata_epoch(metadata);
+}
+
+/* The code ranges: hot, then cold. */
+static hresult ask_ranges(struct metadata *metadata, struct code_body *body)
+{
+    struct clr_info *info = metadata->config.info;
+    struct clr_code_info small[2];
+    uint32_t count = 0, max = COUNT_OF(small);
+    hresult hr = info->vtbl->get_code_info4(info, body->start, max, &count, small);
+
+    if (hr < 0 || !count)
+        return hr < 0 ? hr : E_FAIL;
+    body->range = count == 1 ? &body->only_range : memory_alloc(count * sizeof(*body->range));
+    if (!body->range)
+        return E_OUTOFMEMORY;
+    if (count <= max) {
+        memcpy(body->range, small, count * sizeof(*small));
+        body->ranges = count;
+        return hr;
+    }
+    max = count;
+    hr = info->vtbl->get_code_info4(info, body->start, max, &count, body->range);
+    body->ranges = count < max ? count : max;
+    return hr;
+}
+
+static hresult ask_map(struct metadata *metadata, struct code_body *body)
+{
+    struct clr_info *info = metadata->config.info;
+    struct clr_debug_il_to_native_map small[MAP_SMALL];
+    uint32_t count = 0, max = COUNT_OF(small);
+    hresult hr = info->vtbl->get_il_to_native_mapping3(info, body->start, max, &count, small);
+
+    if (hr < 0 || !count)
+        return hr;
+    body->map = memory_alloc(count * sizeof(*body->map));
+    if (!body->map)
+        return E_OUTOFMEMORY;
+    if (count <= max) {
+        memcpy(body->map, small, count * sizeof(*small));
+    } else {
+        max = count;
+        hr = info->vtbl->get_il_to_native_mapping3(info, body->start, max, &count, body->map);
+        if (hr < 0)
+            return hr;
+    }
+    body->entries = count < max ? count : max;
+    qsort(body->map, body->entries, sizeof(*body->map), by_native_start);
+    return hr;
+}
+
+/* The statements, and which of them the map has. A body without IL of its own has none. */
+static bool ask_pieces(struct metadata *metadata, struct metadata_method *method,
+                       struct code_body *body)
+{
+    uint32_t small[MAP_SMALL], *mapped = small, count = 0;
+    struct il_code il;
+    int err;
+
+    if (!il_of(metadata, method, &il))
+        return true;
+    if (body->entries > MAP_SMALL)
+        mapped = memory_alloc(body->entries * sizeof(*mapped));
+    if (!mapped)
+        return false;
+    for (uint32_t i = 0; i < body->entries; i++)
+        if (is_real(&body->map[i]))
+            mapped[count++] = body->map[i].il_offset;
+    err = il_pieces_new(method, &il, mapped, count, &body->pieces);
+    if (mapped != small)
+        memory_free(mapped);
+    return !err;
+}
+
+static bool is_sole(struct metadata *metadata, struct metadata_method *method,
+                    struct code_body *body)
+{
+    struct il_code il;
+
+    return body->sole = il_of(metadata, method, &il) && il_pieces_sole(&il, &body->pieces);
+}
+
+/*
+ * One body, of which start, epoch and order are known; without a map if there is none to be had, so that it is not asked for again and again, or if only one
+ * instruction is to be found and it need not be whole: the runtime takes the longer for a map the more it was asked for.
+ */
+static struct code_body *body_ask(struct metadata *metadata, struct metadata_method *method,
+                                  const struct code_body *known, bool whole)
+{
+    struct code_body *body = memory_zalloc(1, sizeof(*body));
+    hresult hr;
+
+    if (!body)
+        return NULL;
+    body->start = known->start;
+    body->epoch = known->epoch;
+    body->order = known->order;
+    hr = ask_ranges(metadata, body);
+    if (hr >= 0) {
+        if (!whole && is_sole(metadata, method, body))
+            return body;
+        hr = ask_map(metadata, body);
+        if (hr >= 0)
+            hr = ask_pieces(metadata, method, body) ? hr : E_OUTOFMEMORY;
+        if (hr >= 0)
+            return body;
+        metadata_failed(metadata, hr);
+        if (hr != E_OUTOFMEMORY)
+            return body;
+    } else {
+        metadata_failed(metadata, hr);
+    }
+    body_free(body);
+    return NULL;
+}
+
+static void body_add(struct metadata_method *method, struct code_body *body)
+{
+    body->next = load_relaxed(&method->bodies);
+    while (!cas_acq_rel(&method->bodies, &body->next, body))
+        ;
+}
+
+/* Of several that begin at the same place the newest, which is whole. */
+const struct code_body *code_body_find(const struct metadata *metadata,
+                                       struct metadata_method *method, uintptr_t ip,
+                                       uint32_t *offset)
+{
+    const struct code_body *body = load_acquire(&method->bodies);
+
+    while (body && !(body_offset(body, ip, offset) && body_current(metadata, method, body)))
+        body = body->next;
+    return body;
+}
+
+static bool body_known(const struct metadata *metadata, struct metadata_method *method,
+                       uintptr_t start)
+{
+    const struct code_body *body = load_acquire(&method->bodies);
+
+    while (body && !(body->start == start && body_current(metadata, method, body)))
+        body = body->next;
+    return body;
+}
+
+/*
+ * Lists what native code the method has now. The runtime tells of the body that was made first, and then of the others
+ * from the newest on. Two threads may list the same: no harm but the memory.
+ */
+static void bodies_add(struct metadata *metadata, struct metadata_method *method, uintptr_t rejit)
+{
+    struct clr_info *info = metadata->config.info;
+    uint32_t epoch = metadata_epoch(metadata); /* before the runtime is asked */
+    uintptr_t small[8], *start = small;
+    uint32_t count = 0, max = COUNT_OF(small);
+    hresult hr = info->vtbl->get_native_code_start_addresses(info, method->function_id, rejit, max,
+                                                             &count, start);
+
+    if (hr >= 0 && count > max) {
+        max = count;
+        start = memory_alloc(max * sizeof(*start));
+        if (!start)
+            return;
+        hr = info->vtbl->get_native_code_start_addresses(info, method->function_id, rejit, max,
+                                                         &count, start);
+    }
+    if (hr < 0)
+        metadata_failed(metadata, hr);
+    for (uint32_t i = 0; hr >= 0 && i < count && i < max; i++) {
+        struct code_body *body;
+
+        if (body_known(metadata, method, start[i]))
+            continue;
+        body = body_ask(
+            metadata, method,
+            &(struct code_body){.start = start[i], .epoch = epoch, .order = i ? count - i : 0},
+            false);
+        if (body)
+            body_add(method, body);
+    }
+    if (start != small)
+        memory_free(start);
+}
+
+static int32_t body_il(struct metadata *metadata, struct metadata_method *method,
+                       const struct code_body *body, uint32_t offset, const struct site_hint *hint)
+{
+    struct il_target target;
+    struct code_body *whole;
+    int32_t il;
+
+    if (!body->sole)
+        return mapped_il(metadata, method, body, offset, hint);
+    target = target_of(metadata, hint, NULL);
+    il = hint->fault ? IL_UNKNOWN : il_find_sole(method, &body->pieces, &target);
+    if (il >= 0)
+        return il;
+    whole = body_ask(metadata, method, body, true);
+    if (!whole)
+        return CODE_IL_UNMAPPED;
+    whole->again = true;
+    body_add(method, whole);
+    return mapped_il(metadata, method, whole, offset, hint);
+}
+
+static enum code_il kind_of_dynamic(struct metadata *metadata, uintptr_t function)
+{
+    static const char stub[] = "IL_STUB";
+    struct clr_info *info = metadata->config.info;
+    clr_wchar name[NAME_UNITS];
+    const uint8_t *signature;
+    uint32_t size, length = 0;
+    uintptr_t module;
+
+    if (info->vtbl->get_dynamic_function_info(info, function, &module, &signature, &size,
+                                              NAME_UNITS, &length, name) < 0)
+        return CODE_IL_STUB;
+    for (size_t i = 0; i < sizeof(stub) - 1; i++)
+        if (i >= length || name[i] != (clr_wchar)stub[i])
+            return CODE_IL_DYNAMIC;
+    return CODE_IL_STUB;
+}
+
+static int32_t site(struct metadata *metadata, struct metadata_method *method, uintptr_t ip,
+                    const struct site_hint *hint)
+{
+    struct clr_info *info = metadata->config.info;
+    uintptr_t function = 0, rejit = 0;
+    const struct code_body *body;
+    uint32_t offset;
+    int32_t dynamic = 0;
+    Dl_info image;
+
+    if (!ip)
+        return CODE_IL_NONE;
+    if (!hint->fault)
+        ip--; /* a return address: the call lies before it */
+    body = method ? code_body_find(metadata, method, ip, &offset) : NULL;
+    if (body)
+        return body_il(metadata, method, body, offset, hint);
+    if (metadata->config.info_version < 9)
+        return CODE_IL_UNMAPPED;
+    if (info->vtbl->get_function_from_ip3(info, (const uint8_t *)ip, &function, &rejit) < 0)
+        return dladdr((const void *)ip, &image) ? CODE_IL_NATIVE : CODE_IL_STUB;
+    if (method && function == method->function_id) {
+        bodies_add(metadata, method, rejit);
+        body = code_body_find(metadata, method, ip, &offset);
+        return body ? body_il(metadata, method, body, offset, hint) : CODE_IL_UNMAPPED;
+    }
+    if (info->vtbl->is_function_dynamic(info, function, &dynamic) >= 0 && dynamic)
+        return kind_of_dynamic(metadata, function);
+    return CODE_IL_OTHER;
+}
+
+int32_t code_il_outside(struct metadata *metadata, struct metadata_method *method, uintptr_t ip)
+{
+    struct clr_info *info = metadata->config.info;
+    uintptr_t function = 0, rejit = 0;
+    int32_t dynamic = 0;
+    uint32_t offset;
+
+    if (metadata->config.info_version < 9 || code_body_find(metadata, method, ip - 1, &offset) ||
+        info->vtbl->get_function_from_ip3(info, (const uint8_t *)(ip - 1), &function, &rejit) < 0 ||
+        function == method->function_id ||
+        info->vtbl->is_function_dynamic(info, function, &dynamic) < 0)
+        return 0;
+    return dynamic ? kind_of_dynamic(metadata, function) : CODE_IL_OTHER;
+}
+
+int32_t code_il_call(struct metadata *metadata, struct metadata_method *method, uintptr_t ip,
+                     struct metadata_method *callee)
+{
+    return site(metadata, method, ip, &(struct site_hint){.callee = callee});
+}
+
+int32_t code_il_alloc(struct metadata *metadata, struct metadata_method *method, uintptr_t ip,
+                      struct metadata_class *made)
+{
+    if (made)
+        metadata_class_resolve(metadata, made);
+    return site(metadata, method, ip, &(struct site_hint){.made = made});
+}
+
+int32_t code_il_unnamed(struct metadata *metadata, struct metadata_method *method, uintptr_t ip)
+{
+    return site(metadata, method, ip, &(struct site_hint){.unnamed = true});
+}
+
+int32_t code_il_fault(struct metadata *metadata, struct metadata_method *method, uintptr_t ip)
+{
+    return site(metadata, method, ip, &(struct site_hint){.fault = true});
+}

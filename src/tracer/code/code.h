@@ -1,0 +1,75 @@
+/*
+ * code/code.h - which IL an instruction belongs to: from a return address, or the address of a fault, to an IL offset in a
+ * method, through the code ranges and maps that the runtime gives, the IL and the machine code itself.
+ */
+#ifndef SHADOWTRACE_CODE_CODE_H
+#define SHADOWTRACE_CODE_CODE_H
+
+#include "metadata/metadata.h"
+
+/*
+ * code_il_call, code_il_alloc, code_il_unnamed - IL offset of the instruction that returns to `ip` inside `method`
+ * (NULL: caller not hooked), told who was called or what was made there (NULL: not known); or that it was something
+ * without a name, which only a delegate or a pointer leads to. The runtime's maps end at statements; where a statement
+ * calls more than once, that tells which instruction it was.
+ * Returns: the offset, >= 0, or one of enum code_il: CODE_IL_UNMAPPED if nothing tells.
+ * Threads: as metadata_method_resolve. Asks the runtime for code ranges and maps, once per body of native code; on a
+ *          managed thread that may let a collection run: an ObjectID from before is worthless after it.
+ */
+int32_t code_il_call(struct metadata *metadata, struct metadata_method *method, uintptr_t ip,
+                     struct metadata_method *callee);
+int32_t code_il_alloc(struct metadata *metadata, struct metadata_method *method, uintptr_t ip,
+                      struct metadata_class *made);
+int32_t code_il_unnamed(struct metadata *metadata, struct metadata_method *method, uintptr_t ip);
+
+/*
+ * code_il_fault - the statement of an instruction at which the processor raised an exception: its first IL offset, as
+ * the runtime maps it. Returns and threads: as code_il_call.
+ */
+int32_t code_il_fault(struct metadata *metadata, struct metadata_method *method, uintptr_t ip);
+
+/*
+ * code_unoptimised_alloc - is an allocation at `ip`, instruction `il`, one that the program does not make when nobody watches:
+ * a box, or what stands for a token, made by a body compiled without optimisation, of a method of which there is optimised code compiled ahead of time that makes none, and
+ * that the runtime would use if nobody asked for hooks?
+ * The profiling API tells no tiers: see tier.c. What code makes that was compiled ahead of time: precompiled.c.
+ * Returns: false too for what can be unloaded, and where nothing is known of the image.
+ * Threads: the resolver; others get false.
+ */
+bool code_unoptimised_alloc(struct metadata *metadata, struct metadata_method *method, uintptr_t ip,
+                            int32_t il, struct metadata_class *made);
+
+enum code_il {
+    CODE_IL_PENDING = -1, /* not resolved yet: never returned by code_il_* */
+    CODE_IL_NATIVE = -2,  /* returns into the runtime or other native code */
+    CODE_IL_STUB = -3, /* jitted code without metadata, or a stub: outside of every known method */
+    CODE_IL_DYNAMIC = -4, /* in a DynamicMethod */
+    CODE_IL_UNMAPPED =
+        -5,            /* in the method's code, but the runtime maps it to no IL (prolog, epilog) */
+    CODE_IL_NONE = -6, /* no return address was kept (filter frame, or not asked for) */
+    CODE_IL_OTHER = -7, /* in the code of another method than the parent: an unhooked one between */
+};
+
+/*
+ * code_il_outside - does the call that returns to `ip` lie in jitted code that is not of `method`?
+ * Returns: CODE_IL_DYNAMIC, CODE_IL_STUB, CODE_IL_OTHER; 0: no, or the runtime does not say. Threads: any; callbacks.
+ */
+int32_t code_il_outside(struct metadata *metadata, struct metadata_method *method, uintptr_t ip);
+
+/* A place on the calling thread's stack: code that a call there returns to, the stack pointer then, the frame pointer. */
+struct code_place {
+    uintptr_t ip, sp, fp;
+};
+
+/*
+ * code_caller - goes up from a place in code without hooks, frame by frame, to the first that lies in `method`.
+ * limit: the stack above it is not read. Frames without a frame pointer are told by their code's prolog.
+ * Returns: its ip, right behind a call; 0: not found, or not for certain. Threads: any; callbacks.
+ */
+uintptr_t code_caller(struct metadata *metadata, const struct metadata_method *method,
+                      const struct code_place *from, uintptr_t limit);
+
+/* Frees what this folder keeps in a method's record: metadata_config.forget. */
+void code_bodies_free(struct metadata_method *method);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * code/internal.h - what the files of src/tracer/code/ share. code.c keeps the bodies of a method's native code and maps them,
+ * il.c finds an instruction, x86.c reads machine code, tier.c and precompiled.c tell how code was compiled.
+ */
+#ifndef SHADOWTRACE_CODE_INTERNAL_H
+#define SHADOWTRACE_CODE_INTERNAL_H
+
+#include "code/code.h"
+#include "code/il.h"
+
+#include "metadata/internal.h"
+
+/* One piece of a method's native code: a tier, an OSR body, a ReJIT. Immutable once listed. */
+struct code_body {
+    struct code_body *next;
+    uintptr_t start;
+    uint32_t epoch; /* when it was asked for */
+    uint32_t order; /* 0: the first that was made of the method; then 1, 2, ... as they were made */
+    uint32_t ranges; /* hot first; native offsets count through them in this order */
+    uint32_t entries;
+    struct clr_code_info *range, only_range; /* mostly there is one */
+    struct clr_debug_il_to_native_map *map;  /* by native_start_offset */
+    struct il_pieces pieces;                 /* none: without IL */
+    bool again;                              /* listed already: this one is whole */
+    bool sole;                               /* without map, which one instruction does not need */
+};
+
+/* The body that holds an address, and the address's offset in it; NULL: none of those listed so far.  */
+const struct code_body *code_body_find(const struct metadata *metadata,
+                                       struct metadata_method *method, uintptr_t ip,
+                                       uint32_t *offset);
+
+/* Objects that optimised code may do without; see tier.c. */
+enum code_spared { CODE_SPARED_NONE, CODE_SPARED_BOX, CODE_SPARED_HANDLE };
+
+/* Is there code of the method that was compiled ahead of time, and does without one (`class`)? Threads: the resolver. */
+bool code_precompiled_without(struct metadata *metadata, const struct metadata_method *method,
+                              enum code_spared what, struct metadata_class *class);
+
+#endif

@@ -1,0 +1,182 @@
+/*
+ * Which methods have code that was compiled ahead of time: of plain ones there is a table by row of MethodDef; of generic
+ * ones a list of instantiations, written as in signatures, with System.__Canon for any reference type.
+ */
+#include "code/internal.h"
+
+#include "metadata/signature.h"
+
+#include "clr/readytorun.h"
+
+#include <shadowtrace/clr/constants.h>
+#include <shadowtrace/clr/metadata.h>
+
+#include <string.h>
+
+#define DEPTH_MAX 64
+
+/* The image as the runtime mapped it. Not of modules that may go, or change: nothing is known of those. */
+static struct readytorun *ready_of(struct metadata *metadata, const struct metadata_module *module)
+{
+    struct metadata_module_entry *m = metadata_module_entry(module);
+    const uint32_t changing =
+        COR_PRF_MODULE_DYNAMIC | COR_PRF_MODULE_COLLECTIBLE | COR_PRF_MODULE_RESOURCE;
+    uint32_t length, flags = COR_PRF_MODULE_DYNAMIC;
+    struct clr_info *info = metadata->config.info;
+    const uint8_t *image = NULL;
+    uintptr_t assembly;
+
+    if (m->ready_asked)
+        return m->ready;
+    m->ready_asked = true;
+    if (info->vtbl->get_module_info2(info, module->module_id, &image, 0, &length, NULL, &assembly,
+                                     &flags) == S_OK &&
+        image && !(flags & changing))
+        m->ready = readytorun_new(image, flags & COR_PRF_MODULE_FLAT_LAYOUT);
+    return m->ready;
+}
+
+/* A signature that is being read, in the terms of the module that the image is of. */
+struct reading {
+    struct metadata *metadata;
+    const struct metadata_module *module;
+    struct readytorun_signature from;
+};
+
+/* Does a type of another module have the name that a TypeRef of ours says? Not asked for nested ones. */
+static bool is_named(const struct reading *r, uint32_t type_ref, const struct metadata_class *class)
+{
+    struct clr_metadata *here = r->module->import, *there = class->module->import;
+    clr_wchar wanted[256], name[256];
+    uint32_t scope, length = 0, other = 0, flags, base;
+
+    return here && there &&
+           here->vtbl->get_type_ref_props(here, type_ref, &scope, wanted, COUNT_OF(wanted),
+                                          &length) == S_OK &&
+           clr_token_type(scope) != mdtTypeRef &&
+           there->vtbl->get_type_def_props(there, class->token, name, COUNT_OF(name), &other,
+                                           &flags, &base) == S_OK &&
+           length == other && length <= COUNT_OF(name) &&
+           memcmp(wanted, name, length * sizeof(*name)) == 0;
+}
+
+/* Is the token that comes next that of the class's definition? */
+static bool same_definition(struct reading *r, const struct metadata_class *class)
+{
+    static const uint32_t tables[] = {mdtTypeDef, mdtTypeRef, mdtTypeSpec};
+    uint32_t coded;
+
+    if (!readytorun_number(&r->from, &coded) || (coded & 3) >= COUNT_OF(tables) || !class ||
+        class->rank || !class->module)
+        return false;
+    if (tables[coded & 3] == mdtTypeDef)
+        return class->module == r->module && class->token == (mdtTypeDef | coded >> 2);
+    return tables[coded & 3] == mdtTypeRef && class->module != r->module &&
+           is_named(r, mdtTypeRef | coded >> 2, class);
+}
+
+/* Reads a type. Is it `class`, where NULL is one that shared code does not say? */
+static bool same_type(struct reading *r, struct metadata_class *class, unsigned depth)
+{
+    uint32_t count;
+    uint8_t element;
+
+    if (r->from.at >= r->from.end || depth > DEPTH_MAX)
+        return false;
+    element = *r->from.at++;
+    if (element == READYTORUN_CANON)
+        return !class || class->canon;
+    if (!class)
+        return false;
+    if (signature_simple(element))
+        return !class->rank && class->module && class->module->corelib &&
+               strcmp(metadata_class_resolve(r->metadata, class), signature_simple(element)) == 0;
+    switch (element) {
+    case ELEMENT_TYPE_VALUETYPE:
+    case ELEMENT_TYPE_CLASS:
+        return same_definition(r, class) && !class->args;
+    case ELEMENT_TYPE_SZARRAY:
+        return class->rank == 1 && !class->bounded && same_type(r, class->element, depth + 1);
+    case ELEMENT_TYPE_GENERICINST:
+        if (r->from.at++ >= r->from.end || !same_definition(r, class) ||
+            !readytorun_number(&r->from, &count) || count != class->args)
+            return false;
+        for (uint32_t i = 0; i < count; i++)
+            if (!same_type(r, class->arg[i], depth + 1))
+                return false;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* What a signature is compared with. */
+struct wanted {
+    struct metadata *metadata;
+    const struct metadata_method *method;
+    enum code_spared what;
+    struct metadata_class *class;
+};
+
+static bool is_method(void *context, struct readytorun_instance *instance)
+{
+    const struct wanted *wanted = context;
+    const struct metadata_method *m = wanted->method;
+    struct reading r = {wanted->metadata, m->module, instance->signature};
+    uint32_t row, count = 0;
+
+    if (instance->async || instance->has_arguments != (m->args > 0) ||
+        instance->has_owner != (m->owner && m->owner->args > 0) ||
+        (instance->has_owner && !same_type(&r, m->owner, 0)) || !readytorun_number(&r.from, &row) ||
+        (instance->has_arguments && !readytorun_number(&r.from, &count)) || count != m->args)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (!same_type(&r, m->arg[i], 0))
+            return false;
+    instance->signature = r.from;
+    return true;
+}
+
+/* May code that has this cell make such an object? */
+static bool may_make(void *context, enum readytorun_fixup fixup, struct readytorun_signature type)
+{
+    const struct wanted *wanted = context;
+    struct reading r = {wanted->metadata, wanted->method->module, type};
+
+    switch (fixup) {
+    case READYTORUN_LOOKUP_THIS:
+    case READYTORUN_LOOKUP_TYPE:
+    case READYTORUN_LOOKUP_METHOD:
+        return true; /* of whatever type */
+    case READYTORUN_METHOD_HANDLE:
+    case READYTORUN_FIELD_HANDLE:
+        return wanted->what == CODE_SPARED_HANDLE;
+    case READYTORUN_TYPE_HANDLE:
+    case READYTORUN_NEW_OBJECT:
+        return wanted->what == CODE_SPARED_HANDLE || type.at == type.end ||
+               same_type(&r, wanted->class, 0);
+    default:
+        return false;
+    }
+}
+
+static bool code_find(const struct readytorun *ready, struct wanted *wanted, uint32_t *code)
+{
+    const struct metadata_method *m = wanted->method;
+    uint32_t row = m->token & 0x00ffffff;
+
+    if (!m->args && m->owner && !m->owner->args)
+        return readytorun_method(ready, row, code);
+    return readytorun_instance(ready, row, is_method, wanted, code);
+}
+
+bool code_precompiled_without(struct metadata *metadata, const struct metadata_method *method,
+                              enum code_spared what, struct metadata_class *class)
+{
+    struct wanted wanted = {metadata, method, what, class};
+    struct readytorun *ready;
+    uint32_t code;
+
+    return method->module && !method->collectible && (ready = ready_of(metadata, method->module)) &&
+           code_find(ready, &wanted, &code) && !readytorun_cells(ready, code, may_make, &wanted);
+}

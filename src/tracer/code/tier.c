@@ -1,0 +1,241 @@
+/*
+ * How a body was compiled. The profiling API does not say, but the runtime's rules do (src/coreclr/vm/
+ * tieredcompilation.cpp, src/coreclr/jit/compiler.cpp): the first body of a method is made quickly, unless the JIT finds
+ * in its IL what it cannot do that way, or the method asks to be optimised; one that is called often gets a second body,
+ * unoptimised too, which counts for the third. Bodies that replace one while it runs (OSR) are optimised: they are told
+ * by having no enter hook.
+ */
+#include "code/internal.h"
+
+#include "clr/type.h"
+
+#include <shadowtrace/clr/constants.h>
+#include <shadowtrace/clr/metadata.h>
+
+#include <string.h>
+
+#define PROLOG_MAX 512 /* bytes of a body in which its enter hook is looked for */
+
+enum {
+    OP_BR_S = 0x2B,
+    OP_BLT_UN_S = 0x37,
+    OP_BR = 0x38,
+    OP_BLT_UN = 0x44,
+    OP_SWITCH = 0x45,
+    OP_BOX = 0x8C,
+    OP_LEAVE = 0xDD,
+    OP_LEAVE_S = 0xDE,
+    OP_LOCALLOC = 0xFE0F,
+    OP_TAIL = 0xFE14,
+    OP_CONSTRAINED = 0xFE16,
+};
+
+/* ECMA-335 II.25.4.5: what follows the code of a method. */
+enum {
+    SECTION_CLAUSES = 0x01,
+    SECTION_FAT = 0x40,
+    SECTION_MORE = 0x80,
+    CLAUSE_SMALL = 12,
+    CLAUSE_FAT = 24,
+};
+
+static uint32_t little(const uint8_t *at, unsigned size)
+{
+    uint32_t value = 0;
+
+    memcpy(&value, at, size);
+    return value;
+}
+
+/* Does an offset lie in a handler of one of the clauses? `section` is checked to lie in the body. */
+static bool in_clauses(const uint8_t *section, uint32_t size, bool fat, uint32_t offset)
+{
+    for (uint32_t at = 4, step = fat ? CLAUSE_FAT : CLAUSE_SMALL; at + step <= size; at += step) {
+        const uint8_t *clause = section + at;
+        uint32_t start = fat ? little(clause + 12, 4) : little(clause + 5, 2);
+        uint32_t length = fat ? little(clause + 16, 4) : clause[7];
+
+        if (offset - start < length)
+            return true;
+    }
+    return false;
+}
+
+/* A method's body as metadata stores it. */
+struct body {
+    const uint8_t *start;
+    uint32_t size;
+    struct il_code il;
+};
+
+static bool in_handler(const struct body *body, uint32_t offset)
+{
+    uint64_t at = ((uint64_t)(body->il.code - body->start) + body->il.size + 3) & ~UINT64_C(3);
+    bool more =
+        (body->start[0] & 3) == CorILMethod_FatFormat && body->start[0] & CorILMethod_MoreSects;
+
+    while (more && at + 4 <= body->size) {
+        const uint8_t *section = body->start + at;
+        bool fat = section[0] & SECTION_FAT;
+        uint32_t size = fat ? little(section + 1, 3) : section[1];
+
+        if (size < 4 || at + size > body->size)
+            return false;
+        if (section[0] & SECTION_CLAUSES && in_clauses(section, size, fat, offset))
+            return true;
+        more = section[0] & SECTION_MORE;
+        at = (at + size + 3) & ~UINT64_C(3);
+    }
+    return false;
+}
+
+/* Does the instruction branch to itself or back? */
+static bool branches_back(const struct il_code *il, const struct il_instruction *in, uint32_t next)
+{
+    uint16_t op = in->opcode;
+
+    if ((op >= OP_BR_S && op <= OP_BLT_UN_S) || op == OP_LEAVE_S)
+        return (int64_t)next + (int8_t)il->code[next - 1] <= in->at;
+    if ((op >= OP_BR && op <= OP_BLT_UN) || op == OP_LEAVE)
+        return (int64_t)next + (int32_t)in->token <= in->at;
+    for (uint32_t i = 0; op == OP_SWITCH && i < in->token; i++)
+        if ((int64_t)next + (int32_t)little(il->code + next - 4 * (in->token - i), 4) <= in->at)
+            return true;
+    return false;
+}
+
+/*
+ * Is the first body made with optimisation? The JIT does so for explicit tail calls, for loops if it was told to, and for
+ * loops that it could not leave for an optimised body: in handlers, and beside memory allocated on the stack.
+ */
+static bool first_optimised(const struct metadata *metadata, const struct body *body)
+{
+    bool loops = false, in_handlers = false, localloc = false;
+    struct il_instruction in;
+    uint32_t at = 0;
+
+    while (il_next(&body->il, &at, &in)) {
+        if (in.opcode == OP_TAIL)
+            return true;
+        localloc |= in.opcode == OP_LOCALLOC;
+        if (!branches_back(&body->il, &in, at))
+            continue;
+        loops = true;
+        in_handlers |= in_handler(body, in.at);
+    }
+    return loops && (!metadata->config.tiers.quick_loops || in_handlers || localloc);
+}
+
+static bool body_of(const struct metadata *metadata, const struct metadata_method *method,
+                    struct body *out)
+{
+    struct clr_info *info = metadata->config.info;
+
+    return info->vtbl->get_il_function_body(info, method->module->module_id, method->token,
+                                            &out->start, &out->size) >= 0 &&
+           il_parse(out->start, out->size, &out->il);
+}
+
+/* Does the method ask to be optimised from the start on? */
+static bool asks_for_optimisation(const struct metadata_method *method)
+{
+    struct clr_metadata *import = method->module->import;
+    uint32_t flags = 0;
+
+    return import &&
+           import->vtbl->get_method_props(import, method->token, NULL, NULL, 0, NULL, NULL, NULL,
+                                          NULL, NULL, &flags) >= 0 &&
+           flags & miAggressiveOptimization;
+}
+
+/* The hook's argument is the method's record: `movabs $record, %r14`, in the prolog. */
+static bool has_enter(const struct metadata_method *method, const struct code_body *body)
+{
+    uint8_t load[10] = {0x49, 0xbe};
+    size_t size = body->ranges ? body->range[0].size : 0;
+
+    memcpy(load + 2, &method, sizeof(method));
+    return memmem((const void *)body->range[0].start_address, size < PROLOG_MAX ? size : PROLOG_MAX,
+                  load, sizeof(load));
+}
+
+/* Bodies with an enter hook that were made before this one, the first of all not counted. */
+static unsigned calls_before(struct metadata_method *method, const struct code_body *body)
+{
+    const struct code_body *other = load_acquire(&method->bodies);
+    unsigned count = 0;
+
+    for (; other; other = other->next)
+        count +=
+            other->order && other->order < body->order && !other->again && has_enter(method, other);
+    return count;
+}
+
+static bool unoptimised(const struct metadata *metadata, struct metadata_method *method,
+                        const struct code_body *body)
+{
+    struct body il;
+
+    if (body->order)
+        return metadata->config.tiers.instrumented && has_enter(method, body) &&
+               !calls_before(method, body);
+    return body_of(metadata, method, &il) && !first_optimised(metadata, &il) &&
+           !asks_for_optimisation(method);
+}
+
+/* Is it a value type? Its objects are boxes. */
+static bool is_value(const struct metadata_class *class)
+{
+    struct clr_metadata *import = class->module ? class->module->import : NULL;
+    uint32_t base = 0;
+
+    return import && !class->rank &&
+           import->vtbl->get_type_def_props(import, class->token, NULL, 0, NULL, NULL, &base) >=
+               0 &&
+           clr_type_is_value_base(import, base);
+}
+
+/*
+ * What optimised code may do without: a box (made by `box`, or by a call behind `constrained.`), and the object that
+ * stands for a field, where the field's data is all that is wanted of it (a span over constants). Other objects are made in any case,
+ * those too that the runtime makes at an instruction for statics or reflection.
+ */
+static enum code_spared spared(struct metadata *metadata, const struct metadata_method *method,
+                               int32_t il, struct metadata_class *made)
+{
+    struct il_instruction in = {.at = UINT32_MAX};
+    bool constrained = false;
+    struct body body;
+    uint32_t at = 0;
+
+    if (made->module && made->module->corelib &&
+        strcmp(metadata_class_resolve(metadata, made), "System.RuntimeFieldInfoStub") == 0)
+        return CODE_SPARED_HANDLE;
+    if (il < 0 || !body_of(metadata, method, &body))
+        return CODE_SPARED_NONE;
+    while (at <= (uint32_t)il && il_next(&body.il, &at, &in) && in.at < (uint32_t)il)
+        constrained = in.opcode == OP_CONSTRAINED;
+    if (in.at != (uint32_t)il)
+        return CODE_SPARED_NONE;
+    return (in.opcode == OP_BOX || in.opcode == OP_CONSTRAINED || constrained) && is_value(made)
+               ? CODE_SPARED_BOX
+               : CODE_SPARED_NONE;
+}
+
+bool code_unoptimised_alloc(struct metadata *metadata, struct metadata_method *method, uintptr_t ip,
+                            int32_t il, struct metadata_class *made)
+{
+    const struct metadata_tiers *tiers = &metadata->config.tiers;
+    const struct code_body *body;
+    enum code_spared what;
+    uint32_t offset;
+
+    if (!tiers->tiered || !tiers->precompiled || !ip || il < 0 || !method || !method->module ||
+        !made || method->collectible || made->collectible || /* what may be gone is not asked */
+        load_relaxed(&metadata->resolver) != (uintptr_t)pthread_self() ||
+        !(what = spared(metadata, method, il, made)))
+        return false;
+    body = code_body_find(metadata, method, ip - 1, &offset);
+    return body && body->ranges && unoptimised(metadata, method, body) &&
+           code_precompiled_without(metadata, method, what, made);
+}

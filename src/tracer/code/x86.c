@@ -1,0 +1,470 @@
+/* x86-64. Source: Intel SDM volume 2, chapter 2 and appendix A. */
+#include "code/x86.h"
+
+#include <string.h>
+
+enum map { MAP_ONE, MAP_0F, MAP_0F38, MAP_0F3A };
+
+struct instruction {
+    const uint8_t *at;
+    size_t left; /* bytes that may be read */
+    size_t size; /* bytes read so far */
+    enum map map;
+    uint8_t opcode;
+    bool operand16, address32, wide, vector; /* prefixes 66, 67, REX.W; VEX or EVEX */
+    bool extended, extended_reg;             /* REX.B, REX.R */
+    uint8_t modrm;
+    bool failed;
+};
+
+static uint8_t next_byte(struct instruction *in)
+{
+    if (in->size >= in->left) {
+        in->failed = true;
+        return 0;
+    }
+    return in->at[in->size++];
+}
+
+static void skip(struct instruction *in, size_t bytes)
+{
+    if (bytes > in->left - in->size)
+        in->failed = true;
+    else
+        in->size += bytes;
+}
+
+static bool is_prefix(uint8_t byte)
+{
+    switch (byte) {
+    case 0x26:
+    case 0x2E:
+    case 0x36:
+    case 0x3E:
+    case 0x64 ... 0x67:
+    case 0xF0:
+    case 0xF2:
+    case 0xF3:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Prefixes and opcode. */
+static void read_opcode(struct instruction *in)
+{
+    uint8_t byte = next_byte(in);
+
+    for (; is_prefix(byte); byte = next_byte(in)) {
+        in->operand16 |= byte == 0x66;
+        in->address32 |= byte == 0x67;
+    }
+    if ((byte & 0xF0) == 0x40) {
+        in->wide = byte & 8;
+        in->extended = byte & 1;
+        in->extended_reg = byte & 4;
+        byte = next_byte(in);
+    }
+    if (byte == 0xC4 || byte == 0xC5 || byte == 0x62) {
+        uint8_t first = next_byte(in);
+
+        in->vector = true;
+        in->map = byte == 0xC5 ? MAP_0F : (enum map)(first & 7);
+        skip(in, byte == 0xC5 ? 0 : byte == 0xC4 ? 1 : 2);
+        in->failed |= in->map < MAP_0F || in->map > MAP_0F3A;
+        byte = next_byte(in);
+    } else if (byte == 0x0F) {
+        in->map = MAP_0F;
+        byte = next_byte(in);
+        if (byte == 0x38 || byte == 0x3A) {
+            in->map = byte == 0x38 ? MAP_0F38 : MAP_0F3A;
+            byte = next_byte(in);
+        }
+    }
+    in->opcode = byte;
+}
+
+static bool between(uint8_t value, uint8_t first, uint8_t last)
+{
+    return value >= first && value <= last;
+}
+
+static bool has_modrm(const struct instruction *in)
+{
+    uint8_t op = in->opcode;
+
+    if (in->map == MAP_0F && in->vector)
+        return op != 0x77;
+    if (in->map == MAP_0F)
+        return !(between(op, 0x05, 0x09) || op == 0x0B || between(op, 0x30, 0x37) || op == 0x77 ||
+                 between(op, 0x80, 0x8F) || between(op, 0xA0, 0xA2) || between(op, 0xA8, 0xAA) ||
+                 between(op, 0xC8, 0xCF));
+    if (in->map != MAP_ONE)
+        return true;
+    if (op < 0x40)
+        return (op & 7) < 4;
+    return op == 0x63 || op == 0x69 || op == 0x6B || between(op, 0x80, 0x8F) || op == 0xC0 ||
+           op == 0xC1 || op == 0xC6 || op == 0xC7 || between(op, 0xD0, 0xD3) ||
+           between(op, 0xD8, 0xDF) || op == 0xF6 || op == 0xF7 || op == 0xFE || op == 0xFF;
+}
+
+static void read_modrm(struct instruction *in)
+{
+    uint8_t mode, base;
+
+    in->modrm = next_byte(in);
+    mode = in->modrm >> 6;
+    base = in->modrm & 7;
+    if (mode == 3)
+        return;
+    if (base == 4)
+        base = next_byte(in) & 7; /* SIB */
+    skip(in, mode == 1 ? 1 : mode == 2 || base == 5 ? 4 : 0);
+}
+
+static size_t immediate_one(const struct instruction *in)
+{
+    size_t word = in->operand16 ? 2 : 4;
+    uint8_t op = in->opcode;
+
+    if (op < 0x40)
+        return (op & 7) == 4 ? 1 : (op & 7) == 5 ? word : 0;
+    if (op == 0x68 || op == 0x69 || op == 0x81 || op == 0xA9 || op == 0xC7)
+        return word;
+    if (between(op, 0xB8, 0xBF))
+        return in->wide ? 8 : word;
+    if (op == 0xE8 || op == 0xE9)
+        return 4;
+    if (between(op, 0xA0, 0xA3))
+        return in->address32 ? 4 : 8;
+    if (op == 0xC2)
+        return 2;
+    if (op == 0xC8)
+        return 3;
+    if (op == 0xF6 || op == 0xF7)
+        return in->modrm & 0x30 ? 0 : op == 0xF6 ? 1 : word;
+    return op == 0x6A || op == 0x6B || between(op, 0x70, 0x80) || op == 0x83 || op == 0xA8 ||
+           between(op, 0xB0, 0xB7) || op == 0xC0 || op == 0xC1 || op == 0xC6 || op == 0xCD ||
+           between(op, 0xE0, 0xE7) || op == 0xEB;
+}
+
+static size_t immediate_size(const struct instruction *in)
+{
+    uint8_t op = in->opcode;
+
+    switch (in->map) {
+    case MAP_ONE:
+        return immediate_one(in);
+    case MAP_0F:
+        if (between(op, 0x80, 0x8F) && !in->vector)
+            return 4;
+        return between(op, 0x70, 0x73) || op == 0xA4 || op == 0xAC || op == 0xBA || op == 0xC2 ||
+               between(op, 0xC4, 0xC6);
+    default:
+        return in->map == MAP_0F3A;
+    }
+}
+
+static bool read_instruction(struct instruction *in, const uint8_t *code, size_t left)
+{
+    *in = (struct instruction){.at = code, .left = left};
+    read_opcode(in);
+    if (has_modrm(in))
+        read_modrm(in);
+    skip(in, immediate_size(in));
+    return !in->failed;
+}
+
+size_t x86_length(const uint8_t *code, size_t size)
+{
+    struct instruction in;
+
+    return read_instruction(&in, code, size) ? in.size : 0;
+}
+
+/* Calls whose target comes from memory or a computation: equal until proven otherwise. */
+#define TARGET_UNKNOWN 1
+
+/* Where a call goes, as far as two calls can be compared by it. */
+struct call {
+    uint64_t target;
+    uint64_t first; /* what the first argument is known to be; else 0 */
+};
+
+enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R15 = 15, REGISTERS };
+
+/*
+ * What registers hold, where that can be read off: a constant, or the register that it was copied from. Only good for
+ * telling equal from unequal: other instructions that write a register go unnoticed.
+ */
+struct registers {
+    uint64_t value[REGISTERS];
+};
+
+static bool kept_by_calls(unsigned reg)
+{
+    return reg == RBX || reg == RBP || reg >= 12;
+}
+
+static uint64_t constant(const struct instruction *in, size_t bytes)
+{
+    uint64_t value = 0;
+
+    memcpy(&value, in->at + in->size - bytes, bytes);
+    return value;
+}
+
+static uint64_t relative(const struct instruction *in)
+{
+    return (uint64_t)(uintptr_t)(in->at + in->size) + (uint64_t)(int64_t)(int32_t)constant(in, 4);
+}
+
+static bool is_call(const struct instruction *in, const struct registers *known, struct call *out)
+{
+    unsigned base = in->modrm & 7u;
+
+    if (in->map != MAP_ONE)
+        return false;
+    *out = (struct call){0, known->value[RDI]};
+    if (in->opcode == 0xE8) {
+        out->target = relative(in);
+        return true;
+    }
+    if (in->opcode != 0xFF || (in->modrm & 0x38) != 0x10)
+        return false;
+    if (in->modrm == 0x15) /* through a cell */
+        out->target = relative(in);
+    else if (base != RSP &&
+             (in->modrm < 0x40 || in->modrm >= 0xC0)) /* a register, or where it points to */
+        out->target = known->value[base | (in->extended ? 8u : 0u)];
+    if (!out->target)
+        out->target = TARGET_UNKNOWN;
+    return true;
+}
+
+/* Where a jump goes, relative to its own beginning. */
+static bool is_jump(const struct instruction *in, int64_t *target)
+{
+    bool near = (in->map == MAP_0F && !in->vector && between(in->opcode, 0x80, 0x8F)) ||
+                (in->map == MAP_ONE && in->opcode == 0xE9);
+    bool close = in->map == MAP_ONE && (between(in->opcode, 0x70, 0x7F) || in->opcode == 0xEB);
+
+    if (near)
+        *target = (int64_t)in->size + (int32_t)constant(in, 4);
+    else if (close)
+        *target = (int64_t)in->size + (int8_t)constant(in, 1);
+    return near || close;
+}
+
+static void learn(const struct instruction *in, struct registers *known)
+{
+    unsigned to = (in->modrm >> 3 & 7u) | (in->extended_reg ? 8u : 0u);
+    unsigned from = (in->modrm & 7u) | (in->extended ? 8u : 0u);
+
+    if (in->map != MAP_ONE)
+        return;
+    if (between(in->opcode, 0xB8, 0xBF))
+        known->value[(in->opcode & 7u) | (in->extended ? 8u : 0u)] =
+            constant(in, in->wide        ? 8
+                         : in->operand16 ? 2
+                                         : 4);
+    else if (in->opcode == 0x8B && in->modrm >= 0xC0)
+        known->value[to] = known->value[from] ? known->value[from] : from + 1;
+    else if (in->opcode == 0x8B || in->opcode == 0x8D)
+        known->value[to] = 0;
+}
+
+/* The calls of a piece of code, in order, and the jumps around them. */
+#define CALLS_MAX 256
+#define JUMPS_MAX 64
+struct marks {
+    size_t at[CALLS_MAX], from[JUMPS_MAX], to[JUMPS_MAX];
+    struct call call[CALLS_MAX];
+    uint32_t calls, jumps;
+    bool more_calls, more_jumps;
+};
+
+static void mark_call(struct marks *m, size_t at, const struct call *call)
+{
+    if (m->calls == CALLS_MAX) {
+        m->more_calls = true;
+        return;
+    }
+    m->at[m->calls] = at;
+    m->call[m->calls++] = *call;
+}
+
+static void mark_jump(struct marks *m, size_t at, int64_t target)
+{
+    int64_t to = (int64_t)at + target;
+
+    if (m->jumps == JUMPS_MAX) {
+        m->more_jumps = true;
+        return;
+    }
+    m->from[m->jumps] = at;
+    m->to[m->jumps++] = to < 0 ? SIZE_MAX : (size_t)to;
+}
+
+/* Whether a jump inside of the code passes a call. One that leaves the code goes to where it throws, or on. */
+static bool is_passed(const struct marks *m, size_t call, size_t size)
+{
+    for (uint32_t i = 0; i < m->jumps; i++)
+        if (m->to[i] < size && (m->from[i] < call) != (m->to[i] <= call))
+            return true;
+    return false;
+}
+
+/* Reads all calls and jumps. Returns: whether a call ends at ret; *mine is its index then. */
+static bool read_calls(const uint8_t *code, size_t size, size_t ret, struct marks *marks,
+                       uint32_t *mine)
+{
+    struct registers known = {{0}};
+    struct instruction in;
+    struct call call;
+    bool there = false;
+    int64_t target;
+
+    for (size_t at = 0; at < size; at += in.size) {
+        if (!read_instruction(&in, code + at, size - at))
+            return false;
+        if (is_jump(&in, &target))
+            mark_jump(marks, at, target);
+        if (!is_call(&in, &known, &call)) {
+            learn(&in, &known);
+            continue;
+        }
+        for (unsigned i = 0; i < REGISTERS; i++)
+            if (!kept_by_calls(i))
+                known.value[i] = 0;
+        if (at + in.size == ret) {
+            *mine = marks->calls;
+            there = true;
+        }
+        mark_call(marks, at, &call);
+    }
+    return there;
+}
+
+struct x86_rank x86_rank(const uint8_t *code, size_t size, size_t ret, bool by_argument)
+{
+    struct x86_rank rank = {0, 0, false};
+    struct marks marks; /* large: only its counts are cleared */
+    uint32_t mine;
+
+    marks.calls = marks.jumps = 0;
+    marks.more_calls = marks.more_jumps = false;
+    if (!read_calls(code, size, ret, &marks, &mine))
+        return rank;
+    if (marks.more_calls) {
+        rank.count = UINT32_MAX;
+        return rank;
+    }
+    rank.ordered = !marks.more_jumps;
+    for (uint32_t i = 0; i < marks.calls; i++) {
+        if (marks.call[i].target != marks.call[mine].target ||
+            (by_argument && marks.call[i].first != marks.call[mine].first))
+            continue;
+        if (i == mine)
+            rank.place = rank.count;
+        rank.ordered &= !is_passed(&marks, marks.at[i], size);
+        rank.count++;
+    }
+    return rank;
+}
+
+/* Prologs. */
+
+struct cursor {
+    const uint8_t *at, *end;
+};
+
+static bool takes(struct cursor *c, const char *bytes, size_t size)
+{
+    if ((size_t)(c->end - c->at) < size || memcmp(c->at, bytes, size) != 0)
+        return false;
+    c->at += size;
+    return true;
+}
+#define TAKES(c, bytes) takes((c), (bytes), sizeof(bytes) - 1)
+
+static bool take_number(struct cursor *c, size_t size, uint32_t *out)
+{
+    *out = 0;
+    if ((size_t)(c->end - c->at) < size)
+        return false;
+    memcpy(out, c->at,
+           size); /* none is negative: the stack is lowered by less than 128 where a byte says it */
+    c->at += size;
+    return size > 1 || *out < 0x80;
+}
+
+/* Registers pushed, 8 bytes each; rax only makes room. */
+static uint32_t take_pushes(struct cursor *c)
+{
+    uint32_t bytes = 0;
+
+    for (; c->at < c->end; bytes += 8) {
+        size_t rex = *c->at == 0x41;
+
+        if ((size_t)(c->end - c->at) <= rex || (c->at[rex] & 0xF8) != 0x50)
+            break;
+        c->at += rex + 1;
+    }
+    return bytes;
+}
+
+/* sub rsp, bytes; false if it is cut off. */
+static bool take_lowering(struct cursor *c, uint32_t *bytes)
+{
+    *bytes = 0;
+    if (TAKES(c, "\x48\x83\xEC"))
+        return take_number(c, 1, bytes);
+    return !TAKES(c, "\x48\x81\xEC") || take_number(c, 4, bytes);
+}
+
+/* The stack is looked at before it is lowered by more than a page: how far is said later. */
+static bool probes(const struct cursor *c)
+{
+    struct cursor next = *c;
+
+    return TAKES(&next, "\x85\x84\x24") || TAKES(&next, "\x85\x44\x24") ||
+           TAKES(&next, "\x4C\x8D\x9C\x24") || TAKES(&next, "\x4C\x8D\x5C\x24");
+}
+
+bool x86_prolog(const uint8_t *code, size_t size, struct x86_prolog *out)
+{
+    struct cursor c = {code, code + size};
+    uint32_t pushed, lowered, distance;
+
+    out->framed = TAKES(&c, "\x55");
+    pushed = take_pushes(&c);
+    if (!take_lowering(&c, &lowered) || probes(&c))
+        return false;
+    out->bytes = pushed + lowered;
+    (void)TAKES(&c, "\xC5\xF8\x77"); /* vzeroupper */
+    if (!out->framed)
+        return out->bytes % 16 == 8; /* calls are made at multiples of 16 */
+    if (TAKES(&c, "\x48\x8B\xEC"))
+        distance = 0;
+    else if (!(TAKES(&c, "\x48\x8D\x6C\x24")
+                   ? take_number(&c, 1, &distance)
+                   : TAKES(&c, "\x48\x8D\xAC\x24") && take_number(&c, 4, &distance)))
+        return false;
+    return distance == out->bytes;
+}
+
+bool x86_returns(const uint8_t *ip)
+{
+    if (ip[-5] == 0xE8)
+        return true;
+    for (size_t size = 2; size <= X86_CALL; size++) { /* through a register, or memory */
+        struct instruction in;
+
+        if (read_instruction(&in, ip - size, size) && in.size == size && in.map == MAP_ONE &&
+            in.opcode == 0xFF && (in.modrm >> 3 & 7) == 2)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,45 @@
+/*
+ * code/x86.h - which of several equal calls a return address belongs to, by reading the machine code. Two calls of
+ * one method in one statement look alike in the runtime's map and in the IL; their order tells them apart.
+ */
+#ifndef SHADOWTRACE_CODE_X86_H
+#define SHADOWTRACE_CODE_X86_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of the calls in a piece of code those that go where the one in question goes. */
+struct x86_rank {
+    uint32_t place; /* of the one in question: 0 is the first */
+    uint32_t count; /* 0: not known; UINT32_MAX: too many to be told apart */
+    bool ordered;   /* no jump passes one of them: they lie in the order in which they run */
+};
+
+/*
+ * x86_rank - reads code[0, size), which begins with a whole instruction, up to its end; ret is an offset in it, or its
+ * end, right behind a call. by_argument: only calls whose first argument looks the same are equal (helpers that make
+ * objects are told the class there).
+ * Returns: its place. Not known: code that cannot be read as instructions, no call before ret.
+ * Threads: any, while the code stays where it is.
+ */
+struct x86_rank x86_rank(const uint8_t *code, size_t size, size_t ret, bool by_argument);
+
+/* What a piece of jitted code does to the stack before anything else. */
+struct x86_prolog {
+    bool framed;    /* rbp leads to the frame: its caller's is there, the return address above it */
+    uint32_t bytes; /* else: between the stack pointer and the return address, behind the prolog */
+};
+
+/*
+ * x86_prolog - reads the prolog at code[0, size). Returns: false if it is none that the JIT is known to make.
+ * x86_returns - may the instruction that ends at ip be a call? Reads X86_CALL bytes before it.
+ */
+#define X86_CALL 8
+bool x86_prolog(const uint8_t *code, size_t size, struct x86_prolog *out);
+bool x86_returns(const uint8_t *ip);
+
+/* Bytes of the instruction at code[0]; 0 if it is none, or does not end within size. */
+size_t x86_length(const uint8_t *code, size_t size);
+
+#endif

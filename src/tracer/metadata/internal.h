@@ -1,0 +1,175 @@
+/*
+ * metadata/internal.h - what the files of src/tracer/metadata/ share: the records as they lie in tables, and the interfaces
+ * between them. metadata.c makes records, name.c and signature.c word them, resolver.c is the thread.
+ */
+#ifndef SHADOWTRACE_METADATA_INTERNAL_H
+#define SHADOWTRACE_METADATA_INTERNAL_H
+
+#include "metadata/metadata.h"
+#include "metadata/table.h"
+
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "base/gate.h"
+
+#include <pthread.h>
+
+/* Types of System.Private.CoreLib that are told apart by token; 0 while not found. */
+enum {
+    METADATA_CANON,
+    METADATA_STRING,
+    METADATA_ASYNC_HELPERS,
+    METADATA_HIDDEN,
+    METADATA_TOKENS = METADATA_HIDDEN + 3
+};
+
+/*
+ * What was unloaded is given back in steps, see metadata_retire(): retired, it is in no table; then it is on a list of its
+ * kind, to be made another record. Memory of records never is anything else, and keeps its number.
+ */
+struct metadata_life {
+    uint32_t number;      /* place in metadata_records; 0: none yet */
+    bool retired;         /* the resolver's */
+    _Atomic(bool) listed; /* it is a record; release: all else in it is set */
+};
+
+struct metadata_module_entry {
+    struct metadata_entry entry;
+    struct metadata_module record;
+    uint32_t token[METADATA_TOKENS]; /* CoreLib only */
+    _Atomic(bool) gone;              /* unloaded: nothing of its metadata may be read */
+    struct readytorun *ready;        /* the resolver's: code compiled ahead of time; NULL: none */
+    bool ready_asked;                /* the resolver's */
+    struct metadata_life life;
+};
+
+/* Text for want of memory to make any. */
+#define METADATA_FALLBACK_SIZE 24
+
+struct metadata_class_entry {
+    struct metadata_entry entry;
+    struct metadata_class record;
+    uint32_t element_type; /* of an array: CorElementType, for elements that have no record */
+    struct metadata_life life;
+    char fallback[METADATA_FALLBACK_SIZE]; /* written with the record */
+};
+
+struct metadata_method_entry {
+    struct metadata_entry entry;
+    struct metadata_method record;
+    struct metadata_life life;
+    bool recheck;            /* may be unloaded, or nobody can tell: ask again at every mapping */
+    _Atomic(uint32_t) epoch; /* of the last look whether what it is made of is still loaded */
+    char fallback[METADATA_FALLBACK_SIZE]; /* written with the record */
+};
+
+/*
+ * Records by id, append-only. Chunk k holds METADATA_CHUNK << k of them and never moves, so that readers need no lock.
+ */
+#define METADATA_CHUNK  1024u
+#define METADATA_CHUNKS 22
+
+struct metadata_records {
+    _Atomic(_Atomic(void *) *) chunk[METADATA_CHUNKS];
+    _Atomic(uint32_t) count; /* written under making */
+};
+
+/* Memory of one size that waits to be used again. */
+struct metadata_kept {
+    uintptr_t first; /* 0: none; its first word names the next */
+};
+#define METADATA_ARGS_KEPT 8 /* type arguments of one type; arrays of more are freed */
+
+struct metadata {
+    struct metadata_config config;
+    pthread_mutex_t
+        making; /* guards every change of tables and records; the runtime is never called under it */
+    struct memory_pool
+        pool; /* of methods, classes, their arguments and texts, and the tables of records */
+    struct metadata_table method_table, class_table, module_table; /* making, to change them */
+    struct metadata_records methods, classes, modules;
+    struct metadata_kept kept_methods, kept_classes, kept_modules; /* making */
+    struct metadata_kept kept_args[METADATA_ARGS_KEPT + 1]; /* making; by how many there are */
+    uint32_t method_ids, class_ids, module_ids;             /* given out; making */
+    uint32_t unloads,
+        retired; /* modules that have gone; making: as of the last metadata_retire() */
+    _Atomic(uint32_t) holders;   /* metadata_hold() */
+    _Atomic(bool) metadata_held; /* some is not given back yet, because of holders */
+    struct metadata_given given;
+    _Atomic(uint32_t) epoch;
+    _Atomic(uint64_t) failures;
+    _Atomic(hresult) last_failure;
+
+    /* the resolver */
+    pthread_t thread;
+    bool started;
+    struct parker parker;
+    struct gate gate;            /* its rounds */
+    _Atomic(bool) stopping;      /* a round ends early */
+    _Atomic(uintptr_t) resolver; /* pthread_self(), once it runs */
+    void *memo;                  /* of code/, the resolver's own; memory_free ends it */
+    uint32_t resolved;           /* classes up to this id have their text; the resolver's */
+};
+
+static inline struct metadata_module_entry *
+metadata_module_entry(const struct metadata_module *module)
+{
+    return (struct metadata_module_entry *)((uintptr_t)module -
+                                            offsetof(struct metadata_module_entry, record));
+}
+
+static inline struct metadata_class_entry *metadata_class_entry(const struct metadata_class *class)
+{
+    return (struct metadata_class_entry *)((uintptr_t) class -
+                                           offsetof(struct metadata_class_entry, record));
+}
+
+static inline struct metadata_method_entry *
+metadata_method_entry(const struct metadata_method *method)
+{
+    return (struct metadata_method_entry *)((uintptr_t)method -
+                                            offsetof(struct metadata_method_entry, record));
+}
+
+bool metadata_reclaim(struct metadata *metadata); /* gives back what was outgrown; the resolver */
+
+/* life.c: memory for a record, all zeros but for its number; NULL without memory. */
+struct metadata_method_entry *metadata_method_take(struct metadata *metadata);
+struct metadata_class_entry *metadata_class_take(struct metadata *metadata);
+struct metadata_module_entry *metadata_module_take(struct metadata *metadata);
+struct metadata_class **metadata_args_take(struct metadata *metadata, uint32_t count);
+/* The same, given back with what it holds: nobody has it any more. NULL is fine. Caller does not hold names->making. */
+void metadata_method_give(struct metadata *metadata, struct metadata_method_entry *m);
+void metadata_class_give(struct metadata *metadata, struct metadata_class_entry *c);
+void metadata_module_give(struct metadata *metadata, struct metadata_module_entry *m);
+
+/*
+ * Metadata of a module that is gone, if it can be given back now; NULL: none. The caller holds names->making, and releases
+ * it when it does no more.
+ */
+struct clr_metadata *metadata_import_take(struct metadata *metadata,
+                                          struct metadata_module_entry *module);
+
+void metadata_release_all(
+    struct metadata *metadata); /* those that were not unloaded, too: metadata_free() */
+
+bool metadata_module_gone(const struct metadata_module *module);
+bool metadata_class_gone(const struct metadata_class *class);
+bool metadata_method_gone(const struct metadata_method *method);
+
+/* Counts a refusal of the runtime. */
+void metadata_failed(struct metadata *metadata, hresult hr);
+
+void *metadata_record_at(const struct metadata_records *records,
+                         uint32_t id); /* NULL past the newest */
+
+#define TEXT_MAX 4096 /* bytes of a name, at the most */
+
+struct signature_scope;
+/* What the type variables in a method's code and signature stand for. */
+void name_scope(const struct metadata_method *method, struct signature_scope *out);
+
+/* The same for a class that is part of a longer name; "?" and the token where there is no metadata. */
+void name_append_class(struct buffer *out, const struct metadata_class *class);
+
+#endif

@@ -1,0 +1,948 @@
+#include "metadata/internal.h"
+
+#include "rcu/grace.h"
+#include "base/memory.h"
+#include "clr/com.h"
+#include "clr/scope.h"
+#include "clr/text.h"
+
+#include <shadowtrace/clr/constants.h>
+#include <shadowtrace/clr/metadata.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ARGS_SMALL 8  /* type arguments asked for without memory of their own */
+#define DEPTH_MAX  64 /* of type arguments in type arguments */
+
+/* ---- tables ---- */
+
+/* The caller knows that what has this key is loaded, or excludes metadata_release(). */
+static struct metadata_entry *table_find(const struct metadata_table *table, uintptr_t key)
+{
+    struct grace_section section = grace_enter();
+    struct metadata_entry *found = metadata_table_find(table, key);
+
+    grace_leave(section);
+    return found;
+}
+
+/* Puts a finished record on the table, in place of the one with the same key. Caller holds names->making. */
+static void table_put(struct metadata_table *table, struct metadata_entry *entry, uintptr_t key)
+{
+    entry->key = key;
+    metadata_table_put(table, entry);
+}
+
+bool metadata_reclaim(struct metadata *metadata)
+{
+    struct metadata_table *table[] = {&metadata->method_table, &metadata->class_table,
+                                      &metadata->module_table};
+    struct metadata_slots *outgrown[COUNT_OF(table)];
+    bool some = false;
+
+    pthread_mutex_lock(&metadata->making);
+    for (size_t i = 0; i < COUNT_OF(table); i++) {
+        outgrown[i] = metadata_table_outgrown(table[i]);
+        some |= outgrown[i] != NULL;
+    }
+    pthread_mutex_unlock(&metadata->making);
+    if (some)
+        grace_wait(); /* whoever looks something up in them has left its section */
+    for (size_t i = 0; i < COUNT_OF(table); i++)
+        metadata_slots_free(outgrown[i]);
+    return some;
+}
+
+/* ---- records by id ---- */
+
+/* Where record `id` lies, or would: its chunk and the place in it. */
+static unsigned place_of(uint32_t id, uint32_t *at)
+{
+    uint64_t n = (uint64_t)id - 1 + METADATA_CHUNK;
+    unsigned chunk = 63 - (unsigned)__builtin_clzll(n) - (unsigned)__builtin_ctz(METADATA_CHUNK);
+
+    *at = (uint32_t)(n - ((uint64_t)METADATA_CHUNK << chunk));
+    return chunk;
+}
+
+void *metadata_record_at(const struct metadata_records *records, uint32_t id)
+{
+    _Atomic(void *) *chunk;
+    uint32_t at;
+    unsigned k;
+
+    if (id == 0 || id > load_acquire(&records->count)) /* pairs with records_add */
+        return NULL;
+    k = place_of(id, &at);
+    chunk = load_relaxed(&records->chunk[k]);
+    return load_relaxed(&chunk[at]);
+}
+
+/* Makes room for the next record. Returns its id, 0 when there is no memory. Caller holds names->making. */
+static uint32_t records_reserve(struct metadata_records *records, struct memory_pool *pool)
+{
+    uint32_t at, id = load_relaxed(&records->count) + 1;
+    unsigned k = place_of(id, &at);
+
+    if (k >= METADATA_CHUNKS)
+        return 0;
+    if (!load_relaxed(&records->chunk[k])) {
+        _Atomic(void *) *chunk =
+            memory_pool_zalloc(pool, (size_t)METADATA_CHUNK << k, sizeof(*chunk));
+
+        if (!chunk)
+            return 0;
+        store_relaxed(&records->chunk[k], chunk);
+    }
+    return id;
+}
+
+/*
+ * A number for a record, and room for it in its table, if it is to be in one. Returns: 0 or -ENOMEM. Caller holds
+ * names->making.
+ */
+static int reserve(struct metadata *metadata, struct metadata_table *table,
+                   struct metadata_records *records, struct metadata_life *life)
+{
+    if (table && metadata_table_room(table))
+        return -ENOMEM;
+    if (!life->number)
+        life->number = records_reserve(records, &metadata->pool);
+    return life->number ? 0 : -ENOMEM;
+}
+
+static void records_add(struct metadata_records *records, uint32_t id, void *record)
+{
+    uint32_t at;
+    unsigned k = place_of(id, &at);
+
+    if (id <= load_relaxed(&records->count))
+        return; /* it was there before */
+
+    store_relaxed(&load_relaxed(&records->chunk[k])[at], record);
+    store_release(&records->count, id); /* the record and its chunk before the count */
+}
+
+/* ---- asking the runtime ---- */
+
+void metadata_failed(struct metadata *metadata, hresult hr)
+{
+    store_relaxed(&metadata->last_failure, hr);
+    add_relaxed(&metadata->failures, 1);
+}
+
+uint64_t metadata_failures(const struct metadata *metadata, hresult *last)
+{
+    if (last)
+        *last = load_relaxed(&metadata->last_failure);
+    return load_relaxed(&metadata->failures);
+}
+
+/*
+ * The file of a module (kind MODULE) or the simple name of an assembly, as UTF-8.
+ * Returns: the text, "" when the runtime gives none, NULL when memory ran out; *hr is what the runtime said.
+ */
+enum what { MODULE_FILE, ASSEMBLY_NAME };
+
+struct module_facts {
+    uintptr_t assembly;
+    uint32_t flags;
+};
+
+static hresult ask_text(struct metadata *metadata, enum what what, uintptr_t id, clr_wchar *text,
+                        uint32_t max, uint32_t *length, struct module_facts *facts)
+{
+    struct clr_info *info = metadata->config.info;
+    uintptr_t domain, module;
+
+    *length = 0;
+    if (what == ASSEMBLY_NAME)
+        return info->vtbl->get_assembly_info(info, id, max, length, text, &domain, &module);
+    return info->vtbl->get_module_info2(info, id, NULL, max, length, text, &facts->assembly,
+                                        &facts->flags);
+}
+
+static char *get_text(struct metadata *metadata, enum what what, uintptr_t id,
+                      struct module_facts *facts, hresult *hr)
+{
+    clr_wchar small[256], *text = small;
+    uint32_t length, max = COUNT_OF(small);
+    char *out = NULL;
+
+    *hr = ask_text(metadata, what, id, text, max, &length, facts);
+    if (*hr >= 0 && length > max && length < 1u << 16) {
+        max = length;
+        text = memory_alloc(max * sizeof(*text));
+        if (!text)
+            return NULL;
+        *hr = ask_text(metadata, what, id, text, max, &length, facts);
+    }
+    if (*hr < 0 || length > max)
+        length = 0;
+    length = (uint32_t)clr_text_length(text, length);
+    out = memory_alloc(CLR_TEXT_UTF8_SIZE(length));
+    if (out)
+        clr_text_utf8(out, CLR_TEXT_UTF8_SIZE(length), text, length);
+    if (text != small)
+        memory_free(text);
+    return out;
+}
+
+/* Ids of type arguments, as two of the runtime's calls give them. */
+struct arg_ids {
+    uint32_t count;
+    uintptr_t *id;
+    uintptr_t small[ARGS_SMALL];
+};
+
+static bool args_grow(struct arg_ids *ids)
+{
+    if (ids->count > UINT16_MAX)
+        return false;
+    ids->id = memory_alloc(ids->count * sizeof(*ids->id));
+    return ids->id;
+}
+
+static void args_fini(struct arg_ids *ids)
+{
+    if (ids->id != ids->small)
+        memory_free(ids->id);
+}
+
+/* "?method 0x06000001"; by hand, for every method that is compiled has one. */
+static void write_fallback(char out[METADATA_FALLBACK_SIZE], const char *kind, uint32_t token)
+{
+    static const char digits[] = "0123456789abcdef";
+    size_t at = strlen(kind);
+
+    memcpy(out, kind, at);
+    for (unsigned shift = 32; shift; shift -= 4)
+        out[at++] = digits[token >> (shift - 4) & 15];
+    out[at] = '\0';
+}
+
+/* ---- modules ---- */
+
+static uint32_t find_type(struct clr_metadata *import, const char *name)
+{
+    clr_wchar wide[64];
+    uint32_t token = 0;
+    size_t i = 0;
+
+    do
+        wide[i] = (clr_wchar)name[i];
+    while (name[i++]);
+    return import->vtbl->find_type_def_by_name(import, wide, mdTokenNil, &token) >= 0 ? token : 0;
+}
+
+static void find_types(struct metadata_module_entry *m)
+{
+    static const char *const types[METADATA_TOKENS] = {
+        [METADATA_CANON] = "System.__Canon",
+        [METADATA_STRING] = "System.String",
+        [METADATA_ASYNC_HELPERS] = "System.Runtime.CompilerServices.AsyncHelpers",
+        [METADATA_HIDDEN] = "System.Runtime.EH",
+        [METADATA_HIDDEN + 1] = "System.Runtime.StackFrameIterator",
+        [METADATA_HIDDEN + 2] = "System.Runtime.ExceptionServices.InternalCalls",
+    };
+
+    if (m->record.corelib && m->record.import)
+        for (size_t i = 0; i < METADATA_TOKENS; i++)
+            m->token[i] = find_type(m->record.import, types[i]);
+}
+
+/* The file's name without folder and extension, for a module whose assembly has no name to tell. */
+static char *name_of_path(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *name = memory_strdup(slash ? slash + 1 : path);
+    char *dot = name ? strrchr(name, '.') : NULL;
+
+    if (dot && dot != name)
+        *dot = '\0';
+    return name;
+}
+
+static void describe_build(struct metadata_module *m)
+{
+    struct clr_guid id;
+
+    if (!m->import || m->import->vtbl->get_scope_props(m->import, NULL, 0, NULL, &id) < 0)
+        return;
+    (void)snprintf(m->mvid, sizeof(m->mvid), "%08x-%04x-%04x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+                   id.data1, id.data2, id.data3, id.data4[0], id.data4[1], id.data4[2], id.data4[3],
+                   id.data4[4], id.data4[5], id.data4[6], id.data4[7]);
+}
+
+static int module_describe(struct metadata *metadata, uintptr_t module_id,
+                           struct metadata_module_entry **out)
+{
+    struct metadata_module_entry *m = metadata_module_take(metadata);
+    struct module_facts facts = {0, 0};
+    hresult hr;
+
+    if (!m)
+        return -ENOMEM;
+    m->record.module_id = module_id;
+    m->record.path = get_text(metadata, MODULE_FILE, module_id, &facts, &hr);
+    if (hr < 0) {
+        metadata_failed(metadata, hr);
+        metadata_module_give(metadata, m);
+        return -EINVAL;
+    }
+    m->record.collectible = facts.flags & COR_PRF_MODULE_COLLECTIBLE;
+    m->record.name = get_text(metadata, ASSEMBLY_NAME, facts.assembly, NULL, &hr);
+    if (m->record.path && m->record.name && !*m->record.name) {
+        memory_free(m->record.name);
+        m->record.name = name_of_path(m->record.path);
+    }
+    if (!m->record.path || !m->record.name) {
+        metadata_module_give(metadata, m);
+        return -ENOMEM;
+    }
+    m->record.corelib = strcmp(m->record.name, "System.Private.CoreLib") == 0;
+    hr = clr_scope_open(metadata->config.info, module_id, m->record.path, &m->record.import);
+    if (hr < 0)
+        metadata_failed(metadata, hr);
+    describe_build(&m->record);
+    find_types(m);
+    *out = m;
+    return 0;
+}
+
+/* Modules loaded now; an id of an unloaded one is asked for anew. */
+int metadata_module_get(struct metadata *metadata, uintptr_t module_id,
+                        struct metadata_module **out)
+{
+    struct metadata_entry *found = table_find(&metadata->module_table, module_id);
+    struct metadata_module_entry *m = NULL;
+    int err;
+
+    if (!found) {
+        err = module_describe(metadata, module_id, &m);
+        if (err)
+            return err;
+        pthread_mutex_lock(&metadata->making);
+        found = table_find(&metadata->module_table,
+                           module_id); /* another thread may have been faster */
+        if (!found) {
+            if (!reserve(metadata, &metadata->module_table, &metadata->modules, &m->life)) {
+                m->record.id = ++metadata->module_ids;
+                table_put(&metadata->module_table, &m->entry, module_id);
+                records_add(&metadata->modules, m->life.number, &m->record);
+                store_release(&m->life.listed, true);
+                found = &m->entry;
+                m = NULL;
+            }
+        }
+        pthread_mutex_unlock(&metadata->making);
+        metadata_module_give(metadata, m);
+        if (!found)
+            return -ENOMEM;
+    }
+    *out = &container_of(found, struct metadata_module_entry, entry)->record;
+    return 0;
+}
+
+void metadata_module_unloaded(struct metadata *metadata, uintptr_t module_id)
+{
+    struct clr_metadata *import = NULL;
+    struct metadata_module_entry *module;
+    struct metadata_entry *found;
+
+    pthread_mutex_lock(&metadata->making);
+    found = table_find(&metadata->module_table, module_id);
+    if (found) {
+        module = container_of(found, struct metadata_module_entry, entry);
+        store_release(&module->gone, true);
+        metadata_table_remove(&metadata->module_table, module_id);
+        metadata->unloads++;
+        import = metadata_import_take(metadata, module);
+    }
+    add_relaxed(&metadata->epoch, 1); /* read with acquire: whoever sees it sees the module gone */
+    pthread_mutex_unlock(&metadata->making);
+    clr_release(import);
+}
+
+uint32_t metadata_epoch(const struct metadata *metadata)
+{
+    return load_acquire(&metadata->epoch);
+}
+
+const _Atomic(uint32_t) *metadata_epoch_word(const struct metadata *metadata)
+{
+    return &metadata->epoch;
+}
+
+/* ---- what records are made of ---- */
+
+static int class_get(struct metadata *metadata, uintptr_t class_id, unsigned depth,
+                     struct metadata_class **out);
+
+/* Records of type arguments; an entry is NULL where the runtime does not say. */
+static int args_get(struct metadata *metadata, const struct arg_ids *ids, unsigned depth,
+                    struct metadata_class ***out)
+{
+    struct metadata_class **arg;
+
+    *out = NULL;
+    if (!ids->count)
+        return 0;
+    arg = metadata_args_take(metadata, ids->count);
+    if (!arg)
+        return -ENOMEM;
+    *out = arg; /* its record gives it back */
+    for (uint32_t i = 0; i < ids->count; i++) {
+        if (ids->id[i] && class_get(metadata, ids->id[i], depth + 1, &arg[i]) == -ENOMEM)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static bool args_collectible(struct metadata_class *const *arg, uint32_t args)
+{
+    for (uint32_t i = 0; i < args; i++)
+        if (arg[i] && arg[i]->collectible)
+            return true;
+    return false;
+}
+
+/* What the runtime did not say one time it may say another: that is no difference. */
+static bool maybe_same(const void *a, const void *b)
+{
+    return a == b || !a || !b;
+}
+
+static bool args_same(struct metadata_class *const *a, struct metadata_class *const *b,
+                      uint32_t args)
+{
+    for (uint32_t i = 0; i < args; i++)
+        if (!maybe_same(a[i], b[i]))
+            return false;
+    return true;
+}
+
+/* ---- classes ---- */
+
+/* A type that is no array, by definition and arguments. */
+static int class_describe_definition(struct metadata *metadata, struct metadata_class *c,
+                                     unsigned depth)
+{
+    struct clr_info *info = metadata->config.info;
+    struct arg_ids ids = {0, NULL, {0}};
+    uintptr_t module_id = 0, parent;
+    const struct metadata_module_entry *m;
+    hresult hr;
+    int err = -EINVAL;
+
+    ids.id = ids.small;
+    hr = info->vtbl->get_class_id_info2(info, c->class_id, &module_id, &c->token, &parent,
+                                        ARGS_SMALL, &ids.count, ids.small);
+    if (hr >= 0 && ids.count > ARGS_SMALL) {
+        if (!args_grow(&ids))
+            return -ENOMEM;
+        hr = info->vtbl->get_class_id_info2(info, c->class_id, &module_id, &c->token, &parent,
+                                            ids.count, &ids.count, ids.id);
+    }
+    if (hr < 0) { /* also of pointers, by-refs, type variables: they have no records */
+        if (hr != CORPROF_E_CLASSID_IS_COMPOSITE)
+            metadata_failed(metadata, hr);
+        goto out;
+    }
+    err = metadata_module_get(metadata, module_id, &c->module);
+    if (err == -EINVAL)
+        err = 0; /* then module stays NULL */
+    c->args = ids.count;
+    if (!err)
+        err = args_get(metadata, &ids, depth, &c->arg);
+    if (err)
+        goto out;
+    c->collectible = !c->module || c->module->collectible || args_collectible(c->arg, c->args);
+    if (c->module && c->module->corelib) {
+        m = metadata_module_entry(c->module);
+        c->canon = c->token == m->token[METADATA_CANON];
+        c->variable_size = c->token == m->token[METADATA_STRING];
+    }
+out:
+    args_fini(&ids);
+    return err;
+}
+
+#define PLAIN_ARRAY_DATA \
+    16 /* bytes from the ObjectID of a T[] to its elements; T[*] has its bounds between */
+
+static bool has_bounds(struct metadata *metadata, uintptr_t object)
+{
+    struct clr_info *info = metadata->config.info;
+    uint32_t size;
+    int32_t low;
+    uint8_t *data;
+
+    return object &&
+           info->vtbl->get_array_object_info(info, object, 1, &size, &low, &data) == S_OK &&
+           (uintptr_t)data - object != PLAIN_ARRAY_DATA;
+}
+
+static int class_describe(struct metadata *metadata, uintptr_t class_id, uintptr_t object,
+                          unsigned depth, struct metadata_class_entry **out)
+{
+    struct clr_info *info = metadata->config.info;
+    struct metadata_class_entry *entry = metadata_class_take(metadata);
+    struct metadata_class *c;
+    uintptr_t element = 0;
+    int err = 0;
+
+    if (!entry)
+        return -ENOMEM;
+    c = &entry->record;
+    c->class_id = class_id;
+    /* S_FALSE says that it is no array. */
+    if (info->vtbl->is_array_class(info, class_id, &entry->element_type, &element, &c->rank) ==
+        S_OK) {
+        c->rank = c->rank ? c->rank : 1;
+        c->bounded = c->rank == 1 && has_bounds(metadata, object);
+        c->variable_size = true;
+        if (element)
+            err = class_get(metadata, element, depth + 1, &c->element);
+        if (err == -EINVAL)
+            err = 0; /* of pointers: element_type says so */
+        c->collectible = c->element && c->element->collectible;
+        c->module = c->element ? c->element->module : NULL;
+    } else {
+        c->rank = 0;
+        err = class_describe_definition(metadata, c, depth);
+    }
+    if (err) {
+        metadata_class_give(metadata, entry);
+        return err;
+    }
+    write_fallback(entry->fallback, "?class 0x", c->token);
+    *out = entry;
+    return 0;
+}
+
+static bool class_same(const struct metadata_class *a, const struct metadata_class *b)
+{
+    return a->module == b->module && a->token == b->token && a->rank == b->rank &&
+           maybe_same(a->element, b->element) && a->args == b->args &&
+           args_same(a->arg, b->arg, a->args);
+}
+
+/* Puts a new class on the table unless it is known. Returns the record that counts, NULL without memory. */
+static struct metadata_class *class_publish(struct metadata *metadata,
+                                            struct metadata_class_entry *mine, uint32_t epoch)
+{
+    struct metadata_entry *found;
+    struct metadata_class *c;
+
+    store_relaxed(&mine->record.epoch, epoch);
+    pthread_mutex_lock(&metadata->making);
+    found = table_find(&metadata->class_table, mine->record.class_id);
+    c = found ? &container_of(found, struct metadata_class_entry, entry)->record : NULL;
+    if (c && class_same(c, &mine->record)) {
+        store_relaxed(&c->epoch, epoch);
+    } else {
+        c = NULL;
+        if (!reserve(metadata, &metadata->class_table, &metadata->classes, &mine->life)) {
+            c = &mine->record;
+            c->id = ++metadata->class_ids;
+            table_put(&metadata->class_table, &mine->entry, c->class_id);
+            records_add(&metadata->classes, mine->life.number, c);
+            store_release(&mine->life.listed, true);
+            mine = NULL;
+        }
+    }
+    pthread_mutex_unlock(&metadata->making);
+    metadata_class_give(metadata, mine);
+    return c;
+}
+
+static int class_find_or_make(struct metadata *metadata, uintptr_t class_id, uintptr_t object,
+                              unsigned depth, struct metadata_class **out)
+{
+    uint32_t epoch = load_acquire(&metadata->epoch); /* before the runtime is asked */
+    struct metadata_class_entry *mine = NULL;
+    int err;
+
+    *out = metadata_class_find(metadata, class_id);
+    if (*out)
+        return 0;
+    if (depth > DEPTH_MAX)
+        return -EINVAL;
+    err = class_describe(metadata, class_id, object, depth, &mine);
+    if (err)
+        return err;
+    if (mine->record.collectible || mine->life.number)
+        metadata_class_resolve(metadata,
+                               &mine->record); /* the resolver may have passed its number */
+    *out = class_publish(metadata, mine, epoch);
+    return *out ? 0 : -ENOMEM;
+}
+
+static int class_get(struct metadata *metadata, uintptr_t class_id, unsigned depth,
+                     struct metadata_class **out)
+{
+    return class_find_or_make(metadata, class_id, 0, depth, out);
+}
+
+int metadata_class_get(struct metadata *metadata, uintptr_t class_id, struct metadata_class **out)
+{
+    return class_get(metadata, class_id, 0, out);
+}
+
+int metadata_class_of(struct metadata *metadata, uintptr_t class_id, uintptr_t object,
+                      struct metadata_class **out)
+{
+    return class_find_or_make(metadata, class_id, object, 0, out);
+}
+
+const struct metadata_class *metadata_class_at(const struct metadata *metadata, uint32_t number,
+                                               bool *listed)
+{
+    const struct metadata_class *class = metadata_record_at(&metadata->classes, number);
+
+    *listed = class && load_acquire(&metadata_class_entry(class)->life.listed);
+    return class;
+}
+
+const struct metadata_module *metadata_module_at(const struct metadata *metadata, uint32_t number,
+                                                 bool *listed)
+{
+    const struct metadata_module *module = metadata_record_at(&metadata->modules, number);
+
+    *listed = module && load_acquire(&metadata_module_entry(module)->life.listed);
+    return module;
+}
+
+const struct metadata_method *metadata_method_at(const struct metadata *metadata, uint32_t number,
+                                                 bool *listed)
+{
+    const struct metadata_method *method = metadata_record_at(&metadata->methods, number);
+
+    *listed = method && load_acquire(&metadata_method_entry(method)->life.listed);
+    return method;
+}
+
+struct metadata_class *metadata_class_find(struct metadata *metadata, uintptr_t class_id)
+{
+    struct grace_section section = grace_enter(); /* what was found stays until it is looked at */
+    struct metadata_entry *found = metadata_table_find(&metadata->class_table, class_id);
+    struct metadata_class *c =
+        found ? &container_of(found, struct metadata_class_entry, entry)->record : NULL;
+
+    /* What was met in this epoch is loaded; what was not may have given its id to another. */
+    if (c && c->collectible && load_relaxed(&c->epoch) != load_acquire(&metadata->epoch))
+        c = NULL;
+    grace_leave(section);
+    return c;
+}
+
+void metadata_module_met(struct metadata *metadata, uintptr_t module_id)
+{
+    struct metadata_module *module;
+
+    metadata_module_get(metadata, module_id,
+                        &module); /* what cannot be had now is asked for again when it is needed */
+}
+
+/* ---- methods ---- */
+
+/* Which of the types of CoreLib that are told apart by token has the method; METADATA_TOKENS: none of them. */
+static size_t method_type(const struct metadata_method *m)
+{
+    const struct metadata_module_entry *module;
+    uint32_t type = 0;
+    size_t i;
+
+    if (!m->module || !m->module->corelib)
+        return METADATA_TOKENS;
+    module = metadata_module_entry(m->module);
+    if (m->owner)
+        type = m->owner->token;
+    else if (!m->module->import ||
+             m->module->import->vtbl->get_method_props(m->module->import, m->token, &type, NULL, 0,
+                                                       NULL, NULL, NULL, NULL, NULL, NULL) < 0)
+        return METADATA_TOKENS;
+    for (i = 0; i < METADATA_TOKENS; i++)
+        if (module->token[i] && module->token[i] == type)
+            break;
+    return i;
+}
+
+/* Whether it stands for more than one type: System.__Canon is in it. */
+static bool class_shared(const struct metadata_class *c)
+{
+    bool shared = !c || c->canon || (c->element && class_shared(c->element));
+
+    for (uint32_t i = 0; c && i < c->args && !shared; i++)
+        shared = class_shared(c->arg[i]);
+    return shared;
+}
+
+static bool method_shared(const struct metadata_method *m)
+{
+    bool shared = class_shared(m->owner);
+
+    for (uint32_t i = 0; i < m->args && !shared; i++)
+        shared = class_shared(m->arg[i]);
+    return shared;
+}
+
+static bool asks_unmanaged_callers(const struct metadata_method *method)
+{
+    struct clr_metadata *import = method->module ? method->module->import : NULL;
+    const void *value;
+    uint32_t size;
+
+    return import && import->vtbl->get_custom_attribute_by_name(
+                         import, method->token,
+                         u"System.Runtime.InteropServices.UnmanagedCallersOnlyAttribute", &value,
+                         &size) == S_OK;
+}
+
+static int method_describe(struct metadata *metadata, uintptr_t function_id,
+                           struct metadata_method_entry **out)
+{
+    struct metadata_method_entry *entry = metadata_method_take(metadata);
+    struct clr_info *info = metadata->config.info;
+    struct arg_ids ids = {0, NULL, {0}};
+    uintptr_t class_id = 0, module_id = 0;
+    struct metadata_method *m;
+    size_t type;
+    hresult hr;
+    int err;
+
+    if (!entry)
+        return -ENOMEM;
+    m = &entry->record;
+    m->function_id = function_id;
+    ids.id = ids.small;
+    hr = info->vtbl->get_function_info2(info, function_id, 0, &class_id, &module_id, &m->token,
+                                        ARGS_SMALL, &ids.count, ids.small);
+    err = hr >= 0 && ids.count > ARGS_SMALL && !args_grow(&ids) ? -ENOMEM : 0;
+    if (!err && hr >= 0 && ids.count > ARGS_SMALL)
+        hr = info->vtbl->get_function_info2(info, function_id, 0, &class_id, &module_id, &m->token,
+                                            ids.count, &ids.count, ids.id);
+    if (!err && hr < 0) {
+        metadata_failed(metadata, hr);
+        err = -EINVAL;
+    }
+    if (!err && metadata_module_get(metadata, module_id, &m->module) == -ENOMEM)
+        err = -ENOMEM;
+    if (!err && class_id && class_get(metadata, class_id, 0, &m->owner) == -ENOMEM)
+        err = -ENOMEM;
+    m->args = ids.count;
+    if (!err)
+        err = args_get(metadata, &ids, 0, &m->arg);
+    if (!err) {
+        m->collectible = !m->module || m->module->collectible ||
+                         (m->owner && m->owner->collectible) || args_collectible(m->arg, m->args);
+        type = method_type(m);
+        /* The snapshot hides these, and the hooks must leave them alone. */
+        m->hidden = type >= METADATA_HIDDEN && type < METADATA_TOKENS;
+        m->suspends = type == METADATA_ASYNC_HELPERS && metadata_method_async(m);
+        m->unmanaged_callers = m->collectible && asks_unmanaged_callers(m);
+        m->shared = method_shared(m);
+        /* Of code shared by instantiations nobody says whether one of them can be unloaded. */
+        entry->recheck = m->collectible || !m->owner;
+        for (uint32_t i = 0; i < m->args; i++)
+            entry->recheck |= !m->arg[i];
+        write_fallback(entry->fallback, "?method 0x", m->token);
+        *out = entry;
+    }
+    args_fini(&ids);
+    if (err)
+        metadata_method_give(metadata, entry);
+    return err;
+}
+
+static bool method_same(const struct metadata_method *a, const struct metadata_method *b)
+{
+    return a->module == b->module && a->token == b->token && maybe_same(a->owner, b->owner) &&
+           a->args == b->args && args_same(a->arg, b->arg, a->args);
+}
+
+/* As class_publish. */
+static struct metadata_method *method_publish(struct metadata *metadata,
+                                              struct metadata_method_entry *mine, uint32_t epoch)
+{
+    struct metadata_entry *found;
+    struct metadata_method *m;
+
+    store_relaxed(&mine->epoch, epoch);
+    pthread_mutex_lock(&metadata->making);
+    found = table_find(&metadata->method_table, mine->record.function_id);
+    m = found ? &container_of(found, struct metadata_method_entry, entry)->record : NULL;
+    if (!m || !method_same(m, &mine->record)) {
+        m = NULL;
+        if (!reserve(metadata, &metadata->method_table, &metadata->methods, &mine->life)) {
+            m = &mine->record;
+            m->id = ++metadata->method_ids;
+            table_put(&metadata->method_table, &mine->entry, m->function_id);
+            records_add(&metadata->methods, mine->life.number, m);
+            store_release(&mine->life.listed, true);
+            mine = NULL;
+        }
+    }
+    pthread_mutex_unlock(&metadata->making);
+    metadata_method_give(metadata, mine);
+    return m;
+}
+
+bool metadata_method_unmanaged_callers(const struct metadata_method *method)
+{
+    return method->collectible ? method->unmanaged_callers : asks_unmanaged_callers(method);
+}
+
+static int method_make(struct metadata *metadata, uintptr_t function_id, uint32_t epoch,
+                       struct metadata_method **out)
+{
+    struct metadata_method_entry *mine = NULL;
+    int err = method_describe(metadata, function_id, &mine);
+
+    if (err)
+        return err;
+    if (mine->record.collectible)
+        metadata_method_resolve(metadata, &mine->record); /* before the resolver can see it */
+    *out = method_publish(metadata, mine, epoch);
+    return *out ? 0 : -ENOMEM;
+}
+
+/* The record of a function that is met again for sure if it has this id. */
+static struct metadata_method *lasting_method(struct metadata *metadata, uintptr_t function_id)
+{
+    struct grace_section section = grace_enter(); /* as metadata_class_find */
+    struct metadata_entry *found = metadata_table_find(&metadata->method_table, function_id);
+    struct metadata_method_entry *m =
+        found ? container_of(found, struct metadata_method_entry, entry) : NULL;
+    struct metadata_method *lasting = m && !m->recheck ? &m->record : NULL;
+
+    grace_leave(section);
+    return lasting;
+}
+
+int metadata_method_map(struct metadata *metadata, uintptr_t function_id,
+                        struct metadata_method **out)
+{
+    uint32_t epoch = load_acquire(&metadata->epoch);
+    int err;
+
+    *out = lasting_method(metadata, function_id);
+    if (*out)
+        return 0;
+    err = method_make(metadata, function_id, epoch, out);
+    if (err == -ENOMEM) /* once more: a method without a record is missing from every stack */
+        err = method_make(metadata, function_id, epoch, out);
+    if (err == -ENOMEM)
+        metadata_failed(metadata, E_OUTOFMEMORY);
+    return err;
+}
+
+int metadata_method_exact(struct metadata *metadata, const struct metadata_method *shared,
+                          uintptr_t class_id, const uintptr_t *args, uint32_t count,
+                          struct metadata_method **out)
+{
+    struct metadata_method_entry *entry = metadata_method_take(metadata);
+    struct metadata_method *m;
+    int err = 0;
+
+    *out = NULL;
+    if (!entry)
+        return -ENOMEM;
+    m = &entry->record;
+    m->function_id = shared->function_id;
+    m->token = shared->token;
+    m->module = shared->module;
+    m->hooked = shared->hooked;
+    m->continues = shared->continues;
+    m->unmanaged_callers = shared->unmanaged_callers;
+    m->owner = shared->owner;
+    m->args = count;
+    m->arg = count ? metadata_args_take(metadata, count) : NULL;
+    if (count && !m->arg)
+        err = -ENOMEM;
+    if (!err && class_id)
+        err = class_get(metadata, class_id, 0, &m->owner);
+    for (uint32_t i = 0; !err && i < count; i++)
+        err = class_get(metadata, args[i], 0, &m->arg[i]);
+    if (err) {
+        metadata_method_give(metadata, entry);
+        return err;
+    }
+    m->collectible = shared->collectible || !m->owner || m->owner->collectible ||
+                     args_collectible(m->arg, m->args);
+    write_fallback(entry->fallback, "?method 0x", m->token);
+    metadata_method_resolve(metadata, m);
+    pthread_mutex_lock(&metadata->making);
+    err = reserve(metadata, NULL, &metadata->methods, &entry->life);
+    if (!err) {
+        m->id = ++metadata->method_ids;
+        records_add(&metadata->methods, entry->life.number, m);
+        store_release(&entry->life.listed, true);
+    }
+    pthread_mutex_unlock(&metadata->making);
+    if (err) {
+        metadata_method_give(metadata, entry);
+        return -ENOMEM;
+    }
+    *out = m;
+    return 0;
+}
+
+struct metadata_method *metadata_method_find(struct metadata *metadata, uintptr_t function_id)
+{
+    struct grace_section section = grace_enter(); /* as metadata_class_find */
+    struct metadata_entry *found = metadata_table_find(&metadata->method_table, function_id);
+    uint32_t epoch = load_acquire(&metadata->epoch);
+    struct metadata_method_entry *entry =
+        found ? container_of(found, struct metadata_method_entry, entry) : NULL;
+    struct metadata_method *m = entry ? &entry->record : NULL;
+
+    if (m && m->collectible && load_relaxed(&entry->epoch) != epoch) {
+        if (metadata_method_gone(m))
+            m = NULL; /* whatever has this id now was never mapped */
+        else
+            store_relaxed(&entry->epoch, epoch);
+    }
+    grace_leave(section);
+    return m;
+}
+
+/* ---- all of it ---- */
+
+int metadata_new(const struct metadata_config *config, struct metadata **out)
+{
+    struct metadata *metadata = memory_zalloc(1, sizeof(*metadata));
+
+    *out = NULL;
+    if (!metadata)
+        return -ENOMEM;
+    metadata->config = *config;
+    pthread_mutex_init(&metadata->making, NULL);
+    if (metadata_table_init(&metadata->method_table) ||
+        metadata_table_init(&metadata->class_table) ||
+        metadata_table_init(&metadata->module_table)) {
+        metadata_free(metadata);
+        return -ENOMEM;
+    }
+    *out = metadata;
+    return 0;
+}
+
+void metadata_free(struct metadata *metadata)
+{
+    if (!metadata)
+        return;
+    if (metadata->started)
+        pthread_join(metadata->thread, NULL);
+    metadata_table_fini(&metadata->method_table);
+    metadata_table_fini(&metadata->class_table);
+    metadata_table_fini(&metadata->module_table);
+    metadata_release_all(metadata);
+    memory_pool_free(&metadata->pool);
+    memory_free(metadata->memo);
+    pthread_mutex_destroy(&metadata->making);
+    memory_free(metadata);
+}

@@ -1,0 +1,189 @@
+#include "metadata/internal.h"
+
+#include "metadata/signature.h"
+
+#include "base/memory.h"
+
+#include <shadowtrace/clr/constants.h>
+
+#include <stdio.h>
+#include <string.h>
+
+/* What is cut ends in U+2026. */
+#define ELLIPSIS "\xE2\x80\xA6"
+
+static void scope_of_class(struct signature_scope *scope, const struct metadata_class *class)
+{
+    *scope = (struct signature_scope){
+        .import = class->module ? class->module->import : NULL,
+        .type = class->token,
+        .type_args = class->args,
+        .type_arg = class->arg,
+    };
+}
+
+/* "[]", "[,]"; the runtime gives an array of one dimension and any lower bound as T[] too. */
+static void append_array(struct buffer *out, const struct metadata_class *class)
+{
+    const struct metadata_class_entry *entry = metadata_class_entry(class);
+
+    if (class->element)
+        name_append_class(out, class->element);
+    else if (entry->element_type == ELEMENT_TYPE_PTR)
+        buffer_text(out, "?*"); /* the runtime does not say to what */
+    else if (entry->element_type == ELEMENT_TYPE_FNPTR)
+        buffer_text(out, "delegate*<?>");
+    else
+        buffer_text(out, "?");
+    buffer_char(out, '[');
+    if (class->bounded)
+        buffer_char(out, '*');
+    for (uint32_t i = 1; i < class->rank && i < 32; i++)
+        buffer_char(out, ',');
+    buffer_char(out, ']');
+}
+
+void name_append_class(struct buffer *out, const struct metadata_class *class)
+{
+    const char *known = load_acquire(&class->text);
+    struct signature_scope scope;
+
+    if (out->size > SIGNATURE_FULL)
+        return;
+    scope_of_class(&scope, class);
+    if (known)
+        buffer_text(out, known);
+    else if (class->rank)
+        append_array(out, class);
+    else if (!scope.import || !signature_append_definition(out, &scope, class->token))
+        buffer_format(out, "?class 0x%08x", (unsigned)class->token);
+}
+
+/* Ends a text, cut between characters when it is too long. It lives as long as its record: that of one which can be
+ * unloaded is freed by itself. */
+static char *finish(struct metadata *metadata, struct buffer *out, bool collectible)
+{
+    char *text;
+
+    if (out->size > TEXT_MAX && !out->failed) {
+        size_t at = TEXT_MAX - strlen(ELLIPSIS);
+
+        while (((unsigned char)out->data[at] & 0xC0) == 0x80)
+            at--;
+        memcpy(out->data + at, ELLIPSIS, sizeof(ELLIPSIS));
+        out->size = at + strlen(ELLIPSIS);
+    }
+    if (collectible)
+        return buffer_take(out);
+    text = out->failed ? NULL : memory_pool_zalloc(&metadata->pool, out->size + 1, 1);
+    if (text)
+        memcpy(text, out->data, out->size);
+    buffer_free(out);
+    return text;
+}
+
+static char *class_text(struct metadata *metadata, const struct metadata_class *class)
+{
+    char room[BUFFER_TEXT_ROOM];
+    struct buffer out = BUFFER_ON(room);
+
+    name_append_class(&out, class);
+    return finish(metadata, &out, class->collectible);
+}
+
+void name_scope(const struct metadata_method *method, struct signature_scope *out)
+{
+    const struct metadata_class *owner = method->owner;
+
+    *out = (struct signature_scope){
+        .import = method->module ? method->module->import : NULL,
+        .method = method->token,
+        .method_args = method->args,
+        .method_arg = method->arg,
+    };
+    if (owner && !owner->rank) {
+        out->type = owner->token;
+        out->type_args = owner->args;
+        out->type_arg = owner->arg;
+    } else if (out->import &&
+               out->import->vtbl->get_method_props(out->import, method->token, &out->type, NULL, 0,
+                                                   NULL, NULL, NULL, NULL, NULL, NULL) < 0) {
+        out->type = 0;
+    }
+}
+
+static char *method_text(struct metadata *metadata, const struct metadata_method *method)
+{
+    char room[BUFFER_TEXT_ROOM], name_room[BUFFER_TEXT_ROOM];
+    struct buffer out = BUFFER_ON(room), name = BUFFER_ON(name_room);
+    struct signature_scope scope;
+    const uint8_t *blob;
+    uint32_t size, type;
+
+    name_scope(method, &scope);
+    if (!scope.import ||
+        !signature_append_member_name(&name, scope.import, method->token, &type, &blob, &size)) {
+        buffer_free(&name);
+        return NULL;
+    }
+    if (method->owner && !method->owner->rank)
+        name_append_class(&out, method->owner);
+    else if (!signature_append_definition(&out, &scope, scope.type))
+        buffer_text(&out, "<Module>"); /* global methods have no owner in the metadata interface */
+    buffer_char(&out, '.');
+    buffer_append(&out, name.data, name.size);
+    signature_append_method_arguments(&out, &scope);
+    signature_append_parameters(&out, &scope, blob, size);
+    out.failed |= name.failed;
+    buffer_free(&name);
+    return finish(metadata, &out, method->collectible);
+}
+
+/* ---- once per record ---- */
+
+/*
+ * Publishes a text. Two threads may have made it: the first wins. Without one the record's own few bytes have to do,
+ * which no other thread reads before they are published here by the same comparison.
+ */
+static const char *publish(_Atomic(const char *) *at, char *text, bool collectible,
+                           const char *fallback)
+{
+    const char *found = NULL;
+    const char *mine = text ? text : fallback;
+
+    if (cas_acq_rel(at, &found, mine))
+        return mine;
+    if (collectible)
+        memory_free(text);
+    return found;
+}
+
+const char *metadata_class_resolve(struct metadata *metadata, struct metadata_class *class)
+{
+    const char *text = load_acquire(&class->text);
+
+    if (text)
+        return text;
+    return publish(&class->text, class_text(metadata, class), class->collectible,
+                   metadata_class_entry(class)->fallback);
+}
+
+const char *metadata_method_resolve(struct metadata *metadata, struct metadata_method *method)
+{
+    const char *text = load_acquire(&method->text);
+
+    if (text)
+        return text;
+    return publish(&method->text, method_text(metadata, method), method->collectible,
+                   metadata_method_entry(method)->fallback);
+}
+
+const char *metadata_class_text(const struct metadata_class *class)
+{
+    return load_acquire(&class->text);
+}
+
+const char *metadata_method_text(const struct metadata_method *method)
+{
+    return load_acquire(&method->text);
+}

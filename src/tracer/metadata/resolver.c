@@ -1,0 +1,80 @@
+/*
+ * The resolver: one thread of ours that never ran managed code, so the runtime lets it ask what callbacks may not, and
+ * it may wait for the runtime's locks: nobody waits for it.
+ */
+#include "metadata/internal.h"
+
+#include "base/clock.h"
+#include "base/thread.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define NS_PER_MS   UINT64_C(1000000)
+#define BUSY_MS     2                /* between rounds while there is work */
+#define IDLE_NS     (50 * NS_PER_MS) /* at most, after rounds without */
+#define ROUND_LIMIT 4096             /* classes in one round: others have work too */
+
+/* Text for classes made since the last round. Those that can be unloaded have theirs already. */
+static bool resolve_classes(struct metadata *metadata)
+{
+    uint32_t newest = load_acquire(&metadata->classes.count), before = metadata->resolved;
+
+    while (metadata->resolved < newest && metadata->resolved - before < ROUND_LIMIT &&
+           !load_relaxed(&metadata->stopping)) {
+        struct metadata_class *class =
+            metadata_record_at(&metadata->classes, metadata->resolved + 1);
+
+        if (load_acquire(&metadata_class_entry(class)->life.listed) && !class->collectible)
+            metadata_class_resolve(metadata, class);
+        metadata->resolved++;
+    }
+    return metadata->resolved != before;
+}
+
+static void *resolver_run(void *arg)
+{
+    struct metadata *metadata = arg;
+    uint64_t busy = (metadata->config.pause_ms ? metadata->config.pause_ms : BUSY_MS) * NS_PER_MS;
+    uint64_t pause = busy;
+
+    pthread_setname_np(pthread_self(), "shadowtrace-res"); /* 15 characters are the limit */
+    store_relaxed(&metadata->resolver, (uintptr_t)pthread_self());
+    while (gate_enter(&metadata->gate)) {
+        bool worked = resolve_classes(metadata);
+
+        worked |= metadata_reclaim(metadata);
+        if (metadata->config.poll && !load_relaxed(&metadata->stopping))
+            worked |= metadata->config.poll(metadata->config.context);
+        gate_leave(&metadata->gate);
+        if (worked)
+            pause = busy;
+        else if (pause < IDLE_NS)
+            pause = pause * 2 < IDLE_NS ? pause * 2 : IDLE_NS;
+        parker_park(&metadata->parker, pause);
+    }
+    return NULL;
+}
+
+int metadata_start(struct metadata *metadata)
+{
+    int err = thread_start(&metadata->thread, resolver_run, metadata);
+
+    metadata->started = err == 0;
+    return err;
+}
+
+void metadata_hurry(struct metadata *metadata)
+{
+    parker_unpark(&metadata->parker);
+}
+
+bool metadata_stop(struct metadata *metadata, unsigned timeout_ms)
+{
+    bool idle;
+
+    store_relaxed(&metadata->stopping, true);
+    idle = gate_close(&metadata->gate, timeout_ms * NS_PER_MS);
+    parker_unpark(&metadata->parker); /* to end */
+    return idle;
+}

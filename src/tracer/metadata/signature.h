@@ -1,0 +1,81 @@
+/*
+ * metadata/signature.h - types as metadata spells them (tokens and ECMA-335 II.23.2 signature blobs) to text. Knows the
+ * IMetaDataImport2 of one module; of records only the exact type arguments that a caller hands in.
+ *
+ * Blobs come from files that others made: every read is bounded, nesting and work are limited, and what cannot be
+ * read becomes "?".
+ */
+#ifndef SHADOWTRACE_METADATA_SIGNATURE_H
+#define SHADOWTRACE_METADATA_SIGNATURE_H
+
+#include "base/buffer.h"
+
+#include <shadowtrace/clr/metadata.h>
+
+#include <stdbool.h>
+
+struct metadata_class;
+
+/* What type variables stand for: exact arguments where known, else the names of the definition's parameters. */
+struct signature_scope {
+    struct clr_metadata *import;
+    uint32_t type;   /* mdTypeDef whose parameters VAR counts; 0: unknown */
+    uint32_t method; /* mdMethodDef whose parameters MVAR counts; 0: none */
+    uint32_t type_args,
+        method_args; /* how many exact arguments there are; 0 where none are known */
+    struct metadata_class *const *type_arg, *const
+                                                *method_arg; /* entries may be NULL or canonical */
+};
+
+/* Parameter list of a method's signature in its parentheses: "(System.Int32, T[])". */
+void signature_append_parameters(struct buffer *out, const struct signature_scope *scope,
+                                 const uint8_t *blob, size_t size);
+
+/*
+ * signature_append_definition - mdTypeDef with the arguments of scope: "Ns.Outer<System.Int32>.Inner<T>".
+ * Returns: whether the metadata knew the token; if not, out is as it was.
+ */
+bool signature_append_definition(struct buffer *out, const struct signature_scope *scope,
+                                 uint32_t type);
+
+/* "<System.Int32, T>" of a generic method, nothing for any other. */
+void signature_append_method_arguments(struct buffer *out, const struct signature_scope *scope);
+
+/* "<System.Int32, T>" as a mdMethodSpec says it; and whether the first of these is a reference type, or a parameter. */
+void signature_append_arguments(struct buffer *out, const struct signature_scope *scope,
+                                const uint8_t *blob, size_t size);
+bool signature_first_is_reference(const uint8_t *blob, size_t size);
+
+/*
+ * signature_append_token - a type by its token (mdTypeDef, mdTypeRef, mdTypeSpec), as an instruction names it.
+ * Returns: whether it speaks of type variables, which another scope says other things of.
+ */
+bool signature_append_token(struct buffer *out, const struct signature_scope *scope, uint32_t type);
+
+/* The name of the type that an element type alone stands for; NULL: it does not stand alone. */
+const char *signature_simple(uint32_t element);
+
+/*
+ * signature_append_member_name - the bare name of a mdMethodDef or mdMemberRef.
+ * Returns: whether the metadata knew the token; *owner is then the type it belongs to, and blob its signature, which
+ *          lives as long as the module.
+ */
+bool signature_append_member_name(struct buffer *out, struct clr_metadata *import, uint32_t member,
+                                  uint32_t *owner, const uint8_t **blob, uint32_t *size);
+
+/* What a call takes from the evaluation stack and puts there. */
+struct signature_shape {
+    uint32_t parameters; /* without `this` */
+    bool has_this, returns;
+};
+
+/*
+ * signature_shape_of - of mdMethodDef, mdMemberRef, mdMethodSpec or a stand-alone signature.
+ * Returns: whether the metadata knew the token, and its blob could be read so far.
+ */
+bool signature_shape_of(struct clr_metadata *import, uint32_t token, struct signature_shape *out);
+
+/* Beyond so many bytes nothing is appended any more: names are cut far below (name.c). Blobs are still read on. */
+#define SIGNATURE_FULL 8192
+
+#endif

@@ -1,0 +1,145 @@
+#include "metadata/state_machine.h"
+
+#include "clr/text.h"
+#include "clr/type.h"
+
+#include <shadowtrace/clr/constants.h>
+#include <shadowtrace/clr/metadata.h>
+
+#include <string.h>
+
+#define NAME   256 /* characters of a name that are looked at */
+#define FIELDS 8   /* of a box; it has three */
+
+static const char services[] = "System.Runtime.CompilerServices.";
+
+/* A compiler's name of a machine's type: C#'s <Work>d__3, F#'s work@12, Visual Basic's VB$StateMachine_3_Work. */
+static bool machine_named(const char *name)
+{
+    return *name == '<' || strchr(name, '@') || strncmp(name, "VB$StateMachine_", 16) == 0;
+}
+
+static bool has_field(struct clr_metadata *import, uint32_t type, const clr_wchar *name)
+{
+    uint32_t field;
+
+    return import->vtbl->find_field(import, type, name, NULL, 0, &field) == S_OK;
+}
+
+/* An async method's: iterators have no builder. Async iterators have what they are at, and go on for whoever asks. */
+static bool is_method_machine(struct clr_metadata *import, uint32_t type)
+{
+    return (has_field(import, type, u"<>t__builder") || has_field(import, type, u"$Builder")) &&
+           !has_field(import, type, u"<>2__current");
+}
+
+static bool read_name(char *text, size_t size, const clr_wchar *wide, hresult hr, uint32_t length)
+{
+    if (hr < 0 || length < 2 || length > NAME)
+        return false;
+    clr_text_utf8(text, size, wide, length - 1); /* it counts the NUL */
+    return true;
+}
+
+static void find(struct metadata_method *method, struct clr_metadata *import)
+{
+    static const clr_wchar move_next[] = u"MoveNext";
+    clr_wchar wide[NAME];
+    char name[CLR_TEXT_UTF8_SIZE(NAME)];
+    uint32_t type = 0, base = 0, length = 0;
+    hresult hr = import->vtbl->get_method_props(import, method->token, &type, wide, NAME, &length,
+                                                NULL, NULL, NULL, NULL, NULL);
+
+    if (hr < 0 || length != COUNT_OF(move_next) || memcmp(wide, move_next, sizeof(move_next)) != 0)
+        return;
+    hr = import->vtbl->get_type_def_props(import, type, wide, NAME, &length, NULL, &base);
+    if (read_name(name, sizeof(name), wide, hr, length) && machine_named(name)) {
+        bool value = clr_type_is_value_base(import, base);
+
+        if (value || is_method_machine(import, type))
+            method->machine = type;
+        store_relaxed(&method->machine_at, value ? METADATA_MACHINE_OPEN : 0);
+    }
+}
+
+void metadata_machine_find(struct metadata_method *method)
+{
+    struct clr_metadata *import = method->module ? method->module->import : NULL;
+
+    if (method->machine_asked || !import)
+        return;
+    find(method, import);
+    method->machine_asked = true; /* last: another thread may be compiling it, too */
+}
+
+/* A box, or a continuation: the class is of the runtime's. Its own name does not tell whose: that of a box is nested. */
+static enum metadata_waits box_kind(const char *name)
+{
+    size_t size = sizeof(services) - 1;
+
+    if (!name || strncmp(name, services, size) != 0)
+        return METADATA_WAITS_NOT;
+    if (strcmp(name + size, "Continuation") == 0)
+        return METADATA_WAITS_CONTINUATION;
+    if (!strstr(name, "StateMachineBox<"))
+        return METADATA_WAITS_NOT;
+    return strstr(name, ".Pooling") ? METADATA_WAITS_ELSE : METADATA_WAITS_BOX;
+}
+
+enum metadata_waits metadata_class_waits(struct metadata *metadata, struct metadata_class *class)
+{
+    struct clr_metadata *import = class->module ? class->module->import : NULL;
+    clr_wchar wide[NAME];
+    char own[CLR_TEXT_UTF8_SIZE(NAME)];
+    uint32_t length = 0;
+    hresult hr;
+
+    if (!import || class->element)
+        return METADATA_WAITS_NOT;
+    hr = import->vtbl->get_type_def_props(import, class->token, wide, NAME, &length, NULL, NULL);
+    if (!read_name(own, sizeof(own), wide, hr, length))
+        return METADATA_WAITS_NOT;
+    if (machine_named(own))
+        return is_method_machine(import, class->token) ? METADATA_WAITS_MACHINE
+                                                       : METADATA_WAITS_NOT;
+    /* Only of these the whole name is made here, on the program's thread. */
+    return strstr(own, "StateMachineBox`") || strstr(own, ".Continuation")
+               ? box_kind(metadata_class_resolve(metadata, class))
+               : METADATA_WAITS_NOT;
+}
+
+static uint32_t machine_field(struct clr_metadata *import, uint32_t box,
+                              const struct clr_field_offset *field, uint32_t count)
+{
+    uint32_t token;
+
+    if (import->vtbl->find_field(import, box, u"StateMachine", NULL, 0, &token) != S_OK)
+        return METADATA_MACHINE_NOWHERE;
+    for (uint32_t i = 0; i < count; i++)
+        if (field[i].field == token)
+            return field[i].offset;
+    return METADATA_MACHINE_NOWHERE;
+}
+
+bool metadata_machine_of(const struct metadata_method *method, const struct metadata_class *box)
+{
+    const struct metadata_class *machine = box->args ? box->arg[box->args - 1] : NULL;
+
+    return machine && machine->module == method->module && machine->token == method->machine;
+}
+
+void metadata_machine_place(struct clr_info *info, struct metadata_method *method,
+                            const struct metadata_class *box)
+{
+    struct clr_metadata *import = box->module ? box->module->import : NULL;
+    struct clr_field_offset field[FIELDS];
+    uint32_t count = 0, size = 0, at = METADATA_MACHINE_NOWHERE;
+
+    if (load_relaxed(&method->machine_at) != METADATA_MACHINE_OPEN || !import ||
+        !metadata_machine_of(method, box))
+        return;
+    if (info->vtbl->get_class_layout(info, box->class_id, field, FIELDS, &count, &size) == S_OK &&
+        count <= FIELDS)
+        at = machine_field(import, box->token, field, count);
+    store_relaxed(&method->machine_at, at);
+}

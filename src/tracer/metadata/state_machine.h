@@ -1,0 +1,65 @@
+/*
+ * metadata/state_machine.h - the state machines that compilers make of async methods, and the objects that these wait in: where,
+ * seen from a machine's `this`, the object lies that stays the same while the method waits and goes on.
+ *
+ * A machine is a structure in a box (AsyncTaskMethodBuilder<T>.AsyncStateMachineBox<S>), made when the method waits for
+ * the first time; before that it lies on the stack. Compiled without optimisation it is an object, made as the method is
+ * called. That of an async iterator is none of these: it goes on for whoever asks for its next.
+ */
+#ifndef SHADOWTRACE_METADATA_STATE_MACHINE_H
+#define SHADOWTRACE_METADATA_STATE_MACHINE_H
+
+#include "metadata/metadata.h"
+
+/* metadata_method.machine_at: bytes from the object to the machine in it, or: */
+#define METADATA_MACHINE_OPEN    UINT32_MAX       /* in a box that was not met yet */
+#define METADATA_MACHINE_NOWHERE (UINT32_MAX - 1) /* in a box that does not tell */
+
+/* What an object of a class is to an async method that waits. */
+enum metadata_waits {
+    METADATA_WAITS_OPEN, /* nobody has asked yet */
+    METADATA_WAITS_NOT,
+    METADATA_WAITS_ELSE, /* it waits in it, but the object serves others afterwards */
+    METADATA_WAITS_CONTINUATION, /* made by the method that the runtime suspends, and passed to it when it goes on */
+    METADATA_WAITS_BOX,
+    METADATA_WAITS_MACHINE
+};
+enum metadata_waits metadata_class_waits(struct metadata *metadata, struct metadata_class *class);
+
+/*
+ * metadata_machine_find - sets machine and machine_at of a method that is a machine's MoveNext.
+ * Threads: any. May run: in FunctionIDMapper2; asks the module's metadata, once for each record.
+ */
+void metadata_machine_find(struct metadata_method *method);
+
+/*
+ * metadata_machine_place - a box of the class was made while the method ran: its machine_at, if the machine is the method's.
+ * Threads: any. May run: in ObjectAllocated; asks the runtime once for each record.
+ */
+void metadata_machine_place(struct clr_info *info, struct metadata_method *method,
+                            const struct metadata_class *box);
+
+/*
+ * How a continuation is passed to what the runtime made of a method for runtime async to await: null as it is called, and
+ * what it was suspended in as it goes on. Before it come `this`, a buffer for a structure that is returned, and what says
+ * for which types shared code runs.
+ * Source: dotnet/runtime docs/design/coreclr/botr/clr-abi.md, and the programs of tests/e2e/test_logical.py.
+ */
+enum metadata_continued {
+    METADATA_CONTINUED = 1,
+    METADATA_CONTINUED_THIS = 2,   /* after `this` */
+    METADATA_CONTINUED_CONTEXT = 4 /* after what says for which types */
+};
+
+/*
+ * metadata_method_continued - how it is passed to a method that returns one; 0: it is not, or the runtime does not tell the
+ * method from the one that returns the Task.
+ * Threads: any. May run: in FunctionIDMapper2; asks the runtime for the function that the token names.
+ */
+uint8_t metadata_method_continued(const struct metadata *metadata,
+                                  const struct metadata_method *method);
+
+/* Is the method that of the machine in a box of this class? */
+bool metadata_machine_of(const struct metadata_method *method, const struct metadata_class *box);
+
+#endif

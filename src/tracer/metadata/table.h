@@ -1,0 +1,59 @@
+/*
+ * metadata/table.h - records by the runtime's id of what they are of. Every method compiled, and every allocation of a class
+ * that its thread has not met lately, looks one up: an array of slots, each at most half full of them while there is
+ * memory, that a reader walks without a lock. liburcu's hash tables abort the program when memory runs out; these refuse.
+ *
+ *                            | metadata_table_find | the others
+ *   find at the same time    | safe (wait-free) | safe
+ *   another at the same time | safe             | the caller excludes it
+ *
+ * Entries are not the table's: who frees one that was
+ * removed or replaced waits for a grace period (rcu/grace.h) before.
+ */
+#ifndef SHADOWTRACE_METADATA_TABLE_H
+#define SHADOWTRACE_METADATA_TABLE_H
+
+#include "base/atomics.h"
+
+#include <stdbool.h>
+
+/* What a record begins with; it does not move while it is in the table. */
+struct metadata_entry {
+    uintptr_t
+        key; /* FunctionID, ClassID or ModuleID: never 0; set before the entry is in a table */
+};
+
+struct metadata_slots;
+struct metadata_table {
+    _Atomic(struct metadata_slots *) slots;
+    struct metadata_slots *outgrown;
+    size_t used; /* slots that are not free */
+};
+
+/* metadata_table_init - empty. Returns: 0 or -ENOMEM. */
+int metadata_table_init(struct metadata_table *table);
+void metadata_table_fini(
+    struct metadata_table *table); /* the entries stay; all zeros will do, too */
+
+/*
+ * metadata_table_find - the entry with that key, or NULL. It may be removed the next moment: the caller is in a section.
+ * Threads: any. May run: in a hook.
+ */
+struct metadata_entry *metadata_table_find(const struct metadata_table *table, uintptr_t key);
+
+/* metadata_table_room - a slot for one more entry. Returns: 0 or -ENOMEM, then nothing has changed. */
+int metadata_table_room(struct metadata_table *table);
+
+/* metadata_table_put - after metadata_table_room: in place of the entry with the same key, if there is one. */
+void metadata_table_put(struct metadata_table *table, struct metadata_entry *entry);
+
+void metadata_table_remove(struct metadata_table *table, uintptr_t key); /* if it is there */
+
+/*
+ * metadata_table_outgrown - takes the arrays that were outgrown. metadata_slots_free gives them back, once a grace period has
+ * passed. Returns: them, or NULL.
+ */
+struct metadata_slots *metadata_table_outgrown(struct metadata_table *table);
+void metadata_slots_free(struct metadata_slots *slots);
+
+#endif

@@ -1,0 +1,354 @@
+#include "code/code.h"
+
+#include "unit/metadata/fake_info.h"
+
+#include "base/memory.h"
+#include "code/il.h"
+#include "metadata/internal.h"
+#include "support/test.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/mman.h>
+
+enum { APP = 0x2000, PROGRAM = 0x100, STRING, LIST, WIDGET, WIDGETS };
+enum { MAIN = 0x500, FIRST, SECOND, LAMBDA, GROW, DYNAMIC, STUB, UNHOOKED, SOLE };
+enum {
+    CODE = 0x100000,
+    COLD = 0x200000,
+    OSR = 0x300000,
+    OTHER_CODE = 0x400000,
+    DYNAMIC_CODE = 0x500000,
+    STUB_CODE = 0x600000,
+    SOLE_CODE = 0x700000,
+    END_OF_CODE = 0x800000
+};
+
+static const struct fake_type types[] = {
+    {0x02000002, u"App.Program", 0},
+    {0x02000003, u"App.Widget", 0},
+    {0x02000004, u"App.List`1", 0},
+    {0x02000005, u"System.String", 0},
+    {0, NULL, 0},
+};
+static const struct fake_parameter parameters[] = {{0x02000004, 0, u"T"}, {0, 0, NULL}};
+static const uint8_t nothing[] = {0, 0, 1}, takes_int[] = {0, 1, 1, 8},
+                     takes_t[] = {0x20, 1, 1, 0x13, 0},
+                     list_of_widget[] = {0x15, 0x12, 4 << 2, 1, 0x12, 3 << 2},
+                     generic[] = {0x0A, 1, 0x0E};
+static const struct fake_blob blobs[] = {
+    {0x06000001, 0x02000002, u"Main", nothing, sizeof(nothing)},
+    {0x06000002, 0x02000002, u"First", nothing, sizeof(nothing)},
+    {0x06000003, 0x02000002, u"Second", nothing, sizeof(nothing)},
+    {0x06000004, 0x02000002, u"Second", takes_int, sizeof(takes_int)}, /* an overload */
+    {0x06000005, 0x02000003, u".ctor", nothing, sizeof(nothing)},
+    {0x06000006, 0x02000002, u"<Main>b__0", nothing, sizeof(nothing)},
+    {0x06000007, 0x02000004, u"Grow", nothing, sizeof(nothing)},
+    {0x0A000001, 0x1B000001, u"Add", takes_t, sizeof(takes_t)}, /* of App.List<App.Widget> */
+    {0x0A000002, 0x1B000001, u".ctor", nothing, sizeof(nothing)},
+    {0x1B000001, 0, NULL, list_of_widget, sizeof(list_of_widget)},
+    {0x2B000001, 0x06000002, NULL, generic, sizeof(generic)}, /* First<string> */
+    {0, 0, NULL, NULL, 0},
+};
+static struct fake_metadata fake = {
+    .base = {&fake_metadata_vtbl}, .types = types, .parameters = parameters, .blobs = blobs};
+
+#define TOKEN(row, table) (row), 0, 0, (table)
+#define CALL(row)         0x28, TOKEN(row, 0x06)
+#define CALLVIRT(row)     0x6F, TOKEN(row, 0x0A)
+#define NEWOBJ(row)       0x73, TOKEN(row, 0x06)
+
+/*
+ * The statements of Main: each begins at a multiple of 32 and ends with a branch to the next, so that none runs on into
+ * another; nop in between.
+ */
+enum { IL_SIZE = 32 * 7 };
+static uint8_t il_body[12 + IL_SIZE];
+#define NEXT(at) 0x2B, 32 - (at)-2 /* br.s */
+static const struct {
+    uint32_t at;
+    uint8_t code[32];
+} statements[] = {
+    {0, {CALL(2), CALL(3), 0x17, CALL(4), NEXT(16)}},                 /* First, Second, Second(1) */
+    {32, {0x17, CALL(2), 0x26, NEXT(7)}},                             /* ldc.i4.1, First, pop */
+    {64, {0x17, 0x8D, TOKEN(3, 2), NEWOBJ(5), 0x26, 0x26, NEXT(13)}}, /* new Widget[1], Widget() */
+    {96, {0x17, 0x26, NEXT(2)}},                                      /* calls nothing */
+    {128, {0x14, 0x14, CALLVIRT(1), 0x28, TOKEN(1, 0x2B), NEXT(12)}}, /* Add, First<string> */
+    {160, {0x17, 0x45, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, CALL(3), NEXT(19)}}, /* switch; Second */
+    {192, {0x17, 0x8C, TOKEN(3, 2), 0x26, 0x12, 0, 0xFE, 0x15, TOKEN(3, 2), 0x2A}}, /* box, ... */
+};
+
+static const struct clr_debug_il_to_native_map main_map[] = {
+    {32, 0x40, 0x50},     {PROLOG, 0x00, 0x10},     {0, 0x10, 0x20},   {NO_MAPPING, 0x20, 0x28},
+    {0, 0x28, 0x30},      {NO_MAPPING, 0x30, 0x40}, {64, 0x50, 0x50},  {64, 0x50, 0x60},
+    {96, 0x60, 0x70},     {128, 0x70, 0x80},        {160, 0x80, 0x90}, {192, 0x90, 0xA0},
+    {EPILOG, 0xA0, 0xA8}, {NO_MAPPING, 0xA8, 0xC0}, /* 0xB0 and on: cold */
+};
+static const struct clr_debug_il_to_native_map osr_map[] = {
+    {PROLOG, 0, 8}, {64, 8, 0x18}, {192, 0x18, 0x20}};
+
+/* nop; First; ret: one instruction only that calls */
+static const uint8_t sole_body[] = {7 << 2 | CorILMethod_TinyFormat, 0, CALL(2), 0x2A};
+static const struct clr_debug_il_to_native_map sole_map[] = {{PROLOG, 0, 8}, {0, 8, 0x20}};
+
+static struct fake_module modules[] = {
+    {APP, u"/app/App.dll", u"App", 1, &fake},
+    {0, NULL, NULL, 0, NULL},
+};
+static struct fake_class classes[] = {
+    {.id = PROGRAM, .module = APP, .token = 0x02000002},
+    {.id = WIDGET, .module = APP, .token = 0x02000003},
+    {.id = LIST, .module = APP, .token = 0x02000004, .args = 1, .arg = {WIDGET}},
+    {.id = STRING, .module = APP, .token = 0x02000005},
+    {.id = WIDGETS, .rank = 1, .element = WIDGET},
+    {.id = 0},
+};
+static struct fake_function functions[] = {
+    {.id = MAIN,
+     .class = PROGRAM,
+     .module = APP,
+     .token = 0x06000001,
+     .code = {CODE, OSR},
+     .il = il_body,
+     .il_size = sizeof(il_body)},
+    {.id = FIRST, .class = PROGRAM, .module = APP, .token = 0x06000002},
+    {.id = SECOND, .class = PROGRAM, .module = APP, .token = 0x06000004},
+    {.id = LAMBDA, .class = PROGRAM, .module = APP, .token = 0x06000006},
+    {.id = GROW, .class = LIST, .module = APP, .token = 0x06000007},
+    {.id = UNHOOKED, .class = PROGRAM, .module = APP, .token = 0x06000003},
+    {.id = SOLE,
+     .class = PROGRAM,
+     .module = APP,
+     .token = 0x06000003,
+     .code = {SOLE_CODE},
+     .il = sole_body,
+     .il_size = sizeof(sole_body)},
+    {.id = DYNAMIC, .dynamic = true, .name = u"MyDynamicMethod"},
+    {.id = STUB, .dynamic = true, .name = u"IL_STUB_PInvoke"},
+    {.id = 0},
+};
+static struct fake_code codes[] = {
+    {CODE, MAIN, {{CODE, 0xB0}, {COLD, 0x10}}, 2, main_map, COUNT_OF(main_map)},
+    {OSR, MAIN, {{OSR, 0x20}}, 1, osr_map, COUNT_OF(osr_map)},
+    {SOLE_CODE, SOLE, {{SOLE_CODE, 0x20}}, 1, sole_map, COUNT_OF(sole_map)},
+    {OTHER_CODE, UNHOOKED, {{OTHER_CODE, 0x20}}, 1, NULL, 0},
+    {DYNAMIC_CODE, DYNAMIC, {{DYNAMIC_CODE, 0x20}}, 1, NULL, 0},
+    {STUB_CODE, STUB, {{STUB_CODE, 0x20}}, 1, NULL, 0},
+    {0},
+};
+static struct fake_info info = {.base = {&fake_info_vtbl},
+                                .modules = modules,
+                                .classes = classes,
+                                .functions = functions,
+                                .codes = codes};
+static struct metadata *metadata;
+static struct metadata_method *caller;
+
+static struct metadata_method *method_of(uintptr_t id)
+{
+    struct metadata_method *m = NULL;
+
+    assert_int_equal(metadata_method_map(metadata, id, &m), 0);
+    return m;
+}
+
+static struct metadata_class *class_of(uintptr_t id)
+{
+    struct metadata_class *c = NULL;
+
+    assert_int_equal(metadata_class_get(metadata, id, &c), 0);
+    return c;
+}
+
+static int setup(void **state)
+{
+    const struct metadata_config config = {
+        .info = &info.base, .info_version = 15, .forget = code_bodies_free};
+    uint8_t *il = il_body + 12;
+
+    (void)state;
+    memset(il_body, 0, sizeof(il_body));
+    il_body[0] = CorILMethod_FatFormat;
+    il_body[4] = IL_SIZE;
+    for (size_t i = 0; i < COUNT_OF(statements); i++)
+        memcpy(il + statements[i].at, statements[i].code, sizeof(statements[i].code));
+    store_relaxed(&info.maps, 0);
+    if (metadata_new(&config, &metadata))
+        return -1;
+    caller = method_of(MAIN);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    metadata_free(metadata);
+    return load_relaxed(&fake.references_held) ? -1 : 0;
+}
+
+/* Code that cannot go is read where it lies: nothing in it calls. */
+static int map_code(void **state)
+{
+    void *code = mmap((void *)CODE, END_OF_CODE - CODE, PROT_READ,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+    (void)state;
+    return code == (void *)CODE ? 0 : -1;
+}
+
+TEST_EACH(setup, teardown);
+TEST_GROUP(map_code, NULL);
+
+static int32_t call(uintptr_t offset, uintptr_t callee)
+{
+    return code_il_call(metadata, caller, CODE + offset, callee ? method_of(callee) : NULL);
+}
+
+static int32_t alloc(uintptr_t offset, uintptr_t class_id)
+{
+    return code_il_alloc(metadata, caller, CODE + offset, class_of(class_id));
+}
+
+TEST(a_return_address_belongs_to_the_call_before_it)
+{
+    assert_int_equal(call(0x50, FIRST), 33); /* the last byte of the statement at 32 */
+    assert_int_equal(call(0x41, FIRST), 33); /* its first */
+    assert_int_equal(call(0x51, 0), 64);
+    assert_int_equal(code_il_call(metadata, caller, CODE + 0x50, NULL), 33);
+}
+
+TEST(code_that_belongs_to_no_statement_says_so)
+{
+    assert_int_equal(call(0x08, 0), CODE_IL_UNMAPPED); /* prolog */
+    assert_int_equal(call(0xA4, 0), CODE_IL_UNMAPPED); /* epilog */
+    assert_int_equal(call(0x34, LAMBDA), CODE_IL_UNMAPPED);
+    assert_int_equal(call(0xA9, LAMBDA), CODE_IL_UNMAPPED);
+    assert_int_equal(code_il_call(metadata, caller, 0, NULL), CODE_IL_NONE);
+}
+
+TEST(code_without_a_mapping_inside_a_statement_is_that_statements)
+{
+    assert_int_equal(call(0x24, SECOND), 11);
+    /* Which of the three calls led there nobody can tell: two are statements without an entry. */
+    assert_int_equal(call(0x24, LAMBDA), CODE_IL_UNMAPPED);
+}
+
+TEST(elsewhere_only_an_operand_that_names_the_callee_is_believed)
+{
+    assert_int_equal(call(0x34, FIRST), 0);  /* in the statement before */
+    assert_int_equal(call(0xA9, GROW), 130); /* the one call of its type: inlined there */
+    assert_int_equal(call(0xA9, FIRST), CODE_IL_UNMAPPED); /* three calls of it */
+    assert_int_equal(alloc(0xA9, WIDGETS), 65);
+}
+
+TEST(what_was_called_tells_the_instruction)
+{
+    assert_int_equal(call(0x18, FIRST), 0);
+    assert_int_equal(call(0x18, UNHOOKED), 5);              /* Second() */
+    assert_int_equal(call(0x18, SECOND), 11);               /* Second(int) */
+    assert_int_equal(call(0x18, LAMBDA), CODE_IL_UNMAPPED); /* any of three */
+    assert_int_equal(call(0x78, FIRST), 135);               /* through a MethodSpec */
+    assert_int_equal(call(0x88, SECOND), 174);              /* behind the table of a switch */
+}
+
+TEST(what_was_made_tells_the_instruction)
+{
+    assert_int_equal(alloc(0x58, WIDGETS), 65);
+    assert_int_equal(alloc(0x58, WIDGET), 70);
+    assert_int_equal(alloc(0x58, STRING), 70);               /* the only call */
+    assert_int_equal(alloc(0x98, WIDGET), 193);              /* boxed */
+    assert_int_equal(alloc(0x68, STRING), CODE_IL_UNMAPPED); /* nothing there calls */
+}
+
+TEST(code_that_may_have_been_unloaded_is_asked_for_again)
+{
+    struct fake_function old = functions[0];
+
+    metadata_free(metadata);
+    functions[0].class = 0; /* as of shared code on .NET 8 and 9 */
+    setup(NULL);
+    assert_int_equal(call(0x50, FIRST), 33);
+    assert_int_equal(load_relaxed(&info.maps), 2);
+    assert_int_equal(call(0x50, FIRST), 33);
+    assert_int_equal(load_relaxed(&info.maps), 2);
+    metadata_module_unloaded(metadata, 0x9999);
+    assert_int_equal(call(0x50, FIRST), 33);
+    assert_int_equal(load_relaxed(&info.maps), 4);
+    functions[0] = old;
+}
+
+TEST(cold_code_counts_on_from_hot_code)
+{
+    assert_int_equal(code_il_call(metadata, caller, COLD + 0x10, method_of(GROW)), 130);
+    assert_int_equal(code_il_call(metadata, caller, COLD + 0x11, NULL),
+                     CODE_IL_STUB); /* past its end */
+}
+
+TEST(every_body_of_a_method_is_found_and_asked_for_once)
+{
+    assert_int_equal(code_il_alloc(metadata, caller, OSR + 0x10, class_of(WIDGET)), 70);
+    assert_int_equal(call(0x50, FIRST), 33);
+    assert_int_equal(load_relaxed(&info.maps), 2);
+    for (int i = 0; i < 10; i++)
+        call(0x50, FIRST);
+    assert_int_equal(load_relaxed(&info.maps), 2);
+}
+
+TEST(the_only_instruction_that_calls_needs_no_map)
+{
+    struct metadata_method *sole = method_of(SOLE);
+
+    assert_int_equal(code_il_call(metadata, sole, SOLE_CODE + 0x10, method_of(FIRST)), 1);
+    assert_int_equal(load_relaxed(&info.maps), 0);
+    /* What no operand names is looked for by the map, and so is all that follows. */
+    assert_int_equal(code_il_call(metadata, sole, SOLE_CODE + 0x10, method_of(LAMBDA)), 1);
+    assert_int_equal(code_il_call(metadata, sole, SOLE_CODE + 4, NULL), CODE_IL_UNMAPPED);
+    assert_int_equal(code_il_call(metadata, sole, SOLE_CODE + 0x10, method_of(FIRST)), 1);
+    assert_int_equal(load_relaxed(&info.maps), 1);
+}
+
+TEST(outside_of_the_method_it_says_where)
+{
+    static const char data[] = "not code";
+    char *heap = malloc(64);
+
+    (void)data;
+    assert_int_equal(code_il_call(metadata, caller, OTHER_CODE + 4, NULL), CODE_IL_OTHER);
+    assert_int_equal(code_il_call(metadata, NULL, CODE + 0x50, NULL), CODE_IL_OTHER);
+    assert_int_equal(code_il_call(metadata, caller, DYNAMIC_CODE + 4, NULL), CODE_IL_DYNAMIC);
+    assert_int_equal(code_il_call(metadata, caller, STUB_CODE + 4, NULL), CODE_IL_STUB);
+    assert_int_equal(code_il_call(metadata, caller, (uintptr_t)heap + 8, NULL), CODE_IL_STUB);
+    assert_int_equal(code_il_call(metadata, caller, (uintptr_t)(void *)&printf + 1, NULL),
+                     CODE_IL_NATIVE);
+    free(heap);
+}
+
+TEST(without_a_map_or_il_there_is_less_but_no_crash)
+{
+    struct fake_function old = functions[0];
+    struct fake_code code = codes[0];
+
+    functions[0].il = NULL;
+    assert_int_equal(call(0x18, SECOND), 0);
+    functions[0] = old;
+    metadata_free(metadata);
+    codes[0].map = NULL;
+    setup(NULL);
+    assert_int_equal(call(0x18, SECOND), CODE_IL_UNMAPPED);
+    assert_int_equal(metadata_failures(metadata, NULL), 1);
+    codes[0] = code;
+}
+
+TEST(a_body_for_which_memory_ran_out_is_asked_for_again)
+{
+    int32_t il;
+    long n = 0;
+
+    do {
+        memory_fail_after(n++);
+        il = code_il_call(metadata, caller, CODE + 0x50, NULL);
+        memory_fail_after(-1);
+        assert_true(il == 33 || il == CODE_IL_UNMAPPED);
+    } while (il != 33);
+}

@@ -1,0 +1,188 @@
+/* Machine code read as far as needed: lengths of instructions, places of equal calls. */
+#include "code/x86.h"
+
+#include "base/atomics.h"
+#include "support/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+TEST(instructions_have_the_length_that_the_processor_reads)
+{
+    static const struct {
+        uint8_t code[16];
+        uint8_t length;
+    } known[] = {
+        {{0x55}, 1},                                            /* push rbp */
+        {{0x48, 0x8B, 0xEC}, 3},                                /* mov rbp, rsp */
+        {{0x48, 0x83, 0xEC, 0x20}, 4},                          /* sub rsp, 32 */
+        {{0x48, 0x89, 0x44, 0x24, 0x08}, 5},                    /* mov [rsp+8], rax */
+        {{0xE8, 0, 0, 0, 0}, 5},                                /* call */
+        {{0xFF, 0x15, 0, 0, 0, 0}, 6},                          /* call [rip] */
+        {{0x48, 0xBF, 1, 2, 3, 4, 5, 6, 7, 8}, 10},             /* mov rdi, constant */
+        {{0x66, 0xB8, 1, 2}, 4},                                /* mov ax, constant */
+        {{0x0F, 0x84, 0, 0, 0, 0}, 6},                          /* je */
+        {{0xC5, 0xFE, 0x6F, 0x07}, 4},                          /* vmovdqu ymm0, [rdi] */
+        {{0xC4, 0xE3, 0x7D, 0x39, 0xC1, 0x01}, 6},              /* vextracti128 */
+        {{0x62, 0xF1, 0xFE, 0x48, 0x6F, 0x07}, 6},              /* vmovdqu64 zmm0, [rdi] */
+        {{0xF7, 0xC7, 1, 0, 0, 0}, 6},                          /* test edi, constant */
+        {{0xF7, 0xDF}, 2},                                      /* neg edi */
+        {{0x0F, 0x1F, 0x44, 0x00, 0x00}, 5},                    /* nop */
+        {{0x48, 0xC7, 0x84, 0x24, 0, 1, 0, 0, 1, 0, 0, 0}, 12}, /* mov qword [rsp+256], 1 */
+    };
+
+    for (size_t i = 0; i < COUNT_OF(known); i++) {
+        assert_int_equal(x86_length(known[i].code, sizeof(known[i].code)), known[i].length);
+        for (size_t size = 0; size < known[i].length; size++)
+            assert_int_equal(x86_length(known[i].code, size), 0);
+    }
+}
+
+/* call +0; call other; call the first's target again. */
+static const uint8_t calls[] = {0xE8, 0x10, 0, 0, 0, 0xE8, 0x40, 0, 0, 0, 0xE8, 0x06, 0, 0, 0};
+
+TEST(equal_calls_are_counted_in_order)
+{
+    struct x86_rank rank = x86_rank(calls, sizeof(calls), 5, false);
+
+    assert_int_equal(rank.count, 2);
+    assert_int_equal(rank.place, 0);
+    assert_true(rank.ordered);
+    rank = x86_rank(calls, sizeof(calls), 15, false);
+    assert_int_equal(rank.count, 2);
+    assert_int_equal(rank.place, 1);
+    rank = x86_rank(calls, sizeof(calls), 10, false);
+    assert_int_equal(rank.count, 1);
+    assert_int_equal(x86_rank(calls, sizeof(calls), 7, false).count, 0); /* inside of a call */
+    assert_int_equal(x86_rank(calls, 0, 0, false).count, 0);
+}
+
+TEST(a_jump_past_one_of_them_leaves_no_order)
+{
+    uint8_t code[2 + sizeof(calls)] = {0xEB, 5}; /* over the first call */
+
+    memcpy(code + 2, calls, sizeof(calls));
+    assert_false(x86_rank(code, sizeof(code), 7, false).ordered);
+    code[1] = 0;
+    assert_true(x86_rank(code, sizeof(code), 7, false).ordered);
+}
+
+/* The helper is told the class in rdi. */
+TEST(calls_of_a_helper_are_equal_if_their_first_argument_is)
+{
+    static const uint8_t code[] = {0xBF, 1, 0, 0, 0, 0xE8, 0x20, 0, 0, 0,  /* of class 1 */
+                                   0xBF, 2, 0, 0, 0, 0xE8, 0x16, 0, 0, 0,  /* of class 2 */
+                                   0xBF, 1, 0, 0, 0, 0xE8, 0x0C, 0, 0, 0}; /* of class 1 */
+
+    assert_int_equal(x86_rank(code, sizeof(code), 10, true).count, 2);
+    assert_int_equal(x86_rank(code, sizeof(code), 30, true).place, 1);
+    assert_int_equal(x86_rank(code, sizeof(code), 20, true).count, 1);
+    assert_int_equal(x86_rank(code, sizeof(code), 20, false).count, 3);
+}
+
+/* Beyond what is kept nothing is said of places; up to there all are. */
+TEST(very_many_calls_are_not_told_apart)
+{
+    enum { CALLS = 257, SIZE = 5 };
+    uint8_t code[CALLS * SIZE] = {0};
+
+    for (uint32_t i = 0; i < CALLS; i++) {
+        int32_t to = (int32_t)((CALLS - i) * SIZE);
+
+        code[i * SIZE] = 0xE8;
+        memcpy(code + i * SIZE + 1, &to, sizeof(to));
+    }
+    assert_int_equal(x86_rank(code, sizeof(code) - SIZE, 2 * SIZE, false).count, CALLS - 1);
+    assert_int_equal(x86_rank(code, sizeof(code) - SIZE, 2 * SIZE, false).place, 1);
+    assert_int_equal(x86_rank(code, sizeof(code), SIZE, false).count, UINT32_MAX);
+    assert_false(x86_rank(code, sizeof(code), SIZE, false).ordered);
+}
+
+struct prolog {
+    const char *what, *code;
+    size_t size;
+    bool known, framed;
+    uint32_t bytes;
+};
+#define PROLOG(what, code, ...) \
+    { \
+        what, code, sizeof(code) - 1, __VA_ARGS__ \
+    }
+
+TEST(prologs_tell_how_far_the_return_address_is)
+{
+    static const struct prolog prologs[] = {
+        PROLOG("push rax", "\x50\x48\xBF", true, false, 8),
+        PROLOG("push rbx", "\x53\x48\x8B\xDF", true, false, 8),
+        PROLOG("push r15; push rbx; sub rsp, 24", "\x41\x57\x53\x48\x83\xEC\x18\x90", true, false,
+               40),
+        PROLOG("sub rsp, 0x108; vzeroupper", "\x48\x81\xEC\x08\x01\x00\x00\xC5\xF8\x77", true,
+               false, 0x108),
+        PROLOG("push rbp; mov rbp, rsp", "\x55\x48\x8B\xEC", true, true, 0),
+        PROLOG("push rbp; push rbx; push rax; lea rbp, [rsp+16]",
+               "\x55\x53\x50\x48\x8D\x6C\x24\x10", true, true, 16),
+        PROLOG("push rbp; sub rsp, 0x90; lea rbp, [rsp+0x90]",
+               "\x55\x48\x81\xEC\x90\x00\x00\x00\x48\x8D\xAC\x24\x90\x00\x00\x00", true, true,
+               0x90),
+        PROLOG("push rbp, and no frame", "\x55\x53\x48\x83\xEC\x08\x90", false, true, 0),
+        PROLOG("rbp to somewhere else", "\x55\x53\x50\x48\x8D\x6C\x24\x20", false, true, 0),
+        PROLOG("no call can be made: push rbx; push r14", "\x53\x41\x56\x90", false, false, 0),
+        PROLOG("nothing", "\x90\x90", false, false, 0),
+        PROLOG("cut off", "\x48\x81\xEC\x08", false, false, 0),
+        PROLOG("looks at the stack first", "\x53\x85\x84\x24\x00\xF0\xFF\xFF", false, false, 0),
+    };
+    struct x86_prolog found;
+
+    for (size_t i = 0; i < sizeof(prologs) / sizeof(prologs[0]); i++) {
+        const struct prolog *p = &prologs[i];
+        bool known = x86_prolog((const uint8_t *)p->code, p->size, &found);
+
+        if (known != p->known || (known && (found.framed != p->framed || found.bytes != p->bytes)))
+            fail_msg("%s: %s, %s, %u bytes", p->what, known ? "known" : "not known",
+                     found.framed ? "framed" : "not framed", found.bytes);
+    }
+}
+
+TEST(what_ends_in_a_call_is_told)
+{
+    static const struct {
+        const char bytes[X86_CALL + 1];
+        bool call;
+    } ends[] = {
+        {"\x90\x90\x90\xE8\x01\x02\x03\x04", true},  /* call rel32 */
+        {"\x90\x90\x90\x90\x90\x90\xFF\xD0", true},  /* call rax */
+        {"\x90\x90\x90\x90\x90\xFF\x57\x18", true},  /* call [rdi+24] */
+        {"\x90\x90\xFF\x15\x01\x02\x03\x04", true},  /* call [rip+x] */
+        {"\x90\x90\x90\x90\x90\x41\xFF\xD3", true},  /* call r11 */
+        {"\x90\x90\x90\x90\x90\x90\xFF\xE0", false}, /* jmp rax */
+        {"\x90\x90\x90\x90\x90\x48\x8B\xC3", false}, /* mov rax, rbx */
+    };
+
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+        if (x86_returns((const uint8_t *)ends[i].bytes + X86_CALL) != ends[i].call)
+            fail_msg("row %zu", i);
+}
+
+TEST(any_bytes_are_read_to_an_end)
+{
+    uint32_t seed = 1;
+
+    for (unsigned round = 0; round < 20000; round++) {
+        size_t size = round % 61;
+        uint8_t *code = malloc(size ? size : 1); /* of its own size: no read past the end */
+
+        for (size_t i = 0; i < size; i++)
+            code[i] = (uint8_t)((seed = seed * 1664525 + 1013904223) >> 24);
+        for (size_t ret = 0; ret <= size; ret += 7) {
+            struct x86_rank rank = x86_rank(code, size, ret, round & 1);
+
+            assert_true(!rank.count || rank.place < rank.count);
+        }
+        struct x86_prolog prolog;
+
+        (void)x86_prolog(code, size, &prolog);
+        if (size >= X86_CALL)
+            (void)x86_returns(code + size);
+        free(code);
+    }
+}
