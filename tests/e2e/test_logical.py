@@ -168,7 +168,7 @@ def test_two_runs_of_a_server_hardly_differ(t):
     with open(os.path.join(PROGRAMS, 'WebServer', 'Program.cs'), encoding='utf-8') as file:
         line = next(n for n, text in enumerate(file, 1) if 'PadRight' in text)
     for sides in [runs[0], runs[2]], runs[:2] + ['--'] + runs[2:]:
-        d = tool_json('diff', '--format=json', *sides)
+        d = tool_json('diff', '--format=json', '--inline-stacks', *sides)
         first = d['rows'][0]
         at = next(x['line'] for x, name in zip(first['stack_lines'], first['stack']) if x and name.startswith('WebServer.'))
         t.equal((at, first['type'], first['certain']), (line, 'System.String', True), first)

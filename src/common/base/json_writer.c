@@ -1,6 +1,9 @@
 #include "base/json_writer.h"
 
+#include "base/clean.h"
+
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 
 #define HELD_MAX (64u << 10) /* bytes before the file is given some */
@@ -94,6 +97,14 @@ void jw_number(struct json_writer *w, const char *key, const char *format, ...)
     jw_raw(w, key, text);
 }
 
+void jw_real(struct json_writer *w, const char *key, double value)
+{
+    if (isfinite(value))
+        jw_number(w, key, "%.15g", value);
+    else
+        jw_null(w, key);
+}
+
 void jw_bool(struct json_writer *w, const char *key, bool value)
 {
     begin_value(w, key);
@@ -106,11 +117,30 @@ void jw_null(struct json_writer *w, const char *key)
     buffer_text(&w->text, "null");
 }
 
+/* Letters that need an escape stand in strings only; below DEL are line breaks between values. */
+static void append_json(struct buffer *b, const char *json)
+{
+    const char *run = json;
+    bool safe;
+
+    while (*json) {
+        size_t length = clean_letter(json, &safe);
+
+        if (!safe && (unsigned char)*json >= 0x7f) {
+            buffer_append(b, run, (size_t)(json - run));
+            buffer_format(b, "\\u%04x", (unsigned)clean_number(json));
+            run = json + length;
+        }
+        json += length;
+    }
+    buffer_append(b, run, (size_t)(json - run));
+}
+
 void jw_raw(struct json_writer *w, const char *key, const char *json)
 {
     begin_value(w, key);
     if (json)
-        buffer_text(&w->text, json);
+        append_json(&w->text, json);
     else
         jw_fail(w);
 }

@@ -43,11 +43,12 @@ void jw_end(struct json_writer *w); /* of the innermost that is open */
 void jw_text(struct json_writer *w, const char *key, const char *text); /* as buffer_json_string */
 void jw_unsigned(struct json_writer *w, const char *key, uint64_t value);
 void jw_number(struct json_writer *w, const char *key, const char *format, ...)
-    __attribute__((format(printf, 3, 4))); /* any other, as JSON has it */
+    __attribute__((format(printf, 3, 4)));                          /* any other, as JSON has it */
+void jw_real(struct json_writer *w, const char *key, double value); /* null: it is no number */
 void jw_bool(struct json_writer *w, const char *key, bool value);
 void jw_null(struct json_writer *w, const char *key);
-void jw_raw(struct json_writer *w, const char *key,
-            const char *json); /* is JSON already; NULL: as jw_fail */
+/* Is JSON already; what a terminal would act on leaves as \uXXXX (base/clean.h). NULL: as jw_fail. */
+void jw_raw(struct json_writer *w, const char *key, const char *json);
 
 void jw_fail(struct json_writer *w); /* what was to come cannot be had, for want of memory */
 

@@ -3,10 +3,11 @@
 
 #include "process/client.h"
 #include "attach/live_stacks.h"
-#include "command/print_json.h"
 #include "command/reading.h"
 #include "command/rows.h"
 #include "terminal/text.h"
+
+#include "base/json_writer.h"
 
 #include <errno.h>
 #include <string.h>
@@ -100,59 +101,68 @@ static void print_text(const struct dump_args *a, struct live_stacks *stacks, co
     fputc('\n', out);
 }
 
-static json_t *json_of_frame(const struct live_frame *f)
+static void frame_json(const struct live_frame *f, struct json_writer *w)
 {
-    json_t *json = json_pack("{s:s}", "method", f->method);
-
+    jw_object(w, NULL);
+    jw_text(w, "method", f->method);
     if (f->il >= 0)
-        json_object_set_new(json, "il", json_integer(f->il));
+        jw_unsigned(w, "il", (uint64_t)f->il);
     if (f->filter)
-        json_object_set_new(json, "filter", json_true());
+        jw_bool(w, "filter", true);
     if (f->file) {
-        json_object_set_new(json, "file", json_string(f->file));
-        json_object_set_new(json, "line", json_integer(f->line));
+        jw_text(w, "file", f->file);
+        jw_unsigned(w, "line", f->line);
     }
     if (!f->certain)
-        json_object_set_new(json, "certain", json_false());
-    return json;
+        jw_bool(w, "certain", false);
+    jw_end(w);
 }
 
-static json_t *json_of_thread(struct live_stacks *stacks, const struct live_thread *t)
+static void thread_json(struct live_stacks *stacks, const struct live_thread *t,
+                        struct json_writer *w)
 {
-    json_t *frames = json_array(), *json;
     struct live_frame frame;
 
+    jw_object(w, NULL);
+    jw_unsigned(w, "os", t->os);
+    if (t->name)
+        jw_text(w, "name", t->name);
+    jw_unsigned(w, "depth", t->depth);
+    jw_bool(w, "exact", t->exact);
+    jw_unsigned(w, "tries", t->tries);
+    jw_array(w, "stack");
     for (size_t i = 0; i < t->count; i++) {
         live_stacks_frame(stacks, t, i, &frame);
-        json_array_append_new(frames, json_of_frame(&frame));
+        frame_json(&frame, w);
     }
-    json = json_pack("{s:I, s:s*, s:I, s:b, s:I, s:o}", "os", (json_int_t)t->os, "name", t->name,
-                     "depth", (json_int_t)t->depth, "exact", (int)t->exact, "tries",
-                     (json_int_t)t->tries, "stack", frames);
+    jw_end(w);
     if (!t->exact)
-        json_object_set_new(json, "certain", json_integer(t->certain));
+        jw_unsigned(w, "certain", t->certain);
     if (t->dispatching)
-        json_object_set_new(json, "dispatching", json_true());
-    return json;
+        jw_bool(w, "dispatching", true);
+    jw_end(w);
 }
 
-static void print_json(const struct dump_args *a, struct live_stacks *stacks, const json_t *reply,
-                       FILE *out)
+static int print_json(const struct dump_args *a, struct live_stacks *stacks, const json_t *reply,
+                      FILE *out)
 {
-    json_t *threads = json_array(), *json;
     struct live_thread t;
+    struct json_writer w;
 
+    jw_init(&w, out);
+    jw_object(&w, NULL);
+    jw_unsigned(&w, "pid", (uint64_t)a->pid);
+    jw_unsigned(&w, "t", (uint64_t)json_integer_value(json_object_get(reply, "t")));
+    jw_unsigned(&w, "copy_ns", (uint64_t)json_integer_value(json_object_get(reply, "copy_ns")));
+    jw_array(&w, "threads");
     for (size_t i = 0; i < live_stacks_count(stacks); i++) {
         live_stacks_thread(stacks, i, &t);
         if (!a->thread || t.os == a->thread)
-            json_array_append_new(threads, json_of_thread(stacks, &t));
+            thread_json(stacks, &t, &w);
     }
-    json = json_pack("{s:I, s:O, s:O, s:o}", "pid", (json_int_t)a->pid, "t",
-                     json_object_get(reply, "t"), "copy_ns", json_object_get(reply, "copy_ns"),
-                     "threads", threads);
-    print_json_value(json, out, JSON_COMPACT);
-    fputc('\n', out);
-    json_decref(json);
+    jw_end(&w);
+    jw_end(&w);
+    return jw_finish(&w);
 }
 
 static int dump(const struct dump_args *a, FILE *out)
@@ -170,15 +180,14 @@ static int dump(const struct dump_args *a, FILE *out)
             &reply);
         client_close(&client);
     }
-    if (!err && live_stacks_take(stacks, reply)) {
+    if (!err && (live_stacks_take(stacks, reply) ||
+                 (a->format == READING_JSON && print_json(a, stacks, reply, out)))) {
         err = -ENOMEM;
         snprintf(client.why, sizeof(client.why), "out of memory");
     }
     if (err)
         cli_complain(&cmd_dump, "%s", client.why);
-    else if (a->format == READING_JSON)
-        print_json(a, stacks, reply, out);
-    else
+    else if (a->format == READING_TEXT)
         print_text(a, stacks, reply, out);
     json_decref(reply);
     live_stacks_free(stacks);

@@ -2,7 +2,7 @@
 #include "attach/attach.h"
 
 #include "process/client.h"
-#include "command/print_json.h"
+#include "command/json_tree.h"
 #include "command/reading.h"
 #include "process/status.h"
 #include "command/rows.h"
@@ -79,14 +79,16 @@ static int run(void *into, const struct args *args, FILE *out)
     struct listing l = {json_array(), 0};
     char why[CLIENT_WHY_SIZE];
     int err = client_each(on_socket, &l, why);
+    struct json_writer w;
     unsigned left;
     size_t i;
     json_t *one;
 
     (void)args;
     if (a->format == READING_JSON) {
-        print_json_value(l.found, out, JSON_COMPACT);
-        fputc('\n', out);
+        jw_init(&w, out);
+        jw_tree(&w, NULL, l.found);
+        err = jw_finish(&w) ? -ENOMEM : err;
     } else {
         json_array_foreach(l.found, i, one) print_one(one, out);
         if (!json_array_size(l.found) && !err)

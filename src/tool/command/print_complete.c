@@ -1,6 +1,6 @@
 #include "command/print_complete.h"
 
-#include "command/reading.h"
+#include "command/json_tree.h"
 #include "terminal/text.h"
 
 #include "base/buffer.h"
@@ -177,30 +177,63 @@ void print_complete_stderr(const struct cli_command *command, const struct repor
     buffer_free(&b);
 }
 
-json_t *print_gaps_json(const struct report_completeness *c)
+void print_gaps_json(const struct report_completeness *c, struct json_writer *w)
 {
-    json_t *gaps = json_array();
-
+    jw_bool(w, "complete", report_complete(c));
+    jw_array(w, "gaps");
     for (size_t i = 0; i < c->count; i++) {
         const struct report_gap *gap = &c->gaps[i];
-        json_t *one = json_pack("{s:s, s:I}", "reason", report_gap_word(gap->kind), "count",
-                                (json_int_t)gap->count);
 
+        jw_object(w, NULL);
+        jw_text(w, "reason", report_gap_word(gap->kind));
+        jw_unsigned(w, "count", gap->count);
         if (*gap->what)
-            json_object_set_new(one, "what", reading_text_json(gap->what));
+            jw_text(w, "what", gap->what);
         if (*gap->by)
-            json_object_set_new(one, "by", reading_text_json(gap->by));
+            jw_text(w, "by", gap->by);
         if (gap->of)
-            json_object_set_new(one, "of", json_integer((json_int_t)gap->of));
-        json_array_append_new(gaps, one);
+            jw_unsigned(w, "of", gap->of);
+        jw_end(w);
     }
-    return json_pack("{s:b, s:o}", "complete", (int)report_complete(c), "gaps", gaps);
+    jw_end(w);
 }
 
-json_t *print_complete_json(const struct report_log *log)
+void print_problems_json(const struct report_problems *problems, struct json_writer *w)
 {
+    jw_unsigned(w, "problem_count", problems->count);
+    jw_array(w, "problems");
+    for (size_t i = 0; i < problems->kept_count; i++) {
+        const struct report_problem *p = &problems->kept[i];
+
+        jw_object(w, NULL);
+        jw_text(w, "file", p->file ? p->file : "-");
+        jw_unsigned(w, "line", p->place.line);
+        jw_unsigned(w, "offset", p->place.offset);
+        jw_text(w, "text", p->text);
+        jw_end(w);
+    }
+    jw_end(w);
+}
+
+void print_log_json(const struct report_log *log, const struct report_problems *problems,
+                    const char *key, struct json_writer *w)
+{
+    json_t *lost_others = report_log_lost_others(log);
     struct report_completeness c;
 
     report_log_completeness(log, &c);
-    return print_gaps_json(&c);
+    jw_object(w, key);
+    jw_text(w, "file", log->file ? log->file : "-");
+    jw_bool(w, "ended", report_log_ended(log));
+    jw_bool(w, "cut", log->cut > 0);
+    jw_tree(w, "lost_others", lost_others);
+    jw_unsigned(w, "lines", log->lines);
+    jw_unsigned(w, "bytes", log->bytes);
+    jw_unsigned(w, "skipped", log->skipped);
+    jw_unsigned(w, "unknown_records", log->unknown_records);
+    jw_unsigned(w, "unknown_members", log->unknown_members);
+    print_problems_json(problems, w);
+    print_gaps_json(&c, w);
+    jw_end(w);
+    json_decref(lost_others);
 }

@@ -1,7 +1,6 @@
 #include "command/reading.h"
 
 #include "command/print_complete.h"
-#include "command/print_json.h"
 #include "command/rows.h"
 #include "terminal/text.h"
 
@@ -126,57 +125,17 @@ void reading_problems(const struct cli_command *command, const struct report_pro
                      (unsigned long long)(problems->count - shown));
 }
 
-/* What a log calls itself and what the file system calls it need not be UTF-8; JSON must be. */
-json_t *reading_text_json(const char *text)
+static void complain(const void *command, const char *line)
 {
-    json_t *json = json_string(text);
-    char ascii[512];
-    size_t i;
-
-    if (json)
-        return json;
-    for (i = 0; text[i] && i < sizeof(ascii) - 1; i++)
-        ascii[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
-    ascii[i] = '\0';
-    return json_string(ascii);
+    cli_complain(command, "%s", line);
 }
 
-json_t *reading_log_json(const struct report_log *log, const struct report_problems *problems)
+int reading_source_lines(const struct cli_command *command, const struct report_defs *defs,
+                         const struct args_list *symbols, const struct report_log *log,
+                         struct source_lines **out)
 {
-    json_t *list = json_array(), *complete = print_complete_json(log), *json;
-
-    for (size_t i = 0; list && i < problems->kept_count; i++) {
-        const struct report_problem *p = &problems->kept[i];
-
-        json_array_append_new(list, json_pack("{s:o, s:I, s:I, s:o}", "file",
-                                              reading_text_json(p->file ? p->file : "-"), "line",
-                                              (json_int_t)p->place.line, "offset",
-                                              (json_int_t)p->place.offset, "text",
-                                              reading_text_json(p->text)));
-    }
-    json = json_pack("{s:o, s:b, s:b, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "file",
-                     reading_text_json(log->file ? log->file : "-"), "ended",
-                     (int)report_log_ended(log), "cut", (int)(log->cut > 0), "lost_others",
-                     report_log_lost_others(log), "lines", (json_int_t)log->lines, "bytes",
-                     (json_int_t)log->bytes, "skipped", (json_int_t)log->skipped, "unknown_records",
-                     (json_int_t)log->unknown_records, "unknown_members",
-                     (json_int_t)log->unknown_members, "problem_count", (json_int_t)problems->count,
-                     "problems", list);
-    if (json && complete)
-        json_object_update(json, complete);
-    json_decref(complete);
-    return json;
-}
-
-void reading_log_write(const struct report_log *log, const struct report_problems *problems,
-                       const char *key, struct json_writer *w)
-{
-    json_t *json = reading_log_json(log, problems);
-    char *text = print_json_text(json, JSON_COMPACT);
-
-    jw_raw(w, key, text);
-    memory_free(text);
-    json_decref(json);
+    return source_lines_new(defs, symbols->item, symbols->count, log->header, complain, command,
+                            out);
 }
 
 bool reading_records(const struct report_log *log, const char *events)

@@ -7,11 +7,9 @@
 
 #include "command/command.h"
 
-#include "base/json_writer.h"
 #include "readers/log.h"
 #include "readers/marks.h"
-
-#include <jansson.h>
+#include "report/source_lines.h"
 
 enum reading_format { READING_TEXT, READING_JSON, READING_FOLDED };
 
@@ -58,18 +56,12 @@ int reading_failed(const struct cli_command *command, const char *path,
 void reading_problems(const struct cli_command *command, const struct report_problems *problems);
 
 /*
- * reading_text_json - text as JSON, also where it is no UTF-8 (a file's name): then what is not
- * ASCII is '?'.
+ * reading_source_lines - of a log that was read, with --symbols; the command complains about symbols
+ * that it cannot use. Returns: 0 or -ENOMEM.
  */
-json_t *reading_text_json(const char *text);
-
-/*
- * reading_log_json - how far the log goes and what was wrong with it. NULL: no memory. The caller's
- * to release.
- */
-json_t *reading_log_json(const struct report_log *log, const struct report_problems *problems);
-void reading_log_write(const struct report_log *log, const struct report_problems *problems,
-                       const char *key, struct json_writer *w); /* the same */
+int reading_source_lines(const struct cli_command *command, const struct report_defs *defs,
+                         const struct args_list *symbols, const struct report_log *log,
+                         struct source_lines **out);
 
 /* reading_records - whether the log was recorded with that event category, by its header's options. */
 bool reading_records(const struct report_log *log, const char *events);

@@ -2,14 +2,14 @@
 
 /* What tells frames apart. */
 struct frame_key {
+    const struct report_defs *defs;
     uint32_t method, filter, lost;
     int32_t il;
 };
 
-void report_stacks_init(struct report_stacks *s, const struct report_defs *defs)
+void report_stacks_init(struct report_stacks *s)
 {
     *s = (struct report_stacks){
-        .defs = defs,
         .frames = {.size = sizeof(struct frame_key), .key = sizeof(struct frame_key)},
         .stacks = {.size = sizeof(struct report_stack),
                    .key = offsetof(struct report_stack, parent)},
@@ -68,26 +68,30 @@ static int records_add(struct report_records *r, const void *record, uint32_t *o
     return 0;
 }
 
-static int add_frame(struct report_stacks *s, const struct report_frame *f, uint32_t *out)
+static int add_frame(struct report_stacks *s, const struct report_defs *defs,
+                     const struct report_frame *f, uint32_t *out)
 {
-    struct frame_key key = {
-        .method = f->method, .filter = f->filter, .lost = f->path == REPORT_PATH_LOST, .il = f->il};
+    struct frame_key key = {.defs = defs,
+                            .method = f->method,
+                            .filter = f->filter,
+                            .lost = f->path == REPORT_PATH_LOST,
+                            .il = f->il};
 
     return records_add(&s->frames, &key, out);
 }
 
 /* The frames of a stack that are in no other yet are kept, leaf first. *parent: the number of the rest. */
-static int walk_new(struct report_stacks *s, uint32_t path, int32_t il, size_t *count,
-                    uint32_t *parent)
+static int walk_new(struct report_stacks *s, const struct report_defs *defs, uint32_t path,
+                    int32_t il, size_t *count, uint32_t *parent)
 {
     struct report_frame f;
     size_t slot;
 
     *parent = REPORT_STACK_NONE;
     *count = 0;
-    for (bool more = report_frame_first(s->defs, path, il, &f); more;
-         more = report_frame_outer(s->defs, &f)) {
-        const struct report_stack key = {.path = f.path, .il = f.il};
+    for (bool more = report_frame_first(defs, path, il, &f); more;
+         more = report_frame_outer(defs, &f)) {
+        const struct report_stack key = {.defs = defs, .path = f.path, .il = f.il};
 
         *parent = records_find(&s->stacks, &key, &slot);
         if (*parent != INDEX_NONE)
@@ -104,25 +108,27 @@ static int walk_new(struct report_stacks *s, uint32_t path, int32_t il, size_t *
     return 0;
 }
 
-int report_stacks_add(struct report_stacks *s, uint32_t path, int32_t il, uint32_t *out)
+int report_stacks_add(struct report_stacks *s, const struct report_defs *defs, uint32_t path,
+                      int32_t il, uint32_t *out)
 {
     size_t left;
-    int err = walk_new(s, path, il, &left, out);
+    int err = walk_new(s, defs, path, il, &left, out);
 
     while (!err && left > 0) {
         const struct report_frame *f = &s->walk[--left];
-        struct report_stack stack = {.path = f->path, .il = f->il, .parent = *out};
+        struct report_stack stack = {.defs = defs, .path = f->path, .il = f->il, .parent = *out};
 
-        err = add_frame(s, f, &stack.frame);
+        err = add_frame(s, defs, f, &stack.frame);
         if (!err)
             err = records_add(&s->stacks, &stack, out);
     }
     return err;
 }
 
-int report_stacks_frame(struct report_stacks *s, uint32_t method, int32_t il, uint32_t *out)
+int report_stacks_frame(struct report_stacks *s, const struct report_defs *defs, uint32_t method,
+                        int32_t il, uint32_t *out)
 {
-    return add_frame(s, &(struct report_frame){.method = method, .il = il}, out);
+    return add_frame(s, defs, &(struct report_frame){.method = method, .il = il}, out);
 }
 
 size_t report_stacks_count(const struct report_stacks *s)
@@ -140,10 +146,12 @@ const struct report_stack *report_stacks_at(const struct report_stacks *s, size_
     return &((const struct report_stack *)(const void *)s->stacks.data)[number];
 }
 
-struct report_frame report_stacks_frame_at(const struct report_stacks *s, size_t number)
+struct report_frame report_stacks_frame_at(const struct report_stacks *s, size_t number,
+                                           const struct report_defs **defs)
 {
     const struct frame_key *key = &((const struct frame_key *)(const void *)s->frames.data)[number];
 
+    *defs = key->defs;
     return (struct report_frame){.path = key->lost ? REPORT_PATH_LOST : REPORT_PATH_EMPTY,
                                  .method = key->method,
                                  .il = key->il,

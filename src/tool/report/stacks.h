@@ -1,7 +1,7 @@
 /*
- * report/stacks.h - stacks as two tables that share what they have in common, as speedscope and the Firefox profiler
- * have them: frames, and stacks, each a frame and the number of the stack of its callers. However many stacks are added,
- * the tables grow with the tree of calls.
+ * report/stacks.h - stacks as two tables that share what they have in common, as in speedscope and
+ * the Firefox profiler: frames, and stacks, each a frame and the number of the stack of its callers.
+ * However many stacks are added, the tables grow with the tree of calls. They may be of several logs.
  */
 #ifndef SHADOWTRACE_REPORT_STACKS_H
 #define SHADOWTRACE_REPORT_STACKS_H
@@ -11,7 +11,9 @@
 #define REPORT_STACK_NONE UINT32_MAX /* of no frame, and the callers of an outermost one */
 
 struct report_stack {
-    uint32_t path; /* what it is of */
+    /* What it is of: a path of defs, and the place in its leaf. */
+    const struct report_defs *defs;
+    uint32_t path;
     int32_t il;
     uint32_t parent, frame; /* numbers; parents have lower ones than their children */
 };
@@ -24,29 +26,33 @@ struct report_records {
 };
 
 struct report_stacks {
-    const struct report_defs *defs;
     struct report_records frames, stacks;
     struct report_frame *walk; /* frames of the stack being added that are new */
     size_t walk_capacity;
 };
 
-/* report_stacks_init - for paths of defs (borrowed). report_stacks_fini: also of one that is all 0. */
-void report_stacks_init(struct report_stacks *s, const struct report_defs *defs);
-void report_stacks_fini(struct report_stacks *s);
+void report_stacks_init(struct report_stacks *s);
+void report_stacks_fini(struct report_stacks *s); /* also of one that is all 0 */
 
 /*
- * report_stacks_add - the stack of a path and the place in its leaf: *out is its number, REPORT_STACK_NONE if the path
- * has no frame. Costs as many steps as it has frames that are new. Returns: 0 or -ENOMEM.
- * report_stacks_frame - a frame that is in no stack.
+ * report_stacks_add - the stack of a path of defs (borrowed) and the place in its leaf: *out is its
+ * number, REPORT_STACK_NONE if the path has no frame. Takes a step for each frame that is new.
+ * report_stacks_frame - a frame that is in no stack. Both return: 0 or -ENOMEM.
  */
-int report_stacks_add(struct report_stacks *s, uint32_t path, int32_t il, uint32_t *out);
-int report_stacks_frame(struct report_stacks *s, uint32_t method, int32_t il, uint32_t *out);
+int report_stacks_add(struct report_stacks *s, const struct report_defs *defs, uint32_t path,
+                      int32_t il, uint32_t *out);
+int report_stacks_frame(struct report_stacks *s, const struct report_defs *defs, uint32_t method,
+                        int32_t il, uint32_t *out);
 
 size_t report_stacks_count(const struct report_stacks *s);
 size_t report_stacks_frame_count(const struct report_stacks *s);
 const struct report_stack *report_stacks_at(const struct report_stacks *s, size_t number);
 
-/* Its path is REPORT_PATH_LOST if it stands for callers that the log does not have, else of no meaning. */
-struct report_frame report_stacks_frame_at(const struct report_stacks *s, size_t number);
+/*
+ * report_stacks_frame_at - *defs is whose method it is. Its path is REPORT_PATH_LOST if it stands for
+ * callers that the log does not have, else of no meaning.
+ */
+struct report_frame report_stacks_frame_at(const struct report_stacks *s, size_t number,
+                                           const struct report_defs **defs);
 
 #endif

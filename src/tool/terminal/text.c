@@ -178,13 +178,3 @@ bool text_links_wanted(enum text_links when, FILE *out)
         return when == TEXT_LINKS_ALWAYS;
     return term && *term && strcmp(term, "dumb") != 0 && fd >= 0 && isatty(fd);
 }
-
-const char *text_base_name(const char *path)
-{
-    const char *base = path;
-
-    for (; *path; path++)
-        if (*path == '/' || *path == '\\')
-            base = path + 1;
-    return base;
-}

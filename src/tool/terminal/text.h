@@ -47,9 +47,6 @@ size_t text_elide(FILE *out, const char *text, size_t width);
  */
 size_t text_elide_method(FILE *out, const char *text, size_t width);
 
-/* text_base_name - the end of a path that a compiler wrote, with either slash: the file without its folders. */
-const char *text_base_name(const char *path);
-
 /* WHEN of --links. text_links_wanted: auto asks `out`. */
 enum text_links { TEXT_LINKS_AUTO, TEXT_LINKS_ALWAYS, TEXT_LINKS_NEVER };
 extern const char *const text_links_words[];

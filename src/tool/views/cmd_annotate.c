@@ -2,37 +2,18 @@
  * cmd_annotate.c - a source file with what its lines allocated in the margin.
  */
 #include "views/views.h"
-
-#include "command/print_json.h"
+#include "command/print_complete.h"
 #include "command/reading.h"
 #include "command/rows.h"
-#include "views/source_lines.h"
 #include "terminal/text.h"
 
-#include "base/buffer.h"
-#include "report/demangle.h"
-#include "report/sites.h"
+#include "base/json_writer.h"
+#include "report/annotate.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define LINES_MAX  (1u << 24) /* of a source file */
-#define CANDIDATES 5          /* files named when several have the name given */
-
-struct amount {
-    uint64_t allocs, bytes;
-};
-
-/* What a line made itself, and what was made by the calls on it. */
-struct line_sum {
-    struct amount own, below;
-};
-
-/* Of one type on one line. */
-struct type_sum {
-    uint32_t line, class_number;
-    struct amount own;
-};
+#define CANDIDATES 5 /* files named when several have the name given */
 
 struct annotate {
     enum reading_format format;
@@ -46,18 +27,14 @@ struct annotate {
     const struct report_problems *problems; /* of the log */
     struct source_lines *lines;
     struct source_line document; /* the file asked for; there may be others of that path */
-    struct line_sum *sums;       /* by line, 1 to line_count */
-    size_t line_count;
-    struct type_sum *types;
-    size_t type_count;
-    struct amount total;
+    struct annotation sums;
 };
 
 #define ARGS_INTO struct annotate
 static const struct args_option options[] = {
     ROW_FORMAT,
     ARGS_ROW(COUNT, "context", "N", context, "show N lines around those that allocate",
-             .standard = 3, .limit = LINES_MAX),
+             .standard = 3, .limit = ANNOTATE_LINES_MAX),
     ARGS_ROW(FLAG, "all", NULL, all, "show the whole file"),
     ARGS_ROW(TEXT, "source", "FILE", source,
              "read the text from FILE instead of where it was compiled"),
@@ -67,149 +44,6 @@ static const struct args_option options[] = {
     ROW_PHYSICAL("count what an async method allocates after it resumed below what completed its "
                  "task, not below its caller"),
     ARGS_END};
-
-/* ---- adding up ---- */
-
-static void add(struct amount *to, const struct amount *more)
-{
-    to->allocs += more->allocs;
-    to->bytes += more->bytes;
-}
-
-/* The line of the file, 0 for another file's. */
-static uint32_t line_in_file(struct annotate *a, uint32_t method, int32_t il)
-{
-    struct source_line line;
-
-    if (!source_line_of(a->lines, method, il, &line) || strcmp(line.file, a->document.file) != 0 ||
-        line.line > LINES_MAX)
-        return 0;
-    return line.line;
-}
-
-static int reserve_line(struct annotate *a, uint32_t line)
-{
-    struct line_sum *larger;
-    size_t count = a->line_count;
-
-    if (line <= count)
-        return 0;
-    while (count < line)
-        count = count ? 2 * count : 256;
-    larger = memory_realloc(a->sums, (count + 1) * sizeof(*larger));
-    if (!larger)
-        return -ENOMEM;
-    memset(larger + (a->sums ? a->line_count + 1 : 0), 0,
-           (count - (a->sums ? a->line_count : 0) + (a->sums ? 0 : 1)) * sizeof(*larger));
-    a->sums = larger;
-    a->line_count = count;
-    return 0;
-}
-
-/* Allocations by the lines of the file themselves; below: for each path all that was made there. */
-static int add_rows(struct annotate *a, struct amount *below)
-{
-    size_t count = report_sites_count(a->sites);
-    struct report_row row;
-
-    a->types = memory_zalloc(count + 1, sizeof(*a->types));
-    if (!a->types)
-        return -ENOMEM;
-    for (size_t i = 0; i < count; i++) {
-        struct amount own;
-        uint32_t line;
-
-        report_sites_row(a->sites, i, &row);
-        own = (struct amount){row.allocs, row.bytes};
-        add(&a->total, &own);
-        add(&below[row.path], &own);
-        line = row.path > REPORT_PATH_LOST ? line_in_file(a, row.method, row.il) : 0;
-        if (!line)
-            continue;
-        if (reserve_line(a, line))
-            return -ENOMEM;
-        add(&a->sums[line].own, &own);
-        a->types[a->type_count++] = (struct type_sum){line, row.class_number, own};
-    }
-    return 0;
-}
-
-/* Whether the call on that line runs within another call on it: recursion, counted once. */
-static bool within_itself(struct annotate *a, const struct report_defs *d, uint32_t path,
-                          uint32_t line)
-{
-    for (path = report_path(d, path)->parent; path > REPORT_PATH_LOST;
-         path = report_path(d, path)->parent) {
-        const struct report_path *p = report_path(d, path);
-
-        if (p->il >= 0 && p->parent > REPORT_PATH_LOST &&
-            line_in_file(a, report_path(d, p->parent)->method, p->il) == line)
-            return true;
-    }
-    return false;
-}
-
-/* Parents have lower numbers than their children: from the leaves to the roots. */
-static int add_calls(struct annotate *a, struct amount *below)
-{
-    const struct report_defs *d = report_sites_defs(a->sites);
-
-    for (uint32_t path = (uint32_t)d->path_count - 1; path > REPORT_PATH_LOST; path--) {
-        const struct report_path *p = report_path(d, path);
-        uint32_t line;
-
-        add(&below[p->parent], &below[path]);
-        if (!below[path].allocs || p->il < 0 || p->parent <= REPORT_PATH_LOST)
-            continue;
-        line = line_in_file(a, report_path(d, p->parent)->method, p->il);
-        if (!line || within_itself(a, d, path, line))
-            continue;
-        if (reserve_line(a, line))
-            return -ENOMEM;
-        add(&a->sums[line].below, &below[path]);
-    }
-    return 0;
-}
-
-static int by_line(const void *left, const void *right)
-{
-    const struct type_sum *a = left, *b = right;
-
-    if (a->line != b->line)
-        return a->line < b->line ? -1 : 1;
-    if (a->class_number != b->class_number)
-        return a->class_number < b->class_number ? -1 : 1;
-    return 0;
-}
-
-/* Sites of one type on one line become one. */
-static void join_types(struct annotate *a)
-{
-    size_t kept = 0;
-
-    qsort(a->types, a->type_count, sizeof(*a->types), by_line);
-    for (size_t i = 0; i < a->type_count; i++)
-        if (kept && by_line(&a->types[kept - 1], &a->types[i]) == 0)
-            add(&a->types[kept - 1].own, &a->types[i].own);
-        else
-            a->types[kept++] = a->types[i];
-    a->type_count = kept;
-}
-
-static int add_up(struct annotate *a)
-{
-    struct amount *below = memory_zalloc(report_sites_defs(a->sites)->path_count, sizeof(*below));
-    int err = below ? reserve_line(a, 1) : -ENOMEM;
-
-    if (!err)
-        err = add_rows(a, below);
-    if (!err)
-        err = add_calls(a, below);
-    if (!err)
-        join_types(a);
-    memory_free(below);
-    return err;
-}
 
 /* ---- the file ---- */
 
@@ -298,8 +132,8 @@ static int read_source(struct annotate *a, struct source *s)
 
 static bool has_amount(const struct annotate *a, size_t line)
 {
-    return line >= 1 && line <= a->line_count &&
-           (a->sums[line].own.allocs || a->sums[line].below.allocs);
+    return line >= 1 && line <= a->sums.line_count &&
+           (a->sums.lines[line].own.allocs || a->sums.lines[line].below.allocs);
 }
 
 static bool is_shown(const struct annotate *a, const struct source *s, size_t line)
@@ -335,7 +169,8 @@ static void print_code(const char *text, FILE *out)
 
 static void print_text(const struct annotate *a, const struct source *s, FILE *out)
 {
-    size_t last = s->count > a->line_count ? s->count : a->line_count, shown = 0;
+    const struct annotation *sums = &a->sums;
+    size_t last = s->count > sums->line_count ? s->count : sums->line_count, shown = 0;
     struct text_number bytes, allocs;
     bool skipped = false;
 
@@ -346,11 +181,11 @@ static void print_text(const struct annotate *a, const struct source *s, FILE *o
     fprintf(out,
             "All allocations: %s, %s bytes. Beside each line: what it allocates itself, and "
             "below its calls.\n\n",
-            text_count(&allocs, a->total.allocs), text_count(&bytes, a->total.bytes));
+            text_count(&allocs, sums->total.allocs), text_count(&bytes, sums->total.bytes));
     fprintf(out, " %13s %11s %13s  line\n", "bytes", "objects", "below, bytes");
     for (size_t line = 1; line <= last; line++) {
-        struct line_sum none = {{0, 0}, {0, 0}};
-        const struct line_sum *sum = line <= a->line_count ? &a->sums[line] : &none;
+        const struct annotate_line none = {{0, 0}, {0, 0}};
+        const struct annotate_line *sum = line <= sums->line_count ? &sums->lines[line] : &none;
 
         if (!is_shown(a, s, line)) {
             skipped = true;
@@ -374,71 +209,59 @@ static void print_text(const struct annotate *a, const struct source *s, FILE *o
     reading_completeness(report_sites_log(a->sites), out);
 }
 
-static void json_amount(struct buffer *b, const char *prefix, const struct amount *amount)
+static void json_amount(const char *allocs, const char *bytes, const struct annotate_amount *amount,
+                        struct json_writer *w)
 {
-    buffer_format(b, ",\"%sallocs\":%llu,\"%sbytes\":%llu", prefix,
-                  (unsigned long long)amount->allocs, prefix, (unsigned long long)amount->bytes);
+    jw_unsigned(w, allocs, amount->allocs);
+    jw_unsigned(w, bytes, amount->bytes);
 }
 
-static void json_types(const struct annotate *a, struct buffer *b, size_t line, size_t *at)
+static void json_types(const struct annotate *a, size_t line, size_t *at, struct json_writer *w)
 {
-    buffer_text(b, ",\"types\":[");
-    for (bool first = true; *at < a->type_count && a->types[*at].line <= line; ++*at) {
-        const struct type_sum *t = &a->types[*at];
+    const struct annotation *sums = &a->sums;
 
-        buffer_text(b, first ? "{\"type\":" : ",{\"type\":");
-        buffer_json_string(b, report_class(report_sites_defs(a->sites), t->class_number)->name);
-        json_amount(b, "", &t->own);
-        buffer_char(b, '}');
-        first = false;
+    jw_array(w, "types");
+    for (; *at < sums->type_count && sums->types[*at].line <= line; ++*at) {
+        const struct annotate_type *t = &sums->types[*at];
+
+        jw_object(w, NULL);
+        jw_text(w, "type", report_class(report_sites_defs(a->sites), t->class_number)->name);
+        json_amount("allocs", "bytes", &t->own, w);
+        jw_end(w);
     }
-    buffer_char(b, ']');
+    jw_end(w);
 }
 
 static int print_json(const struct annotate *a, const struct source *s, FILE *out)
 {
-    struct buffer b = BUFFER_INIT, text = BUFFER_INIT;
-    json_t *said = reading_log_json(report_sites_log(a->sites), a->problems);
-    char *log = print_json_text(said, JSON_COMPACT);
-    bool first = true, failed;
+    const struct annotation *sums = &a->sums;
+    struct json_writer w;
     size_t type = 0;
 
-    json_decref(said);
-
-    buffer_text(&b, "{\"file\":");
-    buffer_json_string(&b, a->document.file);
-    buffer_format(&b, ",\"source\":\"%s\"",
-                  !s->text     ? "none"
-                  : s->checked ? "compiled"
-                               : "unchecked");
-    json_amount(&b, "total_", &a->total);
-    buffer_text(&b, ",\"lines\":[");
-    for (size_t line = 1; line <= a->line_count; line++) {
+    jw_init(&w, out);
+    jw_object(&w, NULL);
+    jw_text(&w, "file", a->document.file);
+    jw_text(&w, "source", !s->text ? "none" : s->checked ? "compiled" : "unchecked");
+    json_amount("total_allocs", "total_bytes", &sums->total, &w);
+    jw_array(&w, "lines");
+    for (size_t line = 1; line <= sums->line_count; line++) {
         if (!has_amount(a, line))
             continue;
-        buffer_format(&b, "%s\n {\"line\":%zu", first ? "" : ",", line);
-        json_amount(&b, "", &a->sums[line].own);
-        json_amount(&b, "below_", &a->sums[line].below);
-        json_types(a, &b, line, &type);
-        if (line <= s->count) {
-            buffer_clear(&text);
-            buffer_utf8(&text, s->line[line]);
-            buffer_text(&b, ",\"text\":");
-            buffer_json_string(&b, text.data && !text.failed ? text.data : "");
-        }
-        buffer_char(&b, '}');
-        first = false;
+        jw_line(&w, 1);
+        jw_object(&w, NULL);
+        jw_unsigned(&w, "line", line);
+        json_amount("allocs", "bytes", &sums->lines[line].own, &w);
+        json_amount("below_allocs", "below_bytes", &sums->lines[line].below, &w);
+        json_types(a, line, &type, &w);
+        if (line <= s->count)
+            jw_text(&w, "text", s->line[line]);
+        jw_end(&w);
     }
-    buffer_text(&b, "],\n \"log\":");
-    buffer_text(&b, log ? log : "null");
-    buffer_text(&b, "}\n");
-    failed = b.failed || !log;
-    if (!failed)
-        fputs(b.data, out);
-    memory_free(log);
-    buffer_free(&text);
-    buffer_free(&b);
-    return failed ? -ENOMEM : 0;
+    jw_end(&w);
+    jw_line(&w, 1);
+    print_log_json(report_sites_log(a->sites), a->problems, "log", &w);
+    jw_end(&w);
+    return jw_finish(&w);
 }
 
 /* ---- the command ---- */
@@ -476,15 +299,15 @@ static int show(struct annotate *a, FILE *out)
     struct source source = {NULL, NULL, 0, false};
     int err, status = CLI_OK;
 
-    if (source_lines_new(&cmd_annotate, report_sites_defs(a->sites), a->symbols.item,
-                         a->symbols.count, report_sites_log(a->sites)->header, &a->lines))
+    if (reading_source_lines(&cmd_annotate, report_sites_defs(a->sites), &a->symbols,
+                             report_sites_log(a->sites), &a->lines))
         return out_of_memory();
     status = find_file(a);
     if (status)
         return status;
     err = read_source(a, &source);
     if (!err)
-        err = add_up(a);
+        err = annotate_file(a->sites, a->lines, a->document.file, &a->sums);
     if (!err && a->format == READING_JSON)
         err = print_json(a, &source, out);
     else if (!err)
@@ -508,8 +331,7 @@ static int run(void *into, const struct args *args, FILE *out)
     status = read_log(a, args->word[0], &problems);
     if (!status)
         status = show(a, out);
-    memory_free(a->sums);
-    memory_free(a->types);
+    annotation_fini(&a->sums);
     source_lines_free(a->lines);
     report_sites_free(a->sites);
     report_problems_fini(&problems);

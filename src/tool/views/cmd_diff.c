@@ -30,8 +30,9 @@ struct diff_args {
     struct reading_options reading;
     struct report_filter filter;
     enum report_by by;
-    uint64_t top, depth, min_bytes;
-    bool min_given, no_lines, wide, exact, physical;
+    struct print_stack stack; /* how every log's are shown */
+    uint64_t top, min_bytes;
+    bool min_given, inline_stacks, no_lines, exact, physical;
     struct args_list symbols;
 };
 
@@ -47,15 +48,16 @@ static const struct args_option options[] = {
              "match call sites by their instructions and lines by their numbers, too: for logs of "
              "one build"),
     ROW_FORMAT,
+    ROW_INLINE_STACKS,
     ROW_TOP(top),
-    ROW_DEPTH(depth),
+    ROW_DEPTH(stack.depth),
     ROW_MIN_BYTES(min_bytes,
                   "only changes of at least this many bytes (default: 0.1 % of all; in JSON 0)"),
     ROW_TYPE,
     ROW_METHOD,
     ROW_SYMBOLS,
     ROW_NO_LINES,
-    ROW_WIDE(wide),
+    ROW_WIDE(stack.wide),
     ROW_JOBS,
     ROW_QUIET,
     ARGS_END};
@@ -82,9 +84,8 @@ static int read_log(const struct diff_args *a, const char *path, struct log *sid
     if (!err && !a->physical)
         err = report_sites_logical(side->sites);
     if (!err && !a->no_lines)
-        err =
-            source_lines_new(&cmd_diff, report_sites_defs(side->sites), a->symbols.item,
-                             a->symbols.count, report_sites_log(side->sites)->header, &side->lines);
+        err = reading_source_lines(&cmd_diff, report_sites_defs(side->sites), &a->symbols,
+                                   report_sites_log(side->sites), &side->lines);
     line_rows_init(rows, report_sites_defs(side->sites), side->lines);
     report_sites_lines(side->sites, line_rows_of, rows);
     if (!err)
@@ -115,24 +116,32 @@ static int print(const struct diff_args *a, const struct sides *sides,
                            .top = a->top,
                            .min_bytes = a->min_bytes,
                            .small_bytes = least_shown(a, sides)};
+    struct report_stacks tables;
+    int err = 0;
 
-    for (size_t i = 0; i < sides->all; i++)
-        sides->print[i] =
-            (struct print_report){.sites = sides->sites[i],
-                                  .problems = &sides->logs[i].problems,
-                                  .stack = {.defs = report_sites_defs(sides->sites[i]),
-                                            .lines = sides->logs[i].lines,
-                                            .depth = a->depth,
-                                            .wide = a->wide},
-                                  .rows = &sides->rows[i],
-                                  .by = a->by};
+    report_stacks_init(&tables);
+    for (size_t i = 0; i < sides->all; i++) {
+        struct print_report *log = &sides->print[i];
+
+        *log = (struct print_report){.sites = sides->sites[i],
+                                     .problems = &sides->logs[i].problems,
+                                     .stack = a->stack,
+                                     .rows = &sides->rows[i],
+                                     .by = a->by};
+        log->stack.defs = report_sites_defs(log->sites);
+        log->stack.lines = sides->logs[i].lines;
+        log->stack.tables = a->inline_stacks ? NULL : &tables;
+        log->stack.next = i + 1 < sides->all ? &log[1].stack : NULL;
+    }
     for (size_t side = 0, first = 0; side < REPORT_DIFF_SIDES; first += sides->count[side++])
         p.side[side] = (struct print_diff_side){sides->print + first, sides->names + first,
                                                 sides->count[side]};
     if (a->format == READING_JSON)
-        return print_diff_json(&p, out);
-    print_diff_text(&p, out);
-    return 0;
+        err = print_diff_json(&p, out);
+    else
+        print_diff_text(&p, out);
+    report_stacks_fini(&tables);
+    return err;
 }
 
 static int compare(const struct diff_args *a, const struct sides *sides, FILE *out)
@@ -207,14 +216,17 @@ static int run(void *into, const struct args *args, FILE *out)
 {
     struct diff_args *a = into;
     struct sides sides = {.names = NULL};
+    const char *wrong;
 
     if (!take_names(&sides, args))
         return CLI_USAGE;
     a->min_given = args_given(&cmd_diff.syntax, args, "min-bytes");
     if (a->format == READING_JSON && !args_given(&cmd_diff.syntax, args, "top"))
         a->top = 0;
-    if (a->format == READING_JSON && !args_given(&cmd_diff.syntax, args, "depth"))
-        a->depth = 0;
+    wrong = print_stack_choose(&a->stack, a->format == READING_JSON, a->inline_stacks,
+                               args_given(&cmd_diff.syntax, args, "depth"));
+    if (wrong)
+        return cli_usage_error(&cmd_diff, "%s", wrong);
     return diff(a, &sides, out);
 }
 

@@ -1,6 +1,5 @@
 #include "views/views.h"
-
-#include "command/print_json.h"
+#include "command/print_complete.h"
 #include "command/reading.h"
 #include "command/rows.h"
 #include "terminal/text.h"
@@ -160,63 +159,58 @@ static void text(const struct replay_args *a, struct replay *r, FILE *out)
     reading_completeness(replay_log(r), out);
 }
 
-static json_t *parsed(const char *json)
+/* A value of the log's, which is JSON; nothing if there is none. */
+static void json_value(const char *key, const char *value, struct json_writer *w)
 {
-    return json_loads(json, JSON_DECODE_ANY, NULL);
+    if (value)
+        jw_raw(w, key, value);
 }
 
-static json_t *json_row(const struct replay_row *row, struct report_defs *defs)
+static void json_row(const struct replay_row *row, struct report_defs *defs, struct json_writer *w)
 {
-    json_t *o = json_pack("{s:I, s:I, s:I}", "thread", (json_int_t)row->thread, "depth",
-                          (json_int_t)row->level, "t", (json_int_t)row->t);
-
+    jw_unsigned(w, "thread", row->thread);
+    jw_unsigned(w, "depth", row->level);
+    jw_unsigned(w, "t", row->t);
     if (row->kind == REPLAY_EXCEPTION) {
-        json_object_set_new(o, "exception", json_string(report_class(defs, row->method)->name));
-        if (row->args)
-            json_object_set_new(o, "message", parsed(row->args));
-        return o;
+        jw_text(w, "exception", report_class(defs, row->method)->name);
+        json_value("message", row->args, w);
+    } else if (row->kind == REPLAY_MISSING) {
+        jw_unsigned(w, "missing", row->missing);
+    } else {
+        jw_unsigned(w, "ns", row->ns);
+        jw_text(w, "end", report_call_end_name(row->end));
+        jw_text(w, "method", report_method(defs, row->method)->name);
+        jw_unsigned(w, "bytes", row->bytes);
+        jw_unsigned(w, "allocs", row->allocs);
+        json_value("args", row->args, w);
+        json_value("returns", row->returns, w);
+        json_value("out", row->out, w);
     }
-    if (row->kind == REPLAY_MISSING) {
-        json_object_set_new(o, "missing", json_integer((json_int_t)row->missing));
-        return o;
-    }
-    json_object_set_new(o, "ns", json_integer((json_int_t)row->ns));
-    json_object_set_new(o, "end", json_string(report_call_end_name(row->end)));
-    json_object_set_new(o, "method", json_string(report_method(defs, row->method)->name));
-    json_object_set_new(o, "bytes", json_integer((json_int_t)row->bytes));
-    json_object_set_new(o, "allocs", json_integer((json_int_t)row->allocs));
-    if (row->args)
-        json_object_set_new(o, "args", parsed(row->args));
-    if (row->returns)
-        json_object_set_new(o, "returns", parsed(row->returns));
-    if (row->out)
-        json_object_set_new(o, "out", parsed(row->out));
-    return o;
 }
 
-/* Row by row: they may be many. */
 static int json(struct replay *r, const struct report_problems *problems, FILE *out)
 {
     size_t count;
     const struct replay_row *rows = replay_rows(r, &count);
-    json_t *log = reading_log_json(replay_log(r), problems);
-    int failed = !log;
+    struct json_writer w;
 
-    fputs("{\"rows\":[", out);
-    for (size_t i = 0; i < count && !failed; i++) {
-        json_t *row = json_row(&rows[i], replay_defs(r));
-
-        fputs(i ? ",\n" : "\n", out);
-        failed = !row || print_json_value(row, out, JSON_COMPACT);
-        json_decref(row);
+    jw_init(&w, out);
+    jw_object(&w, NULL);
+    jw_array(&w, "rows");
+    for (size_t i = 0; i < count; i++) {
+        jw_line(&w, 1);
+        jw_object(&w, NULL);
+        json_row(&rows[i], replay_defs(r), &w);
+        jw_end(&w);
     }
-    fprintf(out, "],\n\"calls\":%" PRIu64 ",\"missing\":%" PRIu64 ",\"more\":%" PRIu64 ",\"log\":",
-            replay_calls(r), replay_missing(r), replay_more(r));
-    if (log)
-        failed |= print_json_value(log, out, JSON_COMPACT);
-    json_decref(log);
-    fputs("}\n", out);
-    return failed;
+    jw_end(&w);
+    jw_line(&w, 1);
+    jw_unsigned(&w, "calls", replay_calls(r));
+    jw_unsigned(&w, "missing", replay_missing(r));
+    jw_unsigned(&w, "more", replay_more(r));
+    print_log_json(replay_log(r), problems, "log", &w);
+    jw_end(&w);
+    return jw_finish(&w);
 }
 
 static int run(void *into, const struct args *args, FILE *out)
@@ -241,16 +235,17 @@ static int run(void *into, const struct args *args, FILE *out)
         reading_progress_end(&progress);
         if (err)
             status = reading_failed(&cmd_replay, path, replay_log(r), err);
-    } else {
-        cli_complain(&cmd_replay, "%s", strerror(-err));
-        status = CLI_IO;
     }
     if (!err) {
         reading_problems(&cmd_replay, &problems);
         if (a->format == READING_TEXT)
             text(a, r, out);
-        else if (json(r, &problems, out))
-            status = CLI_IO;
+        else
+            err = json(r, &problems, out);
+    }
+    if (err && !status) {
+        cli_complain(&cmd_replay, "%s", strerror(-err));
+        status = CLI_IO;
     }
     replay_free(r);
     report_problems_fini(&problems);

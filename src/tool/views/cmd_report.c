@@ -103,8 +103,8 @@ static int look_up(struct report_args *a, struct report_sites *sites)
     int err = a->physical ? 0 : report_sites_logical(sites);
 
     if (!err && !a->no_lines && a->format != READING_FOLDED)
-        err = source_lines_new(&cmd_report, defs, a->symbols.item, a->symbols.count,
-                               report_sites_log(sites)->header, &a->print.stack.lines);
+        err = reading_source_lines(&cmd_report, defs, &a->symbols, report_sites_log(sites),
+                                   &a->print.stack.lines);
     line_rows_init(&a->rows, defs, a->print.stack.lines);
     a->print.rows = &a->rows;
     report_sites_lines(sites, line_rows_of, &a->rows);
@@ -138,10 +138,10 @@ static int report(struct report_args *a, char **logs, FILE *out)
     a->print.sites = sites;
     a->print.stack.defs = report_sites_defs(sites);
     a->print.problems = &problems;
-    report_stacks_init(&a->tables, a->print.stack.defs);
+    report_stacks_init(&a->tables);
     a->print.stack.tables = a->inline_stacks ? NULL : &a->tables;
     if (a->format == READING_FOLDED) {
-        failed = print_folded(sites, a->print.min_bytes, out);
+        failed = print_folded_sites(sites, a->print.min_bytes, out);
         print_complete_stderr(&cmd_report, report_sites_log(sites));
     } else if (a->format == READING_TEXT) {
         print_report_text(&a->print, out);
@@ -167,7 +167,9 @@ out:
 static const char *const of_families[] = {"format",   "top", "inline-stacks", "depth", "symbols",
                                           "no-lines", "raw", "wide",          "jobs",  "quiet",
                                           NULL};
-static const char *const of_profile[] = {"format", "top", "source", "quiet", NULL};
+static const char *const of_profile[] = {"format",        "top",   "source", "quiet",
+                                         "inline-stacks", "depth", NULL};
+static const char *const of_profile_text[] = {"format", "top", "source", "quiet", NULL};
 
 static const struct args_option *topic_row(unsigned topic)
 {
@@ -184,7 +186,9 @@ static int check_topic(const struct report_args *a, const struct args *args)
     const struct args_option *row, *topic = topic_row(a->topic);
 
     row = args_beyond(&cmd_report.syntax, args,
-                      a->topic == REPORT_PROFILE ? of_profile : of_families);
+                      a->topic != REPORT_PROFILE  ? of_families
+                      : a->format == READING_JSON ? of_profile
+                                                  : of_profile_text);
     if (row)
         return cli_usage_error(&cmd_report, "--%s does not apply to --%s", row->name, topic->name);
     if (a->topic != REPORT_PROFILE && a->format == READING_FOLDED)

@@ -1,7 +1,5 @@
 #include "views/views.h"
-
 #include "command/print_complete.h"
-#include "command/print_json.h"
 #include "command/reading.h"
 #include "command/rows.h"
 #include "terminal/text.h"
@@ -69,35 +67,30 @@ static void print_text(const struct verdict *d, FILE *out)
     print_gaps(&v->gaps, out);
 }
 
-static json_t *json_of(const struct verdict *d)
+static void print_json(const struct verdict *d, struct json_writer *w)
 {
     const struct report_validation *v = &d->v;
-    json_t *records = json_object(), *problems = json_array(), *json;
-    json_t *complete = print_gaps_json(&v->gaps);
 
+    jw_object(w, NULL);
+    jw_text(w, "file", d->path);
+    jw_bool(w, "valid", d->problems.count == 0);
+    jw_bool(w, "ended", v->ended);
+    jw_bool(w, "cut", v->cut);
+    jw_unsigned(w, "lines", v->lines);
+    jw_unsigned(w, "bytes", v->bytes);
+    jw_object(w, "records");
     for (int kind = 1; kind < SST_KIND_COUNT; kind++)
-        json_object_set_new(records, report_kind_name((enum sst_kind)kind),
-                            json_integer((json_int_t)v->records[kind]));
-    for (size_t i = 0; i < d->problems.kept_count; i++) {
-        const struct report_problem *p = &d->problems.kept[i];
-
-        json_array_append_new(
-            problems, json_pack("{s:I, s:I, s:o}", "line", (json_int_t)p->place.line, "offset",
-                                (json_int_t)p->place.offset, "text", reading_text_json(p->text)));
-    }
-    json = json_pack("{s:o, s:b, s:b, s:b, s:I, s:I, s:o, s:I, s:I, s:o}", "file",
-                     reading_text_json(d->path), "valid", (int)(d->problems.count == 0), "ended",
-                     (int)v->ended, "cut", (int)v->cut, "lines", (json_int_t)v->lines, "bytes",
-                     (json_int_t)v->bytes, "records", records, "unknown_records",
-                     (json_int_t)v->unknown_records, "problem_count", (json_int_t)d->problems.count,
-                     "problems", problems);
-    json_object_update(json, complete);
-    json_decref(complete);
-    return json;
+        jw_unsigned(w, report_kind_name((enum sst_kind)kind), v->records[kind]);
+    jw_end(w);
+    jw_unsigned(w, "unknown_records", v->unknown_records);
+    print_problems_json(&d->problems, w);
+    print_gaps_json(&v->gaps, w);
+    jw_end(w);
 }
 
-static int validate_one(const char *path, const struct report_schema *schema, bool json, bool first,
-                        const struct reading_options *how, FILE *out)
+/* w: what the verdict is added to; NULL: it is text for out. */
+static int validate_one(const char *path, const struct report_schema *schema,
+                        const struct reading_options *how, struct json_writer *w, FILE *out)
 {
     struct verdict d = {.path = path};
     struct reading_progress progress;
@@ -114,14 +107,8 @@ static int validate_one(const char *path, const struct report_schema *schema, bo
         cli_complain(&cmd_validate, err == -EPROTO ? "%s: %s" : "cannot read %s: %s", path,
                      err == -EPROTO ? d.v.why : strerror(-err));
         status = CLI_IO;
-    } else if (json) {
-        json_t *verdict = json_of(&d);
-
-        if (!first)
-            putc(',', out);
-        if (!verdict || print_json_value(verdict, out, JSON_COMPACT))
-            status = CLI_IO;
-        json_decref(verdict);
+    } else if (w) {
+        print_json(&d, w);
     } else {
         print_text(&d, out);
     }
@@ -162,21 +149,30 @@ static int run(void *into, const struct args *args, FILE *out)
 {
     const struct validate_args *a = into;
     struct report_schema *schema = NULL;
-    bool json = a->format == READING_JSON, first = true;
+    bool json = a->format == READING_JSON;
+    struct json_writer w;
     int status = a->schema ? schema_from(a->schema, &schema) : CLI_OK;
 
     if (status)
         return status;
-    if (json)
-        fputs("{\"logs\":[", out);
+    if (json) {
+        jw_init(&w, out);
+        jw_object(&w, NULL);
+        jw_array(&w, "logs");
+    }
     for (char **log = args->word; *log; log++) {
-        int one = validate_one(*log, schema, json, first, &a->reading, out);
+        int one = validate_one(*log, schema, &a->reading, json ? &w : NULL, out);
 
-        first &= one == CLI_IO; /* such a log left nothing in the list */
         status = one > status ? one : status;
     }
-    if (json)
-        fputs("]}\n", out);
+    if (json) {
+        jw_end(&w);
+        jw_end(&w);
+        if (jw_finish(&w)) {
+            cli_complain(&cmd_validate, "%s", strerror(ENOMEM));
+            status = CLI_IO;
+        }
+    }
     report_schema_free(schema);
     return status;
 }

@@ -1,214 +1,279 @@
 #include "views/print_compare.h"
+
+#include "command/json_tree.h"
+#include "command/print_complete.h"
+#include "views/print_costs.h"
 #include "views/print_native.h"
 #include "views/print_profile.h"
 
-#include "views/print_costs.h"
-#include "command/print_json.h"
-#include "command/reading.h"
-
 #include <string.h>
 
-static json_t *json_cost(const struct report_histogram *h)
+static void json_cost(const struct report_histogram *h, const char *key, struct json_writer *w)
 {
-    if (!h->count)
-        return json_pack("{s:n, s:n, s:n}", "mean", "p50", "p99");
-    return json_pack("{s:f, s:I, s:I}", "mean", report_mean(h), "p50",
-                     (json_int_t)report_quantile(h, 0.5), "p99",
-                     (json_int_t)report_quantile(h, 0.99));
+    jw_object(w, key);
+    if (h->count) {
+        jw_real(w, "mean", report_mean(h));
+        jw_unsigned(w, "p50", report_quantile(h, 0.5));
+        jw_unsigned(w, "p99", report_quantile(h, 0.99));
+    } else {
+        jw_null(w, "mean");
+        jw_null(w, "p50");
+        jw_null(w, "p99");
+    }
+    jw_end(w);
 }
 
-static json_t *json_depths(const struct report_checks *c)
+static void json_depths(const struct report_checks *c, struct json_writer *w)
 {
-    json_t *rows = json_array();
-
-    for (size_t i = 0; rows && i < c->depth_count; i++) {
+    jw_array(w, "by_depth");
+    for (size_t i = 0; i < c->depth_count; i++) {
         const struct report_depth *d = &c->depths[i];
         double stacks = d->count ? (double)d->count : 1;
 
-        json_array_append_new(rows,
-                              json_pack("{s:I, s:I, s:I, s:f, s:f}", "from", (json_int_t)d->from,
-                                        "to", (json_int_t)d->to, "count", (json_int_t)d->count,
-                                        "shadow_ns", (double)d->shadow_ns / stacks, "snapshot_ns",
-                                        (double)d->snapshot_ns / stacks));
+        jw_line(w, 3);
+        jw_object(w, NULL);
+        jw_unsigned(w, "from", d->from);
+        jw_unsigned(w, "to", d->to);
+        jw_unsigned(w, "count", d->count);
+        jw_real(w, "shadow_ns", (double)d->shadow_ns / stacks);
+        jw_real(w, "snapshot_ns", (double)d->snapshot_ns / stacks);
+        jw_end(w);
     }
-    return rows;
+    jw_end(w);
 }
 
 /* Means, as by depth; in the order of the text. */
-static json_t *json_threads(const struct report_checks *c)
+static void json_threads(const struct report_checks *c, struct json_writer *w)
 {
-    json_t *rows = json_array();
     uint32_t *order;
     size_t count = print_costs_order(c, &order);
 
-    for (size_t i = 0; rows && i < count; i++) {
+    jw_line(w, 1);
+    jw_array(w, "by_thread");
+    for (size_t i = 0; i < count; i++) {
         const struct report_thread_checks *t = &c->threads[order[i]];
         const struct report_thread *thread = &c->defs.threads[order[i]];
         double compared = t->compared ? (double)t->compared : 1;
-        json_t *row = json_pack(
-            "{s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f}", "thread", (json_int_t)thread->id, "os",
-            (json_int_t)thread->os, "compared", (json_int_t)t->compared, "equal",
-            (json_int_t)t->equal, "mismatched", (json_int_t)(t->compared - t->equal), "refused",
-            (json_int_t)t->refused, "shadow_ns", (double)t->shadow_ns / compared, "snapshot_ns",
-            (double)t->snapshot_ns / compared);
 
-        if (row && thread->name)
-            json_object_set_new(row, "name", reading_text_json(thread->name));
-        json_array_append_new(rows, row);
+        jw_line(w, 2);
+        jw_object(w, NULL);
+        jw_unsigned(w, "thread", thread->id);
+        jw_unsigned(w, "os", thread->os);
+        jw_unsigned(w, "compared", t->compared);
+        jw_unsigned(w, "equal", t->equal);
+        jw_unsigned(w, "mismatched", t->compared - t->equal);
+        jw_unsigned(w, "refused", t->refused);
+        jw_real(w, "shadow_ns", (double)t->shadow_ns / compared);
+        jw_real(w, "snapshot_ns", (double)t->snapshot_ns / compared);
+        if (thread->name)
+            jw_text(w, "name", thread->name);
+        jw_end(w);
     }
+    jw_end(w);
     memory_free(order);
-    return rows;
 }
 
-static json_t *json_stack(const struct report_checks *c, const uint32_t *stack, size_t size)
+static void json_stack(const struct report_checks *c, const char *key, const uint32_t *stack,
+                       size_t size, struct json_writer *w)
 {
-    json_t *names = json_array();
-
-    for (size_t i = 0; names && i < size; i++)
-        json_array_append_new(names, json_string(report_method(&c->defs, stack[i])->name));
-    return names;
+    jw_array(w, key);
+    for (size_t i = 0; i < size; i++)
+        jw_text(w, NULL, report_method(&c->defs, stack[i])->name);
+    jw_end(w);
 }
 
-static json_t *json_words(const char *list)
+/* The rules of a list that are parted by commas. */
+static void json_repairs_of(const char *list, struct json_writer *w)
 {
-    json_t *words = json_array();
+    char rule[sizeof(((struct report_example *)NULL)->repairs)];
 
-    while (words && *list) {
+    jw_array(w, "repairs");
+    while (*list) {
         size_t size = strcspn(list, ",");
 
-        json_array_append_new(words, json_stringn(list, size));
+        snprintf(rule, sizeof(rule), "%.*s", (int)size, list);
+        jw_text(w, NULL, rule);
         list += size;
         list += strspn(list, ", ");
     }
-    return words;
+    jw_end(w);
 }
 
-static json_t *json_examples(const struct report_checks *c)
+static void json_example(const struct report_checks *c, const struct report_example *e,
+                         struct json_writer *w)
 {
-    json_t *list = json_array();
-
-    for (size_t i = 0; list && i < c->example_count; i++) {
-        const struct report_example *e = &c->examples[i];
-        json_t *example =
-            json_pack("{s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "cause", reading_text_json(e->cause),
-                      "line", (json_int_t)e->at.line, "offset", (json_int_t)e->at.offset, "first",
-                      (json_int_t)e->first, "repairs", json_words(e->repairs), "shadow",
-                      json_stack(c, e->shadow, e->shadow_size), "snapshot",
-                      json_stack(c, e->snapshot, e->snapshot_size));
-
-        if (example && e->thread)
-            json_object_set_new(example, "thread", json_integer(c->defs.threads[e->thread - 1].id));
-        if (example && e->class_number)
-            json_object_set_new(example, "type",
-                                reading_text_json(report_class(&c->defs, e->class_number)->name));
-        if (example && e->native_count)
-            json_object_set_new(example, "native",
-                                print_native_runs(c, e->natives, e->native_count));
-        if (example && e->refused[0])
-            json_object_set_new(example, "refused", json_string(e->refused));
-        json_array_append_new(list, example);
-    }
-    return list;
+    jw_line(w, 2);
+    jw_object(w, NULL);
+    jw_text(w, "cause", e->cause);
+    jw_unsigned(w, "line", e->at.line);
+    jw_unsigned(w, "offset", e->at.offset);
+    jw_unsigned(w, "first", e->first);
+    json_repairs_of(e->repairs, w);
+    json_stack(c, "shadow", e->shadow, e->shadow_size, w);
+    json_stack(c, "snapshot", e->snapshot, e->snapshot_size, w);
+    if (e->thread)
+        jw_unsigned(w, "thread", c->defs.threads[e->thread - 1].id);
+    if (e->class_number)
+        jw_text(w, "type", report_class(&c->defs, e->class_number)->name);
+    if (e->native_count)
+        print_native_runs_json(c, e->natives, e->native_count, w);
+    if (e->refused[0])
+        jw_text(w, "refused", e->refused);
+    jw_end(w);
 }
 
-/* The five that other programs count on are there even when they are 0. */
-static json_t *json_repairs(const struct report_checks *c)
+static void json_hooks(const struct report_checks *c, struct json_writer *w)
 {
-    json_t *repairs = json_pack("{s:i, s:i, s:i, s:i, s:i}", "dead_on_enter", 0, "dead_on_leave", 0,
-                                "orphan_leave", 0, "handler_cut", 0, "native_boundary", 0);
-
-    if (repairs)
-        json_object_update(repairs, c->repairs);
-    return repairs;
+    jw_object(w, "hooks");
+    if (c->has_hooks)
+        jw_unsigned(w, "calls", c->hook_calls);
+    else
+        jw_null(w, "calls");
+    if (c->hook_ns_per_pair > 0)
+        jw_real(w, "ns_per_pair", c->hook_ns_per_pair);
+    else
+        jw_null(w, "ns_per_pair");
+    jw_end(w);
 }
 
-static json_t *json_hooks(const struct report_checks *c)
+static bool is_counted(const struct sst_counter *counters, size_t count, const char *key)
 {
-    json_t *hooks = json_pack("{s:n, s:n}", "calls", "ns_per_pair");
-
-    if (hooks && c->has_hooks)
-        json_object_set_new(hooks, "calls", json_integer((json_int_t)c->hook_calls));
-    if (hooks && c->hook_ns_per_pair > 0)
-        json_object_set_new(hooks, "ns_per_pair", json_real(c->hook_ns_per_pair));
-    return hooks;
+    for (size_t i = 0; i < count; i++)
+        if (counters[i].form == SST_FORM_COUNT && strcmp(counters[i].key, key) == 0)
+            return true;
+    return false;
 }
 
-/* A section with all counts of its list, those that the log has not as 0. */
-static json_t *json_section(const struct report_checks *c, const char *name,
-                            const struct sst_counter *counters, size_t count)
+/* All counts of a list, those that the log does not have as 0, then what else the log has. */
+static void json_counts(const char *key, const struct sst_counter *counters, size_t count,
+                        json_t *counts, struct json_writer *w)
 {
-    json_t *section = json_object();
+    const char *name;
+    json_t *one;
 
+    jw_line(w, 1);
+    jw_object(w, key);
     for (size_t i = 0; i < count; i++)
         if (counters[i].form == SST_FORM_COUNT)
-            json_object_set_new(section, counters[i].key, json_integer(0));
-    json_object_update(section, json_object_get(c->sections, name));
-    return section;
+            jw_unsigned(w, counters[i].key, report_count_in(counts, counters[i].key));
+    json_object_foreach(counts, name, one)
+    {
+        if (!is_counted(counters, count, name))
+            jw_tree(w, name, one);
+    }
+    jw_end(w);
 }
 
-static json_t *json_costs(const struct report_checks *c)
+static void json_snapshots(const struct report_checks *c, struct json_writer *w)
 {
-    return json_pack("{s:o, s:o, s:o, s:o}", "hooks", json_hooks(c), "shadow_ns",
-                     json_cost(&c->shadow), "snapshot_ns", json_cost(&c->snapshot), "by_depth",
-                     json_depths(c));
+    jw_line(w, 1);
+    jw_object(w, "snapshots");
+    jw_unsigned(w, "taken", c->taken);
+    jw_unsigned(w, "refused", c->refused);
+    jw_tree(w, "refused_by", c->refused_by);
+    if (c->ended_early)
+        jw_unsigned(w, "ended_early", c->ended_early);
+    jw_end(w);
+    jw_unsigned(w, "compared", c->compared);
+    jw_unsigned(w, "equal", c->equal);
+    jw_unsigned(w, "mismatched", c->mismatched);
+    if (c->compared)
+        jw_real(w, "accuracy", (double)c->equal / (double)c->compared);
+    else
+        jw_null(w, "accuracy");
+    jw_tree(w, "mismatched_by", c->mismatched_by);
 }
 
-static json_t *json_checks(const struct report_checks *c, const struct report_problems *problems)
+static void json_costs(const struct report_checks *c, struct json_writer *w)
 {
-    json_t *accuracy =
-        c->compared ? json_real((double)c->equal / (double)c->compared) : json_null();
-    static const char *const asked_for[] = {"registers", "seeds", "calls"};
+    jw_line(w, 1);
+    jw_object(w, "cost");
+    json_hooks(c, w);
+    json_cost(&c->shadow, "shadow_ns", w);
+    json_cost(&c->snapshot, "snapshot_ns", w);
+    json_depths(c, w);
+    jw_end(w);
+}
+
+/* Sections that are there if they were asked for when the log was recorded. */
+static void json_asked_for(const struct report_checks *c, struct json_writer *w)
+{
+    static const char *const sections[] = {"registers", "seeds", "calls"};
+
+    for (size_t i = 0; i < COUNT_OF(sections); i++)
+        if (json_object_get(c->sections, sections[i]))
+            json_counts(sections[i], NULL, 0, json_object_get(c->sections, sections[i]), w);
+}
+
+static void json_checks(const struct report_checks *c, const struct report_problems *problems,
+                        struct json_writer *w)
+{
     static const struct sst_counter instructions[] = {SST_COUNTERS_INSTRUCTIONS(SST_COUNTER)};
     static const struct sst_counter threads[] = {SST_COUNTERS_THREADS(SST_COUNTER)};
-    json_t *json;
+    /* The repairs that other programs count on are there even when they are 0. */
+    static const struct sst_counter repairs[] = {{SST_FORM_COUNT, "dead_on_enter", NULL},
+                                                 {SST_FORM_COUNT, "dead_on_leave", NULL},
+                                                 {SST_FORM_COUNT, "orphan_leave", NULL},
+                                                 {SST_FORM_COUNT, "handler_cut", NULL},
+                                                 {SST_FORM_COUNT, "native_boundary", NULL}};
 
-    json = json_pack("{s:{s:I, s:I, s:O}, s:I, s:I, s:I, s:o, s:O, s:o, s:o, s:o, s:o, s:I, s:o,"
-                     " s:o, s:o}",
-                     "snapshots", "taken", (json_int_t)c->taken, "refused", (json_int_t)c->refused,
-                     "refused_by", c->refused_by, "compared", (json_int_t)c->compared, "equal",
-                     (json_int_t)c->equal, "mismatched", (json_int_t)c->mismatched, "accuracy",
-                     accuracy, "mismatched_by", c->mismatched_by, "repairs", json_repairs(c),
-                     "cost", json_costs(c), "instructions",
-                     json_section(c, "instructions", instructions, COUNT_OF(instructions)),
-                     "threads", json_section(c, "threads", threads, COUNT_OF(threads)), "allocs",
-                     (json_int_t)c->allocs, "by_thread", json_threads(c), "examples",
-                     json_examples(c), "log", reading_log_json(&c->log, problems));
-    if (json && c->ended_early)
-        json_object_set_new(json_object_get(json, "snapshots"), "ended_early",
-                            json_integer((json_int_t)c->ended_early));
-    if (json && report_profile_any(&c->profile))
-        json_object_set_new(json, "profile", print_profile_json(&c->profile, &c->defs, false));
-    if (json && c->native_stack.native_count)
-        json_object_set_new(json, "native", print_native_json(c));
-    for (size_t i = 0; json && i < COUNT_OF(asked_for); i++)
-        if (json_object_get(c->sections, asked_for[i]))
-            json_object_set(json, asked_for[i], json_object_get(c->sections, asked_for[i]));
-    return json;
+    json_snapshots(c, w);
+    json_counts("repairs", repairs, COUNT_OF(repairs), c->repairs, w);
+    json_costs(c, w);
+    json_counts("instructions", instructions, COUNT_OF(instructions),
+                json_object_get(c->sections, "instructions"), w);
+    json_counts("threads", threads, COUNT_OF(threads), json_object_get(c->sections, "threads"), w);
+    jw_unsigned(w, "allocs", c->allocs);
+    json_threads(c, w);
+    jw_line(w, 1);
+    jw_array(w, "examples");
+    for (size_t i = 0; i < c->example_count; i++)
+        json_example(c, &c->examples[i], w);
+    jw_end(w);
+    jw_line(w, 1);
+    print_log_json(&c->log, problems, "log", w);
+    if (report_profile_any(&c->profile)) {
+        jw_line(w, 1);
+        jw_object(w, "profile");
+        print_profile_members(&c->profile, &c->defs, NULL, w);
+        jw_end(w);
+    }
+    if (c->native_stack.native_count)
+        print_native_json(c, w);
+    json_asked_for(c, w);
+}
+
+static void json_sites(const struct report_diff_sum *sites, struct json_writer *w)
+{
+    jw_line(w, 1);
+    jw_object(w, "sites");
+    jw_unsigned(w, "same", sites->same);
+    jw_unsigned(w, "changed", sites->changed);
+    jw_unsigned(w, "only_first", sites->only[REPORT_DIFF_OLD]);
+    jw_unsigned(w, "only_second", sites->only[REPORT_DIFF_NEW]);
+    jw_end(w);
 }
 
 int print_compare_json(const struct report_checks *checks, const struct report_problems *problems,
                        size_t count, const struct report_diff_sum *sites, FILE *out)
 {
-    json_t *json, *logs;
+    struct json_writer w;
 
-    if (count == 1) {
-        json = json_checks(&checks[0], &problems[0]);
-    } else {
-        logs = json_array();
-        for (size_t i = 0; logs && i < count; i++)
-            json_array_append_new(logs, json_checks(&checks[i], &problems[i]));
-        json = json_pack("{s:o}", "logs", logs);
+    jw_init(&w, out);
+    jw_object(&w, NULL);
+    if (count > 1)
+        jw_array(&w, "logs");
+    for (size_t i = 0; i < count; i++) {
+        if (count > 1)
+            jw_object(&w, NULL);
+        json_checks(&checks[i], &problems[i], &w);
+        if (count > 1)
+            jw_end(&w);
     }
-    if (json && sites)
-        json_object_set_new(json, "sites",
-                            json_pack("{s:I, s:I, s:I, s:I}", "same", (json_int_t)sites->same,
-                                      "changed", (json_int_t)sites->changed, "only_first",
-                                      (json_int_t)sites->only[REPORT_DIFF_OLD], "only_second",
-                                      (json_int_t)sites->only[REPORT_DIFF_NEW]));
-    if (!json)
-        return -ENOMEM;
-    print_json_value(json, out, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
-    putc('\n', out);
-    json_decref(json);
-    return 0;
+    if (count > 1)
+        jw_end(&w);
+    if (sites)
+        json_sites(sites, &w);
+    jw_end(&w);
+    return jw_finish(&w);
 }

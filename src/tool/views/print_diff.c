@@ -1,5 +1,6 @@
 #include "views/print_diff.h"
 
+#include "command/print_complete.h"
 #include "command/reading.h"
 #include "terminal/terminal.h"
 #include "terminal/text.h"
@@ -275,7 +276,7 @@ static void json_change(const struct print_diff *p, const struct report_change *
 
 static void json_log(const struct print_report *report, const char *key, struct json_writer *w)
 {
-    reading_log_write(report_sites_log(report->sites), report->problems, key, w);
+    print_log_json(report_sites_log(report->sites), report->problems, key, w);
 }
 
 /* "log" is the first one; all of them are in "logs" where there are several. */
@@ -326,12 +327,14 @@ static void json_totals(const struct print_diff *p, size_t some, size_t noise,
 
 int print_diff_json(const struct print_diff *p, FILE *out)
 {
+    const struct print_stack *first = &p->side[REPORT_DIFF_OLD].logs[0].stack;
     bool small;
     size_t shown, some = count_changed(p, &shown, &small);
     struct json_writer w;
 
     jw_init(&w, out);
     jw_object(&w, NULL);
+    print_stack_schema_json(first, &w);
     jw_text(&w, "by", print_report_by(p->side[0].logs[0].by));
     for (int side = 0; side < REPORT_DIFF_SIDES; side++)
         json_side(p, side, &w);
@@ -341,6 +344,8 @@ int print_diff_json(const struct print_diff *p, FILE *out)
     for (size_t i = 0; i < shown; i++)
         json_change(p, report_diff_change(p->diff, i), &w);
     jw_end(&w);
+    if (p->side[0].logs[0].by == REPORT_BY_SITE)
+        print_stack_tables_json(first, &w);
     jw_end(&w);
     return jw_finish(&w);
 }

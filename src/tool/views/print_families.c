@@ -1,5 +1,6 @@
 #include "views/print_families.h"
 
+#include "command/print_complete.h"
 #include "command/reading.h"
 #include "terminal/terminal.h"
 #include "terminal/text.h"
@@ -373,7 +374,7 @@ int print_families_json(const struct print_families *p, FILE *out)
     jw_object(&w, NULL);
     print_stack_schema_json(&p->stack, &w);
     jw_text(&w, "topic", topics[f->topic]);
-    reading_log_write(&f->log, p->problems, "log", &w);
+    print_log_json(&f->log, p->problems, "log", &w);
     rows_json(p, &w);
     if (f->topic == FAMILIES_EXCEPTIONS)
         catchers_json(p, &w);

@@ -1,8 +1,11 @@
 #include "views/print_folded.h"
 
+#include "views/print_stack.h"
+
 #include "base/clean.h"
 
-void print_folded_name(const char *name, FILE *out)
+/* A name as one frame: what parts frames, or lines, is no part of it. */
+static void put_name(const char *name, FILE *out)
 {
     bool safe;
 
@@ -17,65 +20,78 @@ void print_folded_name(const char *name, FILE *out)
     }
 }
 
-struct frames {
-    uint32_t *paths;
+/* The frames of the path being printed, leaf first. */
+struct folding {
+    const struct report_defs *defs;
+    FILE *out;
+    struct report_frame *frames;
     size_t capacity;
 };
 
-/* The row's frames, leaf first. Returns: how many, or SIZE_MAX without memory. */
-static size_t frames_of(struct frames *f, const struct report_defs *d, uint32_t path)
+/* "root;...;leaf". Returns: 0 or -ENOMEM, with nothing printed. */
+static int put_stack(struct folding *f, uint32_t path)
 {
+    struct report_frame frame;
     size_t count = 0;
 
-    for (; path != REPORT_PATH_EMPTY; path = report_path(d, path)->parent) {
+    for (bool more = report_frame_first(f->defs, path, REPORT_NO_IL, &frame); more;
+         more = report_frame_outer(f->defs, &frame)) {
         if (count == f->capacity) {
-            uint32_t *paths = array_grow(f->paths, &f->capacity, sizeof(*paths));
+            struct report_frame *larger = array_grow(f->frames, &f->capacity, sizeof(*larger));
 
-            if (!paths)
-                return SIZE_MAX;
-            f->paths = paths;
+            if (!larger)
+                return -ENOMEM;
+            f->frames = larger;
         }
-        f->paths[count++] = path;
-        if (path == REPORT_PATH_LOST)
-            break; /* its own parent */
+        f->frames[count++] = frame;
     }
-    return count;
-}
-
-static int print_row(const struct report_defs *d, struct frames *f, const struct report_row *row,
-                     FILE *out)
-{
-    size_t count = frames_of(f, d, row->path);
-
-    if (count == SIZE_MAX)
-        return -ENOMEM;
     if (count == 0)
-        fputs("(no managed frame);", out);
+        fputs(PRINT_NO_FRAME, f->out);
     while (count-- > 0) {
-        print_folded_name(f->paths[count] == REPORT_PATH_LOST
-                              ? "(callers not in the log)"
-                              : report_method(d, report_path(d, f->paths[count])->method)->name,
-                          out);
-        putc(';', out);
+        put_name(f->frames[count].path == REPORT_PATH_LOST
+                     ? PRINT_LOST_FRAME
+                     : report_method(f->defs, f->frames[count].method)->name,
+                 f->out);
+        if (count)
+            putc(';', f->out);
     }
-    putc('[', out);
-    print_folded_name(report_class(d, row->class_number)->name, out);
-    fprintf(out, "] %llu\n", (unsigned long long)row->bytes);
     return 0;
 }
 
-int print_folded(const struct report_sites *sites, uint64_t min_bytes, FILE *out)
+int print_folded_sites(const struct report_sites *sites, uint64_t min_bytes, FILE *out)
 {
-    struct frames f = {NULL, 0};
+    struct folding f = {.defs = report_sites_defs(sites), .out = out};
     struct report_row row;
     int err = 0;
 
-    for (size_t i = 0; !err && i < report_sites_count(sites); i++) {
+    for (size_t i = 0; i < report_sites_count(sites); i++) {
         report_sites_row(sites, i, &row);
         if (row.bytes < min_bytes)
             break; /* sorted by bytes */
-        err = print_row(report_sites_defs(sites), &f, &row, out);
+        err = put_stack(&f, row.path);
+        if (err)
+            break;
+        fputs(";[", out);
+        put_name(report_class(f.defs, row.class_number)->name, out);
+        fprintf(out, "] %llu\n", (unsigned long long)row.bytes);
     }
-    memory_free(f.paths);
+    memory_free(f.frames);
+    return err;
+}
+
+int print_folded_samples(const struct report_profile_source *source, const struct report_defs *defs,
+                         FILE *out)
+{
+    struct folding f = {.defs = defs, .out = out};
+    int err = 0;
+
+    for (size_t i = REPORT_PATH_LOST + 1; !err && i < source->paths; i++) {
+        if (!source->by_path[i])
+            continue;
+        err = put_stack(&f, (uint32_t)i);
+        if (!err)
+            fprintf(out, " %llu\n", (unsigned long long)source->by_path[i]);
+    }
+    memory_free(f.frames);
     return err;
 }

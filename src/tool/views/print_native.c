@@ -1,7 +1,6 @@
 #include "views/print_native.h"
 
 #include "views/native_names.h"
-#include "command/reading.h"
 #include "terminal/text.h"
 
 /* Called for each frame, leaf first: a method's name, or a native frame's text. */
@@ -52,43 +51,46 @@ void print_native_text(const struct report_checks *c, const struct terminal *ter
 
 static void json_frame(void *context, const char *text, bool native)
 {
-    json_t *frame = json_object();
+    struct json_writer *w = context;
 
-    if (frame)
-        json_object_set_new(frame, native ? "native" : "method", reading_text_json(text));
-    json_array_append_new(context, frame);
+    jw_object(w, NULL);
+    jw_text(w, native ? "native" : "method", text);
+    jw_end(w);
 }
 
-json_t *print_native_json(const struct report_checks *c)
-{
-    struct native_names *names;
-    json_t *stack;
-
-    if (!c->native_stack.native_count)
-        return NULL;
-    names = native_names_new(&c->images);
-    stack = json_array();
-    if (stack)
-        each_frame(c, names, json_frame, stack);
-    native_names_free(names);
-    return json_pack("{s:I, s:I, s:o}", "line", (json_int_t)c->native_stack.at.line, "offset",
-                     (json_int_t)c->native_stack.at.offset, "stack", stack);
-}
-
-json_t *print_native_runs(const struct report_checks *c, const struct report_native *natives,
-                          size_t count)
+void print_native_json(const struct report_checks *c, struct json_writer *w)
 {
     struct native_names *names = native_names_new(&c->images);
-    json_t *runs = json_array(), *frames = NULL;
 
-    for (size_t i = 0; runs && i < count; i++) {
-        if (i == 0 || natives[i].at != natives[i - 1].at) {
-            frames = json_array();
-            json_array_append_new(
-                runs, json_pack("{s:I, s:o}", "at", (json_int_t)natives[i].at, "frames", frames));
-        }
-        json_array_append_new(frames, reading_text_json(native_names_text(names, &natives[i])));
-    }
+    jw_line(w, 1);
+    jw_object(w, "native");
+    jw_unsigned(w, "line", c->native_stack.at.line);
+    jw_unsigned(w, "offset", c->native_stack.at.offset);
+    jw_array(w, "stack");
+    each_frame(c, names, json_frame, w);
+    jw_end(w);
+    jw_end(w);
     native_names_free(names);
-    return runs;
+}
+
+void print_native_runs_json(const struct report_checks *c, const struct report_native *natives,
+                            size_t count, struct json_writer *w)
+{
+    struct native_names *names = native_names_new(&c->images);
+
+    jw_array(w, "native");
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || natives[i].at != natives[i - 1].at) {
+            jw_object(w, NULL);
+            jw_unsigned(w, "at", natives[i].at);
+            jw_array(w, "frames");
+        }
+        jw_text(w, NULL, native_names_text(names, &natives[i]));
+        if (i + 1 == count || natives[i].at != natives[i + 1].at) {
+            jw_end(w);
+            jw_end(w);
+        }
+    }
+    jw_end(w);
+    native_names_free(names);
 }

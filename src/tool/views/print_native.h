@@ -6,6 +6,7 @@
 
 #include "terminal/terminal.h"
 
+#include "base/json_writer.h"
 #include "report/checks.h"
 
 #include <stdio.h>
@@ -13,11 +14,13 @@
 /* The snapshot with the most runs of native frames; nothing if the log has none. */
 void print_native_text(const struct report_checks *c, const struct terminal *terminal, FILE *out);
 
-/* The same: {"line", "offset", "stack": [{"method"} or {"native"}, ...]}, leaf first; NULL: none. */
-json_t *print_native_json(const struct report_checks *c);
-
-/* [{"at", "frames": ["lib.so!function", ...]}, ...] of one example. */
-json_t *print_native_runs(const struct report_checks *c, const struct report_native *natives,
-                          size_t count);
+/*
+ * As a member native of a JSON object that is open in w. print_native_json: the same, as
+ * {"line", "offset", "stack": [{"method"} or {"native"}, ...]}, leaf first.
+ * print_native_runs_json: of a mismatch, as [{"at", "frames": ["lib.so!function", ...]}, ...].
+ */
+void print_native_json(const struct report_checks *c, struct json_writer *w);
+void print_native_runs_json(const struct report_checks *c, const struct report_native *natives,
+                            size_t count, struct json_writer *w);
 
 #endif

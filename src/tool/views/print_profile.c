@@ -1,6 +1,6 @@
 #include "views/print_profile.h"
 
-#include "views/print_folded.h"
+#include "command/print_complete.h"
 #include "terminal/text.h"
 
 #include "base/memory.h"
@@ -84,99 +84,105 @@ void print_profile_text(const struct report_profile *p, const struct report_defs
     memory_free(rows);
 }
 
-static json_t *costs_json(const struct report_profile_source *s)
+static void costs_json(const struct report_profile_source *s, struct json_writer *w)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:{s:I, s:I, s:I, s:I}}", "hz",
-                     (json_int_t)report_profile_figure(s, "hz"), "moments",
-                     (json_int_t)report_profile_figure(s, "ticks"), "late",
-                     (json_int_t)report_profile_figure(s, "late"), "samples",
-                     (json_int_t)s->samples, "approximate", (json_int_t)s->approximate, "refused",
-                     (json_int_t)report_profile_figure(s, "refused"), "cost_ns", "sum",
-                     (json_int_t)report_profile_figure(s, "cost_ns"), "p50",
-                     (json_int_t)report_profile_quantile(s, 0.5), "p99",
-                     (json_int_t)report_profile_quantile(s, 0.99), "worst",
-                     (json_int_t)report_profile_figure(s, "worst_ns"));
+    jw_unsigned(w, "hz", report_profile_figure(s, "hz"));
+    jw_unsigned(w, "moments", report_profile_figure(s, "ticks"));
+    jw_unsigned(w, "late", report_profile_figure(s, "late"));
+    jw_unsigned(w, "samples", s->samples);
+    jw_unsigned(w, "approximate", s->approximate);
+    jw_unsigned(w, "refused", report_profile_figure(s, "refused"));
+    jw_object(w, "cost_ns");
+    jw_unsigned(w, "sum", report_profile_figure(s, "cost_ns"));
+    jw_unsigned(w, "p50", report_profile_quantile(s, 0.5));
+    jw_unsigned(w, "p99", report_profile_quantile(s, 0.99));
+    jw_unsigned(w, "worst", report_profile_figure(s, "worst_ns"));
+    jw_end(w);
 }
 
-static json_t *methods_json(const struct report_profile *p, const struct report_defs *defs,
-                            double *overlap)
+/* A number of each source. */
+static void pair_json(const char *key, const uint64_t pair[REPORT_SOURCES], struct json_writer *w)
+{
+    jw_array(w, key);
+    for (unsigned i = 0; i < REPORT_SOURCES; i++)
+        jw_unsigned(w, NULL, pair[i]);
+    jw_end(w);
+}
+
+static void methods_json(const struct report_profile *p, const struct report_defs *defs,
+                         struct json_writer *w)
 {
     struct report_profile_row *rows;
-    json_t *array = json_array();
     size_t count;
 
     if (report_profile_rows(p, defs, &rows, &count)) {
-        json_decref(array);
-        return NULL;
+        jw_fail(w);
+        return;
     }
-    *overlap = report_profile_overlap(p, rows, count);
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(
-            array, json_pack("{s:s, s:[I,I], s:[I,I]}", "method",
-                             rows[i].method ? report_method(defs, rows[i].method)->name : "",
-                             "self", (json_int_t)rows[i].self[0], (json_int_t)rows[i].self[1],
-                             "total", (json_int_t)rows[i].total[0], (json_int_t)rows[i].total[1]));
+    jw_line(w, 1);
+    jw_array(w, "methods");
+    for (size_t i = 0; i < count; i++) {
+        jw_line(w, 2);
+        jw_object(w, NULL);
+        jw_text(w, "method", rows[i].method ? report_method(defs, rows[i].method)->name : "");
+        pair_json("self", rows[i].self, w);
+        pair_json("total", rows[i].total, w);
+        jw_end(w);
+    }
+    jw_end(w);
+    if (p->source[REPORT_SHADOW].samples && p->source[REPORT_SNAPSHOT].samples)
+        jw_real(w, "overlap", report_profile_overlap(p, rows, count));
     memory_free(rows);
-    return array;
 }
 
-static json_t *stacks_json(const struct report_profile_source *s, const struct report_defs *defs)
+static void stacks_json(const struct report_profile_source *s, const struct print_stack *stack,
+                        struct json_writer *w)
 {
-    json_t *array = json_array();
-
+    jw_array(w, "stacks");
     for (size_t i = 0; i < s->paths; i++) {
-        json_t *stack;
-
         if (!s->by_path[i])
             continue;
-        stack = json_array();
-        for (uint32_t path = (uint32_t)i; path > REPORT_PATH_LOST;
-             path = report_path(defs, path)->parent)
-            json_array_append_new(
-                stack, json_string(report_method(defs, report_path(defs, path)->method)->name));
-        json_array_append_new(
-            array, json_pack("{s:I, s:o}", "samples", (json_int_t)s->by_path[i], "stack", stack));
+        jw_line(w, 2);
+        jw_object(w, NULL);
+        jw_unsigned(w, "samples", s->by_path[i]);
+        print_stack_json(stack, (uint32_t)i, REPORT_NO_IL, w);
+        jw_end(w);
     }
-    return array;
+    jw_end(w);
 }
 
-json_t *print_profile_json(const struct report_profile *p, const struct report_defs *defs,
-                           bool stacks)
+void print_profile_members(const struct report_profile *p, const struct report_defs *defs,
+                           const struct print_stack *stack, struct json_writer *w)
 {
-    json_t *json = json_object(), *one;
-    double overlap = 0;
-
     for (unsigned i = 0; i < REPORT_SOURCES; i++) {
-        if (!p->source[i].figures && !p->source[i].samples)
+        const struct report_profile_source *s = &p->source[i];
+
+        if (!s->figures && !s->samples)
             continue;
-        one = costs_json(&p->source[i]);
-        if (stacks)
-            json_object_set_new(one, "stacks", stacks_json(&p->source[i], defs));
-        json_object_set_new(json, report_sampler_name((enum report_sampler)i), one);
+        jw_line(w, 1);
+        jw_object(w, report_sampler_name((enum report_sampler)i));
+        costs_json(s, w);
+        if (stack)
+            stacks_json(s, stack, w);
+        jw_end(w);
     }
-    json_object_set_new(json, "methods", methods_json(p, defs, &overlap));
-    if (p->source[REPORT_SHADOW].samples && p->source[REPORT_SNAPSHOT].samples)
-        json_object_set_new(json, "overlap", json_real(overlap));
-    return json;
+    methods_json(p, defs, w);
 }
 
-static void put_path(const struct report_defs *defs, uint32_t path, FILE *out)
+int print_profile_json(const struct report_profile *p, const struct print_stack *stack,
+                       const struct report_log *log, const struct report_problems *problems,
+                       FILE *out)
 {
-    uint32_t parent = report_path(defs, path)->parent;
+    struct json_writer w;
 
-    if (parent > REPORT_PATH_LOST) {
-        put_path(defs, parent, out);
-        fputc(';', out);
-    }
-    print_folded_name(report_method(defs, report_path(defs, path)->method)->name, out);
-}
-
-void print_profile_folded(const struct report_profile_source *source,
-                          const struct report_defs *defs, FILE *out)
-{
-    for (size_t i = REPORT_PATH_LOST + 1; i < source->paths; i++)
-        if (source->by_path[i]) {
-            put_path(defs, (uint32_t)i, out);
-            fprintf(out, " %llu\n", (unsigned long long)source->by_path[i]);
-        }
+    jw_init(&w, out);
+    jw_object(&w, NULL);
+    print_stack_schema_json(stack, &w);
+    jw_text(&w, "topic", "profile");
+    print_profile_members(p, stack->defs, stack, &w);
+    jw_line(&w, 1);
+    print_log_json(log, problems, "log", &w);
+    print_stack_tables_json(stack, &w);
+    jw_end(&w);
+    return jw_finish(&w);
 }

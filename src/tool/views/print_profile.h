@@ -1,21 +1,27 @@
-/* views/print_profile.h - sampled stacks for people, for programs, and for flame graphs. */
+/* views/print_profile.h - sampled stacks for people and for programs. */
 #ifndef SHADOWTRACE_VIEWS_PRINT_PROFILE_H
 #define SHADOWTRACE_VIEWS_PRINT_PROFILE_H
+
+#include "views/print_stack.h"
 
 #include "report/profile.h"
 
 #include <stdio.h>
 
-/* Methods by samples, `top` of them (0 all), both sources side by side if both are there, and what each cost. */
+/*
+ * Methods by samples, `top` of them (0 all), both sources side by side if both are there, and what
+ * each cost.
+ */
 void print_profile_text(const struct report_profile *p, const struct report_defs *defs,
                         uint64_t top, FILE *out);
 
-/* The same, with the call paths if `stacks`. NULL: no memory. The caller's to release. */
-json_t *print_profile_json(const struct report_profile *p, const struct report_defs *defs,
-                           bool stacks);
+/* The same with the sampled stacks, as report_schema.json says. Returns: 0 or -ENOMEM. */
+int print_profile_json(const struct report_profile *p, const struct print_stack *stack,
+                       const struct report_log *log, const struct report_problems *problems,
+                       FILE *out);
 
-/* "root;...;leaf count" lines, what flamegraph.pl, speedscope and inferno read. */
-void print_profile_folded(const struct report_profile_source *source,
-                          const struct report_defs *defs, FILE *out);
+/* Its members in an object that is open in w; without stacks if stack is NULL. */
+void print_profile_members(const struct report_profile *p, const struct report_defs *defs,
+                           const struct print_stack *stack, struct json_writer *w);
 
 #endif

@@ -1,5 +1,6 @@
 #include "views/print_report.h"
 
+#include "command/print_complete.h"
 #include "command/reading.h"
 #include "terminal/terminal.h"
 #include "terminal/text.h"
@@ -423,7 +424,7 @@ int print_report_json(const struct print_report *p, FILE *out)
         jw_text(&w, "from", p->from);
     if (p->to)
         jw_text(&w, "to", p->to);
-    reading_log_write(report_sites_log(p->sites), p->problems, "log", &w);
+    print_log_json(report_sites_log(p->sites), p->problems, "log", &w);
     jw_unsigned(&w, "row_count", report_sites_count(p->sites));
     jw_line(&w, 1);
     jw_array(&w, "rows");

@@ -4,7 +4,7 @@
 #ifndef SHADOWTRACE_VIEWS_PRINT_REPORT_H
 #define SHADOWTRACE_VIEWS_PRINT_REPORT_H
 
-#include "views/line_rows.h"
+#include "report/line_rows.h"
 #include "views/print_stack.h"
 
 #include "base/json_writer.h"

@@ -85,7 +85,7 @@ static bool begin_link(const struct print_stack *p, const struct source_line *li
 void print_stack_where(const struct print_stack *p, const struct source_line *line,
                        char text[PRINT_WHERE_SIZE])
 {
-    snprintf(text, PRINT_WHERE_SIZE, "%.100s:%u", p->wide ? line->file : text_base_name(line->file),
+    snprintf(text, PRINT_WHERE_SIZE, "%.100s:%u", p->wide ? line->file : source_line_name(line),
              line->line);
 }
 
@@ -286,7 +286,7 @@ static void json_caller(const struct print_stack *p, const struct report_frame *
         jw_array(c->out, "started_by");
     c->any = true;
     if (p->tables) {
-        if (report_stacks_frame(p->tables, f->method, f->il, &number))
+        if (report_stacks_frame(p->tables, p->defs, f->method, f->il, &number))
             jw_fail(c->out);
         else
             jw_unsigned(c->out, NULL, number);
@@ -304,7 +304,7 @@ void print_stack_json(const struct print_stack *p, uint32_t path, int32_t il, st
 
     if (!p->tables)
         json_inline(p, path, il, w);
-    else if (report_stacks_add(p->tables, path, il, &number))
+    else if (report_stacks_add(p->tables, p->defs, path, il, &number))
         jw_fail(w);
     else
         json_number("stack", number, w);
@@ -368,9 +368,13 @@ void print_stack_tables_json(const struct print_stack *p, struct json_writer *w)
     jw_line(w, 1);
     jw_array(w, "frames");
     for (size_t i = 0; i < report_stacks_frame_count(p->tables); i++) {
-        struct report_frame f = report_stacks_frame_at(p->tables, i);
+        const struct print_stack *log = p;
+        const struct report_defs *defs;
+        struct report_frame f = report_stacks_frame_at(p->tables, i, &defs);
 
-        json_frame(p, &f, w);
+        while (log->defs != defs)
+            log = log->next;
+        json_frame(log, &f, w);
     }
     jw_end(w);
     jw_line(w, 1);

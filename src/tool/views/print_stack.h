@@ -6,7 +6,7 @@
 #ifndef SHADOWTRACE_VIEWS_PRINT_STACK_H
 #define SHADOWTRACE_VIEWS_PRINT_STACK_H
 
-#include "views/source_lines.h"
+#include "report/source_lines.h"
 
 #include "base/json_writer.h"
 #include "report/async.h"
@@ -16,14 +16,15 @@
 
 struct print_stack {
     const struct report_defs *defs;
-    struct source_lines *lines;   /* NULL: no files and lines */
-    struct report_async *async;   /* NULL: no callers of async methods */
-    struct report_stacks *tables; /* of JSON: stacks go there; NULL: whole ones stand in place */
-    uint64_t depth;               /* frames of each stack that is printed in place; 0 all */
-    bool wide;                    /* names in full */
-    bool raw;                     /* names as in the log */
-    bool links;                   /* files as links for a terminal */
-    bool urls;                    /* addresses by Source Link */
+    struct source_lines *lines;     /* NULL: no files and lines */
+    struct report_async *async;     /* NULL: no callers of async methods */
+    struct report_stacks *tables;   /* of JSON: stacks go there; NULL: whole ones stand in place */
+    const struct print_stack *next; /* another log's, with the same tables */
+    uint64_t depth;                 /* frames of each stack that is printed in place; 0 all */
+    bool wide;                      /* names in full */
+    bool raw;                       /* names as in the log */
+    bool links;                     /* files as links for a terminal */
+    bool urls;                      /* addresses by Source Link */
 };
 
 /*

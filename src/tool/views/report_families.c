@@ -15,12 +15,11 @@ static int print(const struct cli_command *command, const struct report_args *a,
     struct report_stacks tables;
     int err = 0;
 
-    report_stacks_init(&tables, &f->defs);
+    report_stacks_init(&tables);
     p.stack.defs = &f->defs;
     p.stack.tables = a->inline_stacks ? NULL : &tables;
     if (!a->no_lines)
-        err = source_lines_new(command, &f->defs, a->symbols.item, a->symbols.count, f->log.header,
-                               &p.stack.lines);
+        err = reading_source_lines(command, &f->defs, &a->symbols, &f->log, &p.stack.lines);
     if (!err && a->format == READING_TEXT)
         print_families_text(&p, out);
     else if (!err && print_families_json(&p, out))

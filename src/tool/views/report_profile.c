@@ -1,8 +1,8 @@
 #include "views/report_profile.h"
 
 #include "command/print_complete.h"
+#include "views/print_folded.h"
 #include "views/print_profile.h"
-#include "command/print_json.h"
 #include "command/reading.h"
 #include "terminal/text.h"
 
@@ -43,25 +43,41 @@ static int read_all(const struct cli_command *command, struct reader *r,
     return CLI_OK;
 }
 
-static void print(const struct cli_command *command, const struct report_args *a,
-                  const struct reader *r, const struct report_problems *problems, FILE *out)
+/* Returns: 0 or -ENOMEM. */
+static int print_json(const struct report_args *a, const struct reader *r,
+                      const struct report_problems *problems, FILE *out)
 {
-    json_t *json;
+    struct print_stack stack = a->print.stack;
+    struct report_stacks tables;
+    int err;
+
+    report_stacks_init(&tables);
+    stack.defs = &r->defs;
+    stack.raw = true;
+    stack.tables = a->inline_stacks ? NULL : &tables;
+    err = print_profile_json(&r->profile, &stack, &r->log, problems, out);
+    report_stacks_fini(&tables);
+    return err;
+}
+
+static int print(const struct cli_command *command, const struct report_args *a,
+                 const struct reader *r, const struct report_problems *problems, FILE *out)
+{
+    int err = 0;
 
     if (a->format == READING_FOLDED) {
-        print_profile_folded(&r->profile.source[a->source], &r->defs, out);
+        err = print_folded_samples(&r->profile.source[a->source], &r->defs, out);
         print_complete_stderr(command, &r->log);
     } else if (a->format == READING_JSON) {
-        json = print_profile_json(&r->profile, &r->defs, true);
-        json_object_set_new(json, "log", reading_log_json(&r->log, problems));
-        print_json_value(json, out, JSON_COMPACT | JSON_REAL_PRECISION(15));
-        fputc('\n', out);
-        json_decref(json);
+        err = print_json(a, r, problems, out);
     } else {
         print_profile_text(&r->profile, &r->defs, a->print.top, out);
         fputc('\n', out);
         reading_completeness(&r->log, out);
     }
+    if (err)
+        cli_complain(command, "%s", strerror(-err));
+    return err ? CLI_IO : CLI_OK;
 }
 
 int report_profile_run(const struct cli_command *command, const struct report_args *a, char **logs,
@@ -84,7 +100,7 @@ int report_profile_run(const struct cli_command *command, const struct report_ar
         status = CLI_IO;
     }
     if (status == CLI_OK)
-        print(command, a, &r, &problems, out);
+        status = print(command, a, &r, &problems, out);
     report_profile_fini(&r.profile);
     report_defs_fini(&r.defs);
     report_log_fini(&r.log);

@@ -5,6 +5,7 @@
 #include "support/test.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,10 +28,13 @@ static void write_all(struct json_writer *w)
     jw_unsigned(w, "most", UINT64_MAX);
     jw_number(w, "less", "%d", -5);
     jw_number(w, "share", "%.3g", 0.25);
+    jw_real(w, "third", 1.0 / 3);
+    jw_real(w, "nan", (double)NAN);
     jw_bool(w, "yes", true);
     jw_bool(w, "no", false);
     jw_null(w, "none");
     jw_raw(w, "raw", "{\"a\":[1,2]}");
+    jw_raw(w, "unsafe", "[\"\x7f\u00e9\u202e\xff\",\n1]");
     jw_object(w, "empty");
     jw_end(w);
     jw_array(w, "nothing");
@@ -50,7 +54,9 @@ static void write_all(struct json_writer *w)
 
 static const char all[] =
     "{\"text\":\"a\\\"b\\u001b\",\"most\":18446744073709551615,\"less\":-5,\"share\":0.25,"
-    "\"yes\":true,\"no\":false,\"none\":null,\"raw\":{\"a\":[1,2]},\"empty\":{},\"nothing\":[],\n"
+    "\"third\":0.333333333333333,\"nan\":null,"
+    "\"yes\":true,\"no\":false,\"none\":null,\"raw\":{\"a\":[1,2]},"
+    "\"unsafe\":[\"\\u007f\u00e9\\u202e\\ufffd\",\n1],\"empty\":{},\"nothing\":[],\n"
     " \"rows\":[\n"
     "  {\"n\":0},\n"
     "  {\"n\":1},\"last\"]}";

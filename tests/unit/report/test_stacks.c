@@ -19,7 +19,7 @@ static int setup(void **state)
     (void)state;
     report_problems_init(&problems);
     assert_int_equal(report_defs_init(&defs, &problems), 0);
-    report_stacks_init(&stacks, &defs);
+    report_stacks_init(&stacks);
     return 0;
 }
 
@@ -48,14 +48,23 @@ static uint32_t add(uint32_t path, int32_t il)
 {
     uint32_t out;
 
-    assert_int_equal(report_stacks_add(&stacks, path, il, &out), 0);
+    assert_int_equal(report_stacks_add(&stacks, &defs, path, il, &out), 0);
     return out;
+}
+
+static struct report_frame frame_at(uint32_t number)
+{
+    const struct report_defs *of;
+    struct report_frame f = report_stacks_frame_at(&stacks, number, &of);
+
+    assert_ptr_equal(of, &defs);
+    return f;
 }
 
 static void expect_frame(uint32_t stack, uint32_t method, int32_t il, uint32_t parent)
 {
     const struct report_stack *s = report_stacks_at(&stacks, stack);
-    struct report_frame f = report_stacks_frame_at(&stacks, s->frame);
+    struct report_frame f = frame_at(s->frame);
 
     assert_int_equal(f.method, method);
     assert_int_equal(f.il, il);
@@ -95,19 +104,40 @@ TEST(a_stack_may_have_no_frame_or_lost_callers)
     assert_int_equal(report_stacks_count(&stacks), 2);
     expect_frame(a, MAIN, 7, 0);
     assert_int_equal(report_stacks_at(&stacks, 0)->parent, REPORT_STACK_NONE);
-    assert_int_equal(report_stacks_frame_at(&stacks, 0).path, REPORT_PATH_LOST);
-    assert_int_equal(report_stacks_frame_at(&stacks, 1).path, REPORT_PATH_EMPTY);
+    assert_int_equal(frame_at(0).path, REPORT_PATH_LOST);
+    assert_int_equal(frame_at(1).path, REPORT_PATH_EMPTY);
+}
+
+/* Numbers of paths and methods are each log's own. */
+TEST(logs_are_kept_apart)
+{
+    const struct report_path path = {.parent = REPORT_PATH_EMPTY, .method = MAIN, .il = 5};
+    uint32_t mine = path_of(REPORT_PATH_EMPTY, MAIN, 5), out, a = add(mine, 1), b;
+    const struct report_defs *of;
+    struct report_defs other;
+
+    assert_int_equal(report_defs_init(&other, &problems), 0);
+    assert_int_equal(report_defs_path_add(&other, &path, &out), 0);
+    assert_int_equal(out, mine);
+    assert_int_equal(report_stacks_add(&stacks, &other, out, 1, &b), 0);
+    assert_int_not_equal(a, b);
+    assert_int_equal(report_stacks_at(&stacks, b)->parent, REPORT_STACK_NONE);
+    report_stacks_frame_at(&stacks, report_stacks_at(&stacks, b)->frame, &of);
+    assert_ptr_equal(of, &other);
+    assert_int_equal(report_stacks_frame_count(&stacks), 2);
+    report_defs_fini(&other);
 }
 
 TEST(frames_differ_by_what_they_say)
 {
     uint32_t a, b, c;
 
-    assert_int_equal(report_stacks_frame(&stacks, MAIN, 3, &a), 0);
-    assert_int_equal(report_stacks_frame(&stacks, MAIN, REPORT_NO_IL - SST_CALL_NATIVE, &b), 0);
-    assert_int_equal(report_stacks_frame(&stacks, MAIN, REPORT_NO_IL, &c), 0);
+    assert_int_equal(report_stacks_frame(&stacks, &defs, MAIN, 3, &a), 0);
+    assert_int_equal(report_stacks_frame(&stacks, &defs, MAIN, REPORT_NO_IL - SST_CALL_NATIVE, &b),
+                     0);
+    assert_int_equal(report_stacks_frame(&stacks, &defs, MAIN, REPORT_NO_IL, &c), 0);
     assert_int_equal(report_stacks_frame_count(&stacks), 3);
-    assert_int_equal(report_stacks_frame(&stacks, MAIN, 3, &b), 0);
+    assert_int_equal(report_stacks_frame(&stacks, &defs, MAIN, 3, &b), 0);
     assert_int_equal(a, b);
     assert_int_equal(report_stacks_count(&stacks), 0);
 }
@@ -135,7 +165,7 @@ TEST(memory_that_runs_out_is_said_and_leaves_the_tables_whole)
         path = path_of(path, MAIN, (int32_t)i);
     do {
         memory_fail_after(n++);
-        err = report_stacks_add(&stacks, path, 1, &out);
+        err = report_stacks_add(&stacks, &defs, path, 1, &out);
         memory_fail_after(-1);
         assert_true(err == 0 || err == -ENOMEM);
     } while (err);

@@ -21,6 +21,8 @@ TEST(text_is_as_expected)
 TEST(json_is_as_expected)
 {
     expect_ran(DIFF("--format=json", OLD, NEW), CLI_OK, FIXTURES "newer.diff.json");
+    expect_ran(DIFF("--format=json", "--inline-stacks", "--depth=2", OLD, NEW), CLI_OK,
+               FIXTURES "newer.diff-inline.json");
 }
 
 TEST(every_json_is_json_that_adds_up)

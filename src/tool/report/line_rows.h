@@ -1,12 +1,12 @@
 /*
- * views/line_rows.h - the lines that a report has rows of, numbered from 1. An allocation belongs to the innermost frame
+ * report/line_rows.h - the lines that a report has rows of, numbered from 1. An allocation belongs to the innermost frame
  * of its stack that has a line: a list that grows inside of the framework to the line that adds to it. If a frame has lines, and it
  * is not known which one is meant, it belongs to that method, and to no line.
  */
-#ifndef SHADOWTRACE_VIEWS_LINE_ROWS_H
-#define SHADOWTRACE_VIEWS_LINE_ROWS_H
+#ifndef SHADOWTRACE_REPORT_LINE_ROWS_H
+#define SHADOWTRACE_REPORT_LINE_ROWS_H
 
-#include "views/source_lines.h"
+#include "report/source_lines.h"
 
 #include "report/diff.h"
 

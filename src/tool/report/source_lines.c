@@ -1,4 +1,4 @@
-#include "views/source_lines.h"
+#include "report/source_lines.h"
 
 #include "base/buffer.h"
 #include "base/clean.h"
@@ -32,8 +32,9 @@ struct answer {
 };
 
 struct source_lines {
-    const struct cli_command *command;
     const struct report_defs *defs;
+    source_lines_tell *tell;
+    const void *context;
     const char *const *dirs;
     size_t ndirs;
     time_t started;     /* of the recording; 0 not known */
@@ -62,8 +63,8 @@ static time_t started_at(const json_t *header)
     return end && *end == 'Z' ? timegm(&utc) : 0;
 }
 
-int source_lines_new(const struct cli_command *command, const struct report_defs *defs,
-                     const char *const *dirs, size_t ndirs, const json_t *header,
+int source_lines_new(const struct report_defs *defs, const char *const *dirs, size_t ndirs,
+                     const json_t *header, source_lines_tell *tell, const void *context,
                      struct source_lines **out)
 {
     struct source_lines *s = memory_zalloc(1, sizeof(*s));
@@ -71,8 +72,9 @@ int source_lines_new(const struct cli_command *command, const struct report_defs
     *out = NULL;
     if (!s)
         return -ENOMEM;
-    *s = (struct source_lines){.command = command,
-                               .defs = defs,
+    *s = (struct source_lines){.defs = defs,
+                               .tell = tell,
+                               .context = context,
                                .dirs = dirs,
                                .ndirs = ndirs,
                                .started = started_at(header),
@@ -93,7 +95,7 @@ static void print_notes(struct source_lines *s)
 
     for (; line && (end = strchr(line, '\n')); line = end + 1) {
         *end = '\0';
-        cli_complain(s->command, "%s", line);
+        s->tell(s->context, line);
     }
     buffer_free(&s->notes);
 }
@@ -251,13 +253,16 @@ void source_lines_missing(struct source_lines *s)
             is_framework(s, def))
             continue;
         if (count++ < MISSING_NAMED)
-            buffer_format(&b, "%s%.80s (%s)", count > 1 ? ", " : "", def->name, why[reason]);
+            buffer_format(&b, "%s%.80s (%s)",
+                          count > 1 ? ", " : "IL offsets instead of lines: ", def->name,
+                          why[reason]);
     }
     if (count > MISSING_NAMED)
         buffer_format(&b, " and %zu more", count - MISSING_NAMED);
+    if (count)
+        buffer_text(&b, "; --symbols DIR looks elsewhere too");
     if (count && !b.failed)
-        cli_complain(s->command,
-                     "IL offsets instead of lines: %s; --symbols DIR looks elsewhere too", b.data);
+        s->tell(s->context, b.data);
     buffer_free(&b);
 }
 
@@ -376,6 +381,16 @@ char *source_line_url(struct source_lines *s, const struct source_line *line)
 static bool is_slash(char c)
 {
     return c == '/' || c == '\\';
+}
+
+const char *source_line_name(const struct source_line *line)
+{
+    const char *path = line->file, *name = path;
+
+    for (; *path; path++)
+        if (is_slash(*path))
+            name = path + 1;
+    return name;
 }
 
 static bool ends_with_path(const char *path, const char *end)

@@ -1,6 +1,4 @@
-#include "views/line_rows.h"
-
-#include "terminal/text.h"
+#include "report/line_rows.h"
 
 #define LAST (1 << 28) /* behind the code of every method: its last line */
 
@@ -81,6 +79,6 @@ bool line_rows_diff(void *context, size_t log, uint32_t number, struct report_di
 
     if (row)
         *out = (struct report_diff_line){
-            row->method, row->line.file ? text_base_name(row->line.file) : NULL, row->line.line};
+            row->method, row->line.file ? source_line_name(&row->line) : NULL, row->line.line};
     return row;
 }

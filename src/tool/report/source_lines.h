@@ -1,15 +1,16 @@
 /*
- * views/source_lines.h - the one place where reports ask for files and lines: symbols of a module,
+ * report/source_lines.h - the one place where reports ask for files and lines: symbols of a module,
  * opened at first need, and only those of the build that was traced.
  */
-#ifndef SHADOWTRACE_VIEWS_SOURCE_LINES_H
-#define SHADOWTRACE_VIEWS_SOURCE_LINES_H
-
-#include "command/command.h"
+#ifndef SHADOWTRACE_REPORT_SOURCE_LINES_H
+#define SHADOWTRACE_REPORT_SOURCE_LINES_H
 
 #include "readers/defs.h"
 
 struct source_lines;
+
+/* Takes a line on symbols that are there but cannot be used, or are not there. */
+typedef void source_lines_tell(const void *context, const char *line);
 
 struct source_line {
     const char *file; /* as the compiler wrote it; lives as long as the source_lines */
@@ -19,15 +20,16 @@ struct source_line {
 
 /*
  * source_lines_new - for the modules of `defs` (borrowed).
- * command: speaks for symbols that are there but cannot be used, once for each module.
+ * tell:    (with context, both borrowed) is called by source_lines_missing and source_lines_free,
+ *          not within what is being printed.
  * dirs:    folders to look in besides the assembly's own, for PDBs and for assemblies that are no
  *          longer where they were or not the traced ones; borrowed; ndirs may be 0.
  * header:  of the log, or NULL: from logs that do not say which build a module is, an assembly
  *          written after the recording began is taken for another one.
  * Returns: 0 or -ENOMEM.
  */
-int source_lines_new(const struct cli_command *command, const struct report_defs *defs,
-                     const char *const *dirs, size_t ndirs, const json_t *header,
+int source_lines_new(const struct report_defs *defs, const char *const *dirs, size_t ndirs,
+                     const json_t *header, source_lines_tell *tell, const void *context,
                      struct source_lines **out);
 void source_lines_free(struct source_lines *s);
 
@@ -37,7 +39,13 @@ void source_lines_free(struct source_lines *s);
  */
 bool source_line_of(struct source_lines *s, uint32_t method, int32_t il, struct source_line *out);
 
-/* source_lines_missing - one line, if any, for all modules asked about that have no symbols. */
+/* source_line_name - the file without its folders, with either slash. */
+const char *source_line_name(const struct source_line *line);
+
+/*
+ * source_lines_missing - tells of symbols that cannot be used, a line for each module, then in one
+ * line of all modules asked about that have none.
+ */
 void source_lines_missing(struct source_lines *s);
 
 /*

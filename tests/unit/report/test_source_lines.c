@@ -4,7 +4,7 @@
  */
 #include "unit/cli/command_support.h"
 
-#include "views/source_lines.h"
+#include "report/source_lines.h"
 #include "support/test.h"
 
 #include <stdio.h>
@@ -70,6 +70,11 @@ TEST_EACH(setup, teardown);
 
 static const char *recording_started; /* for the command below */
 
+static void tell(const void *command, const char *line)
+{
+    cli_complain(command, "%s", line);
+}
+
 static int ask_everything(void *into, const struct args *args, FILE *out)
 {
     static const struct cli_command asking = {.name = "asking"};
@@ -78,7 +83,7 @@ static int ask_everything(void *into, const struct args *args, FILE *out)
     struct source_line line;
 
     (void)into, (void)args;
-    assert_int_equal(source_lines_new(&asking, &defs, NULL, 0, header, &lines), 0);
+    assert_int_equal(source_lines_new(&defs, NULL, 0, header, tell, &asking, &lines), 0);
     found = 0;
     for (int twice = 0; twice < 2; twice++)
         for (uint32_t other = 0; other < 5; other++) {
@@ -171,7 +176,7 @@ static int say_what_is_missing(void *into, const struct args *args, FILE *out)
     struct source_line line;
 
     (void)into, (void)args, (void)out;
-    assert_int_equal(source_lines_new(&command, &defs, NULL, 0, NULL, &lines), 0);
+    assert_int_equal(source_lines_new(&defs, NULL, 0, NULL, tell, &command, &lines), 0);
     source_lines_missing(lines); /* nothing was asked for, nothing is missing */
     for (uint32_t number = 0; number < 6; number++)
         (void)source_line_of(lines, number, 5, &line);
@@ -201,7 +206,7 @@ TEST(documents_are_found_by_the_end_of_their_path)
     size_t size = 0;
     bool checked;
 
-    assert_int_equal(source_lines_new(&command, &defs, NULL, 0, NULL, &lines), 0);
+    assert_int_equal(source_lines_new(&defs, NULL, 0, NULL, tell, &command, &lines), 0);
     assert_true(source_lines_document(lines, EMBEDDED_FILE, &at));
     base = strrchr(at.file, '/');
     assert_non_null(base);
