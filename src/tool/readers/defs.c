@@ -14,7 +14,7 @@
 /* The slot of an id, or a free one. Call only when there is a table. */
 static struct report_far_id *far_slot(const struct report_ids *ids, uint32_t id)
 {
-    size_t at = (size_t)index_mix(id, 0) & ids->far_mask;
+    size_t at = (size_t)hash_mix(id, 0) & ids->far_mask;
 
     while (ids->far[at].id && ids->far[at].id != id)
         at = (at + 1) & ids->far_mask;
@@ -79,16 +79,8 @@ static void far_migrate(struct report_ids *ids, size_t page)
 
 static int page_make(struct report_ids *ids, size_t page)
 {
-    if (page >= ids->page_count) {
-        size_t count = page + page / 2 + 1;
-        uint32_t **pages = memory_realloc(ids->pages, count * sizeof(*pages));
-
-        if (!pages)
-            return -ENOMEM;
-        memset(pages + ids->page_count, 0, (count - ids->page_count) * sizeof(*pages));
-        ids->pages = pages;
-        ids->page_count = count;
-    }
+    if (!array_reserve_zeroed(&ids->pages, &ids->page_count, page + 1))
+        return -ENOMEM;
     if (!(ids->pages[page] = memory_zalloc(PAGE_SIZE, sizeof(uint32_t))))
         return -ENOMEM;
     if (page < MIGRATE_PAGES)
@@ -155,24 +147,20 @@ static uint64_t string_hash(const void *context, uint32_t number)
 {
     const struct report_string *s = &((const struct report_defs *)context)->strings[number];
 
-    return index_hash_bytes(s->text, s->size);
+    return hash_bytes(s->text, s->size);
 }
 
 static char *string_room(struct report_defs *d, size_t size)
 {
-    char *block, **blocks;
+    char *block;
 
     if (size <= d->block_left) {
         block = d->blocks[d->block_count - 1] + (BLOCK - d->block_left);
         d->block_left -= size;
         return block;
     }
-    if (d->block_count == d->block_capacity) {
-        blocks = array_grow(d->blocks, &d->block_capacity, sizeof(*blocks));
-        if (!blocks)
-            return NULL;
-        d->blocks = blocks;
-    }
+    if (!array_reserve(&d->blocks, &d->block_capacity, d->block_count + 1))
+        return NULL;
     block = memory_alloc(size > BLOCK ? size : BLOCK);
     if (!block)
         return NULL;
@@ -184,26 +172,20 @@ static char *string_room(struct report_defs *d, size_t size)
 static int intern(struct report_defs *d, const char *text, size_t size, struct report_string **out)
 {
     const struct text_key key = {text, size};
-    struct report_string *strings;
     uint32_t number;
     size_t slot = 0;
     char *copy;
 
     if (index_reserve(&d->string_index, string_hash, d))
         return -ENOMEM;
-    number =
-        index_find(&d->string_index, index_hash_bytes(text, size), string_equal, d, &key, &slot);
+    number = index_find(&d->string_index, hash_bytes(text, size), string_equal, d, &key, &slot);
     if (number != INDEX_NONE) {
         *out = &d->strings[number];
         return 0;
     }
-    if (d->string_count == d->string_capacity) {
-        strings = array_grow(d->strings, &d->string_capacity, sizeof(*strings));
-        if (!strings)
-            return -ENOMEM;
-        d->strings = strings;
-    }
-    copy = string_room(d, size + 1);
+    copy = array_reserve(&d->strings, &d->string_capacity, d->string_count + 1)
+               ? string_room(d, size + 1)
+               : NULL;
     if (!copy)
         return -ENOMEM;
     memcpy(copy, text, size);
@@ -227,8 +209,8 @@ static bool def_equal(const void *context, uint32_t number, const void *key)
 
 static uint64_t def_hash_of(const struct report_def *def)
 {
-    return index_mix(index_mix((uintptr_t)def->name, (uintptr_t)def->path ^ (uintptr_t)def->mvid),
-                     (uint64_t)def->module << 32 | def->token);
+    return hash_mix(hash_mix((uintptr_t)def->name, (uintptr_t)def->path ^ (uintptr_t)def->mvid),
+                    (uint64_t)def->module << 32 | def->token);
 }
 
 static uint64_t def_hash(const void *context, uint32_t number)
@@ -238,25 +220,14 @@ static uint64_t def_hash(const void *context, uint32_t number)
 
 static int table_add(struct report_table *t, const struct report_def *def, uint32_t *out)
 {
-    size_t slot = 0;
-    uint32_t number;
+    int added;
 
-    if (index_reserve(&t->index, def_hash, t))
+    if (!array_reserve(&t->defs, &t->capacity, t->count + 1))
         return -ENOMEM;
-    number = index_find(&t->index, def_hash_of(def), def_equal, t, def, &slot);
-    if (number == INDEX_NONE) {
-        if (t->count == t->capacity) {
-            struct report_def *defs = array_grow(t->defs, &t->capacity, sizeof(*defs));
-
-            if (!defs)
-                return -ENOMEM;
-            t->defs = defs;
-        }
-        number = (uint32_t)t->count++;
-        t->defs[number] = *def;
-        index_put(&t->index, slot, number);
-    }
-    *out = number;
+    added = index_add(&t->index, def_hash_of(def), def_equal, def_hash, t, def, t->count, out);
+    if (added <= 0)
+        return added;
+    t->defs[t->count++] = *def;
     return 0;
 }
 
@@ -332,9 +303,8 @@ static bool path_equal(const void *context, uint32_t number, const void *key)
 
 static uint64_t path_hash_of(const struct report_path *path)
 {
-    return index_mix((uint64_t)path->parent << 32 | path->method,
-                     (uint64_t)(uint32_t)path->il << 1 | path->filter |
-                         (uint64_t)path->begun << 33);
+    return hash_mix((uint64_t)path->parent << 32 | path->method,
+                    (uint64_t)(uint32_t)path->il << 1 | path->filter | (uint64_t)path->begun << 33);
 }
 
 static uint64_t path_hash(const void *context, uint32_t number)
@@ -344,40 +314,16 @@ static uint64_t path_hash(const void *context, uint32_t number)
 
 static int path_add(struct report_defs *d, const struct report_path *path, uint32_t *out)
 {
-    size_t slot = 0;
-    uint32_t number;
+    int added;
 
-    if (index_reserve(&d->path_index, path_hash, d))
+    if (!array_reserve(&d->paths, &d->path_capacity, d->path_count + 1))
         return -ENOMEM;
-    number = index_find(&d->path_index, path_hash_of(path), path_equal, d, path, &slot);
-    if (number == INDEX_NONE) {
-        if (d->path_count == d->path_capacity) {
-            struct report_path *paths = array_grow(d->paths, &d->path_capacity, sizeof(*paths));
-
-            if (!paths)
-                return -ENOMEM;
-            d->paths = paths;
-        }
-        number = (uint32_t)d->path_count++;
-        d->paths[number] = *path;
-        d->paths[number].goes_on = path->begun || d->paths[path->parent].goes_on;
-        index_put(&d->path_index, slot, number);
-    }
-    *out = number;
-    return 0;
-}
-
-static int plain_room(struct report_defs *d)
-{
-    while (d->plain_capacity < d->path_count) {
-        size_t capacity = d->plain_capacity;
-        uint32_t *plain = array_grow(d->plain, &d->plain_capacity, sizeof(*plain));
-
-        if (!plain)
-            return -ENOMEM;
-        d->plain = plain;
-        memset(plain + capacity, 0, (d->plain_capacity - capacity) * sizeof(*plain));
-    }
+    added = index_add(&d->path_index, path_hash_of(path), path_equal, path_hash, d, path,
+                      d->path_count, out);
+    if (added <= 0)
+        return added;
+    d->paths[d->path_count] = *path;
+    d->paths[d->path_count++].goes_on = path->begun || d->paths[path->parent].goes_on;
     return 0;
 }
 
@@ -386,16 +332,15 @@ int report_defs_plain(struct report_defs *d, uint32_t *path)
 {
     uint32_t at = *path, made = at, *todo = NULL;
     size_t count = 0, capacity = 0;
-    int err = d->paths[at].goes_on ? plain_room(d) : 0;
+    int err = 0;
 
-    for (; !err && d->paths[at].goes_on && !d->plain[at]; at = d->paths[at].parent) {
-        uint32_t *larger = count == capacity ? array_grow(todo, &capacity, sizeof(*todo)) : todo;
-
-        if (larger)
-            (todo = larger)[count++] = at;
+    if (d->paths[at].goes_on && !array_reserve_zeroed(&d->plain, &d->plain_capacity, d->path_count))
+        return -ENOMEM;
+    for (; !err && d->paths[at].goes_on && !d->plain[at]; at = d->paths[at].parent)
+        if (array_reserve(&todo, &capacity, count + 1))
+            todo[count++] = at;
         else
             err = -ENOMEM;
-    }
     if (!err)
         made = d->paths[at].goes_on ? d->plain[at] - 1 : at;
     while (!err && count) {
@@ -536,15 +481,8 @@ static int thread_number(struct report_defs *d, uint32_t id, uint32_t *out)
     uint32_t found = ids_get(&d->thread_ids, id);
 
     if (!found) {
-        if (d->thread_count == d->thread_capacity) {
-            struct report_thread *threads =
-                array_grow(d->threads, &d->thread_capacity, sizeof(*threads));
-
-            if (!threads)
-                return -ENOMEM;
-            d->threads = threads;
-        }
-        if (ids_set(&d->thread_ids, id, (uint32_t)d->thread_count))
+        if (!array_reserve(&d->threads, &d->thread_capacity, d->thread_count + 1) ||
+            ids_set(&d->thread_ids, id, (uint32_t)d->thread_count))
             return -ENOMEM;
         d->threads[d->thread_count++] = (struct report_thread){.id = id};
         found = (uint32_t)d->thread_count;

@@ -6,7 +6,9 @@
 #ifndef SHADOWTRACE_READERS_INDEX_H
 #define SHADOWTRACE_READERS_INDEX_H
 
+#include "base/array.h"
 #include "base/atomics.h"
+#include "base/hash.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -23,29 +25,6 @@ struct index {
 /* Whether record `number` has the key looked for; its hash, for when the index grows. */
 typedef bool index_equal(const void *context, uint32_t number, const void *key);
 typedef uint64_t index_hash(const void *context, uint32_t number);
-
-/* Two words to one well mixed (the high half of a product depends on every bit of both). */
-static inline uint64_t index_mix(uint64_t a, uint64_t b)
-{
-    unsigned __int128 product =
-        (unsigned __int128)(a ^ 0x9E3779B97F4A7C15u) * (b ^ 0xD6E8FEB86659FD93u);
-
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-static inline uint64_t index_hash_bytes(const void *data, size_t size)
-{
-    const char *at = data;
-    uint64_t hash = size, word;
-
-    for (; size >= 8; size -= 8, at += 8) {
-        memcpy(&word, at, 8);
-        hash = index_mix(hash, word);
-    }
-    word = 0;
-    memcpy(&word, at, size);
-    return index_mix(hash, word ^ 0x2545F4914F6CDD1Du);
-}
 
 /*
  * index_find - the number of the record with that key and hash, or INDEX_NONE; *slot is where it is
@@ -114,18 +93,23 @@ static inline void index_free(struct index *x)
 }
 
 /*
- * array_grow - the array with room for half as many elements again; *capacity and the caller's
- * pointer are updated by the caller's assignment: a = array_grow(a, &capacity, sizeof(*a)) would
- * lose a when this gives NULL.
+ * index_add - the number of the record with that key and hash; `next` if it is new. Then the caller,
+ * who has made room in its array before, puts it there.
+ * Returns: 1: it is new; 0; -ENOMEM.
  */
-static inline void *array_grow(void *array, size_t *capacity, size_t size)
+static inline int index_add(struct index *x, uint64_t hash, index_equal *equal, index_hash *hash_of,
+                            const void *context, const void *key, size_t next, uint32_t *number)
 {
-    size_t more = *capacity ? *capacity + *capacity / 2 : 8;
-    void *larger = memory_realloc(array, more * size);
+    size_t slot = 0;
 
-    if (larger)
-        *capacity = more;
-    return larger;
+    if (index_reserve(x, hash_of, context))
+        return -ENOMEM;
+    *number = index_find(x, hash, equal, context, key, &slot);
+    if (*number != INDEX_NONE)
+        return 0;
+    *number = (uint32_t)next;
+    index_put(x, slot, *number);
+    return 1;
 }
 
 #endif

@@ -449,9 +449,8 @@ out:
 /* Whether the file was read before. If not, it has been from now on: 0 or 1; -ENOMEM. */
 static int read_before(struct report_log *log, const char *path)
 {
-    struct report_file_id id, *ids;
+    struct report_file_id id;
     struct stat st;
-    char **paths;
 
     if (strcmp(path, "-") == 0 || stat(path, &st))
         return 0;
@@ -459,16 +458,9 @@ static int read_before(struct report_log *log, const char *path)
     for (size_t i = 0; i < log->path_count; i++)
         if (log->read[i].device == id.device && log->read[i].inode == id.inode)
             return 1;
-    if (log->path_count == log->path_capacity) {
-        if (!(paths = array_grow(log->paths, &log->path_capacity, sizeof(*paths))))
-            return -ENOMEM;
-        log->paths = paths;
-    }
-    if (log->path_count == log->read_capacity) {
-        if (!(ids = array_grow(log->read, &log->read_capacity, sizeof(*ids))))
-            return -ENOMEM;
-        log->read = ids;
-    }
+    if (!array_reserve(&log->paths, &log->path_capacity, log->path_count + 1) ||
+        !array_reserve(&log->read, &log->read_capacity, log->path_count + 1))
+        return -ENOMEM;
     log->paths[log->path_count] = memory_strdup(path);
     log->read[log->path_count] = id;
     return log->paths[log->path_count++] ? 0 : -ENOMEM;

@@ -15,13 +15,8 @@ static int add(struct report_marks *marks, const char *text, const struct report
 {
     struct report_mark *mark;
 
-    if (marks->count == marks->capacity) {
-        struct report_mark *more = array_grow(marks->marks, &marks->capacity, sizeof(*more));
-
-        if (!more)
-            return -ENOMEM;
-        marks->marks = more;
-    }
+    if (!array_reserve(&marks->marks, &marks->capacity, marks->count + 1))
+        return -ENOMEM;
     mark = &marks->marks[marks->count];
     *mark = (struct report_mark){memory_strdup(text), *at};
     if (!mark->text)

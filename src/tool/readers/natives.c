@@ -15,12 +15,8 @@ int report_images_add(struct report_images *images, const struct report_record *
     if (report_member_id(r->json, "id", 1, &id) || report_member_text(r->json, "path", &path))
         return -EBADMSG;
     (void)report_member_text(r->json, "build_id", &build_id);
-    if (images->count == images->capacity) {
-        image = array_grow(images->images, &images->capacity, sizeof(*image));
-        if (!image)
-            return -ENOMEM;
-        images->images = image;
-    }
+    if (!array_reserve(&images->images, &images->capacity, images->count + 1))
+        return -ENOMEM;
     image = &images->images[images->count];
     image->path = memory_strdup(path);
     image->build_id = build_id ? memory_strdup(build_id) : NULL;

@@ -1,5 +1,6 @@
 #include "readers/parallel_reader.h"
 
+#include "base/array.h"
 #include "base/atomics.h"
 #include "base/memory.h"
 
@@ -49,16 +50,7 @@ static void work_clear(struct work *w)
 
 static struct report_parsed *next_line(struct work *w)
 {
-    if (w->count == w->capacity) {
-        size_t capacity = w->capacity ? 2 * w->capacity : 1024;
-        struct report_parsed *lines = memory_realloc(w->lines, capacity * sizeof(*lines));
-
-        if (!lines)
-            return NULL;
-        w->lines = lines;
-        w->capacity = capacity;
-    }
-    return &w->lines[w->count++];
+    return array_reserve(&w->lines, &w->capacity, w->count + 1) ? &w->lines[w->count++] : NULL;
 }
 
 /* Parsers stay where they are: records point into them. */
@@ -66,16 +58,8 @@ static struct report_parser *next_parser(struct work *w)
 {
     struct report_parser *parser;
 
-    if (w->parser_count == w->parser_capacity) {
-        size_t capacity = w->parser_capacity ? 2 * w->parser_capacity : 16;
-        struct report_parser **parsers = memory_realloc(w->parsers, capacity * sizeof(*parsers));
-
-        if (!parsers)
-            return NULL;
-        memset(parsers + w->parser_capacity, 0, (capacity - w->parser_capacity) * sizeof(*parsers));
-        w->parsers = parsers;
-        w->parser_capacity = capacity;
-    }
+    if (!array_reserve_zeroed(&w->parsers, &w->parser_capacity, w->parser_count + 1))
+        return NULL;
     parser = w->parsers[w->parser_count];
     if (!parser && !(parser = memory_alloc(sizeof(*parser))))
         return NULL;

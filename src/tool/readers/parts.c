@@ -62,17 +62,9 @@ static size_t stem(const char *name)
 
 static int add(struct report_parts *parts, char *path)
 {
-    char **paths;
-
-    if (!path)
+    if (!path || !array_reserve(&parts->paths, &parts->capacity, parts->count + 1)) {
+        memory_free(path);
         return -ENOMEM;
-    if (parts->count == parts->capacity) {
-        paths = array_grow(parts->paths, &parts->capacity, sizeof(*paths));
-        if (!paths) {
-            memory_free(path);
-            return -ENOMEM;
-        }
-        parts->paths = paths;
     }
     parts->paths[parts->count++] = path;
     return 0;
@@ -99,13 +91,8 @@ static int look_at(const char *folder, const char *entry, const char *name,
     part = part_of(path);
     if (!same_recording(&part, wanted) || part.number >= wanted->number)
         return 0;
-    if (*count == *capacity) {
-        struct found *more = array_grow(*found, capacity, sizeof(*more));
-
-        if (!more)
-            return -ENOMEM;
-        *found = more;
-    }
+    if (!array_reserve(found, capacity, *count + 1))
+        return -ENOMEM;
     (*found)[*count] = (struct found){part.number, memory_strdup(path)};
     return (*found)[(*count)++].path ? 0 : -ENOMEM;
 }

@@ -23,15 +23,10 @@ static int active_set(struct report_ids *active, uint32_t method, uint32_t count
 /* NULL: no memory. */
 static struct report_call_time *time_of(struct report_call_times *times, uint32_t method)
 {
-    while (method >= times->capacity) {
-        struct report_call_time *larger = array_grow(times->of, &times->capacity, sizeof(*larger));
-
-        if (!larger)
-            return NULL;
-        times->of = larger;
-    }
-    for (; times->count <= method; times->count++)
-        times->of[times->count] = (struct report_call_time){0, 0, 0, 0, 0};
+    if (!array_reserve_zeroed(&times->of, &times->capacity, (size_t)method + 1))
+        return NULL;
+    if (times->count <= method)
+        times->count = (size_t)method + 1;
     return &times->of[method];
 }
 

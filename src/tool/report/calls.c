@@ -27,17 +27,11 @@ void report_calls_fini(struct report_calls *c)
 struct report_calls_thread *report_calls_thread(struct report_calls *c, uint32_t id)
 {
     uint32_t known = report_ids_get(&c->ids, id);
-    struct report_calls_thread *threads;
 
     if (LIKELY(known))
         return &c->threads[known - 1];
-    if (c->count == c->capacity) {
-        threads = array_grow(c->threads, &c->capacity, sizeof(*threads));
-        if (!threads)
-            return NULL;
-        c->threads = threads;
-    }
-    if (report_ids_set(&c->ids, id, (uint32_t)c->count))
+    if (!array_reserve(&c->threads, &c->capacity, c->count + 1) ||
+        report_ids_set(&c->ids, id, (uint32_t)c->count))
         return NULL;
     c->threads[c->count] = (struct report_calls_thread){.id = id};
     return &c->threads[c->count++];
@@ -114,21 +108,10 @@ static void compact(struct report_calls_thread *thread)
 /* Room for one more; NULL: no memory. */
 static struct report_call *push_room(struct report_calls_thread *thread)
 {
-    if (thread->size == thread->capacity) {
-        struct report_call *calls = array_grow(thread->calls, &thread->capacity, sizeof(*calls));
-
-        if (!calls)
-            return NULL;
-        thread->calls = calls;
-    }
-    if (thread->size == thread->alive_capacity) {
-        uint32_t *alive = array_grow(thread->alive, &thread->alive_capacity, sizeof(*alive));
-
-        if (!alive)
-            return NULL;
-        thread->alive = alive;
-    }
-    return &thread->calls[thread->size];
+    return array_reserve(&thread->calls, &thread->capacity, thread->size + 1) &&
+                   array_reserve(&thread->alive, &thread->alive_capacity, thread->size + 1)
+               ? &thread->calls[thread->size]
+               : NULL;
 }
 
 static int push(struct report_calls *c, struct report_calls_thread *thread, uint32_t method,

@@ -65,13 +65,8 @@ static int histogram_add(struct report_histogram *h, const json_t *pairs, const 
 
         if (ns < 0 || count <= 0 || count > SST_INTEGER_MAX || ns > SST_INTEGER_MAX)
             continue;
-        if (h->size == h->capacity) {
-            struct report_bucket *buckets = array_grow(h->buckets, &h->capacity, sizeof(*buckets));
-
-            if (!buckets)
-                return -ENOMEM;
-            h->buckets = buckets;
-        }
+        if (!array_reserve(&h->buckets, &h->capacity, h->size + 1))
+            return -ENOMEM;
         h->buckets[h->size++] = (struct report_bucket){(uint64_t)ns, (uint64_t)count};
         h->count += (uint64_t)count;
         middles += (uint64_t)ns * (uint64_t)count;
@@ -122,14 +117,8 @@ static int depths_add(struct report_checks *c, const json_t *rows)
             if (c->depths[at].from == more.from && c->depths[at].to == more.to)
                 break;
         if (at == c->depth_count) {
-            if (c->depth_count == c->depth_capacity) {
-                struct report_depth *depths =
-                    array_grow(c->depths, &c->depth_capacity, sizeof(*depths));
-
-                if (!depths)
-                    return -ENOMEM;
-                c->depths = depths;
-            }
+            if (!array_reserve(&c->depths, &c->depth_capacity, c->depth_count + 1))
+                return -ENOMEM;
             c->depths[c->depth_count++] = (struct report_depth){more.from, more.to, 0, 0, 0};
         }
         c->depths[at].count += more.count;
@@ -300,16 +289,10 @@ static int on_check(struct report_checks *c, const struct report_record *r)
 
 static struct report_thread_checks *thread_of(struct report_checks *c, uint32_t number)
 {
-    while (number >= c->thread_capacity) {
-        struct report_thread_checks *threads =
-            array_grow(c->threads, &c->thread_capacity, sizeof(*threads));
-
-        if (!threads)
-            return NULL;
-        c->threads = threads;
-    }
-    for (; c->thread_count <= number; c->thread_count++)
-        c->threads[c->thread_count] = (struct report_thread_checks){0};
+    if (!array_reserve_zeroed(&c->threads, &c->thread_capacity, (size_t)number + 1))
+        return NULL;
+    if (c->thread_count <= number)
+        c->thread_count = (size_t)number + 1;
     return &c->threads[number];
 }
 

@@ -25,17 +25,13 @@ static void sizes_in(const struct report_record *r, const char *key, uint64_t to
 
 int collections_add(struct collections *c, const struct report_record *r)
 {
-    struct collection *added, *all;
+    struct collection *added;
     const char *reason = "";
     const json_t *generation;
     size_t i;
 
-    if (c->count == c->capacity) {
-        all = array_grow(c->all, &c->capacity, sizeof(*all));
-        if (!all)
-            return -ENOMEM;
-        c->all = all;
-    }
+    if (!array_reserve(&c->all, &c->capacity, c->count + 1))
+        return -ENOMEM;
     added = &c->all[c->count++];
     *added = (struct collection){.number = report_count_in(r->json, "gc"),
                                  .t = report_count_in(r->json, "t"),
@@ -83,7 +79,7 @@ static size_t collection_after(const struct collections *c, uint64_t t)
 
 static uint64_t hash_of(const struct collections_share *s)
 {
-    return index_mix(index_mix((uint64_t)s->at << 32 | s->path, s->class_number), (uint32_t)s->il);
+    return hash_mix(hash_mix((uint64_t)s->at << 32 | s->path, s->class_number), (uint32_t)s->il);
 }
 
 static uint64_t hash_at(const void *context, uint32_t number)
@@ -104,25 +100,15 @@ static bool equal(const void *context, uint32_t number, const void *key)
 static struct collections_share *share_of(struct collections *c,
                                           const struct collections_share *key)
 {
-    uint32_t found;
-    size_t slot = 0;
+    uint32_t number;
+    int added;
 
-    if (index_reserve(&c->index, hash_at, c))
+    if (!array_reserve(&c->shares, &c->share_capacity, c->share_count + 1))
         return NULL;
-    found = index_find(&c->index, hash_of(key), equal, c, key, &slot);
-    if (found != INDEX_NONE)
-        return &c->shares[found];
-    if (c->share_count == c->share_capacity) {
-        struct collections_share *shares =
-            array_grow(c->shares, &c->share_capacity, sizeof(*shares));
-
-        if (!shares)
-            return NULL;
-        c->shares = shares;
-    }
-    c->shares[c->share_count] = *key;
-    index_put(&c->index, slot, (uint32_t)c->share_count);
-    return &c->shares[c->share_count++];
+    added = index_add(&c->index, hash_of(key), equal, hash_at, c, key, c->share_count, &number);
+    if (added > 0)
+        c->shares[c->share_count++] = *key;
+    return added < 0 ? NULL : &c->shares[number];
 }
 
 int collections_alloc(struct collections *c, const struct report_record *r)

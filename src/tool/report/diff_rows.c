@@ -4,7 +4,7 @@
 
 struct diff_key diff_key_of_text(const char *text)
 {
-    struct diff_key key = {index_hash_bytes(text, strlen(text)), 0xCBF29CE484222325u};
+    struct diff_key key = {hash_bytes(text, strlen(text)), 0xCBF29CE484222325u};
 
     for (; *text; text++) /* FNV-1a: nothing to do with the other */
         key.b = (key.b ^ (unsigned char)*text) * 0x100000001B3u;
@@ -13,8 +13,8 @@ struct diff_key diff_key_of_text(const char *text)
 
 struct diff_key diff_key_join(struct diff_key left, struct diff_key right)
 {
-    return (struct diff_key){index_mix(left.a, right.a),
-                             index_mix(left.b ^ 0x5851F42D4C957F2Du, right.b)};
+    return (struct diff_key){hash_mix(left.a, right.a),
+                             hash_mix(left.b ^ 0x5851F42D4C957F2Du, right.b)};
 }
 
 struct diff_key diff_key_of_number(struct diff_key left, uint64_t number)
@@ -50,38 +50,21 @@ static uint64_t key_hash(const void *context, uint32_t number)
     return ((const struct diff_rows *)context)->keys[number].a;
 }
 
-static bool grow(struct diff_rows *rows)
-{
-    struct diff_key *keys = array_grow(rows->keys, &rows->key_capacity, sizeof(*keys));
-    struct diff_amount *amounts;
-
-    if (!keys)
-        return false;
-    rows->keys = keys;
-    amounts = memory_realloc(rows->amounts, rows->key_capacity * rows->logs * sizeof(*amounts));
-    if (amounts)
-        rows->amounts = amounts;
-    return amounts;
-}
-
 struct diff_amount *diff_rows_add(struct diff_rows *rows, const struct diff_key *key)
 {
     uint32_t number;
-    size_t slot = 0;
+    int added;
 
-    if (index_reserve(&rows->index, key_hash, rows))
+    if (!array_reserve(&rows->keys, &rows->key_capacity, rows->count + 1) ||
+        !array_reserve(&rows->amounts, &rows->amount_capacity, (rows->count + 1) * rows->logs))
         return NULL;
-    number = index_find(&rows->index, key->a, key_equal, rows, key, &slot);
-    if (number == INDEX_NONE) {
-        if (rows->count == rows->key_capacity && !grow(rows))
-            return NULL;
-        number = (uint32_t)rows->count++;
-        rows->keys[number] = *key;
+    added = index_add(&rows->index, key->a, key_equal, key_hash, rows, key, rows->count, &number);
+    if (added > 0) {
+        rows->keys[rows->count++] = *key;
         for (size_t log = 0; log < rows->logs; log++)
             diff_amounts(rows, number)[log] = (struct diff_amount){.row = REPORT_DIFF_NONE};
-        index_put(&rows->index, slot, number);
     }
-    return diff_amounts(rows, number);
+    return added < 0 ? NULL : diff_amounts(rows, number);
 }
 
 struct diff_log diff_log_of(const struct diff_rows *rows, size_t log)

@@ -16,7 +16,7 @@ static bool equal(const void *context, uint32_t number, const void *key)
 
 static uint64_t hash_of(const struct families_row *row)
 {
-    return row->name ? index_hash_bytes(row->name, strlen(row->name)) : index_mix(row->a, row->b);
+    return row->name ? hash_bytes(row->name, strlen(row->name)) : hash_mix(row->a, row->b);
 }
 
 static uint64_t hash_at(const void *context, uint32_t number)
@@ -29,28 +29,19 @@ static struct families_row *row_of(struct families_table *t, uint32_t a, uint32_
                                    const char *name)
 {
     struct families_row key = {.a = a, .b = b};
-    struct families_row *rows;
-    uint32_t found;
-    size_t slot = 0;
+    uint32_t number;
+    int added;
 
     key.name = (char *)(uintptr_t)(name && t->named >= NAMES_MAX ? OTHERS : name);
-    if (index_reserve(&t->index, hash_at, t))
+    if (!array_reserve(&t->rows, &t->capacity, t->count + 1))
         return NULL;
-    found = index_find(&t->index, hash_of(&key), equal, t, &key, &slot);
-    if (found != INDEX_NONE)
-        return &t->rows[found];
-    if (t->count == t->capacity) {
-        rows = array_grow(t->rows, &t->capacity, sizeof(*rows));
-        if (!rows)
-            return NULL;
-        t->rows = rows;
-    }
-    if (key.name && !(key.name = memory_strdup(key.name)))
-        return NULL;
-    t->named += key.name != NULL;
+    added = index_add(&t->index, hash_of(&key), equal, hash_at, t, &key, t->count, &number);
+    if (added <= 0)
+        return added < 0 ? NULL : &t->rows[number];
     t->rows[t->count] = key;
-    index_put(&t->index, slot, (uint32_t)t->count);
-    return &t->rows[t->count++];
+    t->rows[t->count].name = key.name ? memory_strdup(key.name) : NULL;
+    t->named += key.name != NULL;
+    return t->rows[t->count++].name || !key.name ? &t->rows[number] : NULL;
 }
 
 static void add_time(struct families_row *row, uint64_t ns)

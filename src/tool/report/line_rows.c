@@ -24,8 +24,8 @@ static bool row_equal(const void *context, uint32_t number, const void *key)
 
 static uint64_t row_hash_of(const struct line_row *row)
 {
-    return index_mix((uint64_t)row->line.module << 32 | row->line.document,
-                     (uint64_t)row->method << 32 | row->line.line);
+    return hash_mix((uint64_t)row->line.module << 32 | row->line.document,
+                    (uint64_t)row->method << 32 | row->line.line);
 }
 
 static uint64_t row_hash(const void *context, uint32_t number)
@@ -35,24 +35,15 @@ static uint64_t row_hash(const void *context, uint32_t number)
 
 static uint32_t number_of(struct line_rows *l, const struct line_row *row)
 {
-    struct line_row *larger;
     uint32_t number;
-    size_t slot = 0;
+    int added;
 
-    if (index_reserve(&l->index, row_hash, l))
+    if (!array_reserve(&l->rows, &l->capacity, l->count + 1))
         return 0;
-    number = index_find(&l->index, row_hash_of(row), row_equal, l, row, &slot);
-    if (number != INDEX_NONE)
-        return number + 1;
-    if (l->count == l->capacity) {
-        larger = array_grow(l->rows, &l->capacity, sizeof(*larger));
-        if (!larger)
-            return 0;
-        l->rows = larger;
-    }
-    l->rows[l->count] = *row;
-    index_put(&l->index, slot, (uint32_t)l->count++);
-    return (uint32_t)l->count;
+    added = index_add(&l->index, row_hash_of(row), row_equal, row_hash, l, row, l->count, &number);
+    if (added > 0)
+        l->rows[l->count++] = *row;
+    return added < 0 ? 0 : number + 1;
 }
 
 uint32_t line_rows_of(void *context, uint32_t path, int32_t il)

@@ -281,13 +281,8 @@ static int take_steps(struct logical *l, uint32_t path, uint32_t *root)
     for (; path > REPORT_PATH_LOST; path = report_path(l->defs, path)->parent) {
         const struct report_path *p = report_path(l->defs, path);
 
-        if (l->step_count == l->step_capacity) {
-            struct step *larger = array_grow(l->steps, &l->step_capacity, sizeof(*larger));
-
-            if (!larger)
-                return -ENOMEM;
-            l->steps = larger;
-        }
+        if (!array_reserve(&l->steps, &l->step_capacity, l->step_count + 1))
+            return -ENOMEM;
         l->steps[l->step_count++] = (struct step){p->method, p->filter, p->il};
     }
     *root = path;
@@ -408,13 +403,8 @@ static int decide(struct logical *l, uint32_t method)
 
 static int ask(struct logical *l, uint32_t path)
 {
-    if (l->todo_count == l->todo_capacity) {
-        uint32_t *larger = array_grow(l->todo, &l->todo_capacity, sizeof(*larger));
-
-        if (!larger)
-            return -ENOMEM;
-        l->todo = larger;
-    }
+    if (!array_reserve(&l->todo, &l->todo_capacity, l->todo_count + 1))
+        return -ENOMEM;
     l->todo[l->todo_count++] = path;
     return 0;
 }
@@ -561,7 +551,7 @@ static uint64_t hash_type(const char *name, size_t size)
                 break;
             }
         }
-    return index_hash_bytes(name, size);
+    return hash_bytes(name, size);
 }
 
 static int by_hash(const void *left, const void *right)

@@ -1,5 +1,6 @@
 #include "report/profile.h"
 
+#include "base/array.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -37,16 +38,8 @@ static struct report_profile_source *source_of(struct report_profile *p, const j
 
 static int count_path(struct report_profile_source *s, uint32_t path)
 {
-    if (path >= s->paths) {
-        size_t paths = (size_t)path + path / 2 + 1024;
-        uint64_t *grown = memory_realloc(s->by_path, paths * sizeof(*grown));
-
-        if (!grown)
-            return -ENOMEM;
-        memset(grown + s->paths, 0, (paths - s->paths) * sizeof(*grown));
-        s->by_path = grown;
-        s->paths = paths;
-    }
+    if (!array_reserve_zeroed(&s->by_path, &s->paths, (size_t)path + 1))
+        return -ENOMEM;
     s->by_path[path]++;
     s->samples++;
     return 0;

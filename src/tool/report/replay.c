@@ -47,13 +47,8 @@ static int new_row(struct replay *r, const struct replay_row *row, uint32_t *out
         r->more++;
         return 0;
     }
-    if (r->count == r->capacity) {
-        struct replay_row *rows = array_grow(r->rows, &r->capacity, sizeof(*rows));
-
-        if (!rows)
-            return -ENOMEM;
-        r->rows = rows;
-    }
+    if (!array_reserve(&r->rows, &r->capacity, r->count + 1))
+        return -ENOMEM;
     r->rows[r->count] = *row;
     r->rows[r->count].order = (uint32_t)r->count;
     *out = (uint32_t)r->count++;
@@ -95,13 +90,8 @@ static int history_add(struct thread *t, uint64_t at)
         t->count /= 2;
         memmove(t->history, t->history + t->count, t->count * sizeof(*t->history));
     }
-    if (t->count == t->capacity) {
-        struct sum *history = array_grow(t->history, &t->capacity, sizeof(*history));
-
-        if (!history)
-            return -ENOMEM;
-        t->history = history;
-    }
+    if (!array_reserve(&t->history, &t->capacity, t->count + 1))
+        return -ENOMEM;
     t->history[t->count++] = (struct sum){at, t->bytes, t->allocs};
     return 0;
 }
@@ -119,16 +109,8 @@ static int number_of(struct replay *r, uint32_t id, uint32_t *number)
 
 static int wanted(struct replay *r, uint32_t number, bool *out)
 {
-    if (number >= r->verdict_count) {
-        size_t count = r->defs.methods.capacity;
-        uint8_t *verdicts = memory_realloc(r->verdicts, count);
-
-        if (!verdicts)
-            return -ENOMEM;
-        memset(verdicts + r->verdict_count, 0, count - r->verdict_count);
-        r->verdicts = verdicts;
-        r->verdict_count = count;
-    }
+    if (!array_reserve_zeroed(&r->verdicts, &r->verdict_count, (size_t)number + 1))
+        return -ENOMEM;
     if (!r->verdicts[number])
         r->verdicts[number] =
             glob_match(r->filter.method, report_method(&r->defs, number)->name) ? 1 : 2;

@@ -66,8 +66,8 @@ struct report_sites {
 
 static inline uint64_t site_hash_of(const struct site *site)
 {
-    return index_mix((uint64_t)site->path << 32 | (uint32_t)site->il,
-                     (uint64_t)site->class_number << 32 | site->thread);
+    return hash_mix((uint64_t)site->path << 32 | (uint32_t)site->il,
+                    (uint64_t)site->class_number << 32 | site->thread);
 }
 
 static uint64_t site_hash(const void *context, uint32_t number)
@@ -101,21 +101,9 @@ static void add_estimate(struct estimate *to, const struct estimate *more)
 
 static int new_site(struct report_sites *s, const struct site *site, uint32_t *out)
 {
-    if (s->count == s->capacity) {
-        struct site *sites = array_grow(s->sites, &s->capacity, sizeof(*sites));
-
-        if (!sites)
-            return -ENOMEM;
-        s->sites = sites;
-    }
-    if (s->estimates && s->count >= s->estimate_capacity) {
-        struct estimate *more = memory_realloc(s->estimates, s->capacity * sizeof(*more));
-
-        if (!more)
-            return -ENOMEM;
-        s->estimates = more;
-        s->estimate_capacity = s->capacity;
-    }
+    if (!array_reserve(&s->sites, &s->capacity, s->count + 1) ||
+        (s->estimates && !array_reserve(&s->estimates, &s->estimate_capacity, s->count + 1)))
+        return -ENOMEM;
     *out = (uint32_t)s->count++;
     s->sites[*out] = *site;
     s->sites[*out].allocs = s->sites[*out].bytes = s->sites[*out].unoptimised = 0;

@@ -278,7 +278,7 @@ static bool answer_equal(const void *context, uint32_t number, const void *key)
 
 static uint64_t answer_hash_of(const struct answer *a)
 {
-    return index_mix(a->method, (uint32_t)a->il);
+    return hash_mix(a->method, (uint32_t)a->il);
 }
 
 static uint64_t answer_hash(const void *context, uint32_t number)
@@ -300,13 +300,8 @@ static void look_up(struct source_lines *s, struct answer *a)
 /* Without memory for it an answer is found anew each time. */
 static void remember(struct source_lines *s, const struct answer *a, size_t slot)
 {
-    if (s->answer_count == s->answer_capacity) {
-        struct answer *larger = array_grow(s->answers, &s->answer_capacity, sizeof(*larger));
-
-        if (!larger)
-            return;
-        s->answers = larger;
-    }
+    if (!array_reserve(&s->answers, &s->answer_capacity, s->answer_count + 1))
+        return;
     s->answers[s->answer_count] = *a;
     index_put(&s->index, slot, (uint32_t)s->answer_count++);
 }

@@ -29,7 +29,7 @@ static uint64_t record_hash(const void *context, uint32_t number)
 {
     const struct report_records *r = context;
 
-    return index_hash_bytes(r->data + number * r->size, r->key);
+    return hash_bytes(r->data + number * r->size, r->key);
 }
 
 static bool record_equal(const void *context, uint32_t number, const void *key)
@@ -42,29 +42,21 @@ static bool record_equal(const void *context, uint32_t number, const void *key)
 /* INDEX_NONE: there is none. The slot is for records_add. */
 static uint32_t records_find(const struct report_records *r, const void *record, size_t *slot)
 {
-    return index_find(&r->index, index_hash_bytes(record, r->key), record_equal, r, record, slot);
+    return index_find(&r->index, hash_bytes(record, r->key), record_equal, r, record, slot);
 }
 
 /* The number of the record with the key of this one, which is added if there is none. */
 static int records_add(struct report_records *r, const void *record, uint32_t *out)
 {
-    size_t slot = 0;
-    char *larger;
+    int added;
 
-    if (index_reserve(&r->index, record_hash, r))
+    if (!array_reserve(&r->data, &r->capacity, (r->count + 1) * r->size))
         return -ENOMEM;
-    *out = records_find(r, record, &slot);
-    if (*out != INDEX_NONE)
-        return 0;
-    if (r->count == r->capacity) {
-        larger = array_grow(r->data, &r->capacity, r->size);
-        if (!larger)
-            return -ENOMEM;
-        r->data = larger;
-    }
-    *out = (uint32_t)r->count++;
-    memcpy(r->data + *out * r->size, record, r->size);
-    index_put(&r->index, slot, *out);
+    added = index_add(&r->index, hash_bytes(record, r->key), record_equal, record_hash, r, record,
+                      r->count, out);
+    if (added <= 0)
+        return added;
+    memcpy(r->data + r->count++ * r->size, record, r->size);
     return 0;
 }
 
@@ -96,13 +88,8 @@ static int walk_new(struct report_stacks *s, const struct report_defs *defs, uin
         *parent = records_find(&s->stacks, &key, &slot);
         if (*parent != INDEX_NONE)
             return 0;
-        if (*count == s->walk_capacity) {
-            struct report_frame *larger = array_grow(s->walk, &s->walk_capacity, sizeof(*larger));
-
-            if (!larger)
-                return -ENOMEM;
-            s->walk = larger;
-        }
+        if (!array_reserve(&s->walk, &s->walk_capacity, *count + 1))
+            return -ENOMEM;
         s->walk[(*count)++] = f;
     }
     return 0;

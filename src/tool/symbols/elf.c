@@ -1,5 +1,6 @@
 #include "symbols/elf.h"
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "symbols/symbols.h"
 
@@ -41,15 +42,8 @@ static uint64_t size_of(const struct symbols_elf *e, const GElf_Sym *symbol)
 
 static int add(struct symbols_elf *e, const GElf_Sym *symbol, const char *name)
 {
-    if (e->count == e->capacity) {
-        size_t capacity = e->capacity ? 2 * e->capacity : 256;
-        struct function *larger = memory_realloc(e->functions, capacity * sizeof(*larger));
-
-        if (!larger)
-            return -ENOMEM;
-        e->functions = larger;
-        e->capacity = capacity;
-    }
+    if (!array_reserve(&e->functions, &e->capacity, e->count + 1))
+        return -ENOMEM;
     e->functions[e->count++] = (struct function){symbol->st_value, size_of(e, symbol), name,
                                                  GELF_ST_BIND(symbol->st_info) != STB_LOCAL};
     return 0;

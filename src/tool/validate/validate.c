@@ -63,13 +63,8 @@ static int define(struct validator *v, struct known *k, const char *what, uint32
             report_problem(v->problems, at, "%s %u is defined again, as something else", what, id);
         return 0;
     }
-    if (k->count == k->capacity) {
-        uint64_t *facts = array_grow(k->facts, &k->capacity, sizeof(*facts));
-
-        if (!facts)
-            return -ENOMEM;
-        k->facts = facts;
-    }
+    if (!array_reserve(&k->facts, &k->capacity, k->count + 1))
+        return -ENOMEM;
     k->facts[k->count] = fact;
     return report_ids_set(&k->ids, id, (uint32_t)k->count++);
 }
@@ -124,29 +119,21 @@ static int on_named(struct validator *v, struct known *k, const struct report_re
     (void)report_member_text(r->json, "name", &name);
     if (!report_member_id(r->json, "module", 1, &module))
         expect(v, &v->modules, "module", module, r->at);
-    return define(v, k, report_kind_name(r->kind), id, index_hash_bytes(name, strlen(name)), r->at);
+    return define(v, k, report_kind_name(r->kind), id, hash_bytes(name, strlen(name)), r->at);
 }
 
 static int on_thread(struct validator *v, const struct report_record *r)
 {
     uint32_t id = 0;
     uint64_t end = 0;
-    struct thread_state *thread;
     int err;
 
     (void)report_member_id(r->json, "id", 1, &id);
     err = define(v, &v->threads, "thread", id, report_count_in(r->json, "os"), r->at);
     if (err)
         return err;
-    if (v->threads.capacity > v->thread_capacity) {
-        thread = memory_realloc(v->thread, v->threads.capacity * sizeof(*thread));
-        if (!thread)
-            return -ENOMEM;
-        memset(thread + v->thread_capacity, 0,
-               (v->threads.capacity - v->thread_capacity) * sizeof(*thread));
-        v->thread = thread;
-        v->thread_capacity = v->threads.capacity;
-    }
+    if (!array_reserve_zeroed(&v->thread, &v->thread_capacity, v->threads.count))
+        return -ENOMEM;
     if (report_member_count(r->json, "end", &end))
         return 0;
     at_time(v, id, end, r->at);
@@ -157,10 +144,10 @@ static int on_thread(struct validator *v, const struct report_record *r)
 static int on_node(struct validator *v, const struct report_record *r)
 {
     const struct report_node *n = &r->node;
-    uint64_t fact = index_mix((uint64_t)n->parent << 32 | n->method,
-                              (uint64_t)(uint32_t)n->il << 8 | (uint64_t)n->call << 1 | n->filter);
+    uint64_t fact = hash_mix((uint64_t)n->parent << 32 | n->method,
+                             (uint64_t)(uint32_t)n->il << 8 | (uint64_t)n->call << 1 | n->filter);
 
-    fact = n->begun ? index_mix(fact, n->begun) : fact;
+    fact = n->begun ? hash_mix(fact, n->begun) : fact;
     if (n->begun)
         expect(v, &v->nodes, "node", n->begun, r->at);
     if (n->parent != SST_NODE_EMPTY)
@@ -235,7 +222,7 @@ static int on_image(struct validator *v, const struct report_record *r)
 
     (void)report_member_id(r->json, "id", 1, &id);
     (void)report_member_text(r->json, "path", &path);
-    return define(v, &v->images, "image", id, index_hash_bytes(path, strlen(path)), r->at);
+    return define(v, &v->images, "image", id, hash_bytes(path, strlen(path)), r->at);
 }
 
 static void on_stack(struct validator *v, const struct report_record *r)

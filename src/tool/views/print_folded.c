@@ -36,13 +36,8 @@ static int put_stack(struct folding *f, uint32_t path)
 
     for (bool more = report_frame_first(f->defs, path, REPORT_NO_IL, &frame); more;
          more = report_frame_outer(f->defs, &frame)) {
-        if (count == f->capacity) {
-            struct report_frame *larger = array_grow(f->frames, &f->capacity, sizeof(*larger));
-
-            if (!larger)
-                return -ENOMEM;
-            f->frames = larger;
-        }
+        if (!array_reserve(&f->frames, &f->capacity, count + 1))
+            return -ENOMEM;
         f->frames[count++] = frame;
     }
     if (count == 0)
