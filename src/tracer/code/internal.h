@@ -1,12 +1,12 @@
 /*
  * code/internal.h - what the files of src/tracer/code/ share. code.c keeps the bodies of a method's native code and maps them,
- * il.c finds an instruction, x86.c reads machine code, tier.c and precompiled.c tell how code was compiled.
+ * il_*.c find an instruction, x86.c reads machine code, tier.c and precompiled.c tell how code was compiled.
  */
 #ifndef SHADOWTRACE_CODE_INTERNAL_H
 #define SHADOWTRACE_CODE_INTERNAL_H
 
 #include "code/code.h"
-#include "code/il.h"
+#include "code/il_search.h"
 
 #include "metadata/internal.h"
 

@@ -16,20 +16,6 @@
 
 #define PROLOG_MAX 512 /* bytes of a body in which its enter hook is looked for */
 
-enum {
-    OP_BR_S = 0x2B,
-    OP_BLT_UN_S = 0x37,
-    OP_BR = 0x38,
-    OP_BLT_UN = 0x44,
-    OP_SWITCH = 0x45,
-    OP_BOX = 0x8C,
-    OP_LEAVE = 0xDD,
-    OP_LEAVE_S = 0xDE,
-    OP_LOCALLOC = 0xFE0F,
-    OP_TAIL = 0xFE14,
-    OP_CONSTRAINED = 0xFE16,
-};
-
 /* ECMA-335 II.25.4.5: what follows the code of a method. */
 enum {
     SECTION_CLAUSES = 0x01,
@@ -92,16 +78,12 @@ static bool in_handler(const struct body *body, uint32_t offset)
 /* Does the instruction branch to itself or back? */
 static bool branches_back(const struct il_code *il, const struct il_instruction *in, uint32_t next)
 {
-    uint16_t op = in->opcode;
+    int64_t target = il_branch(il, in, next);
 
-    if ((op >= OP_BR_S && op <= OP_BLT_UN_S) || op == OP_LEAVE_S)
-        return (int64_t)next + (int8_t)il->code[next - 1] <= in->at;
-    if ((op >= OP_BR && op <= OP_BLT_UN) || op == OP_LEAVE)
-        return (int64_t)next + (int32_t)in->token <= in->at;
-    for (uint32_t i = 0; op == OP_SWITCH && i < in->token; i++)
-        if ((int64_t)next + (int32_t)little(il->code + next - 4 * (in->token - i), 4) <= in->at)
+    for (uint32_t i = 0; in->opcode == OP_SWITCH && i < in->token; i++)
+        if (il_switch(il, in, next, i) <= in->at)
             return true;
-    return false;
+    return target >= 0 && target <= in->at;
 }
 
 /*

@@ -3,7 +3,7 @@
 #include "unit/metadata/fake_info.h"
 
 #include "base/memory.h"
-#include "code/il.h"
+#include "code/il_search.h"
 #include "metadata/internal.h"
 #include "support/test.h"
 

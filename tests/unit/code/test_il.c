@@ -1,5 +1,5 @@
 /* Which instruction of a body of IL made a call: choices, damaged IL, names of any form. */
-#include "code/il.h"
+#include "code/il_search.h"
 
 #include "unit/metadata/fake_info.h"
 

@@ -1,0 +1,483 @@
+#include "code/il_match.h"
+
+#include "metadata/internal.h"
+
+#include "base/memory.h"
+
+#include <shadowtrace/clr/constants.h>
+#include <shadowtrace/clr/metadata.h>
+
+#include <string.h>
+
+static uint64_t mixed(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 32;
+}
+
+/* Of a text, and long enough to stand for it; 0: of an empty one, which is like no other. */
+static uint64_t hash_of(const char *text, size_t size)
+{
+    uint64_t hash = size, word = 0;
+    size_t at = 0;
+
+    for (; size - at >= sizeof(word); at += sizeof(word)) {
+        memcpy(&word, text + at, sizeof(word));
+        hash = mixed(hash, word);
+    }
+    word = 0;
+    if (at < size)
+        memcpy(&word, text + at, size - at);
+    return size ? mixed(hash, word) | 1 : 0;
+}
+
+/* Where the bracket that closes right before `end` was opened; `end` if none does, or none was. */
+static const char *opened(const char *text, const char *end)
+{
+    const char *at = end;
+    int depth = 0;
+
+    while (at > text) {
+        at--;
+        depth += *at == '>';
+        depth -= *at == '<';
+        if (depth <= 0)
+            return depth == 0 && *at == '<' ? at : end;
+    }
+    return end;
+}
+
+static struct parts parts_of(const char *text)
+{
+    const char *end = strchr(text, '('), *at, *inner;
+    struct parts p = {.text = text};
+
+    if (!end)
+        end = text + strlen(text);
+    p.parameters = end;
+    /* The last '.' outside of brackets ends the type. */
+    for (at = end; at > text && at[-1] != '.'; at = inner < at ? inner : at - 1)
+        inner = opened(text, at);
+    p.name = at;
+    p.owner_size = at > text ? (size_t)(at - 1 - text) : 0;
+    if (at > text + 1 && at[-2] == '.') { /* "..ctor": the name begins with the second '.' */
+        p.name--;
+        p.owner_size--;
+    }
+    inner = opened(p.name, end);
+    if (inner > p.name) /* else the name itself begins with a bracket and ends with it */
+        end = inner;
+    p.name_size = (size_t)(end - p.name);
+    p.name_hash = hash_of(p.name, p.name_size);
+    return p;
+}
+
+#define MEMO_ENTRIES 16384 /* a power of two */
+
+struct il_memo {
+    struct operand entry[MEMO_ENTRIES];
+};
+
+struct il_memo *il_memo_new(void)
+{
+    return memory_zalloc(1, sizeof(struct il_memo));
+}
+
+static bool is_member(uint32_t token)
+{
+    return clr_token_type(token) == mdtMethodDef || clr_token_type(token) == mdtMemberRef ||
+           clr_token_type(token) == mdtMethodSpec;
+}
+
+static void member_of(struct clr_metadata *import, struct operand *out)
+{
+    char room[BUFFER_TEXT_ROOM];
+    struct buffer name = BUFFER_ON(room);
+    const char *dot;
+
+    out->member = out->token;
+    if (clr_token_type(out->token) == mdtMethodSpec &&
+        import->vtbl->get_method_spec_props(import, out->token, &out->member, &out->blob,
+                                            &out->size) < 0)
+        return;
+    if (!signature_append_member_name(&name, import, out->member, &out->owner, &out->blob,
+                                      &out->size) ||
+        clr_token_type(out->owner) == mdtMethodDef) /* a vararg call names its own method */
+        out->owner = 0;
+    /* An explicit implementation carries its interface in the name: "IFoo<T>.Do". */
+    dot = name.size > 1 ? strrchr(name.data + 1, '.') : NULL;
+    out->name = hash_of(name.data, name.size);
+    out->tail = dot ? hash_of(dot + 1, strlen(dot + 1)) : 0;
+    buffer_free(&name);
+}
+
+static struct operand *operand_of(struct il_match *match, uint32_t token)
+{
+    struct clr_metadata *import = match->scope.import;
+    struct operand *operand = &match->unkept;
+
+    if (match->target->memo) {
+        uint64_t hash = ((uintptr_t)import ^ token) * UINT64_C(0x9e3779b97f4a7c15);
+
+        operand = &match->target->memo->entry[hash >> 32 & (MEMO_ENTRIES - 1)];
+        if (operand->import == import && operand->token == token)
+            return operand;
+    }
+    *operand = (struct operand){.import = import, .token = token, .owner = token};
+    if (is_member(token))
+        member_of(import, operand);
+    if (is_member(token) && !operand->name) /* memory ran out, or the metadata is damaged */
+        operand->import = NULL;
+    return operand;
+}
+
+static uint64_t owner_text(struct il_match *match, struct operand *operand)
+{
+    char room[BUFFER_TEXT_ROOM];
+    struct buffer text = BUFFER_ON(room);
+    uint64_t hash = operand->owner_text;
+    bool varies;
+
+    if (hash || !operand->owner)
+        return hash;
+    varies = signature_append_token(&text, &match->scope, operand->owner);
+    hash = text.failed ? 0 : hash_of(text.data, text.size);
+    if (!varies)
+        operand->owner_text = hash;
+    buffer_free(&text);
+    return hash;
+}
+
+static bool owner_is(struct il_match *match, struct operand *operand)
+{
+    struct parts *callee = &match->callee;
+    uint64_t owner = owner_text(match, operand);
+
+    if (!callee->owner_hash)
+        callee->owner_hash = hash_of(callee->text, callee->owner_size);
+    return owner && owner == callee->owner_hash;
+}
+
+static bool parameters_are(struct il_match *match, struct operand *operand)
+{
+    struct signature_scope own = {.import = match->scope.import};
+    struct parts *callee = &match->callee;
+    char room[BUFFER_TEXT_ROOM];
+    struct buffer text = BUFFER_ON(room);
+
+    if (!operand->parameters) {
+        own.type = clr_token_type(operand->owner) == mdtTypeDef ? operand->owner : 0;
+        own.method = clr_token_type(operand->member) == mdtMethodDef ? operand->member : 0;
+        signature_append_parameters(&text, &own, operand->blob, operand->size);
+        operand->parameters = text.failed ? 0 : hash_of(text.data, text.size);
+        buffer_free(&text);
+    }
+    if (!callee->parameters_hash)
+        callee->parameters_hash = hash_of(callee->parameters, strlen(callee->parameters));
+    return operand->parameters && operand->parameters == callee->parameters_hash;
+}
+
+/* The end of one type argument, or of a whole type: at a ',', '>' or the end, outside of brackets. */
+static const char *argument_end(const char *p, const char *end)
+{
+    for (int depth = 0; p < end && (depth || (*p != ',' && *p != '>')); p++)
+        depth += *p == '<' || *p == '[' ? 1 : *p == '>' || *p == ']' ? -1 : 0;
+    return p;
+}
+
+static bool is_variable(const char *from, const char *end)
+{
+    return end > from && !memchr(from, '.', (size_t)(end - from)) &&
+           !memchr(from, '<', (size_t)(end - from)) && !memchr(from, '[', (size_t)(end - from));
+}
+
+static bool text_is(const struct buffer *b, const char *text, size_t size)
+{
+    return b->size == size && size && memcmp(b->data, text, size) == 0;
+}
+
+/* Whether a call of a generic method hands on the arguments that its text has; shared code goes by parameters. */
+static bool same_arguments(const struct il_match *match, uint32_t token)
+{
+    const struct signature_scope *scope = &match->scope;
+    const struct parts *callee = &match->callee;
+    const char *text = callee->name + callee->name_size;
+    size_t size = (size_t)(callee->parameters - text);
+    const uint8_t *blob = NULL;
+    char room[BUFFER_TEXT_ROOM];
+    struct buffer b = BUFFER_ON(room);
+    uint32_t length = 0;
+    bool same;
+
+    if (clr_token_type(token) != mdtMethodSpec || !size ||
+        scope->import->vtbl->get_method_spec_props(scope->import, token, NULL, &blob, &length) < 0)
+        return false;
+    if (is_variable(text + 1, argument_end(text + 1, text + size)))
+        return signature_first_is_reference(blob, length);
+    signature_append_arguments(&b, scope, blob, length);
+    same = text_is(&b, text, size);
+    buffer_free(&b);
+    return same;
+}
+
+static bool calls_by_token(uint32_t opcode)
+{
+    return opcode == OP_CALL || opcode == OP_CALLVIRT || opcode == OP_NEWOBJ;
+}
+
+/* A member's name in an instruction. NAME_ASK: it has none, or two, only its operand tells. */
+enum { NAME_UNKNOWN, NAME_ASK, NAME_FIRST };
+
+static uint16_t short_name(uint64_t hash)
+{
+    return (uint16_t)(hash >> 48) | NAME_FIRST;
+}
+
+/* Whether it can be seen at once that it does not call the target. */
+static inline bool passed_over(const struct il_match *match, const struct il_instruction *in)
+{
+    uint16_t name = load_relaxed(&in->name);
+
+    return name >= NAME_FIRST && match->short_name && name != match->short_name &&
+           in->token != match->definition;
+}
+
+static unsigned fit_call(struct il_match *match, struct il_instruction *in, bool owners)
+{
+    uint64_t name = match->callee.name_hash;
+    struct operand *operand;
+    unsigned fit;
+
+    if (!calls_by_token(in->opcode))
+        return 0;
+    if (match->definition && in->token == match->definition)
+        return FIT_ALL;
+    operand = operand_of(match, in->token);
+    if (load_relaxed(&in->name) == NAME_UNKNOWN)
+        store_relaxed(&in->name, operand->name && !operand->tail ? short_name(operand->name)
+                                                                 : (uint16_t)NAME_ASK);
+    if (!name || (operand->name != name && operand->tail != name))
+        return owners && owner_is(match, operand) ? FIT_OWNER : 0;
+    fit = owner_is(match, operand) ? FIT_NAME_OWNER : FIT_NAME;
+    fit += parameters_are(match, operand) ? FIT_PARAMETERS : 0u;
+    fit += same_arguments(match, in->token) ? FIT_ARGUMENTS : 0u;
+    return fit;
+}
+
+#define TYPE_DEPTH 32
+
+/* Whether an array's brackets end a type; *at is then moved to their beginning. */
+static bool is_array(const char *from, const char **at)
+{
+    const char *p = *at;
+
+    if (p == from || p[-1] != ']')
+        return false;
+    for (p--; p > from && (p[-1] == ',' || p[-1] == '*'); p--)
+        ;
+    if (p == from || p[-1] != '[')
+        return false;
+    *at = p - 1;
+    return true;
+}
+
+/*
+ * How well the type an instruction names fits that of an object, 0 not at all: type parameters, which shared code names
+ * types by, fit any argument; the plainer the better.
+ */
+static unsigned fit_type(const char *pattern, const char *pattern_end, const char *text,
+                         const char *text_end, unsigned depth)
+{
+    unsigned fit = FIT_NAME_OWNER, argument;
+    const char *start = pattern;
+
+    if (depth == TYPE_DEPTH || text == text_end)
+        return 0;
+    if (is_variable(pattern, pattern_end))
+        return memchr(text, '<', (size_t)(text_end - text)) || text_end[-1] == ']' ? FIT_NAME
+                                                                                   : FIT_NAME_OWNER;
+    if (is_array(pattern, &pattern_end))
+        return is_array(text, &text_end) ? fit_type(pattern, pattern_end, text, text_end, depth + 1)
+                                         : 0;
+    for (;;) {
+        const char *from = pattern;
+
+        while (pattern < pattern_end && text < text_end && *pattern == *text) {
+            bool opens = pattern > start && ((*pattern == '<' && pattern[1] != '>') ||
+                                             (*pattern == ' ' && pattern[-1] == ','));
+
+            pattern++;
+            text++;
+            if (opens)
+                break;
+        }
+        if (pattern == pattern_end || text == text_end)
+            return pattern == pattern_end && text == text_end ? fit : 0;
+        if (pattern == from || (pattern[-1] != '<' && pattern[-1] != ' '))
+            return 0;
+        argument = fit_type(pattern, argument_end(pattern, pattern_end), text,
+                            argument_end(text, text_end), depth + 1);
+        if (!argument)
+            return 0;
+        fit = argument < fit ? argument : fit;
+        pattern = argument_end(pattern, pattern_end);
+        text = argument_end(text, text_end);
+    }
+}
+
+/* A definition names one type only, which has no type arguments. */
+static unsigned fit_definition(const struct metadata_module *module, uint32_t opcode,
+                               uint32_t token, const struct metadata_class *made)
+{
+    const struct metadata_class *named = made;
+
+    if (opcode == OP_NEWARR)
+        named = made->rank == 1 && !made->bounded ? made->element : NULL;
+    if (!named || named->element || named->args || named->module != module || named->token != token)
+        return 0;
+    return opcode == OP_BOX ? FIT_BOX : FIT_ALL;
+}
+
+/* The type that an instruction names is the very one, by its text. */
+static bool makes_it(struct il_match *match, uint32_t opcode, struct operand *operand)
+{
+    uint64_t wanted = opcode == OP_NEWARR ? match->element_hash : match->made_hash;
+
+    return wanted && owner_text(match, operand) == wanted;
+}
+
+/* How well a type that only shared code can name so fits, by its parameters. */
+static unsigned fit_type_spec(struct il_match *match, uint32_t opcode, uint32_t type)
+{
+    const struct metadata_class *made = match->target->made;
+    char room[BUFFER_TEXT_ROOM];
+    struct buffer text = BUFFER_ON(room);
+    unsigned fit = 0;
+
+    signature_append_token(&text, &match->scope, type);
+    if (opcode == OP_NEWARR)
+        buffer_text(&text, "[]");
+    if (text.size && !(opcode == OP_BOX && is_variable(text.data, text.data + text.size)))
+        fit = fit_type(text.data, text.data + text.size, match->made,
+                       match->made + match->made_size, 0);
+    buffer_free(&text);
+    return opcode == OP_NEWARR && made->rank != 1 ? 0 : fit;
+}
+
+static bool makes_object(uint32_t opcode)
+{
+    return opcode == OP_NEWOBJ || opcode == OP_NEWARR || opcode == OP_BOX;
+}
+
+/* The same for making an object. Shared code names a type by its parameters: then the definition has to do. */
+static unsigned fit_class(struct il_match *match, const struct il_instruction *in)
+{
+    const struct metadata_class *made = match->target->made;
+    struct operand *operand;
+
+    if (in->opcode == OP_LDSTR) /* made when first asked for, as the next */
+        return match->makes_string ? FIT_NAME : 0;
+    if (in->opcode == OP_LDTOKEN)
+        return strcmp(match->made, "System.RuntimeType") == 0 ? FIT_NAME : 0;
+    if (!makes_object(in->opcode))
+        return 0;
+    /* A string is made by a method that stands for the constructor. */
+    if (in->opcode == OP_NEWOBJ && match->makes_string)
+        return 0;
+    operand = operand_of(match, in->token);
+    if (clr_token_type(operand->owner) == mdtTypeDef && made->module)
+        return fit_definition(match->method->module, in->opcode, operand->owner, made);
+    if (makes_it(match, in->opcode, operand)) {
+        if (in->opcode != OP_BOX) /* what is boxed, newobj only builds */
+            return FIT_ALL;
+        /* Code shared by reference types has nothing to box. */
+        return is_variable(match->made, match->made + match->made_size) ? 0 : FIT_BOX;
+    }
+    return clr_token_type(operand->owner) == mdtTypeSpec
+               ? fit_type_spec(match, in->opcode, operand->owner)
+               : 0;
+}
+
+/* Helpers of CoreLib that stand for opcodes, by the beginning of their names. Returns: two opcodes, 0 for none. */
+static const uint32_t *helper_of(const struct parts *callee)
+{
+    static const uint32_t none[2] = {0, 0};
+    static const char type[] = "System.Runtime.CompilerServices.CastHelpers";
+    static const struct {
+        const char *name;
+        uint32_t opcode[2];
+    } helpers[] = {
+        {"IsInstanceOf", {OP_ISINST, 0}},    {"ChkCast", {OP_CASTCLASS, OP_UNBOX_ANY}},
+        {"Unbox", {OP_UNBOX_ANY, OP_UNBOX}}, {"StelemRef", {OP_STELEM_REF, OP_STELEM}},
+        {"LdelemaRef", {OP_LDELEMA, 0}},     {"Box", {OP_BOX, 0}},
+    };
+
+    if (callee->owner_size != sizeof(type) - 1 || memcmp(callee->text, type, sizeof(type) - 1) != 0)
+        return none;
+    for (size_t i = 0; i < COUNT_OF(helpers); i++)
+        if (strncmp(callee->name, helpers[i].name, strlen(helpers[i].name)) == 0)
+            return helpers[i].opcode;
+    return none;
+}
+
+/* A token that names the very method, which then fits in all respects; 0: there is none. */
+static uint32_t definition_of(const struct metadata_method *method,
+                              const struct metadata_method *callee)
+{
+    bool plain = callee && method->module == callee->module && !callee->args && callee->owner &&
+                 !callee->owner->args;
+
+    return plain && clr_token_type(callee->token) == mdtMethodDef ? callee->token : 0;
+}
+
+bool il_match_unnamed(struct il_match *match, const struct il_instruction *in)
+{
+    static const char invoke[] = "Invoke";
+
+    if (in->opcode == OP_CALLI || in->opcode != OP_CALLVIRT || !match->scope.import)
+        return in->opcode == OP_CALLI;
+    return operand_of(match, in->token)->name == hash_of(invoke, sizeof(invoke) - 1);
+}
+
+unsigned il_match_fit(struct il_match *match, struct il_instruction *in, bool owners)
+{
+    if (!owners && passed_over(match, in))
+        return 0;
+    if (match->target->unnamed)
+        return il_match_unnamed(match, in) ? FIT_ALL : 0;
+    if (!match->target->callee)
+        return fit_class(match, in);
+    if (in->opcode == match->helper[0] || in->opcode == match->helper[1])
+        return FIT_ALL;
+    return fit_call(match, in, owners);
+}
+
+static void match_made(struct il_match *match, const char *made)
+{
+    size_t size = strlen(made);
+
+    match->made = made;
+    match->made_size = size;
+    match->made_hash = hash_of(made, size);
+    if (size > 2 && memcmp(made + size - 2, "[]", 2) == 0)
+        match->element_hash = hash_of(made, size - 2);
+    match->makes_string = strcmp(made, "System.String") == 0;
+}
+
+void il_match_init(struct il_match *match, const struct metadata_method *method,
+                   const struct il_target *target)
+{
+    *match = (struct il_match){.method = method, .target = target};
+    if (!method->module || !method->module->import)
+        return;
+    name_scope(method, &match->scope);
+    if (target->callee) {
+        match->callee = parts_of(target->callee);
+        match->helper = helper_of(&match->callee);
+        match->definition = definition_of(method, target->record);
+        match->short_name = short_name(match->callee.name_hash);
+    } else if (target->made && load_acquire(&target->made->text)) {
+        match_made(match, load_acquire(&target->made->text));
+    }
+    match->metadata = target->callee || match->made_size || target->unnamed;
+}
