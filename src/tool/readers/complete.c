@@ -194,30 +194,22 @@ static void hold_sums(const struct report_tally *t, const json_t *end,
 
 /* What the recording says of itself. */
 
-/* jansson's iterator takes no const: it does not change what it walks. */
-static json_t *walked(const json_t *object)
-{
-    return (json_t *)(uintptr_t)object;
-}
-
 void report_losses_settle(const struct report_losses *l, struct report_completeness *c)
 {
-    uint64_t sum = 0, lost;
+    uint64_t sum = report_counts_sum(l->lost_by);
     const char *name;
     json_t *count;
 
-    json_object_foreach(walked(l->lost_by), name, count)
+    REPORT_EACH_COUNT(l->lost_by, name, count)
     {
-        lost = report_count_in(l->lost_by, name);
-        report_gap_add(c, REPORT_GAP_LOST, "alloc", name, lost, 0);
-        sum += lost;
+        report_gap_add(c, REPORT_GAP_LOST, "alloc", name, report_count_in(l->lost_by, name), 0);
     }
     report_gap_add(c, REPORT_GAP_LOST, "alloc", NULL, l->lost > sum ? l->lost - sum : 0, 0);
-    json_object_foreach(walked(l->others), name, count)
+    REPORT_EACH_COUNT(l->others, name, count)
     {
         report_gap_add(c, REPORT_GAP_LOST, name, NULL, report_count_in(l->others, name), 0);
     }
-    json_object_foreach(walked(l->not_written), name, count)
+    REPORT_EACH_COUNT(l->not_written, name, count)
     {
         report_gap_add(c, REPORT_GAP_NOT_WRITTEN, name, NULL, report_count_in(l->not_written, name),
                        0);

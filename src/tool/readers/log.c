@@ -18,12 +18,8 @@ void report_log_init(struct report_log *log)
 
 void report_log_fini(struct report_log *log)
 {
-    json_decref(log->lost_by);
-    json_decref(log->lost_others);
-    json_decref(log->lost_families);
-    json_decref(log->not_written);
-    json_decref(log->header);
-    json_decref(log->end);
+    report_json_release(log->lost_by, log->lost_others, log->lost_families, log->not_written,
+                        log->header, log->end);
     for (size_t i = 0; i < log->path_count; i++)
         memory_free(log->paths[i]);
     memory_free(log->paths);
@@ -31,33 +27,20 @@ void report_log_fini(struct report_log *log)
     report_log_init(log);
 }
 
-static uint64_t lost_so_far(const struct report_log *log)
-{
-    uint64_t sum = 0;
-    const char *reason;
-    json_t *count;
-
-    json_object_foreach(log->lost_by, reason, count) sum += (uint64_t)json_integer_value(count);
-    return sum;
-}
-
 uint64_t report_log_lost(const struct report_log *log)
 {
-    return log->lost + lost_so_far(log);
+    return log->lost + report_counts_sum(log->lost_by);
 }
 
-/* Both NULL or objects of counts. */
-static int add_counts(json_t *to, json_t *counts)
+static int add_losses(json_t *to, const json_t *counts)
 {
     const char *family;
     json_t *count;
 
-    json_object_foreach(counts, family, count)
+    REPORT_EACH_COUNT(counts, family, count)
     {
-        json_int_t sum =
-            json_integer_value(json_object_get(to, family)) + json_integer_value(count);
-
-        if (sum && json_object_set_new(to, family, json_integer(sum)))
+        if (report_count_in(counts, family) &&
+            report_counts_add(&to, family, report_count_in(counts, family)))
             return -ENOMEM;
     }
     return 0;
@@ -67,34 +50,15 @@ json_t *report_log_lost_others(const struct report_log *log)
 {
     json_t *sum = json_object();
 
-    if (add_counts(sum, log->lost_others) || add_counts(sum, log->lost_families)) {
-        json_decref(sum);
-        return NULL;
-    }
-    return sum;
+    if (sum && !add_losses(sum, log->lost_others) && !add_losses(sum, log->lost_families))
+        return sum;
+    json_decref(sum);
+    return NULL;
 }
 
 bool report_log_ended(const struct report_log *log)
 {
     return log->ends > 0 && log->ends >= log->headers && !log->cut;
-}
-
-static int keep(json_t **kept, const json_t *record)
-{
-    json_decref(*kept);
-    *kept = json_deep_copy(record);
-    return *kept ? 0 : -ENOMEM;
-}
-
-static uint64_t sum_of(const json_t *counts)
-{
-    const char *key;
-    json_t *count;
-    uint64_t sum = 0;
-
-    json_object_foreach((json_t *)(uintptr_t)counts, key, count) sum +=
-        report_count_in(counts, key);
-    return sum;
 }
 
 /* What the recording being read has lost; its end record, if it has one, tells more. */
@@ -108,7 +72,7 @@ static void losses_so_far(const struct report_log *log, const json_t *end,
                                    .others = log->lost_families,
                                    .not_written = not_written ? not_written : log->not_written};
 
-    if (sum_of(lost_by) >= lost_so_far(log))
+    if (report_counts_sum(lost_by) >= report_counts_sum(log->lost_by))
         losses.lost_by = lost_by;
     report_losses_settle(&losses, out);
 }
@@ -116,17 +80,14 @@ static void losses_so_far(const struct report_log *log, const json_t *end,
 /* Counts of a recording that has ended (by `end`), or that another header follows (NULL), are final. */
 static int settle_lost(struct report_log *log, const json_t *end)
 {
-    uint64_t lost = lost_so_far(log), at_least = report_count_in(end, "lost");
+    uint64_t lost = report_counts_sum(log->lost_by), at_least = report_count_in(end, "lost");
     json_t *others = report_log_lost_others(log);
 
     if (!others)
         return -ENOMEM;
     losses_so_far(log, end, &log->gaps);
     log->lost += lost > at_least ? lost : at_least;
-    json_decref(log->lost_by);
-    json_decref(log->lost_others);
-    json_decref(log->lost_families);
-    json_decref(log->not_written);
+    report_json_release(log->lost_by, log->lost_others, log->lost_families, log->not_written);
     log->lost_others = others;
     log->lost_by = log->lost_families = log->not_written = NULL;
     return 0;
@@ -180,7 +141,7 @@ static int on_header(struct report_log *log, const struct report_record *r)
         }
         log->headers++;
     }
-    return keep(&log->header, r->json);
+    return report_json_keep(&log->header, r->json);
 }
 
 static int on_lost(struct report_log *log, const struct report_record *r)
@@ -191,9 +152,7 @@ static int on_lost(struct report_log *log, const struct report_record *r)
     if (report_member_text(r->json, "reason", &reason) ||
         report_member_count(r->json, "count", &count))
         return 0; /* a loss without a number: nothing to add */
-    if (!log->lost_by && !(log->lost_by = json_object()))
-        return -ENOMEM;
-    return json_object_set_new(log->lost_by, reason, json_integer((json_int_t)count)) ? -ENOMEM : 0;
+    return report_counts_set(&log->lost_by, reason, count);
 }
 
 static int lost_of_family(struct report_log *log, const char *family, const json_t *said)
@@ -202,11 +161,7 @@ static int lost_of_family(struct report_log *log, const char *family, const json
 
     if (!family || report_member_count(said, "lost", &count))
         return 0;
-    if (!log->lost_families && !(log->lost_families = json_object()))
-        return -ENOMEM;
-    return json_object_set_new(log->lost_families, family, json_integer((json_int_t)count))
-               ? -ENOMEM
-               : 0;
+    return report_counts_set(&log->lost_families, family, count);
 }
 
 static int on_family_lost(struct report_log *log, const struct report_record *r)
@@ -221,7 +176,7 @@ static int on_not_written(struct report_log *log, const struct report_record *r)
 {
     const json_t *records = json_object_get(r->json, "records");
 
-    return json_is_object(records) ? keep(&log->not_written, records) : 0;
+    return json_is_object(records) ? report_json_keep(&log->not_written, records) : 0;
 }
 
 static int on_end(struct report_log *log, const struct report_record *r)
@@ -238,7 +193,7 @@ static int on_end(struct report_log *log, const struct report_record *r)
     if (err || (err = settle_lost(log, r->json)))
         return err;
     log->ends++;
-    return keep(&log->end, r->json);
+    return report_json_keep(&log->end, r->json);
 }
 
 static int use(struct report_log *log, struct report_defs *defs,

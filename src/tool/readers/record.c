@@ -577,14 +577,6 @@ int report_member_count(const json_t *record, const char *key, uint64_t *out)
     return 0;
 }
 
-uint64_t report_count_in(const json_t *object, const char *key)
-{
-    uint64_t value = 0;
-
-    (void)report_member_count(object, key, &value);
-    return value;
-}
-
 int report_member_id(const json_t *record, const char *key, uint32_t least, uint32_t *out)
 {
     uint64_t value = 0;

@@ -6,6 +6,7 @@
 #ifndef SHADOWTRACE_READERS_RECORD_H
 #define SHADOWTRACE_READERS_RECORD_H
 
+#include "readers/counts.h"
 #include "readers/lines.h"
 
 #include <jansson.h>
@@ -156,6 +157,5 @@ int report_member_id(const json_t *record, const char *key, uint32_t least, uint
 int report_member_count(const json_t *record, const char *key, uint64_t *out);
 int report_member_text(const json_t *record, const char *key, const char **out);
 int report_member_number(const json_t *record, const char *key, double *out);
-uint64_t report_count_in(const json_t *object, const char *key); /* 0 when there is no such count */
 
 #endif

@@ -3,50 +3,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* to[key] += more; both are objects of counts, made as needed. */
-static int tally_add(json_t **to, const char *key, uint64_t more)
-{
-    if (!*to && !(*to = json_object()))
-        return -ENOMEM;
-    more += report_count_in(*to, key);
-    if (more > SST_INTEGER_MAX)
-        more = SST_INTEGER_MAX;
-    return json_object_set_new(*to, key, json_integer((json_int_t)more)) ? -ENOMEM : 0;
-}
-
-static int tally_add_all(json_t **to, const json_t *from)
-{
-    /* json_object_iter takes no const: it does not change what it walks */
-    json_t *counts = json_is_object(from) ? json_deep_copy(from) : json_object();
-    const char *key;
-    json_t *count;
-    int err = counts ? 0 : -ENOMEM;
-
-    json_object_foreach(counts, key, count)
-    {
-        if (!err)
-            err = tally_add(to, key, report_count_in(counts, key));
-    }
-    json_decref(counts);
-    return err;
-}
-
 /* Two sources of the same cumulative counts: the larger is the later. */
-static int tally_later(json_t **to, const json_t *from)
+static int counts_later(json_t **to, const json_t *from)
 {
-    json_t *counts = json_is_object(from) ? json_deep_copy(from) : json_object();
-    const char *key;
+    const char *name;
     json_t *count;
-    int err = counts ? 0 : -ENOMEM;
+    int err = 0;
 
-    json_object_foreach(counts, key, count)
+    REPORT_EACH_COUNT(from, name, count)
     {
-        uint64_t had = report_count_in(*to, key), now = report_count_in(counts, key);
-
-        if (!err && now >= had)
-            err = tally_add(to, key, now - had);
+        if (!err && report_count_in(from, name) >= report_count_in(*to, name))
+            err = report_counts_set(to, name, report_count_in(from, name));
     }
-    json_decref(counts);
     return err;
 }
 
@@ -163,21 +131,18 @@ static int settle_counts(struct report_checks *c)
     c->compared += compared - report_count_in(last, "compared");
     if (compared > report_count_in(last, "taken"))
         c->taken += compared - report_count_in(last, "taken");
-    err = tally_add_all(&c->refused_by, json_object_get(last, "refused_by"));
-    if (!err)
-        err = tally_add_all(&c->mismatched_by, causes);
-    return err;
+    err = report_counts_add_all(&c->refused_by, json_object_get(last, "refused_by"));
+    return err ? err : report_counts_add_all(&c->mismatched_by, causes);
 }
 
 /* Counts by name, and objects of such: summed, the names of both kept. Of words the last one. */
 static int sum_into(json_t *to, const json_t *from)
 {
-    json_t *counts = json_is_object(from) ? json_deep_copy(from) : json_object();
     const char *key;
     json_t *value;
-    int err = counts ? 0 : -ENOMEM;
+    int err = 0;
 
-    json_object_foreach(counts, key, value)
+    REPORT_EACH_COUNT(from, key, value)
     {
         json_t *had = json_object_get(to, key);
 
@@ -188,11 +153,10 @@ static int sum_into(json_t *to, const json_t *from)
         else if (json_is_object(value) && json_is_object(had))
             err = sum_into(had, value);
         else if (json_is_integer(value))
-            err = tally_add(&to, key, report_count_in(counts, key));
+            err = report_counts_add(&to, key, report_count_in(from, key));
         else if (json_is_string(value))
             err = json_object_set(to, key, value) ? -ENOMEM : 0;
     }
-    json_decref(counts);
     return err;
 }
 
@@ -239,34 +203,24 @@ static int settle(struct report_checks *c)
     if (!err)
         err = settle_sections(c);
     if (!err)
-        err = tally_later(&c->counts, json_object_get(c->check, "repairs"));
+        err = counts_later(&c->counts, json_object_get(c->check, "repairs"));
     if (!err)
-        err = tally_later(&c->counts, json_object_get(c->end, "repairs"));
+        err = counts_later(&c->counts, json_object_get(c->end, "repairs"));
     if (!err)
-        err = tally_add_all(&c->repairs, c->counts);
+        err = report_counts_add_all(&c->repairs, c->counts);
     if (hooks) {
         c->has_hooks = true;
         c->hook_calls += report_count_in(hooks, "calls");
         if (!report_member_number(hooks, "ns_per_pair", &ns) && ns > 0)
             c->hook_ns_per_pair = ns;
     }
-    json_decref(c->check);
-    json_decref(c->end);
-    json_decref(c->counts);
-    json_decref(c->seen_by);
+    report_json_release(c->check, c->end, c->counts, c->seen_by);
     c->check = c->end = c->counts = c->seen_by = NULL;
     c->mismatch_records = 0;
     return err;
 }
 
 /* Records. */
-
-static int keep(json_t **kept, const json_t *record)
-{
-    json_decref(*kept);
-    *kept = json_deep_copy(record);
-    return *kept ? 0 : -ENOMEM;
-}
 
 static int unusable(struct report_checks *c, const struct report_record *r, const char *key)
 {
@@ -284,7 +238,7 @@ static int on_check(struct report_checks *c, const struct report_record *r)
         if (counters[i].form == SST_FORM_COUNT &&
             report_member_count(r->json, counters[i].key, &value))
             return unusable(c, r, counters[i].key);
-    return keep(&c->check, r->json);
+    return report_json_keep(&c->check, r->json);
 }
 
 static struct report_thread_checks *thread_of(struct report_checks *c, uint32_t number)
@@ -326,9 +280,7 @@ static int on_repair(struct report_checks *c, const struct report_record *r)
         return unusable(c, r, "reason");
     if (report_member_count(r->json, "count", &count))
         return unusable(c, r, "count");
-    if (!c->counts && !(c->counts = json_object()))
-        return -ENOMEM;
-    return json_object_set_new(c->counts, reason, json_integer((json_int_t)count)) ? -ENOMEM : 0;
+    return report_counts_set(&c->counts, reason, count);
 }
 
 static int stack_of(struct report_checks *c, const struct report_record *r, const char *key,
@@ -398,7 +350,7 @@ static int on_mismatch(struct report_checks *c, const struct report_record *r)
         return unusable(c, r, "shadow");
     if (!json_object_get(r->json, "stopped") && !json_object_get(r->json, "in_call"))
         c->mismatch_records++;
-    err = tally_add(&c->seen_by, cause, 1);
+    err = report_counts_add(&c->seen_by, cause, 1);
     for (size_t i = 0; i < c->example_count; i++)
         if (strncmp(c->examples[i].cause, cause, sizeof(e->cause) - 1) == 0)
             return err;
@@ -489,7 +441,7 @@ static int on_record(void *context, const struct report_record *r)
     case SST_KIND_PROFILE:
         return report_profile_add(&c->profile, &c->defs, r);
     case SST_KIND_END:
-        return keep(&c->end, r->json);
+        return report_json_keep(&c->end, r->json);
     default:
         return 0;
     }
@@ -508,14 +460,8 @@ int report_checks_init(struct report_checks *c, struct report_problems *problems
 void report_checks_fini(struct report_checks *c)
 {
     report_profile_fini(&c->profile);
-    json_decref(c->sections);
-    json_decref(c->refused_by);
-    json_decref(c->mismatched_by);
-    json_decref(c->repairs);
-    json_decref(c->check);
-    json_decref(c->end);
-    json_decref(c->counts);
-    json_decref(c->seen_by);
+    report_json_release(c->sections, c->refused_by, c->mismatched_by, c->repairs, c->check, c->end,
+                        c->counts, c->seen_by);
     memory_free(c->shadow.buckets);
     memory_free(c->snapshot.buckets);
     memory_free(c->depths);

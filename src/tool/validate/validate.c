@@ -100,16 +100,6 @@ static void at_time(struct validator *v, uint32_t id, uint64_t t, struct report_
 
 /* Records. By here the schema holds: members are there, of their type. */
 
-static uint64_t sum_of(const json_t *counts)
-{
-    json_t *object = (json_t *)(uintptr_t)counts, *count; /* jansson's iterator takes no const */
-    const char *key;
-    uint64_t sum = 0;
-
-    json_object_foreach(object, key, count) sum += report_count_in(counts, key);
-    return sum;
-}
-
 static int on_named(struct validator *v, struct known *k, const struct report_record *r)
 {
     const char *name = "";
@@ -309,12 +299,10 @@ static int on_count(struct validator *v, json_t **counts, const struct report_re
     uint64_t count = report_count_in(r->json, "count");
 
     (void)report_member_text(r->json, "reason", &reason);
-    if (!*counts && !(*counts = json_object()))
-        return -ENOMEM;
     if (count < report_count_in(*counts, reason))
         report_problem(v->problems, r->at, "%s: the count of %s falls", report_kind_name(r->kind),
                        reason);
-    return json_object_set_new(*counts, reason, json_integer((json_int_t)count)) ? -ENOMEM : 0;
+    return report_counts_set(counts, reason, count);
 }
 
 static void total(struct validator *v, const struct report_record *r, const char *key,
@@ -332,10 +320,10 @@ static void final_counts(struct validator *v, const struct report_record *r, con
                          const json_t *logged)
 {
     const json_t *said = json_object_get(r->json, key);
-    json_t *object = (json_t *)(uintptr_t)logged, *count; /* jansson's iterator takes no const */
     const char *reason;
+    json_t *count;
 
-    json_object_foreach(object, reason, count)
+    REPORT_EACH_COUNT(logged, reason, count)
     {
         if (report_count_in(said, reason) < report_count_in(logged, reason))
             report_problem(v->problems, r->at, "end: %s says less of %s than the log before", key,
@@ -444,7 +432,7 @@ static void end_families(struct validator *v, const struct report_record *r)
         uint64_t written = report_count_in(said, "written"), lost = report_count_in(said, "lost");
 
         if (report_count_in(said, "seen") != written + lost ||
-            sum_of(json_object_get(said, "lost_by")) != lost)
+            report_counts_sum(json_object_get(said, "lost_by")) != lost)
             report_problem(v->problems, r->at, "end: the sums of %s do not add up",
                            report_family_kinds[i].family);
         if (!json_object_get(r->json, "part") &&
@@ -461,10 +449,10 @@ static void end_snapshots(struct validator *v, const struct report_record *r, co
     uint64_t with_frames = report_count_in(by, "refused_with_frames");
 
     check_counts(v, r, s, 0);
-    if (by && sum_of(by) != report_count_in(s, "mismatched"))
+    if (by && report_counts_sum(by) != report_count_in(s, "mismatched"))
         report_problem(v->problems, r->at, "end: mismatched_by does not add up to mismatched");
     refused_by = json_object_get(s, "refused_by");
-    if (refused_by && sum_of(refused_by) != report_count_in(s, "refused") + with_frames)
+    if (refused_by && report_counts_sum(refused_by) != report_count_in(s, "refused") + with_frames)
         report_problem(v->problems, r->at, "end: refused_by does not add up to the refusals");
     if (v->mismatches > report_count_in(s, "mismatched"))
         report_problem(v->problems, r->at, "end: more mismatch records than mismatches");
@@ -476,7 +464,8 @@ static void on_end(struct validator *v, const struct report_record *r)
     uint64_t lost = report_count_in(r->json, "lost"), nodes = 0, threads = 0;
 
     total(v, r, "seen", report_count_in(r->json, "written") + lost, "were written or lost");
-    total(v, r, "lost", sum_of(json_object_get(r->json, "lost_by")), "are the sum of lost_by");
+    total(v, r, "lost", report_counts_sum(json_object_get(r->json, "lost_by")),
+          "are the sum of lost_by");
     if (!json_object_get(r->json,
                          "part")) { /* else the sums are of all parts, and this is the last */
         total(v, r, "written", v->allocs, "are in the log");
@@ -500,32 +489,28 @@ static void on_end(struct validator *v, const struct report_record *r)
 static int on_family_lost(struct validator *v, const struct report_record *r)
 {
     const char *family = "";
-    json_int_t lost = (json_int_t)report_count_in(r->json, "lost");
 
     (void)report_member_text(r->json, "family", &family);
-    if (!v->others && !(v->others = json_object()))
-        return -ENOMEM;
-    return json_object_set_new(v->others, family, json_integer(lost)) ? -ENOMEM : 0;
+    return report_counts_set(&v->others, family, report_count_in(r->json, "lost"));
 }
 
 /* What the end record says was lost of other events than allocations. */
 static int end_losses(struct validator *v, const json_t *end)
 {
     json_t *events = json_object_get(end, "events"), *said;
-    json_t *others = json_object();
     const char *family;
-    int err = !others || json_object_set_new(others, "values",
-                                             json_integer((json_int_t)report_count_in(
-                                                 json_object_get(end, "values"), "lost")));
+    int err;
 
+    json_decref(v->others);
+    v->others = NULL;
+    err = report_counts_set(&v->others, "values",
+                            report_count_in(json_object_get(end, "values"), "lost"));
     json_object_foreach(events, family, said)
     {
-        err |= json_object_set_new(others, family,
-                                   json_integer((json_int_t)report_count_in(said, "lost")));
+        if (!err)
+            err = report_counts_set(&v->others, family, report_count_in(said, "lost"));
     }
-    json_decref(v->others);
-    v->others = others;
-    return err ? -ENOMEM : 0;
+    return err;
 }
 
 /* The recording is over, by its end record or without one. */
@@ -545,9 +530,9 @@ static int settle(struct validator *v, const json_t *end)
 
 static int on_not_written(struct validator *v, const struct report_record *r)
 {
-    json_decref(v->not_written);
-    v->not_written = json_deep_copy(json_object_get(r->json, "records"));
-    return 0;
+    const json_t *records = json_object_get(r->json, "records");
+
+    return json_is_object(records) ? report_json_keep(&v->not_written, records) : 0;
 }
 
 static int on_record(struct validator *v, const struct report_record *r)
@@ -778,10 +763,7 @@ static void validator_fini(struct validator *v)
     known_free(&v->nodes);
     known_free(&v->threads);
     memory_free(v->thread);
-    json_decref(v->lost);
-    json_decref(v->repairs);
-    json_decref(v->others);
-    json_decref(v->not_written);
+    report_json_release(v->lost, v->repairs, v->others, v->not_written);
 }
 
 /* As report/log.c has it: most of its lines are not records, and none is a header. */
