@@ -56,7 +56,7 @@ LIBS_CMD = $(foreach lib,elf zstd z,$(call archive,$(lib))) $(LIBS_SHARED)
 LIBS_TEST = $(sort $(LIBS_LIB) $(LIBS_SHARED)) $(shell pkg-config --libs cmocka 2>/dev/null)
 
 # With NEGATIVE=1 only what knows of the rules (by stack_hot.h) is compiled again, and the rest is taken from beside it.
-RULE_DIRS := stack alloc values check profiler
+RULE_DIRS := stack thread alloc values events check select profiler
 PLAIN := $(BUILD:%/negative=%)
 RULE_SRC := $(wildcard $(RULE_DIRS:%=src/tracer/%/*.c))
 object = $(if $(filter $(RULE_SRC),$(1)),$(BUILD),$(PLAIN))/obj/$(1:.c=.o)

@@ -1,43 +1,40 @@
 #include "hooks/calls_hot.h"
 
 #include "base/memory.h"
+#include "thread/thread.h"
 
 #include <errno.h>
 #include <string.h>
 
 struct calls_config calls_config;
 
-void calls_start(const struct options *o, struct event_ring *(*ring)(void *context), void *context)
+void calls_start(const struct options *o)
 {
     const uint64_t many = UINT64_C(1) << 30;
 
-    calls_config.ring = ring;
-    calls_config.context = context;
     calls_config.max_depth = o->max_depth;
     calls_config.min_ticks =
         (uint64_t)((double)o->min_duration * (double)many / (double)clock_duration_ns(many));
 }
 
 /* The calling thread's own, NULL when memory ran out: then its calls are not traced. */
-static struct calls_thread *thread_of(struct stack *s)
+static struct calls_thread *calls_of(struct stack *s)
 {
     struct calls_thread *t = s->calls;
-    struct event_ring *ring;
+    struct thread *thread = t ? NULL : thread_of(s);
 
-    if (t)
+    if (!thread)
         return t;
-    ring = calls_config.ring(calls_config.context);
-    t = ring ? memory_pages_map(sizeof(*t)) : NULL;
+    t = memory_pages_map(sizeof(*t));
     if (!t)
         return NULL;
-    t->ring = ring;
+    t->ring = thread->ring;
     if (calls_config.min_ticks &&
         !(t->entered = memory_pages_map(CALLS_HELD_MAX * sizeof(*t->entered)))) {
         memory_pages_unmap(t, sizeof(*t));
         return NULL;
     }
-    s->calls = t;
-    return t;
+    return s->calls = t;
 }
 
 void calls_enter_slow(uintptr_t method, uintptr_t sp)
@@ -50,7 +47,7 @@ void calls_pushed(uint32_t values)
 {
     int saved = errno;
     struct stack *s = stack_peek();
-    struct calls_thread *t = s && stack_depth(s) ? thread_of(s) : NULL;
+    struct calls_thread *t = s && stack_depth(s) ? calls_of(s) : NULL;
 
     /* A frame that there was no memory for is not on the stack; the top one was dealt with before. */
     if (t && !(s->top[-1].flags & (FRAME_TRACED | FRAME_HELD)))

@@ -19,10 +19,8 @@
 #define CALLS_HELD_MAX (1u << 20) /* frames; deeper calls are not traced with --min-duration */
 
 struct calls_config {
-    uint32_t max_depth;                        /* 0: any */
-    uint64_t min_ticks;                        /* 0: none is held back */
-    struct event_ring *(*ring)(void *context); /* the calling thread's, made if need be; or NULL */
-    void *context;
+    uint32_t max_depth; /* 0: any */
+    uint64_t min_ticks; /* 0: none is held back */
 };
 
 /* One thread's own; hangs on its stack. */
@@ -34,13 +32,12 @@ struct calls_thread {
     uint64_t *entered; /* ticks, by depth; NULL: none is held back */
 };
 
-void calls_start(const struct options *options, struct event_ring *(*ring)(void *context),
-                 void *context); /* once, after clock_start, before any hook runs */
+void calls_start(const struct options *options); /* after clock_start, before any hook runs */
 
 /* From stack_config.cutting. Threads: the owner. */
 void calls_cutting(struct stack *stack, uint32_t from, uint32_t to);
 
-/* The thread of this stack ends: its calls end unwound. Before event_ring_close(). */
+/* The thread of this stack ends: its calls end unwound. Before thread_ended(). */
 void calls_thread_ended(struct stack *stack);
 
 #endif

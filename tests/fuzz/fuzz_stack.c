@@ -91,10 +91,8 @@ static void model_leave_low(uintptr_t method, uintptr_t sp)
 
 /* ---- what the machine's stack holds, as the input wants it ---- */
 
-static bool unhooked(void *context, uintptr_t since, const struct frame *frame,
-                     struct stack_place *out)
+static bool unhooked(uintptr_t since, const struct frame *frame, struct stack_place *out)
 {
-    (void)context;
     MUST(since && frame == stack_self->top - 1 && stack_self->dispatch.searching);
     *out = (struct stack_place){above / 2, above};
     return above;

@@ -6,7 +6,9 @@
 #include "base/memory.h"
 #include "config/config.h"
 #include "metadata/state_machine.h"
-#include "stack/stack_hot.h"
+#include "thread/context.h"
+#include "thread/thread.h"
+#include "values/values.h"
 
 #include <shadowtrace/clr/constants.h>
 
@@ -33,8 +35,12 @@ struct alloc {
     bool by_type;                            /* --types given */
     bool lines;                              /* call instructions are wanted */
     bool begins;                             /* beginnings are kept with what waits */
-    _Atomic(uintptr_t) continuation;         /* ClassID of what runtime async suspends methods in */
-    _Atomic(bool) spare_used;                /* not here: the runtime uses that place itself */
+    bool compares;                           /* with a snapshot, one in so many */
+    bool captures; /* nodes are those of snapshots, not of shadow stacks (--capture snapshot) */
+    bool captured; /* and their native frames are logged */
+    bool values;   /* --args or --returns */
+    _Atomic(uintptr_t) continuation; /* ClassID of what runtime async suspends methods in */
+    _Atomic(bool) spare_used;        /* not here: the runtime uses that place itself */
     struct site_table sites;
 };
 
@@ -50,7 +56,6 @@ struct alloc_thread {
     uint64_t told_sample;            /* sampling rate that the writer has been told */
     double until_sample;             /* bytes to the next sample; exponentially distributed */
     uint64_t random;                 /* xorshift64* state */
-    void *state;                     /* the comparison's own */
     uint32_t waits[WAITS_CACHE];     /* nodes that the writer was told of */
     struct {
         uintptr_t id;
@@ -73,14 +78,16 @@ int alloc_new(const struct alloc_config *config, struct alloc **out)
     a->metadata_epoch = metadata_epoch_word(config->metadata);
     a->lines = !config->options->no_lines;
     a->begins = config->begins;
+    a->captures = config->options->capture == OPTIONS_CAPTURE_SNAPSHOT;
+    a->captured = a->captures && config->options->native;
+    a->compares = !a->captures && config->options->check;
+    a->values = config->options->args.count || config->options->returns.count;
     a->by_type = config->options->types.count > 0;
     store_relaxed(&a->heap_epoch, 1);
     a->sites.native_low = config->native_low;
     a->sites.native_high = config->native_high;
     a->sites.by_helper = config->by_helper;
-    a->sites.teacher = config->leaf;
-    a->sites.nameless = config->nameless;
-    a->sites.context = config->context;
+    a->sites.check = config->check;
     a->sites.metadata = config->metadata;
     return 0;
 }
@@ -102,45 +109,29 @@ static double sample_gap(struct alloc_thread *t, double rate)
     return -log1p(-uniform) * rate;
 }
 
-static struct alloc_thread *thread_new(struct alloc *a, void **data)
+static __attribute__((noinline)) struct alloc_thread *thread_new(struct alloc *a, struct stack *s)
 {
-    struct alloc_thread *t = memory_pages_map(sizeof(*t));
+    struct thread *thread = thread_of(s);
+    struct alloc_thread *t = thread ? memory_pages_map(sizeof(*t)) : NULL;
 
-    if (!t || event_ring_new(a->config.hub, &t->ring)) {
-        memory_pages_unmap(t, sizeof(*t));
+    if (!t)
         return NULL;
-    }
+    t->ring = thread->ring;
     t->random = clock_ticks() * 2 + 1 + ((uint64_t)t->ring->thread << 32);
     t->until_check = a->config.options->check;
     t->told_sample = a->config.options->sample;
-    *data = t;
-    return t;
+    return s->alloc = t;
 }
 
-static struct alloc_thread *thread_of(struct alloc *a, struct stack *s)
+static struct alloc_thread *alloc_thread(struct alloc *a, struct stack *s)
 {
-    return LIKELY(s->data) ? s->data : thread_new(a, &s->data);
+    return LIKELY(s->alloc) ? s->alloc : thread_new(a, s);
 }
 
-struct event_ring *alloc_ring(struct alloc *a)
+void alloc_thread_ended(struct stack *s)
 {
-    struct stack *s = stack_current();
-    struct alloc_thread *t = s ? thread_of(a, s) : NULL;
-
-    return t ? t->ring : NULL;
-}
-
-void alloc_thread_ended(struct alloc *a, struct stack *s)
-{
-    struct alloc_thread *t = s->data;
-
-    if (!t)
-        return;
-    s->data = NULL;
-    if (t->state)
-        a->config.state_free(a->config.context, t->state);
-    event_ring_close(t->ring);
-    memory_pages_unmap(t, sizeof(*t));
+    memory_pages_unmap(s->alloc, sizeof(*s->alloc));
+    s->alloc = NULL;
 }
 
 static unsigned cache_at(uintptr_t id)
@@ -239,14 +230,6 @@ static enum event_heap heap_of(struct alloc *a, struct alloc_thread *t, uintptr_
     return heap_ask(a, t, object);
 }
 
-/* What tells the call apart from others of the same method: its return address, if lines are wanted. */
-static uintptr_t call_of(const struct alloc *a, const struct frame *frame)
-{
-    uintptr_t ret = load_relaxed(&frame->ret);
-
-    return LIKELY(a->lines) || ret == FRAME_RET_FILTER ? ret : 0;
-}
-
 /*
  * What an async method lies in while it waits keeps where it was made, in the object itself: nothing else leads from the
  * method that goes on to that, and the object moves. Before an object lie its hash code and lock in four bytes, and, on
@@ -283,7 +266,7 @@ static uint32_t beginning(struct alloc *a, const struct frame *frame, const stru
     if (tree_method(tree, node) != load_relaxed(&on->method))
         node = tree_child(tree, node, load_relaxed(&on->method), 0);
     while (node && on++ < frame)
-        node = tree_child(tree, node, load_relaxed(&on->method), call_of(a, on));
+        node = tree_child(tree, node, load_relaxed(&on->method), context_call(on));
     return node ? tree_id(tree, node) : 0;
 }
 
@@ -399,97 +382,6 @@ uint32_t alloc_begun(const struct alloc *a, const struct stack *s,
         return 0;
     node = load_relaxed(spare_word(object));
     return tree_begun_depth(a->config.tree, node) ? node : 0;
-}
-
-/* The path could not be kept beyond this id: neither are the frames above it. */
-static __attribute__((noinline)) uint32_t context_cut(struct frame *frame, struct frame *top,
-                                                      uint32_t path)
-{
-    for (; frame < top; frame++)
-        frame->node = path | TREE_CUT;
-    return path | TREE_CUT;
-}
-
-/* The oldest address of the stack that frames of the thread reach. */
-static uintptr_t stack_limit(const struct frame *top, size_t depth)
-{
-    return load_relaxed(&top[-(ptrdiff_t)depth].sp);
-}
-
-/*
- * A method that a dynamic method called, which the method of `frame` called: the node for the call there, if it is found.
- * Else it stays the node of the call in the dynamic method.
- */
-static __attribute__((noinline)) struct tree_node *
-through_dynamic(struct alloc *a, struct tree_node *parent, struct tree_node *node,
-                const struct frame *frame, uintptr_t limit)
-{
-    const struct metadata_method *method =
-        (const struct metadata_method *)load_relaxed(&frame->method);
-    uintptr_t sp = load_relaxed(&frame[1].sp), ip;
-    const struct code_place place = {load_relaxed(&frame[1].ret), sp,
-                                     *(const uintptr_t *)(sp - 2 * sizeof(sp))};
-
-    ip = code_caller(a->config.metadata, method, &place, limit);
-    return ip ? tree_child(a->config.tree, parent, load_relaxed(&frame[1].method),
-                           ip | TREE_IP_DYNAMIC)
-              : node;
-}
-
-/* Id of the thread's stack in the context tree, kept on each frame once known. */
-static uint32_t context_of(struct alloc *a, struct frame *top, size_t depth)
-{
-    struct tree *tree = a->config.tree;
-    struct tree_node *node = tree_root(tree), *parent;
-    struct frame *frame = top, *oldest = top - depth;
-
-    while (frame > oldest && !frame[-1].node)
-        frame--;
-    if (frame > oldest) {
-        node = tree_node_by_id(tree, frame[-1].node);
-        if (UNLIKELY(!node))
-            return context_cut(frame, top, frame[-1].node);
-    }
-    for (; frame < top; frame++) {
-        uint32_t begun = frame->flags >> FRAME_BEGUN_SHIFT;
-        struct tree_node *on = UNLIKELY(begun) ? tree_go_on(tree, node, begun) : NULL;
-
-        parent = on ? on : node;
-        node = tree_child(tree, parent, load_relaxed(&frame->method), call_of(a, frame));
-        if (UNLIKELY(node && tree_call(tree, node)->outside))
-            node = through_dynamic(a, parent, node, frame - 1, stack_limit(top, depth));
-        if (UNLIKELY(!node))
-            return context_cut(frame, top, frame > oldest ? frame[-1].node : 0);
-        frame->node = tree_id(tree, node);
-    }
-    return tree_id(tree, node);
-}
-
-void **alloc_state(struct alloc *a, struct stack *s)
-{
-    struct alloc_thread *t = thread_of(a, s);
-
-    return t ? &t->state : NULL;
-}
-
-struct event_ring *alloc_ring_of(struct stack *s)
-{
-    struct alloc_thread *t = s->data;
-
-    return t ? t->ring : NULL;
-}
-
-uint32_t alloc_node(struct alloc *a)
-{
-    struct stack *s = stack_peek();
-    struct frame *top;
-    size_t depth = s ? stack_look(s, &top) : 0;
-    /* Not only allocations, which hold up a collection: nodes that were pruned stay while they are looked at. */
-    struct grace_section section = grace_enter();
-    uint32_t node = depth ? context_of(a, top, depth) : 0;
-
-    grace_leave(section);
-    return node;
 }
 
 /* While a filter runs the method has a second frame, on top of those that the exception passes: its own lies below. */
@@ -649,10 +541,10 @@ static int config_lets(struct alloc *a, struct alloc_thread *t, struct stack *s)
     return answer;
 }
 
-static void post_values(struct alloc *a, struct stack *s, struct alloc_thread *t, uint64_t ticks)
+static void post_values(struct stack *s, struct alloc_thread *t, uint64_t ticks)
 {
     struct event event = {.ticks = ticks,
-                          .subject = a->config.values(s),
+                          .subject = values_live(s),
                           .bytes_kind = event_pack(0, EVENT_HEAP_NORMAL, EVENT_VALUES_OF)};
 
     if (event.subject)
@@ -664,7 +556,7 @@ static bool compares(struct alloc *a, struct alloc_thread *t, uint64_t ticks)
 {
     const struct options *options = a->config.options;
 
-    if (!a->config.compare || !options->check || LIKELY(--t->until_check))
+    if (!a->compares || LIKELY(--t->until_check))
         return false;
     t->until_check = options->check;
     return !options->check_bounded || ticks >= t->check_after;
@@ -674,7 +566,7 @@ static void compare(struct alloc *a, struct alloc_thread *t, const struct captur
 {
     uint64_t start = clock_ticks(), end;
 
-    a->config.compare(a->config.context, &t->state, capture);
+    check_compare(a->config.check, capture);
     end = clock_ticks();
     t->check_after = end + (end - start) * CHECK_REST;
 }
@@ -696,8 +588,8 @@ static __attribute__((noinline)) void posted(struct alloc *a, struct alloc_threa
 {
     if (wanted)
         compare(a, t, capture);
-    if (a->config.captured)
-        a->config.captured(a->config.context, &t->state, capture);
+    if (a->captured)
+        check_captured(capture);
 }
 
 static enum metadata_waits waits(struct alloc *a, struct metadata_class *class)
@@ -729,23 +621,22 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
         event_lose(t->ring, EVENT_LOST_NO_STACK);
         return;
     }
-    event.node = a->config.capture ? a->config.capture(a->config.context, &t->state)
-                                   : context_of(a, top, depth);
+    event.node = UNLIKELY(a->captures) ? check_capture(a->config.check, s) : context_of(top, depth);
     if (UNLIKELY(load_relaxed(&class->waits) != METADATA_WAITS_NOT) && a->begins &&
         waits(a, class) > METADATA_WAITS_ELSE)
         note_beginning(a, class, object, epoch, top, depth);
     if (UNLIKELY(wanted))
         captured = clock_ticks();
-    if (depth && !a->config.capture) {
+    if (depth && !a->captures) {
         if (a->lines && allocating_instruction(a, top, depth, &places))
             event.site = site_of(a, t, load_relaxed(&top[-1].method), &places,
-                                 stack_limit(top, depth), class);
+                                 context_limit(top, depth), class);
     }
-    if (UNLIKELY(a->config.values != NULL))
-        post_values(a, s, t, event.ticks);
+    if (UNLIKELY(a->values))
+        post_values(s, t, event.ticks);
     if (UNLIKELY(event_post(t->ring, &event)))
         event_lose(t->ring, EVENT_LOST_RING_FULL);
-    if (UNLIKELY(wanted || a->config.captured)) {
+    if (UNLIKELY(wanted || a->captured)) {
         struct capture capture = {.stack = s,
                                   .top = top,
                                   .depth = depth,
@@ -778,7 +669,7 @@ static __attribute__((noinline)) void leave_out(struct alloc *a, struct stack *s
     if (what == METADATA_WAITS_NOT || !options_beginnings(a->config.options))
         return;
     depth = stack_settle_hot(s, &top);
-    event.node = context_of(a, top, depth);
+    event.node = context_of(top, depth);
     if (a->begins && what > METADATA_WAITS_ELSE)
         note_beginning(a, class, object, epoch, top, depth);
     if (what == METADATA_WAITS_MACHINE)
@@ -820,7 +711,7 @@ void alloc_record(struct alloc *a, uintptr_t object, uintptr_t class_id)
         add_relaxed(&a->config.hub->lost[s ? EVENT_LOST_STOPPED : EVENT_LOST_NO_STACK], 1);
         return;
     }
-    t = thread_of(a, s);
+    t = alloc_thread(a, s);
     if (UNLIKELY(!t)) {
         add_relaxed(&a->config.hub->lost[EVENT_LOST_NO_RING], 1);
         return;
@@ -837,16 +728,16 @@ void alloc_record(struct alloc *a, uintptr_t object, uintptr_t class_id)
         return;
     }
     record_if_wanted(a, s, t, object, class);
-    if (UNLIKELY(a->config.class_met != NULL)) /* last: the object may have moved after it */
-        a->config.class_met(class);
+    if (UNLIKELY(a->values)) /* last: the object may have moved after it */
+        values_class(class);
 }
 
 void alloc_meet(struct alloc *a, uintptr_t object, uintptr_t class_id)
 {
     struct stack *s = stack_current();
-    struct alloc_thread *t = s ? thread_of(a, s) : NULL;
+    struct alloc_thread *t = s ? alloc_thread(a, s) : NULL;
     struct metadata_class *class = t ? class_of(a, t, class_id, object) : NULL;
 
-    if (class && a->config.class_met)
-        a->config.class_met(class);
+    if (class && a->values)
+        values_class(class);
 }

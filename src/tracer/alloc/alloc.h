@@ -7,7 +7,7 @@
 #ifndef SHADOWTRACE_ALLOC_ALLOC_H
 #define SHADOWTRACE_ALLOC_ALLOC_H
 
-#include "event/capture.h"
+#include "check/check.h"
 #include "event/event.h"
 #include "metadata/metadata.h"
 #include "options/options.h"
@@ -24,24 +24,10 @@ struct alloc_config {
     struct tree_sites *sites;
     struct event_hub *hub;
     const struct options *options;
-    /* Compare this capture with a snapshot; *state is the thread's own, NULL at first. NULL function: never. */
-    void (*compare)(void *context, void **state, const struct capture *capture);
-    /* Id of a node from a snapshot instead of the shadow stack (--capture snapshot); NULL function: from the latter. */
-    uint32_t (*capture)(void *context, void **state);
-    /* The event of such a node was posted; NULL function: nobody asks. */
-    void (*captured)(void *context, void **state, const struct capture *capture);
-    void (*state_free)(void *context, void *state);
-    /* Id of the values of the youngest frame of this stack that has some, 0 none; NULL function: never any. */
-    uint32_t (*values)(struct stack *stack);
-    /* An object of this class was recorded; NULL function: nobody asks. May let a collection run. */
-    void (*class_met)(struct metadata_class *class);
-    uintptr_t (*leaf)(
-        void *context); /* instruction of the youngest frame, by a snapshot: see site.h */
-    bool (*nameless)(void *context, uintptr_t ip); /* as struct site_table has it, and the next */
-    bool by_helper;
+    struct check *check;
+    bool by_helper;                    /* as struct site_table has it */
     uintptr_t native_low, native_high; /* the runtime's image */
     bool begins; /* what an async method waits in keeps where it was begun: alloc_begun() */
-    void *context;
 };
 
 int alloc_new(const struct alloc_config *config, struct alloc **out); /* 0 or -ENOMEM */
@@ -63,20 +49,8 @@ void alloc_record(struct alloc *alloc, uintptr_t object, uintptr_t class_id);
 /* alloc_meet - as alloc_record, but for class_met only: allocations are not recorded. */
 void alloc_meet(struct alloc *alloc, uintptr_t object, uintptr_t class_id);
 
-/* The calling thread's ring, made if there is none; NULL when memory ran out. For events of other callbacks. */
-struct event_ring *alloc_ring(struct alloc *alloc);
-
-/* The ring of a stack's thread, NULL if it has none. */
-struct event_ring *alloc_ring_of(struct stack *stack);
-
-/* The comparison's own data of the calling thread, to whom `stack` belongs; NULL when memory ran out. */
-void **alloc_state(struct alloc *alloc, struct stack *stack);
-
-/* Id of the calling thread's stack as it is now, 0 when it is empty, or cut. For events of other callbacks. */
-uint32_t alloc_node(struct alloc *alloc);
-
-/* The thread of this stack ends: its ring is closed, its data freed. From stack_config.detached. */
-void alloc_thread_ended(struct alloc *alloc, struct stack *stack);
+/* The thread of this stack ends. From stack_config.detached. */
+void alloc_thread_ended(struct stack *stack);
 
 /* A collection started or ended: what is known of heap ranges is void. Threads: any. */
 void alloc_heap_changed(struct alloc *alloc);

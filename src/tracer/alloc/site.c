@@ -1,5 +1,7 @@
 #include "alloc/site.h"
 
+#include "thread/machine.h"
+
 #include <string.h>
 
 #define LESSONS 64 /* snapshots at the most: a helper that cannot be learned is given up */
@@ -41,7 +43,7 @@ static uint32_t learn(struct site_table *table, int row, const uintptr_t *frame,
             break;
         struct code_place place = {frame[distance], (uintptr_t)(frame + distance + 1), limit};
         bool nameless = frame[distance] != ip && !native(table, frame[distance]) &&
-                        table->nameless(table->context, frame[distance]);
+                        machine_is_nameless(frame[distance]);
 
         if (frame[distance] == ip ||
             (nameless && code_caller(table->metadata, of->method, &place, of->caller_sp) == ip)) {
@@ -76,7 +78,7 @@ static bool through_helper(struct site_table *table, const uintptr_t *frame,
     if (row < 0 || load_relaxed(&table->entry[row].lessons) >= LESSONS)
         return false;
     add_relaxed(&table->entry[row].lessons, 1);
-    ip = table->teacher(table->context);
+    ip = check_leaf(table->check);
     return ip && place_at(frame, learn(table, row, frame, of, ip), frame[0], out);
 }
 

@@ -13,6 +13,7 @@
 #define SHADOWTRACE_ALLOC_SITE_H
 
 #include "base/atomics.h"
+#include "check/check.h"
 #include "code/code.h"
 #include "metadata/metadata.h"
 
@@ -24,11 +25,8 @@
 
 struct site_table {
     uintptr_t native_low, native_high; /* the runtime's image */
-    bool by_helper; /* compiled code calls helpers in assembly: .NET 10 and later */
-    /* Asks a snapshot for the youngest frame of the calling thread. Returns its instruction, or 0. */
-    uintptr_t (*teacher)(void *context);
-    bool (*nameless)(void *context, uintptr_t ip); /* is it jitted code of no method? */
-    void *context;
+    bool by_helper;      /* compiled code calls helpers in assembly: .NET 10 and later */
+    struct check *check; /* calibrates a helper: check_leaf() */
     struct metadata *metadata;
     struct {
         _Atomic(uintptr_t) helper;  /* return address into the helper; 0: free */

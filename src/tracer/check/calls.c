@@ -3,6 +3,7 @@
 #include "check/internal.h"
 
 #include "base/clock.h"
+#include "thread/thread.h"
 
 #include <shadowtrace/clr/constants.h>
 
@@ -58,9 +59,9 @@ static void judge(struct check_walk *walk, size_t depth, bool dispatching, struc
     }
 }
 
-void check_call(struct check *check, struct check_thread **thread, struct stack *stack,
-                struct event_ring *ring)
+void check_call(struct check *check, struct stack *stack)
 {
+    struct check_thread *thread = check_thread_of(check, stack);
     const struct check_config *config = &check->config;
     struct agreement_calls *a = &config->agreement->at_calls;
     struct native_registers registers = {.known =
@@ -71,9 +72,9 @@ void check_call(struct check *check, struct check_thread **thread, struct stack 
     size_t depth = stack_look(stack, &top);
     hresult result;
 
-    if (!depth || !check_thread_ready(check, thread) || !(seed = check_thread_seed(*thread)))
+    if (!depth || !thread || !(seed = check_thread_seed(thread)))
         return;
-    walk = &(*thread)->walk;
+    walk = &thread->walk;
     if (!check_walk_copy(walk, top, depth))
         return;
     if (!config->hook_caller(walk->shadow[depth - 1].sp, &registers.value[NATIVE_IP],
@@ -91,5 +92,5 @@ void check_call(struct check *check, struct check_thread **thread, struct stack 
     if (walk->failed)
         return;
     add_relaxed(&a->taken, 1);
-    judge(walk, depth, stack_dispatching(stack), ring, result);
+    judge(walk, depth, stack_dispatching(stack), thread_ring_of(stack), result);
 }

@@ -14,9 +14,8 @@
 /*
  * check_call - compare the calling thread's shadow stack, whose youngest frame was just pushed, with a snapshot.
  * Threads: any, its own stack. May run: in an Enter hook's slow path, where this was asked for by option only. It asks
- *          the runtime and may allocate; a difference is posted as event_post does. *thread is NULL at first.
+ *          the runtime and may allocate; a difference is posted as event_post does.
  */
-void check_call(struct check *check, struct check_thread **thread, struct stack *stack,
-                struct event_ring *ring);
+void check_call(struct check *check, struct stack *stack);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "clr/event_mask.h"
+#include "thread/thread.h"
 
 #include <shadowtrace/clr/constants.h>
 
@@ -31,30 +32,33 @@ bool check_native(const struct check *check)
     return check->config.native;
 }
 
-void check_thread_free(struct check_thread *t)
+void check_thread_ended(struct stack *s)
 {
-    if (t) {
-        check_walk_fini(&t->walk);
-        memory_free(t->seed);
-    }
+    struct check_thread *t = s->thread ? s->thread->check : NULL;
+
+    if (!t)
+        return;
+    s->thread->check = NULL;
+    check_walk_fini(&t->walk);
+    memory_free(t->seed);
     memory_free(t);
 }
 
-bool check_thread_ready(struct check *check, struct check_thread **thread)
+struct check_thread *check_thread_of(struct check *check, struct stack *s)
 {
-    struct check_thread *t = *thread;
+    struct thread *thread = thread_of(s);
+    struct check_thread *t = thread ? thread->check : NULL;
 
-    if (t)
-        return true;
+    if (t || !thread)
+        return t;
     t = memory_zalloc(1, sizeof(*t));
     if (!t || check_walk_init(&t->walk, check)) {
         memory_free(t);
-        return false;
+        return NULL;
     }
     if (check->config.native)
         t->walk.runs = check_runs_new();
-    *thread = t;
-    return true;
+    return thread->check = t;
 }
 
 struct check_seed *check_thread_seed(struct check_thread *t)
@@ -172,16 +176,17 @@ static void count_cost(struct check *check, const struct capture *capture, uint6
     add_relaxed(&capture->ring->checked.snapshot_ns, snapshot_ns);
 }
 
-void check_compare(struct check *check, struct check_thread **thread, const struct capture *capture)
+void check_compare(struct check *check, const struct capture *capture)
 {
     struct agreement *agreement = check->config.agreement;
+    struct check_thread *thread = check_thread_of(check, capture->stack);
     struct check_walk *walk;
     uint64_t before, after;
     hresult result;
 
-    if (!check_thread_ready(check, thread))
+    if (!thread)
         return;
-    walk = &(*thread)->walk;
+    walk = &thread->walk;
     before = clock_ticks();
     result = walk_self(walk, COR_PRF_SNAPSHOT_REGISTER_CONTEXT);
     after = clock_ticks();
@@ -211,16 +216,17 @@ void check_compare(struct check *check, struct check_thread **thread, const stru
         check_snapshot_post(walk, capture->ring, capture->ticks, result);
 }
 
-uint32_t check_capture(struct check *check, struct check_thread **thread)
+uint32_t check_capture(struct check *check, struct stack *stack)
 {
+    struct check_thread *thread = check_thread_of(check, stack);
     uint32_t node = 0;
     struct check_walk *walk;
     uint64_t before, after;
     hresult result;
 
-    if (!check_thread_ready(check, thread))
+    if (!thread)
         return node;
-    walk = &(*thread)->walk;
+    walk = &thread->walk;
     before = clock_ticks();
     result =
         walk_self(walk, walk->runs ? COR_PRF_SNAPSHOT_REGISTER_CONTEXT : COR_PRF_SNAPSHOT_DEFAULT);
@@ -244,10 +250,12 @@ uint32_t check_capture(struct check *check, struct check_thread **thread)
     return node;
 }
 
-void check_captured(struct check_thread *thread, struct event_ring *ring, uint64_t ticks)
+void check_captured(const struct capture *capture)
 {
+    const struct check_thread *thread = capture->stack->thread->check;
+
     if (thread && thread->walk.runs && thread->walk.count)
-        check_snapshot_post(&thread->walk, ring, ticks, S_OK);
+        check_snapshot_post(&thread->walk, capture->ring, capture->ticks, S_OK);
 }
 
 static hresult on_leaf(uintptr_t function, uintptr_t ip, uintptr_t frame_info,

@@ -46,30 +46,27 @@ struct check_frame {
     uintptr_t sp, fp; /* of the frame itself, from its CONTEXT; 0 when none was asked for */
 };
 
-/* Per-thread scratch, made at the first walk. Threads: the owner. */
-struct check_thread;
-void check_thread_free(struct check_thread *thread);
+/* The thread of this stack ends. From stack_config.detached. */
+void check_thread_ended(struct stack *stack);
 
 /*
  * check_compare - one snapshot of the calling thread against its shadow stack. The result goes to the agreement
  * counters, a difference to the ring with both stacks.
  * Threads: any, its own stack. May run: in callbacks where the runtime allows an unseeded walk (ObjectAllocated); not
- *          in a hook. *thread is NULL at first.
+ *          in a hook.
  */
-void check_compare(struct check *check, struct check_thread **thread,
-                   const struct capture *capture);
+void check_compare(struct check *check, const struct capture *capture);
 
 /*
  * check_capture - context node of the calling thread from a snapshot (--capture snapshot: what a profiler without
  * hooks does). Returns: its id, or of what was kept of it (TREE_CUT); 0 when refused, counted. Otherwise as check_compare.
  */
-uint32_t check_capture(struct check *check, struct check_thread **thread);
+uint32_t check_capture(struct check *check, struct stack *stack);
 
 /*
  * check_captured - log what check_capture just saw of the calling thread, with --native: after the event it was for.
- * `thread` may be NULL.
  */
-void check_captured(struct check_thread *thread, struct event_ring *ring, uint64_t ticks);
+void check_captured(const struct capture *capture);
 
 bool check_native(const struct check *check); /* whether native frames are wanted and can be had */
 

@@ -132,7 +132,8 @@ struct check_thread {
     struct check_seed *seed; /* NULL until a walk needs one */
 };
 
-bool check_thread_ready(struct check *check, struct check_thread **thread); /* made if it is NULL */
+/* The one of this stack's thread, made if there is none; NULL: memory ran out. */
+struct check_thread *check_thread_of(struct check *check, struct stack *stack);
 struct check_seed *check_thread_seed(struct check_thread *thread); /* NULL: memory ran out */
 
 /* Raise and lower the runtime's snapshot flag around walks, where it is not up all the time. Threads: any. */

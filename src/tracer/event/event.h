@@ -202,7 +202,6 @@ struct event_ring {
     _Alignas(CACHE_LINE) _Atomic(uint64_t) tail; /* slots consumed so far */
     struct event_ring *next;                     /* hub list, then the writer's */
     void *writer;                                /* the writer's own data on this thread */
-    void *families; /* the producer's: what src/tracer/events/ knows of this thread */
     /* fixed */
     _Alignas(CACHE_LINE) struct event *slots;
     uint64_t

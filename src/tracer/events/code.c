@@ -68,7 +68,7 @@ static void jit_post(struct events *ev, uintptr_t function, uint64_t started, hr
         put_dynamic_name(ev, &draft, function);
     } else if (!metadata_method_map(ev->config.metadata, function, &method)) {
         uint32_t version = add_relaxed(&method->compiled, 1) + 1;
-        bool empty = !ev->config.node(ev->config.context);
+        bool empty = !context_now();
 
         metadata_method_resolve(ev->config.metadata, method);
         draft.method = method;
@@ -306,7 +306,7 @@ void events_transition(struct events *ev, uintptr_t function, bool to_native, in
     if (!events_records(ev, OPTIONS_TRANSITIONS))
         return;
     events_seen(ev, OPTIONS_TRANSITIONS);
-    ring = load_relaxed(&ev->config.hub->stopped) ? NULL : ev->config.ring(ev->config.context);
+    ring = load_relaxed(&ev->config.hub->stopped) ? NULL : thread_ring();
     if (!ring) {
         events_lose(ev, OPTIONS_TRANSITIONS,
                     load_relaxed(&ev->config.hub->stopped) ? EVENT_LOST_STOPPED
@@ -319,7 +319,7 @@ void events_transition(struct events *ev, uintptr_t function, bool to_native, in
                              : EVENT_TO_MANAGED_CALL,
                    EVENT_HEAP_NORMAL, EVENT_TRANSITION);
     event.subject = (uintptr_t)events_method(ev, function);
-    event.node = ev->config.node(ev->config.context);
+    event.node = context_now();
     if (event_post(ring, &event))
         events_lose(ev, OPTIONS_TRANSITIONS, EVENT_LOST_RING_FULL);
 }

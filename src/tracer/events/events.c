@@ -63,22 +63,24 @@ void events_lose(struct events *ev, enum options_family family, enum event_lost 
 
 struct events_thread *events_thread(struct events *ev)
 {
-    struct event_ring *ring = ev->config.ring(ev->config.context);
+    struct stack *s = stack_current();
+    struct thread *t = s ? thread_of(s) : NULL;
 
-    if (ring && !ring->families)
-        ring->families = memory_zalloc(1, sizeof(struct events_thread));
-    return ring ? ring->families : NULL;
+    (void)ev;
+    if (t && !t->events)
+        t->events = memory_zalloc(1, sizeof(*t->events));
+    return t ? t->events : NULL;
 }
 
-void events_thread_ended(struct events *ev, struct event_ring *ring)
+void events_thread_ended(struct events *ev, struct stack *s)
 {
-    struct events_thread *t = ring->families;
+    struct events_thread *t = s->thread ? s->thread->events : NULL;
 
     if (!t)
         return;
     events_jit_ended(ev, t);
     events_exceptions_ended(ev, t);
-    ring->families = NULL;
+    s->thread->events = NULL;
     memory_free(t);
 }
 
@@ -111,14 +113,14 @@ static enum event_lost post(struct events *ev, const struct events_draft *draft)
 
     if (load_relaxed(&ev->config.hub->stopped))
         return EVENT_LOST_STOPPED;
-    ring = ev->config.ring(ev->config.context);
+    ring = thread_ring();
     if (!ring)
         return EVENT_LOST_NO_RING;
     payload = payload_of(draft);
     if (!payload)
         return EVENT_LOST_NO_MEMORY;
     if (draft->has_node)
-        event.node = ev->config.node(ev->config.context);
+        event.node = context_now();
     event.subject = (uintptr_t)payload;
     if (!event_post(ring, &event))
         return EVENT_LOST_REASONS;

@@ -12,6 +12,7 @@
 #include "event/event.h"
 #include "metadata/metadata.h"
 #include "options/options.h"
+#include "stack/stack.h"
 
 struct events;
 
@@ -22,9 +23,6 @@ struct events_config {
     struct event_hub *hub;
     const struct options *options;
     bool two_pass_native; /* .NET 8: exceptions are dispatched by the runtime's native engine */
-    struct event_ring *(*ring)(void *context); /* the calling thread's, made if need be; or NULL */
-    uint32_t (*node)(void *context); /* of the calling thread's stack; 0: empty, or none is kept */
-    void *context;
 };
 
 int events_new(const struct events_config *config, struct events **out); /* 0 or -ENOMEM */
@@ -32,8 +30,8 @@ int events_new(const struct events_config *config, struct events **out); /* 0 or
 /* Bits of the event mask that the families in `options` need, and no others. */
 void events_mask(const struct options *options, uint32_t *low, uint32_t *high);
 
-/* The thread of this ring ends: what is open is closed, the rest freed. Before event_ring_close(). */
-void events_thread_ended(struct events *ev, struct event_ring *ring);
+/* The thread of this stack ends: what is open is closed, the rest freed. Before thread_ended(). */
+void events_thread_ended(struct events *ev, struct stack *stack);
 
 /* gc */
 void events_gc_started(struct events *ev, int32_t generations, const int32_t *collected,

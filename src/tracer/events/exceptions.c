@@ -168,7 +168,7 @@ static void prune(struct events *ev, struct events_thread *t, uint32_t depth, ui
     }
 }
 
-static struct events_thread *thread_of(struct events *ev)
+static struct events_thread *exceptions_of(struct events *ev)
 {
     return events_records(ev, OPTIONS_EXCEPTIONS) ? events_thread(ev) : NULL;
 }
@@ -208,7 +208,7 @@ void events_exception_thrown(struct events *ev, uintptr_t object)
             message_read(ev, object, offset, message, sizeof(message));
     }
     e.id = add_relaxed(&ev->exception_count, 1) + 1;
-    t = thread_of(ev);
+    t = exceptions_of(ev);
     if (t) {
         prune(ev, t, e.depth, 0);
         if (t->exceptions < EVENTS_NESTED)
@@ -221,7 +221,7 @@ void events_exception_thrown(struct events *ev, uintptr_t object)
 
 void events_exception_search(struct events *ev, uintptr_t function)
 {
-    struct events_thread *t = thread_of(ev);
+    struct events_thread *t = exceptions_of(ev);
 
     if (t)
         t->searched = function;
@@ -229,7 +229,7 @@ void events_exception_search(struct events *ev, uintptr_t function)
 
 void events_exception_filter_enter(struct events *ev, uintptr_t function)
 {
-    struct events_thread *t = thread_of(ev);
+    struct events_thread *t = exceptions_of(ev);
 
     if (!t)
         return;
@@ -241,7 +241,7 @@ void events_exception_filter_enter(struct events *ev, uintptr_t function)
 
 void events_exception_filter_leave(struct events *ev)
 {
-    struct events_thread *t = thread_of(ev);
+    struct events_thread *t = exceptions_of(ev);
     uint32_t base;
 
     if (!t || !t->filters)
@@ -257,7 +257,7 @@ void events_exception_filter_leave(struct events *ev)
 
 void events_exception_catcher_found(struct events *ev)
 {
-    struct events_thread *t = thread_of(ev);
+    struct events_thread *t = exceptions_of(ev);
     struct events_exception *e = t ? current(t) : NULL;
 
     if (e)
@@ -267,7 +267,7 @@ void events_exception_catcher_found(struct events *ev)
 /* The second pass, of an exception that nobody was found to catch: on its way into native code, or out of a filter. */
 void events_exception_unwind(struct events *ev)
 {
-    struct events_thread *t = thread_of(ev);
+    struct events_thread *t = exceptions_of(ev);
     struct events_exception *e = t ? current(t) : NULL;
 
     if (!e || e->state != EXCEPTION_SEARCHING)
@@ -280,7 +280,7 @@ void events_exception_unwind(struct events *ev)
 
 void events_exception_finally_enter(struct events *ev, uintptr_t function, uintptr_t sp)
 {
-    struct events_thread *t = thread_of(ev);
+    struct events_thread *t = exceptions_of(ev);
     struct events_exception *e = t ? current(t) : NULL;
 
     if (!t)
@@ -294,7 +294,7 @@ void events_exception_finally_enter(struct events *ev, uintptr_t function, uintp
 
 void events_exception_finally_leave(struct events *ev)
 {
-    struct events_thread *t = thread_of(ev);
+    struct events_thread *t = exceptions_of(ev);
     struct events_exception *e = t ? current(t) : NULL;
 
     if (e)
@@ -303,7 +303,7 @@ void events_exception_finally_leave(struct events *ev)
 
 void events_exception_caught(struct events *ev, uintptr_t function, uintptr_t sp)
 {
-    struct events_thread *t = thread_of(ev);
+    struct events_thread *t = exceptions_of(ev);
     struct events_exception *e;
 
     if (!t)

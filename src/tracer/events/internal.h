@@ -7,6 +7,8 @@
 #include "events/events.h"
 
 #include "base/buffer.h"
+#include "thread/context.h"
+#include "thread/thread.h"
 
 #include <pthread.h>
 
@@ -45,7 +47,7 @@ struct events_exception {
     uint64_t thrown; /* ticks */
 };
 
-/* One thread's own; hangs on its ring. */
+/* One thread's own. */
 struct events_thread {
     struct {
         uintptr_t function;

@@ -12,7 +12,9 @@
 #include "hooks/elt.h"
 #include "metadata/state_machine.h"
 #include "options/runtime_settings.h"
-#include "profiler/machine.h"
+#include "thread/context.h"
+#include "thread/machine.h"
+#include "thread/thread.h"
 #include "stack/stack_hot.h"
 #include "options/json.h"
 
@@ -226,7 +228,7 @@ void profiler_complete_stack(struct profiler *p)
         stack_drop_suspended(stack_peek(), __builtin_frame_address(0));
     if (LIKELY(!s) || LIKELY(!elt2_wrapped(stack_top_sp(s), &wrapped)))
         return;
-    method = metadata_method_find(p->metadata, machine_function_at(p, wrapped.ip));
+    method = metadata_method_find(p->metadata, machine_function_at(wrapped.ip));
     if (method && method->hooked)
         stack_inside(s, (uintptr_t)method, wrapped.sp, wrapped.leaving);
 }
@@ -235,31 +237,13 @@ static void stack_detached(void *context, struct stack *stack)
 {
     struct profiler *p = context;
 
-    struct event_ring *ring = alloc_ring_of(stack);
-
     calls_thread_ended(stack);
-    if (p->events && ring)
-        events_thread_ended(p->events, ring);
+    if (p->events)
+        events_thread_ended(p->events, stack);
     values_thread_ended(stack);
-    if (p->alloc)
-        alloc_thread_ended(p->alloc, stack);
-}
-
-static struct event_ring *family_ring(void *context)
-{
-    return alloc_ring(((struct profiler *)context)->alloc);
-}
-
-static uint32_t family_node(void *context)
-{
-    return alloc_node(((struct profiler *)context)->alloc);
-}
-
-static void compare(void *context, void **state, const struct capture *c)
-{
-    struct profiler *p = context;
-
-    check_compare(p->check, (struct check_thread **)state, c);
+    alloc_thread_ended(stack);
+    check_thread_ended(stack);
+    thread_ended(stack);
 }
 
 static bool hook_caller(uintptr_t caller_sp, uint64_t *ip, uint64_t *sp, uint64_t *fp)
@@ -277,36 +261,9 @@ static bool hook_caller(uintptr_t caller_sp, uint64_t *ip, uint64_t *sp, uint64_
 static void called(void *context, struct stack *stack)
 {
     struct profiler *p = context;
-    void **state = load_relaxed(&p->stopped) ? NULL : alloc_state(p->alloc, stack);
 
-    if (state)
-        check_call(p->check, (struct check_thread **)state, stack, alloc_ring_of(stack));
-}
-
-static uint32_t capture(void *context, void **state)
-{
-    struct profiler *p = context;
-
-    return check_capture(p->check, (struct check_thread **)state);
-}
-
-static void captured(void *context, void **state, const struct capture *c)
-{
-    (void)context;
-    check_captured(*state, c->ring, c->ticks);
-}
-
-static uintptr_t leaf(void *context)
-{
-    struct profiler *p = context;
-
-    return check_leaf(p->check);
-}
-
-static void state_free(void *context, void *state)
-{
-    (void)context;
-    check_thread_free(state);
+    if (!load_relaxed(&p->stopped))
+        check_call(p->check, stack);
 }
 
 static void pair(uintptr_t method, uintptr_t sp)
@@ -464,7 +421,6 @@ static struct metadata_tiers tiers(const struct profiler *p)
 static int wire(struct profiler *p, char *why)
 {
     bool snapshots = p->options.capture == OPTIONS_CAPTURE_SNAPSHOT;
-    bool compares = p->options.check && !snapshots;
     struct metadata_config metadata = {.tiers = tiers(p),
                                        .forget = code_bodies_free,
                                        .info = p->info,
@@ -506,19 +462,9 @@ static int wire(struct profiler *p, char *why)
                                  .info_version = p->info_version,
                                  .hub = &p->hub,
                                  .options = &p->options,
-                                 .compare = compares ? compare : NULL,
-                                 .capture = snapshots ? capture : NULL,
-                                 .captured = snapshots && p->options.native ? captured : NULL,
-                                 .state_free = state_free,
-                                 .leaf = leaf,
-                                 .nameless = machine_is_nameless,
                                  .by_helper = !p->before_10,
-                                 .values = p->values ? values_live : NULL,
-                                 .class_met = p->values ? values_class : NULL,
-                                 .begins = p->begins,
-                                 .context = p};
-    struct values_config values = {
-        .info = p->info, .options = &p->options, .ring = family_ring, .context = p};
+                                 .begins = p->begins};
+    struct values_config values = {.info = p->info, .options = &p->options};
     struct log_config log = {.options = &p->options,
                              .hub = &p->hub,
                              .missed = &p->selection.missed_count,
@@ -546,11 +492,7 @@ static int wire(struct profiler *p, char *why)
                                    .info_version = p->info_version,
                                    .hub = &p->hub,
                                    .options = &p->options,
-                                   .two_pass_native = atoi(p->runtime) == 8,
-                                   .ring = family_ring,
-                                   .node = family_node,
-                                   .context = p};
-
+                                   .two_pass_native = atoi(p->runtime) == 8};
     p->hub.slots = traced ? RING_SLOTS_CALLS : RING_SLOTS;
     if (traced) {
         store_relaxed(&p->hub.bytes_left, (int64_t)p->options.call_buffer);
@@ -583,7 +525,13 @@ static int wire(struct profiler *p, char *why)
         p->metadata;
     check.tree = alloc.tree = log.tree = p->tree;
     alloc.sites = log.sites = p->sites;
-    if (check_new(&check, &p->check) || alloc_new(&alloc, &p->alloc))
+    thread_init(&p->hub);
+    context_start(&(struct context_config){p->metadata, p->tree, !p->options.no_lines});
+    machine_start(&(struct machine_config){p->info, p->info_version, p->metadata});
+    if (check_new(&check, &p->check))
+        return -1;
+    alloc.check = p->check;
+    if (alloc_new(&alloc, &p->alloc))
         return -1;
     if (p->options.events != 1u << OPTIONS_ALLOC && events_new(&events, &p->events))
         return -1;
@@ -718,7 +666,7 @@ hresult profiler_initialize(struct profiler *p, struct clr_unknown *info)
     if (p->options.capture != OPTIONS_CAPTURE_SNAPSHOT && (result = hooks_set(p)) != S_OK)
         return decline_result(p, "setting the enter and leave hooks", result);
     if (options_records(&p->options, OPTIONS_CALLS))
-        calls_start(&p->options, family_ring, p);
+        calls_start(&p->options);
     control_begin(p);
     if (threads_start(p))
         return decline(p, "no thread could be started");
@@ -749,8 +697,8 @@ void profiler_shutdown(struct profiler *p)
 {
     if (!p->recording || atomic_exchange(&p->stopped, true))
         return;
-    if (p->events && stack_peek() && alloc_ring_of(stack_peek()))
-        events_thread_ended(p->events, alloc_ring_of(stack_peek()));
+    if (p->events && stack_peek())
+        events_thread_ended(p->events, stack_peek());
     control_stop(p->control, 200);
     if (p->sampler)
         sampler_stop(p->sampler, 200);

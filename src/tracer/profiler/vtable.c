@@ -8,6 +8,7 @@
 #include "clr/com.h"
 
 #include "clr/text.h"
+#include "thread/thread.h"
 
 #include <shadowtrace/clr/constants.h>
 
@@ -245,7 +246,7 @@ static void post_name(struct profiler *p, struct event_name *name)
     struct event event = {.ticks = clock_ticks(),
                           .subject = (uintptr_t)name,
                           .bytes_kind = event_pack(0, EVENT_HEAP_NORMAL, EVENT_THREAD_NAME)};
-    struct event_ring *ring = name ? alloc_ring(p->alloc) : NULL;
+    struct event_ring *ring = name ? thread_ring() : NULL;
 
     if (!ring || event_post(ring, &event))
         memory_free(name);

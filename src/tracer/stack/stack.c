@@ -245,16 +245,6 @@ struct stack *stack_current(void)
     return refused_sp ? NULL : stack_attach();
 }
 
-void **stack_data(struct stack *s)
-{
-    return &s->data;
-}
-
-void **stack_values(struct stack *s)
-{
-    return &s->values;
-}
-
 uint32_t stack_os_thread(const struct stack *s)
 {
     return s->os_thread;
@@ -385,7 +375,7 @@ static bool calls_itself(const struct stack *s, uint32_t index)
     uintptr_t function = stack_function(frame);
 
     return config.function_at && index && stack_function(stack_frame(s, index - 1)) == function &&
-           config.function_at(config.context, load_relaxed(&frame->ret)) == function;
+           config.function_at(load_relaxed(&frame->ret)) == function;
 }
 
 uint32_t stack_run_end(const struct stack *s, uint32_t index)
@@ -426,7 +416,7 @@ void stack_settle_pending(struct stack *s, enum stack_repair why)
 
 bool stack_unhooked(uintptr_t since, const struct frame *frame, struct stack_place *out)
 {
-    return config.unhooked && config.unhooked(config.context, since, frame, out);
+    return config.unhooked && config.unhooked(since, frame, out);
 }
 
 bool stack_runs(const struct stack_place *place)
@@ -562,7 +552,7 @@ size_t stack_settle(struct stack *s, struct frame **top)
 {
     if (UNLIKELY(s->limit != s->end))
         stack_normalise(s);
-    if (UNLIKELY(searches(s)) && config.left && config.left(config.context, stack_top_sp(s)) &&
+    if (UNLIKELY(searches(s)) && config.left && config.left(stack_top_sp(s)) &&
         RULE(RULE_SILENT_PASS))
         stack_swallowed(s);
     if (UNLIKELY(s->dispatch.pending != STACK_NONE) && RULE(RULE_ALLOC_SETTLES))
@@ -645,7 +635,7 @@ static void ended_add(const struct stack *s)
         add_relaxed(&ended_repairs[i], sum.repairs[i]);
 }
 
-/* Take stacks of ended threads off the registry; returns them linked by `data`, which nobody else needs any more. */
+/* Take stacks of ended threads off the registry; returns them linked by `given_up`. */
 static struct stack *registry_unlink_gone(void)
 {
     struct stack *found = NULL;
@@ -668,7 +658,7 @@ static struct stack *registry_unlink_gone(void)
             ended_add(s);
         store_release(&moving, load_relaxed(&moving) + 1);
         if (unlinked) {
-            s->data = found;
+            s->given_up = found;
             found = s;
         } else {
             link = &registry;
@@ -687,7 +677,7 @@ bool stack_reclaim(void)
     if (RULE(RULE_GRACE_PERIOD))
         grace_wait(); /* every reader that could have found them has left its section */
     while (gone) {
-        struct stack *next = gone->data;
+        struct stack *next = gone->given_up;
 
         stack_free(gone);
         gone = next;

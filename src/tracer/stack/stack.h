@@ -83,10 +83,10 @@ struct stack_place {
 struct stack_config {
     /* Frames [from, to) are about to be taken out without a Leave: owner, in hooks and callbacks. May be NULL. */
     void (*cutting)(struct stack *stack, uint32_t from, uint32_t to);
-    /* The calling thread ends, or ends its use of this stack: give back what stack_data() holds. May be NULL. */
+    /* The calling thread ends, or ends its use of this stack: give back what they keep on it. May be NULL. */
     void (*detached)(void *context, struct stack *stack);
     /* FunctionID of the code that holds ip, 0 when none is known; asked in callbacks, never in a hook. May be NULL. */
-    uintptr_t (*function_at)(void *context, uintptr_t ip);
+    uintptr_t (*function_at)(uintptr_t ip);
     /* Every call_interval-th Enter of a thread ends here, in the hook; 0: none does. While it is set every Enter takes
      * the slow path. */
     uint32_t call_interval;
@@ -95,7 +95,7 @@ struct stack_config {
      * Whether the frame at this caller's SP, whose exception is being searched for, is off the machine's stack: a
      * second pass of which nothing was reported. Asked at allocations. NULL where that does not happen.
      */
-    bool (*left)(void *context, uintptr_t sp);
+    bool (*left)(uintptr_t sp);
     /* May this method return without a Leave (runtime async)? NULL: none does. */
     bool (*suspends)(uintptr_t method);
     /*
@@ -109,8 +109,7 @@ struct stack_config {
      * of that stack, `since`: then *out is the oldest frame of that code. Asked when an exception is thrown while another
      * is being searched for. NULL: it never does.
      */
-    bool (*unhooked)(void *context, uintptr_t since, const struct frame *frame,
-                     struct stack_place *out);
+    bool (*unhooked)(uintptr_t since, const struct frame *frame, struct stack_place *out);
     /* Whether that code still runs. Asked in hooks too: it asks nobody. */
     bool (*runs)(const struct stack_place *place);
     void *context;
@@ -135,10 +134,6 @@ struct stack *stack_current(void);
 
 /* The calling thread's stack if it has one; never makes one. */
 struct stack *stack_peek(void);
-
-/* Per-thread data of the folders above; theirs alone. `detached` is their cue to free it. */
-void **stack_data(struct stack *stack);
-void **stack_values(struct stack *stack); /* the same, of src/tracer/values/ */
 
 uint32_t stack_os_thread(const struct stack *stack); /* gettid() of its thread */
 

@@ -77,8 +77,12 @@ struct stack {
     uint64_t number; /* no other stack has it, not even one of a later thread at this place */
     _Atomic(uint32_t)
         generation; /* stack_generation(); written by the owner once, else by stack_generation_set() */
-    void *data, *values;
-    void *calls;              /* owner only: of the call trace (hooks/calls.h); NULL: none yet */
+    /* Owner only: what the rooms above keep of this thread; NULL: nothing yet. detached() is their cue to free it. */
+    struct thread *thread;
+    struct alloc_thread *alloc;
+    struct values_thread *values;
+    struct calls_thread *calls;
+    struct stack *given_up;   /* stack_reclaim's: one more that is to be freed */
     struct stack_save *saves; /* outer dispatches, innermost last */
     uint32_t save_count, save_capacity;
     uint32_t uncalled; /* Enters since config.called was told of one */

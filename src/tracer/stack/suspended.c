@@ -35,7 +35,7 @@ static uintptr_t function_at(uintptr_t ip)
 {
     const struct stack_config *config = stack_config();
 
-    return config->function_at ? config->function_at(config->context, ip) : 0;
+    return config->function_at ? config->function_at(ip) : 0;
 }
 
 /* Does a frame of the chain, up to that method's, return into its code? */

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "options/options_fields.h"
-#include "stack/stack_hot.h"
+#include "thread/thread.h"
 
 #include <shadowtrace/clr/constants.h>
 
@@ -258,32 +258,25 @@ static uintptr_t stack_end(void)
     return size ? (uintptr_t)low + size : 0;
 }
 
-static struct values_thread *thread_of(struct stack *s)
+static struct values_thread *values_of(struct stack *s)
 {
-    void **data = stack_values(s);
-    struct values_thread *t = *data;
+    struct values_thread *t = s->values;
+    struct thread *thread = t ? NULL : thread_of(s);
 
-    if (t)
+    if (!thread)
         return t;
     t = memory_pages_map(sizeof(*t));
-    if (t)
-        t->ring = self.config.ring(self.config.context);
-    if (t && !t->ring) {
-        memory_pages_unmap(t, sizeof(*t));
-        t = NULL;
-    }
-    if (t)
-        t->stack_end = stack_end();
-    *data = t;
-    return t;
+    if (!t)
+        return NULL;
+    t->ring = thread->ring;
+    t->stack_end = stack_end();
+    return s->values = t;
 }
 
 void values_thread_ended(struct stack *s)
 {
-    void **data = stack_values(s);
-
-    memory_pages_unmap(*data, sizeof(struct values_thread));
-    *data = NULL;
+    memory_pages_unmap(s->values, sizeof(*s->values));
+    s->values = NULL;
 }
 
 /* Those that lie at or below sp were left. */
@@ -312,7 +305,7 @@ static bool is_live(const struct stack *s, const struct live *live)
 
 uint32_t values_live(struct stack *s)
 {
-    struct values_thread *t = *stack_values(s);
+    struct values_thread *t = s->values;
 
     if (!t)
         return 0;
@@ -413,7 +406,7 @@ uint32_t values_enter(uintptr_t method, uintptr_t sp, uintptr_t frame_info,
                          .method = method,
                          .plan = plan_of((const struct metadata_method *)method, frame_info)};
     struct stack *s = stack_peek();
-    struct values_thread *t = frame.plan && s ? thread_of(s) : NULL;
+    struct values_thread *t = frame.plan && s ? values_of(s) : NULL;
 
     if (t)
         enter(t, s, &frame, arguments);
@@ -461,7 +454,7 @@ uint32_t values_leave(uintptr_t method, uintptr_t sp,
 
     if (!frame.plan || (!frame.plan->returns && !frame.plan->back) || !s)
         return 0;
-    t = thread_of(s);
+    t = values_of(s);
     if (t) {
         pop(t, sp - 1);
         if (t->count && t->live[t->count - 1].sp == sp && t->live[t->count - 1].method == method) {

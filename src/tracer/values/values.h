@@ -46,8 +46,6 @@ struct values_config {
     struct clr_info *info; /* borrowed, as is all below */
     struct metadata *metadata;
     const struct options *options;
-    struct event_ring *(*ring)(void *context); /* the calling thread's; NULL: no memory */
-    void *context;
 };
 
 /* values_start - once, before any hook runs. Returns: 0, -ENOMEM, or -EINVAL when the runtime does not say how

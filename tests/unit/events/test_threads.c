@@ -3,32 +3,24 @@
 
 #include "base/memory.h"
 #include "support/test.h"
+#include "thread/thread.h"
 
 #include <string.h>
-
-static struct event_ring *ring_of(void *context)
-{
-    return context;
-}
-
-static uint32_t node_of(void *context)
-{
-    (void)context;
-    return 0;
-}
 
 TEST(a_thread_that_cannot_be_numbered_has_no_event_and_counts_as_lost)
 {
     struct event_hub hub = {.slots = 8, .drop = true};
     const struct options options = {.events = 1u << OPTIONS_THREADS};
-    struct events_config config = {
-        .hub = &hub, .options = &options, .ring = ring_of, .node = node_of};
+    const struct events_config config = {.hub = &hub, .options = &options};
+    const struct stack_config stacks = {0};
     const struct event_family *payload;
     struct events *f;
     struct event_ring *ring;
 
-    assert_int_equal(event_ring_new(&hub, &ring), 0);
-    config.context = ring;
+    assert_int_equal(stack_start(&stacks), 0);
+    thread_init(&hub);
+    ring = thread_ring();
+    assert_non_null(ring);
     assert_int_equal(events_new(&config, &f), 0);
     memory_fail_after(0);
     events_thread_created(f, 0x1000);
@@ -48,6 +40,8 @@ TEST(a_thread_that_cannot_be_numbered_has_no_event_and_counts_as_lost)
     for (uint64_t i = 0; i < 2; i++)
         memory_free((void *)(uintptr_t)event_at(ring, i)->subject);
     store_relaxed(&ring->tail, 2);
+    events_thread_ended(f, stack_peek());
+    thread_ended(stack_peek());
     event_ring_free(ring);
     memory_free(f);
 }

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "support/x86_64/canary.h"
 #include "support/test.h"
+#include "thread/thread.h"
 
 #include <errno.h>
 #include <string.h>
@@ -107,11 +108,6 @@ static void expect_none(void)
     assert_int_equal(load_relaxed(&ring->head), load_relaxed(&ring->tail));
 }
 
-static struct event_ring *give_ring(void *context)
-{
-    return *(struct event_ring **)context;
-}
-
 static void begin(uint32_t slots, struct options *options)
 {
     static bool started;
@@ -123,18 +119,19 @@ static void begin(uint32_t slots, struct options *options)
     started = true;
     memset(&hub, 0, sizeof(hub));
     hub.slots = slots;
-    assert_int_equal(event_ring_new(&hub, &ring), 0);
-    calls_start(options, give_ring, &ring);
+    thread_init(&hub);
+    ring = thread_ring();
+    assert_non_null(ring);
+    calls_start(options);
 }
 
 static void end(void)
 {
     struct stack *s = stack_peek();
 
-    if (s)
-        stack_cut(s, 0, STACK_UNWOUND);
-    if (s)
-        calls_thread_ended(s);
+    stack_cut(s, 0, STACK_UNWOUND);
+    calls_thread_ended(s);
+    thread_ended(s);
     event_ring_free(ring);
 }
 

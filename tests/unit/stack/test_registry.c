@@ -48,14 +48,12 @@ static pthread_key_t
 
 static void on_detached(void *context, struct stack *s)
 {
-    void **data = stack_data(s);
-
     (void)context;
     add_relaxed(&detached_count, 1);
-    if (*data)
+    if (s->thread)
         add_relaxed(&detached_with_data, 1);
-    memory_free(*data);
-    *data = NULL;
+    memory_free(s->thread);
+    s->thread = NULL;
 }
 
 /* ---- one thread ---- */
@@ -87,7 +85,7 @@ static void *work(void *context)
     task->os_thread = stack_os_thread(task->stack);
     task->own_os_thread = (uint32_t)syscall(SYS_gettid);
     if (task->with_data)
-        *stack_data(task->stack) = memory_strdup("the folder above's");
+        task->stack->thread = memory_alloc(1);
     if (task->enter_in_destructor)
         pthread_setspecific(later_key, task);
     return NULL;

@@ -45,9 +45,8 @@ static uintptr_t sp_of(unsigned level)
 static char at_level[LEVELS + 1]; /* which method runs there */
 
 /* What the runtime answers: whose code an address lies in. */
-static uintptr_t function_at(void *context, uintptr_t ip)
+static uintptr_t function_at(uintptr_t ip)
 {
-    (void)context;
     return ip > FROM_JITTED && ip <= FROM_JITTED + LEVELS ? function(at_level[ip - FROM_JITTED - 1])
                                                           : 0;
 }
@@ -972,9 +971,8 @@ TEST(an_allocation_in_the_second_pass_leaves_what_the_search_passed)
 /* What the profiler finds on the machine's stack: whether the thrower is off it. */
 static bool thrower_is_gone;
 
-static bool left(void *context, uintptr_t sp)
+static bool left(uintptr_t sp)
 {
-    (void)context;
     return thrower_is_gone && sp == sp_of(3);
 }
 
@@ -997,10 +995,8 @@ TEST(a_silent_second_pass_is_seen_at_the_next_allocation)
 static struct stack_place above;
 static bool filter_throws;
 
-static bool unhooked(void *context, uintptr_t since, const struct frame *frame,
-                     struct stack_place *out)
+static bool unhooked(uintptr_t since, const struct frame *frame, struct stack_place *out)
 {
-    (void)context;
     assert_ptr_equal(frame, stack_self->top - 1);
     assert_true(since);
     *out = above;

@@ -29,9 +29,8 @@ static uintptr_t code_of(char method, unsigned at)
     return (uintptr_t)(unsigned)method * CODE + at;
 }
 
-static uintptr_t function_at(void *context, uintptr_t ip)
+static uintptr_t function_at(uintptr_t ip)
 {
-    (void)context;
     return ip / CODE < 128 ? functions[ip / CODE] : 0;
 }
 

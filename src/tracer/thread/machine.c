@@ -1,6 +1,5 @@
-#include "profiler/machine.h"
+#include "thread/machine.h"
 
-#include "profiler/profiler.h"
 #include "stack/stack_hot.h"
 
 #include <shadowtrace/clr/constants.h>
@@ -10,36 +9,42 @@
 
 #define STUB_WORDS 128 /* that a stub of the runtime saves, above the frame of what it calls */
 
-uintptr_t machine_function_at(void *context, uintptr_t ip)
+static struct machine_config self;
+
+void machine_start(const struct machine_config *config)
 {
-    struct profiler *p = context;
+    self = *config;
+}
+
+uintptr_t machine_function_at(uintptr_t ip)
+{
     uintptr_t function = 0;
 
-    return p->info->vtbl->get_function_from_ip(p->info, (const uint8_t *)ip, &function) == S_OK
+    return self.info->vtbl->get_function_from_ip(self.info, (const uint8_t *)ip, &function) == S_OK
                ? function
                : 0;
 }
 
 /* Jitted or precompiled code? *function: its FunctionID, 0 without metadata (DynamicMethod, stubs). */
-static bool is_managed(struct profiler *p, uintptr_t ip, uintptr_t *function)
+static bool is_managed(uintptr_t ip, uintptr_t *function)
 {
     uintptr_t dynamic, rejit;
 
-    *function = machine_function_at(p, ip);
-    return *function || (RULE(RULE_DYNAMIC_RUNS) && p->info_version >= 10 &&
-                         p->info->vtbl->get_function_from_ip3(p->info, (const uint8_t *)ip,
-                                                              &dynamic, &rejit) == S_OK);
+    *function = machine_function_at(ip);
+    return *function || (RULE(RULE_DYNAMIC_RUNS) && self.info_version >= 10 &&
+                         self.info->vtbl->get_function_from_ip3(self.info, (const uint8_t *)ip,
+                                                                &dynamic, &rejit) == S_OK);
 }
 
 /* The same, and none of the exception machinery (System.Runtime.EH). */
-static bool is_code(struct profiler *p, uintptr_t ip)
+static bool is_code(uintptr_t ip)
 {
     struct metadata_method *method;
     uintptr_t function;
 
-    if (!is_managed(p, ip, &function))
+    if (!is_managed(ip, &function))
         return false;
-    return !function || metadata_method_map(p->metadata, function, &method) || !method->hidden;
+    return !function || metadata_method_map(self.metadata, function, &method) || !method->hidden;
 }
 
 /* Does the chain go on from here? It must rise. */
@@ -52,13 +57,13 @@ static bool rises(const uintptr_t *frame)
  * A stub of the runtime leaves the frame pointer of the code that called it in place. What it saved begins with that,
  * pushed next to its return address.
  */
-static const uintptr_t *stub_saved(struct profiler *p, const uintptr_t *frame)
+static const uintptr_t *stub_saved(const uintptr_t *frame)
 {
     uintptr_t function;
 
     for (const uintptr_t *word = frame + 2;
          word < frame + STUB_WORDS && (uintptr_t)(word + 1) < frame[0]; word++)
-        if (word[0] == frame[0] && is_managed(p, word[1], &function))
+        if (word[0] == frame[0] && is_managed(word[1], &function))
             return word;
     return NULL;
 }
@@ -68,16 +73,16 @@ static const uintptr_t *stub_saved(struct profiler *p, const uintptr_t *frame)
  * alone is silent. While the first pass goes on, its managed code (System.Runtime.EH) lies between the callback and the
  * thrower; when the exception has gone into native code, nothing managed does.
  */
-bool machine_left(void *context, uintptr_t sp)
+bool machine_left(uintptr_t sp)
 {
     const uintptr_t *frame = __builtin_frame_address(0);
     uintptr_t target = sp - 2 * sizeof(uintptr_t), function;
 
     for (unsigned i = 0; sp != UINTPTR_MAX && i < WALKED; i++) {
-        if (!rises(frame) || is_managed(context, frame[1], &function))
+        if (!rises(frame) || is_managed(frame[1], &function))
             return false;
         if (frame[0] >= target) /* equal: a native function called from where the thrower was */
-            return !stub_saved(context, frame); /* else called from a filter */
+            return !stub_saved(frame); /* else called from a filter */
         frame = (const uintptr_t *)frame[0];
     }
     return false;
@@ -88,8 +93,7 @@ bool machine_left(void *context, uintptr_t sp)
  * another may begin at the same place. A filter runs on the frame pointer of its method's own frame, and the chain
  * leads from there past what lies between: then the last step is one from managed code.
  */
-bool machine_unhooked(void *context, uintptr_t since, const struct frame *of,
-                      struct stack_place *out)
+bool machine_unhooked(uintptr_t since, const struct frame *of, struct stack_place *out)
 {
     const uintptr_t *frame = __builtin_frame_address(0);
     uintptr_t target = load_relaxed(&of->sp) - 2 * sizeof(uintptr_t);
@@ -101,19 +105,19 @@ bool machine_unhooked(void *context, uintptr_t since, const struct frame *of,
         if ((uintptr_t)caller == target)
             return out->fp && out->fp != (uintptr_t)frame && caller[1] == load_relaxed(&of->ret);
         if ((uintptr_t)caller > target)
-            return is_code(context, frame[1]) || stub_saved(context, frame);
-        if ((uintptr_t)caller < since && is_code(context, frame[1]))
+            return is_code(frame[1]) || stub_saved(frame);
+        if ((uintptr_t)caller < since && is_code(frame[1]))
             *out = (struct stack_place){(uintptr_t)caller, caller[1]};
         frame = caller;
     }
     return false;
 }
 
-bool machine_is_nameless(void *context, uintptr_t ip)
+bool machine_is_nameless(uintptr_t ip)
 {
     uintptr_t function;
 
-    return is_managed(context, ip, &function) && !function;
+    return is_managed(ip, &function) && !function;
 }
 
 bool machine_runs(const struct stack_place *place)

@@ -1,0 +1,87 @@
+#include "thread/context.h"
+
+#include "rcu/grace.h"
+
+static struct context_config self;
+
+void context_start(const struct context_config *config)
+{
+    self = *config;
+}
+
+uintptr_t context_call(const struct frame *frame)
+{
+    uintptr_t ret = load_relaxed(&frame->ret);
+
+    return LIKELY(self.lines) || ret == FRAME_RET_FILTER ? ret : 0;
+}
+
+/* The path could not be kept beyond this id: neither are the frames above it. */
+static __attribute__((noinline)) uint32_t context_cut(struct frame *frame, struct frame *top,
+                                                      uint32_t path)
+{
+    for (; frame < top; frame++)
+        frame->node = path | TREE_CUT;
+    return path | TREE_CUT;
+}
+
+/*
+ * A method that a dynamic method called, which the method of `frame` called: the node for the call there, if it is found.
+ * Else it stays the node of the call in the dynamic method.
+ */
+static __attribute__((noinline)) struct tree_node *through_dynamic(struct tree_node *parent,
+                                                                   struct tree_node *node,
+                                                                   const struct frame *frame,
+                                                                   uintptr_t limit)
+{
+    const struct metadata_method *method =
+        (const struct metadata_method *)load_relaxed(&frame->method);
+    uintptr_t sp = load_relaxed(&frame[1].sp), ip;
+    const struct code_place place = {load_relaxed(&frame[1].ret), sp,
+                                     *(const uintptr_t *)(sp - 2 * sizeof(sp))};
+
+    ip = code_caller(self.metadata, method, &place, limit);
+    return ip ? tree_child(self.tree, parent, load_relaxed(&frame[1].method), ip | TREE_IP_DYNAMIC)
+              : node;
+}
+
+uint32_t context_of(struct frame *top, size_t depth)
+{
+    struct tree *tree = self.tree;
+    struct tree_node *node = tree_root(tree), *parent;
+    struct frame *frame = top, *oldest = top - depth;
+
+    while (frame > oldest && !frame[-1].node)
+        frame--;
+    if (frame > oldest) {
+        node = tree_node_by_id(tree, frame[-1].node);
+        if (UNLIKELY(!node))
+            return context_cut(frame, top, frame[-1].node);
+    }
+    for (; frame < top; frame++) {
+        uint32_t begun = frame->flags >> FRAME_BEGUN_SHIFT;
+        struct tree_node *on = UNLIKELY(begun) ? tree_go_on(tree, node, begun) : NULL;
+
+        parent = on ? on : node;
+        node = tree_child(tree, parent, load_relaxed(&frame->method), context_call(frame));
+        if (UNLIKELY(node && tree_call(tree, node)->outside))
+            node = through_dynamic(parent, node, frame - 1, context_limit(top, depth));
+        if (UNLIKELY(!node))
+            return context_cut(frame, top, frame > oldest ? frame[-1].node : 0);
+        frame->node = tree_id(tree, node);
+    }
+    return tree_id(tree, node);
+}
+
+uint32_t context_now(void)
+{
+    struct stack *s = stack_peek();
+    struct frame *top;
+    size_t depth = s ? stack_look(s, &top) : 0;
+    /* Not only allocations, which hold up a collection: nodes that were pruned stay while they are looked at. */
+    struct grace_section section = grace_enter();
+    uint32_t node = depth ? context_of(top, depth) : 0;
+
+    grace_leave(section);
+    return node;
+}

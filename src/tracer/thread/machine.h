@@ -1,0 +1,30 @@
+/*
+ * thread/machine.h - what the machine's stack of the calling thread holds between a callback and a frame of its shadow
+ * stack, by the chain of frame pointers: jitted code and the runtime's native code keep it.
+ */
+#ifndef SHADOWTRACE_THREAD_MACHINE_H
+#define SHADOWTRACE_THREAD_MACHINE_H
+
+#include "metadata/metadata.h"
+#include "stack/stack.h"
+
+struct machine_config {
+    struct clr_info *info; /* borrowed, as is metadata */
+    int info_version;
+    struct metadata *metadata;
+};
+
+void machine_start(const struct machine_config *config); /* once, before any other */
+
+/* FunctionID of the code that holds ip; 0: none that has metadata. May run: in callbacks. */
+uintptr_t machine_function_at(uintptr_t ip);
+
+/* Is it jitted code of no method? May run: in callbacks. */
+bool machine_is_nameless(uintptr_t ip);
+
+/* The members of struct stack_config. May run: in callbacks; machine_runs anywhere. */
+bool machine_left(uintptr_t sp);
+bool machine_unhooked(uintptr_t since, const struct frame *frame, struct stack_place *out);
+bool machine_runs(const struct stack_place *place);
+
+#endif
