@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/utf8.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -81,16 +82,19 @@ void buffer_format(struct buffer *b, const char *format, ...)
     va_end(again);
 }
 
-void buffer_file(struct buffer *b, const char *path)
+int buffer_file(struct buffer *b, const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC), err;
     char part[4096];
     ssize_t n;
 
-    while (fd >= 0 && (n = read(fd, part, sizeof(part))) > 0)
+    if (fd < 0)
+        return -errno;
+    while ((n = read(fd, part, sizeof(part))) > 0)
         buffer_append(b, part, (size_t)n);
-    if (fd >= 0)
-        close(fd);
+    err = n < 0 ? -errno : 0;
+    close(fd);
+    return err;
 }
 
 void buffer_utf8(struct buffer *b, const char *text)

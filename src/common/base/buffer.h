@@ -37,7 +37,8 @@ void buffer_char(struct buffer *b, char c);
 void buffer_unsigned(struct buffer *b, uint64_t value); /* decimal */
 void buffer_format(struct buffer *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-void buffer_file(struct buffer *b, const char *path); /* as much of it as can be read */
+/* As much of a file as can be read. Returns: 0 or -errno. */
+int buffer_file(struct buffer *b, const char *path);
 
 /* Text from outside (paths, arguments): what is not valid UTF-8 becomes U+FFFD. */
 void buffer_utf8(struct buffer *b, const char *text);

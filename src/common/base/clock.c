@@ -1,8 +1,8 @@
 #include "base/clock.h"
 
 #include "base/atomics.h"
+#include "base/file.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,16 +28,11 @@ uint64_t clock_ns(void)
 /* The kernel has checked the counter (constant, the same on all cores) before it made it its clock source. */
 static int kernel_uses_tsc(void)
 {
-    char name[16] = {0};
-    int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
-                  O_RDONLY | O_CLOEXEC);
-    ssize_t length;
+    char name[16];
 
-    if (fd < 0)
-        return 0;
-    length = read(fd, name, sizeof(name) - 1);
-    close(fd);
-    return length >= 3 && strncmp(name, "tsc", 3) == 0;
+    file_read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource", name,
+                   sizeof(name));
+    return strncmp(name, "tsc", 3) == 0;
 }
 
 #if defined(__x86_64__)

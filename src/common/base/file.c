@@ -1,7 +1,10 @@
 #include "base/file.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 ssize_t file_read_at(int fd, void *to, size_t size, uint64_t offset)
@@ -22,6 +25,44 @@ ssize_t file_read_at(int fd, void *to, size_t size, uint64_t offset)
         done += (size_t)got;
     }
     return (ssize_t)done;
+}
+
+static int load(int fd, size_t max, char **data, size_t *size)
+{
+    struct stat st;
+    ssize_t got;
+
+    if (fstat(fd, &st))
+        return -errno;
+    if (!S_ISREG(st.st_mode))
+        return -EINVAL;
+    if ((uintmax_t)st.st_size > max)
+        return -EFBIG;
+    *data = memory_alloc((size_t)st.st_size + 1);
+    if (!*data)
+        return -ENOMEM;
+    got = file_read_at(fd, *data, (size_t)st.st_size, 0);
+    if (got < 0) {
+        memory_free(*data);
+        *data = NULL;
+        return (int)got;
+    }
+    (*data)[got] = '\0';
+    *size = (size_t)got;
+    return 0;
+}
+
+int file_load(const char *path, size_t max, char **data, size_t *size)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), err;
+
+    *data = NULL;
+    *size = 0;
+    if (fd < 0)
+        return -errno;
+    err = load(fd, max, data, size);
+    close(fd);
+    return err;
 }
 
 size_t file_read_text(const char *path, char *to, size_t size)

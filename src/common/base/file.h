@@ -15,6 +15,18 @@
  */
 ssize_t file_read_at(int fd, void *to, size_t size, uint64_t offset);
 
+/* Whether all size bytes were there. */
+static inline bool file_read_whole(int fd, void *to, size_t size, uint64_t offset)
+{
+    return file_read_at(fd, to, size, offset) == (ssize_t)size;
+}
+
+/*
+ * file_load - a regular file of at most max bytes, with a NUL behind it; a FIFO is not waited for.
+ * Returns: 0; -EINVAL: not a regular file; -EFBIG; -ENOMEM; -errno. Owns: memory_free(*data).
+ */
+int file_load(const char *path, size_t max, char **data, size_t *size);
+
 /*
  * file_read_text - a small file, like those of /proc, with one read; cut to fit and NUL-terminated.
  * Returns: how many bytes; 0, with to[0] the NUL, also when it cannot be read. Keeps errno.

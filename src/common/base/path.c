@@ -17,16 +17,13 @@ const char *path_base_name_foreign(const char *path)
     return slash ? slash + 1 : base;
 }
 
-bool path_ends_with(const char *path, const char *end)
+size_t path_stem(const char *path)
 {
-    size_t size = strlen(path), length = strlen(end);
+    size_t size = strlen(path);
+    const char *extension = path + size - 4;
 
-    return size >= length && !strcmp(path + size - length, end);
-}
-
-bool path_ends_with_nocase(const char *path, const char *end)
-{
-    size_t size = strlen(path), length = strlen(end);
-
-    return size >= length && !strcasecmp(path + size - length, end);
+    if (strlen(path_base_name(path)) > 4 &&
+        (!strcasecmp(extension, ".dll") || !strcasecmp(extension, ".exe")))
+        size -= 4;
+    return size;
 }

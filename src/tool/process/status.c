@@ -3,6 +3,8 @@
 #include "base/atomics.h"
 #include "base/buffer.h"
 #include "base/clean.h"
+#include "base/file.h"
+#include "base/path.h"
 #include "base/utf8.h"
 #include "base/memory.h"
 #include "command/command.h"
@@ -16,7 +18,6 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -167,13 +168,6 @@ static char *take_path(const json_t *object, const char *key)
     return text ? memory_strdup(text) : NULL;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* What a user calls the process: the assembly that `dotnet` runs, else its subcommand, else the executable. */
 static char *take_name(const json_t *object)
 {
@@ -184,15 +178,13 @@ static char *take_name(const json_t *object)
 
     if (!executable)
         executable = first ? first : "?";
-    executable = base_name(executable);
+    executable = path_base_name(executable);
     for (size_t i = 1; !strcmp(executable, "dotnet") && i < json_array_size(command); i++) {
         const char *word = json_string_value(json_array_get(command, i));
-        size_t length = word ? strlen(word) : 0;
 
-        if (length > 4 && !strcasecmp(word + length - 4, ".dll")) {
-            const char *name = base_name(word);
-
-            buffer_append(&b, name, strlen(name) - 4);
+        if (word && path_is_assembly(word)) {
+            word = path_base_name(word);
+            buffer_append(&b, word, path_stem(word));
             return buffer_take(&b);
         }
         if (!verb && word && *word != '-' && strcmp(word, "exec") != 0)
@@ -215,18 +207,9 @@ static bool runs(long pid)
 {
     char path[64], text[512];
     const char *state;
-    ssize_t got;
-    int fd;
 
     snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    got = read(fd, text, sizeof(text) - 1);
-    close(fd);
-    if (got <= 0)
-        return false;
-    text[got] = '\0';
+    file_read_text(path, text, sizeof(text));
     state = strrchr(text, ')'); /* the name before it may hold anything */
     return state && state[1] == ' ' && !strchr("ZXx", state[2]);
 }

@@ -1,5 +1,6 @@
 #include "record/elf.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 
 #include <elf.h>
@@ -11,24 +12,6 @@
 #define WINDOW  ((size_t)256 * 1024)
 #define OVERLAP 64 /* what is looked for is shorter */
 
-static bool read_at(int fd, uint64_t at, void *out, size_t size)
-{
-    size_t done = 0;
-
-    if (at > INT64_MAX - size)
-        return false;
-    while (done < size) {
-        ssize_t got = pread(fd, (char *)out + done, size - done, (off_t)(at + done));
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        done += (size_t)got;
-    }
-    return true;
-}
-
 int record_elf_open(struct record_elf *elf, int fd)
 {
     Elf64_Ehdr header;
@@ -38,7 +21,8 @@ int record_elf_open(struct record_elf *elf, int fd)
     if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof(header))
         return -ENOEXEC;
     elf->size = (uint64_t)st.st_size;
-    if (!read_at(fd, 0, &header, sizeof(header)) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+    if (!file_read_whole(fd, &header, sizeof(header), 0) ||
+        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
         return -ENOEXEC;
     elf->x86_64 = header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_machine == EM_X86_64;
     return 0;
@@ -78,7 +62,7 @@ static bool range_holds(const struct record_elf *elf, uint64_t from, uint64_t si
     while (window && size && !found) {
         size_t part = size < WINDOW ? (size_t)size : WINDOW;
 
-        if (!read_at(elf->fd, from, window, part))
+        if (!file_read_whole(elf->fd, window, part, from))
             break;
         found = holds_one(window, part, texts, whole);
         if (part == size)
@@ -95,13 +79,14 @@ bool record_elf_names(const struct record_elf *elf, const char *const *names)
     Elf64_Ehdr header;
     bool found = false;
 
-    if (!read_at(elf->fd, 0, &header, sizeof(header)) || header.e_shentsize != sizeof(Elf64_Shdr))
+    if (!file_read_whole(elf->fd, &header, sizeof(header), 0) ||
+        header.e_shentsize != sizeof(Elf64_Shdr))
         return false;
     for (unsigned i = 0; i < header.e_shnum && !found; i++) {
         Elf64_Shdr section;
 
-        if (header.e_shoff > elf->size ||
-            !read_at(elf->fd, header.e_shoff + i * sizeof(section), &section, sizeof(section)))
+        if (header.e_shoff > elf->size || !file_read_whole(elf->fd, &section, sizeof(section),
+                                                           header.e_shoff + i * sizeof(section)))
             return false;
         if (section.sh_type == SHT_STRTAB)
             found = range_holds(elf, section.sh_offset, section.sh_size, names, true);

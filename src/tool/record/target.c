@@ -1,5 +1,8 @@
 #include "record/target.h"
 
+#include "base/file.h"
+#include "base/path.h"
+
 #include "command/command.h"
 #include "record/elf.h"
 
@@ -8,7 +11,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,13 +29,6 @@ static bool is_file(const char *path)
     struct stat st;
 
     return !stat(path, &st) && S_ISREG(st.st_mode);
-}
-
-static bool has_extension(const char *name, const char *extension)
-{
-    size_t length = strlen(name), tail = strlen(extension);
-
-    return length > tail && !strcasecmp(name + length - tail, extension);
 }
 
 /* Effective rights, as execve sees them. */
@@ -102,7 +97,7 @@ int record_target_find(const char *command, const char *search_path, char path[P
 {
     if (strlen(command) >= PATH_MAX)
         return record_refuse(why, RECORD_NOT_FOUND, "the name of COMMAND is too long");
-    if (has_extension(command, ".dll") && is_file(command))
+    if (path_is_assembly(command) && is_file(command))
         return record_refuse(
             why, RECORD_NOT_EXECUTABLE,
             "%s is an assembly, not a command; start it as: shadowtrace record -- dotnet %s",
@@ -128,7 +123,7 @@ enum record_target record_target_kind(const char *path)
 
     if (fd < 0)
         return kind;
-    if (pread(fd, start, sizeof(start), 0) == 2 && !memcmp(start, "#!", 2)) {
+    if (file_read_whole(fd, start, sizeof(start), 0) && !memcmp(start, "#!", 2)) {
         kind = RECORD_TARGET_SCRIPT;
     } else if (!record_elf_open(&elf, fd)) {
         if (!elf.x86_64)

@@ -1,5 +1,7 @@
 #include "report/line_rows.h"
 
+#include "base/path.h"
+
 #define LAST (1 << 28) /* behind the code of every method: its last line */
 
 void line_rows_init(struct line_rows *l, const struct report_defs *defs, struct source_lines *lines)
@@ -70,6 +72,7 @@ bool line_rows_diff(void *context, size_t log, uint32_t number, struct report_di
 
     if (row)
         *out = (struct report_diff_line){
-            row->method, row->line.file ? source_line_name(&row->line) : NULL, row->line.line};
+            row->method, row->line.file ? path_base_name_foreign(row->line.file) : NULL,
+            row->line.line};
     return row;
 }

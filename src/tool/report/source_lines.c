@@ -2,13 +2,14 @@
 
 #include "base/buffer.h"
 #include "base/clean.h"
+#include "base/file.h"
+#include "base/path.h"
 #include "symbols/symbols.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -143,11 +144,11 @@ static bool parse_mvid(const char *text, uint8_t out[SYMBOLS_MVID_SIZE])
 static struct symbols *open_build(const struct source_lines *s, const char *path,
                                   const uint8_t *mvid, struct symbols_error *error)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *name = path_base_name(path);
     struct symbols *symbols = NULL;
     char other[PATH_MAX];
 
-    if (slash)
+    if (name != path)
         (void)symbols_open(path, s->dirs, s->ndirs, mvid, &symbols, error);
     else
         (void)symbols_open_bundled(s->bundle, path, s->dirs, s->ndirs, mvid, &symbols, error);
@@ -378,16 +379,6 @@ static bool is_slash(char c)
     return c == '/' || c == '\\';
 }
 
-const char *source_line_name(const struct source_line *line)
-{
-    const char *path = line->file, *name = path;
-
-    for (; *path; path++)
-        if (is_slash(*path))
-            name = path + 1;
-    return name;
-}
-
 static bool ends_with_path(const char *path, const char *end)
 {
     size_t size = strlen(path), end_size = strlen(end);
@@ -420,32 +411,6 @@ bool source_lines_document(struct source_lines *s, const char *file, struct sour
     return false;
 }
 
-static int read_file(const char *path, char **text, size_t *size)
-{
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC); /* a FIFO would wait */
-    FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
-    struct stat st;
-    int err = 0;
-
-    if (!file) {
-        err = -errno;
-        if (fd >= 0)
-            close(fd);
-        return err;
-    }
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (size_t)st.st_size > SYMBOLS_MAX_SOURCE)
-        err = -EINVAL;
-    *text = err ? NULL : memory_alloc((size_t)st.st_size + 1);
-    if (*text) {
-        *size = fread(*text, 1, (size_t)st.st_size, file);
-        (*text)[*size] = '\0';
-    } else if (!err) {
-        err = -ENOMEM;
-    }
-    fclose(file);
-    return err;
-}
-
 int source_lines_text(struct source_lines *s, const struct source_line *document, const char *path,
                       char **text, size_t *size, bool *checked)
 {
@@ -457,7 +422,7 @@ int source_lines_text(struct source_lines *s, const struct source_line *document
         return -ENOENT;
     if (!path && symbols_source(module->symbols, document->document, text, size) == 0)
         return 0;
-    err = read_file(path ? path : document->file, text, size);
+    err = file_load(path ? path : document->file, SYMBOLS_MAX_SOURCE, text, size);
     if (err)
         return err;
     err = symbols_source_check(module->symbols, document->document, *text, *size);

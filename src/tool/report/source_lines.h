@@ -39,9 +39,6 @@ void source_lines_free(struct source_lines *s);
  */
 bool source_line_of(struct source_lines *s, uint32_t method, int32_t il, struct source_line *out);
 
-/* source_line_name - the file without its folders, with either slash. */
-const char *source_line_name(const struct source_line *line);
-
 /*
  * source_lines_missing - tells of symbols that cannot be used, a line for each module, then in one
  * line of all modules asked about that have none.

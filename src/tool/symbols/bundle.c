@@ -1,5 +1,6 @@
 #include "symbols/bundle.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 
 #include "symbols/bytes.h"
@@ -33,24 +34,6 @@ struct entry {
     uint64_t offset, size, packed; /* packed 0: it is as it is */
 };
 
-static bool read_at(const struct bundle *b, uint64_t offset, void *to, size_t size)
-{
-    uint8_t *at = to;
-
-    while (size) {
-        ssize_t n = pread(b->fd, at, size, (off_t)offset);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        at += n;
-        offset += (uint64_t)n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
 static uint64_t read_u64(const uint8_t *at)
 {
     return symbols_little(at, 4) | (uint64_t)symbols_little(at + 4, 4) << 32;
@@ -66,7 +49,7 @@ static uint64_t find_header(const struct bundle *b)
     for (uint64_t at = 0; piece && !found && at < b->size && at < HOST_MAX; at += PIECE) {
         size_t size = b->size - at < PIECE + overlap ? (size_t)(b->size - at) : PIECE + overlap;
 
-        if (!read_at(b, at, piece, size))
+        if (!file_read_whole(b->fd, piece, size, at))
             break;
         found = size > overlap ? memmem(piece + BEFORE, size - BEFORE, mark, sizeof(mark)) : NULL;
     }
@@ -139,7 +122,7 @@ static int unpack(const struct bundle *b, const struct entry *entry, uint8_t **d
     bytes = memory_alloc((size_t)size + 1);
     if (!bytes)
         return symbols_fail(error, SYMBOLS_MEMORY, "out of memory for a bundled file");
-    if (!read_at(b, entry->offset, bytes, (size_t)size))
+    if (!file_read_whole(b->fd, bytes, (size_t)size, entry->offset))
         err = symbols_fail(error, SYMBOLS_UNREADABLE, "a bundled file cannot be read");
     if (err || !entry->packed) {
         *data = bytes;
@@ -169,7 +152,7 @@ static int read_from(const struct bundle *b, const char *name, uint8_t **data, s
     manifest = memory_alloc(wanted);
     if (!manifest)
         return symbols_fail(error, SYMBOLS_MEMORY, "out of memory for a bundle's manifest");
-    err = read_at(b, header, manifest, wanted)
+    err = file_read_whole(b->fd, manifest, wanted, header)
               ? find_entry((struct symbols_span){manifest, wanted}, name, &entry)
               : -EBADMSG;
     memory_free(manifest);

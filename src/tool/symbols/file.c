@@ -1,5 +1,6 @@
 #include "symbols/file.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 
 #include "symbols/error.h"
@@ -10,32 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Up to size bytes from the beginning. Returns how many there were, or -errno. */
-static ssize_t file_pread(int fd, uint8_t *data, size_t size)
-{
-    size_t done = 0;
-
-    while (done < size) {
-        ssize_t n = pread(fd, data + done, size - done, (off_t)done);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -errno;
-        if (n == 0)
-            break; /* shorter than a moment ago: the parser will say what is missing */
-        done += (size_t)n;
-    }
-    return (ssize_t)done;
-}
-
 static int file_fail(struct symbols_error *error, const char *what, int err)
 {
     symbols_fail(error, SYMBOLS_UNREADABLE, "%s: %s", what, strerrordesc_np(err));
     return -err;
 }
 
-static int file_load(int fd, const char *magic, uint8_t **data, size_t *size,
+static int load(int fd, const char *magic, uint8_t **data, size_t *size,
                      struct symbols_error *error)
 {
     uint8_t head[SYMBOLS_FILE_HEAD];
@@ -48,7 +30,7 @@ static int file_load(int fd, const char *magic, uint8_t **data, size_t *size,
         return file_fail(error, "cannot be read", errno);
     if (!S_ISREG(status.st_mode))
         return symbols_fail(error, SYMBOLS_UNREADABLE, "not a regular file");
-    n = file_pread(fd, head, sizeof(head));
+    n = file_read_at(fd, head, sizeof(head), 0);
     if (n < 0)
         return file_fail(error, "cannot be read", (int)-n);
     if ((size_t)n >= strlen(magic) && !memcmp(head, magic, strlen(magic))) {
@@ -59,12 +41,12 @@ static int file_load(int fd, const char *magic, uint8_t **data, size_t *size,
     bytes = memory_alloc(wanted + 1); /* never 0 */
     if (!bytes)
         return symbols_fail(error, SYMBOLS_MEMORY, "out of memory for %zu bytes", wanted);
-    n = file_pread(fd, bytes, wanted);
+    n = file_read_at(fd, bytes, wanted, 0);
     if (n < 0) {
         memory_free(bytes);
         return file_fail(error, "cannot be read", (int)-n);
     }
-    *data = bytes;
+    *data = bytes; /* fewer than a moment ago: the parser will say what is missing */
     *size = (size_t)n;
     return 0;
 }
@@ -80,7 +62,7 @@ int symbols_file_read(const char *path, const char *magic, uint8_t **data, size_
         return -ENOENT;
     if (fd < 0)
         return file_fail(error, "cannot be opened", errno);
-    err = file_load(fd, magic, data, size, error);
+    err = load(fd, magic, data, size, error);
     close(fd);
     return err;
 }

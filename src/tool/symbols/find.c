@@ -2,6 +2,7 @@
 #include "symbols/pdb.h"
 
 #include "base/memory.h"
+#include "base/path.h"
 
 #include "symbols/bundle.h"
 #include "symbols/error.h"
@@ -12,7 +13,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #define KEY_SIZE 41 /* 32 digits of the GUID, 8 of what a portable PDB has for an age, NUL */
 
@@ -176,14 +176,10 @@ static bool search_base(char out[NAME_MAX + 1], const char *path, size_t length)
 
 static void search_names(struct search *search)
 {
-    const char *slash = strrchr(search->assembly, '/');
-    const char *base = slash ? slash + 1 : search->assembly;
-    size_t length = strlen(base);
+    const char *base = path_base_name(search->assembly);
+    size_t length = path_stem(base);
     struct symbols_span given = search->image->pdb_path;
 
-    if (length > 4 &&
-        (!strcasecmp(base + length - 4, ".dll") || !strcasecmp(base + length - 4, ".exe")))
-        length -= 4;
     if (length <= NAME_MAX - 4)
         (void)snprintf(search->names[0], sizeof(search->names[0]), "%.*s.pdb", (int)length, base);
     if (given.size && search_base(search->names[1], (const char *)given.data, given.size) &&
@@ -193,11 +189,11 @@ static void search_names(struct search *search)
 
 static void search_folders(struct search *search, const char *const *dirs, size_t ndirs)
 {
-    const char *slash = strrchr(search->assembly, '/');
+    size_t folder = (size_t)(path_base_name(search->assembly) - search->assembly);
     char beside[PATH_MAX] = ""; /* "" is the working folder */
 
-    if (slash && (size_t)(slash - search->assembly) < sizeof(beside) - 1)
-        memcpy(beside, search->assembly, (size_t)(slash - search->assembly) + 1);
+    if (folder < sizeof(beside))
+        memcpy(beside, search->assembly, folder);
     for (size_t name = 0; name < 2; name++)
         search_name(search, beside, search->names[name], NULL);
     for (size_t i = 0; i < ndirs; i++) {
@@ -299,14 +295,13 @@ int symbols_open_bundled(const char *bundle, const char *name, const char *const
                          size_t ndirs, const uint8_t *mvid, struct symbols **out,
                          struct symbols_error *error)
 {
-    const char *slash = strrchr(bundle, '/');
     char assembly[PATH_MAX]; /* where it would be, had it a file of its own */
     struct search search = {.assembly = assembly};
     uint8_t *data = NULL;
     size_t size = 0;
     int err = -ENOENT;
 
-    if (snprintf(assembly, sizeof(assembly), "%.*s%s", slash ? (int)(slash + 1 - bundle) : 0,
+    if (snprintf(assembly, sizeof(assembly), "%.*s%s", (int)(path_base_name(bundle) - bundle),
                  bundle, name) < (int)sizeof(assembly))
         err = symbols_bundle_read(bundle, name, &data, &size, &search.error);
     return open_data(&search, data, size, err, dirs, ndirs, mvid, out, error);

@@ -122,24 +122,16 @@ static int validate_one(const char *path, const struct report_schema *schema,
 static int schema_from(const char *path, struct report_schema **out)
 {
     struct buffer text = BUFFER_INIT;
-    FILE *file = fopen(path, "re");
-    char why[200], chunk[4096];
-    size_t got;
-    int err = file ? 0 : errno;
+    int err = buffer_file(&text, path);
+    char why[200];
 
-    while (file && (got = fread(chunk, 1, sizeof(chunk), file)) > 0)
-        buffer_append(&text, chunk, got);
-    if (file && ferror(file))
-        err = EIO;
     if (text.failed)
-        err = ENOMEM;
-    if (file)
-        fclose(file);
+        err = -ENOMEM;
     if (err) {
-        cli_complain(&cmd_validate, "cannot read %s: %s", path, strerror(err));
+        cli_complain(&cmd_validate, "cannot read %s: %s", path, strerror(-err));
     } else if (report_schema_new(text.data ? text.data : "", text.size, out, why, sizeof(why))) {
         cli_complain(&cmd_validate, "%s is no schema that can be used: %s", path, why);
-        err = EINVAL;
+        err = -EINVAL;
     }
     buffer_free(&text);
     return err ? CLI_IO : CLI_OK;

@@ -1,6 +1,7 @@
 #include "views/native_names.h"
 
 #include "base/memory.h"
+#include "base/path.h"
 #include "symbols/elf.h"
 #include "symbols/text.h"
 
@@ -59,7 +60,7 @@ static const char *function_of(struct native_names *names, const struct report_n
 
 const char *native_names_text(struct native_names *names, const struct report_native *frame)
 {
-    const char *path, *slash, *function;
+    const char *path, *function;
     char text[sizeof(names->text)];
 
     if (frame->more)
@@ -71,12 +72,12 @@ const char *native_names_text(struct native_names *names, const struct report_na
         return names->text;
     }
     path = names->images->images[frame->image - 1].path;
-    slash = strrchr(path, '/');
+    path = path_base_name(path);
     function = function_of(names, frame);
     if (function)
-        snprintf(text, sizeof(text), "%.100s!%.200s", slash ? slash + 1 : path, function);
+        snprintf(text, sizeof(text), "%.100s!%.200s", path, function);
     else
-        snprintf(text, sizeof(text), "%.100s+0x%" PRIx64, slash ? slash + 1 : path, frame->offset);
+        snprintf(text, sizeof(text), "%.100s+0x%" PRIx64, path, frame->offset);
     symbols_text_line(names->text, sizeof(names->text), text);
     return names->text;
 }

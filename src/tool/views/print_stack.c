@@ -1,5 +1,7 @@
 #include "views/print_stack.h"
 
+#include "base/path.h"
+
 #include "terminal/terminal.h"
 #include "terminal/text.h"
 
@@ -85,8 +87,8 @@ static bool begin_link(const struct print_stack *p, const struct source_line *li
 void print_stack_where(const struct print_stack *p, const struct source_line *line,
                        char text[PRINT_WHERE_SIZE])
 {
-    snprintf(text, PRINT_WHERE_SIZE, "%.100s:%u", p->wide ? line->file : source_line_name(line),
-             line->line);
+    snprintf(text, PRINT_WHERE_SIZE, "%.100s:%u",
+             p->wide ? line->file : path_base_name_foreign(line->file), line->line);
 }
 
 void print_stack_link(const struct print_stack *p, const struct source_line *line, const char *text,

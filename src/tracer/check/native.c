@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #if defined(__x86_64__)
+#include "base/file.h"
 #include "base/image.h"
 #include "base/memory.h"
 #include "base/peek.h"
@@ -141,17 +142,10 @@ static bool read_waiting(uint32_t os_thread, uint64_t *sp, uint64_t *ip)
 {
     char path[64], text[256];
     unsigned long long number[9];
-    int fd, got;
+    int got;
 
     snprintf(path, sizeof(path), "/proc/self/task/%u/syscall", os_thread);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    got = (int)read(fd, text, sizeof(text) - 1);
-    close(fd);
-    if (got <= 0)
-        return false;
-    text[got] = '\0';
+    file_read_text(path, text, sizeof(text));
     /* number of the call, six arguments, stack pointer, instruction; "-1" and the last two outside of a call */
     got =
         sscanf(text, "%llu %llx %llx %llx %llx %llx %llx %llx %llx", &number[0], &number[1],

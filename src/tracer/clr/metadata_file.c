@@ -3,6 +3,7 @@
 #include "clr/scope.h"
 
 #include "base/atomics.h"
+#include "base/file.h"
 #include "base/memory.h"
 
 #include <fcntl.h>
@@ -35,11 +36,11 @@ static uint64_t offset_of(int fd, const uint8_t *image, const uint8_t *metadata,
     struct stat file;
     uint64_t offset;
 
-    if (pread(fd, headers, HEADERS, 0) != HEADERS || memcmp(headers, image, HEADERS) != 0)
+    if (!file_read_whole(fd, headers, HEADERS, 0) || memcmp(headers, image, HEADERS) != 0)
         return 0;
     offset = clr_scope_raw(headers, (uint32_t)(metadata - image));
     if (!offset || fstat(fd, &file) || (uint64_t)file.st_size < offset + size ||
-        pread(fd, root, ROOT, (off_t)offset) != ROOT || memcmp(root, metadata, ROOT) != 0)
+        !file_read_whole(fd, root, ROOT, offset) || memcmp(root, metadata, ROOT) != 0)
         return 0;
     return offset;
 }

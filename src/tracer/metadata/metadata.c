@@ -2,6 +2,7 @@
 
 #include "rcu/grace.h"
 #include "base/memory.h"
+#include "base/path.h"
 #include "clr/com.h"
 #include "clr/scope.h"
 #include "clr/text.h"
@@ -256,8 +257,7 @@ static void find_types(struct metadata_module_entry *m)
 /* The file's name without folder and extension, for a module whose assembly has no name to tell. */
 static char *name_of_path(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    char *name = memory_strdup(slash ? slash + 1 : path);
+    char *name = memory_strdup(path_base_name(path));
     char *dot = name ? strrchr(name, '.') : NULL;
 
     if (dot && dot != name)

@@ -2,9 +2,9 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "base/path.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <link.h>
 #include <stdbool.h>
@@ -20,48 +20,25 @@ static char *file_read(const char *path, size_t *size)
     return buffer_take(&b);
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
-static int ends_with(const char *text, const char *end)
-{
-    size_t a = strlen(text), b = strlen(end);
-
-    return a >= b && strcmp(text + a - b, end) == 0;
-}
-
 /* The main assembly as the host finds it: the first argument of `dotnet` that is a .dll or .exe, else the image. */
 static const char *main_find(const struct process *p)
 {
     const char *file = p->executable[0] ? p->executable : p->command[0] ? p->command[0] : "process";
 
-    if (strcmp(base_name(file), "dotnet") == 0)
+    if (strcmp(path_base_name(file), "dotnet") == 0)
         for (char **argument = p->command; *argument && argument[1]; argument++)
-            if (ends_with(argument[1], ".dll") || ends_with(argument[1], ".exe"))
+            if (path_is_assembly(argument[1]))
                 return argument[1];
     return file;
 }
 
-/* Bytes of a path without the extension of an assembly. */
-static size_t stem_size(const char *path)
-{
-    size_t size = strlen(path);
-    bool assembly = ends_with(path, ".dll") || ends_with(path, ".exe");
-
-    return assembly && base_name(path) != path + size - 4 ? size - 4 : size;
-}
-
 static char *name_find(const struct process *p)
 {
-    const char *name = base_name(main_find(p));
+    const char *name = path_base_name(main_find(p));
 
     struct buffer b = BUFFER_INIT;
 
-    buffer_append(&b, name, stem_size(name));
+    buffer_append(&b, name, path_stem(name));
     return *name ? buffer_take(&b) : memory_strdup("process");
 }
 
@@ -70,7 +47,7 @@ static char *config_find(const struct process *p)
     const char *path = main_find(p);
     struct buffer b = BUFFER_INIT;
 
-    buffer_append(&b, path, stem_size(path));
+    buffer_append(&b, path, path_stem(path));
     buffer_text(&b, ".runtimeconfig.json");
     return buffer_take(&b);
 }

@@ -4,7 +4,6 @@
 
 #include <shadowtrace/clr/constants.h>
 
-#include <errno.h>
 #include <string.h>
 
 #define DEPTH_MAX 6 /* of values in values: what is cyclic ends here */

@@ -1,4 +1,5 @@
 #include "base/file.h"
+#include "base/memory.h"
 #include "support/test.h"
 
 #include <errno.h>
@@ -41,4 +42,27 @@ TEST(a_small_text_is_cut_to_fit)
     assert_int_equal(file_read_text(path, text, sizeof(text)), 0);
     assert_string_equal(text, "");
     assert_int_equal(errno, 12345);
+}
+
+TEST(a_file_is_loaded_if_it_is_one_and_not_too_large)
+{
+    char path[] = "/tmp/test_file_XXXXXX", *data;
+    int fd = mkstemp(path);
+    size_t size;
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, "0123456789", 10), 10);
+    close(fd);
+    assert_int_equal(file_load(path, 10, &data, &size), 0);
+    assert_int_equal(size, 10);
+    assert_string_equal(data, "0123456789");
+    memory_free(data);
+    assert_int_equal(file_load(path, 9, &data, &size), -EFBIG);
+    assert_null(data);
+    memory_fail_after(0);
+    assert_int_equal(file_load(path, 10, &data, &size), -ENOMEM);
+    memory_fail_after(-1);
+    unlink(path);
+    assert_int_equal(file_load(path, 10, &data, &size), -ENOENT);
+    assert_int_equal(file_load("/dev/null", 10, &data, &size), -EINVAL);
 }

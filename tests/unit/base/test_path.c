@@ -21,13 +21,14 @@ TEST(a_foreign_path_has_either_slash)
     assert_string_equal(path_base_name_foreign("Main.cs"), "Main.cs");
 }
 
-TEST(an_ending_is_compared_as_a_whole)
+TEST(a_stem_lacks_the_extension_of_an_assembly)
 {
-    assert_true(path_ends_with("App.dll", ".dll"));
-    assert_true(path_ends_with(".dll", ".dll"));
-    assert_true(path_ends_with("a", ""));
-    assert_false(path_ends_with("dll", ".dll"));
-    assert_false(path_ends_with("App.DLL", ".dll"));
-    assert_true(path_ends_with_nocase("App.DLL", ".dll"));
-    assert_false(path_ends_with_nocase("App.exe", ".dll"));
+    assert_int_equal(path_stem("/app/App.dll"), 8);
+    assert_int_equal(path_stem("App.EXE"), 3);
+    assert_int_equal(path_stem("/app/.dll"), 9); /* nothing would be left */
+    assert_int_equal(path_stem("dll"), 3);
+    assert_int_equal(path_stem("App.so"), 6);
+    assert_int_equal(path_stem(""), 0);
+    assert_true(path_is_assembly("App.dll"));
+    assert_false(path_is_assembly("dotnet"));
 }
