@@ -2,8 +2,7 @@
 import json
 import os
 import harness
-import test_negative
-from harness import ENVIRONMENT, HOOKS, PROGRAM, each, needs
+from harness import ENVIRONMENT, HOOKS, LIBRARY, PROGRAM, built, each, needs
 
 CALL = 'libe2enative.so!e2e_call'
 DEEP = 'libe2enative.so!e2e_call_deep'
@@ -47,7 +46,8 @@ def test_of_snapshots_alone_too(t):
 
 @needs('Native')
 def test_of_differences_too(t):
-    env = dict(ENVIRONMENT, SHADOWTRACE_LIBRARY=test_negative.library(), SHADOWTRACE_WITHOUT='handler_cut')
+    library = built('negative/libshadowtrace.so', 'make negative', newer_than=LIBRARY)
+    env = dict(ENVIRONMENT, SHADOWTRACE_LIBRARY=library, SHADOWTRACE_WITHOUT='handler_cut')
     r = t.record(PROGRAM.command('Native'), '--native', check=1, hooks='elt3', env=env)
     c = r.compare()
     shown = [e for e in c['examples'] if e['snapshot']]

@@ -137,7 +137,7 @@ def test_symbols_agree_with_the_sdk(t):
     """Every method of six assemblies: what src/tool/symbols says is what System.Reflection.Metadata says."""
     dump = os.path.join(t.folder, 'pdb_dump')
     root = os.path.dirname(BUILD)
-    subprocess.run(['cc', '-D_GNU_SOURCE', '-I' + root + '/src', '-I' + root + '/include', '-o', dump,
+    subprocess.run(['cc', '-D_GNU_SOURCE', '-I' + root + '/src/tool', '-I' + root + '/src/common', '-I' + root + '/include', '-o', dump,
                     os.path.join(SYMBOLS, 'pdb_dump.c'), os.path.join(BUILD, 'liball.a'), '-ljansson', '-lz'], check=True)
     done = subprocess.run(['sh', os.path.join(SYMBOLS, 'agreement.sh'), dump, os.path.join(BUILD, 'e2e', 'symbols')],
                           env=dict(BUILDING, BUILD_WITH=' '.join(PROGRAM.server.properties())), stdout=subprocess.PIPE,
