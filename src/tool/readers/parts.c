@@ -1,11 +1,11 @@
 #include "readers/parts.h"
 
+#include "base/order.h"
 #include "readers/index.h"
 #include "readers/record.h"
 
 #include <dirent.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -74,7 +74,7 @@ static int by_number(const void *a, const void *b)
 {
     const struct found *x = a, *y = b;
 
-    return x->number < y->number ? -1 : x->number > y->number;
+    return ORDER(x->number, y->number);
 }
 
 /* One file of the folder: an earlier part? */
@@ -114,8 +114,7 @@ static int earlier(const char *path, const struct part *wanted, struct report_pa
         err = look_at(folder, entry->d_name, name, wanted, &found, &count, &capacity);
     if (dir)
         closedir(dir);
-    if (count)
-        qsort(found, count, sizeof(*found), by_number);
+    SORT(found, count, by_number);
     for (size_t i = 0; i < count; i++)
         if (err || (i && found[i].number == found[i - 1].number))
             memory_free(found[i].path); /* a copy of it */

@@ -1,7 +1,8 @@
 #include "report/checks.h"
 
+#include "base/order.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 
 /* Two sources of the same cumulative counts: the larger is the later. */
 static int counts_later(json_t **to, const json_t *from)
@@ -49,7 +50,7 @@ static int bucket_order(const void *left, const void *right)
 {
     const struct report_bucket *a = left, *b = right;
 
-    return a->ns < b->ns ? -1 : a->ns > b->ns;
+    return ORDER(a->ns, b->ns);
 }
 
 uint64_t report_quantile(const struct report_histogram *h, double share)
@@ -100,7 +101,7 @@ static int depth_order(const void *left, const void *right)
 {
     const struct report_depth *a = left, *b = right;
 
-    return a->from != b->from ? (a->from < b->from ? -1 : 1) : a->to < b->to ? -1 : a->to > b->to;
+    return a->from != b->from ? ORDER(a->from, b->from) : ORDER(a->to, b->to);
 }
 
 #define ADD_LAST(form, member, label) \
@@ -514,11 +515,8 @@ int report_checks_finish(struct report_checks *c)
         err = -ENOMEM;
     if (!err)
         err = add_sections(c);
-    if (c->shadow.size)
-        qsort(c->shadow.buckets, c->shadow.size, sizeof(*c->shadow.buckets), bucket_order);
-    if (c->snapshot.size)
-        qsort(c->snapshot.buckets, c->snapshot.size, sizeof(*c->snapshot.buckets), bucket_order);
-    if (c->depth_count)
-        qsort(c->depths, c->depth_count, sizeof(*c->depths), depth_order);
+    SORT(c->shadow.buckets, c->shadow.size, bucket_order);
+    SORT(c->snapshot.buckets, c->snapshot.size, bucket_order);
+    SORT(c->depths, c->depth_count, depth_order);
     return err;
 }

@@ -1,6 +1,6 @@
 #include "report/collections.h"
 
-#include <stdlib.h>
+#include "base/order.h"
 
 void collections_init(struct collections *c, struct report_defs *defs)
 {
@@ -52,29 +52,17 @@ static int by_start(const void *a, const void *b)
 {
     const struct collection *x = a, *y = b;
 
-    return x->t < y->t ? -1 : x->t > y->t;
+    return ORDER(x->t, y->t);
 }
 
 void collections_sort(struct collections *c)
 {
-    if (c->count)
-        qsort(c->all, c->count, sizeof(*c->all), by_start);
+    SORT(c->all, c->count, by_start);
 }
 
-/* The first collection that began after t; the count of them if none did. */
-static size_t collection_after(const struct collections *c, uint64_t t)
+static bool began_by(const void *collection, const void *t)
 {
-    size_t low = 0, high = c->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (c->all[middle].t <= t)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return ((const struct collection *)collection)->t <= *(const uint64_t *)t;
 }
 
 static uint64_t hash_of(const struct collections_share *s)
@@ -114,7 +102,8 @@ static struct collections_share *share_of(struct collections *c,
 int collections_alloc(struct collections *c, const struct report_record *r)
 {
     const struct report_alloc *a = &r->alloc;
-    struct collections_share key = {.at = (uint32_t)collection_after(c, a->t),
+    struct collections_share key = {.at = (uint32_t)order_first(c->all, c->count, sizeof(*c->all),
+                                                                began_by, &a->t),
                                     .il = report_alloc_il(a)},
                              *share;
     bool last = key.at == c->count;
@@ -144,33 +133,28 @@ static int by_collection(const void *a, const void *b)
     const struct collections_share *x = a, *y = b;
 
     if (x->at != y->at)
-        return x->at < y->at ? -1 : 1;
+        return ORDER(x->at, y->at);
     if (x->bytes != y->bytes)
-        return x->bytes > y->bytes ? -1 : 1;
-    return x->path != y->path ? x->path < y->path ? -1 : 1 : x->il - y->il;
+        return ORDER(y->bytes, x->bytes);
+    return x->path != y->path ? ORDER(x->path, y->path) : ORDER(x->il, y->il);
 }
 
 void collections_finish(struct collections *c)
 {
-    if (c->share_count)
-        qsort(c->shares, c->share_count, sizeof(*c->shares), by_collection);
+    SORT(c->shares, c->share_count, by_collection);
+}
+
+static bool share_before(const void *share, const void *at)
+{
+    return ((const struct collections_share *)share)->at < *(const size_t *)at;
 }
 
 const struct collections_share *collections_shares(const struct collections *c, size_t at,
                                                    size_t *count)
 {
-    size_t low = 0, high = c->share_count, first;
+    size_t first = order_first(c->shares, c->share_count, sizeof(*c->shares), share_before, &at);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (c->shares[middle].at < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (first = low; low < c->share_count && c->shares[low].at == at; low++)
-        ;
-    *count = low - first;
+    for (*count = 0; first + *count < c->share_count && c->shares[first + *count].at == at;)
+        ++*count;
     return c->shares + first;
 }

@@ -4,8 +4,6 @@
 #include "report/diff_inlined.h"
 #include "report/diff_lines.h"
 
-#include <stdlib.h>
-
 struct change {
     struct report_change change;
     bool noise; /* may have come from what the logs of one side differ by */

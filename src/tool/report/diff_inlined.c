@@ -7,8 +7,6 @@
 
 #include "base/order.h"
 
-#include <stdlib.h>
-
 #define ROWS_MAX 1000 /* of a type, the most changed; each is held against each */
 
 /* Frames that may be inlined of so many. */

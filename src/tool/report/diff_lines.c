@@ -6,8 +6,6 @@
 
 #include "base/order.h"
 
-#include <stdlib.h>
-
 #define ALIGNED_MAX (1u << 20) /* pairs of lines; where there are more, numbers decide */
 
 /* A row of one side. */

@@ -1,6 +1,6 @@
 #include "report/families.h"
 
-#include <stdlib.h>
+#include "base/order.h"
 
 #define NAMES_MAX 512 /* rows that are told by name; further ones are one row */
 #define OTHERS    "(others)"
@@ -249,22 +249,14 @@ static int by_ns(const void *a, const void *b)
 {
     const struct families_row *x = a, *y = b;
 
-    if (x->ns != y->ns)
-        return x->ns > y->ns ? -1 : 1;
-    return x->count != y->count ? x->count > y->count ? -1 : 1 : 0;
+    return x->ns != y->ns ? ORDER(y->ns, x->ns) : ORDER(y->count, x->count);
 }
 
 static int by_count(const void *a, const void *b)
 {
     const struct families_row *x = a, *y = b;
 
-    return x->count != y->count ? x->count > y->count ? -1 : 1 : by_ns(a, b);
-}
-
-static void sort(struct families_table *t, int (*order)(const void *, const void *))
-{
-    if (t->count)
-        qsort(t->rows, t->count, sizeof(*t->rows), order);
+    return x->count != y->count ? ORDER(y->count, x->count) : by_ns(a, b);
 }
 
 static int read_once(struct families_report *f, const char *path, struct report_log *log,
@@ -309,7 +301,7 @@ int families_report_read(struct families_report *f, const char *path,
     if (!err)
         err = calls_finish(f);
     collections_finish(&f->collections);
-    sort(&f->table, f->topic == FAMILIES_EXCEPTIONS ? by_count : by_ns);
-    sort(&f->catchers, by_count);
+    SORT(f->table.rows, f->table.count, f->topic == FAMILIES_EXCEPTIONS ? by_count : by_ns);
+    SORT(f->catchers.rows, f->catchers.count, by_count);
     return err;
 }

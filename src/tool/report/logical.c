@@ -1,5 +1,6 @@
 #include "report/logical.h"
 
+#include "base/order.h"
 #include "report/demangle.h"
 
 #include <stdio.h>
@@ -348,9 +349,7 @@ static int alone(struct logical *l, uint32_t method, uint32_t root, uint32_t *ou
 
 static int by_number(const void *left, const void *right)
 {
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-
-    return a < b ? -1 : a > b;
+    return ORDER(*(const uint32_t *)left, *(const uint32_t *)right);
 }
 
 /* The distinct paths among `count`, sorted to the front; those that wait for this very answer are left out. */
@@ -556,9 +555,7 @@ static uint64_t hash_type(const char *name, size_t size)
 
 static int by_hash(const void *left, const void *right)
 {
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-    return a < b ? -1 : a > b;
+    return ORDER(*(const uint64_t *)left, *(const uint64_t *)right);
 }
 
 /* Machines of which there are boxes are those of async methods. */

@@ -2,9 +2,9 @@
 
 #include "base/array.h"
 #include "base/memory.h"
+#include "base/order.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *report_sampler_name(enum report_sampler source)
@@ -92,11 +92,11 @@ static int by_samples(const void *a, const void *b)
 
     for (unsigned i = 0; i < REPORT_SOURCES; i++) {
         if (x->self[i] != y->self[i])
-            return x->self[i] < y->self[i] ? 1 : -1;
+            return ORDER(y->self[i], x->self[i]);
         if (x->total[i] != y->total[i])
-            return x->total[i] < y->total[i] ? 1 : -1;
+            return ORDER(y->total[i], x->total[i]);
     }
-    return (x->method > y->method) - (x->method < y->method);
+    return ORDER(x->method, y->method);
 }
 
 int report_profile_rows(const struct report_profile *p, const struct report_defs *defs,

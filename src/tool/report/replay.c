@@ -2,6 +2,7 @@
 
 #include "base/glob.h"
 
+#include "base/order.h"
 #include "report/sites.h"
 
 #include <stdlib.h>
@@ -67,21 +68,17 @@ static struct thread *own(struct report_calls_thread *thread)
     return thread->user;
 }
 
+static bool sum_before(const void *sum, const void *t)
+{
+    return ((const struct sum *)sum)->t < *(const uint64_t *)t;
+}
+
 /* What the thread had allocated at t. */
 static struct sum allocated_at(const struct thread *t, uint64_t at)
 {
-    struct sum now = {at, t->bytes, t->allocs};
-    size_t low = 0, high = t->count;
+    size_t i = order_first(t->history, t->count, sizeof(*t->history), sum_before, &at);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (t->history[middle].t < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < t->count ? t->history[low] : now;
+    return i < t->count ? t->history[i] : (struct sum){at, t->bytes, t->allocs};
 }
 
 static int history_add(struct thread *t, uint64_t at)
@@ -438,16 +435,14 @@ static int by_time(const void *a, const void *b)
 {
     const struct replay_row *x = a, *y = b;
 
-    if (x->t != y->t)
-        return x->t < y->t ? -1 : 1;
-    return x->order < y->order ? -1 : 1; /* never the same */
+    return x->t != y->t ? ORDER(x->t, y->t) : ORDER(x->order, y->order);
 }
 
 static int by_thread(const void *a, const void *b)
 {
     const struct replay_row *x = a, *y = b;
 
-    return x->thread != y->thread ? x->thread < y->thread ? -1 : 1 : by_time(a, b);
+    return x->thread != y->thread ? ORDER(x->thread, y->thread) : by_time(a, b);
 }
 
 /* What the log leaves open. */
@@ -466,8 +461,8 @@ static int finish(struct replay *r)
             if (call->row != NO_ROW)
                 err = on_ended(r, thread, call, thread->t, REPORT_CALL_OPEN);
     }
-    if (!err && r->count)
-        qsort(r->rows, r->count, sizeof(*r->rows), r->filter.interleaved ? by_time : by_thread);
+    if (!err)
+        SORT(r->rows, r->count, r->filter.interleaved ? by_time : by_thread);
     return err;
 }
 

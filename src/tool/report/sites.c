@@ -2,6 +2,7 @@
 
 #include "base/glob.h"
 
+#include "base/order.h"
 #include "report/demangle.h"
 #include "report/logical.h"
 
@@ -488,10 +489,10 @@ static int by_bytes(const void *left, const void *right, void *context)
     double bytes_a = weight_of(s, a), bytes_b = weight_of(s, b);
 
     if (bytes_a != bytes_b)
-        return bytes_a > bytes_b ? -1 : 1;
+        return ORDER(bytes_b, bytes_a);
     if (s->sites[a].allocs != s->sites[b].allocs)
-        return s->sites[a].allocs > s->sites[b].allocs ? -1 : 1;
-    return a < b ? -1 : a > b;
+        return ORDER(s->sites[b].allocs, s->sites[a].allocs);
+    return ORDER(a, b);
 }
 
 /* As struct report_logical_allocs has it: sites, one after the other. */

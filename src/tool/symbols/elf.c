@@ -2,13 +2,13 @@
 
 #include "base/array.h"
 #include "base/memory.h"
+#include "base/order.h"
 #include "symbols/symbols.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -98,7 +98,7 @@ static int by_address(const void *left, const void *right)
     const struct function *a = left, *b = right;
 
     if (a->address != b->address)
-        return a->address < b->address ? -1 : 1;
+        return ORDER(a->address, b->address);
     if (a->global != b->global)
         return a->global ? 1 : -1;
     return strcmp(b->name, a->name); /* the same in every run */
@@ -180,18 +180,15 @@ void symbols_elf_free(struct symbols_elf *e)
     memory_free(e);
 }
 
+static bool begins_by(const void *function, const void *address)
+{
+    return ((const struct function *)function)->address <= *(const uint64_t *)address;
+}
+
 const char *symbols_elf_name(const struct symbols_elf *e, uint64_t address)
 {
-    size_t low = 0, high = e->count;
+    size_t low = order_first(e->functions, e->count, sizeof(*e->functions), begins_by, &address);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (e->functions[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     /* of several at one address the last is the best, but may be without the code that is asked for */
     for (size_t i = low; i-- > 0 && e->functions[i].address == e->functions[low - 1].address;) {
         const struct function *f = &e->functions[i];
