@@ -1,24 +1,30 @@
 #include "cli/commands.h"
 #include "terminal/terminal.h"
 
+#include <string.h>
+
 static void overview(FILE *out)
 {
-    const struct cli_command *command;
-
     size_t width = terminal_help_width(out);
+    const struct cli_command *command;
+    const char *group, *before = "";
 
-    args_print_text(
-        out,
-        "shadowtrace: where the allocations of a .NET program come from, by its shadow stack.\n\n"
-        "Usage: shadowtrace COMMAND [options] ...\n",
-        width);
-    for (size_t i = 0; (command = cli_at(i)); i++)
+    args_print_text(out,
+                    "shadowtrace shows where the allocations of a .NET program come from.\n\n"
+                    "Usage: shadowtrace COMMAND [options] ...",
+                    width);
+    for (size_t i = 0; (command = cli_at(i, &group)); i++) {
+        if (strcmp(group, before) != 0)
+            fprintf(out, "\n%s:\n", group);
+        before = group;
         args_print_row(out, command->name, command->help, 12, width);
+    }
     putc('\n', out);
     args_print_text(
         out,
-        "`shadowtrace help COMMAND` explains one; `shadowtrace --version` prints the version.\n"
-        "Exit status: 0 fine, 1 a check did not hold, 2 usage, 3 cannot read or write.",
+        "`shadowtrace help COMMAND` explains a command; `shadowtrace --version` prints the "
+        "version.\n"
+        "Exit status: 0 success, 1 a check failed, 2 wrong usage, 3 cannot read or write.",
         width);
 }
 
@@ -41,7 +47,7 @@ static int run(void *into, const struct args *args, FILE *out)
 const struct cli_command cmd_help = {
     .name = "help",
     .args = "[COMMAND]",
-    .help = "what the commands are",
+    .help = "list the commands, or explain one",
     .syntax = {.most = 1},
     .run = run,
 };

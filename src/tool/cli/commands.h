@@ -1,4 +1,4 @@
-/* cli/commands.h - all commands: main.c finds one by its name and runs it. */
+/* cli/commands.h - all commands, and how main() chooses one. */
 #ifndef SHADOWTRACE_CLI_COMMANDS_H
 #define SHADOWTRACE_CLI_COMMANDS_H
 
@@ -8,10 +8,13 @@ extern const struct cli_command cmd_help;
 
 const struct cli_command *cli_find(const char *name); /* NULL: no such command */
 
-/* cli_at - in the order of the help page; NULL past the last. */
-const struct cli_command *cli_at(size_t index);
+/* cli_at - in the order of the help page, with the group's heading; NULL past the last. */
+const struct cli_command *cli_at(size_t index, const char **group);
 
 /* cli_unknown_command - cli_usage_error for a name; `by`: who was told it, NULL: main. */
 int cli_unknown_command(const struct cli_command *by, const char *name);
+
+/* cli_start - what main() does with its arguments, which are reordered. Returns: the exit status. */
+int cli_start(int argc, char **argv, FILE *out);
 
 #endif

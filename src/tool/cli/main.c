@@ -28,21 +28,5 @@ static int flush(int status)
 
 int main(int argc, char **argv)
 {
-    const struct cli_command *command = &cmd_help;
-    const char *name = argc > 1 ? argv[1] : NULL;
-
-    if (!name)
-        return cli_usage_error(NULL, "expected a command");
-    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
-        printf("shadowtrace %s\n", SHADOWTRACE_VERSION);
-        return flush(CLI_OK);
-    }
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
-        return flush(cli_run(command, argc - 1, argv + 1, stdout));
-    if (name[0] == '-')
-        return cli_usage_error(NULL, "unknown option %.100s", name);
-    command = cli_find(name);
-    if (!command)
-        return cli_unknown_command(NULL, name);
-    return flush(cli_run(command, argc - 1, argv + 1, stdout));
+    return flush(cli_start(argc, argv, stdout));
 }

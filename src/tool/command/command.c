@@ -2,6 +2,7 @@
 
 #include "base/clean.h"
 #include "base/memory.h"
+#include "base/near.h"
 #include "terminal/terminal.h"
 
 #include <errno.h>
@@ -42,6 +43,25 @@ int cli_usage_error(const struct cli_command *command, const char *format, ...)
     return CLI_USAGE;
 }
 
+int cli_failed(const struct cli_command *command, int err)
+{
+    if (!err)
+        return CLI_OK;
+    cli_complain(command, "%s", err == -ENOMEM ? "out of memory" : strerror(-err));
+    return CLI_IO;
+}
+
+int cli_unknown(const struct cli_command *command, const char *what, const char *name,
+                const char *const *names)
+{
+    const char *near = near_find(name, names);
+
+    if (near)
+        return cli_usage_error(command, "unknown %s \"%.100s\"; did you mean \"%s\"?", what, name,
+                               near);
+    return cli_usage_error(command, "unknown %s \"%.100s\"", what, name);
+}
+
 void cli_help(const struct cli_command *command, FILE *out)
 {
     size_t width = terminal_help_width(out);
@@ -69,9 +89,7 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, void *in
 
     if (err == -EINVAL)
         return cli_usage_error(command, "%s", why);
-    if (err)
-        cli_complain(command, "%s", strerror(-err));
-    return err ? CLI_IO : CLI_OK;
+    return cli_failed(command, err);
 }
 
 int cli_run(const struct cli_command *command, int argc, char **argv, FILE *out)

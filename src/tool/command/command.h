@@ -54,6 +54,16 @@ void cli_complain(const struct cli_command *command, const char *format, ...)
 int cli_usage_error(const struct cli_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* cli_failed - says what -errno means. Returns: CLI_IO; of 0: CLI_OK. */
+int cli_failed(const struct cli_command *command, int err);
+
+/*
+ * cli_unknown - cli_usage_error for a name that is none of `names` (NULL ends them): unknown WHAT "name", and which
+ * one was probably meant.
+ */
+int cli_unknown(const struct cli_command *command, const char *what, const char *name,
+                const char *const *names);
+
 void cli_help(const struct cli_command *command, FILE *out); /* its help page */
 
 #endif

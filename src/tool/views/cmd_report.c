@@ -4,24 +4,30 @@
 #include "views/print_folded.h"
 #include "views/print_report.h"
 #include "command/reading.h"
-#include "views/report_families.h"
-#include "views/report_profile.h"
 #include "command/rows.h"
 #include "terminal/text.h"
+
+#include "report/stacks.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
 
 static const char *const formats[] = {"text", "json", "folded", NULL};
-static const char *const sources[] = {"shadow", "snapshot", NULL};
-
-/* Frames of sites beside collections; elsewhere stacks are as in other reports. */
-#define GC_DEPTH 2
+struct report_args {
+    enum reading_format format;
+    struct reading_options reading;
+    struct reading_window window;
+    struct print_report print;
+    struct report_filter filter;
+    struct args_list symbols;
+    bool inline_stacks, no_lines, physical;
+    enum text_links links;
+    struct line_rows rows;
+    struct report_stacks tables;
+};
 
 #define ARGS_INTO struct report_args
-#define TOPIC(name, which, help, ...) \
-    ARGS_ROW(FLAG, name, NULL, topic, help, .value = which, __VA_ARGS__)
 static const struct args_option options[] = {
     ARGS_ROW(WORD, "by", "KEY", print.by,
              "site (call path and type), type, method (the one that allocates), thread, module (of "
@@ -61,18 +67,6 @@ static const struct args_option options[] = {
     ROW_WIDE(print.stack.wide),
     ROW_JOBS,
     ROW_QUIET,
-    TOPIC("exceptions", REPORT_FAMILIES + FAMILIES_EXCEPTIONS, "by throw site and by catcher",
-          .group =
-              "Of a log with other events (record --events, --profile), instead of allocations"),
-    TOPIC("gc", REPORT_FAMILIES + FAMILIES_GC,
-          "collections with what was allocated before each, and by which sites"),
-    TOPIC("jit", REPORT_FAMILIES + FAMILIES_JIT, "compilation by method"),
-    TOPIC("suspensions", REPORT_FAMILIES + FAMILIES_SUSPENSIONS, "stops of the runtime by reason"),
-    TOPIC("calls", REPORT_FAMILIES + FAMILIES_CALLS, "calls, total and self time by method"),
-    TOPIC("profile", REPORT_PROFILE,
-          "sampled stacks: by method, the samples it is on top of, and those it is in"),
-    ARGS_ROW(WORD, "source", NULL, source, "with --profile --format folded: which samples",
-             .words = sources),
     ARGS_END};
 
 static int read_all(struct report_args *a, struct report_sites *sites, char **logs)
@@ -121,8 +115,7 @@ static int report(struct report_args *a, char **logs, FILE *out)
 
     report_problems_init(&problems);
     if (report_sites_new(a->print.by, &a->filter, &problems, &sites)) {
-        cli_complain(&cmd_report, "%s", strerror(ENOMEM));
-        status = CLI_IO;
+        status = cli_failed(&cmd_report, -ENOMEM);
         goto out;
     }
     status = read_all(a, sites, logs);
@@ -130,8 +123,7 @@ static int report(struct report_args *a, char **logs, FILE *out)
         goto out;
     reading_problems(&cmd_report, &problems);
     if (look_up(a, sites)) {
-        cli_complain(&cmd_report, "%s", strerror(ENOMEM));
-        status = CLI_IO;
+        status = cli_failed(&cmd_report, -ENOMEM);
         goto out;
     }
     a->print.stack.links = a->format == READING_TEXT && text_links_wanted(a->links, out);
@@ -149,8 +141,7 @@ static int report(struct report_args *a, char **logs, FILE *out)
         failed = print_report_json(&a->print, out);
     }
     if (failed) {
-        cli_complain(&cmd_report, "%s", strerror(ENOMEM));
-        status = CLI_IO;
+        status = cli_failed(&cmd_report, -ENOMEM);
     }
     source_lines_missing(a->print.stack.lines);
 out:
@@ -163,71 +154,20 @@ out:
     return status;
 }
 
-/* What goes with an option that changes what is reported on. */
-static const char *const of_families[] = {"format",   "top", "inline-stacks", "depth", "symbols",
-                                          "no-lines", "raw", "wide",          "jobs",  "quiet",
-                                          NULL};
-static const char *const of_profile[] = {"format",        "top",   "source", "quiet",
-                                         "inline-stacks", "depth", NULL};
-static const char *const of_profile_text[] = {"format", "top", "source", "quiet", NULL};
-
-static const struct args_option *topic_row(unsigned topic)
-{
-    const struct args_option *row = options;
-
-    while (row->value != topic)
-        row++;
-    return row;
-}
-
-/* Returns: CLI_OK: all that was given has a meaning. */
-static int check_topic(const struct report_args *a, const struct args *args)
-{
-    const struct args_option *row, *topic = topic_row(a->topic);
-
-    row = args_beyond(&cmd_report.syntax, args,
-                      a->topic != REPORT_PROFILE  ? of_families
-                      : a->format == READING_JSON ? of_profile
-                                                  : of_profile_text);
-    if (row)
-        return cli_usage_error(&cmd_report, "--%s does not apply to --%s", row->name, topic->name);
-    if (a->topic != REPORT_PROFILE && a->format == READING_FOLDED)
-        return cli_usage_error(&cmd_report, "--format folded does not apply to --%s", topic->name);
-    if (a->topic != REPORT_PROFILE && args->count > 1)
-        return cli_usage_error(&cmd_report, "--%s takes one log at a time", topic->name);
-    return CLI_OK;
-}
-
-static int check_sites(const struct report_args *a, const struct args *args)
-{
-    if (a->format == READING_FOLDED && a->print.by != REPORT_BY_SITE)
-        return cli_usage_error(&cmd_report, "--format folded is of whole stacks: --by site");
-    if (args_given(&cmd_report.syntax, args, "source"))
-        return cli_usage_error(&cmd_report, "--source needs --profile");
-    return CLI_OK;
-}
-
 static int run(void *into, const struct args *args, FILE *out)
 {
     struct report_args *a = into;
     bool depth_given = args_given(&cmd_report.syntax, args, "depth");
-    int status = a->topic ? check_topic(a, args) : check_sites(a, args);
     const char *wrong;
 
-    if (status)
-        return status;
-    if (a->topic == REPORT_FAMILIES + FAMILIES_GC && !depth_given)
-        a->print.stack.depth = GC_DEPTH;
+    if (a->format == READING_FOLDED && a->print.by != REPORT_BY_SITE)
+        return cli_usage_error(&cmd_report, "--format folded needs --by site");
     wrong = print_stack_choose(&a->print.stack, a->format == READING_JSON, a->inline_stacks,
                                depth_given);
     if (wrong)
         return cli_usage_error(&cmd_report, "%s", wrong);
     if (a->format == READING_JSON && !args_given(&cmd_report.syntax, args, "top"))
         a->print.top = 0;
-    if (a->topic == REPORT_PROFILE)
-        return report_profile_run(&cmd_report, a, args->word, out);
-    if (a->topic)
-        return report_families_run(&cmd_report, a, args->word[0], out);
     a->print.from = a->window.from;
     a->print.to = a->window.to;
     a->print.filtered = a->filter.thread || a->filter.type || a->filter.method || a->filter.steady;
@@ -237,7 +177,7 @@ static int run(void *into, const struct args *args, FILE *out)
 const struct cli_command cmd_report = {
     .name = "report",
     .args = "[options] LOG...",
-    .help = "who allocates how much: call sites, most bytes first",
+    .help = "show call sites by allocated bytes, largest first",
     .about = "LOG is what `shadowtrace record` wrote, plain or compressed, whole or cut; `-` is "
              "standard input. Several are added up.",
     .syntax = {options, 1, UINT_MAX, "a log: LOG", false},

@@ -1,5 +1,5 @@
 /*
- * views/print_families.h - report --exceptions, --gc, --jit, --suspensions, --calls: tables for people, and JSON.
+ * views/print_families.h - `events TOPIC`: tables for people, and JSON.
  */
 #ifndef SHADOWTRACE_VIEWS_PRINT_FAMILIES_H
 #define SHADOWTRACE_VIEWS_PRINT_FAMILIES_H

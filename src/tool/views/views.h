@@ -4,7 +4,7 @@
 
 #include "command/command.h"
 
-extern const struct cli_command cmd_report, cmd_annotate, cmd_replay, cmd_compare, cmd_diff,
-    cmd_validate;
+extern const struct cli_command cmd_report, cmd_events, cmd_profile, cmd_annotate, cmd_replay,
+    cmd_compare, cmd_diff, cmd_validate;
 
 #endif

@@ -30,7 +30,7 @@ struct ran {
     char err[8192];
 };
 
-/* words: NULL-terminated, the command's name first. */
+/* words: NULL-terminated, the command's name first; command NULL: as main() gets them. */
 static inline struct ran run_command(const struct cli_command *command, const char *const *words)
 {
     struct ran ran = {.status = -1};
@@ -47,7 +47,7 @@ static inline struct ran run_command(const struct cli_command *command, const ch
     argv[count] = NULL;
     fflush(stderr);
     dup2(caught, STDERR_FILENO);
-    ran.status = cli_run(command, count, argv, out);
+    ran.status = command ? cli_run(command, count, argv, out) : cli_start(count, argv, out);
     fflush(stderr);
     dup2(before, STDERR_FILENO);
     fclose(out);

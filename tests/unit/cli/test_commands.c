@@ -38,11 +38,12 @@ TEST(every_command_is_listed_and_help_is_80_columns_wide)
 {
     struct ran ran = RUN(&cmd_help, "help");
     const struct cli_command *command;
+    const char *group;
     char term[40];
 
     assert_int_equal(ran.status, CLI_OK);
     no_line_of_help_is_wider_than_80_columns(NULL);
-    for (size_t i = 0; (command = cli_at(i)); i++) {
+    for (size_t i = 0; (command = cli_at(i, &group)); i++) {
         snprintf(term, sizeof(term), "\n  %-9s ", command->name);
         assert_non_null(strstr(ran.out, term));
         no_line_of_help_is_wider_than_80_columns(command->name);

@@ -1,4 +1,6 @@
 #include "unit/cli/command_support.h"
+
+#include "base/atomics.h"
 #include "support/test.h"
 
 #include <jansson.h>
@@ -49,7 +51,7 @@ TEST(folded_stacks_are_as_expected)
     expect_ran(REPORT("--format=folded", "--min-bytes=100", FIXTURES "inline.ndjson"), CLI_OK,
                FIXTURES "inline.report.folded");
     expect_complaint(REPORT("--format=folded", "--by=type", FIXTURES "small.ndjson"), CLI_USAGE,
-                     "--format folded is of whole stacks");
+                     "--format folded needs --by site");
 }
 
 TEST(marks_cut_a_report)
@@ -153,16 +155,55 @@ TEST(wrong_arguments_are_one_clear_line)
 
 TEST(what_does_not_apply_is_refused)
 {
-    expect_complaint(REPORT("--gc", "--jit", "x"), CLI_USAGE, "--gc and --jit exclude each other");
-    expect_complaint(REPORT("--gc", "--by=type", "x"), CLI_USAGE, "--by does not apply to --gc");
-    expect_complaint(REPORT("--profile", "--depth=3", "x"), CLI_USAGE,
-                     "--depth does not apply to --profile");
-    expect_complaint(REPORT("--jit", "--format=folded", "x"), CLI_USAGE,
-                     "--format folded does not apply to --jit");
-    expect_complaint(REPORT("--calls", "x", "y"), CLI_USAGE, "--calls takes one log at a time");
-    expect_complaint(REPORT("--source=snapshot", "x"), CLI_USAGE, "--source needs --profile");
+    expect_complaint(REPORT("--format=folded", "--by=type", "x"), CLI_USAGE,
+                     "--format folded needs --by site");
+    expect_complaint(RUN(&cmd_events, "events", "gc", "--by=type", "x"), CLI_USAGE,
+                     "unknown option --by");
+    expect_complaint(RUN(&cmd_events, "events", "gcs", "x"), CLI_USAGE,
+                     "unknown topic \"gcs\"; did you mean \"gc\"?");
+    expect_complaint(RUN(&cmd_events, "events", "jit", "--format=folded", "x"), CLI_USAGE,
+                     "--format takes text or json, not \"folded\"");
+    expect_complaint(RUN(&cmd_events, "events", "calls", "x", "y"), CLI_USAGE,
+                     "unexpected argument \"y\"");
+    expect_complaint(RUN(&cmd_profile, "profile", "--depth=3", "x"), CLI_USAGE,
+                     "--depth needs --format json");
+    expect_complaint(RUN(&cmd_profile, "profile", "--by=type", "x"), CLI_USAGE,
+                     "unknown option --by");
+    expect_complaint(RUN(&cmd_profile, "profile", "--source=snapshot", "x"), CLI_USAGE,
+                     "--source needs --format folded");
+    expect_complaint(RUN(&cmd_profile, "profile", "--format=folded", "--top=3", "x"), CLI_USAGE,
+                     "--top does not apply to --format folded");
     expect_complaint(REPORT("--tpo=3", "x"), CLI_USAGE,
                      "unknown option --tpo; did you mean --top?");
+}
+
+static void expect_same(struct ran a, struct ran b)
+{
+    assert_int_equal(a.status, b.status);
+    assert_string_equal(a.out, b.out);
+    assert_string_equal(a.err, b.err);
+    free(a.out);
+    free(b.out);
+}
+
+TEST(old_forms_are_the_commands_of_today)
+{
+    static const char *const topics[] = {"exceptions", "gc", "jit", "suspensions", "calls"};
+    const char *log = FIXTURES "small.ndjson";
+    char option[20];
+
+    for (size_t i = 0; i < COUNT_OF(topics); i++) {
+        snprintf(option, sizeof(option), "--%s", topics[i]);
+        expect_same(RUN(NULL, "shadowtrace", "report", "--top", "3", option, log),
+                    RUN(&cmd_events, "events", "--top", "3", topics[i], log));
+        expect_same(RUN(NULL, "shadowtrace", "report", log, option),
+                    RUN(&cmd_events, "events", topics[i], log));
+    }
+    expect_same(RUN(NULL, "shadowtrace", "report", log, "--profile", "--quiet"),
+                RUN(&cmd_profile, "profile", log, "--quiet"));
+    expect_same(RUN(NULL, "shadowtrace", "report", "--profile", log),
+                RUN(&cmd_profile, "profile", log));
+    expect_complaint(RUN(NULL, "shadowtrace", "report", "--", "--gc"), CLI_IO, "cannot read --gc");
 }
 
 TEST(what_cannot_be_read_is_one_clear_line)

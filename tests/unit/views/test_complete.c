@@ -105,14 +105,14 @@ static const struct view views[] = {
     {&cmd_report, {"report", "--no-lines", "--by=thread"}, false, false},
     {&cmd_report, {"report", "--no-lines", "--by=module"}, false, false},
     {&cmd_report, {"report", "--no-lines", "--format=json"}, true, false},
-    {&cmd_report, {"report", "--no-lines", "--exceptions"}, false, false},
-    {&cmd_report, {"report", "--no-lines", "--gc"}, false, false},
-    {&cmd_report, {"report", "--no-lines", "--gc", "--format=json"}, true, false},
-    {&cmd_report, {"report", "--no-lines", "--jit"}, false, false},
-    {&cmd_report, {"report", "--no-lines", "--suspensions"}, false, false},
-    {&cmd_report, {"report", "--no-lines", "--calls"}, false, false},
-    {&cmd_report, {"report", "--profile"}, false, false},
-    {&cmd_report, {"report", "--profile", "--format=json"}, true, false},
+    {&cmd_events, {"events", "--no-lines", "exceptions"}, false, false},
+    {&cmd_events, {"events", "--no-lines", "gc"}, false, false},
+    {&cmd_events, {"events", "--no-lines", "gc", "--format=json"}, true, false},
+    {&cmd_events, {"events", "--no-lines", "jit"}, false, false},
+    {&cmd_events, {"events", "--no-lines", "suspensions"}, false, false},
+    {&cmd_events, {"events", "--no-lines", "calls"}, false, false},
+    {&cmd_profile, {"profile"}, false, false},
+    {&cmd_profile, {"profile", "--format=json"}, true, false},
     {&cmd_replay, {"replay"}, false, false},
     {&cmd_replay, {"replay", "--format=json"}, true, false},
     {&cmd_compare, {"compare"}, false, false},
@@ -125,7 +125,7 @@ static const struct view views[] = {
 /* Without a place in their format for it: a line on stderr, and nothing if all is there. */
 static const struct view silent[] = {
     {&cmd_report, {"report", "--format=folded"}, false, false},
-    {&cmd_report, {"report", "--profile", "--format=folded"}, false, false},
+    {&cmd_profile, {"profile", "--format=folded"}, false, false},
     {&cmd_validate, {"validate"}, false, false},
 };
 

@@ -14,6 +14,7 @@
 #include <jansson.h>
 
 #define REPORT(...) RUN(&cmd_report, "report", "--format=json", __VA_ARGS__)
+#define EVENTS(...) RUN(&cmd_events, "events", "--format=json", __VA_ARGS__)
 #define DEEP        1000 /* frames, and rows on each of them */
 
 static const char *const logs[] = {"small",  "mismatch", "sites", "sampled",
@@ -110,19 +111,18 @@ TEST(every_form_is_as_the_schema_says)
 
 TEST(every_topic_is_as_the_schema_says)
 {
-    static const char *const topics[] = {"--exceptions", "--gc", "--jit", "--suspensions",
-                                         "--calls"};
+    static const char *const topics[] = {"exceptions", "gc", "jit", "suspensions", "calls"};
     struct report_schema *schema = schema_new();
     size_t rows = 0;
 
     for (size_t i = 0; i < COUNT_OF(events); i++)
         for (size_t k = 0; k < COUNT_OF(topics); k++) {
-            json_t *json = printed(REPORT(topics[k], events[i]));
+            json_t *json = printed(EVENTS(topics[k], events[i]));
 
-            assert_string_equal(json_string_value(json_object_get(json, "topic")), topics[k] + 2);
+            assert_string_equal(json_string_value(json_object_get(json, "topic")), topics[k]);
             rows += json_array_size(json_object_get(json, "rows"));
             expect_valid(schema, json, topics[k]);
-            json = printed(REPORT(topics[k], "--inline-stacks", "--depth=1", events[i]));
+            json = printed(EVENTS(topics[k], "--inline-stacks", "--depth=1", events[i]));
             expect_valid(schema, json, topics[k]);
         }
     assert_true(rows > 8);
@@ -246,16 +246,16 @@ TEST(tables_of_events_say_what_arrays_say)
     json_t *row, *by;
 
     for (size_t n = 0; n < COUNT_OF(events); n++) {
-        json_t *tables = printed(REPORT("--exceptions", events[n]));
-        json_t *arrays = printed(REPORT("--exceptions", "--inline-stacks", events[n]));
+        json_t *tables = printed(EVENTS("exceptions", events[n]));
+        json_t *arrays = printed(EVENTS("exceptions", "--inline-stacks", events[n]));
 
         json_array_foreach(json_object_get(tables, "rows"), i, row)
             expect_same_stack(tables, row, json_array_get(json_object_get(arrays, "rows"), i));
         stacks += json_array_size(json_object_get(tables, "stacks"));
         json_decref(tables);
         json_decref(arrays);
-        tables = printed(REPORT("--gc", events[n]));
-        arrays = printed(REPORT("--gc", "--inline-stacks", events[n]));
+        tables = printed(EVENTS("gc", events[n]));
+        arrays = printed(EVENTS("gc", "--inline-stacks", events[n]));
         json_array_foreach(json_object_get(tables, "rows"), i, row)
         {
             const json_t *whole = json_array_get(json_object_get(arrays, "rows"), i);
@@ -295,7 +295,7 @@ TEST(what_does_not_go_together_is_said)
 {
     expect_complaint(REPORT("--depth=3", "x"), CLI_USAGE,
                      "--depth with --format json needs --inline-stacks");
-    expect_complaint(REPORT("--gc", "--depth=3", "x"), CLI_USAGE,
+    expect_complaint(EVENTS("gc", "--depth=3", "x"), CLI_USAGE,
                      "--depth with --format json needs --inline-stacks");
     expect_complaint(RUN(&cmd_report, "report", "--inline-stacks", "x"), CLI_USAGE,
                      "--inline-stacks needs --format json");

@@ -1,0 +1,130 @@
+/* shadowtrace events - event categories other than allocations. */
+#include "views/views.h"
+
+#include "command/reading.h"
+#include "command/rows.h"
+#include "views/print_families.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Frames of sites beside collections. */
+#define GC_DEPTH 2
+
+struct events_args {
+    enum reading_format format;
+    struct reading_options reading;
+    struct print_stack stack;
+    uint64_t top;
+    struct args_list symbols;
+    bool inline_stacks, no_lines;
+};
+
+/* By enum families_topic. */
+static const char *const topics[] = {"exceptions", "gc", "jit", "suspensions", "calls", NULL};
+
+#define ARGS_INTO struct events_args
+static const struct args_option options[] = {
+    ARGS_EXPLAINED("exceptions", NULL, "by throw site and by catcher", .group = "Topics"),
+    ARGS_EXPLAINED("gc", NULL, "collections, what was allocated before each, and by which sites"),
+    ARGS_EXPLAINED("jit", NULL, "compilation by method"),
+    ARGS_EXPLAINED("suspensions", NULL, "stops of the runtime by reason"),
+    ARGS_EXPLAINED("calls", NULL, "calls, total and self time by method"),
+    ARGS_ROW(WORD, "format", NULL, format, "json: one object, as described in report_schema.json",
+             .words = rows_formats, .group = "Options"),
+    ROW_TOP(top),
+    ROW_INLINE_STACKS,
+    ROW_DEPTH(stack.depth),
+    ROW_SYMBOLS,
+    ROW_NO_LINES,
+    ROW_RAW(stack.raw),
+    ROW_WIDE(stack.wide),
+    ROW_JOBS,
+    ROW_QUIET,
+    ARGS_END};
+
+static int print(const struct events_args *a, const struct families_report *f,
+                 const struct report_problems *problems, FILE *out)
+{
+    struct print_families p = {.report = f, .problems = problems, .stack = a->stack, .top = a->top};
+    struct report_stacks tables;
+    int err = 0;
+
+    report_stacks_init(&tables);
+    p.stack.defs = &f->defs;
+    p.stack.tables = a->inline_stacks ? NULL : &tables;
+    if (!a->no_lines)
+        err = reading_source_lines(&cmd_events, &f->defs, &a->symbols, &f->log, &p.stack.lines);
+    if (!err && a->format == READING_TEXT)
+        print_families_text(&p, out);
+    else if (!err && print_families_json(&p, out))
+        err = -ENOMEM;
+    source_lines_missing(p.stack.lines);
+    source_lines_free(p.stack.lines);
+    report_stacks_fini(&tables);
+    return cli_failed(&cmd_events, err);
+}
+
+static int show(const struct events_args *a, enum families_topic topic, const char *path, FILE *out)
+{
+    struct reading_progress progress;
+    struct report_problems problems;
+    struct families_report f;
+    int err, status;
+
+    report_problems_init(&problems);
+    err = families_report_init(&f, topic, &problems);
+    if (!err) {
+        reading_progress_init(&progress, &a->reading);
+        f.log.jobs = reading_threads(&a->reading);
+        err = families_report_read(&f, path, reading_progress, &progress);
+        reading_progress_end(&progress);
+    }
+    if (err) {
+        status = reading_failed(&cmd_events, path, &f.log, err);
+    } else {
+        reading_problems(&cmd_events, &problems);
+        status = print(a, &f, &problems, out);
+    }
+    families_report_fini(&f);
+    report_problems_fini(&problems);
+    return status;
+}
+
+static int topic_find(const char *name)
+{
+    int i = 0;
+
+    while (topics[i] && strcmp(topics[i], name) != 0)
+        i++;
+    return topics[i] ? i : -1;
+}
+
+static int run(void *into, const struct args *args, FILE *out)
+{
+    struct events_args *a = into;
+    bool depth_given = args_given(&cmd_events.syntax, args, "depth");
+    int topic = topic_find(args->word[0]);
+    const char *wrong;
+
+    if (topic < 0)
+        return cli_unknown(&cmd_events, "topic", args->word[0], topics);
+    if (topic == FAMILIES_GC && !depth_given)
+        a->stack.depth = GC_DEPTH;
+    wrong = print_stack_choose(&a->stack, a->format == READING_JSON, a->inline_stacks, depth_given);
+    if (wrong)
+        return cli_usage_error(&cmd_events, "%s", wrong);
+    if (a->format == READING_JSON && !args_given(&cmd_events.syntax, args, "top"))
+        a->top = 0;
+    return show(a, (enum families_topic)topic, args->word[1], out);
+}
+
+const struct cli_command cmd_events = {
+    .name = "events",
+    .args = "[options] TOPIC LOG",
+    .help = "show other events: exceptions, gc, jit, suspensions or calls",
+    .about = "LOG is what `shadowtrace record --events LIST` wrote; `-` is standard input.",
+    .syntax = {options, 2, 2, "a topic and a log: TOPIC LOG", false},
+    .size = sizeof(struct events_args),
+    .run = run,
+};

@@ -1,0 +1,160 @@
+/* shadowtrace profile - sampled stacks. */
+#include "views/views.h"
+
+#include "command/print_complete.h"
+#include "command/reading.h"
+#include "command/rows.h"
+#include "views/print_folded.h"
+#include "views/print_profile.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+struct profile_args {
+    enum reading_format format;
+    struct reading_options reading;
+    enum report_sampler source;
+    struct print_stack stack;
+    uint64_t top;
+    bool inline_stacks;
+};
+
+static const char *const formats[] = {"text", "json", "folded", NULL};
+static const char *const sources[] = {"shadow", "snapshot", NULL};
+
+#define ARGS_INTO struct profile_args
+static const struct args_option options[] = {
+    ARGS_ROW(WORD, "format", NULL, format,
+             "folded: a line for each stack with its samples, for flamegraph.pl and speedscope",
+             .words = formats),
+    ARGS_ROW(WORD, "source", NULL, source, "with --format folded: which samples", .words = sources),
+    ROW_TOP(top),
+    ROW_INLINE_STACKS,
+    ROW_DEPTH(stack.depth),
+    ROW_QUIET,
+    ARGS_END};
+
+struct reader {
+    struct report_profile profile;
+    struct report_defs defs;
+    struct report_log log;
+};
+
+static int on_record(void *context, const struct report_record *record)
+{
+    struct reader *r = context;
+
+    return report_profile_add(&r->profile, &r->defs, record);
+}
+
+static int read_all(struct reader *r, const struct reading_options *how, char **logs)
+{
+    struct reading_progress progress;
+    struct report_consumer consumer = {.record = on_record,
+                                       .progress = reading_progress,
+                                       .context = r,
+                                       .progress_context = &progress};
+
+    for (; *logs; logs++) {
+        int err;
+
+        reading_progress_init(&progress, how);
+        err = report_log_read(*logs, &r->defs, &consumer, &r->log);
+        reading_progress_end(&progress);
+        if (err)
+            return reading_failed(&cmd_profile, *logs, &r->log, err);
+    }
+    return CLI_OK;
+}
+
+/* Returns: 0 or -ENOMEM. */
+static int print_json(const struct profile_args *a, const struct reader *r,
+                      const struct report_problems *problems, FILE *out)
+{
+    struct print_stack stack = a->stack;
+    struct report_stacks tables;
+    int err;
+
+    report_stacks_init(&tables);
+    stack.defs = &r->defs;
+    stack.raw = true;
+    stack.tables = a->inline_stacks ? NULL : &tables;
+    err = print_profile_json(&r->profile, &stack, &r->log, problems, out);
+    report_stacks_fini(&tables);
+    return err;
+}
+
+static int print(const struct profile_args *a, const struct reader *r,
+                 const struct report_problems *problems, FILE *out)
+{
+    int err = 0;
+
+    if (a->format == READING_FOLDED) {
+        err = print_folded_samples(&r->profile.source[a->source], &r->defs, out);
+        print_complete_stderr(&cmd_profile, &r->log);
+    } else if (a->format == READING_JSON) {
+        err = print_json(a, r, problems, out);
+    } else {
+        print_profile_text(&r->profile, &r->defs, a->top, out);
+        fputc('\n', out);
+        reading_completeness(&r->log, out);
+    }
+    return cli_failed(&cmd_profile, err);
+}
+
+/* Returns: CLI_OK: all that was given has a meaning. */
+static int check(struct profile_args *a, const struct args *args)
+{
+    bool depth_given = args_given(&cmd_profile.syntax, args, "depth");
+    const char *wrong;
+
+    if (a->format != READING_FOLDED && args_given(&cmd_profile.syntax, args, "source"))
+        return cli_usage_error(&cmd_profile, "--source needs --format folded");
+    if (a->format == READING_FOLDED && args_given(&cmd_profile.syntax, args, "top"))
+        return cli_usage_error(&cmd_profile, "--top does not apply to --format folded");
+    if (a->format != READING_JSON && depth_given)
+        return cli_usage_error(&cmd_profile, "--depth needs --format json");
+    wrong = print_stack_choose(&a->stack, a->format == READING_JSON, a->inline_stacks, depth_given);
+    return wrong ? cli_usage_error(&cmd_profile, "%s", wrong) : CLI_OK;
+}
+
+static int run(void *into, const struct args *args, FILE *out)
+{
+    struct profile_args *a = into;
+    struct report_problems problems;
+    struct reader r = {0};
+    int status = check(a, args);
+
+    if (status)
+        return status;
+    report_problems_init(&problems);
+    report_log_init(&r.log);
+    status = cli_failed(&cmd_profile, report_defs_init(&r.defs, &problems));
+    if (status == CLI_OK)
+        status = read_all(&r, &a->reading, args->word);
+    if (status == CLI_OK)
+        reading_problems(&cmd_profile, &problems);
+    if (status == CLI_OK && !report_profile_any(&r.profile)) {
+        cli_complain(&cmd_profile, "the log has no samples; record with --profile HZ");
+        status = CLI_IO;
+    }
+    if (status == CLI_OK)
+        status = print(a, &r, &problems, out);
+    report_profile_fini(&r.profile);
+    report_defs_fini(&r.defs);
+    report_log_fini(&r.log);
+    report_problems_fini(&problems);
+    return status;
+}
+
+const struct cli_command cmd_profile = {
+    .name = "profile",
+    .args = "[options] LOG...",
+    .help = "show sampled stacks by method: samples on top and samples within",
+    .about = "LOG is what `shadowtrace record --profile HZ` wrote; `-` is standard input. Several "
+             "are added up.",
+    .syntax = {options, 1, UINT_MAX, "a log: LOG", false},
+    .size = sizeof(struct profile_args),
+    .run = run,
+};
