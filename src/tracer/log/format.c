@@ -92,15 +92,15 @@ static void put_rest(struct log *log, struct log_thread *thread, const struct ev
 
 char *log_put_il(char *at, int32_t il)
 {
-    if (LIKELY(il >= 0 && !(il & ~LOG_IL_MASK))) {
+    if (LIKELY(il >= 0 && il == CODE_IL_OFFSET(il))) {
         at = PUT(at, ",\"il\":");
         return decimal_put(at, (uint64_t)il);
     }
     if (il >= 0) {
-        at = il & LOG_IL_UNOPTIMISED ? PUT(at, ",\"il0\":") : PUT(at, ",\"il\":");
-        at = decimal_put(at, (uint64_t)(il & LOG_IL_MASK));
+        at = il & CODE_IL_UNOPTIMISED ? PUT(at, ",\"il0\":") : PUT(at, ",\"il\":");
+        at = decimal_put(at, (uint64_t)(CODE_IL_OFFSET(il)));
     }
-    if (il == CODE_IL_DYNAMIC || (il >= 0 && (il & LOG_IL_DYNAMIC)))
+    if (il == CODE_IL_DYNAMIC || (il >= 0 && (il & CODE_IL_VIA_DYNAMIC)))
         at = PUT(at, ",\"call\":\"dynamic\"");
     return at;
 }

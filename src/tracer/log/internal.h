@@ -7,7 +7,7 @@
 
 #include "log/log.h"
 
-#include "code/code.h"
+#include "code/resolve.h"
 
 #include "base/buffer.h"
 
@@ -137,7 +137,7 @@ struct log {
     _Atomic(const char *) uncontrolled; /* why there is no socket; NULL */
     _Atomic(bool) waits; /* the writer sleeps for something to get its name, but not long */
     _Atomic(bool) stopping, ended, abandoned; /* set by others, by the writer, by a forked child */
-    struct parker over;                         /* log_stop sleeps here until ended */
+    struct parker over;                       /* log_stop sleeps here until ended */
     uint64_t deadline_ns;                     /* once stopping: when to give up */
     uint64_t zero_ns;                         /* CLOCK_MONOTONIC at t = 0 */
     time_t started_at; /* the same as a date: of the recording, not of its part */
@@ -173,8 +173,6 @@ struct log {
     uint64_t swapped_ns; /* when they were last */
     uint64_t reported_ticks[PROFILE_SOURCES];
     double ns_per_pair;
-    uint32_t calls_resolved,
-        allocs_resolved; /* the resolver's: sites of the tree's calls, and of allocations, below are done */
     struct log_sites *sites; /* --log sites */
     /* Log ids of nodes: their own until some are given out again, see forget.c. */
     _Atomic(uint32_t) *node_id; /* by node: 0 its own, NODE_ID_OPEN none yet; pages; NULL */
@@ -417,15 +415,7 @@ void log_sites_drop(struct log *log);  /* at the end: what is left is lost, and 
 
 /* The weight of an allocation: bytes that it stands for; its own if its thread does not sample. */
 double log_weight(const struct log_thread *thread, const struct event *event);
-/*
- * What is resolved of an allocating instruction: its IL offset, or a CODE_IL_ value, CODE_IL_PENDING until then.
- * The offset of one that only unoptimised code has (code_unoptimised_alloc) has a mark in it.
- */
-#define LOG_IL_UNOPTIMISED 0x40000000 /* above every offset */
-#define LOG_IL_DYNAMIC \
-    0x20000000 /* the same: of a call, which led to the instruction through a dynamic method */
-#define LOG_IL_MASK 0x1fffffff
-
+/* Of an allocating instruction: see code/resolve.h. */
 static inline int32_t log_site_il(const struct log *log, uint32_t site)
 {
     return site ? tree_site_il(tree_site_at(log->config.sites, site)) : CODE_IL_NONE;

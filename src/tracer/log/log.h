@@ -68,15 +68,8 @@ void log_uncontrolled(struct log *log, const char *why);
 /* In a child after fork: nothing is written any more, the file is the parent's. Async-signal-safe. */
 void log_abandon(struct log *log);
 
-/*
- * log_resolve - instructions and methods of new nodes, for the writer. Returns: whether there were any.
- * Threads: one (the resolver).
- */
-bool log_resolve(struct log *log);
-
-/* The same for one site, at once: code that may be unloaded. Threads: any, in a callback. */
-void log_resolve_call(struct metadata *metadata, struct tree_site *call);
-void log_resolve_alloc(struct metadata *metadata, struct tree_site *alloc);
+/* log_named - classes, methods or sites got their names: a writer that waits for them goes on. */
+void log_named(struct log *log);
 
 /*
  * What was unloaded is given back when no event and no count can name it any more.

@@ -172,7 +172,7 @@ static void put_row(struct log *log, struct buffer *b, const struct watch_row *r
     buffer_format(b, "{\"allocs\":%llu,\"bytes\":%.0f,\"node\":%u,\"type\":",
                   (unsigned long long)row->allocs, row->bytes, log_node_id(log, row->node));
     buffer_json_string(b, metadata_class_text(row->class));
-    *log_put_il(members, il < 0 ? il : il & ~LOG_IL_UNOPTIMISED) = '\0';
+    *log_put_il(members, il < 0 ? il : il & ~CODE_IL_UNOPTIMISED) = '\0';
     buffer_text(b, members);
     if (cut)
         buffer_text(b, ",\"cut\":true");

@@ -166,7 +166,7 @@ static void call_created(void *context, struct tree_site *call)
     if (inside && call->target && call->ip > FRAME_RET_FILTER && !(call->ip & TREE_IP_DYNAMIC))
         call->outside = code_il_outside(p->metadata, inside, call->ip) == CODE_IL_DYNAMIC;
     if (unloads(call->method, call->target))
-        log_resolve_call(p->metadata, call);
+        code_resolve_call(p->metadata, call);
 }
 
 static void alloc_created(void *context, struct tree_site *alloc)
@@ -180,7 +180,7 @@ static void alloc_created(void *context, struct tree_site *alloc)
     if (kind) {
         store_release(&alloc->il, kind); /* that code may be gone when it is asked for */
     } else if (inside->collectible) {
-        log_resolve_alloc(p->metadata, alloc);
+        code_resolve_alloc(p->metadata, alloc);
     }
 }
 
@@ -196,7 +196,9 @@ static bool resolver_poll(void *context)
         if (control_serve(p->control, p->uncontrolled, sizeof(p->uncontrolled)))
             log_uncontrolled(p->log, p->uncontrolled);
     }
-    some = p->log && log_resolve(p->log);
+    some = p->log && code_resolve(&p->resolver);
+    if (some)
+        log_named(p->log);
     now = clock_ns();
     some |= selection_mend(&p->selection);
     some |= stack_reclaim();
@@ -515,6 +517,8 @@ static int wire(struct profiler *p, char *why)
     if (metadata_new(&metadata, &p->metadata) || tree_new(&tree, &p->tree) ||
         tree_sites_new(&allocs, &p->sites))
         return -1;
+    p->resolver = (struct code_resolver){
+        .metadata = p->metadata, .calls = p->tree->calls, .allocs = p->sites};
     selection_init(&p->selection, p->info, p->metadata, &p->options);
     p->selection.spares_unmanaged_callers = p->elt2 && p->before_10;
     p->selection.spares_async = p->elt2 && !p->before_10;

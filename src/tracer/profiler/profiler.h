@@ -8,6 +8,7 @@
 #include "alloc/alloc.h"
 #include "check/check.h"
 #include "check/threads.h"
+#include "code/resolve.h"
 #include "hooks/calls.h"
 #include "events/events.h"
 #include "control/control.h"
@@ -44,6 +45,7 @@ struct profiler {
     struct metadata *metadata;
     struct tree *tree;
     struct tree_sites *sites;
+    struct code_resolver resolver;
     struct event_hub hub;
     struct agreement agreement;
     struct check *check;
