@@ -53,7 +53,9 @@ LIBS_SHARED = $(shell pkg-config --libs $(PKGS_CMD) 2>/dev/null) -lpthread -lm
 # What `record` has no use for is linked in, if there is an archive of it: the command starts 0.2 ms sooner.
 archive = $(firstword $(wildcard $(shell $(CC) -print-file-name=lib$(1).a)) -l$(1))
 LIBS_CMD = $(foreach lib,elf zstd z,$(call archive,$(lib))) $(LIBS_SHARED)
-LIBS_TEST = $(sort $(LIBS_LIB) $(LIBS_SHARED)) $(shell pkg-config --libs cmocka 2>/dev/null)
+# A decoder of machine code that ours is compared with; it has no .pc file.
+ZYDIS := /usr/include/Zydis/Zydis.h
+LIBS_TEST = $(sort $(LIBS_LIB) $(LIBS_SHARED)) $(shell pkg-config --libs cmocka 2>/dev/null) $(if $(wildcard $(ZYDIS)),-lZydis)
 
 # With NEGATIVE=1 only what knows of the rules (by stack_hot.h) is compiled again, and the rest is taken from beside it.
 RULE_DIRS := stack thread alloc values events check select profiler
@@ -72,7 +74,7 @@ LIB := $(BUILD)/libshadowtrace.so
 CMD := $(BUILD)/shadowtrace
 SCHEMA := $(BUILD)/log_schema.json
 
-.PHONY: all deps check check-all negative soak copies check-loop demo bench lint install uninstall clean unit fuzz fuzz-programs
+.PHONY: all deps deps-tests check check-all negative soak copies check-loop demo bench lint install uninstall clean unit fuzz fuzz-programs
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -146,6 +148,12 @@ deps:
 	$(Q)command -v dotnet >/dev/null || { \
 	  echo "the .NET SDK is missing: install .NET 8, 9 or 10 (package dotnet-sdk-10.0) so that 'dotnet' is on PATH" >&2; exit 1; }
 
+# What single tests compare with; without it they are skipped.
+deps-tests: deps
+	$(Q)test -e $(ZYDIS) || { sudo=''; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+	  DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq libzydis-dev >/dev/null 2>&1 \
+	    || echo "could not install libzydis-dev: lengths of instructions are not compared with those of Zydis"; }
+
 # ---- Tests: one program per tests/unit/<folder>/test_*.c, against every object but the command's main. What tests share
 # (tests/support, and the other .c files beside them) is compiled once; main() is there, too.
 
@@ -188,7 +196,7 @@ fuzz-programs: $(FUZZ)
 # A sanitized library cannot live in an unsanitized dotnet: there the unit tests and corpora are what is run.
 # Unless the user says how many jobs, there are as many as processors.
 ALL_PROCESSORS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
-check: deps
+check: deps-tests
 	$(Q)$(MAKE) --no-print-directory $(ALL_PROCESSORS) all unit
 	$(Q)$(if $(SAN),,$(MAKE) --no-print-directory $(ALL_PROCESSORS) negative)
 	$(Q)python3 tests/check.py $(BUILD) $(if $(SAN),--only unit --only fuzz)

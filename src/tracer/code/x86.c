@@ -54,24 +54,24 @@ static bool is_prefix(uint8_t byte)
 /* Prefixes and opcode. */
 static void read_opcode(struct instruction *in)
 {
-    uint8_t byte = next_byte(in);
+    uint8_t byte = next_byte(in), rex = 0;
 
-    for (; is_prefix(byte); byte = next_byte(in)) {
+    for (; is_prefix(byte) || (byte & 0xF0) == 0x40; byte = next_byte(in)) {
         in->operand16 |= byte == 0x66;
         in->address32 |= byte == 0x67;
+        rex = is_prefix(byte) ? 0 : byte; /* only right before the opcode */
     }
-    if ((byte & 0xF0) == 0x40) {
-        in->wide = byte & 8;
-        in->extended = byte & 1;
-        in->extended_reg = byte & 4;
-        byte = next_byte(in);
-    }
+    in->wide = rex & 8;
+    in->extended = rex & 1;
+    in->extended_reg = rex & 4;
     if (byte == 0xC4 || byte == 0xC5 || byte == 0x62) {
         uint8_t first = next_byte(in);
 
         in->vector = true;
         in->map = byte == 0xC5 ? MAP_0F : (enum map)(first & 7);
         skip(in, byte == 0xC5 ? 0 : byte == 0xC4 ? 1 : 2);
+        if (byte == 0x62 && (in->map == 5 || in->map == 6)) /* half precision */
+            in->map = MAP_0F38;
         in->failed |= in->map < MAP_0F || in->map > MAP_0F3A;
         byte = next_byte(in);
     } else if (byte == 0x0F) {
@@ -97,9 +97,9 @@ static bool has_modrm(const struct instruction *in)
     if (in->map == MAP_0F && in->vector)
         return op != 0x77;
     if (in->map == MAP_0F)
-        return !(between(op, 0x05, 0x09) || op == 0x0B || between(op, 0x30, 0x37) || op == 0x77 ||
-                 between(op, 0x80, 0x8F) || between(op, 0xA0, 0xA2) || between(op, 0xA8, 0xAA) ||
-                 between(op, 0xC8, 0xCF));
+        return !(between(op, 0x05, 0x09) || op == 0x0B || op == 0x0E || between(op, 0x30, 0x37) ||
+                 op == 0x77 || between(op, 0x80, 0x8F) || between(op, 0xA0, 0xA2) ||
+                 between(op, 0xA8, 0xAA) || between(op, 0xC8, 0xCF));
     if (in->map != MAP_ONE)
         return true;
     if (op < 0x40)
@@ -115,6 +115,8 @@ static void read_modrm(struct instruction *in)
 
     in->modrm = next_byte(in);
     mode = in->modrm >> 6;
+    if (in->map == MAP_0F && !in->vector && between(in->opcode, 0x20, 0x23))
+        return; /* control and debug registers: never in memory */
     base = in->modrm & 7;
     if (mode == 3)
         return;
@@ -125,7 +127,7 @@ static void read_modrm(struct instruction *in)
 
 static size_t immediate_one(const struct instruction *in)
 {
-    size_t word = in->operand16 ? 2 : 4;
+    size_t word = in->operand16 && !in->wide ? 2 : 4; /* REX.W counts more */
     uint8_t op = in->opcode;
 
     if (op < 0x40)
@@ -138,7 +140,7 @@ static size_t immediate_one(const struct instruction *in)
         return 4;
     if (between(op, 0xA0, 0xA3))
         return in->address32 ? 4 : 8;
-    if (op == 0xC2)
+    if (op == 0xC2 || op == 0xCA)
         return 2;
     if (op == 0xC8)
         return 3;

@@ -13,21 +13,26 @@ TEST(instructions_have_the_length_that_the_processor_reads)
         uint8_t code[16];
         uint8_t length;
     } known[] = {
-        {{0x55}, 1},                                            /* push rbp */
-        {{0x48, 0x8B, 0xEC}, 3},                                /* mov rbp, rsp */
-        {{0x48, 0x83, 0xEC, 0x20}, 4},                          /* sub rsp, 32 */
-        {{0x48, 0x89, 0x44, 0x24, 0x08}, 5},                    /* mov [rsp+8], rax */
-        {{0xE8, 0, 0, 0, 0}, 5},                                /* call */
-        {{0xFF, 0x15, 0, 0, 0, 0}, 6},                          /* call [rip] */
-        {{0x48, 0xBF, 1, 2, 3, 4, 5, 6, 7, 8}, 10},             /* mov rdi, constant */
-        {{0x66, 0xB8, 1, 2}, 4},                                /* mov ax, constant */
-        {{0x0F, 0x84, 0, 0, 0, 0}, 6},                          /* je */
-        {{0xC5, 0xFE, 0x6F, 0x07}, 4},                          /* vmovdqu ymm0, [rdi] */
-        {{0xC4, 0xE3, 0x7D, 0x39, 0xC1, 0x01}, 6},              /* vextracti128 */
-        {{0x62, 0xF1, 0xFE, 0x48, 0x6F, 0x07}, 6},              /* vmovdqu64 zmm0, [rdi] */
-        {{0xF7, 0xC7, 1, 0, 0, 0}, 6},                          /* test edi, constant */
-        {{0xF7, 0xDF}, 2},                                      /* neg edi */
-        {{0x0F, 0x1F, 0x44, 0x00, 0x00}, 5},                    /* nop */
+        {{0x55}, 1},                                /* push rbp */
+        {{0x48, 0x8B, 0xEC}, 3},                    /* mov rbp, rsp */
+        {{0x48, 0x83, 0xEC, 0x20}, 4},              /* sub rsp, 32 */
+        {{0x48, 0x89, 0x44, 0x24, 0x08}, 5},        /* mov [rsp+8], rax */
+        {{0xE8, 0, 0, 0, 0}, 5},                    /* call */
+        {{0xFF, 0x15, 0, 0, 0, 0}, 6},              /* call [rip] */
+        {{0x48, 0xBF, 1, 2, 3, 4, 5, 6, 7, 8}, 10}, /* mov rdi, constant */
+        {{0x66, 0xB8, 1, 2}, 4},                    /* mov ax, constant */
+        {{0x0F, 0x84, 0, 0, 0, 0}, 6},              /* je */
+        {{0xC5, 0xFE, 0x6F, 0x07}, 4},              /* vmovdqu ymm0, [rdi] */
+        {{0xC4, 0xE3, 0x7D, 0x39, 0xC1, 0x01}, 6},  /* vextracti128 */
+        {{0x62, 0xF1, 0xFE, 0x48, 0x6F, 0x07}, 6},  /* vmovdqu64 zmm0, [rdi] */
+        {{0xF7, 0xC7, 1, 0, 0, 0}, 6},              /* test edi, constant */
+        {{0x66, 0x48, 0x81, 0xC1, 1, 0, 0, 0}, 8},  /* add rcx, constant: 66 has no effect */
+        {{0x48, 0x40, 0x55}, 3},                    /* push rbp: nor has the first prefix */
+        {{0xCA, 8, 0}, 3},                          /* ret far */
+        {{0x0F, 0x20, 0x05}, 3},                    /* mov rbp, cr0 */
+        {{0x62, 0xF5, 0x7C, 0x48, 0x58, 0xC1}, 6},  /* vaddph zmm0, zmm0, zmm1 */
+        {{0xF7, 0xDF}, 2},                          /* neg edi */
+        {{0x0F, 0x1F, 0x44, 0x00, 0x00}, 5},        /* nop */
         {{0x48, 0xC7, 0x84, 0x24, 0, 1, 0, 0, 1, 0, 0, 0}, 12}, /* mov qword [rsp+256], 1 */
     };
 
