@@ -13,9 +13,13 @@
 
 #include <jansson.h>
 
-#define REPORT(...) RUN(&cmd_report, "report", "--format=json", __VA_ARGS__)
-#define EVENTS(...) RUN(&cmd_events, "events", "--format=json", __VA_ARGS__)
-#define DEEP        1000 /* frames, and rows on each of them */
+#define REPORT(...)  RUN(&cmd_report, "report", "--format=json", __VA_ARGS__)
+#define EVENTS(...)  RUN(&cmd_events, "events", "--format=json", __VA_ARGS__)
+#define PROFILE(...) RUN(&cmd_profile, "profile", "--format=json", __VA_ARGS__)
+#define DIFF(...)    RUN(&cmd_diff, "diff", "--format=json", __VA_ARGS__)
+#define SAMPLES      "tests/fuzz/corpus/readers/profile.ndjson"
+#define VERY_DEEP    500000
+#define DEEP         1000 /* frames, and rows on each of them */
 
 static const char *const logs[] = {"small",  "mismatch", "sites", "sampled",
                                    "inline", "damaged",  "marks", "dynamic",
@@ -129,6 +133,36 @@ TEST(every_topic_is_as_the_schema_says)
     report_schema_free(schema);
 }
 
+TEST(every_difference_is_as_the_schema_says)
+{
+    static const char *const keys[] = {"site", "type", "method", "thread", "module", "line"};
+    struct report_schema *schema = schema_new();
+
+    for (size_t i = 0; i < COUNT_OF(logs); i++) {
+        char old[100];
+        const char *new = fixture(logs[i]);
+
+        snprintf(old, sizeof(old), "%s", fixture(i % 2 ? "newer" : "small"));
+        for (size_t k = 0; k < COUNT_OF(keys); k++)
+            expect_valid(schema, printed(DIFF("--by", keys[k], old, new)), new);
+        expect_valid(schema, printed(DIFF("--physical", "--exact", old, new)), new);
+        expect_valid(schema, printed(DIFF("--inline-stacks", old, new)), new);
+        expect_valid(schema, printed(DIFF("--inline-stacks", "--depth=1", old, new)), new);
+        expect_valid(schema, printed(DIFF(old, new, "--", new, new)), new);
+    }
+    report_schema_free(schema);
+}
+
+TEST(every_profile_is_as_the_schema_says)
+{
+    struct report_schema *schema = schema_new();
+
+    expect_valid(schema, printed(PROFILE(SAMPLES)), "tables");
+    expect_valid(schema, printed(PROFILE("--inline-stacks", SAMPLES)), "arrays");
+    expect_valid(schema, printed(PROFILE("--inline-stacks", "--depth=1", SAMPLES)), "cut");
+    report_schema_free(schema);
+}
+
 TEST(what_is_not_described_does_not_pass)
 {
     static const char *const wrong[][2] = {
@@ -238,6 +272,48 @@ TEST(tables_say_what_arrays_say)
         json_decref(arrays);
     }
     assert_true(stacks > 50);
+}
+
+/* Of a row that one log has and of a row that the other has. */
+TEST(tables_of_differences_say_what_arrays_say)
+{
+    json_t *tables = printed(DIFF(fixture("small"), FIXTURES "newer.ndjson")), *row;
+    json_t *arrays = printed(DIFF("--inline-stacks", fixture("small"), FIXTURES "newer.ndjson"));
+    size_t i, gone = 0, added = 0;
+
+    json_array_foreach(json_object_get(tables, "rows"), i, row)
+    {
+        json_t *old = json_object_get(row, "old"), *new = json_object_get(row, "new");
+
+        gone += !json_integer_value(json_object_get(new, "allocs"));
+        added += !json_integer_value(json_object_get(old, "allocs"));
+        expect_same_stack(tables, row, json_array_get(json_object_get(arrays, "rows"), i));
+    }
+    assert_true(gone && added);
+    json_decref(tables);
+    json_decref(arrays);
+}
+
+TEST(tables_of_a_profile_say_what_arrays_say)
+{
+    static const char *const sources[] = {"shadow", "snapshot"};
+    json_t *tables = printed(PROFILE(SAMPLES)), *row;
+    json_t *arrays = printed(PROFILE("--inline-stacks", SAMPLES));
+    size_t i, rows = 0;
+
+    for (size_t k = 0; k < COUNT_OF(sources); k++) {
+        const json_t *here = json_object_get(json_object_get(tables, sources[k]), "stacks"),
+                     *whole = json_object_get(json_object_get(arrays, sources[k]), "stacks");
+
+        json_array_foreach(here, i, row)
+        {
+            expect_same_stack(tables, row, json_array_get(whole, i));
+            rows++;
+        }
+    }
+    assert_true(rows > 1);
+    json_decref(tables);
+    json_decref(arrays);
 }
 
 TEST(tables_of_events_say_what_arrays_say)
@@ -396,6 +472,34 @@ TEST(who_started_an_async_method_is_a_frame, begin_log, remove_log)
     assert_int_equal(json_integer_value(json_object_get(frame, "il")), 5);
     expect_valid(schema, report, "arrays");
     report_schema_free(schema);
+}
+
+/* Deeper than a stack of ours could follow frame by frame, one call in another. */
+TEST(sampled_stacks_may_be_as_deep_as_a_log_has_them, begin_log, remove_log)
+{
+    char *at;
+    size_t frames = 1;
+    struct ran ran;
+    json_t *json;
+
+    line_method(1, "A;B()");
+    for (unsigned i = 0; i < VERY_DEEP; i++)
+        line_node(i + 1, i, 1, 3);
+    LINE("{\"kind\":\"sample\",\"t\":1,\"thread\":1,\"source\":\"shadow\",\"node\":%u,"
+         "\"depth\":%u}\n",
+         VERY_DEEP, VERY_DEEP);
+    end_log();
+    ran = RUN(&cmd_profile, "profile", "--format=folded", made);
+    assert_int_equal(ran.status, CLI_OK);
+    for (at = ran.out; (at = strchr(at, ';')); at++)
+        frames++;
+    assert_int_equal(frames, VERY_DEEP);
+    assert_int_equal(strncmp(ran.out, "A:B();A:B();", strlen("A:B();A:B();")), 0);
+    assert_string_equal(strrchr(ran.out, ';'), ";A:B() 1\n");
+    free(ran.out);
+    json = printed(PROFILE(made));
+    assert_int_equal(json_array_size(json_object_get(json, "stacks")), VERY_DEEP);
+    json_decref(json);
 }
 
 /* A recursion that allocates at each of its levels, every time at another place. */
