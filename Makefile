@@ -172,9 +172,9 @@ $(BUILD)/unit/%: tests/unit/%.c $(SUPPORT) $(BUILD)/liball.a
 	$(call say,LD,$@)$(CC) $(CPPFLAGS_ALL) $(SEES_all) $(CFLAGS_ALL) -Itests -MMD -MP -MF $@.d -MT $@ -o $@ $< $(SUPPORT) $(BUILD)/liball.a \
 	  $(LDFLAGS_ALL) $(LIBS_TEST)
 
-$(BUILD)/fuzz/%: tests/fuzz/%.c tests/fuzz/driver.c $(BUILD)/liball.a
+$(BUILD)/fuzz/%: tests/fuzz/%.c tests/fuzz/driver.c $(SUPPORT) $(BUILD)/liball.a
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(CPPFLAGS_ALL) $(SEES_all) $(CFLAGS_ALL) -Itests -o $@ $< tests/fuzz/driver.c $(BUILD)/liball.a $(LDFLAGS_ALL) $(LIBS_TEST)
+	$(call say,LD,$@)$(CC) $(CPPFLAGS_ALL) $(SEES_all) $(CFLAGS_ALL) -Itests -o $@ $< tests/fuzz/driver.c $(SUPPORT) $(BUILD)/liball.a $(LDFLAGS_ALL) $(LIBS_TEST)
 
 -include $(wildcard $(BUILD)/unit/*/*.d)
 

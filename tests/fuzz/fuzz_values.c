@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 #include <stdio.h>
+#include <string.h>
 
 #define MEMORY 32
 #define ROOM   512
@@ -57,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < MEMORY)
         return 0;
     memcpy(memory, data, MEMORY);
-    world_open();
+    world_begin();
     method.module = world_scope().module;
     world.signature = data + MEMORY;
     world.signature_size = (uint32_t)(size - MEMORY);

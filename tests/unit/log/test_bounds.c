@@ -1,5 +1,8 @@
 /* A file that cannot be written: no kind of line takes more memory than may be, and each that is dropped is counted. */
 #include "fixture.h"
+
+#include "readers/problems.h"
+#include "validate/validate.h"
 #include "support/test.h"
 
 #include <signal.h>

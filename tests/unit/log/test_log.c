@@ -3,6 +3,7 @@
 #include "support/test.h"
 
 #include <fcntl.h>
+#include <dirent.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

@@ -236,7 +236,7 @@ TEST(lines_count_what_came_since_the_last)
     }
     stop(w);
     lines = log_read(w);
-    assert_int_equal(count_of(lines, "site"), 3);
+    assert_true(count_of(lines, "site") >= 3); /* more, if a report came between two allocations */
     assert_int_equal(sum(lines, "bytes"), 300 * 24);
     expect_site_totals(lines, 300);
     expect_valid(w->path);

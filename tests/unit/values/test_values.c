@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include <string.h>
 #include <sys/mman.h>
 
 static uint8_t room[4096];
@@ -38,7 +39,7 @@ static void check(const struct values_type *type, const void *at, bool sure, con
 static int setup(void **state)
 {
     (void)state;
-    world_open();
+    world_begin();
     return 0;
 }
 
@@ -274,7 +275,7 @@ TEST(running_out_of_memory_gives_no_plan)
     world.signature_size = sizeof(signature);
     for (; !plan && n < 1000; n++) {
         world_forget();
-        world_open();
+        world_begin();
         memory_fail_after(n);
         plan = values_plan_new(world.types, &method, true, true, VALUES_LOAD);
         memory_fail_after(-1);
