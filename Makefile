@@ -6,7 +6,7 @@
 #   make soak       a server under load, recorded for 20 minutes (SOAK_SECONDS) with faults at random
 #   make fuzz       a million mutated logs and replies (FUZZ_INPUTS, FUZZ_SEED) under sanitizers
 #   make bench      what each way of capturing costs: 25 minutes; BENCH_QUICK=1: 5; BENCH_ONLY="fsc kestrel": those
-#   make lint       clang-format and clang-tidy
+#   make lint       tests/lint.py (levels, circles, sizes), clang-format and clang-tidy
 #   make install    PREFIX=/usr/local DESTDIR=
 #
 # NEGATIVE=1 builds, into build/negative, a library in which SHADOWTRACE_WITHOUT=RULE switches a rule of the stack off.
@@ -239,6 +239,7 @@ bench: deps
 
 LINT := $(wildcard src/*/*/*.[ch] hooks/*.[ch] include/shadowtrace/*.h include/shadowtrace/*/*.h tests/*/*.[ch] tests/unit/*/*.[ch])
 lint:
+	$(Q)python3 tests/lint.py --objects $(BUILD)/obj
 	$(Q)command -v clang-format >/dev/null && command -v clang-tidy >/dev/null || { \
 	  echo "clang-format and clang-tidy are missing: install the packages of the same names" >&2; exit 1; }
 	$(Q)clang-format --dry-run --Werror $(LINT)

@@ -3,9 +3,10 @@
 
 usage: tests/check.py BUILD [--only PART]...
 
-Parts: unit (cmocka programs), fuzz (corpora replayed), product (exported symbols, thread-local size, headers that
-compile alone), examples (each run), e2e (the real runtime; tests/e2e/run.py). The programs of e2e are built while the
-others run, of which there are as many at once as there are processors, and one more: many only wait.
+Parts: lint (levels, circles and sizes of the sources: tests/lint.py), unit (cmocka programs), fuzz (corpora replayed),
+product (exported symbols, thread-local size, headers that compile alone), examples (each run), e2e (the real runtime;
+tests/e2e/run.py). The programs of e2e are built while the others run, of which there are as many at once as there are
+processors, and one more: many only wait.
 """
 import argparse
 import concurrent.futures
@@ -89,6 +90,12 @@ def timed(name, command, timeout, totals, env=None):
     totals.one(name, status == 0, output, time.monotonic() - start)
 
 
+def lint(_, totals):
+    """Also that it finds what it looks for."""
+    for name, more in ('lint: levels, circles, lengths', []), ('lint: what it looks for is found', ['--self-test']):
+        yield timed, name, [sys.executable, 'tests/lint.py'] + more, 60, totals
+
+
 def fuzz(build, totals):
     for target in files_in(os.path.join(build, 'fuzz')):
         name = os.path.basename(target)
@@ -158,7 +165,7 @@ def run_e2e(build, totals):
 
 
 # What runs beside others: (function, arguments...), one each. Examples first, they take longest.
-MANY = {'examples': examples, 'unit': unit, 'fuzz': fuzz}
+MANY = {'examples': examples, 'lint': lint, 'unit': unit, 'fuzz': fuzz}
 PARTS = list(MANY) + ['product', 'e2e']
 
 
