@@ -325,7 +325,7 @@ static void names_of(const json_t *names, char *to, size_t room)
 }
 
 /* The allocation that was compared. */
-static int where(struct report_checks *c, const struct report_record *r, struct report_example *e)
+static int where(struct report_checks *c, const struct report_record *r, struct report_mismatch *e)
 {
     uint32_t id = 0;
     int err = 0;
@@ -341,7 +341,7 @@ static int where(struct report_checks *c, const struct report_record *r, struct 
 
 static int on_mismatch(struct report_checks *c, const struct report_record *r)
 {
-    struct report_example *e = &c->examples[c->example_count];
+    struct report_mismatch *e = &c->mismatches[c->mismatch_count];
     const char *cause = NULL, *refused = "";
     int err;
 
@@ -352,10 +352,10 @@ static int on_mismatch(struct report_checks *c, const struct report_record *r)
     if (!json_object_get(r->json, "stopped") && !json_object_get(r->json, "in_call"))
         c->mismatch_records++;
     err = report_counts_add(&c->seen_by, cause, 1);
-    for (size_t i = 0; i < c->example_count; i++)
-        if (strncmp(c->examples[i].cause, cause, sizeof(e->cause) - 1) == 0)
+    for (size_t i = 0; i < c->mismatch_count; i++)
+        if (strncmp(c->mismatches[i].cause, cause, sizeof(e->cause) - 1) == 0)
             return err;
-    if (err || c->example_count == REPORT_EXAMPLES)
+    if (err || c->mismatch_count == REPORT_MISMATCHES)
         return err;
     (void)report_member_text(r->json, "refused", &refused);
     snprintf(e->cause, sizeof(e->cause), "%s", cause);
@@ -366,7 +366,7 @@ static int on_mismatch(struct report_checks *c, const struct report_record *r)
     err = where(c, r, e);
     if (err)
         return err;
-    c->example_count++;
+    c->mismatch_count++;
     err = stack_of(c, r, "shadow", &e->shadow, &e->shadow_size);
     if (!err)
         err = stack_of(c, r, "snapshot", &e->snapshot, &e->snapshot_size);
@@ -467,10 +467,10 @@ void report_checks_fini(struct report_checks *c)
     memory_free(c->snapshot.buckets);
     memory_free(c->depths);
     memory_free(c->threads);
-    for (size_t i = 0; i < c->example_count; i++) {
-        memory_free(c->examples[i].shadow);
-        memory_free(c->examples[i].snapshot);
-        memory_free(c->examples[i].natives);
+    for (size_t i = 0; i < c->mismatch_count; i++) {
+        memory_free(c->mismatches[i].shadow);
+        memory_free(c->mismatches[i].snapshot);
+        memory_free(c->mismatches[i].natives);
     }
     native_stack_fini(&c->native_stack);
     report_images_fini(&c->images);

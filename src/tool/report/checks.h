@@ -37,7 +37,7 @@ struct report_thread_checks {
 };
 
 /* The first mismatch of a cause. Stacks are method numbers, leaf first. */
-struct report_example {
+struct report_mismatch {
     char cause[40];
     struct report_place at;
     uint32_t thread, class_number; /* numbers of report_defs; thread + 1, 0 not said */
@@ -59,7 +59,7 @@ struct report_native_stack {
     size_t native_count, runs;
 };
 
-#define REPORT_EXAMPLES 16
+#define REPORT_MISMATCHES 16
 
 struct report_checks {
     bool any; /* the log has a check record, or an end record that says what was compared */
@@ -75,8 +75,8 @@ struct report_checks {
     bool has_hooks;
     uint64_t hook_calls;
     double hook_ns_per_pair; /* 0: not measured */
-    struct report_example examples[REPORT_EXAMPLES];
-    size_t example_count;
+    struct report_mismatch mismatches[REPORT_MISMATCHES];
+    size_t mismatch_count;
     struct report_images images;
     struct report_native_stack native_stack; /* the first of those with the most native runs */
     uint64_t allocs;                         /* events of the log */

@@ -1,7 +1,7 @@
 #include "views/print_compare.h"
 
 #include "views/print_costs.h"
-#include "views/print_example.h"
+#include "views/print_mismatch.h"
 #include "views/print_profile.h"
 #include "views/print_native.h"
 #include "command/reading.h"
@@ -395,8 +395,8 @@ void print_compare_text(const struct report_checks *checks, char *const *names, 
             print_profile_text(&checks[i].profile, &checks[i].defs, PROFILE_METHODS, out);
         }
         print_native_text(&checks[i], &terminal, out);
-        for (size_t at = 0; at < checks[i].example_count; at++)
-            print_example(&checks[i], &checks[i].examples[at], &terminal, out);
+        for (size_t at = 0; at < checks[i].mismatch_count; at++)
+            print_mismatch(&checks[i], &checks[i].mismatches[at], &terminal, out);
         putc('\n', out);
         reading_completeness(&checks[i].log, out);
     }

@@ -85,7 +85,7 @@ static void json_stack(const struct report_checks *c, const char *key, const uin
 /* The rules of a list that are parted by commas. */
 static void json_repairs_of(const char *list, struct json_writer *w)
 {
-    char rule[sizeof(((struct report_example *)NULL)->repairs)];
+    char rule[sizeof(((struct report_mismatch *)NULL)->repairs)];
 
     jw_array(w, "repairs");
     while (*list) {
@@ -99,26 +99,26 @@ static void json_repairs_of(const char *list, struct json_writer *w)
     jw_end(w);
 }
 
-static void json_example(const struct report_checks *c, const struct report_example *e,
-                         struct json_writer *w)
+static void json_mismatch(const struct report_checks *c, const struct report_mismatch *m,
+                          struct json_writer *w)
 {
     jw_line(w, 2);
     jw_object(w, NULL);
-    jw_text(w, "cause", e->cause);
-    jw_unsigned(w, "line", e->at.line);
-    jw_unsigned(w, "offset", e->at.offset);
-    jw_unsigned(w, "first", e->first);
-    json_repairs_of(e->repairs, w);
-    json_stack(c, "shadow", e->shadow, e->shadow_size, w);
-    json_stack(c, "snapshot", e->snapshot, e->snapshot_size, w);
-    if (e->thread)
-        jw_unsigned(w, "thread", c->defs.threads[e->thread - 1].id);
-    if (e->class_number)
-        jw_text(w, "type", report_class(&c->defs, e->class_number)->name);
-    if (e->native_count)
-        print_native_runs_json(c, e->natives, e->native_count, w);
-    if (e->refused[0])
-        jw_text(w, "refused", e->refused);
+    jw_text(w, "cause", m->cause);
+    jw_unsigned(w, "line", m->at.line);
+    jw_unsigned(w, "offset", m->at.offset);
+    jw_unsigned(w, "first", m->first);
+    json_repairs_of(m->repairs, w);
+    json_stack(c, "shadow", m->shadow, m->shadow_size, w);
+    json_stack(c, "snapshot", m->snapshot, m->snapshot_size, w);
+    if (m->thread)
+        jw_unsigned(w, "thread", c->defs.threads[m->thread - 1].id);
+    if (m->class_number)
+        jw_text(w, "type", report_class(&c->defs, m->class_number)->name);
+    if (m->native_count)
+        print_native_runs_json(c, m->natives, m->native_count, w);
+    if (m->refused[0])
+        jw_text(w, "refused", m->refused);
     jw_end(w);
 }
 
@@ -227,8 +227,8 @@ static void json_checks(const struct report_checks *c, const struct report_probl
     json_threads(c, w);
     jw_line(w, 1);
     jw_array(w, "examples");
-    for (size_t i = 0; i < c->example_count; i++)
-        json_example(c, &c->examples[i], w);
+    for (size_t i = 0; i < c->mismatch_count; i++)
+        json_mismatch(c, &c->mismatches[i], w);
     jw_end(w);
     jw_line(w, 1);
     print_log_json(&c->log, problems, "log", w);

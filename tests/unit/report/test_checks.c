@@ -91,9 +91,9 @@ TEST(mismatches_after_the_last_check_count)
     assert_int_equal(checks.compared, 7);
     assert_int_equal(checks.equal, 5);
     assert_int_equal(tally(checks.mismatched_by, "shadow_extra"), 2);
-    assert_int_equal(checks.example_count, 1);
-    assert_int_equal(checks.examples[0].shadow_size, 1);
-    assert_string_equal(report_method(&checks.defs, checks.examples[0].shadow[0])->name, "A.B()");
+    assert_int_equal(checks.mismatch_count, 1);
+    assert_int_equal(checks.mismatches[0].shadow_size, 1);
+    assert_string_equal(report_method(&checks.defs, checks.mismatches[0].shadow[0])->name, "A.B()");
 }
 
 TEST(repairs_of_a_prefix_are_the_latest_known)

@@ -1,4 +1,4 @@
-#include "views/print_example.h"
+#include "views/print_mismatch.h"
 
 #include "base/atomics.h"
 #include "support/test.h"
@@ -6,16 +6,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NONE PRINT_EXAMPLE_NONE
+#define NONE PRINT_MISMATCH_NONE
 
 /* Stacks leaf first, as in memory; rows from the root. */
 static void expect_rows(const uint32_t *shadow, size_t shadow_size, const uint32_t *snapshot,
-                        size_t snapshot_size, const struct print_example_row *expected,
+                        size_t snapshot_size, const struct print_mismatch_row *expected,
                         size_t count)
 {
-    struct report_example e = {.shadow_size = shadow_size, .snapshot_size = snapshot_size};
+    struct report_mismatch e = {.shadow_size = shadow_size, .snapshot_size = snapshot_size};
     uint32_t a[8] = {0}, b[8] = {0};
-    struct print_example_row rows[16];
+    struct print_mismatch_row rows[16];
 
     for (size_t i = 0; i < shadow_size; i++)
         a[i] = shadow[i];
@@ -23,7 +23,7 @@ static void expect_rows(const uint32_t *shadow, size_t shadow_size, const uint32
         b[i] = snapshot[i];
     e.shadow = a;
     e.snapshot = b;
-    assert_int_equal(print_example_rows(&e, rows), count);
+    assert_int_equal(print_mismatch_rows(&e, rows), count);
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(rows[i].shadow, expected[i].shadow);
         assert_int_equal(rows[i].snapshot, expected[i].snapshot);
@@ -32,8 +32,8 @@ static void expect_rows(const uint32_t *shadow, size_t shadow_size, const uint32
 
 #define STACK(...) (const uint32_t[]){__VA_ARGS__}, COUNT_OF(((const uint32_t[]){__VA_ARGS__}))
 #define ROWS(...) \
-    (const struct print_example_row[]){__VA_ARGS__}, \
-        COUNT_OF(((const struct print_example_row[]){__VA_ARGS__}))
+    (const struct print_mismatch_row[]){__VA_ARGS__}, \
+        COUNT_OF(((const struct print_mismatch_row[]){__VA_ARGS__}))
 
 TEST(a_frame_too_many_stands_alone)
 {
