@@ -1,11 +1,11 @@
 /*
- * shadowtrace/log_counters.h - the counters of a log's comparisons, each in one line: from it come what the tracer counts
- * in, the members of check and end records, and what `shadowtrace compare` adds up and prints. log_schema.json says of
- * each what it counts. No code, no state.
+ * shadowtrace/log_counters.h - the counters of a log's comparisons, each in one line: from it come
+ * what the tracer counts in, the members of check and end records, and what `shadowtrace compare`
+ * adds up and prints. log_schema.json says of each what it counts. No code, no state.
  *
- * X(form, member, label). Form: COUNT; ANY: a count that is left out of the record while it is 0; BY: an object of counts
- * by name; WORD: a text that is there if there is something to say. Label: its words in text, NULL: not shown there. All
- * counts are since the start of the recording.
+ * X(form, member, label). Form: COUNT; ANY: a count that is left out of the record while it is 0;
+ * BY: an object of counts by name; WORD: a text that is there if there is something to say. Label:
+ * its words in text, NULL: not shown there. All counts are since the start of the recording.
  */
 #ifndef SHADOWTRACE_LOG_COUNTERS_H
 #define SHADOWTRACE_LOG_COUNTERS_H
@@ -86,8 +86,9 @@
     X(COUNT, snapshot_ns, NULL)
 
 /*
- * Classes of a check record's member "registers": where a frame's callee returns to, beside the snapshot's IP of that
- * frame; a frame's SP beside its callee's shadow SP; a frame's FP beside its shadow SP. X(enumerator, text, label)
+ * Classes of a check record's member "registers": where a frame's callee returns to, beside the
+ * snapshot's IP of that frame; a frame's SP beside its callee's shadow SP; a frame's FP beside its
+ * shadow SP. X(enumerator, text, label)
  */
 #define SST_CLASSES_IP(X) \
     X(EQUAL, "equal", "equal") \

@@ -63,8 +63,9 @@
     X(FROZEN, "frozen")
 
 /*
- * Member "call" of node: where the return address lies when it is not in the parent's code, or at no IL offset of it. Of alloc
- * and site: DYNAMIC, if the allocating instruction lies there. An IL offset beside DYNAMIC is that of the call which led there.
+ * Member "call" of node: where the return address lies when it is not in the parent's code, or at
+ * no IL offset of it. Of alloc and site: DYNAMIC, if the allocating instruction lies there. An IL
+ * offset beside DYNAMIC is that of the call which led there.
  */
 #define SST_CALLS(X) \
     X(NATIVE, "native")     /* in the runtime or other native code */ \
@@ -81,8 +82,9 @@
     X(REFUSED_WITH_FRAMES, "refused_with_frames") /* no snapshot, but a shadow stack */
 
 /*
- * Codes in member "e" of calls, which holds pairs of a code and a number; above 0: the method that is entered. At
- * SST_CALL_UNWOUND_BELOW and less the call has SST_CALL_UNWOUND_BELOW + 1 - code younger ones open, which go on.
+ * Codes in member "e" of calls, which holds pairs of a code and a number; above 0: the method that
+ * is entered. At SST_CALL_UNWOUND_BELOW and less the call has SST_CALL_UNWOUND_BELOW + 1 - code
+ * younger ones open, which go on.
  */
 #define SST_CALL_LEFT          0
 #define SST_CALL_TAIL          (-1)

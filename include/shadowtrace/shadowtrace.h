@@ -1,11 +1,12 @@
 /*
- * shadowtrace/shadowtrace.h - the tracer from inside of the traced program: mark, pause, resume, its own stack.
+ * shadowtrace/shadowtrace.h - the tracer from inside the traced program: mark, pause, resume, dump.
  *
- * libshadowtrace.so exports these for P/Invoke and dlsym; a program need not be linked with it. When the process is not
- * traced the library is not loaded: DllNotFoundException, or dlopen("libshadowtrace.so") without a result.
- * examples/api shows it from C#.
+ * libshadowtrace.so exports these for P/Invoke and dlsym; a program need not be linked with it.
+ * When the process is not traced the library is not loaded: DllNotFoundException, or
+ * dlopen("libshadowtrace.so") without a result. examples/api shows it from C#.
  *
- * Threads: any, at the same time. They may wait for a moment (a grace period), never for the log or the network.
+ * Threads: any, at the same time. They may wait for a moment (a grace period), never for the log or
+ * the network.
  */
 #ifndef SHADOWTRACE_SHADOWTRACE_H
 #define SHADOWTRACE_SHADOWTRACE_H
@@ -16,20 +17,21 @@
 extern "C" {
 #endif
 
-/* All return 0, or below 0: -ENODEV (19) when this process is not being recorded, -EINVAL, -ENOMEM. */
+/* All return 0, or below 0: -ENODEV (19): this process is not being recorded; -EINVAL; -ENOMEM. */
 
-/* sst_mark - a line {"kind":"mark","t":…,"text":…} in the log. text: UTF-8, not empty, at most 4096 bytes. */
+/* sst_mark - a line {"kind":"mark","t":…,"text":…} in the log. text: UTF-8, 1 to 4096 bytes. */
 int sst_mark(const char *text);
 
-/* sst_pause, sst_resume - stop and go on recording allocations, for the whole process. Stacks stay exact. */
+/* Stop and go on recording allocations, for the whole process. Stacks stay exact. */
 int sst_pause(void);
 int sst_resume(void);
 
 /*
- * sst_dump - the calling thread's stack, as {"os":…,"name":…,"depth":…,"stack":["Leaf(…)", …]} in UTF-8.
- * Returns: its length in bytes without the final NUL; of that as much as fits is in buffer, always with a NUL unless
- *          size is 0. Call it with size 0 to learn the length.
- * Names only: which instruction of a method is under way the runtime tells threads of the tracer, not the program's. The
+ * sst_dump - the calling thread's stack, as {"os":…,"name":…,"depth":…,"stack":["Leaf(…)", …]} in
+ * UTF-8.
+ * Returns: its length in bytes without the final NUL; of that as much as fits is in buffer, always
+ *          with a NUL unless size is 0. Call it with size 0 to learn the length.
+ * Names only: the runtime tells IL offsets to threads of the tracer, not to the program's. The
  * control socket answers from such a thread: `shadowtrace dump PID` has IL offsets and lines.
  */
 long sst_dump(char *buffer, size_t size);

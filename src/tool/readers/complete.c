@@ -126,7 +126,7 @@ const struct report_family_kind report_family_kinds[REPORT_FAMILY_KINDS] = {
     {"finalizers", SST_KIND_FINALIZER},
 };
 
-/* Lines of one kind each, so that logs without `records` can be held against the sums of their events. */
+/* Lines of one kind each: logs without `records` are held against the sums of their events. */
 static void hold_families(const struct report_tally *t, const json_t *end,
                           struct report_completeness *c)
 {
@@ -158,7 +158,7 @@ static void hold_calls(const struct report_tally *t, const json_t *end,
         hold(c, "calls", entered > dropped ? entered - dropped : 0, t->entered);
 }
 
-/* alloc and site lines have sums of their own, and so have calls: what these tell is not told twice. */
+/* alloc and site lines have sums of their own, as have calls: what these tell is told once. */
 static void hold_records(const struct report_tally *t, const json_t *records,
                          const struct report_completeness *before, struct report_completeness *c)
 {

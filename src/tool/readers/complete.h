@@ -1,7 +1,8 @@
 /*
- * readers/complete.h - whether what was read is all that was recorded and, if not, what is missing. Decided here and
- * nowhere else: report_log counts what it reads in a tally, a recording that is over is held against what its end
- * record says, and every command prints the same gaps (command/print_complete.h). A log is complete without any.
+ * readers/complete.h - whether what was read is all that was recorded and, if not, what is missing.
+ * Decided here and nowhere else: report_log counts what it reads in a tally, a recording that is
+ * over is held against what its end record says, and every command prints the same gaps
+ * (command/print_complete.h). A log is complete without any.
  */
 #ifndef SHADOWTRACE_READERS_COMPLETE_H
 #define SHADOWTRACE_READERS_COMPLETE_H
@@ -72,7 +73,7 @@ struct report_tally {
     struct report_rotated rotated;
 };
 
-/* report_tally_record - count one line that was used. Lines of the hot kinds cost three additions. */
+/* report_tally_record - count a line that was used. Those of hot kinds cost three additions. */
 void report_tally_slow(struct report_tally *t, const struct report_record *r);
 static inline void report_tally_record(struct report_tally *t, const struct report_record *r)
 {
@@ -87,15 +88,16 @@ static inline void report_tally_record(struct report_tally *t, const struct repo
 }
 
 /*
- * report_tally_settle - the recording is over, as far as it was read: its gaps are added to c. end is its end record,
- * NULL if there is none.
+ * report_tally_settle - the recording is over, as far as it was read: its gaps are added to c. end
+ * is its end record, NULL if there is none.
  */
 void report_tally_settle(const struct report_tally *tally, const json_t *end,
                          struct report_completeness *c);
 
 /*
- * What a recording says that it lost, each an object of counts or NULL: allocations by reason (`lost` of them
- * altogether, if that is more), other events by category, lines that were not written by kind.
+ * What a recording says that it lost, each an object of counts or NULL: allocations by reason
+ * (`lost` of them altogether, if that is more), other events by category, lines that were not
+ * written by kind.
  */
 struct report_losses {
     uint64_t lost;

@@ -55,7 +55,7 @@ static int far_set(struct report_ids *ids, uint32_t id, uint32_t value)
     return 0;
 }
 
-/* What came before its page was worth making. Once nothing is left outside, look-ups end in the pages. */
+/* What came before its page. Once nothing is left outside, look-ups end in the pages. */
 static void far_migrate(struct report_ids *ids, size_t page)
 {
     size_t left = 0;

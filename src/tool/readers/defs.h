@@ -15,9 +15,10 @@
 #include "readers/record.h"
 
 /*
- * Id to number + 1. Ids count from 1, and most logs name nearly all of them: they lie in pages. A page is made only where
- * enough ids are there to pay for it; ids further out, of a log that is cut or damaged, lie in a hash table. So a map
- * takes at most some 80 bytes for each id that was set, whatever the ids are.
+ * Id to number + 1. Ids count from 1, and most logs name nearly all of them: they lie in pages. A
+ * page is made only where enough ids are there to pay for it; ids further out, of a log that is cut
+ * or damaged, lie in a hash table. So a map takes at most some 80 bytes for each id that was set,
+ * whatever the ids are.
  */
 struct report_ids {
     uint32_t **pages;
@@ -54,7 +55,8 @@ struct report_thread {
 
 /*
  * A call path: `method` called from `il` in the parent's method. 16 bytes: a log may have millions.
- * Parents have lower numbers than their children, and so has what an async method that goes on was begun on.
+ * Parents have lower numbers than their children, and so has what an async method that goes on was
+ * begun on.
  */
 struct report_path {
     uint32_t parent;
@@ -112,8 +114,8 @@ void report_defs_fini(struct report_defs *d); /* also after a failed init */
 int report_defs_add(struct report_defs *d, const struct report_record *record);
 
 /*
- * report_defs_expect - what the record names must be defined by now; else that is a problem, noted once for each id,
- * whoever asks for it later. Returns: 0 or -ENOMEM.
+ * report_defs_expect - what the record names must be defined by now; else that is a problem, noted
+ * once for each id, whoever asks for it later. Returns: 0 or -ENOMEM.
  */
 int report_defs_expect(struct report_defs *d, const struct report_record *record);
 
@@ -133,14 +135,14 @@ int report_defs_path(struct report_defs *d, uint32_t id, struct report_place at,
 int report_defs_inline_path(struct report_defs *d, const struct report_alloc *a, uint32_t *out);
 int report_defs_inline_class(struct report_defs *d, const struct report_alloc *a, uint32_t *out);
 
-/* The path of an allocation, whichever way its line says it, with its beginnings. Returns: as report_defs_inline_path. */
+/* The path of an allocation, by node or inline stack; Returns: as report_defs_inline_path. */
 int report_defs_alloc_path(struct report_defs *d, const struct report_alloc *a,
                            struct report_place at, uint32_t *out);
 
-/* A path as the machine's stack has it, whatever in it was begun elsewhere. Returns: 0 or -ENOMEM. */
+/* A path as the machine's stack has it, wherever its frames were begun. Returns: 0 or -ENOMEM. */
 int report_defs_plain(struct report_defs *d, uint32_t *path);
 
-/* The path of any other event by its members node and cut, plain; REPORT_PATH_EMPTY without. Returns: 0 or -ENOMEM. */
+/* The plain path of any other event; REPORT_PATH_EMPTY without a node. Returns: 0 or -ENOMEM. */
 int report_defs_event_path(struct report_defs *d, const struct report_record *r, uint32_t *out);
 
 /*
@@ -151,10 +153,10 @@ uint32_t report_ids_get(const struct report_ids *ids, uint32_t id);
 int report_ids_set(struct report_ids *ids, uint32_t id, uint32_t number);
 void report_ids_free(struct report_ids *ids);
 
-/* report_defs_path_add - a path that no node has, its parent's number below path_count. 0 or -ENOMEM. */
+/* report_defs_path_add - a path that no node has; its parent exists. Returns: 0 or -ENOMEM. */
 int report_defs_path_add(struct report_defs *d, const struct report_path *path, uint32_t *out);
 
-/* report_defs_method_named - a method of no module that stands for something else: "(one of 3 callers)". 0 or -ENOMEM. */
+/* report_defs_method_named - a name in place of a method: "(one of 3 callers)". 0 or -ENOMEM. */
 #define REPORT_SEVERAL "(one of "
 int report_defs_method_named(struct report_defs *d, const char *name, uint32_t *out);
 

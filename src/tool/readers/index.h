@@ -93,8 +93,8 @@ static inline void index_free(struct index *x)
 }
 
 /*
- * index_add - the number of the record with that key and hash; `next` if it is new. Then the caller,
- * who has made room in its array before, puts it there.
+ * index_add - the number of the record with that key and hash; `next` if it is new. Then the
+ * caller, who has made room in its array before, puts it there.
  * Returns: 1: it is new; 0; -ENOMEM.
  */
 static inline int index_add(struct index *x, uint64_t hash, index_equal *equal, index_hash *hash_of,

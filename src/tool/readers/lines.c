@@ -11,12 +11,12 @@
 
 #include <zstd.h>
 
-/* Bits: what a packed log may make us hold. zstd uses 23 up to level 19; --ultra and --long use more. */
-#define MOST_WINDOW 24
+/* Bits of a packed log's window. zstd uses 23 up to level 19; --ultra and --long use more. */
+#define WINDOW_MAX 24
 
-#define CHUNK \
-    ((size_t)256 \
-     << 10) /* asked of the source at once: stays in the second-level cache until parsed */
+/* Asked of the source at once: stays in the second-level cache until it is parsed. */
+#define CHUNK ((size_t)256 << 10)
+
 #define PACKED ((size_t)128 << 10)
 
 /*
@@ -148,7 +148,7 @@ static int start(struct report_lines *l)
     l->zstd = ZSTD_createDStream();
     l->packed_data = memory_alloc(l->end > PACKED ? l->end : PACKED);
     if (l->zstd)
-        ZSTD_DCtx_setParameter(l->zstd, ZSTD_d_windowLogMax, MOST_WINDOW);
+        ZSTD_DCtx_setParameter(l->zstd, ZSTD_d_windowLogMax, WINDOW_MAX);
     if (!l->zstd || !l->packed_data)
         return -ENOMEM;
     memcpy(l->packed_data, l->data, l->end);

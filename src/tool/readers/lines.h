@@ -10,9 +10,8 @@
 
 #include <sys/types.h>
 
-#define REPORT_LINE_MAX ((size_t)64 << 20) /* bytes; a longer line is passed over, not read */
-#define REPORT_LINE_PADDING \
-    16 /* bytes behind a line's last that may be read, the first a newline */
+#define REPORT_LINE_MAX     ((size_t)64 << 20) /* bytes; a longer line is passed over, not read */
+#define REPORT_LINE_PADDING 16 /* bytes behind a line that may be read, the first a newline */
 
 struct report_lines;
 
@@ -68,9 +67,7 @@ struct report_block {
 int report_lines_block(struct report_lines *l, struct report_block *block);
 void report_block_fini(struct report_block *block);
 
-/*
- * Why a compressed log ended before its end: REPORT_LINES_CUT, or what zstd says; NULL if it did not.
- */
+/* Why a compressed log ended too soon: REPORT_LINES_CUT, or what zstd says; NULL if it did not. */
 #define REPORT_LINES_CUT "compressed data is cut"
 const char *report_lines_damage(const struct report_lines *l);
 

@@ -8,8 +8,7 @@
 
 #define PROGRESS_LINES 32768
 #define SMALL          ((uint64_t)4 << 20) /* bytes of a file that threads are not worth */
-#define GIVE_UP_LINES \
-    1000 /* so many lines without a record: this is no log, do not read on to its end */
+#define GIVE_UP_LINES  1000 /* without a record: this is no log, do not read on to its end */
 
 void report_log_init(struct report_log *log)
 {
@@ -77,7 +76,7 @@ static void losses_so_far(const struct report_log *log, const json_t *end,
     report_losses_settle(&losses, out);
 }
 
-/* Counts of a recording that has ended (by `end`), or that another header follows (NULL), are final. */
+/* Counts are final of a recording that has ended (`end`), or that another header follows (NULL). */
 static int settle_lost(struct report_log *log, const json_t *end)
 {
     uint64_t lost = report_counts_sum(log->lost_by), at_least = report_count_in(end, "lost");

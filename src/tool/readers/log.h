@@ -42,9 +42,10 @@ struct report_log {
     json_t *not_written;   /* of the recording being read: lines by kind */
     json_t *header, *end;  /* the last ones */
     char **paths; /* of the files that were read: parts that were found are named by nobody else */
+    /* Beside each path: parts of a recording are read once, however often they are named. */
     struct report_file_id {
         uint64_t device, inode;
-    } * read; /* beside each path: parts of a recording are read once, however often they are named */
+    } * read;
     size_t path_count, path_capacity, read_capacity;
     struct report_tally tally;       /* of the recording being read */
     struct report_completeness gaps; /* of recordings that are over; see report_log_completeness */
@@ -55,11 +56,13 @@ void report_log_init(struct report_log *log);
 void report_log_fini(struct report_log *log);
 
 /*
- * report_log_read - read the log at `path` ("-": standard input), with the earlier parts of its recording that lie
- * beside it (readers/parts.h), in their order; one that was read before is not read again.
+ * report_log_read - read the log at `path` ("-": standard input), with the earlier parts of its
+ * recording that lie beside it (readers/parts.h), in their order; one that was read before is not
+ * read again.
  * Returns: 0; -EPROTO: of a version that this program cannot read; -EBADMSG: not a log at all;
  *          -errno of opening or reading; -ENOMEM. What was read until then is counted.
- * Owns:    all arguments stay the caller's; path is kept in log->file. Problems name files by text of the log's.
+ * Owns:    all arguments stay the caller's; path is kept in log->file. Problems name files by text
+ *          of the log's.
  */
 int report_log_read(const char *path, struct report_defs *defs,
                     const struct report_consumer *consumer, struct report_log *log);
@@ -71,18 +74,19 @@ int report_log_read_lines(struct report_lines *lines, const char *file, struct r
 uint64_t report_log_lost(const struct report_log *log); /* allocations seen but not written */
 
 /*
- * report_log_lost_others - what else was seen but not written: family of events, or "values", to count.
+ * report_log_lost_others - what else was seen but not written: family of events, or "values", to
+ * count.
  * Returns: an object without those of which none was lost, to be released; NULL: no memory.
  */
 json_t *report_log_lost_others(const struct report_log *log);
 
 /*
- * report_log_completeness - whether all that was recorded is there, of everything read so far; and what is not.
- * The only place that may say "complete".
+ * report_log_completeness - whether all that was recorded is there, of everything read so far; and
+ * what is not. The only place that may say "complete".
  */
 void report_log_completeness(const struct report_log *log, struct report_completeness *out);
 
-bool report_log_ended(
-    const struct report_log *log); /* every recording has its end record, nothing is cut */
+/* Whether every recording has its end record, and nothing is cut. */
+bool report_log_ended(const struct report_log *log);
 
 #endif

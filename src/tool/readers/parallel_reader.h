@@ -1,6 +1,7 @@
 /*
- * readers/parallel_reader.h - lines of a log read and parsed by threads of its own, ahead of the one that uses
- * them, which gets them in the log's order: whatever the number of threads, it sees the same.
+ * readers/parallel_reader.h - lines of a log read and parsed by threads of its own, ahead of the
+ * one that uses them, which gets them in the log's order: whatever the number of threads, it sees
+ * the same.
  *
  * The threads take turns at reading (and unpacking) a block of whole lines, then parse their blocks
  * side by side. At most two blocks a thread wait to be used.
@@ -22,7 +23,7 @@ struct report_parsed {
 };
 
 /*
- * parallel_reader_new - begin to read. Returns: 0; -ENOMEM; -EAGAIN when no thread could be started.
+ * parallel_reader_new - begin to read. Returns: 0; -ENOMEM; -EAGAIN: no thread could be started.
  * Owns: lines are the caller's and not to be touched until parallel_reader_free.
  */
 int parallel_reader_new(struct report_lines *lines, unsigned threads, struct parallel_reader **out);
@@ -30,7 +31,8 @@ void parallel_reader_free(
     struct parallel_reader *a); /* also before the end; no wait for a slow pipe */
 
 /*
- * parallel_reader_next - the next line. Returns: 1 and *out, valid until the next call; 0 at the end;
+ * parallel_reader_next - the next line. Returns: 1 and *out, valid until the next call; 0 at the
+ * end;
  * -errno when reading fails; -ENOMEM.
  * Threads: one.
  */

@@ -1,6 +1,7 @@
 /*
- * readers/parts.h - the files that hold one recording: with --max-log, or after `ctl PID rotate`, LOG is the last part
- * and LOG.1, LOG.2, ... are earlier ones. The headers say which belong together.
+ * readers/parts.h - the files that hold one recording: with --max-log, or after `ctl PID rotate`,
+ * LOG is the last part and LOG.1, LOG.2, ... are earlier ones. The headers say which belong
+ * together.
  */
 #ifndef SHADOWTRACE_READERS_PARTS_H
 #define SHADOWTRACE_READERS_PARTS_H
@@ -15,8 +16,8 @@ struct report_parts {
 };
 
 /*
- * report_parts_find - the earlier parts of the recording at path, as far as they are there, and path itself. What is no
- * file, or no log, is alone. Returns: 0 or -ENOMEM.
+ * report_parts_find - the earlier parts of the recording at path, as far as they are there, and
+ * path itself. What is no file, or no log, is alone. Returns: 0 or -ENOMEM.
  * Owns:    out starts zeroed and is the caller's until report_parts_fini, also after a failure.
  */
 int report_parts_find(const char *path, struct report_parts *out);

@@ -24,15 +24,12 @@ struct report_alloc {
     double weight;   /* bytes this stands for; 0: not sampled, it stands for itself */
     uint32_t thread; /* 0: a site of all threads */
     uint32_t class_id, node;
-    int32_t il; /* of the allocation; REPORT_NO_IL */
-    bool
-        unoptimised; /* an object that only unoptimised code makes: not there when nobody records */
+    int32_t il;       /* of the allocation; REPORT_NO_IL */
+    bool unoptimised; /* made by unoptimised code only: not there when nobody records */
     enum sst_heap heap;
     bool cut; /* the frames above were not kept: node, or stack, is not where it was allocated */
     enum sst_call call; /* SST_CALL_DYNAMIC: a dynamic method allocated, which `il` called */
-    /*
-     * Inline stacks: the JSON array of names as it stands in the line, leaf first; NULL: node says.
-     */
+    /* Inline stacks: the line's JSON array of names, leaf first; NULL: node says. */
     const char *stack;
     size_t stack_size;
     const char *type; /* JSON string with its quotes, beside class_id; or NULL */
@@ -53,7 +50,7 @@ struct report_node {
     uint32_t begun; /* node; 0: not said */
 };
 
-/* Calls of one thread. The arrays are as they stand in the line: read them with report_call_next. */
+/* Calls of one thread. The arrays are those of the line: read them with report_call_next. */
 struct report_batch {
     uint64_t t; /* ns since the header's clock */
     uint32_t thread;
@@ -91,10 +88,7 @@ void report_parser_fini(struct report_parser *p);
 int report_parse(struct report_parser *p, const struct report_line *line,
                  struct report_record *out);
 
-/*
- * report_parse_by_hand - only the first of the two ways: true if the line could be read so. For
- * tests.
- */
+/* report_parse_by_hand - only the first of the two ways. Returns: whether that could read it. */
 bool report_parse_by_hand(struct report_parser *p, const struct report_line *line,
                           struct report_record *out);
 /* report_parse_any - only the second. Returns: as report_parse. */
@@ -128,7 +122,8 @@ static inline bool report_call_next(const char **at, int64_t *code, int64_t *num
 
 /*
  * Which recording of a log, or of logs read one behind the other, the lines belong to. Parts of one
- * (--max-log, rotate), read in their order, are one recording: its ids, clock and cumulative counts go on.
+ * (--max-log, rotate), read in their order, are one recording: its ids, clock and cumulative counts
+ * go on.
  */
 struct report_recording {
     uint64_t number; /* 1, 2, ...; 0 before the first header */

@@ -40,7 +40,7 @@ static const char *name_of(const struct report_async *a, uint32_t path)
     return report_method(a->defs, report_path(a->defs, path)->method)->name;
 }
 
-/* The path of the method as written that began this state machine; REPORT_PATH_EMPTY if that cannot be told. */
+/* The path of the method as written that began this state machine; REPORT_PATH_EMPTY: not known. */
 static uint32_t beginning_of(const struct report_async *a, uint32_t path)
 {
     struct buffer machine = BUFFER_INIT, method = BUFFER_INIT;

@@ -1,6 +1,6 @@
 /*
- * report/async.h - who called an async method. Once it was resumed its caller is no longer on the stack; but the log
- * also has the stacks of its beginning, where the caller still was.
+ * report/async.h - who called an async method. Once it was resumed its caller is no longer on the
+ * stack; but the log also has the stacks of its beginning, where the caller still was.
  */
 #ifndef SHADOWTRACE_REPORT_ASYNC_H
 #define SHADOWTRACE_REPORT_ASYNC_H
@@ -19,12 +19,12 @@ struct report_caller {
     int32_t il;      /* or REPORT_NO_IL */
 };
 
-/* report_async_resumed - whether the frame at `path` is a state machine's that was not called by its own beginning. */
+/* Whether the frame at `path` is a state machine's, not called by its own beginning. */
 bool report_async_resumed(const struct report_async *a, uint32_t path);
 
 /*
- * report_async_caller - who called the async method that `method` is the state machine of. Returns: false if the log
- * has no beginning of it, or several with different callers.
+ * report_async_caller - who called the async method that `method` is the state machine of. Returns:
+ * false if the log has no beginning of it, or several with different callers.
  */
 bool report_async_caller(const struct report_async *a, uint32_t method, struct report_caller *out);
 

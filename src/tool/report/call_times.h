@@ -1,9 +1,9 @@
 /*
- * report/call_times.h - the calls of a log added up by method: how many, and how long. A moment counts once for a
- * method however often it calls itself.
+ * report/call_times.h - the calls of a log added up by method: how many, and how long. A moment
+ * counts once for a method however often it calls itself.
  *
- *     report_call_times_init -> report_call_times_take, batch by batch -> report_call_times_finish at the end of each
- *     log -> report_call_time_of -> report_call_times_fini
+ *     report_call_times_init -> report_call_times_take, batch by batch -> report_call_times_finish
+ *     at the end of each log -> report_call_time_of -> report_call_times_fini
  */
 #ifndef SHADOWTRACE_REPORT_CALL_TIMES_H
 #define SHADOWTRACE_REPORT_CALL_TIMES_H
@@ -13,8 +13,8 @@
 
 struct report_call_time {
     uint64_t calls, unwound;
-    uint64_t total_ns, self_ns,
-        longest_ns; /* in it and what it called; in it alone; the longest call */
+    uint64_t total_ns, self_ns; /* in it and what it called; in it alone */
+    uint64_t longest_ns;        /* the longest call */
 };
 
 struct report_call_times {

@@ -1,6 +1,7 @@
 /*
- * report/calls.h - the call trace of a log, batch by batch: which calls of each thread are open, when one begins and
- * ends. What a damaged log leaves out is put right: calls that must have ended have, calls that must be open are.
+ * report/calls.h - the call trace of a log, batch by batch: which calls of each thread are open,
+ * when one begins and ends. What a damaged log leaves out is put right: calls that must have ended
+ * have, calls that must be open are.
  */
 #ifndef SHADOWTRACE_REPORT_CALLS_H
 #define SHADOWTRACE_REPORT_CALLS_H
@@ -28,8 +29,9 @@ struct report_call {
 };
 
 /*
- * Calls in the order in which they began. The last one is always open; of those below some may have ended. `alive` is a
- * Fenwick tree over those that are open, so that the one with so many younger ones is found in a few steps.
+ * Calls in the order in which they began. The last one is always open; of those below some may have
+ * ended. `alive` is a Fenwick tree over those that are open, so that the one with so many younger
+ * ones is found in a few steps.
  */
 struct report_calls_thread {
     uint32_t id;
@@ -56,10 +58,12 @@ struct report_calls {
     struct report_calls_thread *threads;
     size_t count, capacity;
     struct report_ids ids; /* of threads: index */
-    uint64_t
-        events; /* read so far: they pay for the calls that are made up where some are missing */
+    uint64_t events;       /* read so far: they pay for the calls that are made up */
     uint64_t made_up;
-    /* Each returns 0, or what ends the reading. The call is the youngest, but for `ended` of one with younger ones. */
+    /*
+     * Each returns 0, or what ends the reading. The call is the youngest, but for `ended` of one
+     * with younger ones.
+     */
     int (*entered)(void *context, struct report_calls_thread *thread, struct report_call *call);
     int (*ended)(void *context, struct report_calls_thread *thread, struct report_call *call,
                  uint64_t t, enum report_call_end end);
@@ -70,7 +74,7 @@ struct report_calls {
 
 void report_calls_fini(struct report_calls *c); /* `user` is the consumer's to free before */
 
-/* The thread of that id, made if there is none; NULL when memory ran out. Valid until the next one is made. */
+/* The thread of that id, made if there is none; NULL: no memory. Valid until the next is made. */
 struct report_calls_thread *report_calls_thread(struct report_calls *c, uint32_t id);
 
 /* report_calls_take - one batch. Returns: 0, -ENOMEM, or what a callback returned. */

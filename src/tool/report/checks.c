@@ -120,8 +120,7 @@ static int settle_counts(struct report_checks *c)
 
     if (!causes)
         causes = json_object_get(c->check, "mismatched_by");
-    if (c->mismatch_records >
-        mismatched) { /* a mismatch was logged, and the log cut before the next check */
+    if (c->mismatch_records > mismatched) { /* the log is cut before the next check */
         compared += c->mismatch_records - mismatched;
         mismatched = c->mismatch_records;
         causes = c->seen_by;
@@ -492,7 +491,7 @@ int report_checks_read_lines(struct report_checks *c, struct report_lines *lines
 /* The counters of snapshots are a section like the others, and so are the repairs. */
 static int add_sections(struct report_checks *c)
 {
-#define SET_COUNT(member)        json_object_set_new(to, #member, json_integer((json_int_t)c->member))
+#define SET_COUNT(member)        report_counts_set(&to, #member, c->member)
 #define SET_ANY(member)          (c->member ? SET_COUNT(member) : 0)
 #define SET_BY(member)           json_object_set(to, #member, c->member)
 #define SET(form, member, label) || SET_##form(member)

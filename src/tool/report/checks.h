@@ -19,8 +19,8 @@ struct report_histogram {
         uint64_t ns, count;
     } * buckets;
     size_t size, capacity;
-    uint64_t count,
-        sum; /* sum in ns: exact where the log gives it, else from the buckets' middles */
+    uint64_t count;
+    uint64_t sum; /* ns: exact where the log gives it, else from the buckets' middles */
 };
 
 struct report_depth {
@@ -65,8 +65,8 @@ struct report_checks {
     bool any; /* the log has a check record, or an end record that says what was compared */
     SST_COUNTERS_SNAPSHOTS(REPORT_COUNTER)
     json_t *refused_by, *mismatched_by, *repairs; /* objects of name: count */
-    json_t *
-        sections; /* the other counters of check records, as logged: threads, ...; finished, snapshots and repairs too */
+    /* Other counters of check records, as logged; once finished, snapshots and repairs too. */
+    json_t *sections;
     struct report_histogram shadow, snapshot;
     struct report_depth *depths;
     size_t depth_count, depth_capacity;
@@ -92,10 +92,7 @@ struct report_checks {
     struct report_sites *attribution; /* set by the caller, borrowed: gets every record too; NULL */
 };
 
-/*
- * report_checks_init - Returns: 0 or -ENOMEM; c is to be released with report_checks_fini even
- * then.
- */
+/* report_checks_init - Returns: 0 or -ENOMEM; then, too, report_checks_fini releases c. */
 int report_checks_init(struct report_checks *c, struct report_problems *problems);
 void report_checks_fini(struct report_checks *c);
 

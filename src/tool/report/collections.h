@@ -1,7 +1,7 @@
 /*
- * report/collections.h - the collections of a log in the order in which they began, with what was allocated before
- * each, and by which sites. The log is read twice: collections are written when they have ended, so all must be known
- * before an allocation can be said to lie between two.
+ * report/collections.h - the collections of a log in the order in which they began, with what was
+ * allocated before each, and by which sites. The log is read twice: collections are written when
+ * they have ended, so all must be known before an allocation can be said to lie between two.
  */
 #ifndef SHADOWTRACE_REPORT_COLLECTIONS_H
 #define SHADOWTRACE_REPORT_COLLECTIONS_H
@@ -44,7 +44,7 @@ void collections_fini(struct collections *c);
 int collections_add(struct collections *c, const struct report_record *r);
 void collections_sort(struct collections *c);
 
-/* Second reading: alloc records, then shares are sorted. Returns: 0, -ENOMEM, or as report_defs_path. */
+/* Second reading: alloc records, then shares are sorted. 0, -ENOMEM, or as report_defs_path. */
 int collections_alloc(struct collections *c, const struct report_record *r);
 void collections_finish(struct collections *c);
 

@@ -176,7 +176,7 @@ static bool is_fsharp(struct span s, size_t *at)
     return *at > 0 && *at + 1 < s.size && s.at[*at + 1] >= '0' && s.at[*at + 1] <= '9';
 }
 
-/* The method of a state machine; an interface's carries that one's name: <Bar>d__3.System.IDisposable.Dispose. */
+/* The method of a state machine; with an interface's name: <Bar>d__3.System.IDisposable.Dispose. */
 static bool demangle_machine(struct buffer *b, const struct parts *p, size_t machine)
 {
     struct span method = p->segment[machine + 1];

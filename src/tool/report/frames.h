@@ -1,6 +1,6 @@
 /*
- * report/frames.h - the frames of a call path, one by one, leaf first: each with the place in it where the next inner
- * frame, or what the stack was taken for, is.
+ * report/frames.h - the frames of a call path, one by one, leaf first: each with the place in it
+ * where the next inner frame, or what the stack was taken for, is.
  */
 #ifndef SHADOWTRACE_REPORT_FRAMES_H
 #define SHADOWTRACE_REPORT_FRAMES_H

@@ -76,7 +76,7 @@ static bool ends(const char *text, const char *with)
     return size >= tail && memcmp(text + size - tail, with, tail) == 0;
 }
 
-/* Of AsyncTaskMethodBuilder<T>.AsyncStateMachineBox<S>, PoolingAsyncValueTaskMethodBuilder<T>.StateMachineBox<S>. */
+/* AsyncTaskMethodBuilder<T>.AsyncStateMachineBox<S>, or of a pool, "...<T>.StateMachineBox<S>". */
 static bool is_box(const char *name)
 {
     return begins(name, "System.Runtime.CompilerServices.") && strstr(name, "StateMachineBox<");
@@ -99,7 +99,7 @@ static bool resumes(const char *name)
     return false;
 }
 
-/* Of the C# compiler, of F#'s tasks ("work@12.MoveNext()"), of Visual Basic's ("VB$StateMachine_3_Work.MoveNext()"). */
+/* Of C#, F#'s tasks ("work@12.MoveNext()"), Visual Basic ("VB$StateMachine_3_Work.MoveNext()"). */
 static bool is_machine(const char *name)
 {
     const char *at = strchr(name, '@');
@@ -139,7 +139,7 @@ static const char *name_of(const struct logical *l, uint32_t path)
     return report_method(l->defs, method_of(l, path))->name;
 }
 
-/* Whether a method is what the source has in the place of the machine: its name, with parameters. */
+/* Whether a method is the machine's as the source has it: its name, with parameters. */
 static bool is_written(struct logical *l, uint32_t machine, uint32_t path)
 {
     const char *name = report_demangle(&l->machine, name_of(l, machine));
@@ -150,8 +150,8 @@ static bool is_written(struct logical *l, uint32_t machine, uint32_t path)
 }
 
 /*
- * The outermost frame of what the compiler and the builder put between a machine and the caller of the method as
- * written; the machine's own path if none of that is around it.
+ * The outermost frame of what the compiler and the builder put between a machine and the caller of
+ * the method as written; the machine's own path if none of that is around it.
  */
 static uint32_t outermost(struct logical *l, uint32_t machine)
 {
@@ -225,7 +225,7 @@ static void note_box(struct logical *l, uint32_t path, uint32_t class_number)
     }
 }
 
-/* The box of an async iterator serves as long as that lives: where it was made is not the only place to begin. */
+/* The box of an async iterator lives as long as that: it may begin where no box was made. */
 static bool is_stream(const struct logical *l, uint32_t path)
 {
     uint32_t parent = report_path(l->defs, path)->parent;
@@ -352,7 +352,7 @@ static int by_number(const void *left, const void *right)
     return ORDER(*(const uint32_t *)left, *(const uint32_t *)right);
 }
 
-/* The distinct paths among `count`, sorted to the front; those that wait for this very answer are left out. */
+/* The distinct paths, sorted to the front, without those that wait for this very answer. */
 static size_t distinct(const struct logical *l, uint32_t *paths, size_t count, bool *circle)
 {
     size_t kept = 0, known = 0;
@@ -368,7 +368,7 @@ static size_t distinct(const struct logical *l, uint32_t *paths, size_t count, b
     return kept;
 }
 
-/* The path that resumptions of the method become, once the logical paths of its beginnings are known. */
+/* What resumptions of the method become, once the logical paths of its beginnings are known. */
 static int decide(struct logical *l, uint32_t method)
 {
     uint32_t from = l->first[method], *paths = l->begun + from, root, end, start;
@@ -408,7 +408,7 @@ static int ask(struct logical *l, uint32_t path)
     return 0;
 }
 
-/* The frame of the method on the path of its beginning, or what calls it there as written (*written); 0: none is. */
+/* The method's frame on the path of its beginning, or its caller as written (*written); 0: none. */
 static uint32_t beginning(struct logical *l, uint32_t path, bool *written)
 {
     uint32_t at = report_path(l->defs, path)->begun, method = method_of(l, path);
@@ -461,7 +461,7 @@ static int below(struct logical *l, uint32_t path, uint32_t outer)
     return report_defs_path_add(l->defs, &p, &l->map[path]);
 }
 
-/* Asks for the beginnings of the method first. Returns: 1 if there are some to wait for, 0, -ENOMEM. */
+/* Asks for the method's beginnings first. Returns: 1 if there are some to wait for; 0; -ENOMEM. */
 static int begin(struct logical *l, uint32_t method)
 {
     size_t before = l->todo_count;
@@ -475,8 +475,8 @@ static int begin(struct logical *l, uint32_t method)
 }
 
 /*
- * The parent first. One that is BUSY waits, in the end, for this path: a continuation of the method began the method
- * anew. It waits no longer, and what it becomes says that there are several.
+ * The parent first. One that is BUSY waits, in the end, for this path: a continuation of the method
+ * began the method anew. It waits no longer, and what it becomes says that there are several.
  */
 static int ask_parent(struct logical *l, uint32_t path, uint32_t parent)
 {
@@ -537,7 +537,7 @@ static int map_all(struct logical *l)
     return err;
 }
 
-/* "Ns.Foo.<Bar>d__3" of a box's name, without the type arguments of a generic method: those of shared code differ. */
+/* "Ns.Foo.<Bar>d__3" of a box's name, without type arguments: those of shared code differ. */
 static uint64_t hash_type(const char *name, size_t size)
 {
     int depth = 0;

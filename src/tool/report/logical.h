@@ -1,11 +1,13 @@
 /*
- * report/logical.h - call paths as they were written. Where an async method was resumed, the machine's stack goes on with
- * what completed its task; its logical path goes on with what called it, which was on the stack when it was begun. The
- * path of a resumed method becomes that of its beginning, and so does what lies below it.
+ * report/logical.h - call paths as they were written. Where an async method was resumed, the
+ * machine's stack goes on with what completed its task; its logical path goes on with what called
+ * it, which was on the stack when it was begun. The path of a resumed method becomes that of its
+ * beginning, and so does what lies below it.
  *
- * Where a node says on which it was begun (begun) that is the beginning. Else it is told by the log's other paths. If the
- * method was begun on several, the path keeps what they have in common and ends with a frame that says so ("(one of 3
- * callers)"); if the log has none, it ends with REPORT_PATH_LOST.
+ * Where a node says on which it was begun (begun) that is the beginning. Else it is told by the
+ * log's other paths. If the method was begun on several, the path keeps what they have in common
+ * and ends with a frame that says so ("(one of 3 callers)"); if the log has none, it ends with
+ * REPORT_PATH_LOST.
  */
 #ifndef SHADOWTRACE_REPORT_LOGICAL_H
 #define SHADOWTRACE_REPORT_LOGICAL_H
@@ -14,18 +16,17 @@
 
 /* What is asked of a log's allocations: the path each was made on, and its class. */
 struct report_logical_allocs {
-    bool
-        begun; /* the log has each path on which an async method was made to wait for the first time */
-    bool
-        complete; /* and no allocation was left out: where none was made to wait none was resumed */
+    bool begun;    /* the log has each path on which an async method first had to wait */
+    bool complete; /* and each allocation: where no method had to wait none was resumed */
     bool (*next)(void *context, uint32_t *path, uint32_t *class_number);
     void *context;
 };
 
 /*
- * report_logical - the logical path of each path of defs, which gets the paths that it does not have yet.
- * Returns: 0 and *out, with an entry for each path that there was, to be freed with memory_free; NULL if no method was
- *          resumed: all paths are logical; -ENOMEM.
+ * report_logical - the logical path of each path of defs, which gets the paths that it does not
+ * have yet.
+ * Returns: 0 and *out, with an entry for each path that there was, to be freed with memory_free;
+ *          NULL if no method was resumed: all paths are logical; -ENOMEM.
  */
 int report_logical(struct report_defs *defs, const struct report_logical_allocs *allocs,
                    uint32_t **out);

@@ -1,5 +1,6 @@
 /*
- * report/profile.h - samples of stacks (record --profile), added up by call path, for each source apart.
+ * report/profile.h - samples of stacks (record --profile), added up by call path, for each source
+ * apart.
  */
 #ifndef SHADOWTRACE_REPORT_PROFILE_H
 #define SHADOWTRACE_REPORT_PROFILE_H
@@ -29,7 +30,7 @@ struct report_profile_row {
 void report_profile_fini(struct report_profile *p); /* of one that was zeroed at first */
 bool report_profile_any(const struct report_profile *p);
 
-/* report_profile_add - take a sample or profile record, pass over others. 0; -EBADMSG with a problem noted; -ENOMEM. */
+/* Takes sample and profile records. Returns: 0; -EBADMSG with a problem noted; -ENOMEM. */
 int report_profile_add(struct report_profile *p, struct report_defs *defs,
                        const struct report_record *record);
 
@@ -40,7 +41,7 @@ int report_profile_add(struct report_profile *p, struct report_defs *defs,
 int report_profile_rows(const struct report_profile *p, const struct report_defs *defs,
                         struct report_profile_row **rows, size_t *count);
 
-/* How much of both profiles is the same: the sum over methods of the lesser share of self samples, 0 to 1. */
+/* What both profiles share: the sum over methods of the lesser share of self samples, 0 to 1. */
 double report_profile_overlap(const struct report_profile *p, const struct report_profile_row *rows,
                               size_t count);
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #define NO_ROW UINT32_MAX
-#define HISTORY_MAX \
-    ((size_t)1 << 20) /* allocations of a thread that are remembered for calls told late */
+/* Allocations of a thread that are remembered for calls told late. */
+#define HISTORY_MAX ((size_t)1 << 20)
 
 /* What a thread had allocated before an allocation at t. */
 struct sum {
@@ -430,7 +430,7 @@ struct report_defs *replay_defs(struct replay *r)
     return &r->defs;
 }
 
-/* Thread by thread, or by time. Rows of calls that were open when their thread came in are made late. */
+/* Thread by thread, or by time: rows of calls open when their thread came in are made late. */
 static int by_time(const void *a, const void *b)
 {
     const struct replay_row *x = a, *y = b;

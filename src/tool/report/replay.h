@@ -1,7 +1,8 @@
 /*
- * report/replay.h - a call trace as a tree: the calls of a range of time, each with how long it took, what was
- * allocated inside of it, its arguments and result where the log has them, and the exceptions thrown in it. One pass
- * over the log, whatever the range; memory for the rows that are kept.
+ * report/replay.h - a call trace as a tree: the calls of a range of time, each with how long it
+ * took, what was allocated inside of it, its arguments and result where the log has them, and the
+ * exceptions thrown in it. One pass over the log, whatever the range; memory for the rows that are
+ * kept.
  */
 #ifndef SHADOWTRACE_REPORT_REPLAY_H
 #define SHADOWTRACE_REPORT_REPLAY_H
@@ -47,9 +48,8 @@ int replay_read(struct replay *r, const char *path, void (*progress)(void *, uin
 int replay_read_lines(struct replay *r, struct report_lines *lines, const char *file);
 
 const struct replay_row *replay_rows(const struct replay *r, size_t *count);
-uint64_t replay_more(const struct replay *r);  /* rows beyond the limit */
-uint64_t replay_calls(const struct replay *r); /* calls that the log holds, of any time */
-uint64_t
-replay_missing(const struct replay *r); /* that it does not, those inside of them not counted */
+uint64_t replay_more(const struct replay *r);    /* rows beyond the limit */
+uint64_t replay_calls(const struct replay *r);   /* calls that the log holds, of any time */
+uint64_t replay_missing(const struct replay *r); /* that it does not, without those inside them */
 
 #endif

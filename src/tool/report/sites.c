@@ -266,7 +266,7 @@ static void note_header(struct report_sites *s, const json_t *header)
         s->unbegun = true;
 }
 
-/* Whether the logs have each path on which an async method was made to wait. A log may end early: begun is first. */
+/* Whether the logs have each path on which an async method had to wait. They may end early. */
 static bool has_beginnings(const struct report_sites *s)
 {
     static const enum report_gap_kind gone[] = {
@@ -389,7 +389,7 @@ int report_sites_read_lines(struct report_sites *s, struct report_lines *lines, 
 
 /* Bringing together. */
 
-/* For each number of a table, whether its name matches, as logged or as written. NULL: no memory. */
+/* For each number of a table, whether its name matches, as logged or written. NULL: no memory. */
 static bool *matches(const struct report_table *t, const char *glob)
 {
     bool *match = memory_zalloc(t->count, sizeof(*match));

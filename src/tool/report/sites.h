@@ -26,10 +26,10 @@ enum report_by {
 };
 
 struct report_filter {
-    const char *type,
-        *method;     /* globs over full names (`*`, `?`); NULL all. method: any frame of the path */
-    uint32_t thread; /* id in the log; 0 all */
-    bool steady;     /* without objects that only unoptimised code makes */
+    const char *type;   /* glob over full names (`*`, `?`); NULL all */
+    const char *method; /* the same of any frame of the path */
+    uint32_t thread;    /* id in the log; 0 all */
+    bool steady;        /* without objects that only unoptimised code makes */
 };
 
 /* An estimate with its interval; exact figures have low = value = high. */
@@ -40,13 +40,12 @@ struct report_amount {
 struct report_row {
     uint64_t allocs, bytes; /* estimates are rounded */
     struct report_amount allocs_range, bytes_range;
-    double share; /* of the total's bytes, 0 to 1 */
-    double
-        unoptimised; /* of its own bytes: objects that only unoptimised code makes, see the log's il0 */
-    uint64_t sampled; /* events this rests on, if it is an estimate; else 0 */
+    double share;       /* of the total's bytes, 0 to 1 */
+    double unoptimised; /* of its own bytes: what only unoptimised code makes, the log's il0 */
+    uint64_t sampled;   /* events this rests on, if it is an estimate; else 0 */
     /*
-     * What the row is of, as numbers of report_defs (line: what report_line_of said); fields that do not belong to `by` are 0 (il:
-     * REPORT_NO_IL).
+     * What the row is of, as numbers of report_defs (line: what report_line_of said); fields that
+     * do not belong to `by` are 0 (il: REPORT_NO_IL).
      */
     uint32_t path; /* by method or module: REPORT_PATH_EMPTY for what no managed frame allocated */
     uint32_t class_number, method, module, line;
@@ -87,8 +86,9 @@ int report_sites_add(struct report_sites *s, const struct report_record *record)
 void report_sites_window(struct report_sites *s, const struct report_window *window);
 
 /*
- * report_sites_lines - who tells lines, for REPORT_BY_LINE; before report_sites_finish. line_of: a number for the line
- * to which an allocation at `il` of the path's method belongs; 0: none is known.
+ * report_sites_lines - who tells lines, for REPORT_BY_LINE; before report_sites_finish. line_of: a
+ * number for the line to which an allocation at `il` of the path's method belongs; 0: none is
+ * known.
  */
 typedef uint32_t report_line_of(void *context, uint32_t path, int32_t il);
 void report_sites_lines(struct report_sites *s, report_line_of *line_of, void *context);
@@ -101,8 +101,9 @@ int report_sites_read(struct report_sites *s, const char *path);
 int report_sites_read_lines(struct report_sites *s, struct report_lines *lines, const char *file);
 
 /*
- * report_sites_logical - paths become logical ones (report/logical.h). After reading, before anything takes its bearings
- * from the paths of report_sites_defs; not calling it leaves the machine's. Returns: 0 or -ENOMEM.
+ * report_sites_logical - paths become logical ones (report/logical.h). After reading, before
+ * anything takes its bearings from the paths of report_sites_defs; not calling it leaves the
+ * machine's. Returns: 0 or -ENOMEM.
  */
 int report_sites_logical(struct report_sites *s);
 
@@ -114,8 +115,9 @@ void report_sites_row(const struct report_sites *s, size_t index, struct report_
 void report_sites_total(const struct report_sites *s,
                         struct report_row *out); /* of what the filter lets through */
 /*
- * The calls of a row's method, if they are in the log; NULL: none is, or rows are not by method, or a window was set:
- * calls are not cut at marks. Of report_filter only the thread counts. report_sites_calls: how many methods have some.
+ * The calls of a row's method, if they are in the log; NULL: none is, or rows are not by method, or
+ * a window was set: calls are not cut at marks. Of report_filter only the thread counts.
+ * report_sites_calls: how many methods have some.
  */
 const struct report_call_time *report_sites_row_calls(const struct report_sites *s,
                                                       const struct report_row *row);

@@ -119,7 +119,7 @@ void source_lines_free(struct source_lines *s)
 
 /* ---- opening ---- */
 
-/* "03020100-0504-..." to the bytes as they lie in an assembly: the first three numbers backwards. */
+/* "03020100-0504-..." to the bytes of an assembly, which has the first three numbers backwards. */
 static bool parse_mvid(const char *text, uint8_t out[SYMBOLS_MVID_SIZE])
 {
     static const uint8_t order[SYMBOLS_MVID_SIZE] = {3, 2, 1,  0,  5,  4,  7,  6,
@@ -181,7 +181,7 @@ static void open_module(struct source_lines *s, const struct report_def *def,
     struct stat st;
 
     module->tried = true;
-    /* Made in memory; of another machine's idea of a path; or, with a name alone, part of a single file. */
+    /* Made in memory; with another machine's path; or, with a name alone, part of a single file. */
     if (!def->path[0] || (def->path[0] != '/' && (strpbrk(def->path, "/\\") || !s->bundle)))
         return;
     module->symbols = open_build(s, def->path, known ? mvid : NULL, &error);

@@ -72,7 +72,7 @@ static int add_frame(struct report_stacks *s, const struct report_defs *defs,
     return records_add(&s->frames, &key, out);
 }
 
-/* The frames of a stack that are in no other yet are kept, leaf first. *parent: the number of the rest. */
+/* Keeps a stack's frames that are in no other yet, leaf first. *parent: the number of the rest. */
 static int walk_new(struct report_stacks *s, const struct report_defs *defs, uint32_t path,
                     int32_t il, size_t *count, uint32_t *parent)
 {

@@ -1,7 +1,8 @@
 /*
  * report/stacks.h - stacks as two tables that share what they have in common, as in speedscope and
- * the Firefox profiler: frames, and stacks, each a frame and the number of the stack of its callers.
- * However many stacks are added, the tables grow with the tree of calls. They may be of several logs.
+ * the Firefox profiler: frames, and stacks, each a frame and the number of the stack of its
+ * callers. However many stacks are added, the tables grow with the tree of calls. They may be of
+ * several logs.
  */
 #ifndef SHADOWTRACE_REPORT_STACKS_H
 #define SHADOWTRACE_REPORT_STACKS_H
@@ -49,8 +50,8 @@ size_t report_stacks_frame_count(const struct report_stacks *s);
 const struct report_stack *report_stacks_at(const struct report_stacks *s, size_t number);
 
 /*
- * report_stacks_frame_at - *defs is whose method it is. Its path is REPORT_PATH_LOST if it stands for
- * callers that the log does not have, else of no meaning.
+ * report_stacks_frame_at - *defs is whose method it is. Its path is REPORT_PATH_LOST if it stands
+ * for callers that the log does not have, else of no meaning.
  */
 struct report_frame report_stacks_frame_at(const struct report_stacks *s, size_t number,
                                            const struct report_defs **defs);

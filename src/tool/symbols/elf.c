@@ -189,7 +189,7 @@ const char *symbols_elf_name(const struct symbols_elf *e, uint64_t address)
 {
     size_t low = order_first(e->functions, e->count, sizeof(*e->functions), begins_by, &address);
 
-    /* of several at one address the last is the best, but may be without the code that is asked for */
+    /* of several at one address the last is the best, but may not have the code asked for */
     for (size_t i = low; i-- > 0 && e->functions[i].address == e->functions[low - 1].address;) {
         const struct function *f = &e->functions[i];
 

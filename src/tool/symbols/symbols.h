@@ -64,8 +64,9 @@ int symbols_open(const char *assembly, const char *const *dirs, size_t ndirs, co
                  struct symbols **out, struct symbols_error *error);
 
 /*
- * symbols_open_bundled - the same for the assembly `name` in a program published as a single file; its PDB is looked for
- * in the assembly, and beside the program. -ENOENT also if the file is no bundle, or has no such assembly.
+ * symbols_open_bundled - the same for the assembly `name` in a program published as a single file;
+ * its PDB is looked for in the assembly, and beside the program. -ENOENT also if the file is no
+ * bundle, or has no such assembly.
  */
 int symbols_open_bundled(const char *bundle, const char *name, const char *const *dirs,
                          size_t ndirs, const uint8_t *mvid, struct symbols **out,

@@ -252,8 +252,7 @@ static void on_mismatch(struct validator *v, const struct report_record *r)
 
 /*
  * The sums that check records and the end record have in common. A check record is written while
- * other threads
- * compare: each may be counted in one member and not yet in another.
+ * other threads compare: each may be counted in one member and not yet in another.
  */
 static void check_counts(struct validator *v, const struct report_record *r, const json_t *counts,
                          uint64_t slack)
@@ -466,8 +465,7 @@ static void on_end(struct validator *v, const struct report_record *r)
     total(v, r, "seen", report_count_in(r->json, "written") + lost, "were written or lost");
     total(v, r, "lost", report_counts_sum(json_object_get(r->json, "lost_by")),
           "are the sum of lost_by");
-    if (!json_object_get(r->json,
-                         "part")) { /* else the sums are of all parts, and this is the last */
+    if (!json_object_get(r->json, "part")) { /* else the sums are of all parts */
         total(v, r, "written", v->allocs, "are in the log");
         total(v, r, "bytes", v->bytes, "are in the log");
     }
@@ -824,7 +822,7 @@ static int finish(struct validator *v)
     return err;
 }
 
-/* Of several parts only all together can be held against the end record, which on_end leaves to this. */
+/* Only all parts together can be held against the end record, which on_end leaves to this. */
 static void parts_add_up(struct validator *v)
 {
     static const enum report_gap_kind wrong[] = {REPORT_GAP_MISSING, REPORT_GAP_EXTRA};

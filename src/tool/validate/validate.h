@@ -19,8 +19,8 @@ struct report_validation {
     uint64_t unknown_records; /* of kinds that this version does not know: no problem */
     bool ended;               /* there is an end record */
     bool cut; /* the last line has no newline, or compressed data stops early: no problem */
-    struct report_completeness
-        gaps;      /* what of the recording is not there, whether that is a problem or not */
+    /* What of the recording is not there, whether that is a problem or not. */
+    struct report_completeness gaps;
     char why[200]; /* after -EPROTO */
 };
 

@@ -3,7 +3,7 @@
 
 #include "command/reading.h"
 #include "command/rows.h"
-#include "views/print_families.h"
+#include "views/print_events.h"
 
 #include <errno.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct events_args {
     bool inline_stacks, no_lines;
 };
 
-/* By enum families_topic. */
+/* By enum events_topic. */
 static const char *const topics[] = {"exceptions", "gc", "jit", "suspensions", "calls", NULL};
 
 #define ARGS_INTO struct events_args
@@ -43,10 +43,10 @@ static const struct args_option options[] = {
     ROW_QUIET,
     ARGS_END};
 
-static int print(const struct events_args *a, const struct families_report *f,
+static int print(const struct events_args *a, const struct events_report *f,
                  const struct report_problems *problems, FILE *out)
 {
-    struct print_families p = {.report = f, .problems = problems, .stack = a->stack, .top = a->top};
+    struct print_events p = {.report = f, .problems = problems, .stack = a->stack, .top = a->top};
     struct report_stacks tables;
     int err = 0;
 
@@ -56,8 +56,8 @@ static int print(const struct events_args *a, const struct families_report *f,
     if (!a->no_lines)
         err = reading_source_lines(&cmd_events, &f->defs, &a->symbols, &f->log, &p.stack.lines);
     if (!err && a->format == READING_TEXT)
-        print_families_text(&p, out);
-    else if (!err && print_families_json(&p, out))
+        print_events_text(&p, out);
+    else if (!err && print_events_json(&p, out))
         err = -ENOMEM;
     source_lines_missing(p.stack.lines);
     source_lines_free(p.stack.lines);
@@ -65,19 +65,19 @@ static int print(const struct events_args *a, const struct families_report *f,
     return cli_failed(&cmd_events, err);
 }
 
-static int show(const struct events_args *a, enum families_topic topic, const char *path, FILE *out)
+static int show(const struct events_args *a, enum events_topic topic, const char *path, FILE *out)
 {
     struct reading_progress progress;
     struct report_problems problems;
-    struct families_report f;
+    struct events_report f;
     int err, status;
 
     report_problems_init(&problems);
-    err = families_report_init(&f, topic, &problems);
+    err = events_report_init(&f, topic, &problems);
     if (!err) {
         reading_progress_init(&progress, &a->reading);
         f.log.jobs = reading_threads(&a->reading);
-        err = families_report_read(&f, path, reading_progress, &progress);
+        err = events_report_read(&f, path, reading_progress, &progress);
         reading_progress_end(&progress);
     }
     if (err) {
@@ -86,7 +86,7 @@ static int show(const struct events_args *a, enum families_topic topic, const ch
         reading_problems(&cmd_events, &problems);
         status = print(a, &f, &problems, out);
     }
-    families_report_fini(&f);
+    events_report_fini(&f);
     report_problems_fini(&problems);
     return status;
 }
@@ -109,14 +109,14 @@ static int run(void *into, const struct args *args, FILE *out)
 
     if (topic < 0)
         return cli_unknown(&cmd_events, "topic", args->word[0], topics);
-    if (topic == FAMILIES_GC && !depth_given)
+    if (topic == EVENTS_GC && !depth_given)
         a->stack.depth = GC_DEPTH;
     wrong = print_stack_choose(&a->stack, a->format == READING_JSON, a->inline_stacks, depth_given);
     if (wrong)
         return cli_usage_error(&cmd_events, "%s", wrong);
     if (a->format == READING_JSON && !args_given(&cmd_events.syntax, args, "top"))
         a->top = 0;
-    return show(a, (enum families_topic)topic, args->word[1], out);
+    return show(a, (enum events_topic)topic, args->word[1], out);
 }
 
 const struct cli_command cmd_events = {

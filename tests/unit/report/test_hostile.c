@@ -5,7 +5,7 @@
 #include "support/heap.h"
 
 #include "report/checks.h"
-#include "report/families.h"
+#include "report/events.h"
 #include "report/replay.h"
 #include "report/sites.h"
 #include "validate/validate.h"
@@ -90,13 +90,13 @@ static void by_validate(struct report_lines *lines)
     assert_int_equal(report_validate_lines(lines, "memory", NULL, NULL, &problems, &found), 0);
 }
 
-static void by_families(enum families_topic topic)
+static void by_families(enum events_topic topic)
 {
-    static struct families_report f;
+    static struct events_report f;
 
-    assert_int_equal(families_report_init(&f, topic, &problems), 0);
-    assert_int_equal(families_report_read(&f, path, NULL, NULL), 0);
-    families_report_fini(&f);
+    assert_int_equal(events_report_init(&f, topic, &problems), 0);
+    assert_int_equal(events_report_read(&f, path, NULL, NULL), 0);
+    events_report_fini(&f);
 }
 
 static void store(void)
@@ -117,7 +117,7 @@ static size_t worst(void)
     size_t most = 0;
 
     store();
-    for (size_t i = 0; i < 4 + FAMILIES_CALLS + 1; i++) {
+    for (size_t i = 0; i < 4 + EVENTS_CALLS + 1; i++) {
         struct memory_log m = {.text = text, .size = size};
         struct report_lines *lines = i < 4 ? memory_log_lines(&m) : NULL;
         ptrdiff_t before = heap_held;
@@ -127,7 +127,7 @@ static size_t worst(void)
         if (lines)
             readers[i](lines);
         else
-            by_families((enum families_topic)(i - 4));
+            by_families((enum events_topic)(i - 4));
         most = heap_peak(before) > most ? heap_peak(before) : most;
         report_lines_free(lines);
         report_problems_fini(&problems);

@@ -1,4 +1,4 @@
-#include "views/print_families.h"
+#include "views/print_events.h"
 
 #include "command/print_complete.h"
 #include "command/reading.h"
@@ -12,14 +12,14 @@
 #define SITES      3 /* shown beside a collection */
 #define SITES_JSON 10
 
-static size_t shown(const struct families_table *t, uint64_t top)
+static size_t shown(const struct events_table *t, uint64_t top)
 {
     return top && top < t->count ? (size_t)top : t->count;
 }
 
 /* In b, or the log's. */
-static const char *method_name(const struct print_families *p, struct buffer *b,
-                               const struct families_row *row)
+static const char *method_name(const struct print_events *p, struct buffer *b,
+                               const struct events_row *row)
 {
     return row->name ? row->name : print_stack_method(&p->stack, b, row->a);
 }
@@ -27,27 +27,27 @@ static const char *method_name(const struct print_families *p, struct buffer *b,
 /* Text. */
 
 /* In what is left of a line that has `used` columns already. */
-static void put_class(const struct print_families *p, uint32_t class_number, size_t used, FILE *out)
+static void put_class(const struct print_events *p, uint32_t class_number, size_t used, FILE *out)
 {
     text_elide(out, report_class(&p->report->defs, class_number)->name,
                p->stack.wide ? SIZE_MAX : terminal_width(out) - used);
 }
 
-static void put_method(const struct print_families *p, const char *name, size_t used, FILE *out)
+static void put_method(const struct print_events *p, const char *name, size_t used, FILE *out)
 {
     text_elide_method(out, name, p->stack.wide ? SIZE_MAX : terminal_width(out) - used);
 }
 
-static void exceptions_text(const struct print_families *p, FILE *out)
+static void exceptions_text(const struct print_events *p, FILE *out)
 {
-    const struct families_report *f = p->report;
+    const struct events_report *f = p->report;
     struct text_number count, each[4];
     struct buffer name = BUFFER_INIT;
 
     fprintf(out, "%10s %8s %8s %9s %10s  %s\n", "thrown", "caught", "native", "swallowed",
             "superseded", "exception, and the stack that throws it");
     for (size_t i = 0; i < shown(&f->table, p->top); i++) {
-        const struct families_row *row = &f->table.rows[i];
+        const struct events_row *row = &f->table.rows[i];
 
         fprintf(out, "%10s %8s %8s %9s %10s  ", text_count(&count, row->count),
                 text_count(&each[0], row->more[0]), text_count(&each[1], row->more[1]),
@@ -58,7 +58,7 @@ static void exceptions_text(const struct print_families *p, FILE *out)
     }
     fprintf(out, "\n%10s %10s  %s\n", "caught", "took each", "exception, and who catches it");
     for (size_t i = 0; i < shown(&f->catchers, p->top); i++) {
-        const struct families_row *row = &f->catchers.rows[i];
+        const struct events_row *row = &f->catchers.rows[i];
 
         fprintf(out, "%10s %10s  ", text_count(&count, row->count),
                 text_ns(&each[0], (double)row->ns / (double)row->count));
@@ -80,9 +80,9 @@ static uint64_t whole_heap(const uint64_t sizes[COLLECTION_HEAPS])
 }
 
 /* Sites that allocated most before collection `at`. */
-static void allocators_text(const struct print_families *p, size_t at, FILE *out)
+static void allocators_text(const struct print_events *p, size_t at, FILE *out)
 {
-    const struct families_report *f = p->report;
+    const struct events_report *f = p->report;
     size_t count;
     const struct collections_share *share = collections_shares(&f->collections, at, &count);
 
@@ -96,9 +96,9 @@ static void allocators_text(const struct print_families *p, size_t at, FILE *out
     }
 }
 
-static void gc_text(const struct print_families *p, FILE *out)
+static void gc_text(const struct print_events *p, FILE *out)
 {
-    const struct families_report *f = p->report;
+    const struct events_report *f = p->report;
     const struct collections *all = &f->collections;
     size_t count = p->top && p->top < all->count ? (size_t)p->top : all->count;
     struct text_number took, bytes, before, after;
@@ -123,16 +123,16 @@ static void gc_text(const struct print_families *p, FILE *out)
     allocators_text(p, all->count, out);
 }
 
-static void jit_text(const struct print_families *p, FILE *out)
+static void jit_text(const struct print_events *p, FILE *out)
 {
-    const struct families_report *f = p->report;
+    const struct events_report *f = p->report;
     struct text_number time, longest, count, again;
     struct buffer name = BUFFER_INIT;
 
     fprintf(out, "%10s %10s %9s %9s  %s\n", "took", "longest", "compiled", "of these", "method");
     fprintf(out, "%10s %10s %9s %9s\n", "", "", "", "again");
     for (size_t i = 0; i < shown(&f->table, p->top); i++) {
-        const struct families_row *row = &f->table.rows[i];
+        const struct events_row *row = &f->table.rows[i];
 
         fprintf(out, "%10s %10s %9s %9s  ", text_ns(&time, (double)row->ns),
                 text_ns(&longest, (double)row->max), text_count(&count, row->count),
@@ -143,14 +143,14 @@ static void jit_text(const struct print_families *p, FILE *out)
     buffer_free(&name);
 }
 
-static void suspend_text(const struct print_families *p, FILE *out)
+static void suspend_text(const struct print_events *p, FILE *out)
 {
-    const struct families_report *f = p->report;
+    const struct events_report *f = p->report;
     struct text_number time, longest, count, stop;
 
     fprintf(out, "%10s %10s %9s %12s  %s\n", "took", "longest", "times", "until still", "reason");
     for (size_t i = 0; i < shown(&f->table, p->top); i++) {
-        const struct families_row *row = &f->table.rows[i];
+        const struct events_row *row = &f->table.rows[i];
 
         fprintf(out, "%10s %10s %9s %12s  ", text_ns(&time, (double)row->ns),
                 text_ns(&longest, (double)row->max), text_count(&count, row->count),
@@ -160,15 +160,15 @@ static void suspend_text(const struct print_families *p, FILE *out)
     }
 }
 
-static void calls_text(const struct print_families *p, FILE *out)
+static void calls_text(const struct print_events *p, FILE *out)
 {
-    const struct families_report *f = p->report;
+    const struct events_report *f = p->report;
     struct text_number total, self, count, longest;
     struct buffer name = BUFFER_INIT;
 
     fprintf(out, "%10s %10s %10s %12s  %s\n", "total", "self", "longest", "calls", "method");
     for (size_t i = 0; i < shown(&f->table, p->top); i++) {
-        const struct families_row *row = &f->table.rows[i];
+        const struct events_row *row = &f->table.rows[i];
 
         fprintf(out, "%10s %10s %10s %12s  ", text_ns(&total, (double)row->ns),
                 text_ns(&self, (double)row->more[0]), text_ns(&longest, (double)row->max),
@@ -182,13 +182,13 @@ static void calls_text(const struct print_families *p, FILE *out)
                 text_count(&count, f->missing));
 }
 
-void print_families_text(const struct print_families *p, FILE *out)
+void print_events_text(const struct print_events *p, FILE *out)
 {
-    static void (*const prints[])(const struct print_families *, FILE *) = {
+    static void (*const prints[])(const struct print_events *, FILE *) = {
         exceptions_text, gc_text, jit_text, suspend_text, calls_text};
     static const char *const families[] = {"exceptions", "gc", "jit", "suspend", "calls"};
-    const struct families_report *f = p->report;
-    size_t rows = f->topic == FAMILIES_GC ? f->collections.count : f->table.count;
+    const struct events_report *f = p->report;
+    size_t rows = f->topic == EVENTS_GC ? f->collections.count : f->table.count;
 
     if (rows)
         prints[f->topic](p, out);
@@ -214,7 +214,7 @@ static void sizes_json(const char *key, const uint64_t sizes[COLLECTION_HEAPS],
     jw_end(w);
 }
 
-static void throw_json(const struct print_families *p, const struct families_row *row,
+static void throw_json(const struct print_events *p, const struct events_row *row,
                        struct json_writer *w)
 {
     jw_text(w, "exception", report_class(&p->report->defs, row->a)->name);
@@ -226,15 +226,15 @@ static void throw_json(const struct print_families *p, const struct families_row
     print_stack_json(&p->stack, row->b, REPORT_NO_IL, w);
 }
 
-static void catchers_json(const struct print_families *p, struct json_writer *w)
+static void catchers_json(const struct print_events *p, struct json_writer *w)
 {
-    const struct families_table *t = &p->report->catchers;
+    const struct events_table *t = &p->report->catchers;
     struct buffer name = BUFFER_INIT;
 
     jw_line(w, 1);
     jw_array(w, "catchers");
     for (size_t i = 0; i < shown(t, p->top); i++) {
-        const struct families_row *row = &t->rows[i];
+        const struct events_row *row = &t->rows[i];
 
         jw_line(w, 2);
         jw_object(w, NULL);
@@ -248,9 +248,9 @@ static void catchers_json(const struct print_families *p, struct json_writer *w)
     buffer_free(&name);
 }
 
-static void allocators_json(const struct print_families *p, size_t at, struct json_writer *w)
+static void allocators_json(const struct print_events *p, size_t at, struct json_writer *w)
 {
-    const struct families_report *f = p->report;
+    const struct events_report *f = p->report;
     size_t count;
     const struct collections_share *share = collections_shares(&f->collections, at, &count);
 
@@ -266,7 +266,7 @@ static void allocators_json(const struct print_families *p, size_t at, struct js
     jw_end(w);
 }
 
-static void collection_json(const struct print_families *p, size_t at, struct json_writer *w)
+static void collection_json(const struct print_events *p, size_t at, struct json_writer *w)
 {
     const struct collection *c = &p->report->collections.all[at];
 
@@ -286,7 +286,7 @@ static void collection_json(const struct print_families *p, size_t at, struct js
     allocators_json(p, at, w);
 }
 
-static void since_json(const struct print_families *p, struct json_writer *w)
+static void since_json(const struct print_events *p, struct json_writer *w)
 {
     const struct collections *c = &p->report->collections;
 
@@ -298,7 +298,7 @@ static void since_json(const struct print_families *p, struct json_writer *w)
     jw_end(w);
 }
 
-static void method_json(const struct print_families *p, const struct families_row *row,
+static void method_json(const struct print_events *p, const struct events_row *row,
                         struct json_writer *w)
 {
     struct buffer name = BUFFER_INIT;
@@ -307,14 +307,14 @@ static void method_json(const struct print_families *p, const struct families_ro
     buffer_free(&name);
 }
 
-static void row_json(const struct print_families *p, const struct families_row *row,
+static void row_json(const struct print_events *p, const struct events_row *row,
                      struct json_writer *w)
 {
     switch (p->report->topic) {
-    case FAMILIES_EXCEPTIONS:
+    case EVENTS_EXCEPTIONS:
         throw_json(p, row, w);
         break;
-    case FAMILIES_JIT:
+    case EVENTS_JIT:
         method_json(p, row, w);
         jw_bool(w, "dynamic", row->name != NULL);
         jw_unsigned(w, "compiled", row->count);
@@ -323,7 +323,7 @@ static void row_json(const struct print_families *p, const struct families_row *
         jw_unsigned(w, "ns", row->ns);
         jw_unsigned(w, "longest_ns", row->max);
         break;
-    case FAMILIES_SUSPENSIONS:
+    case EVENTS_SUSPENSIONS:
         jw_text(w, "reason", row->name);
         jw_unsigned(w, "count", row->count);
         jw_unsigned(w, "ns", row->ns);
@@ -341,10 +341,10 @@ static void row_json(const struct print_families *p, const struct families_row *
     }
 }
 
-static void rows_json(const struct print_families *p, struct json_writer *w)
+static void rows_json(const struct print_events *p, struct json_writer *w)
 {
-    const struct families_report *f = p->report;
-    bool gc = f->topic == FAMILIES_GC;
+    const struct events_report *f = p->report;
+    bool gc = f->topic == EVENTS_GC;
     size_t count = gc ? f->collections.count : shown(&f->table, p->top);
 
     jw_line(w, 1);
@@ -361,13 +361,13 @@ static void rows_json(const struct print_families *p, struct json_writer *w)
     jw_end(w);
 }
 
-int print_families_json(const struct print_families *p, FILE *out)
+int print_events_json(const struct print_events *p, FILE *out)
 {
     static const char *const topics[] = {
-        [FAMILIES_EXCEPTIONS] = "exceptions",   [FAMILIES_GC] = "gc",       [FAMILIES_JIT] = "jit",
-        [FAMILIES_SUSPENSIONS] = "suspensions", [FAMILIES_CALLS] = "calls",
+        [EVENTS_EXCEPTIONS] = "exceptions",   [EVENTS_GC] = "gc",       [EVENTS_JIT] = "jit",
+        [EVENTS_SUSPENSIONS] = "suspensions", [EVENTS_CALLS] = "calls",
     };
-    const struct families_report *f = p->report;
+    const struct events_report *f = p->report;
     struct json_writer w;
 
     jw_init(&w, out);
@@ -376,13 +376,13 @@ int print_families_json(const struct print_families *p, FILE *out)
     jw_text(&w, "topic", topics[f->topic]);
     print_log_json(&f->log, p->problems, "log", &w);
     rows_json(p, &w);
-    if (f->topic == FAMILIES_EXCEPTIONS)
+    if (f->topic == EVENTS_EXCEPTIONS)
         catchers_json(p, &w);
-    if (f->topic == FAMILIES_GC)
+    if (f->topic == EVENTS_GC)
         since_json(p, &w);
-    if (f->topic == FAMILIES_CALLS)
+    if (f->topic == EVENTS_CALLS)
         jw_unsigned(&w, "missing", f->missing);
-    if (f->topic == FAMILIES_EXCEPTIONS || f->topic == FAMILIES_GC)
+    if (f->topic == EVENTS_EXCEPTIONS || f->topic == EVENTS_GC)
         print_stack_tables_json(&p->stack, &w);
     jw_end(&w);
     return jw_finish(&w);

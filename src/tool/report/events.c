@@ -1,4 +1,4 @@
-#include "report/families.h"
+#include "report/events.h"
 
 #include "base/order.h"
 
@@ -7,28 +7,27 @@
 
 static bool equal(const void *context, uint32_t number, const void *key)
 {
-    const struct families_table *t = context;
-    const struct families_row *row = &t->rows[number], *wanted = key;
+    const struct events_table *t = context;
+    const struct events_row *row = &t->rows[number], *wanted = key;
 
     return row->a == wanted->a && row->b == wanted->b && !row->name == !wanted->name &&
            (!row->name || strcmp(row->name, wanted->name) == 0);
 }
 
-static uint64_t hash_of(const struct families_row *row)
+static uint64_t hash_of(const struct events_row *row)
 {
     return row->name ? hash_bytes(row->name, strlen(row->name)) : hash_mix(row->a, row->b);
 }
 
 static uint64_t hash_at(const void *context, uint32_t number)
 {
-    return hash_of(&((const struct families_table *)context)->rows[number]);
+    return hash_of(&((const struct events_table *)context)->rows[number]);
 }
 
-/* The row of a key, made if it is new; NULL when memory ran out. Valid until the next one is made. */
-static struct families_row *row_of(struct families_table *t, uint32_t a, uint32_t b,
-                                   const char *name)
+/* The row of a key, made if it is new; NULL: no memory. Valid until the next one is made. */
+static struct events_row *row_of(struct events_table *t, uint32_t a, uint32_t b, const char *name)
 {
-    struct families_row key = {.a = a, .b = b};
+    struct events_row key = {.a = a, .b = b};
     uint32_t number;
     int added;
 
@@ -44,7 +43,7 @@ static struct families_row *row_of(struct families_table *t, uint32_t a, uint32_
     return t->rows[t->count++].name || !key.name ? &t->rows[number] : NULL;
 }
 
-static void add_time(struct families_row *row, uint64_t ns)
+static void add_time(struct events_row *row, uint64_t ns)
 {
     row->ns += ns;
     if (ns > row->max)
@@ -61,7 +60,7 @@ static const char *text_in(const struct report_record *r, const char *key)
 
 /* Exceptions. */
 
-static int number_in(struct families_report *f, const struct report_record *r, const char *key,
+static int number_in(struct events_report *f, const struct report_record *r, const char *key,
                      int (*get)(struct report_defs *, uint32_t, struct report_place, uint32_t *),
                      uint32_t *out)
 {
@@ -71,10 +70,10 @@ static int number_in(struct families_report *f, const struct report_record *r, c
     return report_member_id(r->json, key, 1, &id) ? 0 : get(&f->defs, id, r->at, out);
 }
 
-static int thrown(struct families_report *f, const struct report_record *r, uint32_t id)
+static int thrown(struct events_report *f, const struct report_record *r, uint32_t id)
 {
     uint32_t class_number = 0, path = 0;
-    struct families_row *row;
+    struct events_row *row;
     int err = number_in(f, r, "class", report_defs_class, &class_number);
 
     if (!err)
@@ -88,12 +87,12 @@ static int thrown(struct families_report *f, const struct report_record *r, uint
     return report_ids_set(&f->thrown, id, (uint32_t)(row - f->table.rows));
 }
 
-static int on_exception(struct families_report *f, const struct report_record *r)
+static int on_exception(struct events_report *f, const struct report_record *r)
 {
     static const char *const ends[] = {"caught", "native", "swallowed", "superseded"};
     const char *event = text_in(r, "event");
     uint64_t ns = report_count_in(r->json, "ns");
-    struct families_row *row = NULL, *catcher;
+    struct events_row *row = NULL, *catcher;
     uint32_t id = 0, method, known;
     int err;
 
@@ -120,14 +119,14 @@ static int on_exception(struct families_report *f, const struct report_record *r
     return 0;
 }
 
-static int exceptions_record(struct families_report *f, const struct report_record *r)
+static int exceptions_record(struct events_report *f, const struct report_record *r)
 {
     return r->kind == SST_KIND_EXCEPTION ? on_exception(f, r) : 0;
 }
 
 /* Collections. */
 
-static int gc_record(struct families_report *f, const struct report_record *r)
+static int gc_record(struct events_report *f, const struct report_record *r)
 {
     if (r->kind == SST_KIND_GC && !f->second)
         return collections_add(&f->collections, r);
@@ -136,10 +135,10 @@ static int gc_record(struct families_report *f, const struct report_record *r)
 
 /* Compilations and suspensions. */
 
-static int jit_record(struct families_report *f, const struct report_record *r)
+static int jit_record(struct events_report *f, const struct report_record *r)
 {
     const char *tier, *name;
-    struct families_row *row;
+    struct events_row *row;
     uint32_t method = 0;
     int err;
 
@@ -160,9 +159,9 @@ static int jit_record(struct families_report *f, const struct report_record *r)
     return 0;
 }
 
-static int suspend_record(struct families_report *f, const struct report_record *r)
+static int suspend_record(struct events_report *f, const struct report_record *r)
 {
-    struct families_row *row;
+    struct events_row *row;
 
     if (r->kind != SST_KIND_SUSPEND)
         return 0;
@@ -178,18 +177,18 @@ static int suspend_record(struct families_report *f, const struct report_record 
 
 /* Calls. */
 
-static int calls_record(struct families_report *f, const struct report_record *r)
+static int calls_record(struct events_report *f, const struct report_record *r)
 {
     return r->kind == SST_KIND_CALLS ? report_call_times_take(&f->calls, &r->calls) : 0;
 }
 
-static int calls_finish(struct families_report *f)
+static int calls_finish(struct events_report *f)
 {
     report_call_times_finish(&f->calls);
     f->missing = f->calls.missing;
     for (uint32_t method = 0; method < f->calls.count; method++) {
         const struct report_call_time *time = report_call_time_of(&f->calls, method);
-        struct families_row *row = time ? row_of(&f->table, method, 0, NULL) : NULL;
+        struct events_row *row = time ? row_of(&f->table, method, 0, NULL) : NULL;
 
         if (!row && time)
             return -ENOMEM;
@@ -204,10 +203,10 @@ static int calls_finish(struct families_report *f)
     return 0;
 }
 
-int families_report_init(struct families_report *f, enum families_topic topic,
-                         struct report_problems *problems)
+int events_report_init(struct events_report *f, enum events_topic topic,
+                       struct report_problems *problems)
 {
-    static int (*const records[])(struct families_report *, const struct report_record *) = {
+    static int (*const records[])(struct events_report *, const struct report_record *) = {
         exceptions_record, gc_record, jit_record, suspend_record, calls_record};
 
     memset(f, 0, sizeof(*f));
@@ -219,7 +218,7 @@ int families_report_init(struct families_report *f, enum families_topic topic,
     return report_defs_init(&f->defs, problems);
 }
 
-static void table_fini(struct families_table *t)
+static void table_fini(struct events_table *t)
 {
     for (size_t i = 0; i < t->count; i++)
         memory_free(t->rows[i].name);
@@ -227,7 +226,7 @@ static void table_fini(struct families_table *t)
     index_free(&t->index);
 }
 
-void families_report_fini(struct families_report *f)
+void events_report_fini(struct events_report *f)
 {
     table_fini(&f->table);
     table_fini(&f->catchers);
@@ -240,26 +239,26 @@ void families_report_fini(struct families_report *f)
 
 static int on_record(void *context, const struct report_record *record)
 {
-    struct families_report *f = context;
+    struct events_report *f = context;
 
     return f->record(f, record);
 }
 
 static int by_ns(const void *a, const void *b)
 {
-    const struct families_row *x = a, *y = b;
+    const struct events_row *x = a, *y = b;
 
     return x->ns != y->ns ? ORDER(y->ns, x->ns) : ORDER(y->count, x->count);
 }
 
 static int by_count(const void *a, const void *b)
 {
-    const struct families_row *x = a, *y = b;
+    const struct events_row *x = a, *y = b;
 
     return x->count != y->count ? ORDER(y->count, x->count) : by_ns(a, b);
 }
 
-static int read_once(struct families_report *f, const char *path, struct report_log *log,
+static int read_once(struct events_report *f, const char *path, struct report_log *log,
                      void (*progress)(void *, uint64_t, uint64_t), void *progress_context)
 {
     const struct report_consumer consumer = {.record = on_record,
@@ -270,7 +269,7 @@ static int read_once(struct families_report *f, const char *path, struct report_
     return report_log_read(path, &f->defs, &consumer, log);
 }
 
-static int read_collections(struct families_report *f, const char *path)
+static int read_collections(struct events_report *f, const char *path)
 {
     struct report_problems *problems = f->defs.problems, again;
     struct report_log log;
@@ -289,10 +288,10 @@ static int read_collections(struct families_report *f, const char *path)
     return err;
 }
 
-int families_report_read(struct families_report *f, const char *path,
-                         void (*progress)(void *, uint64_t, uint64_t), void *progress_context)
+int events_report_read(struct events_report *f, const char *path,
+                       void (*progress)(void *, uint64_t, uint64_t), void *progress_context)
 {
-    int err = f->topic == FAMILIES_GC ? read_collections(f, path) : 0;
+    int err = f->topic == EVENTS_GC ? read_collections(f, path) : 0;
 
     if (err == -EPROTO || err == -EBADMSG)
         err = 0; /* the second reading says so in full */
@@ -301,7 +300,7 @@ int families_report_read(struct families_report *f, const char *path,
     if (!err)
         err = calls_finish(f);
     collections_finish(&f->collections);
-    SORT(f->table.rows, f->table.count, f->topic == FAMILIES_EXCEPTIONS ? by_count : by_ns);
+    SORT(f->table.rows, f->table.count, f->topic == EVENTS_EXCEPTIONS ? by_count : by_ns);
     SORT(f->catchers.rows, f->catchers.count, by_count);
     return err;
 }
