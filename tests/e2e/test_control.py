@@ -551,7 +551,7 @@ def test_processes_that_cannot_be_looked_into(t):
         os._exit(0)
     os.waitpid(gone, 0)
     for command in ['dump', str(gone)], ['ctl', str(gone), 'status'], ['top', '--once', str(gone)]:
-        one_line(tool(*command), 3, str(gone), 'no process')
+        one_line(tool(*command), 3, str(gone), 'does not exist')
         one_line(tool(*[str(os.getpid()) if c == str(gone) else c for c in command]), 3, 'not traced')
     for command in ['dump', '1x'], ['ctl', '-1', 'start'], ['ctl', 'x', 'start'], ['dump', '0']:
         one_line(tool(*command), 2)
@@ -577,9 +577,9 @@ def test_what_does_not_speak_as_we_do_is_refused(t):
         listener.listen(1)
         listener.settimeout(PATIENCE)
         try:
-            for reply, word in ((b'{"ok":true,"version":2,"threads":[]}\n', 'does not speak as this shadowtrace'),
+            for reply, word in ((b'{"ok":true,"version":2,"threads":[]}\n', 'does not use the protocol of this shadowtrace'),
                                 (b'{"ok":false,"version":2,"error":"use version 2"}\n', 'use version 2'),
-                                (b'HTTP/1.1 400 Bad Request\n', 'does not speak'), (b'', 'closed the connection')):
+                                (b'HTTP/1.1 400 Bad Request\n', 'does not use the protocol'), (b'', 'closed the connection')):
                 def serve(reply=reply):
                     client = listener.accept()[0]
                     client.recv(1000)
@@ -644,9 +644,9 @@ def test_a_folder_that_is_not_ours_alone_is_not_used(t):
         with tempfile.TemporaryDirectory() as place:  # a short name: there is not much room in a socket's
             spoil(os.path.join(place, 'shadowtrace'))
             env = dict(ENVIRONMENT, XDG_RUNTIME_DIR=place)
-            one_line(tool('dump', '1', env=env), 3, 'not to be trusted')
+            one_line(tool('dump', '1', env=env), 3, 'cannot trust')
             result = tool('list', env=env)
-            t.true(result.status == 3 and 'not to be trusted' in result.errors, 'list\n%s' % result)
+            t.true(result.status == 3 and 'cannot trust' in result.errors, 'list\n%s' % result)
 
 
 def place_of_nobody():

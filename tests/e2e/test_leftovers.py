@@ -73,7 +73,7 @@ def test_what_the_killed_leave_is_gone_after_the_next_list_or_record(t):
             else:
                 left = tool('list', env=env)
             if victims == ('record',):
-                t.true('1 folder of recordings that were killed has been removed' in left.errors, left)
+                t.true('removed 1 folder left by killed recordings' in left.errors, left)
                 t.true(str(program) in left.text, 'the program that goes on: %s' % left)
                 os.kill(program, signal.SIGKILL)
                 until(lambda: is_dead(program), 'the end of the program')

@@ -129,7 +129,7 @@ def test_lines_in_reports(t):
     status, out, err = run('annotate', '--source', __file__, r.path, 'Program.cs')
     t.equal((status, 'is not the file that was compiled' in err, err.count('\n')), (0, True, 1), err)
     status, out, err = run('annotate', r.path, 'Nowhere.cs')
-    t.equal((status, 'know a file "Nowhere.cs"' in err, out), (3, True, ''), err)
+    t.equal((status, 'name a file "Nowhere.cs"' in err, out), (3, True, ''), err)
 
 
 @early

@@ -143,7 +143,7 @@ static int set(struct parser *p, const struct args_option *row, const char *as, 
     }
     other = excluded(p, row);
     if (other)
-        return args_refuse(p->why, "--%s and --%s exclude each other", other->name, row->name);
+        return args_refuse(p->why, "--%s and --%s cannot be combined", other->name, row->name);
     p->out->given |= bit_of(p->syntax, row);
     return args_set(&value, p->into);
 }

@@ -168,7 +168,7 @@ static int wrong_word(const struct args_value *v, const char *const *words)
     struct buffer b = BUFFER_INIT;
 
     args_list_words(&b, words);
-    args_refuse(v->why, "%s takes %s, not \"%s\"", v->as, b.failed ? "other words" : b.data,
+    args_refuse(v->why, "%s takes %s, not \"%s\"", v->as, b.failed ? "one of its words" : b.data,
                 v->text);
     buffer_free(&b);
     return -EINVAL;
@@ -183,8 +183,9 @@ static int field_words(const struct args_value *v, struct options *o, const stru
     if (!options_field_set_words(o, f, v->text, &wrong, &length))
         return 0;
     args_list_words(&b, f->words);
-    args_refuse(v->why, "%s has \"%.*s\"; it takes all, or some of %s, with commas", v->as,
-                (int)length, wrong, b.failed ? "its words" : b.data);
+    args_refuse(v->why,
+                "%s does not know \"%.*s\"; it takes all, or some of %s, separated by commas",
+                v->as, (int)length, wrong, b.failed ? "its words" : b.data);
     buffer_free(&b);
     return -EINVAL;
 }
@@ -197,10 +198,9 @@ static int field_text(const struct args_value *v, struct options *o, const struc
         return err;
     if (f->kind == OPTIONS_KIND_PATH && *v->text != '/')
         return args_refuse(v->why, "%s takes an absolute path, not \"%s\"", v->as, v->text);
-    return args_refuse(v->why,
-                       *v->text ? "%s takes UTF-8, which \"%s\" is not"
-                                : "%s takes a text that is not empty",
-                       v->as, v->text);
+    return args_refuse(
+        v->why, *v->text ? "%s takes UTF-8 text, which \"%s\" is not" : "%s must not be empty",
+        v->as, v->text);
 }
 
 static int set_field(const struct args_value *v, struct options *o)
@@ -260,7 +260,7 @@ void args_default(const struct args_option *row, void *into)
 static int set_list(const struct args_value *v, struct args_list *list)
 {
     if (list->count == COUNT_OF(list->item))
-        return args_refuse(v->why, "%s may be given %zu times at most", v->as, list->count);
+        return args_refuse(v->why, "%s can be given at most %zu times", v->as, list->count);
     list->item[list->count++] = v->text;
     return 0;
 }
@@ -304,7 +304,7 @@ int args_set(const struct args_value *v, void *into)
     case ARGS_TEXT:
     case ARGS_LIST:
         if (!*v->text)
-            return args_refuse(v->why, "%s takes a text that is not empty", v->as);
+            return args_refuse(v->why, "%s must not be empty", v->as);
         if (v->row->kind == ARGS_LIST)
             return set_list(v, at);
         *(const char **)at = v->text;

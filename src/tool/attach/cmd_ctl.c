@@ -139,13 +139,22 @@ static const struct action *action_find(const char *name)
     return NULL;
 }
 
+static int unknown_action(const char *name)
+{
+    const char *names[COUNT_OF(actions) + 1] = {NULL};
+
+    for (size_t i = 0; i < COUNT_OF(actions); i++)
+        names[i] = actions[i].name;
+    return cli_unknown(&cmd_ctl, "action", name, names);
+}
+
 static int perform(long pid, const struct action *action, char **arguments, FILE *out)
 {
     struct client client;
     json_t *request = action->request(arguments), *reply = NULL;
 
     if (!request)
-        return cli_usage_error(&cmd_ctl, "%s cannot be \"%.100s\"", action->name,
+        return cli_usage_error(&cmd_ctl, "%s does not take \"%.100s\"", action->name,
                                arguments[0] ? arguments[0] : "");
     if (client_open(&client, pid)) {
         json_decref(request);
@@ -171,9 +180,9 @@ static int run(void *into, const struct args *args, FILE *out)
 
     (void)into;
     if (!client_pid(args->word[0], &pid))
-        return cli_usage_error(&cmd_ctl, "\"%.100s\" is no process id", args->word[0]);
+        return cli_usage_error(&cmd_ctl, "\"%.100s\" is not a process id", args->word[0]);
     if (!action)
-        return cli_usage_error(&cmd_ctl, "there is no \"%.100s\"", args->word[1]);
+        return unknown_action(args->word[1]);
     if (given < action->least || given > action->most)
         return cli_usage_error(&cmd_ctl, "%s takes %s", action->name,
                                action->most == 0   ? "no argument"
@@ -199,13 +208,13 @@ static const struct args_option options[] = {
 const struct cli_command cmd_ctl = {
     .name = "ctl",
     .args = "PID ACTION [ARGUMENT...]",
-    .help = "change what a living process records",
-    .syntax = {options, 2, UINT_MAX, "a process id and what to do: PID start", true},
-    .notes = "A change takes effect in each thread at its next allocation, as a whole, and is in "
-             "the log (kind \"config\").\n\n"
-             "What can be changed while the process runs is all of the above. `only` here filters "
-             "allocations by the method that allocates; which methods are hooked (record --only), "
-             "hooks, --capture, --check, --types, --min-size and the form of the log are fixed "
-             "when the process starts.",
+    .help = "change what a running process records",
+    .syntax = {options, 2, UINT_MAX, "a process id and an action: PID ACTION", true},
+    .notes = "A change takes effect in each thread at its next allocation, as a whole, and is "
+             "written into the log (kind \"config\").\n\n"
+             "Nothing else can be changed while the process runs. `only` filters allocations by "
+             "the method that allocates; which methods are hooked (record --only), --hooks, "
+             "--capture, --check, --types, --min-size and the format of the log are fixed at the "
+             "start.",
     .run = run,
 };

@@ -199,20 +199,20 @@ static int run(void *into, const struct args *args, FILE *out)
     struct dump_args *a = into;
 
     if (!client_pid(args->word[0], &a->pid))
-        return cli_usage_error(&cmd_dump, "\"%.100s\" is no process id", args->word[0]);
+        return cli_usage_error(&cmd_dump, "\"%.100s\" is not a process id", args->word[0]);
     return dump(a, out);
 }
 
 const struct cli_command cmd_dump = {
     .name = "dump",
     .args = "[options] PID",
-    .help = "the stacks of all managed threads of a living process, without stopping it",
+    .help = "show the stacks of all managed threads of a process without stopping it",
     .syntax = {options, 1, 1, "a process id: PID", false},
     .size = sizeof(struct dump_args),
-    .notes = "All threads are copied in one pass beside them; no thread stops, no signal is sent. "
-             "A copy is exact when its thread did not call or return meanwhile; after 16 tries it "
-             "is approximate, and the frames that cannot be proved are marked (?? in text, "
-             "\"certain\":false in JSON). In JSON, \"stack\" begins with the youngest frame. A "
-             "frame's line is that of the call under way in it; the youngest has none.",
+    .notes = "All stacks are copied in one pass; no thread stops, no signal is sent. A copy is "
+             "exact if its thread did not call or return meanwhile. After 16 tries it is "
+             "approximate, and frames that may be wrong are marked: ?? in text, "
+             "\"certain\":false in JSON. In JSON, \"stack\" begins with the youngest frame. A "
+             "frame's line is that of the call it is in; the youngest frame has none.",
     .run = run,
 };

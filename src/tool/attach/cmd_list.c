@@ -92,16 +92,16 @@ static int run(void *into, const struct args *args, FILE *out)
     } else {
         json_array_foreach(l.found, i, one) print_one(one, out);
         if (!json_array_size(l.found) && !err)
-            fputs("no traced process of this user\n", out);
+            fputs("no traced processes\n", out);
     }
     json_decref(l.found);
     left = record_status_sweep(NULL);
     if (left)
-        cli_complain(&cmd_list, "%u folder%s of recordings that were killed %s been removed", left,
-                     text_plural(left), left == 1 ? "has" : "have");
+        cli_complain(&cmd_list, "removed %u folder%s left by killed recordings", left,
+                     text_plural(left));
     if (l.stale)
-        cli_complain(&cmd_list, "%u socket%s of processes that are gone %s been removed", l.stale,
-                     text_plural(l.stale), l.stale == 1 ? "has" : "have");
+        cli_complain(&cmd_list, "removed %u socket%s left by processes that are gone", l.stale,
+                     text_plural(l.stale));
     if (err)
         cli_complain(&cmd_list, "%s", why);
     return err ? CLI_IO : CLI_OK;
@@ -110,12 +110,12 @@ static int run(void *into, const struct args *args, FILE *out)
 const struct cli_command cmd_list = {
     .name = "list",
     .args = "[options]",
-    .help = "traced processes of this user that can be looked into",
+    .help = "list your traced processes",
     .syntax = {.options = options},
     .size = sizeof(struct list_args),
     .notes =
-        "Looks for sockets in $XDG_RUNTIME_DIR/shadowtrace and in /tmp/shadowtrace-UID. Sockets of "
-        "processes that are gone are removed, and what a `record` that was killed left behind. "
-        "Processes recorded with --no-control are not listed.",
+        "Looks for sockets in $XDG_RUNTIME_DIR/shadowtrace and /tmp/shadowtrace-UID. Removes "
+        "sockets of processes that are gone, and what killed recordings left behind. Processes "
+        "recorded with --no-control are not listed.",
     .run = run,
 };

@@ -306,9 +306,9 @@ static int run(void *into, const struct args *args, FILE *out)
     long pid;
 
     if (!client_pid(args->word[0], &pid))
-        return cli_usage_error(&cmd_top, "\"%.100s\" is no process id", args->word[0]);
+        return cli_usage_error(&cmd_top, "\"%.100s\" is not a process id", args->word[0]);
     if (a->filter && strlen(a->filter) >= sizeof(s.top.filter))
-        return cli_usage_error(&cmd_top, "--filter takes at most %zu letters",
+        return cli_usage_error(&cmd_top, "--filter takes at most %zu characters",
                                sizeof(s.top.filter) - 1);
     if (top_init(&s.top)) {
         cli_complain(&cmd_top, "%s", strerror(ENOMEM));
@@ -329,10 +329,10 @@ static int run(void *into, const struct args *args, FILE *out)
 const struct cli_command cmd_top = {
     .name = "top",
     .args = "[options] PID",
-    .help = "live view of a traced process: call sites by what they allocate, types, threads",
+    .help = "watch a traced process: its call sites and types by allocation, its threads",
     .syntax = {options, 1, 1, "a process id: PID", false},
     .size = sizeof(struct top_args),
-    .notes = "Works in any size of window and without colour. Counting call sites costs the traced "
-             "threads nothing; it ends 10 s after `top` does.",
+    .notes = "Counting call sites costs the traced threads nothing, and stops 10 s after `top` "
+             "ends.",
     .run = run,
 };

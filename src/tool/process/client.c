@@ -94,15 +94,15 @@ static int explain(struct client *c, bool stale)
 
     snprintf(path, sizeof(path), "/proc/%ld", c->pid);
     if (stat(path, &st))
-        return refuse(c, -ESRCH, "there is no process %ld%s", c->pid,
-                      stale ? " any more; the socket it left has been removed" : "");
+        return refuse(c, -ESRCH, "process %ld does not exist%s", c->pid,
+                      stale ? "; the socket it left was removed" : "");
     if (st.st_uid != geteuid()) {
         user = getpwuid(st.st_uid);
         return refuse(c, -EPERM, "process %ld belongs to %s%.60s; only that user can look into it",
                       c->pid, user ? "" : "another user", user ? user->pw_name : "");
     }
     return refuse(c, -ENOENT,
-                  "process %ld is not traced, or with --no-control; `shadowtrace list` shows those "
+                  "process %ld is not traced, or has --no-control; `shadowtrace list` shows those "
                   "that are",
                   c->pid);
 }
@@ -138,7 +138,7 @@ int client_open(struct client *c, long pid)
     for (unsigned i = 0; socket_folder(i, folder); i++) {
         fd = *folder ? socket_folder_open(folder, why, sizeof(why)) : -ENOENT;
         if (fd < 0 && fd != -ENOENT)
-            return refuse(c, fd, "the folder of the sockets is not to be trusted: %.300s", why);
+            return refuse(c, fd, "cannot trust the folder of the sockets: %.300s", why);
         if (fd < 0)
             continue;
         err = open_in(c, fd, folder, &stale);
@@ -252,7 +252,7 @@ static int understand(struct client *c, const struct buffer *line, json_t **repl
         refuse(c, -EPROTO, "process %ld: %.300s", c->pid, said);
     else
         refuse(c, -EPROTO,
-               "process %ld does not speak as this shadowtrace (%s) does; use the one "
+               "process %ld does not use the protocol of this shadowtrace (%s); use the version "
                "that recorded it",
                c->pid, SHADOWTRACE_VERSION);
     json_decref(json);
@@ -317,8 +317,7 @@ int client_each(client_found *found, void *context, char why[CLIENT_WHY_SIZE])
             each_in(folder, fd, found, context);
         else if (fd != -ENOENT && !first) {
             first = fd;
-            snprintf(why, CLIENT_WHY_SIZE, "the folder of the sockets is not to be trusted: %.300s",
-                     text);
+            snprintf(why, CLIENT_WHY_SIZE, "cannot trust the folder of the sockets: %.300s", text);
         }
     }
     return first;

@@ -93,8 +93,7 @@ int record_status_create(const char *log_folder, char path[PATH_MAX], struct rec
     if (err && is_usable(log_folder))
         err = make_in(log_folder, path);
     if (err)
-        return record_refuse(why, CLI_IO,
-                             "cannot make a folder for the state of the recording in /tmp: %s",
+        return record_refuse(why, CLI_IO, "cannot create a status folder in /tmp: %s",
                              strerror(-err));
     return CLI_OK;
 }

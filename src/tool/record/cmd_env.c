@@ -49,12 +49,12 @@ static const struct args_option options[] = {
 const struct cli_command cmd_env = {
     .name = "env",
     .args = "[options]",
-    .help = "print the environment that makes any launcher record a program",
+    .help = "print the environment that makes another launcher record a program",
     .syntax = {.options = options},
     .size = sizeof(struct record_args),
     .notes = RECORD_PATTERNS
-    "\n\nSHADOWTRACE_LIBRARY names the library where the program will run, if it is not where it "
-    "is here.",
+    "\n\nSHADOWTRACE_LIBRARY names the library on the machine where the program will run, if its "
+    "path is different there.",
     .run = run,
     .free = record_options_free,
 };

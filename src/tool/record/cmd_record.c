@@ -167,20 +167,20 @@ static const struct args_option options[] = {
      .name = "attach",
      .letter = 'p',
      .aliases = "pid",
-     .help = "cannot attach to a running process; start it with `shadowtrace record`"},
+     .help = "cannot attach to a running process; start it with \"shadowtrace record\""},
     {.more = record_options}};
 
 const struct cli_command cmd_record = {
     .name = "record",
     .args = "[options] [--] COMMAND [ARGUMENT...]",
-    .help = "start a program and record its allocations with their call paths",
+    .help = "start a program and record its allocations and their call paths",
     .syntax = {options, 1, UINT_MAX,
                "a command to record, such as: shadowtrace record -- dotnet app.dll", true},
     .size = sizeof(struct record_args),
     .notes = RECORD_PATTERNS
-    "\n\nThe exit status is COMMAND's, 128 + N when signal N killed it; before COMMAND starts: 2 "
-    "wrong use, 3 cannot write the log or load the library, 126 COMMAND cannot be executed, 127 is "
-    "not found.",
+    "\n\nThe exit status is COMMAND's, or 128 + N if signal N killed it. If COMMAND was not "
+    "started: 2 wrong usage, 3 cannot write the log or load the library, 126 COMMAND cannot be "
+    "executed, 127 COMMAND is not found.",
     .run = run,
     .free = record_options_free,
 };

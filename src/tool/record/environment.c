@@ -18,8 +18,8 @@ int record_environment_make(struct record_environment *e, const char *library,
 {
     memset(e, 0, sizeof(*e));
     if (!utf8_valid(library))
-        return record_refuse(why, CLI_IO, "%s is not UTF-8, and .NET can load no such path",
-                             library);
+        return record_refuse(
+            why, CLI_IO, "%s is not UTF-8; .NET cannot load a library from such a path", library);
     e->set[RECORD_ENABLE].name = "CORECLR_ENABLE_PROFILING";
     e->set[RECORD_ENABLE].value = memory_strdup("1");
     e->set[RECORD_PROFILER].name = "CORECLR_PROFILER";
@@ -186,8 +186,8 @@ int record_environment_print(const struct record_environment *e, enum env_format
     for (size_t i = 0; i < COUNT_OF(e->set); i++)
         if (format == ENV_DOCKER && !is_clean(e->set[i].value))
             return record_refuse(why, CLI_IO,
-                                 "%s holds a line break or another control character, which a "
-                                 "docker env-file cannot",
+                                 "%s contains a line break or another control character, which a "
+                                 "docker env-file cannot hold",
                                  e->set[i].name);
     for (size_t i = 0; i < COUNT_OF(e->set); i++) {
         if (format == ENV_SHELL) {
@@ -245,7 +245,7 @@ static int check_profiler(const char *enable, const char *profiler, const char *
         return CLI_OK;
     return record_refuse(
         why, CLI_USAGE,
-        "another profiler is set in the environment, %s=%s%s%s%s, and a process can have one only; "
+        "the environment sets another profiler, %s=%s%s%s%s; a process can have only one; "
         "unset %s first",
         profiler, clsid, library ? " (" : "", library ? library : "", library ? ")" : "", enable);
 }

@@ -25,9 +25,9 @@ int record_library_find(const char *self, const char *override, char path[PATH_M
     if (override && *override) {
         if (!realpath(override, path)) {
             if (*override != '/' || strlen(override) >= PATH_MAX)
-                return record_refuse(
-                    why, CLI_IO, "%s, which " RECORD_LIBRARY_VARIABLE " names, cannot be used: %s",
-                    override, strerror(errno));
+                return record_refuse(why, CLI_IO,
+                                     "cannot use %s, which " RECORD_LIBRARY_VARIABLE " names: %s",
+                                     override, strerror(errno));
             memcpy(path, override, strlen(override) + 1);
         }
         return CLI_OK;
@@ -39,9 +39,9 @@ int record_library_find(const char *self, const char *override, char path[PATH_M
     }
     return record_refuse(
         why, CLI_IO,
-        LIBRARY
-        " is neither in %.*s nor in lib or lib/shadowtrace beside it; set " RECORD_LIBRARY_VARIABLE
-        " to where it is",
+        "cannot find " LIBRARY
+        " in %.*s, nor in lib or lib/shadowtrace beside it; set " RECORD_LIBRARY_VARIABLE
+        " to its path",
         folder, self);
 }
 
@@ -77,7 +77,7 @@ static const char *load(const char *path)
     if (!number) {
         library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
         wrong = !library                 ? dlerror()
-                : !dlsym(library, ENTRY) ? "it has no " ENTRY ", so it is not this library"
+                : !dlsym(library, ENTRY) ? "it has no " ENTRY ", so it is not a profiler"
                                          : NULL;
     }
     for (size_t i = 0; i < COUNT_OF(faults); i++)
@@ -91,11 +91,11 @@ int record_library_check(const char *path, struct record_why *why)
     const char *wrong;
 
     if (access(path, R_OK))
-        return record_refuse(why, CLI_IO, "%s cannot be read: %s", path, strerror(errno));
+        return record_refuse(why, CLI_IO, "cannot read %s: %s", path, strerror(errno));
     wrong = load(path);
     if (!wrong)
         return CLI_OK;
     if (!strncmp(wrong, path, length) && !strncmp(wrong + length, ": ", 2))
         wrong += length + 2; /* dlerror names the file first; so do we */
-    return record_refuse(why, CLI_IO, "%s cannot be loaded: %s", path, wrong);
+    return record_refuse(why, CLI_IO, "cannot load %s: %s", path, wrong);
 }

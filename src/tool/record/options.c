@@ -128,7 +128,7 @@ static int set_output(const struct cli_command *command, struct options *o, cons
             command, "the log cannot go to standard output, which is COMMAND's; give -o a file");
     path = absolute(text ? text : ".");
     if (!path) {
-        cli_complain(command, "no current directory: %s", strerror(errno));
+        cli_complain(command, "cannot find the current directory: %s", strerror(errno));
         return CLI_IO;
     }
     length = strlen(path);
@@ -138,9 +138,7 @@ static int set_output(const struct cli_command *command, struct options *o, cons
         path[--length] = '\0';
     err = options_field_text(o, options_field_find(key), path);
     if (err == -EINVAL)
-        cli_complain(command,
-                     "the path %s is not UTF-8, which a log cannot name; choose another with -o",
-                     path);
+        cli_complain(command, "the path %s is not UTF-8; choose another with -o", path);
     memory_free(path);
     if (err == -ENOMEM)
         return out_of_memory(command);

@@ -68,12 +68,11 @@ static int refuse_unfound(const char *command, struct record_why *why)
 {
     if (is_process(command))
         return record_refuse(why, CLI_USAGE,
-                             "%s is a process that runs; hooks cannot be had by attaching, so "
-                             "start the program anew: "
-                             "shadowtrace record -- COMMAND",
+                             "cannot attach to running process %s; start the program with "
+                             "\"shadowtrace record -- COMMAND\"",
                              command);
     if (!strchr(command, '/') && is_executable(command))
-        return record_refuse(why, RECORD_NOT_FOUND, "%s: no such command; there is one here: ./%s",
+        return record_refuse(why, RECORD_NOT_FOUND, "%s: no such command; did you mean ./%s?",
                              command, command);
     return record_refuse(why, RECORD_NOT_FOUND, "%s: no such command", command);
 }
@@ -89,7 +88,7 @@ static int refuse_unexecutable(const char *path, struct record_why *why)
     if (S_ISDIR(st.st_mode))
         return record_refuse(why, RECORD_NOT_EXECUTABLE, "%s is a folder", path);
     return record_refuse(why, RECORD_NOT_EXECUTABLE, "%s cannot be executed: %s", path,
-                         S_ISREG(st.st_mode) ? strerror(EACCES) : "it is no file");
+                         S_ISREG(st.st_mode) ? strerror(EACCES) : "it is not a regular file");
 }
 
 int record_target_find(const char *command, const char *search_path, char path[PATH_MAX],

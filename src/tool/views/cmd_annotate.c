@@ -65,11 +65,11 @@ static int find_file(struct annotate *a)
     }
     if (!a->document.file) {
         source_lines_missing(a->lines);
-        cli_complain(&cmd_annotate, "no symbols of a traced module know a file \"%.200s\"",
+        cli_complain(&cmd_annotate, "no symbols of a traced module name a file \"%.200s\"",
                      a->file);
         status = CLI_IO;
     } else if (count) {
-        cli_complain(&cmd_annotate, "several files are called that, name more folders: %s%.600s",
+        cli_complain(&cmd_annotate, "several files match; add folders to choose one: %s%.600s",
                      a->document.file, others.failed ? "" : others.data);
         status = CLI_USAGE;
     }
@@ -120,10 +120,10 @@ static int read_source(struct annotate *a, struct source *s)
     if (err == -ENOMEM)
         return err;
     if (err == -ESTALE)
-        cli_complain(&cmd_annotate, "%s is not the file that was compiled: its text is left out",
+        cli_complain(&cmd_annotate, "%s is not the file that was compiled: its text is not shown",
                      a->source ? a->source : a->document.file);
     else
-        cli_complain(&cmd_annotate, "cannot read %s (%s): its text is left out; --source FILE",
+        cli_complain(&cmd_annotate, "cannot read %s (%s): its text is not shown; --source FILE",
                      a->source ? a->source : a->document.file, strerror(-err));
     return a->source && err != -ESTALE ? err : 0;
 }
@@ -341,10 +341,10 @@ static int run(void *into, const struct args *args, FILE *out)
 const struct cli_command cmd_annotate = {
     .name = "annotate",
     .args = "[options] LOG FILE",
-    .help = "a source file with the bytes and objects of each line in the margin",
-    .about = "FILE is a source file's name, or the end of its path: Program.cs, Shop/Basket.cs. "
-             "Its text is taken from the PDB if it is embedded there, else from disk, and only if "
-             "it is the one that was compiled.",
+    .help = "show a source file with the bytes and objects that each line allocates",
+    .about = "FILE is the name of a source file, or the end of its path: Program.cs, "
+             "Shop/Basket.cs. Its text comes from the PDB if it is embedded there, else from disk, "
+             "and is shown only if it is the text that was compiled.",
     .syntax = {options, 2, 2, "a log and a source file: LOG FILE", false},
     .size = sizeof(struct annotate),
     .run = run,

@@ -208,7 +208,7 @@ static bool take_names(struct sides *s, const struct args *args)
     for (size_t i = 0; i < s->all; i++)
         stdin_logs += strcmp(s->names[i], "-") == 0;
     if (stdin_logs > 1)
-        cli_usage_error(&cmd_diff, "standard input holds one log, not two");
+        cli_usage_error(&cmd_diff, "only one of the logs can be standard input");
     return stdin_logs <= 1;
 }
 
@@ -233,16 +233,16 @@ static int run(void *into, const struct args *args, FILE *out)
 const struct cli_command cmd_diff = {
     .name = "diff",
     .args = "[options] OLD NEW | OLD... -- NEW...",
-    .help = "what allocates more, what less: two recordings, largest change first",
+    .help = "show what allocates more or less in a second recording, largest change first",
     .about =
         "OLD and NEW are logs of `shadowtrace record`, of the same program or of two builds of it. "
         "Call sites are matched by the names of their methods and type; recursion is folded, and "
         "sites that differ only by frames the JIT inlined in one of the logs are one. The line is "
         "that of the newer log. `-` is standard input.\n\n"
-        "What two runs of one build differ by is learned from several logs a side, OLD... -- "
-        "NEW...: figures are means then, and a call site has changed if the two sides are further "
-        "apart than the logs of either side; the others are counted.",
-    .syntax = {options, 2, UINT_MAX, "two logs: OLD NEW; or several a side: OLD... -- NEW...",
+        "Several logs on each side, OLD... -- NEW..., tell how much runs of one build differ. "
+        "Figures are then means, and a call site has changed if the two sides are further apart "
+        "than the logs of either side; the others are only counted.",
+    .syntax = {options, 2, UINT_MAX, "two logs: OLD NEW, or several on each side: OLD... -- NEW...",
                false},
     .size = sizeof(struct diff_args),
     .run = run,

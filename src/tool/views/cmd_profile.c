@@ -153,7 +153,7 @@ const struct cli_command cmd_profile = {
     .args = "[options] LOG...",
     .help = "show sampled stacks by method: samples on top and samples within",
     .about = "LOG is what `shadowtrace record --profile HZ` wrote; `-` is standard input. Several "
-             "are added up.",
+             "logs are added up.",
     .syntax = {options, 1, UINT_MAX, "a log: LOG", false},
     .size = sizeof(struct profile_args),
     .run = run,

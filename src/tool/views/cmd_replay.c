@@ -255,12 +255,12 @@ static int run(void *into, const struct args *args, FILE *out)
 const struct cli_command cmd_replay = {
     .name = "replay",
     .args = "[options] LOG",
-    .help = "the calls of a log as a tree, with times and what was allocated inside",
-    .about = "Of a log recorded with --events calls, best with alloc, exceptions and --args, "
+    .help = "show the calls of a log as a tree, with times and allocations",
+    .about = "LOG was recorded with --events calls, and best with alloc, exceptions, --args and "
              "--returns, too.",
     .syntax = {options, 1, 1, "a log: LOG", false},
     .size = sizeof(struct replay_args),
-    .notes = "bytes: allocated by the call and all it called. A call that an exception left is "
-             "unwound; what the tracer had no room for is said where it is missing.",
+    .notes = "bytes: allocated by the call and all calls within. A call that an exception left is "
+             "unwound. Calls for which the tracer had no room are noted where they are missing.",
     .run = run,
 };

@@ -179,7 +179,7 @@ const struct cli_command cmd_report = {
     .args = "[options] LOG...",
     .help = "show call sites by allocated bytes, largest first",
     .about = "LOG is what `shadowtrace record` wrote, plain or compressed, whole or cut; `-` is "
-             "standard input. Several are added up.",
+             "standard input. Several logs are added up.",
     .syntax = {options, 1, UINT_MAX, "a log: LOG", false},
     .size = sizeof(struct report_args),
     .run = run,

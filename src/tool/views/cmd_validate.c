@@ -130,7 +130,7 @@ static int schema_from(const char *path, struct report_schema **out)
     if (err) {
         cli_complain(&cmd_validate, "cannot read %s: %s", path, strerror(-err));
     } else if (report_schema_new(text.data ? text.data : "", text.size, out, why, sizeof(why))) {
-        cli_complain(&cmd_validate, "%s is no schema that can be used: %s", path, why);
+        cli_complain(&cmd_validate, "cannot use %s as a schema: %s", path, why);
         err = -EINVAL;
     }
     buffer_free(&text);
@@ -172,11 +172,11 @@ static int run(void *into, const struct args *args, FILE *out)
 const struct cli_command cmd_validate = {
     .name = "validate",
     .args = "[options] LOG...",
-    .help = "hold logs against the schema and rules of the format",
-    .about = "Every record is held against log_schema.json, and the log against what a schema "
-             "cannot say: ids are defined before use, times of a thread do not fall, totals of the "
-             "end are those of the log. A log that merely ends early is valid as far as it goes. "
-             "`-` is standard input. In text, problems are FILE:LINE: offset BYTE: what.",
+    .help = "check logs against the schema and the rules of the format",
+    .about = "Checks every record against log_schema.json, and the log against rules that a schema "
+             "cannot express: ids are defined before use, times of a thread do not decrease, the "
+             "totals at the end are those of the log. A log that ends early is valid as far as it "
+             "goes. `-` is standard input. In text, problems are FILE:LINE: offset BYTE: what.",
     .syntax = {options, 1, UINT_MAX, "a log: LOG", false},
     .size = sizeof(struct validate_args),
     .notes = "Exit status 1 if there is any problem.",

@@ -297,18 +297,18 @@ TEST(wrong_values_are_refused)
                    "--check-threads=1us");
     assert_refused("--view takes sites, types or threads, not \"x\"", "--view=x");
     assert_refused("--hooks takes auto, elt2 or elt3, not \"elt4\"", "--hooks", "elt4");
-    assert_refused("--method takes a text that is not empty", "--method=");
-    assert_refused("--only takes UTF-8, which \"\xff\" is not", "--only", "\xff");
+    assert_refused("--method must not be empty", "--method=");
+    assert_refused("--only takes UTF-8 text, which \"\xff\" is not", "--only", "\xff");
     assert_refused("--top needs a value", "--top");
     assert_refused("--wide takes no value", "--wide=yes");
     assert_refused("--compress takes no value", "--compress=yes");
     assert_int_equal(PARSE("--events=alloc,x"), -EINVAL);
-    assert_non_null(strstr(why, "--events has \"x\"; it takes all, or some of alloc, "));
+    assert_non_null(strstr(why, "--events does not know \"x\"; it takes all, or some of alloc, "));
 }
 
 TEST(what_does_not_go_together_is_refused)
 {
-    assert_refused("--gc and --jit exclude each other", "--gc", "--jit");
+    assert_refused("--gc and --jit cannot be combined", "--gc", "--jit");
     assert_int_equal(PARSE("--gc", "--gc"), 0);
     assert_refused("cannot attach", "--pid=4");
     assert_refused("cannot attach", "--attach");
@@ -326,7 +326,7 @@ TEST(a_list_has_an_end)
     assert_int_equal(got.dirs.count, 16);
     words[count] = "-Sx";
     assert_int_equal(parse(words), -EINVAL);
-    assert_string_equal(why, "-S may be given 16 times at most");
+    assert_string_equal(why, "-S can be given at most 16 times");
 }
 
 TEST(numbers_have_one_grammar)

@@ -33,7 +33,7 @@ TEST(the_build_tree_comes_before_the_installed_places)
 {
     assert_int_equal(mkdir("bin", 0700) || mkdir("lib", 0700) || mkdir("lib/shadowtrace", 0700), 0);
     assert_int_equal(find(NULL), CLI_IO);
-    assert_says(why.text, "libshadowtrace.so is neither in ");
+    assert_says(why.text, "cannot find libshadowtrace.so in ");
     assert_says(why.text, "SHADOWTRACE_LIBRARY");
     write_text("lib/shadowtrace/libshadowtrace.so", "", 0600);
     assert_int_equal(find(NULL), CLI_OK);
@@ -54,7 +54,7 @@ TEST(an_override_wins)
     assert_int_equal(find("/on/another/machine.so"), CLI_OK);
     assert_string_equal(path, "/on/another/machine.so");
     assert_int_equal(find("no.so"), CLI_IO);
-    assert_says(why.text, "no.so, which SHADOWTRACE_LIBRARY names, cannot be used: No such file");
+    assert_says(why.text, "cannot use no.so, which SHADOWTRACE_LIBRARY names: No such file");
 }
 
 static int check(const char *name)
@@ -67,12 +67,12 @@ static int check(const char *name)
 TEST(what_the_dynamic_linker_says_is_passed_on)
 {
     assert_int_equal(check("absent.so"), CLI_IO);
-    assert_says(why.text, "absent.so cannot be read: No such file or directory");
+    assert_says(why.text, "absent.so: No such file or directory");
     write_text("text.so",
                "this is not a library, and long enough to look like a file header of 64 bytes",
                0600);
     assert_int_equal(check("text.so"), CLI_IO);
-    assert_says(why.text, "text.so cannot be loaded: invalid ELF header");
+    assert_says(why.text, "text.so: invalid ELF header");
     assert_null(strchr(why.text, '\n'));
 }
 
@@ -98,7 +98,7 @@ TEST(a_library_is_loaded_before_the_command_starts)
     assert_string_equal(why.text, "");
     assert_true(compile("other.so", "int something;"));
     assert_int_equal(check("other.so"), CLI_IO);
-    assert_says(why.text, "other.so cannot be loaded: it has no DllGetClassObject");
+    assert_says(why.text, "other.so: it has no DllGetClassObject");
     assert_true(compile(
         "lacks.so",
         "int no_such_function(void); int DllGetClassObject(void) { return no_such_function(); }"));
@@ -109,7 +109,7 @@ TEST(a_library_is_loaded_before_the_command_starts)
                         "__attribute__((constructor)) static void c(void) { raise(SIGBUS); }"));
     signal(SIGBUS, SIG_DFL);
     assert_int_equal(check("crash.so"), CLI_IO);
-    assert_says(why.text, "crash.so cannot be loaded: Bus error");
+    assert_says(why.text, "crash.so: Bus error");
     assert_int_equal(sigaction(SIGBUS, NULL, &action), 0);
     assert_true(action.sa_handler == SIG_DFL); /* as before */
 }

@@ -145,9 +145,9 @@ TEST(a_wrong_value_is_named)
     assert_wrong(PARSE("--sample", "9007199254740992"), "from 0 to 9007199254740991");
     assert_wrong(PARSE("--sample", "99999999999999999999999"), "from 0 to 9007199254740991");
     assert_wrong(PARSE("--compress=yes"), "--compress takes no value");
-    assert_wrong(PARSE("--only", ""), "--only takes a text that is not empty");
+    assert_wrong(PARSE("--only", ""), "--only must not be empty");
     assert_wrong(PARSE("--only", "\xff"), "which \"?\" is not");
-    assert_wrong(PARSE("-o", ""), "-o takes a text that is not empty");
+    assert_wrong(PARSE("-o", ""), "-o must not be empty");
     assert_wrong(PARSE("-o", "-", "ls"), "standard output");
     assert_wrong(PARSE_ENV("--format", "xml"), "shell, json, docker or systemd, not \"xml\"");
     assert_wrong(PARSE_ENV("--status", "x"), "--status takes an absolute path");

@@ -148,7 +148,7 @@ TEST(what_is_wrong_before_the_start_starts_nothing)
     setenv("CORECLR_ENABLE_PROFILING", "1", 1);
     setenv("CORECLR_PROFILER", "{1}", 1);
     assert_int_equal(RECORD("touch", "started"), CLI_USAGE);
-    assert_says(said.text, "another profiler is set");
+    assert_says(said.text, "the environment sets another profiler");
     unsetenv("CORECLR_ENABLE_PROFILING");
     unsetenv("CORECLR_PROFILER");
     setenv("DOTNET_EnableDiagnostics", "0", 1);
@@ -166,7 +166,7 @@ TEST(a_library_that_does_not_load_is_said_before_the_start)
 
     setenv("SHADOWTRACE_LIBRARY", "lib.c", 1);
     assert_int_equal(RECORD("touch", "started"), CLI_IO);
-    assert_says(said.text, "lib.c cannot be loaded: ");
+    assert_says(said.text, "cannot load ");
     assert_int_equal(lines_in(said.text), 1);
     assert_int_equal(access("started", F_OK), -1);
     snprintf(library, sizeof(library), "%s/lib.so", test_folder);

@@ -88,7 +88,7 @@ TEST(wrong_arguments_are_one_clear_line)
     expect_complaint(RUN(&cmd_diff, "diff"), CLI_USAGE, "expected two logs: OLD NEW");
     expect_complaint(DIFF(OLD), CLI_USAGE, "expected two logs: OLD NEW");
     expect_complaint(DIFF("a", "b", "c"), CLI_USAGE, "expected two logs: OLD NEW");
-    expect_complaint(DIFF("-", "-"), CLI_USAGE, "standard input holds one log");
+    expect_complaint(DIFF("-", "-"), CLI_USAGE, "only one of the logs can be standard input");
     expect_complaint(DIFF("--by=frame", OLD, NEW), CLI_USAGE,
                      "--by takes site, type, method, thread, module or line, not \"frame\"");
     expect_complaint(DIFF("--jobs=0", OLD, NEW), CLI_USAGE,

@@ -56,7 +56,7 @@ TEST(wrong_arguments_are_one_clear_line)
 {
     expect_complaint(RUN(&cmd_validate, "validate"), CLI_USAGE, "expected a log: LOG");
     expect_complaint(VALIDATE("--schema=/nowhere", "x"), CLI_IO, "cannot read /nowhere");
-    expect_complaint(VALIDATE("--schema=Makefile", "x"), CLI_IO, "is no schema that can be used");
+    expect_complaint(VALIDATE("--schema=Makefile", "x"), CLI_IO, "cannot use Makefile as a schema");
     expect_complaint(VALIDATE("/nowhere/log"), CLI_IO, "cannot read /nowhere/log");
     expect_complaint(VALIDATE(FIXTURES "version2.ndjson"), CLI_IO, "log version 2");
     expect_complaint(VALIDATE("Makefile"), CLI_IO, "not a shadowtrace log");
