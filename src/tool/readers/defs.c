@@ -428,8 +428,11 @@ static int unusable(struct report_defs *d, const struct report_record *r, const 
     return -EBADMSG;
 }
 
-static int add_named(struct report_defs *d, struct report_table *t, const struct report_record *r)
+static int add_named(struct report_defs *d, const struct report_record *r)
 {
+    struct report_table *t = r->kind == SST_KIND_MODULE  ? &d->modules
+                             : r->kind == SST_KIND_CLASS ? &d->classes
+                                                         : &d->methods;
     const char *name = NULL, *path = "", *mvid = NULL;
     struct report_def def = {.defined = true};
     struct report_string *text;
@@ -555,36 +558,26 @@ static int add_node(struct report_defs *d, const struct report_record *r)
     return err ? err : ids_set(&d->path_ids, n->id, number);
 }
 
-static void add_header(struct report_defs *d, const json_t *header)
+static int add_header(struct report_defs *d, const struct report_record *r)
 {
-    if (!report_recording_next(&d->recording, header) || d->recording.number == 1)
-        return;
+    if (!report_recording_next(&d->recording, r->json) || d->recording.number == 1)
+        return 0;
     report_ids_free(&d->modules.ids);
     report_ids_free(&d->classes.ids);
     report_ids_free(&d->methods.ids);
     report_ids_free(&d->thread_ids);
     report_ids_free(&d->path_ids);
+    return 0;
 }
 
 int report_defs_add(struct report_defs *d, const struct report_record *r)
 {
-    switch (r->kind) {
-    case SST_KIND_HEADER:
-        add_header(d, r->json);
-        return 0;
-    case SST_KIND_MODULE:
-        return add_named(d, &d->modules, r);
-    case SST_KIND_CLASS:
-        return add_named(d, &d->classes, r);
-    case SST_KIND_METHOD:
-        return add_named(d, &d->methods, r);
-    case SST_KIND_THREAD:
-        return add_thread(d, r);
-    case SST_KIND_NODE:
-        return add_node(d, r);
-    default:
-        return 0;
-    }
+    static int (*const add[SST_KIND_COUNT])(struct report_defs *, const struct report_record *) = {
+        [SST_KIND_HEADER] = add_header, [SST_KIND_MODULE] = add_named,
+        [SST_KIND_CLASS] = add_named,   [SST_KIND_METHOD] = add_named,
+        [SST_KIND_THREAD] = add_thread, [SST_KIND_NODE] = add_node};
+
+    return add[r->kind] ? add[r->kind](d, r) : 0;
 }
 
 int report_defs_class(struct report_defs *d, uint32_t id, struct report_place at, uint32_t *out)

@@ -339,6 +339,12 @@ static const char *hand_alloc_rare(const char *at, struct report_alloc *a, unsig
 static inline const char *hand_alloc_member(const char *at, struct report_alloc *a, unsigned *saw,
                                             uint64_t *unknown)
 {
+#define MEMBER(key, saw_bit, value) \
+    if (!KEY(at, key)) \
+        goto rare; \
+    bit = (saw_bit); \
+    at = (value); \
+    break
     unsigned bit;
 
     switch (*at) {
@@ -348,35 +354,15 @@ static inline const char *hand_alloc_member(const char *at, struct report_alloc 
             at = hand_unsigned(at, &a->t);
             break;
         }
-        if (!KEY(at, "thread"))
-            goto rare;
-        bit = SAW_THREAD;
-        at = hand_id(at, 1, &a->thread);
-        break;
+        MEMBER("thread", SAW_THREAD, hand_id(at, 1, &a->thread));
     case 'c':
-        if (!KEY(at, "class"))
-            goto rare;
-        bit = SAW_CLASS;
-        at = hand_id(at, 1, &a->class_id);
-        break;
+        MEMBER("class", SAW_CLASS, hand_id(at, 1, &a->class_id));
     case 'b':
-        if (!KEY(at, "bytes"))
-            goto rare;
-        bit = SAW_BYTES;
-        at = hand_unsigned(at, &a->bytes);
-        break;
+        MEMBER("bytes", SAW_BYTES, hand_unsigned(at, &a->bytes));
     case 'n':
-        if (!KEY(at, "node"))
-            goto rare;
-        bit = SAW_NODE;
-        at = hand_id(at, 0, &a->node);
-        break;
+        MEMBER("node", SAW_NODE, hand_id(at, 0, &a->node));
     case 'i':
-        if (!KEY(at, "il"))
-            goto rare;
-        bit = SAW_IL;
-        at = hand_il(at, &a->il);
-        break;
+        MEMBER("il", SAW_IL, hand_il(at, &a->il));
     default:
     rare : {
         unsigned before = *saw;
@@ -387,6 +373,7 @@ static inline const char *hand_alloc_member(const char *at, struct report_alloc 
         *saw = before;
     }
     }
+#undef MEMBER
     if (UNLIKELY(*saw & bit))
         return NULL;
     *saw |= bit;

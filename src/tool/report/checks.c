@@ -409,42 +409,39 @@ static int on_header(struct report_checks *c, const struct report_record *r)
     return settle(c);
 }
 
+static int on_alloc(struct report_checks *c, const struct report_record *r)
+{
+    c->allocs += r->alloc.allocs;
+    return 0;
+}
+
+static int on_sample(struct report_checks *c, const struct report_record *r)
+{
+    return report_profile_add(&c->profile, &c->defs, r);
+}
+
+static int on_end(struct report_checks *c, const struct report_record *r)
+{
+    return report_json_keep(&c->end, r->json);
+}
+
 static int on_record(void *context, const struct report_record *r)
 {
+    static int (*const by_kind[SST_KIND_COUNT])(struct report_checks *,
+                                                const struct report_record *) = {
+        [SST_KIND_ALLOC] = on_alloc,       [SST_KIND_SITE] = on_alloc,
+        [SST_KIND_HEADER] = on_header,     [SST_KIND_IMAGE] = on_image,
+        [SST_KIND_SNAPSHOT] = on_snapshot, [SST_KIND_CHECK] = on_check,
+        [SST_KIND_REPAIR] = on_repair,     [SST_KIND_CHECK_THREAD] = on_check_thread,
+        [SST_KIND_SAMPLE] = on_sample,     [SST_KIND_MISMATCH] = on_mismatch,
+        [SST_KIND_PROFILE] = on_sample,    [SST_KIND_END] = on_end,
+    };
     struct report_checks *c = context;
     int err = c->attribution ? report_sites_add(c->attribution, r) : 0;
 
     if (err && err != -EBADMSG) /* what is unusable there is so here, and noted once */
         return err;
-    switch (r->kind) {
-    case SST_KIND_ALLOC:
-        c->allocs++;
-        return 0;
-    case SST_KIND_SITE:
-        c->allocs += r->alloc.allocs;
-        return 0;
-    case SST_KIND_HEADER:
-        return on_header(c, r);
-    case SST_KIND_IMAGE:
-        return on_image(c, r);
-    case SST_KIND_SNAPSHOT:
-        return on_snapshot(c, r);
-    case SST_KIND_CHECK:
-        return on_check(c, r);
-    case SST_KIND_CHECK_THREAD:
-        return on_check_thread(c, r);
-    case SST_KIND_REPAIR:
-        return on_repair(c, r);
-    case SST_KIND_MISMATCH:
-        return on_mismatch(c, r);
-    case SST_KIND_SAMPLE:
-    case SST_KIND_PROFILE:
-        return report_profile_add(&c->profile, &c->defs, r);
-    case SST_KIND_END:
-        return report_json_keep(&c->end, r->json);
-    default:
-        return 0;
-    }
+    return by_kind[r->kind] ? by_kind[r->kind](c, r) : 0;
 }
 
 int report_checks_init(struct report_checks *c, struct report_problems *problems)

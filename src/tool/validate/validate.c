@@ -100,8 +100,11 @@ static void at_time(struct validator *v, uint32_t id, uint64_t t, struct report_
 
 /* Records. By here the schema holds: members are there, of their type. */
 
-static int on_named(struct validator *v, struct known *k, const struct report_record *r)
+static int on_named(struct validator *v, const struct report_record *r)
 {
+    struct known *k = r->kind == SST_KIND_MODULE  ? &v->modules
+                      : r->kind == SST_KIND_CLASS ? &v->classes
+                                                  : &v->methods;
     const char *name = "";
     uint32_t id = 0, module = 0;
 
@@ -146,7 +149,7 @@ static int on_node(struct validator *v, const struct report_record *r)
     return define(v, &v->nodes, "node", n->id, fact, r->at);
 }
 
-static void on_alloc(struct validator *v, const struct report_record *r)
+static int on_alloc(struct validator *v, const struct report_record *r)
 {
     const struct report_alloc *a = &r->alloc;
 
@@ -159,6 +162,7 @@ static void on_alloc(struct validator *v, const struct report_record *r)
         at_time(v, a->thread, a->t, r->at);
     else if (a->thread)
         expect(v, &v->threads, "thread", a->thread, r->at);
+    return 0;
 }
 
 static void expect_methods(struct validator *v, const struct report_record *r, const char *key)
@@ -215,7 +219,7 @@ static int on_image(struct validator *v, const struct report_record *r)
     return define(v, &v->images, "image", id, hash_bytes(path, strlen(path)), r->at);
 }
 
-static void on_stack(struct validator *v, const struct report_record *r)
+static int on_stack(struct validator *v, const struct report_record *r)
 {
     uint32_t thread = 0, class_id = 0;
 
@@ -227,9 +231,10 @@ static void on_stack(struct validator *v, const struct report_record *r)
     expect_methods(v, r, "shadow");
     expect_methods(v, r, "snapshot");
     expect_images(v, r);
+    return 0;
 }
 
-static void on_mismatch(struct validator *v, const struct report_record *r)
+static int on_mismatch(struct validator *v, const struct report_record *r)
 {
     const json_t *shadow = json_object_get(r->json, "shadow");
     const json_t *snapshot = json_object_get(r->json, "snapshot");
@@ -248,6 +253,7 @@ static void on_mismatch(struct validator *v, const struct report_record *r)
         report_problem(v->problems, r->at,
                        "mismatch: first is %" PRIu64 ", but the stacks first differ at %zu",
                        report_count_in(r->json, "first"), first);
+    return 0;
 }
 
 /*
@@ -277,12 +283,13 @@ static void check_counts(struct validator *v, const struct report_record *r, con
                        report_kind_name(r->kind));
 }
 
-static void on_check(struct validator *v, const struct report_record *r)
+static int on_check(struct validator *v, const struct report_record *r)
 {
     check_counts(v, r, r->json, v->threads.count);
+    return 0;
 }
 
-static void on_check_thread(struct validator *v, const struct report_record *r)
+static int on_check_thread(struct validator *v, const struct report_record *r)
 {
     uint32_t thread = 0;
 
@@ -290,10 +297,12 @@ static void on_check_thread(struct validator *v, const struct report_record *r)
         expect(v, &v->threads, "thread", thread, r->at);
     if (report_count_in(r->json, "equal") > report_count_in(r->json, "compared"))
         report_problem(v->problems, r->at, "check_thread: equal is more than compared");
+    return 0;
 }
 
-static int on_count(struct validator *v, json_t **counts, const struct report_record *r)
+static int on_count(struct validator *v, const struct report_record *r)
 {
+    json_t **counts = r->kind == SST_KIND_LOST ? &v->lost : &v->repairs;
     const char *reason = "";
     uint64_t count = report_count_in(r->json, "count");
 
@@ -331,7 +340,7 @@ static void final_counts(struct validator *v, const struct report_record *r, con
 }
 
 /* An event of a family: all that it refers to is defined. */
-static void on_family(struct validator *v, const struct report_record *r)
+static int on_family(struct validator *v, const struct report_record *r)
 {
     uint32_t id = 0;
 
@@ -344,10 +353,11 @@ static void on_family(struct validator *v, const struct report_record *r)
         expect(v, &v->classes, "class", id, r->at);
     if (!report_member_id(r->json, "method", 1, &id))
         expect(v, &v->methods, "method", id, r->at);
+    return 0;
 }
 
 /* Calls of one thread: every end has its call. */
-static void on_calls(struct validator *v, const struct report_record *r)
+static int on_calls(struct validator *v, const struct report_record *r)
 {
     const char *open = r->calls.open, *events = r->calls.events;
     uint32_t found = report_ids_get(&v->threads.ids, r->calls.thread);
@@ -381,6 +391,7 @@ static void on_calls(struct validator *v, const struct report_record *r)
     }
     if (found)
         v->thread[found - 1].open = depth;
+    return 0;
 }
 
 static void end_calls(struct validator *v, const struct report_record *r)
@@ -457,33 +468,6 @@ static void end_snapshots(struct validator *v, const struct report_record *r, co
         report_problem(v->problems, r->at, "end: more mismatch records than mismatches");
 }
 
-static void on_end(struct validator *v, const struct report_record *r)
-{
-    const json_t *snapshots = json_object_get(r->json, "snapshots");
-    uint64_t lost = report_count_in(r->json, "lost"), nodes = 0, threads = 0;
-
-    total(v, r, "seen", report_count_in(r->json, "written") + lost, "were written or lost");
-    total(v, r, "lost", report_counts_sum(json_object_get(r->json, "lost_by")),
-          "are the sum of lost_by");
-    if (!json_object_get(r->json, "part")) { /* else the sums are of all parts */
-        total(v, r, "written", v->allocs, "are in the log");
-        total(v, r, "bytes", v->bytes, "are in the log");
-    }
-    if (!report_member_count(r->json, "nodes", &nodes) && v->nodes.count > nodes)
-        report_problem(v->problems, r->at, "end: the log defines more nodes than there were");
-    if (!report_member_count(r->json, "threads", &threads) && v->threads.count > threads)
-        report_problem(v->problems, r->at, "end: the log defines more threads than there were");
-    final_counts(v, r, "lost_by", v->lost);
-    if (json_object_get(r->json, "repairs"))
-        final_counts(v, r, "repairs", v->repairs);
-    if (snapshots)
-        end_snapshots(v, r, snapshots);
-    end_families(v, r);
-    end_calls(v, r);
-    end_records(v, r);
-    v->out->ended = true;
-}
-
 static int on_family_lost(struct validator *v, const struct report_record *r)
 {
     const char *family = "";
@@ -526,6 +510,34 @@ static int settle(struct validator *v, const json_t *end)
     return err;
 }
 
+static int on_end(struct validator *v, const struct report_record *r)
+{
+    const json_t *snapshots = json_object_get(r->json, "snapshots");
+    uint64_t lost = report_count_in(r->json, "lost"), nodes = 0, threads = 0;
+
+    total(v, r, "seen", report_count_in(r->json, "written") + lost, "were written or lost");
+    total(v, r, "lost", report_counts_sum(json_object_get(r->json, "lost_by")),
+          "are the sum of lost_by");
+    if (!json_object_get(r->json, "part")) { /* else the sums are of all parts */
+        total(v, r, "written", v->allocs, "are in the log");
+        total(v, r, "bytes", v->bytes, "are in the log");
+    }
+    if (!report_member_count(r->json, "nodes", &nodes) && v->nodes.count > nodes)
+        report_problem(v->problems, r->at, "end: the log defines more nodes than there were");
+    if (!report_member_count(r->json, "threads", &threads) && v->threads.count > threads)
+        report_problem(v->problems, r->at, "end: the log defines more threads than there were");
+    final_counts(v, r, "lost_by", v->lost);
+    if (json_object_get(r->json, "repairs"))
+        final_counts(v, r, "repairs", v->repairs);
+    if (snapshots)
+        end_snapshots(v, r, snapshots);
+    end_families(v, r);
+    end_calls(v, r);
+    end_records(v, r);
+    v->out->ended = true;
+    return settle(v, r->json);
+}
+
 static int on_not_written(struct validator *v, const struct report_record *r)
 {
     const json_t *records = json_object_get(r->json, "records");
@@ -533,70 +545,43 @@ static int on_not_written(struct validator *v, const struct report_record *r)
     return json_is_object(records) ? report_json_keep(&v->not_written, records) : 0;
 }
 
-static int on_record(struct validator *v, const struct report_record *r)
+static int on_header(struct validator *v, const struct report_record *r)
 {
-    switch (r->kind) {
-    case SST_KIND_HEADER:
-        if (r->at.line != 1)
-            report_problem(v->problems, r->at, "a header that is not the first line");
-        return 0;
-    case SST_KIND_MODULE:
-        return on_named(v, &v->modules, r);
-    case SST_KIND_CLASS:
-        return on_named(v, &v->classes, r);
-    case SST_KIND_METHOD:
-        return on_named(v, &v->methods, r);
-    case SST_KIND_IMAGE:
-        return on_image(v, r);
-    case SST_KIND_THREAD:
-        return on_thread(v, r);
-    case SST_KIND_NODE:
-        return on_node(v, r);
-    case SST_KIND_ALLOC:
-    case SST_KIND_SITE:
-        on_alloc(v, r);
-        return 0;
-    case SST_KIND_SNAPSHOT:
-        on_stack(v, r);
-        return 0;
-    case SST_KIND_MISMATCH:
-        on_mismatch(v, r);
-        return 0;
-    case SST_KIND_CHECK:
-        on_check(v, r);
-        return 0;
-    case SST_KIND_CHECK_THREAD:
-        on_check_thread(v, r);
-        return 0;
-    case SST_KIND_LOST:
-        return on_count(v, &v->lost, r);
-    case SST_KIND_REPAIR:
-        return on_count(v, &v->repairs, r);
-    case SST_KIND_MANAGED_THREAD:
-    case SST_KIND_LOAD:
-    case SST_KIND_CLASS_LOAD:
-    case SST_KIND_JIT:
-    case SST_KIND_EXCEPTION:
-    case SST_KIND_GC:
-    case SST_KIND_SUSPEND:
-    case SST_KIND_TRANSITION:
-    case SST_KIND_FINALIZER:
-        on_family(v, r);
-        return 0;
-    case SST_KIND_CALLS:
-        on_calls(v, r);
-        return 0;
-    case SST_KIND_FAMILY_LOST:
-        return on_family_lost(v, r);
-    case SST_KIND_NOT_WRITTEN:
-        return on_not_written(v, r);
-    case SST_KIND_END:
-        on_end(v, r);
-        return settle(v, r->json);
-    default:
-        return 0;
-    }
+    if (r->at.line != 1)
+        report_problem(v->problems, r->at, "a header that is not the first line");
+    return 0;
 }
+
+static int (*const on_record[SST_KIND_COUNT])(struct validator *, const struct report_record *) = {
+    [SST_KIND_HEADER] = on_header,
+    [SST_KIND_MODULE] = on_named,
+    [SST_KIND_CLASS] = on_named,
+    [SST_KIND_METHOD] = on_named,
+    [SST_KIND_IMAGE] = on_image,
+    [SST_KIND_THREAD] = on_thread,
+    [SST_KIND_NODE] = on_node,
+    [SST_KIND_ALLOC] = on_alloc,
+    [SST_KIND_SITE] = on_alloc,
+    [SST_KIND_SNAPSHOT] = on_stack,
+    [SST_KIND_MISMATCH] = on_mismatch,
+    [SST_KIND_CHECK] = on_check,
+    [SST_KIND_CHECK_THREAD] = on_check_thread,
+    [SST_KIND_LOST] = on_count,
+    [SST_KIND_REPAIR] = on_count,
+    [SST_KIND_MANAGED_THREAD] = on_family,
+    [SST_KIND_LOAD] = on_family,
+    [SST_KIND_CLASS_LOAD] = on_family,
+    [SST_KIND_JIT] = on_family,
+    [SST_KIND_EXCEPTION] = on_family,
+    [SST_KIND_GC] = on_family,
+    [SST_KIND_SUSPEND] = on_family,
+    [SST_KIND_TRANSITION] = on_family,
+    [SST_KIND_FINALIZER] = on_family,
+    [SST_KIND_CALLS] = on_calls,
+    [SST_KIND_FAMILY_LOST] = on_family_lost,
+    [SST_KIND_NOT_WRITTEN] = on_not_written,
+    [SST_KIND_END] = on_end,
+};
 
 /* Lines. */
 
@@ -728,7 +713,7 @@ static int one_line(struct validator *v, const struct report_line *line)
         v->out->unknown_records++;
     else
         v->out->records[record.kind]++;
-    return on_record(v, &record);
+    return on_record[record.kind] ? on_record[record.kind](v, &record) : 0;
 }
 
 static int validator_init(struct validator *v, const char *file, const struct report_schema *schema,
