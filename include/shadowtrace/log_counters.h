@@ -1,7 +1,7 @@
 /*
- * shadowtrace/log_counters.h - the counters of a log's comparisons, each in one line: from it come
- * what the tracer counts in, the members of check and end records, and what `shadowtrace compare`
- * adds up and prints. log_schema.json says of each what it counts. No code, no state.
+ * shadowtrace/log_counters.h - the counters of a log, each in one line: from it come what the
+ * tracer counts in, members of records, and what `shadowtrace compare` adds up and prints.
+ * log_schema.json says of each what it counts. No code, no state.
  *
  * X(form, member, label). Form: COUNT; ANY: a count that is left out of the record while it is 0;
  * BY: an object of counts by name; WORD: a text that is there if there is something to say. Label:
@@ -84,6 +84,24 @@
     X(COUNT, refused, NULL) \
     X(COUNT, shadow_ns, NULL) \
     X(COUNT, snapshot_ns, NULL)
+
+/* Of a profile record. Beside them: hz, and cost_ns and cost, which are times. */
+#define SST_COUNTERS_PROFILE(X) \
+    X(COUNT, ticks, NULL) \
+    X(COUNT, late, NULL) \
+    X(COUNT, samples, NULL) \
+    X(COUNT, approximate, NULL) \
+    X(COUNT, dispatching, NULL) \
+    X(COUNT, refused, NULL) \
+    X(COUNT, lost, NULL) \
+    X(COUNT, worst_ns, NULL)
+
+/* Of the end record's member "calls": how they ended; `entered` are these and those `open`. */
+#define SST_COUNTERS_CALL_ENDS(X) \
+    X(COUNT, left, NULL) \
+    X(COUNT, tail_calls, NULL) \
+    X(COUNT, unwound, NULL) \
+    X(COUNT, ends_missing, NULL)
 
 /*
  * Classes of a check record's member "registers": where a frame's callee returns to, beside the

@@ -55,6 +55,12 @@ void memory_free(void *block)
     free(block);
 }
 
+void memory_free_blocks(void *const *blocks, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        memory_free(blocks[i]);
+}
+
 static void *map(size_t size, int protection)
 {
     int saved = errno;

@@ -17,6 +17,11 @@ void *memory_realloc(void *block, size_t size);
 char *memory_strdup(const char *text);
 void memory_free(void *block);
 
+/* memory_free_all - several, each also NULL. */
+#define memory_free_all(...) \
+    memory_free_blocks((void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
+void memory_free_blocks(void *const *blocks, size_t count);
+
 /*
  * memory_pages_map - zeroed pages straight from the kernel, committed as they are touched.
  * Returns: the pages, or NULL when the kernel refuses.

@@ -123,8 +123,7 @@ void report_ids_free(struct report_ids *ids)
 {
     for (size_t i = 0; i < ids->page_count; i++)
         memory_free(ids->pages[i]);
-    memory_free(ids->pages);
-    memory_free(ids->far);
+    memory_free_all(ids->pages, ids->far);
     memset(ids, 0, sizeof(*ids));
 }
 
@@ -407,14 +406,12 @@ void report_defs_fini(struct report_defs *d)
     table_free(&d->methods);
     memory_free(d->threads);
     report_ids_free(&d->thread_ids);
-    memory_free(d->paths);
-    memory_free(d->plain);
+    memory_free_all(d->paths, d->plain);
     index_free(&d->path_index);
     report_ids_free(&d->path_ids);
     for (size_t i = 0; i < d->block_count; i++)
         memory_free(d->blocks[i]);
-    memory_free(d->blocks);
-    memory_free(d->strings);
+    memory_free_all(d->blocks, d->strings);
     index_free(&d->string_index);
     memset(d, 0, sizeof(*d));
 }

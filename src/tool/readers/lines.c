@@ -99,9 +99,7 @@ void report_lines_free(struct report_lines *l)
     if (l->source.close)
         l->source.close(l->source.context);
     ZSTD_freeDStream(l->zstd);
-    memory_free(l->packed_data);
-    memory_free(l->data);
-    memory_free(l);
+    memory_free_all(l->packed_data, l->data, l);
 }
 
 const char *report_lines_damage(const struct report_lines *l)

@@ -21,8 +21,7 @@ void report_log_fini(struct report_log *log)
                         log->header, log->end);
     for (size_t i = 0; i < log->path_count; i++)
         memory_free(log->paths[i]);
-    memory_free(log->paths);
-    memory_free(log->read);
+    memory_free_all(log->paths, log->read);
     report_log_init(log);
 }
 

@@ -34,8 +34,7 @@ void report_images_next(struct report_images *images)
 void report_images_fini(struct report_images *images)
 {
     for (size_t i = 0; i < images->count; i++) {
-        memory_free(images->images[i].path);
-        memory_free(images->images[i].build_id);
+        memory_free_all(images->images[i].path, images->images[i].build_id);
     }
     memory_free(images->images);
     report_ids_free(&images->ids);

@@ -224,8 +224,7 @@ void parallel_reader_free(struct parallel_reader *a)
     }
     pthread_cond_destroy(&a->changed);
     pthread_mutex_destroy(&a->lock);
-    memory_free(a->works);
-    memory_free(a);
+    memory_free_all(a->works, a);
 }
 
 /* Give the used block back, take the next one. Returns its status. */

@@ -158,6 +158,5 @@ int annotate_file(const struct report_sites *sites, struct source_lines *lines, 
 
 void annotation_fini(struct annotation *a)
 {
-    memory_free(a->lines);
-    memory_free(a->types);
+    memory_free_all(a->lines, a->types);
 }

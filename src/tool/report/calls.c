@@ -15,8 +15,7 @@ const char *report_call_end_name(enum report_call_end end)
 void report_calls_fini(struct report_calls *c)
 {
     for (size_t i = 0; i < c->count; i++) {
-        memory_free(c->threads[i].calls);
-        memory_free(c->threads[i].alive);
+        memory_free_all(c->threads[i].calls, c->threads[i].alive);
     }
     memory_free(c->threads);
     report_ids_free(&c->ids);

@@ -374,8 +374,7 @@ static int on_mismatch(struct report_checks *c, const struct report_record *r)
 
 static void native_stack_fini(struct report_native_stack *s)
 {
-    memory_free(s->stack);
-    memory_free(s->natives);
+    memory_free_all(s->stack, s->natives);
     memset(s, 0, sizeof(*s));
 }
 
@@ -459,14 +458,10 @@ void report_checks_fini(struct report_checks *c)
     report_profile_fini(&c->profile);
     report_json_release(c->sections, c->refused_by, c->mismatched_by, c->repairs, c->check, c->end,
                         c->counts, c->seen_by);
-    memory_free(c->shadow.buckets);
-    memory_free(c->snapshot.buckets);
-    memory_free(c->depths);
-    memory_free(c->threads);
+    memory_free_all(c->shadow.buckets, c->snapshot.buckets, c->depths, c->threads);
     for (size_t i = 0; i < c->mismatch_count; i++) {
-        memory_free(c->mismatches[i].shadow);
-        memory_free(c->mismatches[i].snapshot);
-        memory_free(c->mismatches[i].natives);
+        memory_free_all(c->mismatches[i].shadow, c->mismatches[i].snapshot,
+                        c->mismatches[i].natives);
     }
     native_stack_fini(&c->native_stack);
     report_images_fini(&c->images);

@@ -10,8 +10,7 @@ void collections_init(struct collections *c, struct report_defs *defs)
 
 void collections_fini(struct collections *c)
 {
-    memory_free(c->all);
-    memory_free(c->shares);
+    memory_free_all(c->all, c->shares);
     index_free(&c->index);
 }
 

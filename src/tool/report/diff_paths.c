@@ -33,11 +33,7 @@ static uint8_t part_of(const char *name)
 
 void diff_paths_fini(struct diff_paths *p)
 {
-    memory_free(p->methods);
-    memory_free(p->parts);
-    memory_free(p->folded);
-    memory_free(p->as);
-    memory_free(p->keys);
+    memory_free_all(p->methods, p->parts, p->folded, p->as, p->keys);
     *p = (struct diff_paths){0};
 }
 

@@ -35,8 +35,7 @@ void diff_rows_init(struct diff_rows *rows, const struct report_diff_logs *sides
 
 void diff_rows_fini(struct diff_rows *rows)
 {
-    memory_free(rows->keys);
-    memory_free(rows->amounts);
+    memory_free_all(rows->keys, rows->amounts);
     index_free(&rows->index);
 }
 

@@ -627,13 +627,7 @@ static void know_resumed(struct logical *l)
 
 static void finish(struct logical *l)
 {
-    memory_free(l->kind);
-    memory_free(l->mark);
-    memory_free(l->first);
-    memory_free(l->begun);
-    memory_free(l->start);
-    memory_free(l->todo);
-    memory_free(l->steps);
+    memory_free_all(l->kind, l->mark, l->first, l->begun, l->start, l->todo, l->steps);
     buffer_free(&l->machine);
     buffer_free(&l->other);
 }

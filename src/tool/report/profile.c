@@ -108,8 +108,7 @@ int report_profile_rows(const struct report_profile *p, const struct report_defs
     *rows = memory_zalloc(methods + 1, sizeof(**rows));
     *count = 0;
     if (!*rows || !seen) {
-        memory_free(*rows);
-        memory_free(seen);
+        memory_free_all(*rows, seen);
         *rows = NULL;
         return -ENOMEM;
     }

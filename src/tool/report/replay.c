@@ -413,8 +413,7 @@ void replay_free(struct replay *r)
         free(r->rows[i].returns);
         free(r->rows[i].out);
     }
-    memory_free(r->rows);
-    memory_free(r->verdicts);
+    memory_free_all(r->rows, r->verdicts);
     report_defs_fini(&r->defs);
     report_log_fini(&r->log);
     memory_free(r);

@@ -329,9 +329,7 @@ void report_sites_free(struct report_sites *s)
 {
     if (!s)
         return;
-    memory_free(s->sites);
-    memory_free(s->estimates);
-    memory_free(s->order);
+    memory_free_all(s->sites, s->estimates, s->order);
     index_free(&s->index);
     report_call_times_fini(&s->calls);
     report_defs_fini(&s->defs);
@@ -544,8 +542,7 @@ int report_sites_finish(struct report_sites *s)
         err = -ENOMEM;
     if (!err)
         err = merge(s, class_match, path_match);
-    memory_free(class_match);
-    memory_free(path_match);
+    memory_free_all(class_match, path_match);
     index_free(&s->index);
     if (err)
         return err;

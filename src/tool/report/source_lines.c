@@ -111,8 +111,7 @@ void source_lines_free(struct source_lines *s)
         json_decref(s->modules[i].json);
         memory_free(s->modules[i].links);
     }
-    memory_free(s->modules);
-    memory_free(s->answers);
+    memory_free_all(s->modules, s->answers);
     index_free(&s->index);
     memory_free(s);
 }

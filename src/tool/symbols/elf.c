@@ -176,8 +176,7 @@ void symbols_elf_free(struct symbols_elf *e)
         return;
     elf_end(e->elf);
     close(e->fd);
-    memory_free(e->functions);
-    memory_free(e);
+    memory_free_all(e->functions, e);
 }
 
 static bool begins_by(const void *function, const void *address)

@@ -377,9 +377,5 @@ void symbols_free(struct symbols *symbols)
 {
     if (!symbols)
         return;
-    memory_free(symbols->image);
-    memory_free(symbols->names);
-    memory_free(symbols->documents);
-    memory_free(symbols->path);
-    memory_free(symbols);
+    memory_free_all(symbols->image, symbols->names, symbols->documents, symbols->path, symbols);
 }

@@ -333,9 +333,7 @@ void report_schema_free(struct report_schema *schema)
         return;
     for (r = schema->all; r; r = next) {
         next = r->next;
-        memory_free(r->properties);
-        memory_free(r->one_of.rule);
-        memory_free(r->any_of.rule);
+        memory_free_all(r->properties, r->one_of.rule, r->any_of.rule);
         if (r->has_pattern)
             regfree(&r->pattern);
         memory_free(r);

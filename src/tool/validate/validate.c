@@ -398,9 +398,9 @@ static void end_calls(struct validator *v, const struct report_record *r)
 {
     const json_t *said = json_object_get(r->json, "calls"),
                  *missing = json_object_get(said, "not_written");
+#define AND_ENDED(form, member, label) +report_count_in(said, #member)
     uint64_t entered = report_count_in(said, "entered");
-    uint64_t ended = report_count_in(said, "left") + report_count_in(said, "tail_calls") +
-                     report_count_in(said, "unwound") + report_count_in(said, "ends_missing");
+    uint64_t ended = 0 SST_COUNTERS_CALL_ENDS(AND_ENDED);
 
     if (!said)
         return;
