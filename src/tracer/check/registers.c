@@ -12,7 +12,7 @@
 #include "check/internal.h"
 
 #include "base/memory.h"
-#include "clr/text.h"
+#include "clr/utf16.h"
 
 #include <shadowtrace/clr/constants.h>
 
@@ -38,7 +38,7 @@ static bool starts_with(const char *text, const char *start)
 static enum agreement_call class_of_dynamic(struct clr_info *info, uintptr_t function)
 {
     clr_wchar wide[NAME_SIZE] = {0};
-    char name[CLR_TEXT_UTF8_SIZE(NAME_SIZE)];
+    char name[CLR_UTF8_SIZE(NAME_SIZE)];
     const uint8_t *signature;
     uintptr_t module;
     uint32_t size, length = 0;
@@ -46,7 +46,7 @@ static enum agreement_call class_of_dynamic(struct clr_info *info, uintptr_t fun
     if (info->vtbl->get_dynamic_function_info(info, function, &module, &signature, &size, NAME_SIZE,
                                               &length, wide) < 0)
         return AGREEMENT_CALL_STUB;
-    clr_text_utf8(name, sizeof(name), wide, length ? length - 1 : 0);
+    clr_utf16_to_utf8(name, sizeof(name), wide, length ? length - 1 : 0);
     if (starts_with(name, "IL_STUB_CallTailCallTarget"))
         return AGREEMENT_CALL_TAIL;
     return starts_with(name, "IL_STUB") ? AGREEMENT_CALL_STUB : AGREEMENT_CALL_DYNAMIC;

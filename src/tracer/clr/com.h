@@ -3,7 +3,7 @@
  * callback object.
  *
  * src/tracer/clr/ is all of the project that knows COM: the ABI itself is <shadowtrace/clr/...>, error.h
- * words an HRESULT, text.h turns the runtime's UTF-16 into UTF-8. An object is passed as void *
+ * words an HRESULT, utf16.h turns the runtime's UTF-16 into UTF-8. An object is passed as void *
  * wherever any interface will do: its first word is the vtable, whose first three slots are
  * IUnknown's.
  */

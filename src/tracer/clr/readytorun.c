@@ -2,7 +2,7 @@
 
 #include "base/atomics.h"
 #include "base/memory.h"
-#include "clr/scope.h"
+#include "clr/pe.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -352,7 +352,7 @@ struct readytorun *readytorun_new(const uint8_t *image, bool flat)
 {
     struct readytorun *r;
     uint32_t size = 0, count;
-    const uint8_t *header = clr_scope_native(image, flat, &size);
+    const uint8_t *header = clr_pe_native(image, flat, &size);
 
     if (!header || size < HEADER_SECTIONS + 4 || read_u32(header) != SIGNATURE)
         return NULL;
@@ -364,7 +364,7 @@ struct readytorun *readytorun_new(const uint8_t *image, bool flat)
     r->flat = flat;
     for (uint32_t i = 0; i < count; i++) {
         const uint8_t *section = header + HEADER_SECTIONS + 4 + (size_t)i * SECTION_BYTES;
-        const uint8_t *start = clr_scope_place(image, flat, read_u32(section + 4));
+        const uint8_t *start = clr_pe_place(image, flat, read_u32(section + 4));
         struct bytes *known = section_of(r, read_u32(section));
 
         if (known && start)
@@ -436,9 +436,9 @@ static bool cell_at(const struct readytorun *r, uint32_t address, struct readyto
         if (offset >= read_u32(import + 4) || !width || offset % width ||
             !read_u32(import + IMPORT_SIGNATURES))
             continue;
-        list = clr_scope_place(r->image, r->flat, read_u32(import + IMPORT_SIGNATURES));
+        list = clr_pe_place(r->image, r->flat, read_u32(import + IMPORT_SIGNATURES));
         signature =
-            list ? clr_scope_place(r->image, r->flat, read_u32(list + (size_t)offset / width * 4))
+            list ? clr_pe_place(r->image, r->flat, read_u32(list + (size_t)offset / width * 4))
                  : NULL;
         *out = (struct readytorun_signature){signature, signature + SIGNATURE_MAX};
         return signature;
@@ -456,7 +456,7 @@ bool readytorun_cells(const struct readytorun *r, uint32_t code,
     for (uint32_t i = code; i < functions && (i == code || !(r->begins[i / 8] >> i % 8 & 1)); i++) {
         uint32_t begin = read_u32(r->functions.start + (size_t)i * FUNCTION_BYTES);
         uint32_t end = read_u32(r->functions.start + (size_t)i * FUNCTION_BYTES + 4);
-        const uint8_t *text = clr_scope_place(r->image, r->flat, begin);
+        const uint8_t *text = clr_pe_place(r->image, r->flat, begin);
 
         /* Any four bytes that, counted from behind them, lead to a cell. */
         for (uint32_t at = begin; text && at + 4 <= end; at++) {

@@ -1,7 +1,8 @@
 #include "clr/scope.h"
 
 #include "clr/com.h"
-#include "clr/metadata_file.h"
+#include "clr/file_map.h"
+#include "clr/pe.h"
 
 #include <shadowtrace/clr/constants.h>
 #include <shadowtrace/clr/dispenser.h>
@@ -12,94 +13,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* PE/COFF and ECMA-335 II.25: offsets in bytes. */
-enum {
-    DOS_PE_OFFSET = 60, /* where the file says that the PE headers are */
-    PE_SECTIONS = 6,
-    PE_OPTIONAL_SIZE = 20,
-    PE_OPTIONAL = 24,
-    OPTIONAL_MAGIC_64 = 0x20b,
-    DIRECTORIES_32 = 96, /* in the optional header */
-    DIRECTORIES_64 = 112,
-    CLI_DIRECTORY = 14,
-    DIRECTORY_SIZE = 8,
-    SECTION_SIZE = 40,
-    SECTION_VIRTUAL_SIZE = 8,
-    SECTION_ADDRESS = 12,
-    SECTION_RAW = 20,
-    CLI_METADATA = 8,
-    CLI_NATIVE = 64, /* of code compiled ahead of time */
-};
-
-static uint32_t u32(const uint8_t *at)
-{
-    uint32_t value;
-
-    memcpy(&value, at, sizeof(value));
-    return value;
-}
-
-static uint16_t u16(const uint8_t *at)
-{
-    uint16_t value;
-
-    memcpy(&value, at, sizeof(value));
-    return value;
-}
-
-uint64_t clr_scope_raw(const uint8_t *image, uint32_t address)
-{
-    const uint8_t *pe = image + u32(image + DOS_PE_OFFSET);
-    const uint8_t *section = pe + PE_OPTIONAL + u16(pe + PE_OPTIONAL_SIZE);
-
-    for (unsigned i = 0; i < u16(pe + PE_SECTIONS); i++, section += SECTION_SIZE) {
-        uint32_t start = u32(section + SECTION_ADDRESS);
-
-        if (address - start < u32(section + SECTION_VIRTUAL_SIZE))
-            return (uint64_t)u32(section + SECTION_RAW) + (address - start);
-    }
-    return 0;
-}
-
-const uint8_t *clr_scope_place(const uint8_t *image, bool flat, uint32_t address)
-{
-    uint64_t at = address && flat ? clr_scope_raw(image, address) : address;
-
-    return at ? image + at : NULL;
-}
-
-/* What a directory of the CLI header, at that offset in it, names. */
-static const uint8_t *find(const uint8_t *image, bool flat, size_t offset, uint32_t *size)
-{
-    const uint8_t *pe, *optional, *directory, *cli;
-
-    if (memcmp(image, "MZ", 2) != 0)
-        return NULL;
-    pe = image + u32(image + DOS_PE_OFFSET);
-    if (memcmp(pe, "PE\0", 4) != 0)
-        return NULL;
-    optional = pe + PE_OPTIONAL;
-    directory = optional + (u16(optional) == OPTIONAL_MAGIC_64 ? DIRECTORIES_64 : DIRECTORIES_32) +
-                CLI_DIRECTORY * DIRECTORY_SIZE;
-    cli = clr_scope_place(image, flat, u32(directory));
-    if (!cli)
-        return NULL;
-    *size = u32(cli + offset + 4);
-    return clr_scope_place(image, flat, u32(cli + offset));
-}
-
-const uint8_t *clr_scope_find(const uint8_t *image, bool flat, uint32_t *size)
-{
-    return find(image, flat, CLI_METADATA, size);
-}
-
-const uint8_t *clr_scope_native(const uint8_t *image, bool flat, uint32_t *size)
-{
-    return find(image, flat, CLI_NATIVE, size);
-}
-
-/* ---- the runtime's dispenser ---- */
 
 static struct clr_metadata_dispenser *dispenser; /* one for the process; NULL: none to be had */
 
@@ -154,15 +67,15 @@ static hresult open_own(struct clr_info *info, uintptr_t module_id, const char *
                                      &flags) != S_OK ||
         !image || (flags & changing))
         return E_FAIL;
-    metadata = clr_scope_find(image, flags & COR_PRF_MODULE_FLAT_LAYOUT, &size);
+    metadata = clr_pe_metadata(image, flags & COR_PRF_MODULE_FLAT_LAYOUT, &size);
     if (!metadata)
         return E_FAIL;
     runtime = info->vtbl;
     pthread_once(&once, dispenser_make);
     if (!dispenser)
         return E_FAIL;
-    if (path && size >= METADATA_FILE_LEAST && !(flags & COR_PRF_MODULE_FLAT_LAYOUT))
-        own = metadata_file_map(path, image, metadata, size);
+    if (path && size >= CLR_FILE_MAP_MIN && !(flags & COR_PRF_MODULE_FLAT_LAYOUT))
+        own = clr_file_map(path, image, metadata, size);
     return dispenser->vtbl->open_scope_on_memory(dispenser, own ? own : metadata, size, ofReadOnly,
                                                  &clr_iid_metadata_import2, out);
 }

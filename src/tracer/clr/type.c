@@ -1,7 +1,7 @@
 #include "clr/type.h"
 
 #include "base/atomics.h"
-#include "clr/text.h"
+#include "clr/utf16.h"
 
 #include <shadowtrace/clr/constants.h>
 #include <shadowtrace/clr/metadata.h>
@@ -21,7 +21,7 @@ bool clr_type_is(struct clr_metadata *import, uint32_t type, const clr_wchar *co
     if (hr != S_OK || !length || length > NAME_UNITS)
         return false;
     for (size_t i = 0; i < count; i++)
-        if (clr_text_same(name, names[i]))
+        if (clr_utf16_same(name, names[i]))
             return true;
     return false;
 }

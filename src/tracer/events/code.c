@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "clr/text.h"
+#include "clr/utf16.h"
 
 #include <shadowtrace/clr/constants.h>
 
@@ -30,7 +30,7 @@ void events_jit_started(struct events *ev, uintptr_t function)
 static void put_dynamic_name(struct events *ev, struct events_draft *draft, uintptr_t function)
 {
     struct clr_info *info = ev->config.info;
-    char text[CLR_TEXT_UTF8_SIZE(NAME_MAX_UNITS)] = "";
+    char text[CLR_UTF8_SIZE(NAME_MAX_UNITS)] = "";
     clr_wchar name[NAME_MAX_UNITS];
     const uint8_t *signature;
     uint32_t size, length = 0;
@@ -39,8 +39,9 @@ static void put_dynamic_name(struct events *ev, struct events_draft *draft, uint
     if (ev->config.info_version >= 8 &&
         info->vtbl->get_dynamic_function_info(info, function, &module, &signature, &size,
                                               NAME_MAX_UNITS, &length, name) == S_OK)
-        clr_text_utf8(text, sizeof(text), name,
-                      clr_text_length(name, length < NAME_MAX_UNITS ? length : NAME_MAX_UNITS));
+        clr_utf16_to_utf8(
+            text, sizeof(text), name,
+            clr_utf16_length(name, length < NAME_MAX_UNITS ? length : NAME_MAX_UNITS));
     buffer_text(&draft->members, ",\"dynamic\":true");
     events_text(draft, "name", text);
 }
@@ -143,8 +144,9 @@ static void name_of(struct events *ev, enum thing thing, uintptr_t id, char *tex
     else
         result = info->vtbl->get_app_domain_info(info, id, NAME_MAX_UNITS, &length, name, &other);
     if (result == S_OK)
-        clr_text_utf8(text, size, name,
-                      clr_text_length(name, length < NAME_MAX_UNITS ? length : NAME_MAX_UNITS));
+        clr_utf16_to_utf8(
+            text, size, name,
+            clr_utf16_length(name, length < NAME_MAX_UNITS ? length : NAME_MAX_UNITS));
 }
 
 static void load_post(struct events *ev, enum thing thing, uintptr_t id, const char *event,
@@ -152,7 +154,7 @@ static void load_post(struct events *ev, enum thing thing, uintptr_t id, const c
 {
     static const char *const things[] = {"module", "assembly", "domain"};
     struct events_draft draft = EVENTS_DRAFT(draft, OPTIONS_MODULES, "load");
-    char text[CLR_TEXT_UTF8_SIZE(NAME_MAX_UNITS)];
+    char text[CLR_UTF8_SIZE(NAME_MAX_UNITS)];
     uintptr_t assembly;
     uint32_t flags;
 

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "clr/text.h"
+#include "clr/utf16.h"
 #include "stack/stack.h"
 
 #include <shadowtrace/clr/constants.h>
@@ -105,8 +105,8 @@ static void message_read(const struct events *ev, uintptr_t object, uint32_t off
     if (!string)
         return;
     length = *(const uint32_t *)(string + ev->string_length);
-    clr_text_utf8(text, size, (const clr_wchar *)(string + ev->string_text),
-                  length < MESSAGE_UNITS ? length : MESSAGE_UNITS);
+    clr_utf16_to_utf8(text, size, (const clr_wchar *)(string + ev->string_text),
+                      length < MESSAGE_UNITS ? length : MESSAGE_UNITS);
 }
 
 static void step_post(struct events *ev, const struct events_exception *e, const char *event,
@@ -193,7 +193,7 @@ static void thrown_post(struct events *ev, uint32_t id, uintptr_t class_id, cons
 void events_exception_thrown(struct events *ev, uintptr_t object)
 {
     struct events_exception e = {.thrown = clock_ticks(), .depth = depth_now()};
-    char message[CLR_TEXT_UTF8_SIZE(MESSAGE_UNITS)] = "";
+    char message[CLR_UTF8_SIZE(MESSAGE_UNITS)] = "";
     struct events_thread *t;
     uintptr_t class_id = 0;
     struct clr_info *info;

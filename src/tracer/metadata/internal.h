@@ -6,6 +6,7 @@
 #define SHADOWTRACE_METADATA_INTERNAL_H
 
 #include "metadata/metadata.h"
+#include "metadata/records.h"
 #include "metadata/table.h"
 
 #include "base/buffer.h"
@@ -61,17 +62,6 @@ struct metadata_method_entry {
     bool recheck;            /* may be unloaded, or nobody can tell: ask again at every mapping */
     _Atomic(uint32_t) epoch; /* of the last look whether what it is made of is still loaded */
     char fallback[METADATA_FALLBACK_SIZE]; /* written with the record */
-};
-
-/*
- * Records by id, append-only. Chunk k holds METADATA_CHUNK << k of them and never moves, so that readers need no lock.
- */
-#define METADATA_CHUNK  1024u
-#define METADATA_CHUNKS 22
-
-struct metadata_records {
-    _Atomic(_Atomic(void *) *) chunk[METADATA_CHUNKS];
-    _Atomic(uint32_t) count; /* written under making */
 };
 
 /* Memory of one size that waits to be used again. */
@@ -168,8 +158,5 @@ void *metadata_record_at(const struct metadata_records *records,
 struct signature_scope;
 /* What the type variables in a method's code and signature stand for. */
 void name_scope(const struct metadata_method *method, struct signature_scope *out);
-
-/* The same for a class that is part of a longer name; "?" and the token where there is no metadata. */
-void name_append_class(struct buffer *out, const struct metadata_class *class);
 
 #endif

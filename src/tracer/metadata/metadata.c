@@ -5,7 +5,7 @@
 #include "base/path.h"
 #include "clr/com.h"
 #include "clr/scope.h"
-#include "clr/text.h"
+#include "clr/utf16.h"
 
 #include <shadowtrace/clr/constants.h>
 #include <shadowtrace/clr/metadata.h>
@@ -56,50 +56,6 @@ bool metadata_reclaim(struct metadata *metadata)
     return some;
 }
 
-/* ---- records by id ---- */
-
-/* Where record `id` lies, or would: its chunk and the place in it. */
-static unsigned place_of(uint32_t id, uint32_t *at)
-{
-    uint64_t n = (uint64_t)id - 1 + METADATA_CHUNK;
-    unsigned chunk = 63 - (unsigned)__builtin_clzll(n) - (unsigned)__builtin_ctz(METADATA_CHUNK);
-
-    *at = (uint32_t)(n - ((uint64_t)METADATA_CHUNK << chunk));
-    return chunk;
-}
-
-void *metadata_record_at(const struct metadata_records *records, uint32_t id)
-{
-    _Atomic(void *) *chunk;
-    uint32_t at;
-    unsigned k;
-
-    if (id == 0 || id > load_acquire(&records->count)) /* pairs with records_add */
-        return NULL;
-    k = place_of(id, &at);
-    chunk = load_relaxed(&records->chunk[k]);
-    return load_relaxed(&chunk[at]);
-}
-
-/* Makes room for the next record. Returns its id, 0 when there is no memory. Caller holds names->making. */
-static uint32_t records_reserve(struct metadata_records *records, struct memory_pool *pool)
-{
-    uint32_t at, id = load_relaxed(&records->count) + 1;
-    unsigned k = place_of(id, &at);
-
-    if (k >= METADATA_CHUNKS)
-        return 0;
-    if (!load_relaxed(&records->chunk[k])) {
-        _Atomic(void *) *chunk =
-            memory_pool_zalloc(pool, (size_t)METADATA_CHUNK << k, sizeof(*chunk));
-
-        if (!chunk)
-            return 0;
-        store_relaxed(&records->chunk[k], chunk);
-    }
-    return id;
-}
-
 /*
  * A number for a record, and room for it in its table, if it is to be in one. Returns: 0 or -ENOMEM. Caller holds
  * names->making.
@@ -110,20 +66,8 @@ static int reserve(struct metadata *metadata, struct metadata_table *table,
     if (table && metadata_table_room(table))
         return -ENOMEM;
     if (!life->number)
-        life->number = records_reserve(records, &metadata->pool);
+        life->number = metadata_records_reserve(records, &metadata->pool);
     return life->number ? 0 : -ENOMEM;
-}
-
-static void records_add(struct metadata_records *records, uint32_t id, void *record)
-{
-    uint32_t at;
-    unsigned k = place_of(id, &at);
-
-    if (id <= load_relaxed(&records->count))
-        return; /* it was there before */
-
-    store_relaxed(&load_relaxed(&records->chunk[k])[at], record);
-    store_release(&records->count, id); /* the record and its chunk before the count */
 }
 
 /* ---- asking the runtime ---- */
@@ -182,10 +126,10 @@ static char *get_text(struct metadata *metadata, enum what what, uintptr_t id,
     }
     if (*hr < 0 || length > max)
         length = 0;
-    length = (uint32_t)clr_text_length(text, length);
-    out = memory_alloc(CLR_TEXT_UTF8_SIZE(length));
+    length = (uint32_t)clr_utf16_length(text, length);
+    out = memory_alloc(CLR_UTF8_SIZE(length));
     if (out)
-        clr_text_utf8(out, CLR_TEXT_UTF8_SIZE(length), text, length);
+        clr_utf16_to_utf8(out, CLR_UTF8_SIZE(length), text, length);
     if (text != small)
         memory_free(text);
     return out;
@@ -331,7 +275,7 @@ int metadata_module_get(struct metadata *metadata, uintptr_t module_id,
             if (!reserve(metadata, &metadata->module_table, &metadata->modules, &m->life)) {
                 m->record.id = ++metadata->module_ids;
                 table_put(&metadata->module_table, &m->entry, module_id);
-                records_add(&metadata->modules, m->life.number, &m->record);
+                metadata_records_add(&metadata->modules, m->life.number, &m->record);
                 store_release(&m->life.listed, true);
                 found = &m->entry;
                 m = NULL;
@@ -549,7 +493,7 @@ static struct metadata_class *class_publish(struct metadata *metadata,
             c = &mine->record;
             c->id = ++metadata->class_ids;
             table_put(&metadata->class_table, &mine->entry, c->class_id);
-            records_add(&metadata->classes, mine->life.number, c);
+            metadata_records_add(&metadata->classes, mine->life.number, c);
             store_release(&mine->life.listed, true);
             mine = NULL;
         }
@@ -781,7 +725,7 @@ static struct metadata_method *method_publish(struct metadata *metadata,
             m = &mine->record;
             m->id = ++metadata->method_ids;
             table_put(&metadata->method_table, &mine->entry, m->function_id);
-            records_add(&metadata->methods, mine->life.number, m);
+            metadata_records_add(&metadata->methods, mine->life.number, m);
             store_release(&mine->life.listed, true);
             mine = NULL;
         }
@@ -879,7 +823,7 @@ int metadata_method_exact(struct metadata *metadata, const struct metadata_metho
     err = reserve(metadata, NULL, &metadata->methods, &entry->life);
     if (!err) {
         m->id = ++metadata->method_ids;
-        records_add(&metadata->methods, entry->life.number, m);
+        metadata_records_add(&metadata->methods, entry->life.number, m);
         store_release(&entry->life.listed, true);
     }
     pthread_mutex_unlock(&metadata->making);

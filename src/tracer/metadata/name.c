@@ -12,53 +12,6 @@
 /* What is cut ends in U+2026. */
 #define ELLIPSIS "\xE2\x80\xA6"
 
-static void scope_of_class(struct signature_scope *scope, const struct metadata_class *class)
-{
-    *scope = (struct signature_scope){
-        .import = class->module ? class->module->import : NULL,
-        .type = class->token,
-        .type_args = class->args,
-        .type_arg = class->arg,
-    };
-}
-
-/* "[]", "[,]"; the runtime gives an array of one dimension and any lower bound as T[] too. */
-static void append_array(struct buffer *out, const struct metadata_class *class)
-{
-    const struct metadata_class_entry *entry = metadata_class_entry(class);
-
-    if (class->element)
-        name_append_class(out, class->element);
-    else if (entry->element_type == ELEMENT_TYPE_PTR)
-        buffer_text(out, "?*"); /* the runtime does not say to what */
-    else if (entry->element_type == ELEMENT_TYPE_FNPTR)
-        buffer_text(out, "delegate*<?>");
-    else
-        buffer_text(out, "?");
-    buffer_char(out, '[');
-    if (class->bounded)
-        buffer_char(out, '*');
-    for (uint32_t i = 1; i < class->rank && i < 32; i++)
-        buffer_char(out, ',');
-    buffer_char(out, ']');
-}
-
-void name_append_class(struct buffer *out, const struct metadata_class *class)
-{
-    const char *known = load_acquire(&class->text);
-    struct signature_scope scope;
-
-    if (out->size > SIGNATURE_FULL)
-        return;
-    scope_of_class(&scope, class);
-    if (known)
-        buffer_text(out, known);
-    else if (class->rank)
-        append_array(out, class);
-    else if (!scope.import || !signature_append_definition(out, &scope, class->token))
-        buffer_format(out, "?class 0x%08x", (unsigned)class->token);
-}
-
 /* Ends a text, cut between characters when it is too long. It lives as long as its record: that of one which can be
  * unloaded is freed by itself. */
 static char *finish(struct metadata *metadata, struct buffer *out, bool collectible)
@@ -87,7 +40,7 @@ static char *class_text(struct metadata *metadata, const struct metadata_class *
     char room[BUFFER_TEXT_ROOM];
     struct buffer out = BUFFER_ON(room);
 
-    name_append_class(&out, class);
+    signature_append_class(&out, class);
     return finish(metadata, &out, class->collectible);
 }
 
@@ -127,7 +80,7 @@ static char *method_text(struct metadata *metadata, const struct metadata_method
         return NULL;
     }
     if (method->owner && !method->owner->rank)
-        name_append_class(&out, method->owner);
+        signature_append_class(&out, method->owner);
     else if (!signature_append_definition(&out, &scope, scope.type))
         buffer_text(&out, "<Module>"); /* global methods have no owner in the metadata interface */
     buffer_char(&out, '.');

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "clr/blob.h"
-#include "clr/text.h"
+#include "clr/utf16.h"
 
 #include <shadowtrace/clr/constants.h>
 
@@ -54,10 +54,10 @@ static void cut_back(struct buffer *out, size_t size)
 
 static void put_utf16(struct buffer *out, const clr_wchar *text, size_t length)
 {
-    char *to = full(out) ? NULL : buffer_reserve(out, CLR_TEXT_UTF8_SIZE(length));
+    char *to = full(out) ? NULL : buffer_reserve(out, CLR_UTF8_SIZE(length));
 
     if (to)
-        out->size += clr_text_utf8(to, CLR_TEXT_UTF8_SIZE(length), text, length);
+        out->size += clr_utf16_to_utf8(to, CLR_UTF8_SIZE(length), text, length);
 }
 
 /* ---- names by token ---- */
@@ -104,7 +104,7 @@ static __attribute__((noinline)) bool put_name(struct buffer *out, struct clr_me
             return true;
         }
     }
-    put_utf16(out, name, clr_text_length(name, length));
+    put_utf16(out, name, clr_utf16_length(name, length));
     if (name != small)
         memory_free(name);
     return true;
@@ -167,7 +167,7 @@ static void put_argument(struct buffer *out, const struct signature_scope *scope
     const struct metadata_class *exact = index < args ? arg[index] : NULL;
 
     if (exact && !exact->canon)
-        name_append_class(out, exact);
+        signature_append_class(out, exact);
     else
         put_parameter_name(out, scope->import, owner, index);
 }
@@ -689,4 +689,53 @@ bool signature_append_token(struct buffer *out, const struct signature_scope *sc
         put(out, "?");
     }
     return all.variables;
+}
+
+/* ---- classes that have a record ---- */
+
+static void scope_of_class(struct signature_scope *scope, const struct metadata_class *class)
+{
+    *scope = (struct signature_scope){
+        .import = class->module ? class->module->import : NULL,
+        .type = class->token,
+        .type_args = class->args,
+        .type_arg = class->arg,
+    };
+}
+
+/* "[]", "[,]"; the runtime gives an array of one dimension and any lower bound as T[] too. */
+static void append_array(struct buffer *out, const struct metadata_class *class)
+{
+    const struct metadata_class_entry *entry = metadata_class_entry(class);
+
+    if (class->element)
+        signature_append_class(out, class->element);
+    else if (entry->element_type == ELEMENT_TYPE_PTR)
+        buffer_text(out, "?*"); /* the runtime does not say to what */
+    else if (entry->element_type == ELEMENT_TYPE_FNPTR)
+        buffer_text(out, "delegate*<?>");
+    else
+        buffer_text(out, "?");
+    buffer_char(out, '[');
+    if (class->bounded)
+        buffer_char(out, '*');
+    for (uint32_t i = 1; i < class->rank && i < 32; i++)
+        buffer_char(out, ',');
+    buffer_char(out, ']');
+}
+
+void signature_append_class(struct buffer *out, const struct metadata_class *class)
+{
+    const char *known = load_acquire(&class->text);
+    struct signature_scope scope;
+
+    if (out->size > SIGNATURE_FULL)
+        return;
+    scope_of_class(&scope, class);
+    if (known)
+        buffer_text(out, known);
+    else if (class->rank)
+        append_array(out, class);
+    else if (!scope.import || !signature_append_definition(out, &scope, class->token))
+        buffer_format(out, "?class 0x%08x", (unsigned)class->token);
 }

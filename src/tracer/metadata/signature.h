@@ -78,4 +78,8 @@ bool signature_shape_of(struct clr_metadata *import, uint32_t token, struct sign
 /* Beyond so many bytes nothing is appended any more: names are cut far below (name.c). Blobs are still read on. */
 #define SIGNATURE_FULL 8192
 
+struct metadata_class;
+/* The text of a class that is part of a longer name; "?" and the token where there is no metadata. */
+void signature_append_class(struct buffer *out, const struct metadata_class *class);
+
 #endif

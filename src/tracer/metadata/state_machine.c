@@ -1,6 +1,6 @@
 #include "metadata/state_machine.h"
 
-#include "clr/text.h"
+#include "clr/utf16.h"
 #include "clr/type.h"
 
 #include <shadowtrace/clr/constants.h>
@@ -37,7 +37,7 @@ static bool read_name(char *text, size_t size, const clr_wchar *wide, hresult hr
 {
     if (hr < 0 || length < 2 || length > NAME)
         return false;
-    clr_text_utf8(text, size, wide, length - 1); /* it counts the NUL */
+    clr_utf16_to_utf8(text, size, wide, length - 1); /* it counts the NUL */
     return true;
 }
 
@@ -45,7 +45,7 @@ static void find(struct metadata_method *method, struct clr_metadata *import)
 {
     static const clr_wchar move_next[] = u"MoveNext";
     clr_wchar wide[NAME];
-    char name[CLR_TEXT_UTF8_SIZE(NAME)];
+    char name[CLR_UTF8_SIZE(NAME)];
     uint32_t type = 0, base = 0, length = 0;
     hresult hr = import->vtbl->get_method_props(import, method->token, &type, wide, NAME, &length,
                                                 NULL, NULL, NULL, NULL, NULL);
@@ -90,7 +90,7 @@ enum metadata_waits metadata_class_waits(struct metadata *metadata, struct metad
 {
     struct clr_metadata *import = class->module ? class->module->import : NULL;
     clr_wchar wide[NAME];
-    char own[CLR_TEXT_UTF8_SIZE(NAME)];
+    char own[CLR_UTF8_SIZE(NAME)];
     uint32_t length = 0;
     hresult hr;
 

@@ -5,8 +5,8 @@
 #include "check/calls.h"
 #include "clr/com.h"
 #include "clr/error.h"
-#include "clr/metadata_file.h"
-#include "clr/text.h"
+#include "clr/file_map.h"
+#include "clr/utf16.h"
 #include "code/code.h"
 
 #include "hooks/elt.h"
@@ -206,7 +206,7 @@ static bool resolver_poll(void *context)
     if (p->log)
         reclaim_poll(p);
     if (now - p->rested_ns >= REST_NS) {
-        metadata_file_rest();
+        clr_file_map_discard();
         p->rested_ns = now;
     }
     if (load_relaxed(&p->hub.stopped))

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "clr/com.h"
 
-#include "clr/text.h"
+#include "clr/utf16.h"
 #include "thread/thread.h"
 
 #include <shadowtrace/clr/constants.h>
@@ -291,12 +291,12 @@ static hresult on_thread_name_changed(struct clr_callback *self, uintptr_t threa
                                       uint32_t name_length, const clr_wchar *name)
 {
     struct profiler *p = profiler_of(self);
-    size_t size = CLR_TEXT_UTF8_SIZE(name_length);
+    size_t size = CLR_UTF8_SIZE(name_length);
     char *text = memory_alloc(size);
 
     if (!text)
         return S_OK;
-    clr_text_utf8(text, size, name, name ? name_length : 0);
+    clr_utf16_to_utf8(text, size, name, name ? name_length : 0);
     post_name(p, thread_names_given(&p->thread_names, thread_id, text));
     events_thread_named(p->events, thread_id, text);
     memory_free(text);

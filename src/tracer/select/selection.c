@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "clr/event_mask.h"
-#include "clr/text.h"
+#include "clr/utf16.h"
 
 #include <shadowtrace/clr/constants.h>
 #include <shadowtrace/clr/metadata.h>
@@ -71,14 +71,14 @@ static uint32_t outermost(struct clr_metadata *import, uint32_t type)
 static bool type_ask(const struct selection *s, struct clr_metadata *import, uint32_t type)
 {
     clr_wchar wide[TYPE_NAME];
-    char name[CLR_TEXT_UTF8_SIZE(TYPE_NAME)];
+    char name[CLR_UTF8_SIZE(TYPE_NAME)];
     uint32_t length = 0;
 
     if (import->vtbl->get_type_def_props(import, outermost(import, type), wide, TYPE_NAME, &length,
                                          NULL, NULL) != S_OK ||
         length < 2 || length > TYPE_NAME)
-        return true;                                     /* not to be told from here */
-    clr_text_utf8(name, sizeof(name), wide, length - 1); /* it counts the NUL */
+        return true;                                         /* not to be told from here */
+    clr_utf16_to_utf8(name, sizeof(name), wide, length - 1); /* it counts the NUL */
     return may_match(&s->options->only, name);
 }
 

@@ -1,7 +1,7 @@
 #include "values/plan.h"
 
 #include "base/memory.h"
-#include "clr/text.h"
+#include "clr/utf16.h"
 
 #include <shadowtrace/clr/constants.h>
 
@@ -61,10 +61,10 @@ static bool parameter_name(struct clr_metadata *import, uint32_t method, uint32_
         p->name = default_name(number);
         return p->name;
     }
-    units = clr_text_length(name, length < NAME_UNITS ? length : NAME_UNITS);
-    p->name = memory_alloc(CLR_TEXT_UTF8_SIZE(units));
+    units = clr_utf16_length(name, length < NAME_UNITS ? length : NAME_UNITS);
+    p->name = memory_alloc(CLR_UTF8_SIZE(units));
     if (p->name)
-        clr_text_utf8(p->name, CLR_TEXT_UTF8_SIZE(units), name, units);
+        clr_utf16_to_utf8(p->name, CLR_UTF8_SIZE(units), name, units);
     p->out = (attributes & (pdOut | pdIn)) == pdOut;
     p->back &= (attributes & (pdOut | pdIn)) != pdIn;
     return p->name;

@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "clr/blob.h"
-#include "clr/text.h"
+#include "clr/utf16.h"
 
 #include <shadowtrace/clr/constants.h>
 
@@ -97,11 +97,11 @@ void values_types_free(struct values_types *types)
 
 static char *utf8(const clr_wchar *name, uint32_t length)
 {
-    size_t units = clr_text_length(name, length < NAME_UNITS ? length : NAME_UNITS);
-    char *text = memory_alloc(CLR_TEXT_UTF8_SIZE(units));
+    size_t units = clr_utf16_length(name, length < NAME_UNITS ? length : NAME_UNITS);
+    char *text = memory_alloc(CLR_UTF8_SIZE(units));
 
     if (text)
-        clr_text_utf8(text, CLR_TEXT_UTF8_SIZE(units), name, units);
+        clr_utf16_to_utf8(text, CLR_UTF8_SIZE(units), name, units);
     return text;
 }
 
@@ -398,9 +398,9 @@ static enum values_kind shape_of(const struct metadata_module *module, const clr
 {
     if (!module->corelib)
         return VALUES_STRUCT;
-    if (clr_text_same(name, u"System.Nullable`1"))
+    if (clr_utf16_same(name, u"System.Nullable`1"))
         return VALUES_NULLABLE;
-    if (clr_text_same(name, u"System.Span`1") || clr_text_same(name, u"System.ReadOnlySpan`1"))
+    if (clr_utf16_same(name, u"System.Span`1") || clr_utf16_same(name, u"System.ReadOnlySpan`1"))
         return VALUES_SPAN;
     return VALUES_STRUCT;
 }
@@ -501,9 +501,9 @@ static enum family family_of(const struct metadata_module *module, uint32_t toke
     if (import->vtbl->get_type_def_props(import, token, NULL, 0, NULL, &flags, &extends) < 0)
         return FAMILY_CLASS;
     token_name(import, extends, base);
-    if (clr_text_same(base, u"System.Enum"))
+    if (clr_utf16_same(base, u"System.Enum"))
         return FAMILY_ENUM;
-    return clr_text_same(base, u"System.ValueType") && !clr_text_same(own, u"System.Enum")
+    return clr_utf16_same(base, u"System.ValueType") && !clr_utf16_same(own, u"System.Enum")
                ? FAMILY_VALUE
                : FAMILY_CLASS;
 }
@@ -592,7 +592,7 @@ static const struct values_type *read_definition(struct reading *r, struct metad
     if (family == FAMILY_CLASS)
         return reference(r);
     for (size_t i = 0; module->corelib && i < COUNT_OF(corelib_names); i++)
-        if (clr_text_same(name, corelib_names[i].name))
+        if (clr_utf16_same(name, corelib_names[i].name))
             return simple(r, &corelib_names[i]);
     if (!class_id)
         class_id = load_class(r, module, token, arg, args);

@@ -1,3 +1,4 @@
+#include "clr/pe.h"
 #include "clr/scope.h"
 #include "support/test.h"
 
@@ -57,7 +58,7 @@ TEST(metadata_is_found_in_a_flat_file)
         uint32_t size = 0;
 
         file_make(magics[i]);
-        assert_ptr_equal(clr_scope_find(file, true, &size), file + RAW + METADATA);
+        assert_ptr_equal(clr_pe_metadata(file, true, &size), file + RAW + METADATA);
         assert_int_equal(size, 24);
     }
 }
@@ -70,7 +71,7 @@ TEST(metadata_is_found_in_a_loaded_image)
     file_make(0x20b);
     memcpy(image, file, RAW);
     memcpy(image + ADDRESS, file + RAW, 256);
-    assert_ptr_equal(clr_scope_find(image, false, &size), image + ADDRESS + METADATA);
+    assert_ptr_equal(clr_pe_metadata(image, false, &size), image + ADDRESS + METADATA);
     assert_int_equal(size, 24);
 }
 
@@ -80,14 +81,14 @@ TEST(what_is_no_managed_image_has_none)
 
     file_make(0x20b);
     put(file + OPTIONAL + 112 + 14 * 8, 0, 4); /* no CLI header */
-    assert_null(clr_scope_find(file, true, &size));
+    assert_null(clr_pe_metadata(file, true, &size));
     put(file + OPTIONAL + 112 + 14 * 8, ADDRESS + 256, 4); /* one behind the last section */
-    assert_null(clr_scope_find(file, true, &size));
+    assert_null(clr_pe_metadata(file, true, &size));
     file_make(0x20b);
     file[PE] = 'N';
-    assert_null(clr_scope_find(file, true, &size));
+    assert_null(clr_pe_metadata(file, true, &size));
     file[0] = 'Z';
-    assert_null(clr_scope_find(file, true, &size));
+    assert_null(clr_pe_metadata(file, true, &size));
 }
 
 static const uint8_t *base;

@@ -1,5 +1,5 @@
 /* Metadata read from the module's file: the same bytes, and only from the file that was loaded. */
-#include "clr/metadata_file.h"
+#include "clr/file_map.h"
 
 #include "base/memory.h"
 #include "support/test.h"
@@ -76,7 +76,7 @@ TEST_GROUP(make_file, remove_file);
 
 static const uint8_t *map(void)
 {
-    return metadata_file_map(path, image, image + ADDRESS + METADATA, SIZE);
+    return clr_file_map(path, image, image + ADDRESS + METADATA, SIZE);
 }
 
 TEST(the_file_has_the_same_bytes_also_after_they_were_given_back)
@@ -87,7 +87,7 @@ TEST(the_file_has_the_same_bytes_also_after_they_were_given_back)
     assert_ptr_not_equal(own, image + ADDRESS + METADATA);
     for (unsigned i = 0; i < 3; i++) {
         assert_memory_equal(own, image + ADDRESS + METADATA, SIZE);
-        metadata_file_rest();
+        clr_file_map_discard();
     }
 }
 
@@ -107,7 +107,7 @@ TEST(a_file_that_is_not_the_loaded_one_is_not_read)
     assert_null(map());
     unlink(path);
     assert_null(map());
-    assert_null(metadata_file_map("", image, image + ADDRESS + METADATA, SIZE));
+    assert_null(clr_file_map("", image, image + ADDRESS + METADATA, SIZE));
 }
 
 TEST(without_memory_there_is_none)

@@ -1,4 +1,4 @@
-#include "clr/text.h"
+#include "clr/utf16.h"
 
 #define REPLACEMENT 0xFFFDu
 
@@ -38,7 +38,7 @@ static size_t text_encode(uint32_t c, char bytes[4])
     return 4;
 }
 
-size_t clr_text_utf8(char *out, size_t size, const clr_wchar *in, size_t length)
+size_t clr_utf16_to_utf8(char *out, size_t size, const clr_wchar *in, size_t length)
 {
     size_t at = 0, written, needed;
 
@@ -62,14 +62,14 @@ size_t clr_text_utf8(char *out, size_t size, const clr_wchar *in, size_t length)
     return needed;
 }
 
-bool clr_text_same(const clr_wchar *text, const clr_wchar *other)
+bool clr_utf16_same(const clr_wchar *text, const clr_wchar *other)
 {
     while (*text && *text == *other)
         text++, other++;
     return *text == *other;
 }
 
-size_t clr_text_length(const clr_wchar *text, size_t max)
+size_t clr_utf16_length(const clr_wchar *text, size_t max)
 {
     size_t n = 0;
 

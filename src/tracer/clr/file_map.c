@@ -1,6 +1,6 @@
-#include "clr/metadata_file.h"
+#include "clr/file_map.h"
 
-#include "clr/scope.h"
+#include "clr/pe.h"
 
 #include "base/atomics.h"
 #include "base/file.h"
@@ -14,18 +14,18 @@
 #define HEADERS 1024u /* bytes: with all sections of an image, its time stamp and its sizes */
 #define ROOT    64u   /* bytes of the metadata itself */
 
-struct metadata_file {
-    struct metadata_file *next;
+struct file {
+    struct file *next;
     const void *pages;
     size_t size;
 };
 
-static _Atomic(struct metadata_file *) files; /* only grows */
+static _Atomic(struct file *) files; /* only grows */
 
-static void keep(struct metadata_file *file)
+static void keep(struct file *file)
 {
     file->next = load_relaxed(&files);
-    while (!cas_acq_rel(&files, &file->next, file)) /* pairs with metadata_file_rest */
+    while (!cas_acq_rel(&files, &file->next, file)) /* pairs with clr_file_map_discard */
         ;
 }
 
@@ -38,7 +38,7 @@ static uint64_t offset_of(int fd, const uint8_t *image, const uint8_t *metadata,
 
     if (!file_read_whole(fd, headers, HEADERS, 0) || memcmp(headers, image, HEADERS) != 0)
         return 0;
-    offset = clr_scope_raw(headers, (uint32_t)(metadata - image));
+    offset = clr_pe_raw(headers, (uint32_t)(metadata - image));
     if (!offset || fstat(fd, &file) || (uint64_t)file.st_size < offset + size ||
         !file_read_whole(fd, root, ROOT, offset) || memcmp(root, metadata, ROOT) != 0)
         return 0;
@@ -48,7 +48,7 @@ static uint64_t offset_of(int fd, const uint8_t *image, const uint8_t *metadata,
 static const uint8_t *map(int fd, uint64_t offset, uint32_t size)
 {
     size_t before = offset % (size_t)sysconf(_SC_PAGESIZE);
-    struct metadata_file *file = memory_alloc(sizeof(*file));
+    struct file *file = memory_alloc(sizeof(*file));
 
     if (!file)
         return NULL;
@@ -62,8 +62,8 @@ static const uint8_t *map(int fd, uint64_t offset, uint32_t size)
     return (const uint8_t *)file->pages + before;
 }
 
-const uint8_t *metadata_file_map(const char *path, const uint8_t *image, const uint8_t *metadata,
-                                 uint32_t size)
+const uint8_t *clr_file_map(const char *path, const uint8_t *image, const uint8_t *metadata,
+                            uint32_t size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     const uint8_t *mapped = NULL;
@@ -78,8 +78,8 @@ const uint8_t *metadata_file_map(const char *path, const uint8_t *image, const u
     return mapped;
 }
 
-void metadata_file_rest(void)
+void clr_file_map_discard(void)
 {
-    for (struct metadata_file *file = load_acquire(&files); file; file = file->next)
+    for (struct file *file = load_acquire(&files); file; file = file->next)
         memory_file_rest(file->pages, file->size);
 }

@@ -1,4 +1,4 @@
-#include "clr/text.h"
+#include "clr/utf16.h"
 #include "support/test.h"
 
 #include <stddef.h>
@@ -10,9 +10,9 @@ static void check(const clr_wchar *in, size_t length, const char *expected)
     char out[64];
 
     memset(out, 'x', sizeof(out));
-    assert_int_equal(clr_text_utf8(out, sizeof(out), in, length), strlen(expected));
+    assert_int_equal(clr_utf16_to_utf8(out, sizeof(out), in, length), strlen(expected));
     assert_string_equal(out, expected);
-    assert_true(strlen(expected) < CLR_TEXT_UTF8_SIZE(length));
+    assert_true(strlen(expected) < CLR_UTF8_SIZE(length));
 }
 
 TEST(every_length_of_character_converts)
@@ -55,13 +55,13 @@ TEST(a_cut_falls_between_characters)
     static const size_t kept[] = {0, 0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 11, 11};
     char whole[12];
 
-    assert_int_equal(clr_text_utf8(NULL, 0, text, 6), 11);
-    assert_int_equal(clr_text_utf8(whole, sizeof(whole), text, 6), 11);
+    assert_int_equal(clr_utf16_to_utf8(NULL, 0, text, 6), 11);
+    assert_int_equal(clr_utf16_to_utf8(whole, sizeof(whole), text, 6), 11);
     for (size_t size = 1; size < sizeof(kept) / sizeof(kept[0]); size++) {
         char out[14];
 
         memset(out, 'x', sizeof(out));
-        assert_int_equal(clr_text_utf8(out, size, text, 6), 11);
+        assert_int_equal(clr_utf16_to_utf8(out, size, text, 6), 11);
         assert_int_equal(strlen(out), kept[size]);
         assert_memory_equal(out, whole, kept[size]);
         for (size_t i = kept[size] + 1; i < sizeof(out); i++)
@@ -74,7 +74,7 @@ TEST(after_the_cut_no_shorter_character_slips_in)
     static const clr_wchar text[] = {'a', 0x20AC, 'b'};
     char out[4];
 
-    assert_int_equal(clr_text_utf8(out, sizeof(out), text, 3), 5);
+    assert_int_equal(clr_utf16_to_utf8(out, sizeof(out), text, 3), 5);
     assert_string_equal(out, "a");
 }
 
@@ -82,7 +82,7 @@ TEST(length_stops_at_the_terminator_or_the_end)
 {
     static const clr_wchar text[] = {'a', 'b', 0, 'c'};
 
-    assert_int_equal(clr_text_length(text, 4), 2);
-    assert_int_equal(clr_text_length(text, 1), 1);
-    assert_int_equal(clr_text_length(NULL, 0), 0);
+    assert_int_equal(clr_utf16_length(text, 4), 2);
+    assert_int_equal(clr_utf16_length(text, 1), 1);
+    assert_int_equal(clr_utf16_length(NULL, 0), 0);
 }

@@ -3,7 +3,7 @@
 #include "values/values.h"
 
 #include "base/memory.h"
-#include "clr/text.h"
+#include "clr/utf16.h"
 
 #include <shadowtrace/clr/constants.h>
 
@@ -76,13 +76,13 @@ static void put_real(struct reader *r, double value, const char *format)
 
 static void put_utf16(struct reader *r, const clr_wchar *text, size_t units)
 {
-    char *utf8 = memory_alloc(CLR_TEXT_UTF8_SIZE(units));
+    char *utf8 = memory_alloc(CLR_UTF8_SIZE(units));
 
     if (!utf8) {
         r->out->failed = 1;
         return;
     }
-    clr_text_utf8(utf8, CLR_TEXT_UTF8_SIZE(units), text, units);
+    clr_utf16_to_utf8(utf8, CLR_UTF8_SIZE(units), text, units);
     buffer_json_string(r->out, utf8);
     memory_free(utf8);
 }
