@@ -205,16 +205,12 @@ static const struct args_option options[] = {
     ARGS_EXPLAINED("status", NULL, "show what is recorded, and how much so far"),
     ARGS_END};
 
-const struct cli_command cmd_ctl = {
-    .name = "ctl",
-    .args = "PID ACTION [ARGUMENT...]",
-    .help = "change what a running process records",
+CLI_COMMAND(
+    ctl, "PID ACTION [ARGUMENT...]", "change what a running process records",
     .syntax = {options, 2, UINT_MAX, "a process id and an action: PID ACTION", true},
     .notes = "A change takes effect in each thread at its next allocation, as a whole, and is "
              "written into the log (kind \"config\").\n\n"
              "Nothing else can be changed while the process runs. `only` filters allocations by "
              "the method that allocates; which methods are hooked (record --only), --hooks, "
              "--capture, --check, --types, --min-size and the format of the log are fixed at the "
-             "start.",
-    .run = run,
-};
+             "start.");

@@ -203,16 +203,12 @@ static int run(void *into, const struct args *args, FILE *out)
     return dump(a, out);
 }
 
-const struct cli_command cmd_dump = {
-    .name = "dump",
-    .args = "[options] PID",
-    .help = "show the stacks of all managed threads of a process without stopping it",
-    .syntax = {options, 1, 1, "a process id: PID", false},
-    .size = sizeof(struct dump_args),
-    .notes = "All stacks are copied in one pass; no thread stops, no signal is sent. A copy is "
-             "exact if its thread did not call or return meanwhile. After 16 tries it is "
-             "approximate, and frames that may be wrong are marked: ?? in text, "
-             "\"certain\":false in JSON. In JSON, \"stack\" begins with the youngest frame. A "
-             "frame's line is that of the call it is in; the youngest frame has none.",
-    .run = run,
-};
+CLI_COMMAND(dump, "[options] PID",
+            "show the stacks of all managed threads of a process without stopping it",
+            .syntax = {options, 1, 1, "a process id: PID", false}, .size = sizeof(struct dump_args),
+            .notes =
+                "All stacks are copied in one pass; no thread stops, no signal is sent. A copy is "
+                "exact if its thread did not call or return meanwhile. After 16 tries it is "
+                "approximate, and frames that may be wrong are marked: ?? in text, "
+                "\"certain\":false in JSON. In JSON, \"stack\" begins with the youngest frame. A "
+                "frame's line is that of the call it is in; the youngest frame has none.");

@@ -107,15 +107,10 @@ static int run(void *into, const struct args *args, FILE *out)
     return err ? CLI_IO : CLI_OK;
 }
 
-const struct cli_command cmd_list = {
-    .name = "list",
-    .args = "[options]",
-    .help = "list your traced processes",
-    .syntax = {.options = options},
+CLI_COMMAND(
+    list, "[options]", "list your traced processes", .syntax = {.options = options},
     .size = sizeof(struct list_args),
     .notes =
         "Looks for sockets in $XDG_RUNTIME_DIR/shadowtrace and /tmp/shadowtrace-UID. Removes "
         "sockets of processes that are gone, and what killed recordings left behind. Processes "
-        "recorded with --no-control are not listed.",
-    .run = run,
-};
+        "recorded with --no-control are not listed.");

@@ -326,13 +326,9 @@ static int run(void *into, const struct args *args, FILE *out)
     return status;
 }
 
-const struct cli_command cmd_top = {
-    .name = "top",
-    .args = "[options] PID",
-    .help = "watch a traced process: its call sites and types by allocation, its threads",
-    .syntax = {options, 1, 1, "a process id: PID", false},
-    .size = sizeof(struct top_args),
-    .notes = "Counting call sites costs the traced threads nothing, and stops 10 s after `top` "
-             "ends.",
-    .run = run,
-};
+CLI_COMMAND(top, "[options] PID",
+            "watch a traced process: its call sites and types by allocation, its threads",
+            .syntax = {options, 1, 1, "a process id: PID", false}, .size = sizeof(struct top_args),
+            .notes =
+                "Counting call sites costs the traced threads nothing, and stops 10 s after `top` "
+                "ends.");

@@ -44,10 +44,4 @@ static int run(void *into, const struct args *args, FILE *out)
     return CLI_OK;
 }
 
-const struct cli_command cmd_help = {
-    .name = "help",
-    .args = "[COMMAND]",
-    .help = "list the commands, or explain one",
-    .syntax = {.most = 1},
-    .run = run,
-};
+CLI_COMMAND(help, "[COMMAND]", "list the commands, or explain one", .syntax = {.most = 1});

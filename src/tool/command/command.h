@@ -34,6 +34,11 @@ struct cli_command {
     void (*free)(void *into); /* what reading options has allocated; NULL nothing */
 };
 
+/* A command, which run() of its file runs; behind the help, whatever else it has. */
+#define CLI_COMMAND(name_, args_, help_, ...) \
+    const struct cli_command cmd_##name_ = { \
+        .name = #name_, .args = (args_), .help = (help_), .run = run, __VA_ARGS__}
+
 /* cli_run - reads the arguments as the command's table tells, and runs it, or prints its help page. Returns the exit status. */
 int cli_run(const struct cli_command *command, int argc, char **argv, FILE *out);
 

@@ -46,15 +46,10 @@ static const struct args_option options[] = {
              "(PID.json)"),
     {.more = record_options}};
 
-const struct cli_command cmd_env = {
-    .name = "env",
-    .args = "[options]",
-    .help = "print the environment that makes another launcher record a program",
-    .syntax = {.options = options},
-    .size = sizeof(struct record_args),
+CLI_COMMAND(
+    env, "[options]", "print the environment that makes another launcher record a program",
+    .syntax = {.options = options}, .size = sizeof(struct record_args),
     .notes = RECORD_PATTERNS
     "\n\nSHADOWTRACE_LIBRARY names the library on the machine where the program will run, if its "
     "path is different there.",
-    .run = run,
-    .free = record_options_free,
-};
+    .free = record_options_free);

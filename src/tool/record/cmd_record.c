@@ -170,10 +170,9 @@ static const struct args_option options[] = {
      .help = "cannot attach to a running process; start it with \"shadowtrace record\""},
     {.more = record_options}};
 
-const struct cli_command cmd_record = {
-    .name = "record",
-    .args = "[options] [--] COMMAND [ARGUMENT...]",
-    .help = "start a program and record its allocations and their call paths",
+CLI_COMMAND(
+    record, "[options] [--] COMMAND [ARGUMENT...]",
+    "start a program and record its allocations and their call paths",
     .syntax = {options, 1, UINT_MAX,
                "a command to record, such as: shadowtrace record -- dotnet app.dll", true},
     .size = sizeof(struct record_args),
@@ -181,6 +180,4 @@ const struct cli_command cmd_record = {
     "\n\nThe exit status is COMMAND's, or 128 + N if signal N killed it. If COMMAND was not "
     "started: 2 wrong usage, 3 cannot write the log or load the library, 126 COMMAND cannot be "
     "executed, 127 COMMAND is not found.",
-    .run = run,
-    .free = record_options_free,
-};
+    .free = record_options_free);

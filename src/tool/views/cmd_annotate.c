@@ -338,14 +338,11 @@ static int run(void *into, const struct args *args, FILE *out)
     return status;
 }
 
-const struct cli_command cmd_annotate = {
-    .name = "annotate",
-    .args = "[options] LOG FILE",
-    .help = "show a source file with the bytes and objects that each line allocates",
+CLI_COMMAND(
+    annotate, "[options] LOG FILE",
+    "show a source file with the bytes and objects that each line allocates",
     .about = "FILE is the name of a source file, or the end of its path: Program.cs, "
              "Shop/Basket.cs. Its text comes from the PDB if it is embedded there, else from disk, "
              "and is shown only if it is the text that was compiled.",
     .syntax = {options, 2, 2, "a log and a source file: LOG FILE", false},
-    .size = sizeof(struct annotate),
-    .run = run,
-};
+    .size = sizeof(struct annotate));

@@ -133,16 +133,12 @@ static int run(void *into, const struct args *args, FILE *out)
     return status;
 }
 
-const struct cli_command cmd_compare = {
-    .name = "compare",
-    .args = "[options] LOG [LOG]",
-    .help = "compare the shadow stack with DoStackSnapshot: accuracy and cost",
+CLI_COMMAND(
+    compare, "[options] LOG [LOG]",
+    "compare the shadow stack with DoStackSnapshot: accuracy and cost",
     .about = "LOG is what `shadowtrace record --check N` wrote, plain or compressed, whole or cut; "
              "`-` is standard input. Two logs are shown side by side.\n\n"
              "Shows differences by cause, with both stacks of the first one of each, the cost of "
              "a capture by depth of the stack and by thread, and the repairs made.",
     .syntax = {options, 1, PRINT_COMPARE_LOGS, "a log: LOG", false},
-    .size = sizeof(struct compare_args),
-    .notes = "Exit status 1 if any stack differed.",
-    .run = run,
-};
+    .size = sizeof(struct compare_args), .notes = "Exit status 1 if any stack differed.");

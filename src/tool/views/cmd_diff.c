@@ -230,10 +230,9 @@ static int run(void *into, const struct args *args, FILE *out)
     return diff(a, &sides, out);
 }
 
-const struct cli_command cmd_diff = {
-    .name = "diff",
-    .args = "[options] OLD NEW | OLD... -- NEW...",
-    .help = "show what allocates more or less in a second recording, largest change first",
+CLI_COMMAND(
+    diff, "[options] OLD NEW | OLD... -- NEW...",
+    "show what allocates more or less in a second recording, largest change first",
     .about =
         "OLD and NEW are logs of `shadowtrace record`, of the same program or of two builds of it. "
         "Call sites are matched by the names of their methods and type; recursion is folded, and "
@@ -244,6 +243,4 @@ const struct cli_command cmd_diff = {
         "than the logs of either side; the others are only counted.",
     .syntax = {options, 2, UINT_MAX, "two logs: OLD NEW, or several on each side: OLD... -- NEW...",
                false},
-    .size = sizeof(struct diff_args),
-    .run = run,
-};
+    .size = sizeof(struct diff_args));

@@ -119,12 +119,8 @@ static int run(void *into, const struct args *args, FILE *out)
     return show(a, (enum events_topic)topic, args->word[1], out);
 }
 
-const struct cli_command cmd_events = {
-    .name = "events",
-    .args = "[options] TOPIC LOG",
-    .help = "show other events: exceptions, gc, jit, suspensions or calls",
-    .about = "LOG is what `shadowtrace record --events LIST` wrote; `-` is standard input.",
-    .syntax = {options, 2, 2, "a topic and a log: TOPIC LOG", false},
-    .size = sizeof(struct events_args),
-    .run = run,
-};
+CLI_COMMAND(events, "[options] TOPIC LOG",
+            "show other events: exceptions, gc, jit, suspensions or calls",
+            .about = "LOG is what `shadowtrace record --events LIST` wrote; `-` is standard input.",
+            .syntax = {options, 2, 2, "a topic and a log: TOPIC LOG", false},
+            .size = sizeof(struct events_args));

@@ -148,13 +148,8 @@ static int run(void *into, const struct args *args, FILE *out)
     return status;
 }
 
-const struct cli_command cmd_profile = {
-    .name = "profile",
-    .args = "[options] LOG...",
-    .help = "show sampled stacks by method: samples on top and samples within",
+CLI_COMMAND(
+    profile, "[options] LOG...", "show sampled stacks by method: samples on top and samples within",
     .about = "LOG is what `shadowtrace record --profile HZ` wrote; `-` is standard input. Several "
              "logs are added up.",
-    .syntax = {options, 1, UINT_MAX, "a log: LOG", false},
-    .size = sizeof(struct profile_args),
-    .run = run,
-};
+    .syntax = {options, 1, UINT_MAX, "a log: LOG", false}, .size = sizeof(struct profile_args));

@@ -252,15 +252,10 @@ static int run(void *into, const struct args *args, FILE *out)
     return status;
 }
 
-const struct cli_command cmd_replay = {
-    .name = "replay",
-    .args = "[options] LOG",
-    .help = "show the calls of a log as a tree, with times and allocations",
+CLI_COMMAND(
+    replay, "[options] LOG", "show the calls of a log as a tree, with times and allocations",
     .about = "LOG was recorded with --events calls, and best with alloc, exceptions, --args and "
              "--returns, too.",
-    .syntax = {options, 1, 1, "a log: LOG", false},
-    .size = sizeof(struct replay_args),
+    .syntax = {options, 1, 1, "a log: LOG", false}, .size = sizeof(struct replay_args),
     .notes = "bytes: allocated by the call and all calls within. A call that an exception left is "
-             "unwound. Calls for which the tracer had no room are noted where they are missing.",
-    .run = run,
-};
+             "unwound. Calls for which the tracer had no room are noted where they are missing.");

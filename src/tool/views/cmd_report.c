@@ -174,13 +174,8 @@ static int run(void *into, const struct args *args, FILE *out)
     return report(a, args->word, out);
 }
 
-const struct cli_command cmd_report = {
-    .name = "report",
-    .args = "[options] LOG...",
-    .help = "show call sites by allocated bytes, largest first",
+CLI_COMMAND(
+    report, "[options] LOG...", "show call sites by allocated bytes, largest first",
     .about = "LOG is what `shadowtrace record` wrote, plain or compressed, whole or cut; `-` is "
              "standard input. Several logs are added up.",
-    .syntax = {options, 1, UINT_MAX, "a log: LOG", false},
-    .size = sizeof(struct report_args),
-    .run = run,
-};
+    .syntax = {options, 1, UINT_MAX, "a log: LOG", false}, .size = sizeof(struct report_args));

@@ -169,16 +169,11 @@ static int run(void *into, const struct args *args, FILE *out)
     return status;
 }
 
-const struct cli_command cmd_validate = {
-    .name = "validate",
-    .args = "[options] LOG...",
-    .help = "check logs against the schema and the rules of the format",
+CLI_COMMAND(
+    validate, "[options] LOG...", "check logs against the schema and the rules of the format",
     .about = "Checks every record against log_schema.json, and the log against rules that a schema "
              "cannot express: ids are defined before use, times of a thread do not decrease, the "
              "totals at the end are those of the log. A log that ends early is valid as far as it "
              "goes. `-` is standard input. In text, problems are FILE:LINE: offset BYTE: what.",
-    .syntax = {options, 1, UINT_MAX, "a log: LOG", false},
-    .size = sizeof(struct validate_args),
-    .notes = "Exit status 1 if there is any problem.",
-    .run = run,
-};
+    .syntax = {options, 1, UINT_MAX, "a log: LOG", false}, .size = sizeof(struct validate_args),
+    .notes = "Exit status 1 if there is any problem.");
