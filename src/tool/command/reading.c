@@ -40,9 +40,10 @@ void reading_bar(char *to, size_t room, uint64_t taken, uint64_t size, uint64_t 
     char bar[BAR + 1], left[32] = "";
     double share = taken < size ? (double)taken / (double)size : 1;
     double seconds = (double)ns / 1e9;
+    struct text_number bytes;
 
     if (!size) {
-        snprintf(to, room, "reading: %.1f GB", (double)taken / 1e9);
+        snprintf(to, room, "reading: %s", text_bytes(&bytes, taken));
         return;
     }
     for (size_t i = 0; i < BAR; i++)
@@ -50,7 +51,7 @@ void reading_bar(char *to, size_t room, uint64_t taken, uint64_t size, uint64_t 
     bar[BAR] = '\0';
     if (share > 0.02)
         snprintf(left, sizeof(left), ", %.0f s left", seconds / share - seconds);
-    snprintf(to, room, "reading [%s] %3.0f%% of %.1f GB%s", bar, 100 * share, (double)size / 1e9,
+    snprintf(to, room, "reading [%s] %3.0f%% of %s%s", bar, 100 * share, text_bytes(&bytes, size),
              left);
 }
 

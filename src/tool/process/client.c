@@ -271,7 +271,7 @@ int client_ask(struct client *c, json_t *request, json_t **reply)
     else if (err == -ETIMEDOUT)
         refuse(c, err, "process %ld does not answer; is it stopped?", c->pid);
     else if (err == -EMSGSIZE)
-        refuse(c, err, "process %ld sends more than %u MB; ask for fewer --frames", c->pid,
+        refuse(c, err, "process %ld sends more than %u MiB; ask for fewer --frames", c->pid,
                MOST_STACKS >> 20);
     else if (err == -ECONNRESET || err == -EPIPE)
         refuse(c, err,

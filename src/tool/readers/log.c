@@ -267,7 +267,7 @@ static int one_line(const struct report_parsed *p, struct report_defs *defs,
         (err || line->too_long || p->record.kind != SST_KIND_HEADER) && headless(log))
         return -ENOMEM;
     if (UNLIKELY(line->too_long)) {
-        report_problem(defs->problems, line->at, "line longer than %zu MB", REPORT_LINE_MAX >> 20);
+        report_problem(defs->problems, line->at, "line longer than %zu MiB", REPORT_LINE_MAX >> 20);
         log->skipped++;
         log->damaged++;
         return 0;

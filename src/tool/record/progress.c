@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "process/status.h"
-#include "record/summary.h"
+#include "terminal/text.h"
 
 #include <sys/stat.h>
 
@@ -20,7 +20,7 @@ void record_progress_tick(void *progress)
 {
     struct record_progress *p = progress;
     uint64_t seconds = (clock_ns() - p->started) / 1000000000, bytes = 0;
-    char size[RECORD_BYTES_SIZE];
+    struct text_number size;
     struct record_processes processes;
 
     if (!record_status_read(p->folder, &processes)) {
@@ -33,7 +33,7 @@ void record_progress_tick(void *progress)
         fprintf(p->out, CLEAR_LINE "recording: %llu:%02llu, %zu of %zu process%s, %s logged",
                 (unsigned long long)(seconds / 60), (unsigned long long)(seconds % 60),
                 record_status_count(&processes, RECORD_STATE_RECORDING), processes.count,
-                processes.count == 1 ? "" : "es", record_summary_bytes(bytes, size));
+                processes.count == 1 ? "" : "es", text_bytes(&size, bytes));
         fflush(p->out);
         p->shown = 1;
     }

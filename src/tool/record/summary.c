@@ -9,22 +9,6 @@
 
 #define PREFIX "shadowtrace: "
 
-const char *record_summary_bytes(uint64_t bytes, char text[RECORD_BYTES_SIZE])
-{
-    static const char *const units[] = {"KB", "MB", "GB", "TB", "PB", "EB"};
-    double value = (double)bytes / 1000;
-    size_t unit = 0;
-
-    if (bytes < 1000) {
-        snprintf(text, RECORD_BYTES_SIZE, "%u byte%s", (unsigned)bytes, bytes == 1 ? "" : "s");
-        return text;
-    }
-    for (; value >= 999.95 && unit < COUNT_OF(units) - 1; unit++)
-        value /= 1000;
-    snprintf(text, RECORD_BYTES_SIZE, "%.1f %s", value, units[unit]);
-    return text;
-}
-
 /* The path as one would type it here. */
 static const char *from_here(const char *path, const char *here)
 {
@@ -38,20 +22,19 @@ static const char *from_here(const char *path, const char *here)
 
 static void print_counts(FILE *out, const struct record_process *p)
 {
-    char bytes[RECORD_BYTES_SIZE];
-    struct text_number number;
+    struct text_number number, bytes;
 
     if (!p->counted)
         return;
     if (p->sampled) {
         fprintf(out, ": about %s allocation%s, %s, estimated from ",
                 text_count(&number, p->estimated_allocs), text_plural(p->estimated_allocs),
-                record_summary_bytes(p->estimated_bytes, bytes));
+                text_bytes(&bytes, p->estimated_bytes));
         fprintf(out, "%s sampled", text_count(&number, p->seen));
     } else {
         fprintf(out, ": %s allocation%s", text_count(&number, p->seen), text_plural(p->seen));
         if (p->sized && !p->lost)
-            fprintf(out, ", %s", record_summary_bytes(p->bytes, bytes));
+            fprintf(out, ", %s", text_bytes(&bytes, p->bytes));
     }
     if (p->lost)
         fprintf(out, ", %s of them LOST", text_count(&number, p->lost));
@@ -61,7 +44,7 @@ static void print_counts(FILE *out, const struct record_process *p)
         fputs(", none lost", out);
     if (p->lost && p->sized && p->split && !p->sampled) { /* bytes are of what was written */
         fprintf(out, "; written were %s", text_count(&number, p->written));
-        fprintf(out, ", %s", record_summary_bytes(p->bytes, bytes));
+        fprintf(out, ", %s", text_bytes(&bytes, p->bytes));
     }
 }
 
@@ -106,7 +89,7 @@ static void print_notes(FILE *out, const char *notes)
 static void print_process(FILE *out, const struct record_process *p, const char *here, bool all)
 {
     const char *log = p->log ? from_here(p->log, here) : NULL;
-    char size[RECORD_BYTES_SIZE];
+    struct text_number size;
     struct stat st;
 
     fprintf(out, PREFIX "%s (", p->name ? p->name : "?");
@@ -132,7 +115,7 @@ static void print_process(FILE *out, const struct record_process *p, const char 
         return;
     fputs(PREFIX "    shadowtrace report ", out);
     record_print_quoted(out, log);
-    fprintf(out, "    (%s)\n", record_summary_bytes((uint64_t)st.st_size, size));
+    fprintf(out, "    (%s)\n", text_bytes(&size, (uint64_t)st.st_size));
 }
 
 void record_summary_print(FILE *out, const struct record_processes *p, const char *here, bool quiet)

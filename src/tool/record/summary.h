@@ -21,9 +21,4 @@ void record_summary_print(FILE *out, const struct record_processes *p, const cha
 void record_summary_why_none(FILE *out, const char *command, enum record_target kind,
                              bool filtered);
 
-#define RECORD_BYTES_SIZE 32
-
-/* record_summary_bytes - "812 bytes", "3.4 MB". Returns text. */
-const char *record_summary_bytes(uint64_t bytes, char text[RECORD_BYTES_SIZE]);
-
 #endif

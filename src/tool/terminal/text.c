@@ -31,31 +31,43 @@ const char *text_share(struct text_number *to, double share)
     return to->text;
 }
 
+/* In the largest of `units` in which it is not below 1, as printed; each is 1,000 of the one before. */
+static const char *in_units(struct text_number *to, double value, const char *const *units)
+{
+    for (; value >= 999.95 && units[1]; units++)
+        value /= 1000;
+    snprintf(to->text, sizeof(to->text), "%.1f%s", value, *units);
+    return to->text;
+}
+
 const char *text_short(struct text_number *to, double value)
 {
-    static const char unit[] = {'k', 'M', 'G', 'T', 'P'};
-    size_t i = 0;
+    static const char *const units[] = {"k", "M", "G", "T", "P", NULL};
 
-    if (value < 1000) {
-        snprintf(to->text, sizeof(to->text), "%.0f", value);
-        return to->text;
-    }
-    for (value /= 1000; value >= 999.95 && i + 1 < sizeof(unit); i++)
-        value /= 1000;
-    snprintf(to->text, sizeof(to->text), "%.1f%c", value, unit[i]);
+    if (value >= 1000)
+        return in_units(to, value / 1000, units);
+    snprintf(to->text, sizeof(to->text), "%.0f", value);
+    return to->text;
+}
+
+const char *text_bytes(struct text_number *to, uint64_t bytes)
+{
+    static const char *const units[] = {" KB", " MB", " GB", " TB", " PB", " EB", NULL};
+
+    if (bytes >= 1000)
+        return in_units(to, (double)bytes / 1000, units);
+    snprintf(to->text, sizeof(to->text), "%u byte%s", (unsigned)bytes, text_plural(bytes));
     return to->text;
 }
 
 const char *text_ns(struct text_number *to, double ns)
 {
+    static const char *const units[] = {" us", " ms", " s", NULL};
+
     if (ns < 1000)
         snprintf(to->text, sizeof(to->text), ns < 9.95 ? "%.1f ns" : "%.0f ns", ns);
-    else if (ns < 1e6)
-        snprintf(to->text, sizeof(to->text), "%.1f us", ns / 1e3);
-    else if (ns < 1e9)
-        snprintf(to->text, sizeof(to->text), "%.1f ms", ns / 1e6);
     else
-        snprintf(to->text, sizeof(to->text), "%.1f s", ns / 1e9);
+        in_units(to, ns / 1000, units);
     return to->text;
 }
 

@@ -688,7 +688,7 @@ static int one_line(struct validator *v, const struct report_line *line)
     v->out->lines++;
     v->out->bytes += line->size + !line->cut;
     if (line->too_long) {
-        report_problem(v->problems, line->at, "line longer than %zu MB", REPORT_LINE_MAX >> 20);
+        report_problem(v->problems, line->at, "line longer than %zu MiB", REPORT_LINE_MAX >> 20);
         v->damaged++;
         return 0;
     }

@@ -268,19 +268,6 @@ TEST(quiet_still_says_what_should_have_been_recorded)
     assert_says(summary(true), "d (pid 4): recording failed: it does not say why\n");
 }
 
-TEST(bytes_read_as_people_write_them)
-{
-    char text[RECORD_BYTES_SIZE];
-
-    assert_string_equal(record_summary_bytes(0, text), "0 bytes");
-    assert_string_equal(record_summary_bytes(1, text), "1 byte");
-    assert_string_equal(record_summary_bytes(999, text), "999 bytes");
-    assert_string_equal(record_summary_bytes(1000, text), "1.0 KB");
-    assert_string_equal(record_summary_bytes(999949, text), "999.9 KB");
-    assert_string_equal(record_summary_bytes(999951, text), "1.0 MB");
-    assert_string_equal(record_summary_bytes(UINT64_MAX, text), "18.4 EB");
-}
-
 TEST(each_failed_allocation_leaks_nothing)
 {
     int err = -ENOMEM;

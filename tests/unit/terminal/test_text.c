@@ -42,6 +42,19 @@ TEST(numbers_have_their_commas)
     assert_string_equal(text_count(&n, UINT64_MAX), "18,446,744,073,709,551,615");
 }
 
+TEST(bytes_read_as_people_write_them)
+{
+    struct text_number n;
+
+    assert_string_equal(text_bytes(&n, 0), "0 bytes");
+    assert_string_equal(text_bytes(&n, 1), "1 byte");
+    assert_string_equal(text_bytes(&n, 999), "999 bytes");
+    assert_string_equal(text_bytes(&n, 1000), "1.0 KB");
+    assert_string_equal(text_bytes(&n, 999949), "999.9 KB");
+    assert_string_equal(text_bytes(&n, 999951), "1.0 MB");
+    assert_string_equal(text_bytes(&n, UINT64_MAX), "18.4 EB");
+}
+
 TEST(shares_and_times_are_short)
 {
     struct text_number n;
