@@ -189,7 +189,8 @@ def main():
     if arguments.self_test:
         return self_test()
     found, wide = problems(arguments.root)
-    listed = list(symbol_circles(arguments.objects, dict(sources(arguments.root)))) if arguments.objects else []
+    made = os.path.isdir(arguments.objects or '')
+    listed = list(symbol_circles(arguments.objects, dict(sources(arguments.root)))) if made else []
     for place, text in found + listed + (wide if COLUMNS_FAIL else [('all', '%d lines over the limit' % len(wide))]):
         print('%s: %s' % (place, text))
     sys.exit(1 if found or (wide and COLUMNS_FAIL) else 0)

@@ -1,5 +1,6 @@
 #include "check/internal.h"
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "clr/context.h"
 
@@ -63,39 +64,17 @@ hresult check_walk_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info,
         walk->last = frame;
     if (!check_counts(walk->check, function))
         return S_OK;
-    if (walk->count == walk->capacity) {
-        struct check_frame *larger =
-            memory_realloc(walk->frame, 2 * walk->capacity * sizeof(*larger));
-
-        if (!larger) {
-            walk->failed = true;
-            return S_FALSE;
-        }
-        walk->frame = larger;
-        walk->capacity *= 2;
+    if (!array_reserve(&walk->frame, &walk->capacity, walk->count + 1)) {
+        walk->failed = true;
+        return S_FALSE;
     }
     walk->frame[walk->count++] = frame;
     return S_OK;
 }
 
-static bool shadow_room(struct check_walk *walk, size_t depth)
-{
-    struct stack_copied *larger;
-
-    if (depth <= walk->shadow_capacity)
-        return true;
-    depth += depth / 2 + 64;
-    larger = memory_realloc(walk->shadow, depth * sizeof(*larger));
-    if (!larger)
-        return false;
-    walk->shadow = larger;
-    walk->shadow_capacity = depth;
-    return true;
-}
-
 bool check_walk_copy(struct check_walk *walk, const struct frame *top, size_t depth)
 {
-    if (!shadow_room(walk, depth))
+    if (!array_reserve(&walk->shadow, &walk->shadow_capacity, depth))
         return false;
     for (size_t i = 0; i < depth; i++) {
         const struct frame *frame = &top[(ptrdiff_t)i - (ptrdiff_t)depth];

@@ -1,5 +1,6 @@
 #include "clr/readytorun.h"
 
+#include "base/array.h"
 #include "base/atomics.h"
 #include "base/memory.h"
 #include "clr/pe.h"
@@ -255,17 +256,10 @@ static int by_row(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-static bool place_add(struct readytorun *r, uint32_t *room, struct place place)
+static bool place_add(struct readytorun *r, size_t *room, struct place place)
 {
-    struct place *more;
-
-    if (r->places == *room) {
-        *room = *room ? *room * 2 : 1024;
-        more = memory_realloc(r->place, *room * sizeof(*more));
-        if (!more)
-            return false;
-        r->place = more;
-    }
+    if (!array_reserve(&r->place, room, r->places + 1u))
+        return false;
     r->place[r->places++] = place;
     return true;
 }
@@ -274,7 +268,8 @@ static bool place_add(struct readytorun *r, uint32_t *room, struct place place)
 static bool places_read(struct readytorun *r)
 {
     const struct bytes *b = &r->instances;
-    uint32_t header = read_fixed(b, 0, 1), buckets, room = 0, width = header & 3;
+    uint32_t header = read_fixed(b, 0, 1), buckets, width = header & 3;
+    size_t room = 0;
 
     if (!b->start || width > 2 || header >> 2 > 24)
         return true; /* none */

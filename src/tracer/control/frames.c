@@ -1,5 +1,7 @@
 #include "control/frames.h"
 
+#include "base/array.h"
+#include "base/decimal.h"
 #include "base/memory.h"
 #include "code/code.h"
 
@@ -7,7 +9,7 @@
 
 #define KNOWN_BITS 13
 #define KNOWN      (1u << KNOWN_BITS)
-#define MOST_TEXT  40 /* bytes of one frame: comma, brackets, two numbers */
+#define MOST_TEXT  40 /* bytes of one frame: comma, bracket, a number, comma, DECIMAL_ROOM */
 
 /* A frame as text: the call at `ip` inside of method. Of code that is never unloaded only. */
 struct known_call {
@@ -72,40 +74,17 @@ const char *frames_name(struct metadata *metadata, struct metadata_method *metho
 /* NULL: no memory. */
 static struct known_method *known_method(struct frames *f, uint32_t id)
 {
-    if (id >= f->methods) {
-        size_t methods = (size_t)id + id / 2 + 1024;
-        struct known_method *more = memory_realloc(f->method, methods * sizeof(*more));
-
-        if (!more)
-            return NULL;
-        memset(more + f->methods, 0, (methods - f->methods) * sizeof(*more));
-        f->method = more;
-        f->methods = methods;
-    }
-    return &f->method[id];
-}
-
-static char *put_unsigned(char *to, uint32_t value)
-{
-    char digits[10];
-    size_t at = sizeof(digits);
-
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value);
-    memcpy(to, digits + at, sizeof(digits) - at);
-    return to + sizeof(digits) - at;
+    return array_reserve_zeroed(&f->method, &f->methods, (size_t)id + 1) ? &f->method[id] : NULL;
 }
 
 /* il: an offset, or a CODE_IL_ value. */
 static char *put_frame(char *to, uint32_t id, int32_t il, bool filter)
 {
     *to++ = '[';
-    to = put_unsigned(to, id);
+    to = decimal_put(to, id);
     if (il >= 0) {
         *to++ = ',';
-        to = put_unsigned(to, (uint32_t)il);
+        to = decimal_put(to, (uint32_t)il);
     } else if (filter) {
         memcpy(to, ",\"filter\"", 9);
         to += 9;
@@ -153,16 +132,9 @@ static void note_method(struct frames *f, struct metadata_method *method,
         out->failed |= !known;
         return;
     }
-    if (methods->count == methods->capacity) {
-        size_t capacity = methods->capacity ? methods->capacity * 2 : 16;
-        struct metadata_method **more = memory_realloc(methods->method, capacity * sizeof(*more));
-
-        if (!more) {
-            out->failed = 1;
-            return;
-        }
-        methods->method = more;
-        methods->capacity = capacity;
+    if (!array_reserve(&methods->method, &methods->capacity, methods->count + 1)) {
+        out->failed = 1;
+        return;
     }
     known->thread = f->threads;
     methods->method[methods->count++] = method;

@@ -8,6 +8,7 @@
  */
 #include "log/internal.h"
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/memory.h"
 
@@ -38,7 +39,8 @@ struct log_calls {
         const struct metadata_method *method;
         uint64_t t;
     } * open;
-    uint32_t count, capacity;
+    uint32_t count;
+    size_t capacity;
 };
 
 /* Three digits, and above them how many zeros they begin with that a number does not. */
@@ -146,15 +148,8 @@ static void begin(struct log *log, struct log_thread *thread, uint64_t ns)
 
 static inline int open_push(struct log_calls *c, const struct metadata_method *method, uint64_t t)
 {
-    if (c->count == c->capacity) {
-        uint32_t capacity = c->capacity ? 2 * c->capacity : 256;
-        struct log_call *open = memory_realloc(c->open, capacity * sizeof(*open));
-
-        if (!open)
-            return -ENOMEM;
-        c->open = open;
-        c->capacity = capacity;
-    }
+    if (!array_reserve(&c->open, &c->capacity, c->count + 1u))
+        return -ENOMEM;
     c->open[c->count++] = (struct log_call){method, t};
     return 0;
 }

@@ -1,5 +1,6 @@
 #include "log/internal.h"
 
+#include "base/array.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -19,19 +20,8 @@ void log_ids_free(struct log_ids *ids)
 
 static int ids_add(struct log_ids *ids, uint32_t id)
 {
-    if (id >= ids->capacity) {
-        size_t capacity = ids->capacity ? ids->capacity : 1024;
-        uint8_t *seen;
-
-        while (capacity <= id)
-            capacity *= 2;
-        seen = memory_realloc(ids->seen, capacity);
-        if (!seen)
-            return -ENOMEM;
-        memset(seen + ids->capacity, 0, capacity - ids->capacity);
-        ids->seen = seen;
-        ids->capacity = capacity;
-    }
+    if (!array_reserve_zeroed(&ids->seen, &ids->capacity, (size_t)id + 1))
+        return -ENOMEM;
     ids->seen[id] = 1;
     return 0;
 }
@@ -137,15 +127,8 @@ static bool call_ready(const struct tree_site *call)
 
 static int path_push(struct log *log, size_t at, struct tree_node *node)
 {
-    if (at == log->path_capacity) {
-        size_t capacity = at ? 2 * at : 256;
-        struct tree_node **path = memory_realloc(log->path, capacity * sizeof(*path));
-
-        if (!path)
-            return -ENOMEM;
-        log->path = path;
-        log->path_capacity = capacity;
-    }
+    if (!array_reserve(&log->path, &log->path_capacity, at + 1))
+        return -ENOMEM;
     log->path[at] = node;
     return 0;
 }

@@ -122,7 +122,7 @@ struct log_message {
 /* Images that native frames lie in; the id is the place + 1. */
 struct log_images {
     struct log_image *image;
-    size_t count;
+    size_t count, capacity;
 };
 
 struct log {

@@ -1,5 +1,6 @@
 #include "log/internal.h"
 
+#include "base/array.h"
 #include "base/image.h"
 #include "base/memory.h"
 
@@ -22,13 +23,11 @@ void log_images_clear(struct log_images *images)
 
 static int add(struct log_images *images, const struct image *found)
 {
-    struct log_image *larger, *image;
+    struct log_image *image;
 
-    larger = memory_realloc(images->image, (images->count + 1) * sizeof(*larger));
-    if (!larger)
+    if (!array_reserve(&images->image, &images->capacity, images->count + 1))
         return -ENOMEM;
-    images->image = larger;
-    image = &larger[images->count];
+    image = &images->image[images->count];
     *image = (struct log_image){.base = found->base, .path = memory_strdup(found->path)};
     if (!image->path)
         return -ENOMEM;

@@ -1,6 +1,7 @@
 /* log/values.c - arguments and results of calls (--args, --returns). */
 #include "log/internal.h"
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "values/values.h"
 
@@ -26,16 +27,7 @@ static void live_push(struct log_thread *thread, const struct values_record *rec
     char *copy = memory_alloc(size + 1);
 
     live_pop(thread, record->of);
-    if (thread->live_count == thread->live_capacity) {
-        size_t capacity = thread->live_capacity ? 2 * thread->live_capacity : 16;
-        struct log_value *live = memory_realloc(thread->live, capacity * sizeof(*live));
-
-        if (live) {
-            thread->live = live;
-            thread->live_capacity = capacity;
-        }
-    }
-    if (!copy || thread->live_count == thread->live_capacity) {
+    if (!copy || !array_reserve(&thread->live, &thread->live_capacity, thread->live_count + 1)) {
         memory_free(copy);
         return;
     }

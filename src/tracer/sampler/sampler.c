@@ -1,5 +1,6 @@
 #include "sampler/sampler.h"
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/thread.h"
@@ -14,11 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FIRST_THREADS 64
-#define FIRST_FRAMES  8192
-#define MAX_FRAMES    (1u << 20) /* of one thread: of a deeper stack the root is not known */
-#define MAX_WALKED    65536      /* the same while the runtime is suspended */
-#define NS_PER_S      1000000000ull
+#define MAX_FRAMES (1u << 20) /* of one thread: of a deeper stack the root is not known */
+#define MAX_WALKED 65536      /* the same while the runtime is suspended */
+#define NS_PER_S   1000000000ull
 
 /* Walked stacks, kept until the runtime goes on: naming them could wait for it. */
 struct walked {
@@ -87,25 +86,8 @@ static void sample_shadow(struct sampler *s)
 
 static bool room_for(struct sampler *s, size_t frames)
 {
-    if (s->walked_count == s->walked_capacity) {
-        size_t capacity = s->walked_capacity ? s->walked_capacity * 2 : FIRST_THREADS;
-        struct walked *walked = memory_realloc(s->walked, capacity * sizeof(*walked));
-
-        if (!walked)
-            return false;
-        s->walked = walked;
-        s->walked_capacity = capacity;
-    }
-    if (s->frames + 2 * frames > s->frame_capacity) {
-        size_t capacity = 2 * (s->frames + 2 * frames) + FIRST_FRAMES;
-        uintptr_t *frame = memory_realloc(s->frame, capacity * sizeof(*frame));
-
-        if (!frame)
-            return false;
-        s->frame = frame;
-        s->frame_capacity = capacity;
-    }
-    return true;
+    return array_reserve(&s->walked, &s->walked_capacity, s->walked_count + 1) &&
+           array_reserve(&s->frame, &s->frame_capacity, s->frames + 2 * frames);
 }
 
 /* While the runtime is suspended: kept, no more. */

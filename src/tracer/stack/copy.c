@@ -5,6 +5,7 @@
  */
 #include "stack/stack_hot.h"
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "rcu/grace.h"
 
@@ -204,24 +205,13 @@ int stack_copy_all(struct stack_copies *out)
 
 int stack_copies_grow(struct stack_copies *copies)
 {
-    size_t count = 2 * copies->threads_wanted, capacity = 2 * copies->frames_wanted;
-    struct stack_copied_thread *threads;
-    struct stack_copied *frames;
+    size_t threads = copies->threads_wanted, frames = copies->frames_wanted;
 
-    if (copies->threads_wanted > copies->thread_capacity) {
-        threads = memory_realloc(copies->threads, count * sizeof(*threads));
-        if (!threads)
-            return -ENOMEM;
-        copies->threads = threads;
-        copies->thread_capacity = count;
-    }
-    if (copies->frames_wanted > copies->capacity) {
-        frames = memory_realloc(copies->frames, capacity * sizeof(*frames));
-        if (!frames)
-            return -ENOMEM;
-        copies->frames = frames;
-        copies->capacity = capacity;
-    }
+    if (threads > copies->thread_capacity &&
+        !array_reserve(&copies->threads, &copies->thread_capacity, 2 * threads))
+        return -ENOMEM;
+    if (frames > copies->capacity && !array_reserve(&copies->frames, &copies->capacity, 2 * frames))
+        return -ENOMEM;
     return 0;
 }
 

@@ -1,5 +1,6 @@
 #include "tree/numbers.h"
 
+#include "base/array.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -81,16 +82,7 @@ void tree_numbers_back(struct tree_numbers *numbers, uint32_t number)
 
 int tree_list_room(struct tree_list *list, size_t count)
 {
-    uint32_t *number;
-
-    if (count <= list->capacity)
-        return 0;
-    number = memory_realloc(list->number, count * sizeof(*number));
-    if (!number)
-        return -ENOMEM;
-    list->number = number;
-    list->capacity = count;
-    return 0;
+    return array_reserve(&list->number, &list->capacity, count) ? 0 : -ENOMEM;
 }
 
 void tree_list_fini(struct tree_list *list)
