@@ -101,6 +101,23 @@ static inline bool options_beginnings(const struct options *o)
     return o->capture != OPTIONS_CAPTURE_SNAPSHOT && o->stacks == OPTIONS_STACKS_NODE;
 }
 
+static inline bool options_elt2(const struct options *o)
+{
+    return o->hooks == OPTIONS_HOOKS_ELT2;
+}
+
+/* Stacks are those of snapshots: there are no hooks. */
+static inline bool options_snapshots(const struct options *o)
+{
+    return o->capture == OPTIONS_CAPTURE_SNAPSHOT;
+}
+
+/* Are arguments or results recorded? */
+static inline bool options_values(const struct options *o)
+{
+    return o->args.count || o->returns.count;
+}
+
 static inline bool options_choose(const struct options *o)
 {
     return o->only.count || o->exclude.count || o->types.count || o->args.count ||

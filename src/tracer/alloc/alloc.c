@@ -78,15 +78,15 @@ int alloc_new(const struct alloc_config *config, struct alloc **out)
     a->metadata_epoch = metadata_epoch_word(config->metadata);
     a->lines = !config->options->no_lines;
     a->begins = config->begins;
-    a->captures = config->options->capture == OPTIONS_CAPTURE_SNAPSHOT;
+    a->captures = options_snapshots(config->options);
     a->captured = a->captures && config->options->native;
     a->compares = !a->captures && config->options->check;
-    a->values = config->options->args.count || config->options->returns.count;
+    a->values = options_values(config->options);
     a->by_type = config->options->types.count > 0;
     store_relaxed(&a->heap_epoch, 1);
-    a->sites.native_low = config->native_low;
-    a->sites.native_high = config->native_high;
-    a->sites.by_helper = config->by_helper;
+    a->sites.native_low = config->runtime->low;
+    a->sites.native_high = config->runtime->high;
+    a->sites.by_helper = config->runtime->major >= 10;
     a->sites.check = config->check;
     a->sites.metadata = config->metadata;
     return 0;
@@ -174,7 +174,7 @@ static inline struct metadata_class *class_of(struct alloc *a, struct alloc_thre
 static __attribute__((noinline)) uint64_t size_ask(struct alloc *a, struct metadata_class *class,
                                                    uintptr_t object)
 {
-    struct clr_info *info = a->config.info;
+    struct clr_info *info = a->config.runtime->info;
     uint64_t bytes;
     size_t size = 0;
 
@@ -196,12 +196,12 @@ static inline uint64_t size_of(struct alloc *a, struct metadata_class *class, ui
 static __attribute__((noinline)) enum event_heap heap_ask(struct alloc *a, struct alloc_thread *t,
                                                           uintptr_t object)
 {
-    struct clr_info *info = a->config.info;
+    struct clr_info *info = a->config.runtime->info;
     uint64_t epoch = load_relaxed(&a->heap_epoch);
     struct clr_gc_generation_range range = {0};
     int32_t frozen = 0;
 
-    if (a->config.info_version >= 10 &&
+    if (a->config.runtime->info_version >= 10 &&
         info->vtbl->is_frozen_object(info, object, &frozen) == S_OK && frozen)
         return EVENT_HEAP_FROZEN;
     if (info->vtbl->get_object_generation(info, object, &range) != S_OK)
@@ -296,7 +296,7 @@ static struct frame *machine_frame(struct alloc *a, const struct metadata_class 
         return top - 1;
     method = (struct metadata_method *)load_relaxed(&frame->method);
     if (UNLIKELY(load_relaxed(&method->machine_at) == METADATA_MACHINE_OPEN))
-        metadata_machine_place(a->config.info, method, class);
+        metadata_machine_place(a->config.runtime->info, method, class);
     return metadata_machine_of(method, class) ? frame : top - 1;
 }
 

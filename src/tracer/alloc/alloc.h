@@ -8,6 +8,7 @@
 #define SHADOWTRACE_ALLOC_ALLOC_H
 
 #include "check/check.h"
+#include "clr/runtime.h"
 #include "event/event.h"
 #include "metadata/metadata.h"
 #include "options/options.h"
@@ -17,16 +18,13 @@
 struct alloc;
 
 struct alloc_config {
-    struct clr_info *info; /* borrowed, as are the rest */
-    int info_version;
+    const struct clr_runtime *runtime; /* borrowed, as is all below */
     struct metadata *metadata;
     struct tree *tree;
     struct tree_sites *sites;
     struct event_hub *hub;
     const struct options *options;
     struct check *check;
-    bool by_helper;                    /* as struct site_table has it */
-    uintptr_t native_low, native_high; /* the runtime's image */
     bool begins; /* what an async method waits in keeps where it was begun: alloc_begun() */
 };
 

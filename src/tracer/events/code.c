@@ -29,14 +29,14 @@ void events_jit_started(struct events *ev, uintptr_t function)
 /* Where the runtime keeps no metadata it still knows a name. */
 static void put_dynamic_name(struct events *ev, struct events_draft *draft, uintptr_t function)
 {
-    struct clr_info *info = ev->config.info;
+    struct clr_info *info = ev->config.runtime->info;
     char text[CLR_UTF8_SIZE(NAME_MAX_UNITS)] = "";
     clr_wchar name[NAME_MAX_UNITS];
     const uint8_t *signature;
     uint32_t size, length = 0;
     uintptr_t module;
 
-    if (ev->config.info_version >= 8 &&
+    if (ev->config.runtime->info_version >= 8 &&
         info->vtbl->get_dynamic_function_info(info, function, &module, &signature, &size,
                                               NAME_MAX_UNITS, &length, name) == S_OK)
         clr_utf16_to_utf8(
@@ -126,7 +126,7 @@ enum thing { MODULE, ASSEMBLY, DOMAIN };
 static void name_of(struct events *ev, enum thing thing, uintptr_t id, char *text, size_t size,
                     uint32_t *flags, uintptr_t *assembly)
 {
-    struct clr_info *info = ev->config.info;
+    struct clr_info *info = ev->config.runtime->info;
     clr_wchar name[NAME_MAX_UNITS];
     uint32_t length = 0;
     uintptr_t other, another;

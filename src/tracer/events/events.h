@@ -9,6 +9,7 @@
 #ifndef SHADOWTRACE_FAMILIES_FAMILIES_H
 #define SHADOWTRACE_FAMILIES_FAMILIES_H
 
+#include "clr/runtime.h"
 #include "event/event.h"
 #include "metadata/metadata.h"
 #include "options/options.h"
@@ -17,12 +18,10 @@
 struct events;
 
 struct events_config {
-    struct clr_info *info; /* borrowed, as are the rest */
-    int info_version;
+    const struct clr_runtime *runtime; /* borrowed, as is all below */
     struct metadata *metadata;
     struct event_hub *hub;
     const struct options *options;
-    bool two_pass_native; /* .NET 8: exceptions are dispatched by the runtime's native engine */
 };
 
 int events_new(const struct events_config *config, struct events **out); /* 0 or -ENOMEM */

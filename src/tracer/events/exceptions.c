@@ -58,7 +58,7 @@ static uint32_t message_field(struct events *ev, uintptr_t class_id,
 /* The class next to System.Object among the bases: System.Exception. 0: the runtime does not say. */
 static uintptr_t base_exception(struct events *ev, uintptr_t class_id)
 {
-    struct clr_info *info = ev->config.info;
+    struct clr_info *info = ev->config.runtime->info;
     uintptr_t base = class_id, last = 0;
 
     for (unsigned i = 0; i < 64 && base; i++) {
@@ -77,7 +77,7 @@ static uintptr_t base_exception(struct events *ev, uintptr_t class_id)
 /* Where System.Exception keeps its message; 0: not known. Found at the first exception. */
 static uint32_t message_offset(struct events *ev, uintptr_t class_id)
 {
-    struct clr_info *info = ev->config.info;
+    struct clr_info *info = ev->config.runtime->info;
     struct clr_field_offset field[FIELDS];
     uint32_t offset = load_acquire(&ev->message_offset), count = 0, size = 0;
     uintptr_t base;
@@ -139,6 +139,12 @@ static struct events_exception *current(struct events_thread *t)
                : NULL;
 }
 
+/* .NET 8: exceptions are dispatched by the runtime's native engine. */
+static bool dispatched_natively(const struct events *ev)
+{
+    return ev->config.runtime->major == 8;
+}
+
 /*
  * A finally is over, and nobody said so, if its frame is gone or a catch of the same frame runs around it. The older
  * engine gives a catch inside the finally the same SP: there it stays open until its leave, or until its frame is gone.
@@ -147,7 +153,7 @@ static bool finally_gone(const struct events *ev, const struct events_exception 
                          uintptr_t catch_sp)
 {
     return e->finally > depth ||
-           (e->finally && catch_sp >= e->finally_sp + (ev->config.two_pass_native ? 1 : 0));
+           (e->finally && catch_sp >= e->finally_sp + (dispatched_natively(ev) ? 1 : 0));
 }
 
 /* Those that a throw at this depth, or a catch, shows to be over. catch_sp: of the catching frame; 0: none catches. */
@@ -201,7 +207,7 @@ void events_exception_thrown(struct events *ev, uintptr_t object)
 
     if (!events_records(ev, OPTIONS_EXCEPTIONS))
         return;
-    info = ev->config.info;
+    info = ev->config.runtime->info;
     if (info->vtbl->get_class_from_object(info, object, &class_id) == S_OK) {
         offset = message_offset(ev, class_id);
         if (offset)

@@ -18,7 +18,7 @@
 static void sizes_read(struct events *ev, uint64_t bytes[GENERATIONS])
 {
     struct clr_gc_generation_range small[RANGES], *range = small;
-    struct clr_info *info = ev->config.info;
+    struct clr_info *info = ev->config.runtime->info;
     uint32_t count = 0, max = RANGES;
 
     for (unsigned i = 0; i < GENERATIONS; i++)
@@ -117,7 +117,7 @@ void events_finalizer_queued(struct events *ev, uint32_t flags, uintptr_t object
 
     if (!events_records(ev, OPTIONS_FINALIZERS))
         return;
-    info = ev->config.info;
+    info = ev->config.runtime->info;
     if (info->vtbl->get_class_from_object(info, object, &class_id) == S_OK &&
         !metadata_class_get(ev->config.metadata, class_id, &class)) {
         metadata_class_resolve(ev->config.metadata, class);

@@ -1,12 +1,19 @@
 #include "profiler/reclaim.h"
 
-#include "profiler/profiler.h"
-
 #include "base/clock.h"
 #include "rcu/grace.h"
 
-#define REST_NS   100000000ull
-#define REST_WORK 50 /* times what it took, without it: 2 % of the resolver's time */
+#define PAUSE_NS   100000000ull
+#define PAUSE_WORK 50 /* times what it took: 2 % of the resolver's time */
+
+/* The resolver's alone. */
+static struct {
+    enum { NOTHING, RETIRED, PRUNED } state;
+    struct tree_list nodes, calls, allocs;
+    bool tree_done, sites_done; /* what of them is on the lists */
+    uint32_t collections;       /* when the paths were taken off */
+    uint64_t next_ns;           /* not before */
+} reclaim;
 
 static bool method_gone(uintptr_t method)
 {
@@ -23,20 +30,18 @@ static const struct tree_gone gone = {method_gone, class_gone};
 /* Paths and sites are taken off; false: not now, or there is no memory for it. */
 static bool prune(struct profiler *p)
 {
-    struct reclaim *r = &p->reclaim;
-
     if (metadata_held(p->metadata))
         return false;
-    if (!r->tree_done && tree_prune(p->tree, &gone, &r->nodes, &r->calls))
+    if (!reclaim.tree_done && tree_prune(p->tree, &gone, &reclaim.nodes, &reclaim.calls))
         return false;
-    r->tree_done = true; /* else it would be on the lists twice */
-    if (!r->sites_done && tree_sites_prune(p->sites, &gone, false, &r->allocs))
+    reclaim.tree_done = true; /* else it would be on the lists twice */
+    if (!reclaim.sites_done && tree_sites_prune(p->sites, &gone, false, &reclaim.allocs))
         return false;
-    r->sites_done = true;
+    reclaim.sites_done = true;
     if (log_grace_begin(p->log))
         return false;
     grace_wait();
-    r->collections = load_acquire(&p->collections);
+    reclaim.collections = load_acquire(&p->collections);
     return true;
 }
 
@@ -44,44 +49,41 @@ static bool nobody_has_it(struct profiler *p)
 {
     bool allocations = options_records(&p->options, OPTIONS_ALLOC);
 
-    return (!allocations || load_acquire(&p->collections) != p->reclaim.collections) &&
+    return (!allocations || load_acquire(&p->collections) != reclaim.collections) &&
            log_grace_over(p->log) && !stack_any(method_gone) && !metadata_held(p->metadata);
 }
 
 static void give_back(struct profiler *p)
 {
-    struct reclaim *r = &p->reclaim;
-
-    log_forget(p->log, &r->nodes);
-    tree_back(p->tree, &r->nodes, &r->calls);
-    tree_sites_back(p->sites, &r->allocs);
+    log_forget(p->log, &reclaim.nodes);
+    tree_back(p->tree, &reclaim.nodes, &reclaim.calls);
+    tree_sites_back(p->sites, &reclaim.allocs);
     metadata_release(p->metadata);
-    tree_list_fini(&r->nodes);
-    tree_list_fini(&r->calls);
-    tree_list_fini(&r->allocs);
-    r->tree_done = r->sites_done = false;
+    tree_list_fini(&reclaim.nodes);
+    tree_list_fini(&reclaim.calls);
+    tree_list_fini(&reclaim.allocs);
+    reclaim.tree_done = reclaim.sites_done = false;
 }
 
 void reclaim_poll(struct profiler *p)
 {
-    struct reclaim *r = &p->reclaim;
     uint64_t now = clock_ns();
 
-    if (p->values || p->options.exact_generics) /* values: their own records */
+    if (options_values(&p->options) || p->options.exact_generics) /* values: their own records */
         return;
     metadata_release_imports(p->metadata);
-    if (now < r->next_ns)
+    if (now < reclaim.next_ns)
         return;
-    if (r->state == RECLAIM_NOTHING && metadata_retire(p->metadata))
-        r->state = RECLAIM_RETIRED;
-    else if (r->state == RECLAIM_RETIRED && prune(p))
-        r->state = RECLAIM_PRUNED;
-    else if (r->state == RECLAIM_PRUNED && nobody_has_it(p)) {
+    if (reclaim.state == NOTHING && metadata_retire(p->metadata))
+        reclaim.state = RETIRED;
+    else if (reclaim.state == RETIRED && prune(p))
+        reclaim.state = PRUNED;
+    else if (reclaim.state == PRUNED && nobody_has_it(p)) {
         give_back(p);
-        r->state = RECLAIM_NOTHING;
-        r->next_ns = now + REST_NS;
+        reclaim.state = NOTHING;
+        reclaim.next_ns = now + PAUSE_NS;
     }
     now = clock_ns() - now;
-    if (r->next_ns < clock_ns() + now * REST_WORK)
-        r->next_ns = clock_ns() + now * REST_WORK;
+    if (reclaim.next_ns < clock_ns() + now * PAUSE_WORK)
+        reclaim.next_ns = clock_ns() + now * PAUSE_WORK;
 }

@@ -15,17 +15,7 @@
 #ifndef SHADOWTRACE_PROFILER_RECLAIM_H
 #define SHADOWTRACE_PROFILER_RECLAIM_H
 
-#include "tree/tree.h"
-
-struct profiler;
-
-struct reclaim {
-    enum { RECLAIM_NOTHING, RECLAIM_RETIRED, RECLAIM_PRUNED } state;
-    struct tree_list nodes, calls, allocs;
-    bool tree_done, sites_done; /* what of them is on the lists */
-    uint32_t collections;       /* when the paths were taken off */
-    uint64_t next_ns;           /* not before */
-};
+#include "profiler/internal.h"
 
 /* reclaim_poll - the next step, if it can be done. Threads: the resolver. */
 void reclaim_poll(struct profiler *p);

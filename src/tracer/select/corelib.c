@@ -99,7 +99,7 @@ void corelib_loaded(struct corelib *c, struct clr_info *info, uintptr_t module_i
         token = methods_add(c, import, owner, u"InternalAllocNoChecks");
         if (token) {
             callers_add(c, import);
-            c->state = body_replace(info, module_id, token) ? CORELIB_MENDED : CORELIB_UNKNOWN;
+            c->state = body_replace(info, module_id, token) ? CORELIB_PATCHED : CORELIB_UNKNOWN;
         }
     }
     clr_release(import);

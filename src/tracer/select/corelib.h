@@ -12,7 +12,7 @@
 
 enum corelib_state {
     CORELIB_UNNEEDED, /* no such method: every allocation is reported anyway, or CoreLib is not loaded yet */
-    CORELIB_MENDED,
+    CORELIB_PATCHED,
     CORELIB_UNKNOWN, /* there is one, of another shape: boxes and combined delegates are not all reported */
 };
 

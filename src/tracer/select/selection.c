@@ -26,14 +26,25 @@ static _Thread_local uintptr_t compiling;
 #define SUSPENDED ((uintptr_t)2) /* not, while this thread loads a module */
 #define FUNCTION  (~(COUNTED | SUSPENDED))
 
-void selection_init(struct selection *s, struct clr_info *info, struct metadata *metadata,
-                    const struct options *options)
+void selection_init(struct selection *s, const struct clr_runtime *runtime,
+                    struct metadata *metadata, const struct options *options)
 {
+    bool elt2 = options_elt2(options), async = runtime->major >= 10;
+
     memset(s, 0, sizeof(*s));
-    s->info = info;
+    s->info = runtime->info;
     s->metadata = metadata;
     s->options = options;
     s->keeps_precompiled = options->only.count > 0;
+    s->spares_unmanaged_callers = elt2 && !async;
+    s->spares_async = elt2 && async;
+    s->has_async = async;
+    s->corelib_without = !clr_runtime_unverified(runtime);
+    /* .NET 11 has it in its framework. */
+    store_relaxed(&s->async, clr_runtime_unverified(runtime));
+    /* Only the plain Enter hook of ELT3 asks; of these runtimes it is known where there is room. */
+    s->begins = options_beginnings(options) && !elt2 && !clr_runtime_unverified(runtime) &&
+                !options_records(options, OPTIONS_CALLS);
     s->up = true;
     pthread_mutex_init(&s->lock, NULL);
 }
@@ -279,7 +290,7 @@ void selection_compile_finished(struct selection *s, uintptr_t function_id)
     pthread_mutex_unlock(&s->lock);
 }
 
-bool selection_mend(struct selection *s)
+bool selection_patch(struct selection *s)
 {
     uintptr_t modules[BATCH];
     uint32_t tokens[BATCH], count = 0;

@@ -11,6 +11,7 @@
 #ifndef SHADOWTRACE_SELECT_SELECTION_H
 #define SHADOWTRACE_SELECT_SELECTION_H
 
+#include "clr/runtime.h"
 #include "metadata/metadata.h"
 #include "options/options.h"
 
@@ -30,7 +31,8 @@ struct selection {
      * continuation. Under any hooks the unoptimised code of those of CoreLib that suspend what awaits
      * (metadata_method.suspends) goes on instead: the suspending return is merged with the others. */
     bool spares_async;
-    bool has_async;       /* from .NET 10 on */
+    bool has_async; /* from .NET 10 on */
+    bool begins;    /* what an async method waits in keeps where it was begun: see alloc_begun() */
     bool corelib_without; /* .NET 10: CoreLib has none but metadata_method.suspends */
     _Atomic(bool)
         async; /* a method of runtime async was compiled, or such code may be precompiled */
@@ -44,8 +46,8 @@ struct selection {
     _Atomic(uint64_t) types[SELECTION_TYPES]; /* what is known of types; see type_may_match() */
 };
 
-void selection_init(struct selection *s, struct clr_info *info, struct metadata *metadata,
-                    const struct options *options);
+void selection_init(struct selection *s, const struct clr_runtime *runtime,
+                    struct metadata *metadata, const struct options *options);
 
 /* Where a function is defined. */
 struct selection_definition {
@@ -79,6 +81,6 @@ void selection_mapped(struct selection *s);
 void selection_compile_finished(struct selection *s, uintptr_t function_id);
 
 /* Have missed methods compiled again. Returns: whether there were any. Threads: the resolver. */
-bool selection_mend(struct selection *s);
+bool selection_patch(struct selection *s);
 
 #endif

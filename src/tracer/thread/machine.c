@@ -9,11 +9,17 @@
 
 #define STUB_WORDS 128 /* that a stub of the runtime saves, above the frame of what it calls */
 
-static struct machine_config self;
+static struct {
+    struct clr_info *info;
+    int info_version;
+    struct metadata *metadata;
+} self;
 
-void machine_start(const struct machine_config *config)
+void machine_start(const struct clr_runtime *runtime, struct metadata *metadata)
 {
-    self = *config;
+    self.info = runtime->info;
+    self.info_version = runtime->info_version;
+    self.metadata = metadata;
 }
 
 uintptr_t machine_function_at(uintptr_t ip)

@@ -5,16 +5,12 @@
 #ifndef SHADOWTRACE_THREAD_MACHINE_H
 #define SHADOWTRACE_THREAD_MACHINE_H
 
+#include "clr/runtime.h"
 #include "metadata/metadata.h"
 #include "stack/stack.h"
 
-struct machine_config {
-    struct clr_info *info; /* borrowed, as is metadata */
-    int info_version;
-    struct metadata *metadata;
-};
-
-void machine_start(const struct machine_config *config); /* once, before any other */
+/* Once, before any other. Both are borrowed. */
+void machine_start(const struct clr_runtime *runtime, struct metadata *metadata);
 
 /* FunctionID of the code that holds ip; 0: none that has metadata. May run: in callbacks. */
 uintptr_t machine_function_at(uintptr_t ip);

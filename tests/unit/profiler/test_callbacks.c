@@ -2,12 +2,13 @@
  * The callback object against a runtime that keeps no order: each slot at any time, any number of times, with ids that
  * nobody knows. What concerns the program is counted, and nothing crashes.
  */
-#include "profiler/profiler.h"
+#include "profiler/object.h"
 
 #include "clr/com.h"
 #include "stack/stack_hot.h"
 #include "support/test.h"
 
+#include <shadowtrace/clr/callback.h>
 #include <shadowtrace/clr/constants.h>
 #include <shadowtrace/clr/guids.h>
 

@@ -74,12 +74,13 @@ TEST_GROUP(setup, teardown);
 static void ask(char *pattern, uintptr_t function, bool *may, bool *wants)
 {
     static struct selection s; /* large */
+    const struct clr_runtime runtime = {.info = &info.base, .major = 10};
     struct selection_definition definition;
     struct metadata_method *method;
 
     options.only.pattern = &pattern;
     options.only.count = 1;
-    selection_init(&s, &info.base, metadata, &options);
+    selection_init(&s, &runtime, metadata, &options);
     assert_true(selection_define(&s, function, &definition));
     *may = selection_may_want(&s, &definition);
     assert_int_equal(*may, selection_may_want(&s, &definition)); /* as it is kept */

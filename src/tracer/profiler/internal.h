@@ -1,0 +1,64 @@
+/*
+ * profiler/internal.h - the profiler: what its files share. There is one in a process, as the runtime has it.
+ *
+ *     object.c     what the runtime holds: IUnknown, the callbacks, the class factory
+ *     profiler.c   initialize and shutdown
+ *     wire.c       makes the rooms and hands each what it needs
+ *     rounds.c     what the resolver does each round; reclaim.c and unframed.c are parts of it
+ *     serve.c      what the control socket asks
+ */
+#ifndef SHADOWTRACE_PROFILER_INTERNAL_H
+#define SHADOWTRACE_PROFILER_INTERNAL_H
+
+#include "alloc/alloc.h"
+#include "check/check.h"
+#include "check/threads.h"
+#include "clr/runtime.h"
+#include "code/resolve.h"
+#include "control/control.h"
+#include "events/events.h"
+#include "log/log.h"
+#include "options/options.h"
+#include "profiler/process.h"
+#include "sampler/sampler.h"
+#include "select/corelib.h"
+#include "select/selection.h"
+#include "thread/names.h"
+
+#include <shadowtrace/clr/callback.h>
+
+struct profiler {
+    struct clr_callback base; /* what the runtime holds; idle until initialize went all the way */
+    _Atomic(uint32_t) references;
+    _Atomic(bool) asked; /* to initialize */
+    bool recording;      /* initialize went all the way */
+    _Atomic(bool) stopped;
+    struct options options;
+    struct process process;
+    struct clr_runtime runtime;
+    struct metadata *metadata;
+    struct tree *tree;
+    struct tree_sites *sites;
+    struct code_resolver resolver; /* the resolver's */
+    struct event_hub hub;
+    struct agreement agreement;
+    struct check *check;
+    struct check_threads *check_threads; /* NULL: no --check-threads */
+    struct alloc *alloc;
+    struct events *events; /* NULL: nothing but allocations is recorded */
+    struct log *log;
+    struct control *control;
+    _Atomic(bool) started; /* all threads of ours */
+    struct profile profile;
+    struct sampler *sampler;      /* NULL: no --profile */
+    struct check_threads *walker; /* its snapshots; NULL: no --profile-snapshot */
+    char uncontrolled[256];       /* why there is no control socket although it was wanted */
+    struct thread_names thread_names;
+    struct selection selection;
+    struct corelib corelib;
+    _Atomic(uint32_t) collections; /* begun: every thread has been outside of an allocation since */
+};
+
+extern struct profiler profiler;
+
+#endif

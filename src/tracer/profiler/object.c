@@ -1,0 +1,473 @@
+/*
+ * The object that the runtime holds: IUnknown, ICorProfilerCallback11 and its class factory. A slot is one line that hands
+ * the fact to the room that owns it; the slots that are not in SLOTS do nothing, and say S_OK.
+ */
+#include "profiler/object.h"
+
+#include "profiler/profiler.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "clr/com.h"
+#include "clr/utf16.h"
+#include "hooks/elt.h"
+#include "profiler/unframed.h"
+#include "select/mapper.h"
+#include "thread/machine.h"
+#include "thread/thread.h"
+#include "values/values.h"
+
+#include <shadowtrace/clr/constants.h>
+#include <shadowtrace/clr/guids.h>
+
+/* A slot's parameters are the interface's, used or not. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+static const struct clr_callback_vtbl *recording(void);
+
+static struct profiler *profiler_of(struct clr_callback *self)
+{
+    return container_of(self, struct profiler, base);
+}
+
+static hresult on_query_interface(struct clr_callback *self, const struct clr_guid *riid,
+                                  void **object)
+{
+    if (!object)
+        return E_POINTER;
+    *object = NULL;
+    if (!riid || clr_callback_version(riid) < 0)
+        return E_NOINTERFACE;
+    add_relaxed(&profiler_of(self)->references, 1);
+    *object = self;
+    return S_OK;
+}
+
+static uint32_t on_add_ref(struct clr_callback *self)
+{
+    return add_relaxed(&profiler_of(self)->references, 1) + 1;
+}
+
+/* The object is static: the count is kept for form's sake. */
+static uint32_t on_release(struct clr_callback *self)
+{
+    return add_relaxed(&profiler_of(self)->references, (uint32_t)-1) - 1;
+}
+
+static hresult on_initialize(struct clr_callback *self, struct clr_unknown *info)
+{
+    hresult result = profiler_initialize(profiler_of(self), info);
+
+    if (result == S_OK)
+        self->vtbl = recording();
+    return result;
+}
+
+static hresult on_shutdown(struct clr_callback *self)
+{
+    profiler_shutdown(profiler_of(self));
+    return S_OK;
+}
+
+#define SELF struct clr_callback *self
+#define FORWARD(name, parameters, call) \
+    static hresult on_##name parameters \
+    { \
+        struct profiler *p = profiler_of(self); \
+        call; \
+        return S_OK; \
+    }
+
+/* clang-format off */
+FORWARD(module_unload_finished, (SELF, uintptr_t module_id, hresult status),
+        metadata_module_unloaded(p->metadata, module_id))
+FORWARD(module_unload_started, (SELF, uintptr_t module_id),
+        events_module_unloading(p->events, module_id))
+FORWARD(assembly_load_finished, (SELF, uintptr_t assembly_id, hresult status),
+        events_assembly_loaded(p->events, assembly_id, status))
+FORWARD(assembly_unload_started, (SELF, uintptr_t assembly_id),
+        events_assembly_unloading(p->events, assembly_id))
+FORWARD(app_domain_creation_finished, (SELF, uintptr_t app_domain_id, hresult status),
+        events_domain_created(p->events, app_domain_id, status))
+FORWARD(class_load_finished, (SELF, uintptr_t class_id, hresult status),
+        events_class_loaded(p->events, class_id, status))
+FORWARD(class_unload_started, (SELF, uintptr_t class_id),
+        events_class_unloading(p->events, class_id))
+FORWARD(module_load_started, (SELF, uintptr_t module_id),
+        selection_load_started(&p->selection))
+FORWARD(dynamic_method_jit_compilation_started, (SELF, uintptr_t function_id, int32_t is_safe_to_block, const uint8_t *il_header, uint32_t il_header_size),
+        events_jit_started(p->events, function_id))
+FORWARD(dynamic_method_jit_compilation_finished, (SELF, uintptr_t function_id, hresult status, int32_t is_safe_to_block),
+        events_jit_finished(p->events, function_id, status, true))
+FORWARD(dynamic_method_unloaded, (SELF, uintptr_t function_id),
+        events_dynamic_unloaded(p->events, function_id))
+FORWARD(unmanaged_to_managed_transition, (SELF, uintptr_t function_id, int32_t reason),
+        events_transition(p->events, function_id, false, reason))
+FORWARD(managed_to_unmanaged_transition, (SELF, uintptr_t function_id, int32_t reason),
+        events_transition(p->events, function_id, true, reason))
+FORWARD(runtime_suspend_started, (SELF, int32_t suspend_reason),
+        events_suspend_started(p->events, suspend_reason))
+FORWARD(runtime_suspend_finished, (SELF),
+        events_suspend_finished(p->events))
+FORWARD(runtime_suspend_aborted, (SELF),
+        events_suspend_aborted(p->events))
+FORWARD(runtime_resume_started, (SELF),
+        events_resume_started(p->events))
+FORWARD(runtime_resume_finished, (SELF),
+        events_resume_finished(p->events))
+FORWARD(finalizeable_object_queued, (SELF, uint32_t finalizer_flags, uintptr_t object_id),
+        events_finalizer_queued(p->events, finalizer_flags, object_id))
+/* clang-format on */
+
+static hresult on_jit_cached_function_search_started(struct clr_callback *self,
+                                                     uintptr_t function_id,
+                                                     int32_t *use_cached_function)
+{
+    *use_cached_function = mapper_accepts_precompiled(&profiler_of(self)->selection,
+                                                      &profiler_of(self)->corelib, function_id);
+    return S_OK;
+}
+
+static hresult on_module_load_finished(struct clr_callback *self, uintptr_t module_id,
+                                       hresult status)
+{
+    corelib_loaded(&profiler_of(self)->corelib, profiler_of(self)->runtime.info, module_id);
+    if (options_values(&profiler_of(self)->options) || profiler_of(self)->options.exact_generics)
+        metadata_module_met(profiler_of(self)->metadata, module_id);
+    selection_load_finished(&profiler_of(self)->selection);
+    events_module_loaded(profiler_of(self)->events, module_id, status);
+    return S_OK;
+}
+
+static hresult on_jit_compilation_started(struct clr_callback *self, uintptr_t function_id,
+                                          int32_t is_safe_to_block)
+{
+    selection_compile_started(&profiler_of(self)->selection, function_id);
+    events_jit_started(profiler_of(self)->events, function_id);
+    return S_OK;
+}
+
+static hresult on_jit_compilation_finished(struct clr_callback *self, uintptr_t function_id,
+                                           hresult status, int32_t is_safe_to_block)
+{
+    selection_compile_finished(&profiler_of(self)->selection, function_id);
+    events_jit_finished(profiler_of(self)->events, function_id, status, false);
+    return S_OK;
+}
+
+static hresult on_rejit_compilation_started(struct clr_callback *self, uintptr_t function_id,
+                                            uintptr_t rejit_id, int32_t is_safe_to_block)
+{
+    selection_compile_started(&profiler_of(self)->selection, function_id);
+    events_jit_started(profiler_of(self)->events, function_id);
+    return S_OK;
+}
+
+static hresult on_rejit_compilation_finished(struct clr_callback *self, uintptr_t function_id,
+                                             uintptr_t rejit_id, hresult status,
+                                             int32_t is_safe_to_block)
+{
+    selection_compile_finished(&profiler_of(self)->selection, function_id);
+    events_rejit_finished(profiler_of(self)->events, function_id, rejit_id, status);
+    return S_OK;
+}
+
+static hresult on_jit_inlining(struct clr_callback *self, uintptr_t caller_id, uintptr_t callee_id,
+                               int32_t *should_inline)
+{
+    *should_inline = 1;
+    return S_OK;
+}
+
+static hresult on_load_as_notification_only(struct clr_callback *self, int32_t *notification_only)
+{
+    *notification_only = 0;
+    return S_OK;
+}
+
+static void post_name(struct profiler *p, struct event_name *name)
+{
+    struct event event = {.ticks = clock_ticks(),
+                          .subject = (uintptr_t)name,
+                          .bytes_kind = event_pack(0, EVENT_HEAP_NORMAL, EVENT_THREAD_NAME)};
+    struct event_ring *ring = name ? thread_ring() : NULL;
+
+    if (!ring || event_post(ring, &event))
+        memory_free(name);
+}
+
+static hresult on_thread_assigned_to_os_thread(struct clr_callback *self,
+                                               uintptr_t managed_thread_id, uint32_t os_thread_id)
+{
+    struct profiler *p = profiler_of(self);
+
+    post_name(p, thread_names_assigned(&p->thread_names, managed_thread_id, os_thread_id));
+    events_thread_assigned(p->events, managed_thread_id, os_thread_id);
+    return S_OK;
+}
+
+static hresult on_thread_destroyed(struct clr_callback *self, uintptr_t thread_id)
+{
+    struct profiler *p = profiler_of(self);
+
+    thread_names_destroyed(&p->thread_names, thread_id);
+    events_thread_destroyed(p->events, thread_id);
+    if (p->check_threads)
+        check_threads_destroyed(p->check_threads, thread_id);
+    if (p->walker)
+        check_threads_destroyed(p->walker, thread_id);
+    return S_OK;
+}
+
+static hresult on_thread_created(struct clr_callback *self, uintptr_t thread_id)
+{
+    struct profiler *p = profiler_of(self);
+
+    if (p->check_threads)
+        check_threads_created(p->check_threads, thread_id);
+    if (p->walker)
+        check_threads_created(p->walker, thread_id);
+    events_thread_created(p->events, thread_id);
+    return S_OK;
+}
+
+static hresult on_thread_name_changed(struct clr_callback *self, uintptr_t thread_id,
+                                      uint32_t name_length, const clr_wchar *name)
+{
+    struct profiler *p = profiler_of(self);
+    size_t size = CLR_UTF8_SIZE(name_length);
+    char *text = memory_alloc(size);
+
+    if (!text)
+        return S_OK;
+    clr_utf16_to_utf8(text, size, name, name ? name_length : 0);
+    post_name(p, thread_names_given(&p->thread_names, thread_id, text));
+    events_thread_named(p->events, thread_id, text);
+    memory_free(text);
+    return S_OK;
+}
+
+/*
+ * In a callback that shows or changes the stack: the frame that a hook has not told of yet, or told of too early. So it
+ * is where an abort is thrown inside the runtime's wrapper of ELT2 hooks, on .NET 8 and 9. And frames that no hook will
+ * tell of, of suspended methods (stack_drop_suspended).
+ */
+static void complete_stack(struct profiler *p)
+{
+    struct stack *s = stack_peek();
+    struct metadata_method *method;
+    struct elt2_wrapped wrapped;
+
+    if (UNLIKELY(load_relaxed(&p->selection.async)) && s)
+        stack_drop_suspended(s, __builtin_frame_address(0));
+    if (LIKELY(!s || p->runtime.major >= 10 || !options_elt2(&p->options)) ||
+        LIKELY(!elt2_wrapped(stack_top_sp(s), &wrapped)))
+        return;
+    method = metadata_method_find(p->metadata, machine_function_at(wrapped.ip));
+    if (method && method->hooked)
+        stack_inside(s, (uintptr_t)method, wrapped.sp, wrapped.leaving);
+}
+
+static hresult on_object_allocated(struct clr_callback *self, uintptr_t object_id,
+                                   uintptr_t class_id)
+{
+    struct profiler *p = profiler_of(self);
+
+    complete_stack(p);
+    if (options_records(&p->options, OPTIONS_ALLOC))
+        alloc_record(p->alloc, object_id, class_id);
+    else
+        alloc_meet(p->alloc, object_id, class_id);
+    return S_OK;
+}
+
+static hresult on_garbage_collection_started(struct clr_callback *self, int32_t generations,
+                                             const int32_t *generation_collected, int32_t reason)
+{
+    add_relaxed(&profiler_of(self)->collections, 1);
+    alloc_heap_changed(profiler_of(self)->alloc);
+    values_collection_started();
+    events_gc_started(profiler_of(self)->events, generations, generation_collected, reason);
+    return S_OK;
+}
+
+static hresult on_garbage_collection_finished(struct clr_callback *self)
+{
+    alloc_heap_changed(profiler_of(self)->alloc);
+    values_collection_finished();
+    events_gc_finished(profiler_of(self)->events);
+    return S_OK;
+}
+
+/* SP of the frame whose handler is about to run, or 0 when the runtime does not say. */
+static uintptr_t handler_sp(struct profiler *p)
+{
+    struct clr_ex_clause_info clause = {0};
+
+    return p->runtime.info->vtbl->get_notified_exception_clause_info(p->runtime.info, &clause) ==
+                   S_OK
+               ? clause.frame_pointer
+               : 0;
+}
+
+static hresult on_exception_thrown(struct clr_callback *self, uintptr_t thrown_object_id)
+{
+    complete_stack(profiler_of(self));
+    stack_exception_thrown();
+    events_exception_thrown(profiler_of(self)->events, thrown_object_id);
+    unframed_thrown(profiler_of(self));
+    return S_OK;
+}
+
+static hresult on_exception_search_function_enter(struct clr_callback *self, uintptr_t function_id)
+{
+    stack_search_function_enter(function_id);
+    events_exception_search(profiler_of(self)->events, function_id);
+    return S_OK;
+}
+
+static hresult on_exception_search_filter_enter(struct clr_callback *self, uintptr_t function_id)
+{
+    events_exception_filter_enter(profiler_of(self)->events, function_id);
+    stack_search_filter_enter(function_id);
+    return S_OK;
+}
+
+static hresult on_exception_search_filter_leave(struct clr_callback *self)
+{
+    stack_search_filter_leave();
+    events_exception_filter_leave(profiler_of(self)->events);
+    return S_OK;
+}
+
+static hresult on_exception_search_catcher_found(struct clr_callback *self, uintptr_t function_id)
+{
+    stack_search_catcher_found();
+    events_exception_catcher_found(profiler_of(self)->events);
+    return S_OK;
+}
+
+static hresult on_exception_unwind_function_enter(struct clr_callback *self, uintptr_t function_id)
+{
+    stack_unwind_function_enter(function_id);
+    events_exception_unwind(profiler_of(self)->events);
+    return S_OK;
+}
+
+static hresult on_exception_unwind_function_leave(struct clr_callback *self)
+{
+    stack_unwind_function_leave();
+    events_exception_unwind(profiler_of(self)->events);
+    return S_OK;
+}
+
+static hresult on_exception_unwind_finally_enter(struct clr_callback *self, uintptr_t function_id)
+{
+    uintptr_t sp = handler_sp(profiler_of(self));
+
+    stack_unwind_finally_enter(function_id, sp);
+    events_exception_finally_enter(profiler_of(self)->events, function_id, sp);
+    return S_OK;
+}
+
+static hresult on_exception_unwind_finally_leave(struct clr_callback *self)
+{
+    stack_unwind_finally_leave();
+    events_exception_finally_leave(profiler_of(self)->events);
+    return S_OK;
+}
+
+static hresult on_exception_catcher_enter(struct clr_callback *self, uintptr_t function_id,
+                                          uintptr_t object_id)
+{
+    uintptr_t sp = handler_sp(profiler_of(self));
+
+    stack_catcher_enter(function_id, sp);
+    events_exception_caught(profiler_of(self)->events, function_id, sp);
+    return S_OK;
+}
+
+/* Those that do something. The compiler holds each function against the type of its slot. */
+/* clang-format off */
+#define SLOTS(X) \
+    X(query_interface) X(add_ref) X(release) X(initialize) X(shutdown) \
+    X(app_domain_creation_finished) X(assembly_load_finished) X(assembly_unload_started) \
+    X(module_load_started) X(module_load_finished) X(module_unload_started) \
+    X(module_unload_finished) X(class_load_finished) X(class_unload_started) \
+    X(jit_compilation_started) X(jit_compilation_finished) X(jit_cached_function_search_started) \
+    X(jit_inlining) X(thread_created) X(thread_destroyed) X(thread_assigned_to_os_thread) \
+    X(unmanaged_to_managed_transition) X(managed_to_unmanaged_transition) \
+    X(runtime_suspend_started) X(runtime_suspend_finished) X(runtime_suspend_aborted) \
+    X(runtime_resume_started) X(runtime_resume_finished) X(object_allocated) X(exception_thrown) \
+    X(exception_search_function_enter) X(exception_search_filter_enter) \
+    X(exception_search_filter_leave) X(exception_search_catcher_found) \
+    X(exception_unwind_function_enter) X(exception_unwind_function_leave) \
+    X(exception_unwind_finally_enter) X(exception_unwind_finally_leave) \
+    X(exception_catcher_enter) X(thread_name_changed) X(garbage_collection_started) \
+    X(garbage_collection_finished) X(finalizeable_object_queued) X(rejit_compilation_started) \
+    X(rejit_compilation_finished) X(dynamic_method_jit_compilation_started) \
+    X(dynamic_method_jit_compilation_finished) X(dynamic_method_unloaded) \
+    X(load_as_notification_only)
+/* clang-format on */
+
+union table {
+    struct clr_callback_vtbl vtbl;
+    hresult (*slot[CLR_CALLBACK_SLOTS])(void);
+};
+
+/* The caller, as everywhere on this CPU, takes its own arguments away again: one function does for every slot. */
+static hresult idle(void)
+{
+    return S_OK;
+}
+
+static void fill_idle(union table *table)
+{
+    for (size_t i = 0; i < COUNT_OF(table->slot); i++)
+        table->slot[i] = idle;
+}
+
+static const struct clr_callback_vtbl *recording(void)
+{
+    static union table table;
+
+    fill_idle(&table);
+#define SLOT_SET(name) table.vtbl.name = on_##name;
+    SLOTS(SLOT_SET)
+    return &table.vtbl;
+}
+
+/* What the object starts with. */
+static const struct clr_callback_vtbl *starting(void)
+{
+    static union table table;
+
+    fill_idle(&table);
+    table.vtbl.query_interface = on_query_interface;
+    table.vtbl.add_ref = on_add_ref;
+    table.vtbl.release = on_release;
+    table.vtbl.initialize = on_initialize;
+    return &table.vtbl;
+}
+
+static const struct clr_guid own_clsid = {
+    0x7b6a1f52,
+    0x3c0e,
+    0x4e57,
+    {0x9d, 0x35, 0x5a, 0xd0, 0xb3, 0xc5, 0xe4, 0xa1}}; /* OPTIONS_CLSID */
+
+__attribute__((visibility("default"))) hresult
+DllGetClassObject(const struct clr_guid *clsid, const struct clr_guid *iid, void **out)
+{
+    static struct clr_factory factory;
+
+    if (!clsid || !clr_guid_equal(clsid, &own_clsid)) {
+        if (out)
+            *out = NULL;
+        return CLASS_E_CLASSNOTAVAILABLE;
+    }
+    if (!profiler.base.vtbl)
+        profiler.base.vtbl = starting();
+    clr_factory_init(&factory, &profiler.base);
+    return clr_factory_get(&factory, iid, out);
+}

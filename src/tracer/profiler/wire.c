@@ -1,0 +1,370 @@
+#include "profiler/wire.h"
+
+#include "check/calls.h"
+#include "code/code.h"
+#include "hooks/calls.h"
+#include "hooks/elt.h"
+#include "options/runtime_settings.h"
+#include "profiler/rounds.h"
+#include "profiler/serve.h"
+#include "stack/stack_hot.h"
+#include "thread/context.h"
+#include "thread/machine.h"
+#include "thread/thread.h"
+#include "values/values.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#define RING_SLOTS       16384
+#define RING_SLOTS_CALLS 65536 /* of threads whose calls are traced, at the least */
+#define MAX_SITES        262144 /* instructions that allocate; further ones have no offset in the log */
+#define SITES_MS         20     /* call sites are written each second: no event waits for a name */
+#define MEASURED_PAIRS   20000
+
+/* ---- stacks ---- */
+
+static uint32_t begun(void *context, const struct stack *stack, uintptr_t method, uintptr_t sp,
+                      const uintptr_t *passed)
+{
+    struct profiler *p = context;
+
+    return alloc_begun(p->alloc, stack, (const struct metadata_method *)method, sp, passed);
+}
+
+static bool suspends(uintptr_t method)
+{
+    return ((const struct metadata_method *)method)->continues;
+}
+
+static void detached(void *context, struct stack *stack)
+{
+    struct profiler *p = context;
+
+    calls_thread_ended(stack);
+    if (p->events)
+        events_thread_ended(p->events, stack);
+    values_thread_ended(stack);
+    alloc_thread_ended(stack);
+    check_thread_ended(stack);
+    thread_ended(stack);
+}
+
+/* In an Enter hook: --check-calls. */
+static void called(void *context, struct stack *stack)
+{
+    struct profiler *p = context;
+
+    if (!load_relaxed(&p->stopped))
+        check_call(p->check, stack);
+}
+
+static int stacks_open(struct profiler *p)
+{
+    const struct options *o = &p->options;
+    const struct stack_config config = {
+        .cutting = options_records(o, OPTIONS_CALLS) ? calls_cutting : NULL,
+        .detached = detached,
+        .function_at = machine_function_at,
+        .left = p->runtime.major >= 10 ? machine_left : NULL,
+        .unhooked = machine_unhooked,
+        .runs = machine_runs,
+        .suspends = options_elt2(o) || p->runtime.major < 10 ? NULL : suspends,
+        .begun = begun,
+        .call_interval = options_snapshots(o) ? 0 : o->check_calls,
+        .called = called,
+        .context = p};
+
+    elt2_expect(p->runtime.low, p->runtime.high);
+    return stack_start(&config);
+}
+
+/* ---- what methods and paths are ---- */
+
+/* The image of the runtime holds the vtable of its own object; in a single-file program that is the program. */
+static int image_find(struct profiler *p)
+{
+    return process_image(p->runtime.info->vtbl, &p->runtime.low, &p->runtime.high);
+}
+
+/* How the runtime compiles: what it was told, and what we tell it. */
+static struct metadata_tiers tiers(const struct profiler *p)
+{
+    struct runtime_settings said;
+
+    runtime_settings_read(p->process.config, &said);
+    return (struct metadata_tiers){
+        .tiered = said.tiered && said.quick && !p->options.optimized,
+        .quick_loops = said.quick_loops,
+        .instrumented = said.pgo,
+        .precompiled = said.ready_to_run,
+    };
+}
+
+static int metadata_open(struct profiler *p)
+{
+    const struct options *o = &p->options;
+    const struct metadata_config config = {.tiers = tiers(p),
+                                           .forget = code_bodies_free,
+                                           .info = p->runtime.info,
+                                           .info_version = p->runtime.info_version,
+                                           .poll = rounds_poll,
+                                           .context = p,
+                                           .types_by_name = options_values(o) || o->exact_generics,
+                                           .pause_ms = o->log == OPTIONS_LOG_SITES ? SITES_MS : 0};
+
+    return metadata_new(&config, &p->metadata);
+}
+
+static bool unloads(uintptr_t from, uintptr_t to)
+{
+    const struct metadata_method *inside = (const struct metadata_method *)from,
+                                 *method = (const struct metadata_method *)to;
+
+    return (method && method->collectible) || (inside && inside->collectible);
+}
+
+/* Code that may be unloaded before the resolver comes to it is resolved at once. */
+static void call_created(void *context, struct tree_site *call)
+{
+    struct profiler *p = context;
+    struct metadata_method *inside = (struct metadata_method *)call->method;
+
+    if (inside && call->target && call->ip > FRAME_RET_FILTER && !(call->ip & TREE_IP_DYNAMIC))
+        call->outside = code_il_outside(p->metadata, inside, call->ip) == CODE_IL_DYNAMIC;
+    if (unloads(call->method, call->target))
+        code_resolve_call(p->metadata, call);
+}
+
+static void alloc_created(void *context, struct tree_site *alloc)
+{
+    struct profiler *p = context;
+    struct metadata_method *inside = (struct metadata_method *)alloc->method;
+    uintptr_t ip = alloc->ip & TREE_IP_FAULT ? (alloc->ip & ~TREE_IP_FAULT) + 1 : alloc->ip;
+    int32_t kind = ip & TREE_IP_DYNAMIC ? 0 : code_il_outside(p->metadata, inside, ip);
+
+    alloc->outside = kind == CODE_IL_DYNAMIC;
+    if (kind) {
+        store_release(&alloc->il, kind); /* that code may be gone when it is asked for */
+    } else if (inside->collectible) {
+        code_resolve_alloc(p->metadata, alloc);
+    }
+}
+
+static int tree_open(struct profiler *p)
+{
+    const struct tree_config calls = {p->options.max_nodes, call_created, p, unloads};
+    const struct tree_sites_config allocs = {MAX_SITES, alloc_created, p};
+
+    if (tree_new(&calls, &p->tree) || tree_sites_new(&allocs, &p->sites))
+        return -ENOMEM;
+    p->resolver = (struct code_resolver){
+        .metadata = p->metadata, .calls = p->tree->calls, .allocs = p->sites};
+    selection_init(&p->selection, &p->runtime, p->metadata, &p->options);
+    return 0;
+}
+
+/* ---- what happens on a thread ---- */
+
+static int threads_open(struct profiler *p)
+{
+    bool traced = options_records(&p->options, OPTIONS_CALLS);
+
+    p->hub.slots = traced ? RING_SLOTS_CALLS : RING_SLOTS;
+    p->hub.drop = p->options.full == OPTIONS_FULL_DROP;
+    if (traced) {
+        store_relaxed(&p->hub.bytes_left, (int64_t)p->options.call_buffer);
+        p->hub.bytes_most = p->options.call_buffer;
+    }
+    thread_init(&p->hub);
+    context_start(&(struct context_config){p->metadata, p->tree, !p->options.no_lines});
+    machine_start(&p->runtime, p->metadata);
+    return 0;
+}
+
+static bool hook_caller(uintptr_t caller_sp, uint64_t *ip, uint64_t *sp, uint64_t *fp)
+{
+    struct elt_caller caller;
+    bool found = elt_caller(options_elt2(&profiler.options), caller_sp, &caller);
+
+    *ip = found ? caller.ip : 0;
+    *sp = found ? caller.sp : 0;
+    *fp = caller_sp - 2 * sizeof(uintptr_t);
+    return found;
+}
+
+bool wire_snapshot_flag(const struct profiler *p)
+{
+    const struct options *o = &p->options;
+
+    return options_snapshots(o) || o->check_calls ||
+           (o->check && (!options_elt2(o) || o->check == 1));
+}
+
+static int check_open(struct profiler *p)
+{
+    const struct options *o = &p->options;
+    const struct check_config config = {.info = p->runtime.info,
+                                        .metadata = p->metadata,
+                                        .tree = p->tree,
+                                        .agreement = &p->agreement,
+                                        .native_low = p->runtime.low,
+                                        .native_high = p->runtime.high,
+                                        .hook_caller = hook_caller,
+                                        .ends_early = p->runtime.major < 10,
+                                        .reduce = o->only.count || o->exclude.count,
+                                        .spared = &p->selection.spared,
+                                        .native = o->native,
+                                        .log_all = o->capture == OPTIONS_CAPTURE_BOTH,
+                                        .toggle_flag = !wire_snapshot_flag(p)};
+
+    return check_new(&config, &p->check);
+}
+
+static int check_threads_open(struct profiler *p)
+{
+    struct check_threads_config config = {.info = p->runtime.info,
+                                          .check = p->check,
+                                          .agreement = &p->agreement.threads,
+                                          .seeds = &p->agreement.seeds,
+                                          .hub = &p->hub,
+                                          .interval_ms = p->options.check_threads};
+
+    if (config.interval_ms && !options_snapshots(&p->options) &&
+        check_threads_new(&config, &p->check_threads))
+        return -ENOMEM;
+    config.interval_ms = 0;
+    if (p->options.profile_snapshot && p->runtime.info_version >= 10 &&
+        check_threads_new(&config, &p->walker))
+        return -ENOMEM;
+    p->profile.source[PROFILE_SHADOW].hz = options_snapshots(&p->options) ? 0 : p->options.profile;
+    p->profile.source[PROFILE_SNAPSHOT].hz = p->walker ? p->options.profile : 0;
+    return 0;
+}
+
+static int alloc_open(struct profiler *p)
+{
+    const struct alloc_config config = {.runtime = &p->runtime,
+                                        .metadata = p->metadata,
+                                        .tree = p->tree,
+                                        .sites = p->sites,
+                                        .hub = &p->hub,
+                                        .options = &p->options,
+                                        .check = p->check,
+                                        .begins = p->selection.begins};
+
+    return alloc_new(&config, &p->alloc);
+}
+
+static int events_open(struct profiler *p)
+{
+    const struct events_config config = {
+        .runtime = &p->runtime, .metadata = p->metadata, .hub = &p->hub, .options = &p->options};
+
+    return p->options.events == 1u << OPTIONS_ALLOC ? 0 : events_new(&config, &p->events);
+}
+
+static int values_open(struct profiler *p)
+{
+    const struct options *o = &p->options;
+    const struct values_config config = {
+        .info = p->runtime.info, .metadata = p->metadata, .options = o};
+
+    return options_values(o) || o->exact_generics || o->calls.count ? values_start(&config) : 0;
+}
+
+/* ---- what leaves the process ---- */
+
+static void configured(void *context, const struct config_settings *now,
+                       const struct options_patterns *only)
+{
+    struct profiler *p = context;
+
+    log_configured(p->log, now, only);
+}
+
+static int config_open(struct profiler *p)
+{
+    const struct config_start start = {.paused = p->options.paused,
+                                       .sample = p->options.sample,
+                                       .announce = stack_generation_set,
+                                       .changed = configured,
+                                       .context = p};
+
+    return config_start(&start);
+}
+
+static void pair(uintptr_t method, uintptr_t sp)
+{
+    stack_enter(method, sp);
+    stack_leave(method, sp);
+}
+
+/* Cost of a call pair here. ELT2's wrapper is the runtime's and cannot be called from outside: not in it. */
+static double measure(void)
+{
+    return stack_measure(options_elt2(&profiler.options) ? pair : elt3_pair, MEASURED_PAIRS);
+}
+
+static int open_log(struct profiler *p, char *why, size_t size)
+{
+    const struct options *o = &p->options;
+    bool compares = o->check || o->check_calls || o->check_threads || options_snapshots(o);
+    bool no_native = o->native && !check_native(p->check);
+    const struct log_config config = {
+        .options = o,
+        .metadata = p->metadata,
+        .tree = p->tree,
+        .sites = p->sites,
+        .hub = &p->hub,
+        .missed = &p->selection.missed_count,
+        .spared = &p->selection.spared,
+        .agreement = compares ? &p->agreement : NULL,
+        .runtime = p->runtime.text,
+        .hooks = serve_hooks(p),
+        .unverified = clr_runtime_unverified(&p->runtime),
+        .executable = p->process.executable,
+        .name = p->process.name,
+        .command = p->process.command,
+        .measure = options_snapshots(o) ? NULL : measure,
+        .profile = o->profile ? &p->profile : NULL,
+        .control = control_path(p->control),
+        .no_native = no_native
+                         ? "libunwind (libunwind-x86_64.so.8, package libunwind8) cannot be loaded"
+                         : NULL,
+        .uncontrolled = *p->uncontrolled ? p->uncontrolled : NULL};
+
+    return log_open(&config, &p->log, why, size);
+}
+
+int wire(struct profiler *p, char *why, size_t size)
+{
+    static const struct {
+        int (*open)(struct profiler *p);
+        const char *fails; /* for another reason than memory */
+    } rooms[] = {
+        {image_find, "the runtime's image was not found"},
+        {stacks_open, "no thread-specific key is left in this process"},
+        {metadata_open, NULL},
+        {tree_open, NULL},
+        {threads_open, NULL},
+        {check_open, NULL},
+        {check_threads_open, NULL},
+        {alloc_open, NULL},
+        {events_open, NULL},
+        {values_open, "the runtime does not say how strings lie in memory"},
+        {config_open, NULL},
+        {serve_open, NULL},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(rooms); i++) {
+        int err = rooms[i].open(p);
+
+        if (err) {
+            snprintf(why, size, "%s",
+                     err == -ENOMEM || !rooms[i].fails ? "out of memory" : rooms[i].fails);
+            return -1;
+        }
+    }
+    return open_log(p, why, size) ? -1 : 0;
+}
