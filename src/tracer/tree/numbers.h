@@ -1,6 +1,6 @@
 /*
- * tree/numbers.h - things that are numbered 0, 1, 2, ..., lie in one array in this order and do not move. Address space
- * for all is reserved at the start; pages come as they are needed. A number that was given back is given out again.
+ * tree/numbers.h - things numbered 0, 1, 2, ... that lie in one array and do not move. Address
+ * space for all is reserved at the start; pages come as needed. A freed number is used again.
  */
 #ifndef SHADOWTRACE_TREE_NUMBERS_H
 #define SHADOWTRACE_TREE_NUMBERS_H
@@ -33,7 +33,8 @@ void tree_numbers_fini(struct tree_numbers *numbers);
  */
 bool tree_numbers_next(struct tree_numbers *numbers, uint32_t *number);
 
-/* tree_numbers_back - this number, not 0, is nobody's any more. Its thing is as it was, but for the link. Threads: any. */
+/* tree_numbers_back - frees this number, not 0. Only the link of its thing changes. Threads: any.
+ *  */
 void tree_numbers_back(struct tree_numbers *numbers, uint32_t number);
 
 /* Numbers, in the caller's memory. */

@@ -5,8 +5,9 @@
 #include <errno.h>
 
 /*
- * A chained hash: a site is pushed onto its chain by compare-and-swap, and taken off by one thread only, which leaves its
- * link as it is: who stands on it finds on. It is used again when all who may have stood there are gone. Progress: look-up wait-free but for the length of the chain; insertion lock-free.
+ * A chained hash. Compare-and-swap pushes a site onto its chain; one thread alone takes sites off
+ * and leaves their links alone, so that a reader that stands on one finds its way. A site is used
+ * again once all who may stand on it are gone. Look-up is wait-free, insertion lock-free.
  */
 
 _Static_assert(sizeof(struct tree_site) == 40,

@@ -1,9 +1,8 @@
 /*
- * tree/sites.h - instructions that call or allocate, each told by its return address: what is known of one is kept
- * once, however many stacks it is in. Sites are made once, numbered from 1 on, and never moved. Those of code that was
- * unloaded are given back in two steps: tree_sites_prune, and when nobody looks at them any more, tree_sites_back.
- *
- * A method and a target are opaque words here.
+ * tree/sites.h - instructions that call or allocate, each known by its return address and kept
+ * once, however many stacks hold it. Sites are made once, numbered from 1 on, and never moved.
+ * Sites of unloaded code are freed in two steps: tree_sites_prune, then tree_sites_back, when
+ * nobody looks at them any more. A method and a target are opaque words here.
  */
 #ifndef SHADOWTRACE_TREE_SITES_H
 #define SHADOWTRACE_TREE_SITES_H
@@ -13,7 +12,7 @@
 #define TREE_IL_PENDING \
     (-1) /* nobody has resolved the instruction yet; other values are the resolver's */
 
-/* In an ip, no address of code has it: the call that returns there led to the instruction, through a dynamic method. */
+/* In an ip (no code has such addresses): the call that returns there led to a dynamic method. */
 #define TREE_IP_DYNAMIC (UINT64_C(1) << 62)
 /* The same: of an instruction at which the processor raised an exception, not behind a call. */
 #define TREE_IP_FAULT (UINT64_C(1) << 61)
@@ -27,8 +26,8 @@ enum tree_state {
 struct tree_site {
     uintptr_t method; /* that the instruction is in; 0: none of those known */
     uintptr_t ip;     /* return address; 0: not known */
-    uintptr_t
-        target; /* a call's: the method called, 0 see tree_go_on(); an allocation's: the class met first */
+    /* Of a call: the method called (0: see tree_go_on). Of an allocation: the class met first. */
+    uintptr_t target;
     _Atomic(int32_t) il;    /* TREE_IL_PENDING until resolved (release) */
     _Atomic(uint32_t) next; /* on its chain, see sites.c; changed by tree_sites_prune; 0 ends it */
     uint32_t under;         /* 0; or a call that only the children of one node share: 1 + its id */
@@ -56,9 +55,10 @@ int tree_sites_new(const struct tree_sites_config *config,
 void tree_sites_free(struct tree_sites *sites);
 
 /*
- * tree_site_call - the id of the instruction of `method` before `ip` that calls `target`; tree_site_alloc - of the one
- * that allocates: `class` is kept as its target if it is new. Made if it is new.
- * Returns: the id; 0 when max_sites is reached or memory runs out, counted. Threads: any, lock-free.
+ * tree_site_call - the id of the instruction of `method` before `ip` that calls `target`;
+ * tree_site_alloc - of the one that allocates; a new site keeps `class` as its target.
+ * Returns: the id; 0 when max_sites is reached or memory runs out, counted. Threads: any,
+ *          lock-free.
  */
 uint32_t tree_site_call(struct tree_sites *sites, uintptr_t method, uintptr_t ip, uintptr_t target,
                         uint32_t under);
@@ -74,8 +74,8 @@ static inline struct tree_site *tree_site_at(const struct tree_sites *sites, uin
 struct tree_site *tree_site_by_id(const struct tree_sites *sites, uint32_t id);
 
 /*
- * tree_sites_prune - takes those off that are of a method that `gone` says: the id of each is added to list. calls: those
- * that call one, too; else a class that `gone_class` says is forgotten where it was met first.
+ * tree_sites_prune - takes off the sites of methods that are `gone`, and adds their ids to list.
+ * calls: the sites that call such a method, too; else a class that is `gone_class` is forgotten.
  * Returns: 0, or -ENOMEM: then nothing has changed. Threads: one; look-ups go on beside it.
  */
 struct tree_gone {

@@ -11,11 +11,10 @@
 _Static_assert(sizeof(struct tree_node) == 16, "see tree.h");
 
 /*
- * A node's children hang on a list of its own, most of them next to it in memory; those that come when it is full, on
- * a chained hash of the whole tree. A node is pushed onto its chain by compare-and-swap, and taken off by one thread only,
- * which leaves its link as it is: who stands on it finds on. It is used again when all who may have stood there are gone.
- * A list that was full takes no more until something is taken from it; who looks then looks in both, and two nodes of one
- * path are made only if that happens while they are. Progress: look-up wait-free but for the length of the chain; insertion lock-free.
+ * A node's children hang on a list of its own, most of them next to it in memory; those that come
+ * when it is full, on a chained hash of the whole tree. Nodes are pushed and taken off as sites are
+ * (sites.c). A list that was full takes no more until something is taken from it; a search then
+ * looks in both, and two nodes of one path are made only if that happens meanwhile.
  */
 
 int tree_new(const struct tree_config *config, struct tree **out)
@@ -61,7 +60,7 @@ void tree_free(struct tree *tree)
     memory_free(tree);
 }
 
-/* A list of siblings, or of the nodes of one bucket; the youngest first, each by its distance from `origin`. */
+/* Siblings, or the nodes of one bucket, youngest first, each by its distance from `origin`. */
 struct chain {
     struct tree_node *origin;
     _Atomic(uint32_t) *first;
@@ -204,7 +203,7 @@ struct pruning {
     struct tree_list path; /* scratch */
 };
 
-/* Whether the call of a node goes, or that of one below it. -ENOMEM; else 0, and all on its path have their fate. */
+/* Does the call of a node go, or one below it? 0: all on its path have their fate; or -ENOMEM. */
 static int find_fate(struct pruning *p, uint32_t id)
 {
     const struct tree_node *node = &p->tree->nodes[id];

@@ -1,9 +1,9 @@
 /*
- * tree/tree.h - the context tree: one per process. A node is a method called from one instruction of its parent's
- * node; a path from the root is a call stack. Nodes are made once, numbered, and never moved. The call itself is a site,
- * which all nodes share that have the same instruction call the same method: there are thirty times as many nodes.
- * Paths through code that was unloaded are given back in two steps: tree_prune, and when nobody looks at them any more,
- * tree_back.
+ * tree/tree.h - the context tree, one per process. A node is a method called from one instruction
+ * of its parent's node; a path from the root is a call stack. Nodes are made once, numbered, and
+ * never moved. The call itself is a site, shared by all nodes in which the same instruction calls
+ * the same method: there are thirty times as many nodes. Paths through unloaded code are freed in
+ * two steps: tree_prune, then tree_back, when nobody looks at them any more.
  *
  *                              | tree_child       | tree_node_by_id
  *   at the same time           | safe (lock-free) | safe (wait-free)
@@ -14,8 +14,8 @@
 #include "tree/sites.h"
 
 /*
- * 16 bytes: there may be millions, and looking one up is a cache miss. Other nodes are named by how far away they lie:
- * all nodes of a tree are one array, in the order of their ids.
+ * 16 bytes: there may be millions, and looking one up is a cache miss. A node names others by their
+ * distance: all nodes of a tree are one array, in the order of their ids.
  */
 struct tree_node {
     _Atomic(uint32_t) call_mark; /* the site of the call : 24, the writer's own mark : 8 */
@@ -25,7 +25,7 @@ struct tree_node {
     _Atomic(uint32_t) next; /* on its chain, see tree.c; changed by tree_prune; 0 ends it */
 };
 
-/* Before and after are meant as signed: a number that is given out again may lie on the other side. */
+/* Before and after are signed: a number that is used again may lie on the other side. */
 static inline struct tree_node *tree_node_at(const struct tree_node *from, uint32_t distance)
 {
     return (struct tree_node *)(uintptr_t)(from + (int32_t)distance);
@@ -40,8 +40,8 @@ struct tree_config {
     void (*created)(void *context, struct tree_site *call);
     void *context;
     /*
-     * Whether code of one of both methods may be unloaded: a later call at the same address is another one then, and no
-     * two nodes share it. May be NULL: never.
+     * Can code of one of both methods be unloaded? A later call at the same address is another one
+     * then, and no two nodes share it. May be NULL: never.
      */
     bool (*unloads)(uintptr_t method, uintptr_t target);
 };
@@ -77,7 +77,7 @@ static inline struct tree_node *tree_parent(const struct tree_node *node)
     return up ? tree_node_at(node, -up) : NULL;
 }
 
-/* The call that a node is of: its target is the node's method, its method the parent's. Of the root: zeros. */
+/* The call of a node: its target is the node's method, its method the parent's. Root: zeros. */
 static inline struct tree_site *tree_call(const struct tree *tree, const struct tree_node *node)
 {
     return tree_site_at(tree->calls, load_relaxed(&node->call_mark) & TREE_CALL_MASK);
@@ -102,8 +102,8 @@ void tree_marks_clear(struct tree *tree);
 
 /*
  * tree_child - the node of `method` called from `ip` under `parent`, made if it is new.
- * Returns: the node; NULL when max_nodes is reached or memory runs out, counted (tree_refused): the path ends at
- *          `parent`, and what goes by the id of it says so: TREE_CUT.
+ * Returns: the node; NULL when max_nodes is reached or memory runs out, counted (tree_refused): the
+ *          path ends at `parent`, and whatever uses its id says so: TREE_CUT.
  * Owns:    the tree. Threads: any, lock-free. May run: in callbacks; a new node may map pages.
  */
 static inline struct tree_node *tree_child(struct tree *tree, struct tree_node *parent,
@@ -119,8 +119,8 @@ uint64_t tree_made(const struct tree *tree);    /* nodes, those that were given 
 uint64_t tree_refused(const struct tree *tree); /* look-ups that were given none */
 
 /*
- * Set in the id of a node that stands for a path which goes on above it: what lies there was not kept. No node has such
- * an id: tree_node_by_id() gives NULL.
+ * Set in the id of a node whose path goes on above it: what lies there was not kept. No node has
+ * such an id: tree_node_by_id() gives NULL.
  */
 #define TREE_CUT (1u << 31)
 
@@ -134,14 +134,15 @@ static inline uint32_t tree_uncut(uint32_t id)
 }
 
 /*
- * Beginnings: nodes at which something was begun that goes on elsewhere. What goes on there is the child of a node that
- * is no call: its call has no target, and the beginning's id for an instruction.
+ * Beginnings: nodes at which something was begun that goes on elsewhere. What goes on there is the
+ * child of a node that is no call: its site has no target, and the beginning's id as instruction.
  *
- * tree_begin - from now on `id` is a beginning, below `depth` others that go on in each other; at most
- *              TREE_BEGUN_DEPTH: what begins itself anew, over and over, has no end. It stays one while it lives, and
- *              its id is not given out again.
+ * tree_begin - makes `id` a beginning, below `depth` others that go on in each other; at most
+ *              TREE_BEGUN_DEPTH: what begins itself over and over has no end. It stays one while it
+ *              lives, and its id is not used again.
  * tree_is_beginning - whether it is; an id may be any number.
- * tree_go_on - the child of `parent` for what was begun at `id`; NULL where nodes are few: then the path goes without.
+ * tree_go_on - the child of `parent` for what was begun at `id`; NULL when there are too many
+ * nodes.
  * Threads: any. May run: tree_is_beginning anywhere, else as tree_child.
  */
 #define TREE_BEGUN_DEPTH 32
@@ -167,14 +168,14 @@ static inline struct tree_node *tree_caller(const struct tree *tree, const struc
     return parent && tree_goes_on(tree, parent) ? tree_parent(parent) : parent;
 }
 
-/* tree_next - one step of a path, by ids: as tree_child, but what is cut stays so. Returns: the id of the path so far. */
+/* tree_next - tree_child by ids: one step of a path; a cut path stays cut. Returns: the new id. */
 uint32_t tree_next(struct tree *tree, uint32_t path, uintptr_t method, uintptr_t ip);
 
 /*
- * tree_prune - takes off what `gone` says: sites of calls of or in such methods, and each node on whose path one is.
- * Their ids are added to the lists. Returns: 0, or -ENOMEM: then nothing has changed.
- * Threads: one; look-ups go on beside it. What is pruned stays as it was for those who have it still, until tree_back(),
- * with which its ids are free for others.
+ * tree_prune - takes off what is `gone`: sites of calls of or in such methods, and each node on
+ * whose path one is. Adds their ids to the lists. Returns: 0, or -ENOMEM: then nothing has changed.
+ * Threads: one; look-ups go on beside it. What is pruned stays readable until tree_back(), which
+ * frees its ids.
  */
 int tree_prune(struct tree *tree, const struct tree_gone *gone, struct tree_list *nodes,
                struct tree_list *calls);
