@@ -86,6 +86,14 @@ void jw_unsigned(struct json_writer *w, const char *key, uint64_t value)
     buffer_unsigned(&w->text, value);
 }
 
+void jw_counts(struct json_writer *w, const char *key, const uint64_t *values, size_t count)
+{
+    jw_array(w, key);
+    for (size_t i = 0; i < count; i++)
+        jw_unsigned(w, NULL, values[i]);
+    jw_end(w);
+}
+
 void jw_number(struct json_writer *w, const char *key, const char *format, ...)
 {
     char text[64];

@@ -42,6 +42,7 @@ void jw_end(struct json_writer *w); /* of the innermost that is open */
 
 void jw_text(struct json_writer *w, const char *key, const char *text); /* as buffer_json_string */
 void jw_unsigned(struct json_writer *w, const char *key, uint64_t value);
+void jw_counts(struct json_writer *w, const char *key, const uint64_t *values, size_t count);
 void jw_number(struct json_writer *w, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));                          /* any other, as JSON has it */
 void jw_real(struct json_writer *w, const char *key, double value); /* null: it is no number */

@@ -1,5 +1,6 @@
 #include "report/demangle.h"
 
+#include "base/name.h"
 #include "base/atomics.h"
 
 #include <string.h>
@@ -29,28 +30,12 @@ static bool begins(struct span s, const char *text)
     return s.size >= strlen(text) && memcmp(s.at, text, strlen(text)) == 0;
 }
 
-/* The parenthesis that opens the parameters; the end of a name without. */
-static const char *parameters_of(const char *name)
-{
-    const char *end = name + strlen(name), *at = end;
-    int depth = 0;
-
-    if (at == name || at[-1] != ')')
-        return end;
-    while (at-- > name) {
-        depth += (*at == ')') - (*at == '(');
-        if (depth == 0)
-            return at;
-    }
-    return end;
-}
-
 static bool take_apart(const char *name, struct parts *out)
 {
     const char *from = name;
     int depth = 0;
 
-    *out = (struct parts){.count = 0, .parameters = parameters_of(name)};
+    *out = (struct parts){.count = 0, .parameters = name_parameters(name)};
     for (const char *at = name; at <= out->parameters; at++) {
         if (at < out->parameters && (*at != '.' || depth != 0)) {
             depth += (*at == '<') - (*at == '>');

@@ -2,6 +2,7 @@
 
 #include "base/buffer.h"
 #include "base/clean.h"
+#include "base/name.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -133,25 +134,6 @@ size_t text_elide(FILE *out, const char *text, size_t width)
     return width;
 }
 
-/*
- * The parenthesis that opens the parameters: those before it belong to type names, as in
- * "Program.<Main>g__F|0_0".
- */
-static const char *parameters_of(const char *text)
-{
-    const char *last = text + strlen(text);
-    int depth = 0;
-
-    if (last == text || last[-1] != ')')
-        return NULL;
-    while (last-- > text) {
-        depth += (*last == ')') - (*last == '(');
-        if (depth == 0)
-            return last;
-    }
-    return NULL;
-}
-
 /* text_elide for a part of a text. */
 static size_t elide_part(FILE *out, const char *from, const char *to, size_t width)
 {
@@ -166,10 +148,10 @@ static size_t elide_part(FILE *out, const char *from, const char *to, size_t wid
 
 size_t text_elide_method(FILE *out, const char *text, size_t width)
 {
-    const char *parameters = parameters_of(text);
+    const char *parameters = name_parameters(text);
     size_t name, used;
 
-    if (!parameters || text_columns(text) <= width || width < 8)
+    if (!*parameters || text_columns(text) <= width || width < 8)
         return text_elide(out, text, width);
     name = text_columns(text) - text_columns(parameters);
     used = elide_part(out, text, parameters, name + 3 <= width ? name : width - 3);

@@ -23,26 +23,33 @@ static void json_cost(const struct report_histogram *h, const char *key, struct 
     jw_end(w);
 }
 
+/* Of sums in ns. */
+static void json_means(uint64_t shadow, uint64_t snapshot, uint64_t count, struct json_writer *w)
+{
+    double captures = count ? (double)count : 1;
+
+    jw_real(w, "shadow_ns", (double)shadow / captures);
+    jw_real(w, "snapshot_ns", (double)snapshot / captures);
+}
+
 static void json_depths(const struct report_checks *c, struct json_writer *w)
 {
     jw_array(w, "by_depth");
     for (size_t i = 0; i < c->depth_count; i++) {
         const struct report_depth *d = &c->depths[i];
-        double stacks = d->count ? (double)d->count : 1;
 
         jw_line(w, 3);
         jw_object(w, NULL);
         jw_unsigned(w, "from", d->from);
         jw_unsigned(w, "to", d->to);
         jw_unsigned(w, "count", d->count);
-        jw_real(w, "shadow_ns", (double)d->shadow_ns / stacks);
-        jw_real(w, "snapshot_ns", (double)d->snapshot_ns / stacks);
+        json_means(d->shadow_ns, d->snapshot_ns, d->count, w);
         jw_end(w);
     }
     jw_end(w);
 }
 
-/* Means, as by depth; in the order of the text. */
+/* In the order of the text. */
 static void json_threads(const struct report_checks *c, struct json_writer *w)
 {
     uint32_t *order;
@@ -53,7 +60,6 @@ static void json_threads(const struct report_checks *c, struct json_writer *w)
     for (size_t i = 0; i < count; i++) {
         const struct report_thread_checks *t = &c->threads[order[i]];
         const struct report_thread *thread = &c->defs.threads[order[i]];
-        double compared = t->compared ? (double)t->compared : 1;
 
         jw_line(w, 2);
         jw_object(w, NULL);
@@ -63,8 +69,7 @@ static void json_threads(const struct report_checks *c, struct json_writer *w)
         jw_unsigned(w, "equal", t->equal);
         jw_unsigned(w, "mismatched", t->compared - t->equal);
         jw_unsigned(w, "refused", t->refused);
-        jw_real(w, "shadow_ns", (double)t->shadow_ns / compared);
-        jw_real(w, "snapshot_ns", (double)t->snapshot_ns / compared);
+        json_means(t->shadow_ns, t->snapshot_ns, t->compared, w);
         if (thread->name)
             jw_text(w, "name", thread->name);
         jw_end(w);

@@ -205,15 +205,6 @@ void print_events_text(const struct print_events *p, FILE *out)
 
 /* JSON. */
 
-static void sizes_json(const char *key, const uint64_t sizes[COLLECTION_HEAPS],
-                       struct json_writer *w)
-{
-    jw_array(w, key);
-    for (int i = 0; i < COLLECTION_HEAPS; i++)
-        jw_unsigned(w, NULL, sizes[i]);
-    jw_end(w);
-}
-
 static void throw_json(const struct print_events *p, const struct events_row *row,
                        struct json_writer *w)
 {
@@ -279,8 +270,8 @@ static void collection_json(const struct print_events *p, size_t at, struct json
         if (c->generations >> g & 1)
             jw_unsigned(w, NULL, g);
     jw_end(w);
-    sizes_json("before", c->before, w);
-    sizes_json("after", c->after, w);
+    jw_counts(w, "before", c->before, COLLECTION_HEAPS);
+    jw_counts(w, "after", c->after, COLLECTION_HEAPS);
     jw_unsigned(w, "bytes", c->bytes);
     jw_unsigned(w, "allocs", c->allocs);
     allocators_json(p, at, w);

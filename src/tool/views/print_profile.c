@@ -100,15 +100,6 @@ static void costs_json(const struct report_profile_source *s, struct json_writer
     jw_end(w);
 }
 
-/* A number of each source. */
-static void pair_json(const char *key, const uint64_t pair[REPORT_SOURCES], struct json_writer *w)
-{
-    jw_array(w, key);
-    for (unsigned i = 0; i < REPORT_SOURCES; i++)
-        jw_unsigned(w, NULL, pair[i]);
-    jw_end(w);
-}
-
 static void methods_json(const struct report_profile *p, const struct report_defs *defs,
                          struct json_writer *w)
 {
@@ -125,8 +116,8 @@ static void methods_json(const struct report_profile *p, const struct report_def
         jw_line(w, 2);
         jw_object(w, NULL);
         jw_text(w, "method", rows[i].method ? report_method(defs, rows[i].method)->name : "");
-        pair_json("self", rows[i].self, w);
-        pair_json("total", rows[i].total, w);
+        jw_counts(w, "self", rows[i].self, REPORT_SOURCES);
+        jw_counts(w, "total", rows[i].total, REPORT_SOURCES);
         jw_end(w);
     }
     jw_end(w);

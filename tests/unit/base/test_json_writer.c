@@ -26,6 +26,7 @@ static void write_all(struct json_writer *w)
     jw_object(w, NULL);
     jw_text(w, "text", "a\"b\033");
     jw_unsigned(w, "most", UINT64_MAX);
+    jw_counts(w, "counts", (const uint64_t[]){7, 0}, 2);
     jw_number(w, "less", "%d", -5);
     jw_number(w, "share", "%.3g", 0.25);
     jw_real(w, "third", 1.0 / 3);
@@ -53,7 +54,7 @@ static void write_all(struct json_writer *w)
 }
 
 static const char all[] =
-    "{\"text\":\"a\\\"b\\u001b\",\"most\":18446744073709551615,\"less\":-5,\"share\":0.25,"
+    "{\"text\":\"a\\\"b\\u001b\",\"most\":18446744073709551615,\"counts\":[7,0],\"less\":-5,\"share\":0.25,"
     "\"third\":0.333333333333333,\"nan\":null,"
     "\"yes\":true,\"no\":false,\"none\":null,\"raw\":{\"a\":[1,2]},"
     "\"unsafe\":[\"\\u007f\u00e9\\u202e\\ufffd\",\n1],\"empty\":{},\"nothing\":[],\n"
