@@ -5,6 +5,8 @@
 #ifndef SHADOWTRACE_SYMBOLS_BYTES_H
 #define SHADOWTRACE_SYMBOLS_BYTES_H
 
+#include "base/compressed.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -95,24 +97,13 @@ static inline uint32_t symbols_read_u32(struct symbols_cursor *c)
 /* Compressed integers, ECMA-335 II.23.2: 7, 14 or 29 bits by the leading bits of the first byte. */
 static inline uint32_t symbols_read_packed(struct symbols_cursor *c, unsigned *bits)
 {
-    uint32_t value = symbols_read_u8(c);
+    uint32_t value;
+    size_t size = compressed_read(c->at, c->left, &value);
 
-    if (value < 0x80) {
-        *bits = 7;
-        return value;
-    }
-    if (value < 0xC0) {
-        *bits = 14;
-        return (value & 0x3F) << 8 | symbols_read_u8(c);
-    }
-    *bits = 29;
-    if (value >= 0xE0) {
-        c->failed = true;
-        return 0;
-    }
-    value = (value & 0x1F) << 8 | symbols_read_u8(c);
-    value = value << 8 | symbols_read_u8(c);
-    return value << 8 | symbols_read_u8(c);
+    *bits = size == 1 ? 7 : size == 2 ? 14 : 29;
+    c->failed |= !size;
+    symbols_read_bytes(c, size ? size : c->left);
+    return value;
 }
 
 static inline uint32_t symbols_read_unsigned(struct symbols_cursor *c)

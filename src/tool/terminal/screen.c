@@ -2,6 +2,8 @@
 
 #include "terminal/text.h"
 
+#include "base/atomics.h"
+#include "base/library.h"
 #include "base/memory.h"
 
 #include <dlfcn.h>
@@ -26,27 +28,19 @@ struct screen {
     int (*getmaxx)(const void *window), (*getmaxy)(const void *window);
 };
 
-static bool find(struct screen *s)
+static bool load(struct screen *s, void ***window)
 {
-    const struct {
-        const char *name;
-        void *to;
-    } symbols[] = {
-        {"newterm", &s->newterm},   {"endwin", &s->endwin},     {"cbreak", &s->cbreak},
-        {"noecho", &s->noecho},     {"curs_set", &s->curs_set}, {"keypad", &s->keypad},
-        {"wtimeout", &s->wtimeout}, {"wgetch", &s->wgetch},     {"werase", &s->werase},
-        {"wrefresh", &s->wrefresh}, {"wmove", &s->wmove},       {"waddnstr", &s->waddnstr},
-        {"wattrset", &s->wattrset}, {"getmaxx", &s->getmaxx},   {"getmaxy", &s->getmaxy},
+    const struct library_symbol symbols[] = {
+        {"stdscr", window},         {"newterm", &s->newterm},   {"endwin", &s->endwin},
+        {"cbreak", &s->cbreak},     {"noecho", &s->noecho},     {"curs_set", &s->curs_set},
+        {"keypad", &s->keypad},     {"wtimeout", &s->wtimeout}, {"wgetch", &s->wgetch},
+        {"werase", &s->werase},     {"wrefresh", &s->wrefresh}, {"wmove", &s->wmove},
+        {"waddnstr", &s->waddnstr}, {"wattrset", &s->wattrset}, {"getmaxx", &s->getmaxx},
+        {"getmaxy", &s->getmaxy},
     };
 
-    for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
-        void *at = dlsym(s->library, symbols[i].name);
-
-        if (!at)
-            return false;
-        memcpy(symbols[i].to, &at, sizeof(at)); /* as POSIX has it for functions */
-    }
-    return true;
+    s->library = library_load("libncursesw.so.6", symbols, COUNT_OF(symbols));
+    return s->library;
 }
 
 struct screen *screen_open(char *why, size_t why_size)
@@ -60,8 +54,7 @@ struct screen *screen_open(char *why, size_t why_size)
         return NULL;
     }
     setlocale(LC_ALL, "");
-    s->library = dlopen("libncursesw.so.6", RTLD_NOW | RTLD_LOCAL);
-    if (!s->library || !find(s) || !(window = dlsym(s->library, "stdscr"))) {
+    if (!load(s, &window)) {
         snprintf(why, why_size, "ncurses is not on this machine (package libncursesw6)");
     } else if (!(s->terminal = s->newterm(NULL, stdout, stdin))) {
         snprintf(why, why_size, "the terminal \"%.40s\" is not known", type ? type : "");

@@ -5,6 +5,7 @@
 #if defined(__x86_64__)
 #include "base/file.h"
 #include "base/image.h"
+#include "base/library.h"
 #include "base/memory.h"
 #include "base/peek.h"
 
@@ -74,12 +75,10 @@ static int access_fpreg(unw_addr_space_t space, unw_regnum_t number, unw_fpreg_t
 }
 
 /* Every name or none. */
-static bool resolve(struct native *n)
+static bool load(struct native *n, unw_addr_space_t **local)
 {
-    const struct {
-        const char *name;
-        void *to;
-    } wanted[] = {
+    const struct library_symbol wanted[] = {
+        {"_Ux86_64_local_addr_space", local},
         {"_Ux86_64_create_addr_space", &n->call.create},
         {"_Ux86_64_destroy_addr_space", &n->call.destroy},
         {"_Ux86_64_get_accessors", &n->call.accessors},
@@ -89,14 +88,8 @@ static bool resolve(struct native *n)
         {"_Ux86_64_get_reg", &n->call.get},
     };
 
-    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-        void *found = dlsym(n->library, wanted[i].name);
-
-        if (!found)
-            return false;
-        memcpy(wanted[i].to, &found, sizeof(found)); /* a function's address, in C's words */
-    }
-    return true;
+    n->library = library_load(LIBRARY, wanted, COUNT_OF(wanted));
+    return n->library;
 }
 
 int native_new(struct native **out)
@@ -108,9 +101,7 @@ int native_new(struct native **out)
     *out = NULL;
     if (!n)
         return -ENOMEM;
-    n->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-    local = n->library ? dlsym(n->library, "_Ux86_64_local_addr_space") : NULL;
-    if (!local || !resolve(n))
+    if (!load(n, &local))
         goto missing;
     accessors =
         *n->call.accessors(*local); /* its search of unwind tables, our memory and registers */

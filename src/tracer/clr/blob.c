@@ -1,5 +1,7 @@
 #include "clr/blob.h"
 
+#include "base/compressed.h"
+
 #include <shadowtrace/clr/constants.h>
 
 struct clr_blob clr_blob_of(const uint8_t *blob, size_t size)
@@ -18,21 +20,12 @@ uint8_t clr_blob_byte(struct clr_blob *b)
 
 uint32_t clr_blob_number(struct clr_blob *b)
 {
-    uint32_t first = clr_blob_byte(b), value;
+    uint32_t value;
+    size_t size = compressed_read(b->at, (size_t)(b->end - b->at), &value);
 
-    if (first < 0x80)
-        return first;
-    if (first < 0xC0) {
-        value = (first & 0x3F) << 8;
-        value |= clr_blob_byte(b);
-    } else {
-        b->bad |= first >= 0xE0;
-        value = (first & 0x1F) << 24;
-        value |= (uint32_t)clr_blob_byte(b) << 16;
-        value |= (uint32_t)clr_blob_byte(b) << 8;
-        value |= clr_blob_byte(b);
-    }
-    return b->bad ? 0 : value;
+    b->bad |= !size;
+    b->at = size ? b->at + size : b->end;
+    return value;
 }
 
 uint32_t clr_blob_token(struct clr_blob *b)

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/atomics.h"
+#include "base/compressed.h"
 #include "base/memory.h"
 #include "clr/pe.h"
 
@@ -114,22 +115,10 @@ static bool read_signed(const struct bytes *b, uint32_t *offset, int32_t *out)
 
 bool readytorun_number(struct readytorun_signature *from, uint32_t *out)
 {
-    const uint8_t *p = from->at;
-    ptrdiff_t left = from->end - p;
+    size_t size = compressed_read(from->at, (size_t)(from->end - from->at), out);
 
-    if (left >= 1 && p[0] < 0x80) {
-        *out = p[0];
-        from->at = p + 1;
-    } else if (left >= 2 && (p[0] & 0xc0) == 0x80) {
-        *out = (uint32_t)(p[0] & 0x3f) << 8 | p[1];
-        from->at = p + 2;
-    } else if (left >= 4 && (p[0] & 0xe0) == 0xc0) {
-        *out = (uint32_t)(p[0] & 0x1f) << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-        from->at = p + 4;
-    } else {
-        return false;
-    }
-    return true;
+    from->at += size;
+    return size > 0;
 }
 
 /* Which function a method's entry says; behind it there may be what the runtime is to fill in first. */

@@ -2,6 +2,7 @@
 
 #include "metadata/internal.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
 
 #include <shadowtrace/clr/constants.h>
@@ -9,26 +10,10 @@
 
 #include <string.h>
 
-static uint64_t mixed(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 32;
-}
-
 /* Of a text, and long enough to stand for it; 0: of an empty one, which is like no other. */
 static uint64_t hash_of(const char *text, size_t size)
 {
-    uint64_t hash = size, word = 0;
-    size_t at = 0;
-
-    for (; size - at >= sizeof(word); at += sizeof(word)) {
-        memcpy(&word, text + at, sizeof(word));
-        hash = mixed(hash, word);
-    }
-    word = 0;
-    if (at < size)
-        memcpy(&word, text + at, size - at);
-    return size ? mixed(hash, word) | 1 : 0;
+    return size ? hash_bytes(text, size) | 1 : 0;
 }
 
 /* Where the bracket that closes right before `end` was opened; `end` if none does, or none was. */
@@ -117,7 +102,7 @@ static struct operand *operand_of(struct il_match *match, uint32_t token)
     struct operand *operand = &match->unkept;
 
     if (match->target->memo) {
-        uint64_t hash = ((uintptr_t)import ^ token) * UINT64_C(0x9e3779b97f4a7c15);
+        uint64_t hash = hash_word((uintptr_t)import ^ token);
 
         operand = &match->target->memo->entry[hash >> 32 & (MEMO_ENTRIES - 1)];
         if (operand->import == import && operand->token == token)

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/decimal.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "code/code.h"
 
@@ -100,7 +101,7 @@ static char *put_call(struct frames *f, const struct stack_copied *frame,
     struct metadata_method *method = (struct metadata_method *)frame->method;
     struct metadata_method *callee = (struct metadata_method *)above->method;
     bool filter = frame->ret == FRAME_RET_FILTER;
-    uint64_t hash = (above->ret ^ above->method >> 4) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = hash_word(above->ret ^ above->method >> 4);
     struct known_call *known = &f->call[hash >> (64 - KNOWN_BITS)];
 
     if (known->ip != above->ret || known->method != method || known->callee != callee ||

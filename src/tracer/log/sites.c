@@ -6,6 +6,7 @@
  */
 #include "log/internal.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -103,9 +104,8 @@ void log_sites_free(struct log_sites *sites)
 
 static uint32_t *slot_of(struct sites_table *table, const struct row *key)
 {
-    uint64_t h =
-        (key->class_heap ^ (uint64_t)key->node << 20 ^ (uint64_t)key->site << 40 ^ key->thread) *
-        UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t h = hash_word(key->class_heap ^ (uint64_t)key->node << 20 ^ (uint64_t)key->site << 40 ^
+                           key->thread);
     size_t at = (size_t)(h >> 32) & (table->slots - 1);
 
     for (; table->slot[at]; at = (at + 1) & (table->slots - 1)) {

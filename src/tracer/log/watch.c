@@ -5,6 +5,7 @@
 #include "log/internal.h"
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -62,8 +63,8 @@ static struct log_watch *watch_new(void)
 
 static struct watch_row *find(struct watch_row *row, size_t capacity, const struct watch_row *key)
 {
-    uint64_t h = ((uintptr_t)key->class ^ (uint64_t)key->node << 24 ^ (uint64_t)key->site << 44) *
-                 UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t h =
+        hash_word((uintptr_t)key->class ^ (uint64_t)key->node << 24 ^ (uint64_t)key->site << 44);
     size_t at = (size_t)(h >> 32) & (capacity - 1);
 
     while (row[at].class &&

@@ -1,5 +1,6 @@
 #include "metadata/table.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -18,11 +19,6 @@ struct metadata_slots {
 };
 
 static struct metadata_entry removed; /* where one was: others with its hash may lie behind it */
-
-static uint64_t hash_of(uintptr_t key)
-{
-    return key * UINT64_C(0x9e3779b97f4a7c15); /* ids are addresses: high bits of the product */
-}
 
 static struct metadata_entry *entry_of(uint64_t slot)
 {
@@ -47,7 +43,7 @@ static struct metadata_slots *slots_new(size_t count)
 static _Atomic(uint64_t) *slot_of(struct metadata_slots *slots, uintptr_t key,
                                   struct metadata_entry **found)
 {
-    uint64_t hash = hash_of(key), word;
+    uint64_t hash = hash_word(key), word;
     size_t at = (size_t)(hash >> 32);
 
     for (;; at++) {
@@ -71,7 +67,7 @@ struct metadata_entry *metadata_table_find(const struct metadata_table *table, u
 
 static uint64_t word_of(const struct metadata_entry *entry, uintptr_t key)
 {
-    return (uintptr_t)entry | hash_of(key) << ADDRESS_BITS;
+    return (uintptr_t)entry | hash_word(key) << ADDRESS_BITS;
 }
 
 static size_t entries_in(const struct metadata_slots *slots)

@@ -1,5 +1,6 @@
 #include "select/selection.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "clr/event_mask.h"
 #include "clr/utf16.h"
@@ -97,8 +98,7 @@ static bool type_ask(const struct selection *s, struct clr_metadata *import, uin
 static bool type_may_match(struct selection *s, const struct metadata_module *module, uint32_t type)
 {
     uint64_t key = ((uint64_t)module->id << 24 | (type & 0xffffff)) << 1;
-    _Atomic(uint64_t) *at =
-        &s->types[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (SELECTION_TYPES - 1)];
+    _Atomic(uint64_t) *at = &s->types[hash_word(key) >> 32 & (SELECTION_TYPES - 1)];
     uint64_t known = load_relaxed(at);
 
     if ((known & ~UINT64_C(1)) != key) {

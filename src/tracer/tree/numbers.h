@@ -6,6 +6,7 @@
 #define SHADOWTRACE_TREE_NUMBERS_H
 
 #include "base/atomics.h"
+#include "base/hash.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,7 +57,7 @@ void tree_buckets_fini(struct tree_buckets *buckets);
 static inline _Atomic(uint32_t) *tree_bucket(const struct tree_buckets *buckets, uint64_t a,
                                              uint64_t b, uint64_t c)
 {
-    uint64_t h = a * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t h = hash_word(a);
 
     h = (h ^ (h >> 29) ^ b) * UINT64_C(0xbf58476d1ce4e5b9);
     h = (h ^ (h >> 32) ^ c) * UINT64_C(0x94d049bb133111eb);

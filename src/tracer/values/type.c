@@ -1,6 +1,7 @@
 /* Signature blobs, metadata and class layouts to types. */
 #include "values/plan.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "clr/blob.h"
 #include "clr/utf16.h"
@@ -514,7 +515,7 @@ static _Atomic(struct values_instance *) *instances_of(struct values_types *type
     uint64_t hash = token;
 
     for (uint32_t i = 0; i < args; i++)
-        hash = (hash ^ arg[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        hash = hash_word(hash ^ arg[i]);
     return &types->instances[hash >> 32 & (VALUES_BUCKETS - 1)];
 }
 

@@ -3,6 +3,7 @@
 #include "values/capture.h"
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "options/options_fields.h"
 #include "thread/thread.h"
@@ -472,11 +473,11 @@ uint32_t values_leave(uintptr_t method, uintptr_t sp,
 static _Atomic(struct exact *) *exact_bucket(uintptr_t function_id, uintptr_t class_id,
                                              const uintptr_t *arg, uint32_t count)
 {
-    uint64_t hash = function_id * UINT64_C(0x9e3779b97f4a7c15) ^ class_id;
+    uint64_t hash = hash_word(function_id) ^ class_id;
 
     for (uint32_t i = 0; i < count; i++)
-        hash = (hash ^ arg[i]) * UINT64_C(0x9e3779b97f4a7c15);
-    return &self.exact[(hash * UINT64_C(0x9e3779b97f4a7c15)) >> 52];
+        hash = hash_word(hash ^ arg[i]);
+    return &self.exact[hash_word(hash) >> 52];
 }
 
 static struct exact *exact_find(_Atomic(struct exact *) *bucket, uintptr_t function_id,
