@@ -1,10 +1,11 @@
 /*
- * args/args.h - the arguments of a command, as data: one row for each option tells what it is called, what its value
- * is, where that goes and what its help says. The parser, help, suggestions and refusals all come from the rows, and
- * whatever else is to know options (man pages, completion) reads the same ones.
+ * args/args.h - the arguments of a command, as data: one row for each option tells what it is
+ * called, what its value is, where that goes and what its help says. The parser, help, suggestions
+ * and refusals all come from the rows, and whatever else is to know options (man pages, completion)
+ * reads the same ones.
  *
- * A table is a constant array that ends with a row without a name, or goes on in another one. Values go to members of
- * the command's own struct.
+ * A table is a constant array that ends with a row without a name, or goes on in another one.
+ * Values go to members of the command's own struct.
  */
 #ifndef SHADOWTRACE_ARGS_ARGS_H
 #define SHADOWTRACE_ARGS_ARGS_H
@@ -18,20 +19,20 @@
 #define ARGS_WHY_SIZE 400
 
 enum args_kind {
-    ARGS_FLAG,  /* no value; the member becomes `value`, or 1 without one */
-    ARGS_COUNT, /* how many: 500, 10k, 4M (thousands) */
-    ARGS_BYTES, /* how large: 85000, 64K, 1MiB, 2G (1,024s) */
-    ARGS_DURATION, /* how long: 20us, 1.5ms, 2s; without a unit it is in `unit`. The member is in nanoseconds */
-    ARGS_WORD,  /* one of `words`: its index */
-    ARGS_TEXT,  /* const char *, as given and not empty */
-    ARGS_LIST,  /* struct args_list; may be given several times */
-    ARGS_FIELD, /* of struct options: options_fields has its kind, words, default and limit */
-    ARGS_REFUSED, /* not an option of ours but tried by many: `help` is the answer, and no help page shows it */
-    ARGS_TOPIC, /* no option: a term (with `argument`) that only the help page explains */
+    ARGS_FLAG,     /* no value; the member becomes 1 */
+    ARGS_COUNT,    /* how many: 500, 10k, 4M (thousands) */
+    ARGS_BYTES,    /* how large: 85000, 64K, 1MiB, 2G (1,024s) */
+    ARGS_DURATION, /* how long: 20us, 1.5ms, 2s; without a unit in `unit`; in nanoseconds */
+    ARGS_WORD,     /* one of `words`: its index */
+    ARGS_TEXT,     /* const char *, as given and not empty */
+    ARGS_LIST,     /* struct args_list; may be given several times */
+    ARGS_FIELD,    /* of struct options: options_fields has its kind, words, default and limit */
+    ARGS_REFUSED,  /* no option, but tried by many: `help` is the answer; not on the help page */
+    ARGS_TOPIC,    /* no option: a term (with `argument`) that only the help page explains */
 };
 
 struct args_option {
-    /* Long, without its hyphens; of a topic as it is written. NULL: the table goes on in `more`, or ends. */
+    /* Without hyphens; of a topic as written. NULL: the table goes on in `more`, or ends. */
     const char *name;
     char letter; /* the short one; 0 none */
     enum args_kind kind;
@@ -40,8 +41,6 @@ struct args_option {
     const char *group;    /* heading above this row; NULL: as the row before */
     const char *aliases;  /* further long names, with blanks between; NULL none */
     const char *const *words;
-    /* Of a flag: what its member becomes. Flags with values for the same member exclude each other. */
-    uint64_t value;
     uint64_t standard; /* the default of a number or word */
     /* Of a number, as the member has it. limit 0: what the member can hold. */
     uint64_t least, limit;
@@ -53,7 +52,7 @@ struct args_option {
 /* The part of a row that says where its value goes. */
 #define ARGS_AT(type, member) .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
 
-/* A row of a table whose values go to members of ARGS_INTO, a macro; behind the help what else it has. */
+/* A row whose value goes to a member of ARGS_INTO, a macro; then whatever else it has. */
 #define ARGS_ROW(kind_, name_, argument_, member_, help_, ...) \
     { \
         .kind = ARGS_##kind_, .name = (name_), .argument = (argument_), .help = (help_), \
@@ -76,7 +75,7 @@ struct args_list {
 /* What a command takes. */
 struct args_syntax {
     const struct args_option *options; /* NULL none; --help is understood without a row */
-    unsigned least, most;              /* other arguments */
+    unsigned min, max;                 /* other arguments */
     const char *expected;              /* what is expected when there are fewer: "a log: LOG" */
     bool stops; /* at the first other argument: what follows is another program's */
 };
@@ -93,20 +92,17 @@ struct args {
 /*
  * args_parse - reads argv, as main() gives it to a command.
  * Returns: 0; -EINVAL with one line in why; -ENOMEM, why empty.
- * Owns:    texts in `into` stay argv's. `into` is zeroed by the caller and gets the defaults of all rows first. Fields are the
- *          caller's to release (options_fini), also on failure.
- * Takes:   --name VALUE, --name=VALUE, -n VALUE, -nVALUE, -ab; names cut short, where only one begins like that; options
- *          and other arguments in any order, unless the syntax stops; "--" ends the options.
+ * Owns:    texts in `into` stay argv's. `into` is zeroed by the caller and gets the defaults of all
+ *          rows first. Fields are the caller's to release (options_fini), also on failure.
+ * Takes:   --name VALUE, --name=VALUE, -n VALUE, -nVALUE, -ab; names cut short, where only one
+ *          begins like that; options and other arguments in any order, unless the syntax stops;
+ *          "--" ends the options.
  */
 int args_parse(const struct args_syntax *syntax, int argc, char **argv, void *into,
                struct args *out, char why[ARGS_WHY_SIZE]);
 
 /* Was the option given? `name` is one of the rows. */
 bool args_given(const struct args_syntax *syntax, const struct args *args, const char *name);
-
-/* The first option given that is none of `names` and has no value of its own (a flag's); NULL: there is none. */
-const struct args_option *args_beyond(const struct args_syntax *syntax, const struct args *args,
-                                      const char *const *names);
 
 /* The row at `row` or behind it; NULL: there is none. A topic is one, too. */
 const struct args_option *args_row(const struct args_option *row);
@@ -115,8 +111,9 @@ const struct args_option *args_row(const struct args_option *row);
 const char *const *args_words(const struct args_option *row);
 
 /*
- * args_number - the one grammar of numbers: decimal digits, and for ARGS_COUNT k, M or G for thousands, for ARGS_BYTES
- * K, M or G, or KiB, MiB or GiB, for 1,024s (small letters, too); for ARGS_DURATION a fraction and ns, us, ms or s, to nanoseconds.
+ * args_number - the one grammar of numbers: decimal digits, and for ARGS_COUNT k, M or G for
+ * thousands, for ARGS_BYTES K, M or G, or KiB, MiB or GiB, for 1,024s (small letters, too); for
+ * ARGS_DURATION a fraction and ns, us, ms or s, to nanoseconds.
  * Returns: 0; -EINVAL: no such number; -ERANGE: above limit.
  */
 int args_number(enum args_kind kind, const char *text, uint64_t unit, uint64_t limit,
@@ -129,7 +126,8 @@ void args_list_words(struct buffer *b, const char *const *words);
 /*
  * The help page: no line is wider than `width` columns, as far as words allow.
  * args_print_text - paragraphs; a newline ends one.
- * args_print_row - a term and what it means, which begins at column `from`; args_print_options - all rows of a table, and --help.
+ * args_print_row - a term and what it means, which begins at column `from`; args_print_options -
+ * all rows of a table, and --help.
  */
 void args_print_text(FILE *out, const char *text, size_t width);
 void args_print_row(FILE *out, const char *term, const char *text, size_t from, size_t width);

@@ -8,7 +8,7 @@
 #define INDENT 2
 #define COLUMN 24 /* where explanations begin */
 
-/* Words from `at` on, of lines that begin at `indent`; the first one has begun and is at `column`. */
+/* Words from `at` on in lines that begin at `indent`; the first line is at `column`. */
 static void wrap(FILE *out, const char *at, size_t column, size_t indent, size_t width)
 {
     bool first = true;

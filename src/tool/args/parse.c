@@ -120,30 +120,14 @@ static int find_long(const struct parser *p, const char *name, size_t length,
     return count == 1 ? 0 : unknown(p, name, length);
 }
 
-/* Two flags that choose between values of one member. */
-static const struct args_option *excluded(const struct parser *p, const struct args_option *row)
-{
-    const struct args_option *other;
-
-    for (other = first_row(p->syntax); other; other = next_row(other))
-        if (row->value && other->value && other != row && other->offset == row->offset &&
-            p->out->given & bit_of(p->syntax, other))
-            return other;
-    return NULL;
-}
-
 static int set(struct parser *p, const struct args_option *row, const char *as, const char *text)
 {
     const struct args_value value = {row, as, text, p->why};
-    const struct args_option *other;
 
     if (row == &help_row) {
         p->out->help = true;
         return 0;
     }
-    other = excluded(p, row);
-    if (other)
-        return args_refuse(p->why, "--%s and --%s cannot be combined", other->name, row->name);
     p->out->given |= bit_of(p->syntax, row);
     return args_set(&value, p->into);
 }
@@ -221,10 +205,10 @@ static int check_count(const struct parser *p)
 {
     const struct args_syntax *s = p->syntax;
 
-    if (p->out->count < s->least)
+    if (p->out->count < s->min)
         return args_refuse(p->why, "expected %s", s->expected);
-    if (p->out->count > s->most)
-        return args_refuse(p->why, "unexpected argument \"%.200s\"", p->out->word[s->most]);
+    if (p->out->count > s->max)
+        return args_refuse(p->why, "unexpected argument \"%.200s\"", p->out->word[s->max]);
     return 0;
 }
 
@@ -272,22 +256,4 @@ bool args_given(const struct args_syntax *syntax, const struct args *args, const
         if (!strcmp(row->name, name))
             return args->given & bit_of(syntax, row);
     return false;
-}
-
-static bool is_among(const char *name, const char *const *names)
-{
-    while (*names && strcmp(*names, name) != 0)
-        names++;
-    return *names;
-}
-
-const struct args_option *args_beyond(const struct args_syntax *syntax, const struct args *args,
-                                      const char *const *names)
-{
-    const struct args_option *row;
-
-    for (row = first_row(syntax); row; row = next_row(row))
-        if (args->given & bit_of(syntax, row) && !row->value && !is_among(row->name, names))
-            return row;
-    return NULL;
 }

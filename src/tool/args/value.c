@@ -291,7 +291,7 @@ int args_set(const struct args_value *v, void *into)
 
     switch (v->row->kind) {
     case ARGS_FLAG:
-        store(v->row, into, v->row->value ? v->row->value : 1);
+        store(v->row, into, 1);
         return 0;
     case ARGS_COUNT:
     case ARGS_BYTES:

@@ -12,7 +12,7 @@
 
 struct action {
     const char *name;
-    unsigned least, most;                 /* arguments after it */
+    unsigned min, max;                    /* arguments after it */
     json_t *(*request)(char **arguments); /* NULL: an argument is wrong, or no memory */
     void (*print)(const json_t *reply, FILE *out);
 };
@@ -183,11 +183,11 @@ static int run(void *into, const struct args *args, FILE *out)
         return cli_usage_error(&cmd_ctl, "\"%.100s\" is not a process id", args->word[0]);
     if (!action)
         return unknown_action(args->word[1]);
-    if (given < action->least || given > action->most)
+    if (given < action->min || given > action->max)
         return cli_usage_error(&cmd_ctl, "%s takes %s", action->name,
-                               action->most == 0   ? "no argument"
-                               : action->most == 1 ? "one argument"
-                                                   : "at least one pattern");
+                               action->max == 0   ? "no argument"
+                               : action->max == 1 ? "one argument"
+                                                  : "at least one pattern");
     return perform(pid, action, args->word + 2, out);
 }
 

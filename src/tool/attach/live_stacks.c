@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define MOST_METHODS \
+#define MAX_METHODS \
     (1 \
      << 24) /* ids beyond it have no name here: a reply must not decide how much memory is taken */
 
@@ -59,7 +59,7 @@ static size_t highest_id(const json_t *methods)
     {
         json_int_t id = json_integer_value(json_object_get(method, "id"));
 
-        if (id > 0 && id < MOST_METHODS && (size_t)id > highest)
+        if (id > 0 && id < MAX_METHODS && (size_t)id > highest)
             highest = (size_t)id;
     }
     return highest;

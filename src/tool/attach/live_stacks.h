@@ -1,5 +1,6 @@
 /*
- * attach/live_stacks.h - the reply to `dump`: threads with frames that have names and, where symbols are, lines.
+ * attach/live_stacks.h - the reply to `dump`: threads with frames that have names and, where
+ * symbols are, lines.
  */
 #ifndef SHADOWTRACE_ATTACH_LIVE_STACKS_H
 #define SHADOWTRACE_ATTACH_LIVE_STACKS_H
@@ -27,7 +28,7 @@ struct live_thread {
     size_t count;
 };
 
-/* dirs (borrowed): folders with symbols besides the assemblies' own. lines false: no files are looked at. */
+/* dirs (borrowed): more folders with symbols. lines false: no files are looked at. */
 struct live_stacks *live_stacks_new(const char *const *dirs, size_t ndirs, bool lines);
 void live_stacks_free(struct live_stacks *s);
 

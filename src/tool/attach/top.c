@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_SITES  1000
-#define MOST_FRAMES 200
-#define KEY_SIZE    300
+#define MAX_SITES  1000
+#define MAX_FRAMES 200
+#define KEY_SIZE   300
 
 int top_init(struct top *t)
 {
@@ -99,13 +99,13 @@ int top_look(struct top *t, struct client *client)
         t->seconds = (double)(now - t->looked_ns) / 1e9;
     }
     rows_free(t); /* they point into the replies */
-    err = ask(client, json_pack("{s:s, s:i}", "command", "sites", "most", MOST_SITES), &t->sites);
+    err = ask(client, json_pack("{s:s, s:i}", "command", "sites", "most", MAX_SITES), &t->sites);
     t->looked_ns = now;
     if (!err)
         err = ask(client, json_pack("{s:s}", "command", "status"), &t->status);
     if (!err && strcmp(text(t->status, "hooks"), "none") != 0)
-        err = ask(client, json_pack("{s:s, s:i}", "command", "dump", "frames", MOST_FRAMES),
-                  &t->dump);
+        err =
+            ask(client, json_pack("{s:s, s:i}", "command", "dump", "frames", MAX_FRAMES), &t->dump);
     if (!err && t->dump)
         err = live_stacks_take(t->stacks, t->dump);
     return err;

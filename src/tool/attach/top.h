@@ -1,6 +1,6 @@
 /*
- * attach/top.h - what `top` shows: call sites, types and threads of a living process as rows of text, from the replies of
- * its control socket. Knows no screen.
+ * attach/top.h - what `top` shows: call sites, types and threads of a living process as rows of
+ * text, from the replies of its control socket. Knows no screen.
  */
 #ifndef SHADOWTRACE_ATTACH_TOP_H
 #define SHADOWTRACE_ATTACH_TOP_H
@@ -47,10 +47,10 @@ void top_fini(struct top *t);
 /* top_look - ask again. Returns: 0 or -errno, then client->why. */
 int top_look(struct top *t, struct client *client);
 
-/* top_arrange - rows of the view, filtered and sorted, from the last replies. Returns: 0 or -ENOMEM. */
+/* top_arrange - rows of the view from the last replies, filtered, sorted. Returns: 0 or -ENOMEM. */
 int top_arrange(struct top *t);
 
-/* top_open_type - from a row of the types to its call sites. top_close_type - and back, if that is where they are from. */
+/* top_open_type - from a type to its call sites. top_close_type - and back. */
 void top_open_type(struct top *t, size_t row);
 void top_close_type(struct top *t);
 
@@ -58,7 +58,7 @@ void top_close_type(struct top *t);
 void top_title(const struct top *t, char *text, size_t size);
 const char *top_columns(const struct top *t);
 
-/* top_line - a row as text. top_detail - line `index` of what is behind a row; false past the last. */
+/* top_line - a row as text. top_detail - line `index` of its details; false past the last. */
 void top_line(const struct top *t, size_t row, char *text, size_t size);
 bool top_detail(struct top *t, size_t row, size_t index, char *text, size_t size);
 

@@ -44,4 +44,4 @@ static int run(void *into, const struct args *args, FILE *out)
     return CLI_OK;
 }
 
-CLI_COMMAND(help, "[COMMAND]", "list the commands, or explain one", .syntax = {.most = 1});
+CLI_COMMAND(help, "[COMMAND]", "list the commands, or explain one", .syntax = {.max = 1});

@@ -14,7 +14,7 @@ const struct cli_command *cli_at(size_t index, const char **group);
 /* cli_unknown_command - cli_usage_error for a name; `by`: who was told it, NULL: main. */
 int cli_unknown_command(const struct cli_command *by, const char *name);
 
-/* cli_start - what main() does with its arguments, which are reordered. Returns: the exit status. */
+/* cli_start - what main() does with its arguments; reorders them. Returns: the exit status. */
 int cli_start(int argc, char **argv, FILE *out);
 
 #endif

@@ -39,7 +39,7 @@ struct cli_command {
     const struct cli_command cmd_##name_ = { \
         .name = #name_, .args = (args_), .help = (help_), .run = run, __VA_ARGS__}
 
-/* cli_run - reads the arguments as the command's table tells, and runs it, or prints its help page. Returns the exit status. */
+/* cli_run - reads the arguments, runs the command or prints its help. Returns: the exit status. */
 int cli_run(const struct cli_command *command, int argc, char **argv, FILE *out);
 
 /* cli_parse - its first half. Returns: CLI_OK; else a line was written to stderr. */
@@ -63,8 +63,8 @@ int cli_usage_error(const struct cli_command *command, const char *format, ...)
 int cli_failed(const struct cli_command *command, int err);
 
 /*
- * cli_unknown - cli_usage_error for a name that is none of `names` (NULL ends them): unknown WHAT "name", and which
- * one was probably meant.
+ * cli_unknown - cli_usage_error for a name that is none of `names` (NULL ends them): unknown WHAT
+ * "name", and which one was probably meant.
  */
 int cli_unknown(const struct cli_command *command, const char *what, const char *name,
                 const char *const *names);

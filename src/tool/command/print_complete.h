@@ -1,6 +1,6 @@
 /*
- * command/print_complete.h - whether a log is complete, and what is missing (readers/complete.h), in words
- * and in JSON: the same for every command, page and export.
+ * command/print_complete.h - whether a log is complete, and what is missing (readers/complete.h),
+ * in words and in JSON: the same for every command, page and export.
  */
 #ifndef SHADOWTRACE_COMMAND_PRINT_COMPLETE_H
 #define SHADOWTRACE_COMMAND_PRINT_COMPLETE_H
@@ -13,7 +13,7 @@
 /* print_complete - a line, or a line and one for each gap. */
 void print_complete(const struct report_log *log, FILE *out);
 
-/* print_complete_stderr - one line on stderr if it is not; for formats that have no place for it. */
+/* print_complete_stderr - one line on stderr if it is not, for formats without a place for it. */
 void print_complete_stderr(const struct cli_command *command, const struct report_log *log);
 
 /* Gaps that are at hand: a line for each. */

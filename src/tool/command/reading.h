@@ -1,6 +1,6 @@
 /*
- * command/reading.h - what the commands that read logs have in common: a progress line on a terminal,
- * problems and failures in words.
+ * command/reading.h - what the commands that read logs have in common: a progress line on a
+ * terminal, problems and failures in words.
  */
 #ifndef SHADOWTRACE_COMMAND_READING_H
 #define SHADOWTRACE_COMMAND_READING_H
@@ -22,8 +22,8 @@ struct reading_options {
 unsigned reading_threads(const struct reading_options *options);
 
 /*
- * As struct report_consumer's progress: a bar on stderr, redrawn, if that is a terminal, the reading
- * takes a while, and the user did not ask for quiet.
+ * As struct report_consumer's progress: a bar on stderr, redrawn, if that is a terminal, the
+ * reading takes a while, and the user did not ask for quiet.
  */
 struct reading_progress {
     uint64_t started; /* ns */
@@ -56,14 +56,14 @@ int reading_failed(const struct cli_command *command, const char *path,
 void reading_problems(const struct cli_command *command, const struct report_problems *problems);
 
 /*
- * reading_source_lines - of a log that was read, with --symbols; the command complains about symbols
- * that it cannot use. Returns: 0 or -ENOMEM.
+ * reading_source_lines - of a log that was read, with --symbols; the command complains about
+ * symbols that it cannot use. Returns: 0 or -ENOMEM.
  */
 int reading_source_lines(const struct cli_command *command, const struct report_defs *defs,
                          const struct args_list *symbols, const struct report_log *log,
                          struct source_lines **out);
 
-/* reading_records - whether the log was recorded with that event category, by its header's options. */
+/* reading_records - was the log recorded with that event category? By its header's options. */
 bool reading_records(const struct report_log *log, const char *events);
 
 /* reading_completeness - the same in a sentence or two for people. */

@@ -1,6 +1,7 @@
 /*
- * command/rows.h - rows of options that several commands have: the same word means the same everywhere.
- * ARGS_INTO, the command's struct, has members of these names, or the member is the macro's argument.
+ * command/rows.h - rows of options that several commands have: the same word means the same
+ * everywhere. ARGS_INTO, the command's struct, has members of these names, or the member is the
+ * macro's argument.
  */
 #ifndef SHADOWTRACE_COMMAND_ROWS_H
 #define SHADOWTRACE_COMMAND_ROWS_H

@@ -1,4 +1,4 @@
-/* command/why.h - what keeps a recording from starting: an exit status, and the line that says it. */
+/* command/why.h - why a recording cannot start: an exit status, and the line that says it. */
 #ifndef SHADOWTRACE_COMMAND_WHY_H
 #define SHADOWTRACE_COMMAND_WHY_H
 
@@ -12,7 +12,7 @@ struct record_why {
     char text[PATH_MAX + 512]; /* empty: nothing wrong, or no memory to say it */
 };
 
-/* record_refuse - word it. Returns status, so that a check ends with `return record_refuse(...)`. */
+/* record_refuse - word it. Returns: status, for `return record_refuse(...)`. */
 int record_refuse(struct record_why *why, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

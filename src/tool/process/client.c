@@ -22,9 +22,9 @@
 #define LOCK_TRIES 100 /* of 1 ms */
 #define PIECE      65536u
 
-/* Bytes of a reply: in memory it takes up to 45 times as much. Stacks of many threads are long, all else is short. */
-#define MOST_STACKS (32u << 20)
-#define MOST_REPLY  (1u << 20)
+/* Bytes of a reply, which takes up to 45 times as much in memory. Only stacks are long. */
+#define MAX_STACKS (32u << 20)
+#define MAX_REPLY  (1u << 20)
 
 bool client_pid(const char *text, long *pid)
 {
@@ -55,7 +55,8 @@ static int connect_to(int folder, const char *name)
 }
 
 /*
- * Removes a socket that nobody serves: no process makes one there meanwhile. Returns: whether it is gone.
+ * Removes a socket that nobody serves: no process makes one there meanwhile. Returns: whether it is
+ * gone.
  */
 static bool remove_stale(int folder, const char *name)
 {
@@ -107,7 +108,7 @@ static int explain(struct client *c, bool stale)
                   c->pid);
 }
 
-/* In one folder. Returns: 0; -ENOENT where it has no such socket (any more: *stale); else -errno with client->why. */
+/* In one folder. Returns: 0; -ENOENT: no such socket (any more: *stale); -errno and why. */
 static int open_in(struct client *c, int folder, const char *path, bool *stale)
 {
     char name[32];
@@ -190,7 +191,7 @@ static int send_all(const struct client *c, const char *text, size_t size, uint6
     return 0;
 }
 
-static int receive_line(const struct client *c, struct buffer *line, size_t most, uint64_t until_ns)
+static int receive_line(const struct client *c, struct buffer *line, size_t max, uint64_t until_ns)
 {
     while (!line->size || line->data[line->size - 1] != '\n') {
         char *to = buffer_reserve(line, PIECE);
@@ -199,7 +200,7 @@ static int receive_line(const struct client *c, struct buffer *line, size_t most
 
         if (!to)
             return -ENOMEM;
-        if (line->size > most)
+        if (line->size > max)
             return -EMSGSIZE;
         err = wait_for(c, POLLIN, until_ns);
         if (err)
@@ -233,7 +234,7 @@ static int exchange(struct client *c, const json_t *request, struct buffer *line
     free(text);
     /* One that was turned away may read why, although it cannot send. */
     if (!err || err == -EPIPE)
-        err = receive_line(c, line, has_stacks(request) ? MOST_STACKS : MOST_REPLY, until_ns);
+        err = receive_line(c, line, has_stacks(request) ? MAX_STACKS : MAX_REPLY, until_ns);
     return err;
 }
 
@@ -272,7 +273,7 @@ int client_ask(struct client *c, json_t *request, json_t **reply)
         refuse(c, err, "process %ld does not answer; is it stopped?", c->pid);
     else if (err == -EMSGSIZE)
         refuse(c, err, "process %ld sends more than %u MiB; ask for fewer --frames", c->pid,
-               MOST_STACKS >> 20);
+               MAX_STACKS >> 20);
     else if (err == -ECONNRESET || err == -EPIPE)
         refuse(c, err,
                kill((pid_t)c->pid, 0) ? "process %ld has ended"

@@ -1,6 +1,6 @@
 /*
- * process/client.h - the control socket of a traced process, from outside: list, dump, ctl and top talk through this.
- * Requests and replies: include/shadowtrace/control_schema.json.
+ * process/client.h - the control socket of a traced process, from outside: list, dump, ctl and top
+ * talk through this. Requests and replies: include/shadowtrace/control_schema.json.
  */
 #ifndef SHADOWTRACE_PROCESS_CLIENT_H
 #define SHADOWTRACE_PROCESS_CLIENT_H
@@ -23,27 +23,29 @@ struct client {
 bool client_pid(const char *text, long *pid);
 
 /*
- * client_open - connect. Returns: 0; else -errno and client->why: no such process, of another user, not traced, its
- * folder not to be trusted. client_close - NULL-safe for a client that never opened (fd -1).
+ * client_open - connect. Returns: 0; else -errno and client->why: no such process, of another user,
+ * not traced, its folder not to be trusted. client_close - NULL-safe for a client that never opened
+ * (fd -1).
  */
 int client_open(struct client *client, long pid);
 void client_close(struct client *client);
 
 /*
- * client_ask - send a request (the reference is taken; NULL: out of memory) and wait for its reply, at most 10 s.
+ * client_ask - send a request (the reference is taken; NULL: out of memory) and wait for its reply,
+ * at most 10 s.
  * Returns: 0 and *reply, the caller's; else -errno and client->why, also for a reply that says no.
  */
 int client_ask(struct client *client, json_t *request, json_t **reply);
 
-/* client_sweep - removes the sockets of this user that nobody serves any more. Returns: how many. */
+/* client_sweep - removes this user's sockets that nobody serves any more. Returns: how many. */
 unsigned client_sweep(void);
 
 /* One traced process, or a socket that was left behind. */
 typedef void client_found(void *context, long pid, const char *socket);
 
 /*
- * client_each - every socket in this user's folders. Returns: 0, or -errno with a line in why (a folder that is there
- * and not to be trusted); then the other folders were still looked at.
+ * client_each - every socket in this user's folders. Returns: 0, or -errno with a line in why (a
+ * folder that is there and not to be trusted); then the other folders were still looked at.
  */
 int client_each(client_found *found, void *context, char why[CLIENT_WHY_SIZE]);
 

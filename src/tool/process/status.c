@@ -22,17 +22,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_STATUS (1 << 20) /* bytes of what a process says of itself */
-#define MOST_END    (1 << 18) /* of the end record */
+#define MAX_STATUS (1 << 20) /* bytes of what a process says of itself */
+#define MAX_END    (1 << 18) /* of the end record */
 
-/* Of the folders that a record makes and holds locked; what an earlier version left has other names. */
+/* Of the folders that a record makes and locks; those of earlier versions have other names. */
 #define PREFIX "shadowtrace-%u-run-"
 
 static int held = -1; /* the folder of this recording, locked until we end */
 
 /*
- * The lock of a folder that is still there under that name: a cleaner may have been between mkdtemp and us. Waits for
- * nobody. Returns: a descriptor, or -errno.
+ * The lock of a folder that is still there under that name: a cleaner may have been between mkdtemp
+ * and us. Waits for nobody. Returns: a descriptor, or -errno.
  */
 static int lock_folder(const char *path)
 {
@@ -71,7 +71,7 @@ static bool is_usable(const char *path)
     return path && *path == '/' && utf8_valid(path);
 }
 
-/* The places, in the order in which they are tried. Files in memory cost a tenth of those on a disk. NULL past the last. */
+/* The places, in order; files in memory cost a tenth of those on a disk. NULL past the last. */
 static const char *place(unsigned index)
 {
     const char *places[] = {socket_runtime_folder(), getenv("TMPDIR"), "/dev/shm", "/tmp"};
@@ -167,7 +167,7 @@ static char *take_path(const json_t *object, const char *key)
     return text ? memory_strdup(text) : NULL;
 }
 
-/* What a user calls the process: the assembly that `dotnet` runs, else its subcommand, else the executable. */
+/* What a user calls it: the assembly that `dotnet` runs, else its subcommand, else the file. */
 static char *take_name(const json_t *object)
 {
     const char *executable = json_string_value(json_object_get(object, "executable"));
@@ -213,7 +213,7 @@ static bool runs(long pid)
     return state && state[1] == ' ' && !strchr("ZXx", state[2]);
 }
 
-/* Whether the process that said so lives: it holds its lock, which dies with it, in whatever PID namespace it is. */
+/* Does the process live? It holds its lock, which dies with it, in any PID namespace. */
 static bool is_alive(int folder, const char *name, long pid)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -324,7 +324,7 @@ static void append_unmatched(struct buffer *b, const json_t *object)
     }
 }
 
-/* A count, and what is said of one, or of several: "1,234 allocations have only the beginning ...". Nothing of none. */
+/* A count and its words: "1,234 allocations have only the beginning ...". Nothing for 0. */
 static void append_count(struct buffer *b, const json_t *object, const char *key, const char *one,
                          const char *several)
 {
@@ -357,7 +357,7 @@ static void append_counts(struct buffer *b, const json_t *object)
                  "(see Limits in the README)");
 }
 
-/* What others did to the file, and --max-log to its parts: see `file` and `rotated_out` in log_schema.json. */
+/* What others did to the file: see `file` and `rotated_out` in log_schema.json. */
 static void append_fate(struct buffer *b, const json_t *object)
 {
     const json_t *file = json_object_get(object, "file"),
@@ -420,7 +420,7 @@ static char *take_command(const json_t *object)
     return b.data ? buffer_take(&b) : NULL;
 }
 
-/* A file of the folder, if it is one, and no more than a process would write: nothing else may hold us up. */
+/* A regular file no larger than a process would write: nothing else may hold us up. */
 static json_t *load(int folder, const char *name)
 {
     int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
@@ -429,24 +429,24 @@ static json_t *load(int folder, const char *name)
 
     if (fd < 0)
         return NULL;
-    if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= MOST_STATUS)
+    if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= MAX_STATUS)
         object = json_loadfd(fd, 0, NULL);
     close(fd);
     return object;
 }
 
-/* The last line of a log, if that is its end record and not packed: what its process could not say any more. */
+/* The end record of a log that is not compressed: what its process could no longer say. */
 static json_t *load_end(const char *path)
 {
     static const char kind[] = "{\"kind\":\"end\"";
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-    char *tail = fd >= 0 ? memory_alloc(MOST_END) : NULL, *line;
+    char *tail = fd >= 0 ? memory_alloc(MAX_END) : NULL, *line;
     json_t *end = NULL;
     struct stat st;
     ssize_t got;
 
     if (tail && !fstat(fd, &st) && S_ISREG(st.st_mode)) {
-        got = pread(fd, tail, MOST_END, st.st_size > MOST_END ? st.st_size - MOST_END : 0);
+        got = pread(fd, tail, MAX_END, st.st_size > MAX_END ? st.st_size - MAX_END : 0);
         line = got > 1 && tail[got - 1] == '\n' ? memrchr(tail, '\n', (size_t)got - 1) : NULL;
         if (line && tail + got - line > (ssize_t)sizeof(kind) &&
             !memcmp(line + 1, kind, sizeof(kind) - 1))
@@ -458,7 +458,7 @@ static json_t *load_end(const char *path)
     return end;
 }
 
-/* A process that is gone, and said before that it records: its log tells whether it came to its end. */
+/* A process that recorded and is gone: its log tells whether it came to its end. */
 static json_t *rather_the_end(struct record_process *p, json_t *object)
 {
     json_t *end = p->state == RECORD_STATE_LOST && p->log ? load_end(p->log) : NULL;

@@ -1,6 +1,6 @@
 /*
- * process/status.h - the status folder: each recorded process writes PID.json there, by rename, and holds PID.lock
- * (log/status.c).
+ * process/status.h - the status folder: each recorded process writes PID.json there, by rename, and
+ * holds PID.lock (log/status.c).
  */
 #ifndef SHADOWTRACE_PROCESS_STATUS_H
 #define SHADOWTRACE_PROCESS_STATUS_H
@@ -43,19 +43,20 @@ struct record_processes {
 };
 
 /*
- * record_status_create - makes the folder, 0700, in $XDG_RUNTIME_DIR, $TMPDIR, /dev/shm, /tmp or log_folder, the first
- * of them that will have it, and holds it locked until this process ends: what is not locked is stale.
+ * record_status_create - makes the folder, 0700, in $XDG_RUNTIME_DIR, $TMPDIR, /dev/shm, /tmp or
+ * log_folder, the first of them that will have it, and holds it locked until this process ends:
+ * what is not locked is stale.
  * Returns: CLI_OK or CLI_IO.
  */
 int record_status_create(const char *log_folder, char path[PATH_MAX], struct record_why *why);
 
 /*
- * record_status_sweep - removes the folders that nobody holds, because their record was killed; in log_folder (or NULL),
- * too. Returns: how many.
+ * record_status_sweep - removes the folders that nobody holds, because their record was killed; in
+ * log_folder (or NULL), too. Returns: how many.
  */
 unsigned record_status_sweep(const char *log_folder);
 
-/* Returns: 0 or -errno. Owns: out is initialised here, released with record_status_free even on failure. */
+/* Returns: 0 or -errno. Owns: out, to be released with record_status_free even on failure. */
 int record_status_read(const char *folder, struct record_processes *out);
 void record_status_free(struct record_processes *p);
 

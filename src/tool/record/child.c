@@ -20,7 +20,7 @@ struct signals {
     struct sigaction child; /* of SIGCHLD: ignored, there would be no exit status */
 };
 
-/* A signal that is ignored here (nohup, a shell's background job) is left alone: COMMAND inherits that, too. */
+/* Signals ignored here (nohup, a background job) are left alone: COMMAND inherits that. */
 static bool is_ignored(int number)
 {
     struct sigaction now;
@@ -67,8 +67,9 @@ static void signals_drop(const struct signals *s)
 }
 
 /*
- * The kernel sends what is typed at a terminal to its whole foreground group, so COMMAND has it already. A hang-up it
- * sends to the leader of the session first, and if that is us, to us alone. Nor does COMMAND get its own signals back.
+ * The kernel sends what is typed at a terminal to its whole foreground group, so COMMAND has it
+ * already. A hang-up it sends to the leader of the session first, and if that is us, to us alone.
+ * Nor does COMMAND get its own signals back.
  */
 static bool has_it_already(const siginfo_t *info, pid_t child)
 {
@@ -79,7 +80,7 @@ static bool has_it_already(const siginfo_t *info, pid_t child)
     return getpgid(child) == getpgrp();
 }
 
-/* As if SIGTSTP had not been caught: the kernel then knows about groups that nobody could continue. */
+/* As if SIGTSTP had not been caught: the kernel knows of groups that nobody could continue. */
 static void stop_here(void)
 {
     sigset_t stop;
@@ -123,7 +124,7 @@ static int wait_for(pid_t child, const struct record_child *c, const struct sign
     }
 }
 
-/* One the kernel refuses is for another CPU or damaged; a shell would take its bytes for commands. */
+/* One the kernel refuses is damaged or for another CPU; a shell would run its bytes. */
 static bool is_elf(const char *path)
 {
     struct record_elf elf;
@@ -147,7 +148,7 @@ static int refuse_exec(const char *path, int err, struct record_why *why)
                          strerror(err));
 }
 
-/* What the child leaves in our memory, which it shares until it is COMMAND. The compiler knows nothing of that. */
+/* Written by the child, which shares our memory until it is COMMAND; unknown to the compiler. */
 struct start {
     const struct signals *signals;
     char **environment;

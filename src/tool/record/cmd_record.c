@@ -47,7 +47,7 @@ static int check_start(const struct record_args *r, const char *command, char pa
     return status;
 }
 
-/* Where the log will be: there is room for what processes report, too, when all other places have none. */
+/* The log's folder: processes can report there, too, when no other place has room. */
 static void log_folder(const struct options *o, char folder[PATH_MAX])
 {
     const char *slash = o->output ? strrchr(o->output, '/') : NULL;
@@ -76,7 +76,7 @@ static void summarize(const struct record_args *r, const char *folder, const cha
     free(here);
 }
 
-/* Its state, where processes report it. Without, COMMAND runs and is recorded, and only the summary is missing. */
+/* Where processes report their state. Without it only the summary is missing. */
 static int prepare_status(struct record_args *r, char folder[PATH_MAX], struct record_why *why)
 {
     char place[PATH_MAX];

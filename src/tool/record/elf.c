@@ -45,8 +45,8 @@ static bool holds_one(const char *data, size_t size, const char *const *texts, b
 }
 
 /*
- * Windows overlap, so that nothing is missed at a border. `whole`: between NULs only; a name that begins a window
- * counts as whole, which at worst takes the tail of a longer name for it.
+ * Windows overlap, so that nothing is missed at a border. `whole`: between NULs only; a name that
+ * begins a window counts as whole, which at worst takes the tail of a longer name for it.
  */
 static bool range_holds(const struct record_elf *elf, uint64_t from, uint64_t size,
                         const char *const *texts, bool whole)

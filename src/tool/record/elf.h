@@ -1,4 +1,4 @@
-/* record/elf.h - the little that is asked of an executable: its CPU, its symbols by name, a string in it. */
+/* record/elf.h - what is asked of an executable: its CPU, symbols by name, a string in it. */
 #ifndef SHADOWTRACE_RECORD_ELF_H
 #define SHADOWTRACE_RECORD_ELF_H
 
@@ -11,10 +11,10 @@ struct record_elf {
     bool x86_64;
 };
 
-/* Returns: 0, or -ENOEXEC if the file is no ELF. The file may be damaged anywhere: it is read, never mapped. */
+/* Returns: 0, or -ENOEXEC if it is no ELF file. It may be damaged: it is read, never mapped. */
 int record_elf_open(struct record_elf *elf, int fd);
 
-/* Is one of these the name of a symbol? Looks into every string table; none is left in a stripped static program. */
+/* Is one of these a symbol, by every string table? A stripped static program has none. */
 bool record_elf_names(const struct record_elf *elf, const char *const *names);
 
 /* Do these bytes, fewer than 64, occur anywhere in the file? */

@@ -77,8 +77,9 @@ char **record_environment_list(const struct record_environment *e)
 }
 
 /*
- * What a terminal would act on is given by the bytes of its letters, and made by printf, which every shell has: $'...'
- * is not known to all of them. $() drops line breaks at the end, so those stand behind it.
+ * What a terminal would act on is given by the bytes of its letters, and made by printf, which
+ * every shell has: $'...' is not known to all of them. $() drops line breaks at the end, so those
+ * stand behind it.
  */
 static void print_escaped(FILE *out, const char *text)
 {

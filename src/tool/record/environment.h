@@ -1,4 +1,4 @@
-/* record/environment.h - the variables that make a .NET process load the library, and those that keep it from it. */
+/* record/environment.h - the variables that make .NET load the library, or keep it from that. */
 #ifndef SHADOWTRACE_RECORD_ENVIRONMENT_H
 #define SHADOWTRACE_RECORD_ENVIRONMENT_H
 
@@ -22,7 +22,8 @@ struct record_environment {
 
 /*
  * record_environment_make - for this library and these options.
- * Returns: CLI_OK or CLI_IO. Owns: e is initialised here, released with record_environment_fini even on failure.
+ * Returns: CLI_OK or CLI_IO. Owns: e is initialised here, released with record_environment_fini
+ *          even on failure.
  */
 int record_environment_make(struct record_environment *e, const char *library,
                             const struct options *o, struct record_why *why);
@@ -30,17 +31,18 @@ void record_environment_fini(struct record_environment *e);
 
 /*
  * record_environment_list - our own environment with these variables in it, for execve.
- * Returns: NULL when memory ran out. Owns: the caller frees it with memory_free; it points into e and our own.
+ * Returns: NULL when memory ran out. Owns: the caller frees it with memory_free; it points into e
+ *          and our own.
  */
 char **record_environment_list(const struct record_environment *e);
 
-/* record_environment_print - for a shell, or another launcher. Returns CLI_OK, or CLI_IO for what it cannot say. */
+/* record_environment_print - for a shell or another launcher. Returns: CLI_OK or CLI_IO. */
 int record_environment_print(const struct record_environment *e, enum env_format format, FILE *out,
                              struct record_why *why);
 
 /*
- * record_environment_check - the variables this process has, which COMMAND would inherit: another profiler, diagnostics
- * switched off. Returns: CLI_OK or CLI_USAGE.
+ * record_environment_check - the variables this process has, which COMMAND would inherit: another
+ * profiler, diagnostics switched off. Returns: CLI_OK or CLI_USAGE.
  */
 int record_environment_check(struct record_why *why);
 

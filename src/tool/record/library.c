@@ -61,7 +61,7 @@ static void on_fault(int number)
     siglongjmp(before_loading, number);
 }
 
-/* A damaged file can map and still not run. Returns what the dynamic linker says, NULL if nothing. */
+/* A damaged file can map and not run. Returns: the dynamic linker's words, or NULL. */
 static const char *load(const char *path)
 {
     static const int faults[] = {SIGBUS, SIGSEGV, SIGILL, SIGFPE};

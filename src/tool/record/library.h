@@ -7,9 +7,10 @@
 #define RECORD_LIBRARY_VARIABLE "SHADOWTRACE_LIBRARY"
 
 /*
- * record_library_find - the absolute path: `override` if there is one, else beside the executable at `self` (the build
- * tree), then ../lib and ../lib/shadowtrace from there (installed).
- * Returns: CLI_OK or CLI_IO. An override is made absolute but need not exist: it may be meant for another machine.
+ * record_library_find - the absolute path: `override` if there is one, else beside the executable
+ * at `self` (the build tree), then ../lib and ../lib/shadowtrace from there (installed).
+ * Returns: CLI_OK or CLI_IO. An override is made absolute but need not exist: it may be meant for
+ *          another machine.
  */
 int record_library_find(const char *self, const char *override, char path[PATH_MAX],
                         struct record_why *why);
@@ -18,8 +19,8 @@ int record_library_find(const char *self, const char *override, char path[PATH_M
 int record_library(char path[PATH_MAX], struct record_why *why);
 
 /*
- * record_library_check - read it and load it, into this process: what keeps it from COMMAND's is known before that
- * starts. A fault while it is loaded is caught. Returns: CLI_OK or CLI_IO.
+ * record_library_check - read it and load it, into this process: what keeps it from COMMAND's is
+ * known before that starts. A fault while it is loaded is caught. Returns: CLI_OK or CLI_IO.
  */
 int record_library_check(const char *path, struct record_why *why);
 

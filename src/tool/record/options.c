@@ -162,7 +162,7 @@ void record_options_free(void *r)
     options_fini(&((struct record_args *)r)->options);
 }
 
-/* Permission bits do not tell all (read-only file systems, full ones, /proc): a file is made and taken away again. */
+/* Permission bits do not tell all (read-only or full disks, /proc): a file is made and removed. */
 static int can_create_in(const char *directory)
 {
     char probe[PATH_MAX];

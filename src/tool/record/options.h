@@ -1,5 +1,6 @@
 /*
- * record/options.h - the arguments of `record` and `env`, which are the same but for a few, as struct options.
+ * record/options.h - the arguments of `record` and `env`, which are the same but for a few, as
+ * struct options.
  */
 #ifndef SHADOWTRACE_RECORD_OPTIONS_H
 #define SHADOWTRACE_RECORD_OPTIONS_H

@@ -85,7 +85,7 @@ static void print_notes(FILE *out, const char *notes)
     }
 }
 
-/* `all`: of several processes each says its command line, too: their names alone may not tell which is which. */
+/* `all`: several processes say their command lines, too, in case their names are the same. */
 static void print_process(FILE *out, const struct record_process *p, const char *here, bool all)
 {
     const char *log = p->log ? from_here(p->log, here) : NULL;
@@ -120,7 +120,7 @@ static void print_process(FILE *out, const struct record_process *p, const char 
 
 void record_summary_print(FILE *out, const struct record_processes *p, const char *here, bool quiet)
 {
-    /* Where one process was recorded, another that declined was left out on purpose (--process), or is beside the point. */
+    /* Where one process was recorded, another one declined on purpose or does not matter. */
     bool all_declined = record_status_count(p, RECORD_STATE_DECLINED) == p->count;
 
     for (size_t i = 0; i < p->count; i++) {

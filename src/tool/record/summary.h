@@ -1,4 +1,4 @@
-/* record/summary.h - what a recording came to, for people: one block a process, and why there is none. */
+/* record/summary.h - the result of a recording: a block for each process, or why there is none. */
 #ifndef SHADOWTRACE_RECORD_SUMMARY_H
 #define SHADOWTRACE_RECORD_SUMMARY_H
 
@@ -8,15 +8,15 @@
 #include <stdio.h>
 
 /*
- * record_summary_print - the processes that reported in. Logs below `here` (the current directory) are named from
- * there. `quiet`: only those that should have been recorded and were not.
+ * record_summary_print - the processes that reported in. Logs below `here` (the current directory)
+ * are named from there. `quiet`: only those that should have been recorded and were not.
  */
 void record_summary_print(FILE *out, const struct record_processes *p, const char *here,
                           bool quiet);
 
 /*
- * record_summary_why_none - no process reported in: the reason, as far as the file of COMMAND tells. `filtered`:
- * processes that --process does not name run on without a word.
+ * record_summary_why_none - no process reported in: the reason, as far as the file of COMMAND
+ * tells. `filtered`: processes that --process does not name run on without a word.
  */
 void record_summary_why_none(FILE *out, const char *command, enum record_target kind,
                              bool filtered);

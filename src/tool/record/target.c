@@ -37,7 +37,7 @@ static bool is_executable(const char *path)
     return is_file(path) && !faccessat(AT_FDCWD, path, X_OK, AT_EACCESS);
 }
 
-/* Along search_path: the first executable, else the first file of that name. Returns 0 or -ENOENT. */
+/* Along search_path: the first executable, else the first file. Returns: 0 or -ENOENT. */
 static int search(const char *command, const char *search_path, char path[PATH_MAX])
 {
     char candidate[PATH_MAX];
@@ -112,7 +112,7 @@ int record_target_find(const char *command, const char *search_path, char path[P
 
 enum record_target record_target_kind(const char *path)
 {
-    /* Exported by a native ahead-of-time program for debuggers, and by a single-file one for the same purpose. */
+    /* Exported for debuggers by native ahead-of-time and by single-file programs. */
     static const char *const native_aot[] = {"DotNetRuntimeDebugHeader", "RhpNewFast", NULL};
     static const char *const single_file[] = {"DotNetRuntimeInfo", NULL};
     enum record_target kind = RECORD_TARGET_UNKNOWN;

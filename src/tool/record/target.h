@@ -15,14 +15,15 @@ enum record_target {
 };
 
 /*
- * record_target_find - the file that COMMAND is, as a shell would find it along search_path ($PATH).
- * Returns: CLI_OK; RECORD_NOT_FOUND; RECORD_NOT_EXECUTABLE, also for a .dll (the line says how to start it); CLI_USAGE
- *          for the number of a process.
+ * record_target_find - the file that COMMAND is, as a shell would find it along search_path
+ * ($PATH).
+ * Returns: CLI_OK; RECORD_NOT_FOUND; RECORD_NOT_EXECUTABLE, also for a .dll (the line says how to
+ *          start it); CLI_USAGE for the number of a process.
  */
 int record_target_find(const char *command, const char *search_path, char path[PATH_MAX],
                        struct record_why *why);
 
-/* record_target_kind - what the file itself tells. Reads names and strings in it; does not start it. */
+/* record_target_kind - what the file itself tells by names and strings; does not start it. */
 enum record_target record_target_kind(const char *path);
 
 #endif

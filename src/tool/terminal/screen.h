@@ -1,6 +1,6 @@
 /*
- * terminal/screen.h - a terminal as rows of text, by ncurses if that is on this machine. Nothing else depends on it: it is
- * looked for when `top` wants a screen.
+ * terminal/screen.h - a terminal as rows of text, by ncurses if that is on this machine. Nothing
+ * else depends on it: it is looked for when `top` wants a screen.
  */
 #ifndef SHADOWTRACE_TERMINAL_SCREEN_H
 #define SHADOWTRACE_TERMINAL_SCREEN_H

@@ -7,8 +7,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define LEAST 80
-#define MOST  240
+#define MIN_WIDTH 80
+#define MAX_WIDTH 240
 
 struct terminal terminal_from(bool is_terminal, size_t columns, const char *term,
                               const char *no_color)
@@ -18,7 +18,7 @@ struct terminal terminal_from(bool is_terminal, size_t columns, const char *term
     if (!is_terminal)
         return t;
     if (columns)
-        t.width = columns < LEAST ? LEAST : columns > MOST ? MOST : columns;
+        t.width = columns < MIN_WIDTH ? MIN_WIDTH : columns > MAX_WIDTH ? MAX_WIDTH : columns;
     t.colour = term && *term && strcmp(term, "dumb") != 0 && !(no_color && *no_color);
     return t;
 }
@@ -48,7 +48,7 @@ size_t terminal_width(FILE *out)
 size_t terminal_help_width(FILE *out)
 {
     int fd = fileno(out);
-    size_t width = fd >= 0 && isatty(fd) == 1 ? terminal_of(out).width : LEAST;
+    size_t width = fd >= 0 && isatty(fd) == 1 ? terminal_of(out).width : MIN_WIDTH;
 
     return width < TEXT_WIDTH ? width : TEXT_WIDTH;
 }

@@ -21,7 +21,7 @@ struct terminal terminal_of(FILE *out);
 /* terminal_width - its width alone, asked once for a stream. Threads: the one that prints. */
 size_t terminal_width(FILE *out);
 
-/* terminal_help_width - for pages that are read, not searched: a terminal's width up to TEXT_WIDTH, else 80. */
+/* terminal_help_width - for pages of prose: a terminal's width up to TEXT_WIDTH, else 80. */
 size_t terminal_help_width(FILE *out);
 
 /* The same from what was found out: columns 0: not known. For tests. */

@@ -191,7 +191,7 @@ static int diff(const struct diff_args *a, struct sides *sides, FILE *out)
     return status;
 }
 
-/* The names of the logs: OLD NEW, or with `apart` of them before "--". Returns: whether they are of two sides. */
+/* OLD NEW, or `apart` logs before "--" and others behind. Returns: are they of two sides? */
 static bool take_names(struct sides *s, const struct args *args)
 {
     bool parted = args->apart > 0 && args->apart < args->count;

@@ -90,7 +90,7 @@ static void text_call(const struct replay_row *row, struct report_defs *defs, FI
         fputs(" (not ended)", out);
 }
 
-#define MOST_SHOWN 60 /* levels that a row is shifted by */
+#define MAX_SHOWN 60 /* levels that a row is shifted by */
 
 static void text_row(const struct replay_row *row, struct report_defs *defs, bool interleaved,
                      FILE *out)
@@ -105,7 +105,7 @@ static void text_row(const struct replay_row *row, struct report_defs *defs, boo
                 row->bytes ? text_count(&bytes, row->bytes) : "");
     else
         fprintf(out, " %10s %12s  ", "", "");
-    fprintf(out, "%*s", 2 * (int)(row->level < MOST_SHOWN ? row->level : MOST_SHOWN), "");
+    fprintf(out, "%*s", 2 * (int)(row->level < MAX_SHOWN ? row->level : MAX_SHOWN), "");
     if (row->kind == REPLAY_CALL)
         text_call(row, defs, out);
     else if (row->kind == REPLAY_EXCEPTION) {
