@@ -238,24 +238,39 @@ enum stack_rule {
 };
 #ifdef SHADOWTRACE_NEGATIVE
 extern uint32_t stack_rules_off;
+void stack_rules_read(void); /* rules.c; once */
 #define RULE(rule) (!(stack_rules_off >> (rule)&1))
 #else
 #define RULE(rule) true
 #endif
 
-/* Shared by stack.c and unwind.c. Owner only. */
-void stack_cut(struct stack *s, uint32_t depth,
-               enum stack_repair why); /* no-op at or above the present depth */
-/* Take the frames [from, to) out of the middle: those above them are live. */
-void stack_splice(struct stack *s, uint32_t from, uint32_t to, enum stack_repair why);
+/* ---- shared by the files of src/tracer/stack/; each may call those named before it. Owner only, unless it says so. ---- */
+
+/* storage.c */
+void stack_configure(const struct stack_config *config); /* once */
 const struct stack_config *stack_config(void);
+struct stack *stack_new(void); /* of the calling thread, on no registry; NULL: no memory */
+void stack_free(struct stack *s);
+void stack_limit_set(struct stack *s); /* what I2 and I5 ask for */
 void stack_count(struct stack *s, enum stack_repair why);
 void stack_push(struct stack *s, uintptr_t method, uintptr_t sp, uintptr_t ret);
-void stack_limit_set(struct stack *s); /* what I2 and I5 ask for */
-bool stack_save(struct stack *s,
-                bool filter); /* open one here, with a fresh dispatch; false: no memory */
-void stack_normalise(
-    struct stack *s); /* drop what is stale (I5); first thing in the slow path and in every event */
+/* Takes out the frames from `depth` on; none at or above the present depth. */
+void stack_cut(struct stack *s, uint32_t depth, enum stack_repair why);
+/* Takes the frames [from, to) out of the middle: those above them are live. */
+void stack_splice(struct stack *s, uint32_t from, uint32_t to, enum stack_repair why);
+/* There was no memory for a frame that is still there, below sp. Else all that were there are, and what comes is above. */
+bool stack_misses(struct stack *s, uintptr_t sp);
+struct stack_block *stack_blocks_retired(void); /* outgrown ones, linked by next; the resolver's */
+void stack_blocks_free(struct stack_block *block);
+
+/* dispatch.c */
+/* Opens a save here, with a fresh dispatch; false: no memory. stack_restore ends the innermost. */
+bool stack_save(struct stack *s, bool filter);
+void stack_restore(struct stack *s);
+/* Is the innermost save of code without hooks, and does nothing hooked live that this has called? */
+bool stack_unhooked_save(const struct stack *s);
+/* Drops what is stale (I5); first thing in the slow path and in every event. */
+void stack_normalise(struct stack *s);
 /*
  * The oldest frame from which direct recursion leads to frame `index`. Some builds leave out the reports of these, and
  * what left the youngest without a handler's running has left them all.
@@ -272,5 +287,10 @@ void stack_swallowed(struct stack *s);
  * for that code to return never go on.
  */
 void stack_supersede(struct stack *s, uint32_t depth);
+
+/* registry.c */
+/* For an Enter: the calling thread's stack, made if need be; NULL: there is none, or frames that it lacks are not gone. */
+struct stack *stack_entered(uintptr_t sp);
+void stack_count_without(enum stack_repair why); /* on a thread without a stack */
 
 #endif

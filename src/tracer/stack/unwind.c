@@ -11,10 +11,6 @@
  */
 #include "stack/stack_hot.h"
 
-#include "base/memory.h"
-
-#include <string.h>
-
 /*
  * Index of the next frame of f below `from` (STACK_NONE: from the top on), or `from` when there is none. Some builds
  * report a method once more for each of its handlers that runs: told twice of the same, and nothing of f called it,
@@ -31,92 +27,6 @@ static uint32_t next_below(const struct stack *s, uintptr_t function, uint32_t f
         if (stack_function(stack_frame(s, i)) == function)
             return i;
     return from;
-}
-
-static bool saves_grow(struct stack *s)
-{
-    uint32_t capacity = s->save_capacity * 2;
-    struct stack_save *larger = memory_pages_map(capacity * sizeof(*larger));
-
-    if (!larger)
-        return false;
-    memcpy(larger, s->saves, s->save_count * sizeof(*larger));
-    if (s->saves != s->saves_inside)
-        memory_pages_unmap(s->saves, s->save_capacity * sizeof(*larger));
-    s->saves = larger;
-    s->save_capacity = capacity;
-    return true;
-}
-
-bool stack_save(struct stack *s, bool filter)
-{
-    if (s->save_count == s->save_capacity && !saves_grow(s))
-        return false;
-    s->saves[s->save_count++] = (struct stack_save){stack_depth(s), filter, {0, 0}, s->dispatch};
-    if (!filter || RULE(RULE_FILTER_DISPATCH))
-        s->dispatch = stack_none.dispatch;
-    stack_limit_set(s);
-    return true;
-}
-
-static void restore(struct stack *s)
-{
-    const struct stack_save *save = &s->saves[--s->save_count];
-
-    if (!save->filter || RULE(RULE_FILTER_DISPATCH))
-        s->dispatch = save->dispatch;
-}
-
-void stack_swallowed(struct stack *s)
-{
-    struct stack_dispatch *d = &s->dispatch;
-
-    if (d->pending == STACK_NONE && d->run < stack_depth(s))
-        d->pending = d->run;
-    d->searching = false;
-    d->reach = d->run = STACK_NONE;
-    stack_limit_set(s);
-}
-
-/* The innermost save is of code without hooks, and nothing hooked that this has called lives. */
-static bool unhooked_save(const struct stack *s)
-{
-    const struct stack_save *save = &s->saves[s->save_count - 1];
-
-    return s->save_count && save->unhooked.fp && save->depth == stack_depth(s);
-}
-
-/* The code that ran inside of the search has returned. */
-static void save_end(struct stack *s)
-{
-    const struct stack_save *save = &s->saves[s->save_count - 1];
-
-    /* What was thrown there has gone on and unwound what lies below: that search is over. */
-    if (save->unhooked.fp && s->dispatch.pending < save->depth && RULE(RULE_UNHOOKED_GONE))
-        s->save_count--;
-    else
-        restore(s);
-}
-
-void stack_normalise(struct stack *s)
-{
-    uint32_t depth = stack_depth(s);
-    struct stack_dispatch *d = &s->dispatch;
-
-    /* The code that ran inside of the search has returned: its first frame is gone. */
-    while (s->save_count && !s->saves[s->save_count - 1].filter &&
-           depth <= s->saves[s->save_count - 1].depth &&
-           !(unhooked_save(s) && stack_runs(&s->saves[s->save_count - 1].unhooked)))
-        save_end(s);
-    if (d->pending != STACK_NONE && d->pending >= depth)
-        d->pending = STACK_NONE;
-    /* The thrower, or what the search had passed, was left since: the exception was handled, and nobody said so
-     * (swallowed by native code, caught in code without metadata). */
-    if (d->searching && depth < d->mark && RULE(RULE_STALE))
-        stack_swallowed(s);
-    if (d->mark > depth)
-        d->mark = depth; /* what is pushed from here on was entered since */
-    stack_limit_set(s);
 }
 
 /* The calling thread's stack, ready for an event; NULL: it has none. */
@@ -152,7 +62,7 @@ void stack_exception_thrown(void)
     if (!s)
         return;
     d = &s->dispatch;
-    if (!unhooked_save(s) && is_nested(s, &where)) {
+    if (!stack_unhooked_save(s) && is_nested(s, &where)) {
         if (!where.fp)
             return; /* a filter: nothing of what it throws gets out, nor is reported */
         if (stack_save(s, false))
@@ -230,7 +140,7 @@ void stack_search_filter_leave(void)
         stack_no_calls(s, 1);
         store_release(&s->state, load_relaxed(&s->state) + STATE_LEAVE);
     }
-    restore(s);
+    stack_restore(s);
     stack_limit_set(s);
 }
 

@@ -1,0 +1,31 @@
+/*
+ * stack/rules.c - rules that a test build can switch off, by name (SHADOWTRACE_WITHOUT).
+ */
+#include "stack/stack_hot.h"
+
+#ifdef SHADOWTRACE_NEGATIVE
+
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t stack_rules_off;
+
+static const char *const rule_names[STACK_RULES] = {
+    "dead_on_enter", "dead_on_leave",   "filter_frame",    "filter_dispatch", "handler_cut",
+    "thrown_cut",    "run_end",         "unwind_pending",  "first_leave",     "finally_leave",
+    "alloc_settles", "nested_dispatch", "stale",           "live_above",      "finally_pair",
+    "duplicate",     "superseded",      "cut_goes_on",     "hidden",          "silent_pass",
+    "in_wrapper",    "suspended",       "unhooked_throws", "unhooked_gone",   "dynamic_runs",
+    "ends_early",    "grace_period",
+};
+
+void stack_rules_read(void)
+{
+    const char *without = getenv("SHADOWTRACE_WITHOUT");
+
+    for (unsigned i = 0; without && i < STACK_RULES; i++)
+        if (strcmp(without, rule_names[i]) == 0)
+            stack_rules_off = 1u << i;
+}
+
+#endif

@@ -1,0 +1,172 @@
+/*
+ * stack/slow.c - what the inline enter and leave of stack_hot.h leave to a call, and how the owner sees its stack.
+ */
+#include "stack/stack_hot.h"
+
+#include <errno.h>
+
+/* In the first pass, and nothing waits to be cut. */
+static bool searches(const struct stack *s)
+{
+    return s->dispatch.searching && s->dispatch.pending == STACK_NONE;
+}
+
+/* What lies at or below sp was left without notice. */
+static void drop_dead(struct stack *s, uintptr_t sp)
+{
+    uint32_t depth = stack_depth(s);
+
+    while (depth && load_relaxed(&stack_frame(s, depth - 1)->sp) <= sp)
+        depth--;
+    stack_cut(s, depth, STACK_DEAD_ON_ENTER);
+    stack_normalise(s);
+}
+
+void stack_enter_slow(uintptr_t method, uintptr_t sp)
+{
+    const struct stack_config *config = stack_config();
+    uintptr_t ret = ((const uintptr_t *)sp)[-1];
+    int saved = errno;
+    struct stack *s = stack_entered(sp);
+
+    if (!s) {
+        errno = saved;
+        return;
+    }
+    stack_normalise(s);
+    if (searches(s) && load_relaxed(&s->top[-1].sp) <= sp && RULE(RULE_STALE))
+        stack_swallowed(s); /* the thrower is gone */
+    if (!s->dispatch.searching && s->dispatch.pending == STACK_NONE && RULE(RULE_DEAD_ON_ENTER))
+        drop_dead(s, sp);
+    if (searches(s) && RULE(RULE_NESTED))
+        stack_save(s, false); /* a FirstChanceException handler, a helper of the machinery, ... */
+    /*
+     * Over frames reported unwound the new one is live: a helper of the machinery, or called by a handler without
+     * metadata or by native code that swallowed the exception. Settled when somebody looks.
+     */
+    stack_push(s, method, sp, ret);
+    if (UNLIKELY(config->call_interval) && ++s->uncalled >= config->call_interval) {
+        s->uncalled = 0;
+        config->called(config->context, s);
+    }
+    errno = saved;
+}
+
+void stack_enter_resumable(uintptr_t method, uintptr_t sp, const uintptr_t *passed)
+{
+    const struct stack_config *config = stack_config();
+    struct stack *s;
+    struct frame *top;
+
+    method &= ~STACK_TAGS;
+    stack_enter(method, sp);
+    s = stack_self;
+    top = s->top;
+    if (s == &stack_none || !config->begun || load_relaxed(&top[-1].sp) != sp)
+        return; /* there was no memory for it */
+    top[-1].flags |= config->begun(config->context, s, method, sp, passed) << FRAME_BEGUN_SHIFT;
+}
+
+void stack_leave_slow(uintptr_t method, uintptr_t sp)
+{
+    struct stack *s = stack_self;
+    uint32_t depth = stack_depth(s), at = depth;
+
+    (void)method;
+    if (s == &stack_none || load_relaxed(&stack_stopped)) {
+        if (!load_relaxed(&stack_stopped))
+            stack_count_without(STACK_ORPHAN_LEAVE);
+        return;
+    }
+    while (at && load_relaxed(&stack_frame(s, at - 1)->sp) < sp)
+        at--;
+    if (s->lost_sp)
+        (void)stack_misses(s, sp);
+    if (!at || load_relaxed(&stack_frame(s, at - 1)->sp) != sp) {
+        stack_count(s, STACK_ORPHAN_LEAVE);
+        return;
+    }
+    if (!RULE(RULE_DEAD_ON_LEAVE))
+        at = depth;
+    stack_cut(s, at, STACK_DEAD_ON_LEAVE);
+    s->top--;
+    store_release(&s->state, load_relaxed(&s->state) + STATE_LEAVE);
+}
+
+void stack_leave_low(uintptr_t method, uintptr_t sp)
+{
+    struct stack *s = stack_self;
+    uint32_t at = stack_depth(s);
+
+    /* Every younger frame, live or dead, was called from below this method's frame. */
+    while (at && load_relaxed(&stack_frame(s, at - 1)->sp) < sp)
+        at--;
+    if (at && stack_function(stack_frame(s, at - 1)) == *(const uintptr_t *)method)
+        sp = load_relaxed(&stack_frame(s, at - 1)->sp);
+    stack_leave_slow(method, sp);
+}
+
+uintptr_t stack_top_sp(const struct stack *s)
+{
+    return load_relaxed(&s->top[-1].sp);
+}
+
+void stack_inside(struct stack *s, uintptr_t method, uintptr_t sp, bool leaving)
+{
+    const struct frame *left = s->top; /* as Leave found it, if nothing was entered since */
+    uintptr_t ret;
+
+    if (stack_top_sp(s) <= sp || !RULE(RULE_IN_WRAPPER))
+        return;
+    ret = ((const uintptr_t *)sp)[-1];
+    if (leaving && s->top < s->end && load_relaxed(&left->method) == method &&
+        load_relaxed(&left->sp) >= sp && load_relaxed(&left->sp) < stack_top_sp(s)) {
+        sp = load_relaxed(&left->sp);
+        ret = load_relaxed(&left->ret);
+    } else if (leaving && stack_function(s->top - 1) == *(const uintptr_t *)method) {
+        return; /* its Leave hook is yet to be called */
+    }
+    stack_push(s, method, sp, ret);
+    stack_count(s, STACK_IN_WRAPPER);
+    stack_no_calls(s, 1);
+}
+
+size_t stack_settle(struct stack *s, struct frame **top)
+{
+    const struct stack_config *config = stack_config();
+
+    if (UNLIKELY(s->limit != s->end))
+        stack_normalise(s);
+    if (UNLIKELY(searches(s)) && config->left && config->left(stack_top_sp(s)) &&
+        RULE(RULE_SILENT_PASS))
+        stack_swallowed(s);
+    if (UNLIKELY(s->dispatch.pending != STACK_NONE) && RULE(RULE_ALLOC_SETTLES))
+        stack_settle_pending(s, STACK_UNWOUND);
+    *top = s->top;
+    return stack_depth(s);
+}
+
+size_t stack_look(const struct stack *s, struct frame **top)
+{
+    uint32_t depth = stack_depth(s);
+
+    if (s->dispatch.pending < depth && s->dispatch.mark >= depth)
+        depth = s->dispatch.pending; /* else frames above it are live */
+    *top = stack_frame(s, depth);
+    return depth;
+}
+
+bool stack_dispatching(const struct stack *s)
+{
+    return load_relaxed(&s->dispatching);
+}
+
+uint32_t stack_touched(const struct stack *s)
+{
+    return s->touched;
+}
+
+void stack_forget_repairs(struct stack *s)
+{
+    s->touched = 0;
+}
