@@ -1,6 +1,4 @@
-/*
- * readers/counts.h - JSON objects of counts by name, as logs have them: {"reason": 5, ...}.
- */
+/* readers/counts.h - JSON objects of counts by name, as logs have them: {"reason": 5, ...}. */
 #ifndef SHADOWTRACE_READERS_COUNTS_H
 #define SHADOWTRACE_READERS_COUNTS_H
 

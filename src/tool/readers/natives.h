@@ -1,6 +1,4 @@
-/*
- * readers/natives.h - native frames of logged snapshots (--native), and the images they lie in.
- */
+/* readers/natives.h - native frames of logged snapshots (--native), and the images they lie in. */
 #ifndef SHADOWTRACE_READERS_NATIVES_H
 #define SHADOWTRACE_READERS_NATIVES_H
 

@@ -158,8 +158,7 @@ static const char *hand_weight(const char *at, double *out)
 
 /*
  * `at` is behind the opening quote; gives the closing one. Eight bytes at once while none of them
- * is
- * special: below 0x20, a quote, a backslash, 0x7F or above. (A borrow may make an innocent byte
+ * is special: below 0x20, a quote, a backslash, 0x7F or above. (A borrow may make an innocent byte
  *          look special, never the other way round.)
  */
 static inline const char *hand_string_end(const char *at)

@@ -1,6 +1,4 @@
-/*
- * report/diff_inlined.h - rows of call paths that differ by what was inlined.
- */
+/* report/diff_inlined.h - rows of call paths that differ by what was inlined. */
 #ifndef SHADOWTRACE_REPORT_DIFF_INLINED_H
 #define SHADOWTRACE_REPORT_DIFF_INLINED_H
 

@@ -1,6 +1,4 @@
-/*
- * report/diff_lines.h - lines of source code that have other numbers in another build.
- */
+/* report/diff_lines.h - lines of source code that have other numbers in another build. */
 #ifndef SHADOWTRACE_REPORT_DIFF_LINES_H
 #define SHADOWTRACE_REPORT_DIFF_LINES_H
 

@@ -1,6 +1,4 @@
-/*
- * report/diff_rows.h - rows of both sides' logs, matched by key: what each log has of each.
- */
+/* report/diff_rows.h - rows of both sides' logs, matched by key: what each log has of each. */
 #ifndef SHADOWTRACE_REPORT_DIFF_ROWS_H
 #define SHADOWTRACE_REPORT_DIFF_ROWS_H
 

@@ -1,6 +1,4 @@
-/*
- * report/diff_side.h - the logs that are compared: those of an older and those of a newer build.
- */
+/* report/diff_side.h - the logs that are compared: those of an older and those of a newer build. */
 #ifndef SHADOWTRACE_REPORT_DIFF_SIDE_H
 #define SHADOWTRACE_REPORT_DIFF_SIDE_H
 
