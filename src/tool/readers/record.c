@@ -276,187 +276,153 @@ static const char *hand_bool(const char *at, bool *value)
     return strncmp(at, "true", 4) == 0 ? at + 4 : strncmp(at, "false", 5) == 0 ? at + 5 : NULL;
 }
 
-static const char *hand_alloc_rare(const char *at, struct report_alloc *a, unsigned *saw,
+static const char *hand_heap(const char *at, enum sst_heap *out)
+{
+    unsigned word = 0;
+
+    at = hand_word(at, heap_names, COUNT_OF(heap_names), &word);
+    *out = (enum sst_heap)word;
+    return at;
+}
+
+static const char *hand_call(const char *at, enum sst_call *out)
+{
+    unsigned word = 0;
+
+    at = hand_word(at, call_names, COUNT_OF(call_names), &word);
+    *out = (enum sst_call)word;
+    return at;
+}
+
+static const char *hand_stack(const char *at, struct report_alloc *a)
+{
+    const char *end = hand_strings_end(at);
+
+    a->stack = at;
+    a->stack_size = end ? (size_t)(end - at) : 0;
+    return end;
+}
+
+static const char *hand_type(const char *at, struct report_alloc *a)
+{
+    const char *end = *at == '"' ? hand_string_end(at + 1) : NULL;
+
+    a->type = at;
+    a->type_size = end ? (size_t)(end + 1 - at) : 0;
+    return end ? end + 1 : NULL;
+}
+
+/* In a function that reads one member: is it this one, then its bit and what is behind its value. */
+#define READ_MEMBER(key, its_bit, value) \
+    if (KEY(at, key)) { \
+        *bit = (its_bit); \
+        return (value); \
+    }
+
+static const char *hand_alloc_rare(const char *at, struct report_alloc *a, unsigned *bit,
                                    uint64_t *unknown)
 {
-    const char *end;
-    unsigned word;
+    uint32_t values;
 
-    if (KEY(at, "heap")) {
-        *saw |= SAW_HEAP;
-        at = hand_word(at, heap_names, COUNT_OF(heap_names), &word);
-        a->heap = at ? (enum sst_heap)word : SST_HEAP_NORMAL;
-        return at;
-    }
-    if (KEY(at, "weight")) {
-        *saw |= SAW_WEIGHT;
-        return hand_weight(at, &a->weight);
-    }
-    if (KEY(at, "stack")) {
-        *saw |= SAW_STACK;
-        end = hand_strings_end(at);
-        a->stack = at;
-        a->stack_size = end ? (size_t)(end - at) : 0;
-        return end;
-    }
-    if (KEY(at, "type")) {
-        *saw |= SAW_TYPE;
-        end = *at == '"' ? hand_string_end(at + 1) : NULL;
-        a->type = at;
-        a->type_size = end ? (size_t)(end + 1 - at) : 0;
-        return end ? end + 1 : NULL;
-    }
+    READ_MEMBER("heap", SAW_HEAP, hand_heap(at, &a->heap))
+    READ_MEMBER("weight", SAW_WEIGHT, hand_weight(at, &a->weight))
+    READ_MEMBER("stack", SAW_STACK, hand_stack(at, a))
+    READ_MEMBER("type", SAW_TYPE, hand_type(at, a))
+    READ_MEMBER("cut", SAW_CUT, hand_bool(at, &a->cut))
+    READ_MEMBER("call", SAW_CALL, hand_call(at, &a->call))
+    READ_MEMBER("values", SAW_VALUES, hand_id(at, 1, &values))
+    READ_MEMBER("allocs", SAW_ALLOCS, hand_unsigned(at, &a->allocs))
     if (KEY(at, "il0")) {
-        *saw |= SAW_IL;
+        *bit = SAW_IL;
         a->unoptimised = true;
         return hand_il(at, &a->il);
-    }
-    if (KEY(at, "cut")) {
-        *saw |= SAW_CUT;
-        return hand_bool(at, &a->cut);
-    }
-    if (KEY(at, "call")) {
-        *saw |= SAW_CALL;
-        at = hand_word(at, call_names, COUNT_OF(call_names), &word);
-        a->call = at ? (enum sst_call)word : SST_CALL_NONE;
-        return at;
-    }
-    if (KEY(at, "values")) {
-        uint32_t values;
-
-        *saw |= SAW_VALUES;
-        return hand_id(at, 1, &values);
-    }
-    if (KEY(at, "allocs")) {
-        *saw |= SAW_ALLOCS;
-        return hand_unsigned(at, &a->allocs);
     }
     return hand_unknown(at, unknown);
 }
 
 /* One member of alloc or site; `at` is behind its opening quote. */
-static inline const char *hand_alloc_member(const char *at, struct report_alloc *a, unsigned *saw,
+static inline const char *hand_alloc_member(const char *at, void *record, unsigned *bit,
                                             uint64_t *unknown)
 {
-#define MEMBER(key, saw_bit, value) \
-    if (!KEY(at, key)) \
-        goto rare; \
-    bit = (saw_bit); \
-    at = (value); \
-    break
-    unsigned bit;
+    struct report_alloc *a = record;
 
     switch (*at) {
     case 't':
-        if (KEY(at, "t")) {
-            bit = SAW_T;
-            at = hand_unsigned(at, &a->t);
-            break;
-        }
-        MEMBER("thread", SAW_THREAD, hand_id(at, 1, &a->thread));
+        READ_MEMBER("t", SAW_T, hand_unsigned(at, &a->t))
+        READ_MEMBER("thread", SAW_THREAD, hand_id(at, 1, &a->thread))
+        break;
     case 'c':
-        MEMBER("class", SAW_CLASS, hand_id(at, 1, &a->class_id));
+        READ_MEMBER("class", SAW_CLASS, hand_id(at, 1, &a->class_id))
+        break;
     case 'b':
-        MEMBER("bytes", SAW_BYTES, hand_unsigned(at, &a->bytes));
+        READ_MEMBER("bytes", SAW_BYTES, hand_unsigned(at, &a->bytes))
+        break;
     case 'n':
-        MEMBER("node", SAW_NODE, hand_id(at, 0, &a->node));
+        READ_MEMBER("node", SAW_NODE, hand_id(at, 0, &a->node))
+        break;
     case 'i':
-        MEMBER("il", SAW_IL, hand_il(at, &a->il));
-    default:
-    rare : {
-        unsigned before = *saw;
+        READ_MEMBER("il", SAW_IL, hand_il(at, &a->il))
+        break;
+    }
+    return hand_alloc_rare(at, a, bit, unknown);
+}
 
-        *saw = 0;
-        at = hand_alloc_rare(at, a, saw, unknown);
-        bit = *saw;
-        *saw = before;
+static inline const char *hand_node_member(const char *at, void *record, unsigned *bit,
+                                           uint64_t *unknown)
+{
+    struct report_node *n = record;
+
+    READ_MEMBER("id", SAW_ID, hand_id(at, 1, &n->id))
+    READ_MEMBER("parent", SAW_PARENT, hand_id(at, 0, &n->parent))
+    READ_MEMBER("method", SAW_METHOD, hand_id(at, 1, &n->method))
+    READ_MEMBER("il", SAW_IL, hand_il(at, &n->il))
+    READ_MEMBER("call", SAW_CALL, hand_call(at, &n->call))
+    READ_MEMBER("filter", SAW_FILTER, hand_bool(at, &n->filter))
+    READ_MEMBER("begun", SAW_BEGUN, hand_id(at, 1, &n->begun))
+    return hand_unknown(at, unknown);
+}
+
+/* All members up to the end of the line. Returns: the bits of those seen, 0 if it cannot be read. */
+static inline __attribute__((always_inline)) unsigned
+hand_members(const char *at, const char *end,
+             const char *member(const char *, void *, unsigned *, uint64_t *), void *record,
+             uint64_t *unknown)
+{
+    unsigned saw = 0;
+
+    for (;;) {
+        unsigned bit = 0;
+
+        if (UNLIKELY(*at++ != '"'))
+            return 0;
+        at = member(at, record, &bit, unknown);
+        if (UNLIKELY(!at || (saw & bit)))
+            return 0;
+        saw |= bit;
+        if (*at == '}')
+            return at + 1 == end ? saw : 0;
+        if (UNLIKELY(*at++ != ','))
+            return 0;
     }
-    }
-#undef MEMBER
-    if (UNLIKELY(*saw & bit))
-        return NULL;
-    *saw |= bit;
-    return at;
 }
 
 static bool hand_alloc(const char *at, const char *end, enum sst_kind kind, struct report_alloc *a,
                        uint64_t *unknown)
 {
-    unsigned saw = 0, need = SAW_BYTES;
+    unsigned need = SAW_BYTES | (kind == SST_KIND_SITE ? SAW_ALLOCS : SAW_T | SAW_THREAD), saw;
 
     *a = (struct report_alloc){.allocs = 1, .il = REPORT_NO_IL};
-    for (;;) {
-        if (UNLIKELY(*at++ != '"'))
-            return false;
-        at = hand_alloc_member(at, a, &saw, unknown);
-        if (UNLIKELY(!at))
-            return false;
-        if (*at == '}')
-            break;
-        if (UNLIKELY(*at++ != ','))
-            return false;
-    }
-    need |= kind == SST_KIND_SITE ? SAW_ALLOCS : SAW_T | SAW_THREAD;
-    if (kind == SST_KIND_ALLOC && UNLIKELY(saw & SAW_ALLOCS))
-        return false;
-    return at + 1 == end && (saw & need) == need && (saw & (SAW_CLASS | SAW_TYPE)) &&
-           (saw & (SAW_NODE | SAW_STACK));
-}
-
-static const char *hand_node_member(const char *at, struct report_node *n, unsigned *saw,
-                                    uint64_t *unknown)
-{
-    unsigned bit, word;
-
-    if (KEY(at, "id")) {
-        bit = SAW_ID;
-        at = hand_id(at, 1, &n->id);
-    } else if (KEY(at, "parent")) {
-        bit = SAW_PARENT;
-        at = hand_id(at, 0, &n->parent);
-    } else if (KEY(at, "method")) {
-        bit = SAW_METHOD;
-        at = hand_id(at, 1, &n->method);
-    } else if (KEY(at, "il")) {
-        bit = SAW_IL;
-        at = hand_il(at, &n->il);
-    } else if (KEY(at, "call")) {
-        bit = SAW_CALL;
-        at = hand_word(at, call_names, COUNT_OF(call_names), &word);
-        n->call = at ? (enum sst_call)word : SST_CALL_NONE;
-    } else if (KEY(at, "filter")) {
-        bit = SAW_FILTER;
-        at = hand_bool(at, &n->filter);
-    } else if (KEY(at, "begun")) {
-        bit = SAW_BEGUN;
-        at = hand_id(at, 1, &n->begun);
-    } else {
-        bit = 0;
-        at = hand_unknown(at, unknown);
-    }
-    if (*saw & bit)
-        return NULL;
-    *saw |= bit;
-    return at;
+    saw = hand_members(at, end, hand_alloc_member, a, unknown);
+    return (saw & need) == need && (saw & (SAW_CLASS | SAW_TYPE)) &&
+           (saw & (SAW_NODE | SAW_STACK)) && (kind == SST_KIND_SITE || !(saw & SAW_ALLOCS));
 }
 
 static bool hand_node(const char *at, const char *end, struct report_node *n, uint64_t *unknown)
 {
-    unsigned saw = 0, need = SAW_ID | SAW_PARENT | SAW_METHOD;
+    unsigned need = SAW_ID | SAW_PARENT | SAW_METHOD;
 
     *n = (struct report_node){.il = REPORT_NO_IL};
-    for (;;) {
-        if (*at++ != '"')
-            return false;
-        at = hand_node_member(at, n, &saw, unknown);
-        if (!at)
-            return false;
-        if (*at == '}')
-            break;
-        if (*at++ != ',')
-            return false;
-    }
-    return at + 1 == end && (saw & need) == need;
+    return (hand_members(at, end, hand_node_member, n, unknown) & need) == need;
 }
 
 /* Pairs of whole numbers; what is behind the array, or NULL. */
@@ -504,34 +470,32 @@ static bool hand_calls(const char *at, const char *end, struct report_batch *b)
     return at && b->events[1] != ']' && *at == '}' && at + 1 == end;
 }
 
-static inline bool starts_with(const struct report_line *line, const char *text, size_t size)
+/* Behind how a line of some kind begins, or NULL. */
+static inline const char *members_of(const struct report_line *line, const char *begin, size_t size)
 {
-    return line->size > size && memcmp(line->text, text, size) == 0;
+    return line->size > size && memcmp(line->text, begin, size) == 0 ? line->text + size : NULL;
 }
-#define STARTS_WITH(line, text) starts_with((line), (text), sizeof(text) - 1)
+#define MEMBERS_OF(line, begin) members_of((line), (begin), sizeof(begin) - 1)
 
 bool report_parse_by_hand(struct report_parser *p, const struct report_line *line,
                           struct report_record *out)
 {
-    const char *text = line->text, *end = text + line->size;
+    const char *at, *end = line->text + line->size;
     uint64_t unknown = 0;
     bool done = false;
 
-    if (LIKELY(STARTS_WITH(line, "{\"kind\":\"alloc\","))) {
+    if (LIKELY((at = MEMBERS_OF(line, "{\"kind\":\"alloc\",")) != NULL)) {
         out->kind = SST_KIND_ALLOC;
-        done = hand_alloc(text + sizeof("{\"kind\":\"alloc\",") - 1, end, out->kind, &out->alloc,
-                          &unknown);
-    } else if (STARTS_WITH(line, "{\"kind\":\"node\",")) {
+        done = hand_alloc(at, end, out->kind, &out->alloc, &unknown);
+    } else if ((at = MEMBERS_OF(line, "{\"kind\":\"node\",")) != NULL) {
         out->kind = SST_KIND_NODE;
-        done = hand_node(text + sizeof("{\"kind\":\"node\",") - 1, end, &out->node, &unknown);
-    } else if (STARTS_WITH(line, "{\"kind\":\"site\",")) {
+        done = hand_node(at, end, &out->node, &unknown);
+    } else if ((at = MEMBERS_OF(line, "{\"kind\":\"site\",")) != NULL) {
         out->kind = SST_KIND_SITE;
-        done = hand_alloc(text + sizeof("{\"kind\":\"site\",") - 1, end, out->kind, &out->alloc,
-                          &unknown);
-    }
-    if (!done && STARTS_WITH(line, "{\"kind\":\"calls\",")) {
+        done = hand_alloc(at, end, out->kind, &out->alloc, &unknown);
+    } else if ((at = MEMBERS_OF(line, "{\"kind\":\"calls\",")) != NULL) {
         out->kind = SST_KIND_CALLS;
-        done = hand_calls(text + sizeof("{\"kind\":\"calls\",") - 1, end, &out->calls);
+        done = hand_calls(at, end, &out->calls);
     }
     if (LIKELY(done)) {
         out->at = line->at;
