@@ -12,8 +12,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
 
-#include <shadowtrace/log_reader.h>
-
 #include <errno.h>
 #include <string.h>
 
@@ -148,7 +146,7 @@ static void begin(struct log *log, struct log_thread *thread, uint64_t ns)
 
 static inline int open_push(struct log_calls *c, const struct metadata_method *method, uint64_t t)
 {
-    if (!array_reserve(&c->open, &c->capacity, c->count + 1u))
+    if (!array_reserve(&c->open, &c->capacity, (size_t)c->count + 1))
         return -ENOMEM;
     c->open[c->count++] = (struct log_call){method, t};
     return 0;
@@ -255,12 +253,8 @@ size_t log_write_calls(struct log *log, struct log_thread *thread, const struct 
 
 static void put_head(struct buffer *b, const struct log_thread *thread, const struct log_calls *c)
 {
-    buffer_text(b, "{\"kind\":\"calls\",\"t\":");
-    buffer_unsigned(b, c->t);
-    buffer_text(b, ",\"thread\":");
-    buffer_unsigned(b, thread->ring->thread);
-    buffer_text(b, ",\"depth\":");
-    buffer_unsigned(b, c->depth);
+    log_line_begin(b, "calls", c->t, thread);
+    log_put_number(b, ",\"depth\":", c->depth);
     if (c->says_open) {
         buffer_text(b, ",\"open\":[");
         buffer_append(b, c->at_start.data, c->at_start.size);
@@ -283,19 +277,16 @@ void log_calls_flush(struct log *log, struct log_thread *thread)
         put_head(b, thread, c);
         buffer_text(b, ",\"e\":[");
         buffer_append(b, c->events.data + 1, c->events.size - 1);
-        buffer_text(b, "]}\n");
+        buffer_char(b, ']');
+        failed = log_line_end(log, SST_KIND_CALLS, mark);
     }
-    failed |= b->failed;
     if (failed) {
-        b->size = mark;
-        b->failed = 0;
         log->family_lost[OPTIONS_CALLS][full ? EVENT_LOST_WRITE_FAILED : EVENT_LOST_NO_MEMORY] +=
             c->entered;
         log->calls.entered_lost += c->entered;
         log->calls.ended_lost += c->ended;
         c->since_open = SIZE_MAX / 2; /* the next one says what is open */
     } else {
-        log->put.lines[SST_KIND_CALLS]++;
         log->put.entered += c->entered;
         log->put.ended += c->ended;
         c->since_open += c->events.size;
@@ -345,15 +336,18 @@ json_t *log_calls_json(const struct log *log)
 {
     const struct log_call_sums *s = &log->calls;
     uint64_t open = s->open_ended;
-    json_t *sums;
+    json_t *sums = json_object();
 
     for (const struct log_thread *thread = log->threads; thread; thread = thread->next)
         open += thread->calls ? thread->calls->count : 0;
-    sums = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "entered", (json_int_t)s->entered,
-                     "left", (json_int_t)s->left, "tail_calls", (json_int_t)s->tail_calls,
-                     "unwound", (json_int_t)s->unwound, "ends_missing", (json_int_t)s->ends_missing,
-                     "open", (json_int_t)open, "missing", (json_int_t)s->missing);
-    if (sums && s->entered_lost + s->ended_lost)
+    log_set(sums, "entered", s->entered);
+    log_set(sums, "left", s->left);
+    log_set(sums, "tail_calls", s->tail_calls);
+    log_set(sums, "unwound", s->unwound);
+    log_set(sums, "ends_missing", s->ends_missing);
+    log_set(sums, "open", open);
+    log_set(sums, "missing", s->missing);
+    if (s->entered_lost + s->ended_lost)
         json_object_set_new(sums, "not_written",
                             json_pack("{s:I, s:I}", "entered", (json_int_t)s->entered_lost, "ended",
                                       (json_int_t)s->ended_lost));

@@ -1,32 +1,10 @@
 #include "log/internal.h"
 
 #include "base/array.h"
-#include "base/memory.h"
 
 #include <errno.h>
-#include <string.h>
 
-void log_ids_clear(struct log_ids *ids)
-{
-    if (ids->seen)
-        memset(ids->seen, 0, ids->capacity);
-}
-
-void log_ids_free(struct log_ids *ids)
-{
-    memory_free(ids->seen);
-    *ids = (struct log_ids){0};
-}
-
-static int ids_add(struct log_ids *ids, uint32_t id)
-{
-    if (!array_reserve_zeroed(&ids->seen, &ids->capacity, (size_t)id + 1))
-        return -ENOMEM;
-    ids->seen[id] = 1;
-    return 0;
-}
-
-/* In the record, which is given back when what it is of was unloaded: a table of ids would grow with all that ever was. */
+/* In the record, which goes when what it is of is unloaded: a table of ids would only grow. */
 static void written_set(const struct log *log, const uint32_t *written)
 {
     *(uint32_t *)(uintptr_t)written = log->part; /* the one member of it that is the writer's */
@@ -36,12 +14,6 @@ static void put_text(struct buffer *b, const char *member, const char *text)
 {
     buffer_text(b, member);
     buffer_json_string(b, text ? text : "");
-}
-
-static void put_number(struct buffer *b, const char *member, uint64_t value)
-{
-    buffer_text(b, member);
-    buffer_unsigned(b, value);
 }
 
 static int define_module(struct log *log, const struct metadata_module *module)
@@ -54,7 +26,7 @@ static int define_module(struct log *log, const struct metadata_module *module)
         return 0;
     if (log_file_full(log))
         return -ENOSPC;
-    put_number(b, "{\"kind\":\"module\",\"id\":", module->id);
+    log_put_number(b, "{\"kind\":\"module\",\"id\":", module->id);
     put_text(b, ",\"name\":", module->name);
     put_text(b, ",\"path\":", module->path);
     if (*module->mvid)
@@ -65,58 +37,65 @@ static int define_module(struct log *log, const struct metadata_module *module)
     return err;
 }
 
-/* A class or a method: what both have. */
-static int define_named(struct log *log, enum sst_kind kind, uint32_t id, const char *name,
-                        const struct metadata_module *module, uint32_t token)
+/* What a class and a method have. name NULL: nobody has named it yet. */
+struct named {
+    enum sst_kind kind;
+    const char *head, *name;
+    const struct metadata_module *module;
+    uint32_t id, token;
+    const uint32_t *written;
+};
+
+static int define_named(struct log *log, const struct named *n)
 {
     struct buffer *b = &log->file.buffer;
-    int err = log_file_full(log) ? -ENOSPC : define_module(log, module);
-    size_t mark = b->size;
+    size_t mark;
+    int err;
 
+    if (log_has(log, *n->written))
+        return 0;
+    if (!n->name)
+        return -EAGAIN;
+    err = log_file_full(log) ? -ENOSPC : define_module(log, n->module);
     if (err)
         return err;
-    put_number(
-        b, kind == SST_KIND_CLASS ? "{\"kind\":\"class\",\"id\":" : "{\"kind\":\"method\",\"id\":",
-        id);
-    buffer_text(b, ",\"name\":");
-    buffer_json_string(b, name);
-    if (module)
-        put_number(b, ",\"module\":", module->id);
-    if (token)
-        put_number(b, ",\"token\":", token);
-    return log_line_end(log, kind, mark);
+    mark = b->size;
+    log_put_number(b, n->head, n->id);
+    put_text(b, ",\"name\":", n->name);
+    if (n->module)
+        log_put_number(b, ",\"module\":", n->module->id);
+    if (n->token)
+        log_put_number(b, ",\"token\":", n->token);
+    err = log_line_end(log, n->kind, mark);
+    if (!err)
+        written_set(log, n->written);
+    return err;
 }
 
 int log_define_class(struct log *log, const struct metadata_class *class)
 {
-    const char *name;
-    int err;
+    const struct named named = {SST_KIND_CLASS,
+                                "{\"kind\":\"class\",\"id\":",
+                                metadata_class_text(class),
+                                class->module,
+                                class->id,
+                                class->token,
+                                &class->written};
 
-    if (log_has(log, class->written))
-        return 0;
-    name = metadata_class_text(class);
-    if (!name)
-        return -EAGAIN;
-    err = define_named(log, SST_KIND_CLASS, class->id, name, class->module, class->token);
-    if (!err)
-        written_set(log, &class->written);
-    return err;
+    return define_named(log, &named);
 }
 
 int log_define_method(struct log *log, const struct metadata_method *method)
 {
-    const char *name;
-    int err;
+    const struct named named = {SST_KIND_METHOD,
+                                "{\"kind\":\"method\",\"id\":",
+                                metadata_method_text(method),
+                                method->module,
+                                method->id,
+                                method->token,
+                                &method->written};
 
-    if (log_has(log, method->written))
-        return 0;
-    name = metadata_method_text(method);
-    if (!name)
-        return -EAGAIN;
-    err = define_named(log, SST_KIND_METHOD, method->id, name, method->module, method->token);
-    if (!err)
-        written_set(log, &method->written);
-    return err;
+    return define_named(log, &named);
 }
 
 static bool call_ready(const struct tree_site *call)
@@ -133,7 +112,7 @@ static int path_push(struct log *log, size_t at, struct tree_node *node)
     return 0;
 }
 
-/* The beginnings that the path goes on from: they are older, and there are at most TREE_BEGUN_DEPTH in each other. */
+/* The beginnings that the path goes on from: older, at most TREE_BEGUN_DEPTH in each other. */
 static int define_beginnings(struct log *log, const struct tree_node *node)
 {
     int err = 0;
@@ -202,12 +181,12 @@ int log_define_thread(struct log *log, struct log_thread *thread, const uint64_t
 
     if (log_file_full(log))
         return -ENOSPC;
-    put_number(b, "{\"kind\":\"thread\",\"id\":", thread->ring->thread);
-    put_number(b, ",\"os\":", thread->ring->os);
+    log_put_number(b, "{\"kind\":\"thread\",\"id\":", thread->ring->thread);
+    log_put_number(b, ",\"os\":", thread->ring->os);
     if (thread->name)
         put_text(b, ",\"name\":", thread->name);
     if (end)
-        put_number(b, ",\"end\":", *end);
+        log_put_number(b, ",\"end\":", *end);
     err = log_line_end(log, SST_KIND_THREAD, mark);
-    return err ? err : ids_add(&log->defined_threads, thread->ring->thread);
+    return err ? err : log_ids_add(&log->defined_threads, thread->ring->thread);
 }

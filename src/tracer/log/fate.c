@@ -1,7 +1,7 @@
 /*
- * log/fate.c - what others do to the file while it is written. One that was moved is whole, and goes on being written
- * where it is now. One that was truncated or removed has lost what was in it, and with it all definitions: the log
- * begins anew, as for another part, and what is gone is counted.
+ * log/fate.c - what others do to the file while it is written. One that was moved is whole, and goes on
+ * being written where it is now. One that was truncated or removed has lost what was in it, and with it
+ * all definitions: the log begins anew, as for another part, and what is gone is counted.
  */
 #include "log/internal.h"
 
@@ -15,31 +15,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static bool is_same(const struct stat *a, const struct stat *b)
-{
-    return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
-}
-
-bool log_fate_is_cut(struct log_file *file)
-{
-    struct stat now;
-
-    if (!file->cut && !fstat(file->fd, &now) && S_ISREG(now.st_mode) &&
-        (uint64_t)now.st_size < file->part_bytes) {
-        file->cut = true;
-        file->left = (uint64_t)now.st_size;
-        file->fate.truncated += file->part_bytes - file->left;
-    }
-    return file->cut;
-}
-
-bool log_fate_in_place(const struct log_file *file)
-{
-    struct stat now, at_path;
-
-    return !fstat(file->fd, &now) && !stat(file->path, &at_path) && is_same(&now, &at_path);
-}
 
 /* In the folder that it was made in. */
 static bool find_in_folder(const struct log_file *file, const struct stat *wanted,
@@ -59,7 +34,7 @@ static bool find_in_folder(const struct log_file *file, const struct stat *wante
     while (dir && !is_there && (entry = readdir(dir)))
         is_there =
             snprintf(found, PATH_MAX, "%.*s/%s", length, file->path, entry->d_name) < PATH_MAX &&
-            !lstat(found, &st) && is_same(&st, wanted);
+            !lstat(found, &st) && log_file_same(&st, wanted);
     if (dir)
         closedir(dir);
     return is_there;
@@ -75,7 +50,8 @@ static void find_file(const struct log_file *file, const struct stat *wanted, ch
     snprintf(self, sizeof(self), "/proc/self/fd/%d", file->fd);
     length = readlink(self, found, PATH_MAX - 1);
     found[length > 0 ? length : 0] = '\0';
-    if (*found && (!strcmp(found, file->path) || (!lstat(found, &st) && is_same(&st, wanted))))
+    if (*found &&
+        (!strcmp(found, file->path) || (!lstat(found, &st) && log_file_same(&st, wanted))))
         return;
     if (!find_in_folder(file, wanted, found))
         *found = '\0';
@@ -131,7 +107,7 @@ void log_fate_begin_anew(struct log *log)
     count_left(file, &left);
     log_tally_take(&tally, &left);
     if (file->left) /* it would be in the way of the header */
-        log_file_reopen(log, log_fate_in_place(file));
+        log_file_reopen(log, log_file_in_place(file));
     log_tally_add(&log->gone, &tally);
     log->gone_parts++;
     log_file_restart(log);
@@ -148,9 +124,9 @@ void log_fate_look(struct log *log)
     if (file->fd < 0 || fstat(file->fd, &now) || !S_ISREG(now.st_mode))
         return;
     there = !stat(file->path, &at_path);
-    if (log_fate_is_cut(file)) {
+    if (log_file_is_cut(file)) {
         log_fate_begin_anew(log);
-    } else if (there && is_same(&now, &at_path)) {
+    } else if (there && log_file_same(&now, &at_path)) {
         set_moved(file, NULL);
     } else if (there || errno == ENOENT) {
         file->fate.replaced |= there;
@@ -188,8 +164,7 @@ json_t *log_fate_json(const struct log *log)
         json_object_set_new(object, "moved", log_text(fate->moved));
     if (fate->removed)
         json_object_set_new(object, "removed", json_true());
-    if (fate->truncated)
-        json_object_set_new(object, "truncated", json_integer((json_int_t)fate->truncated));
+    log_set_any(object, "truncated", fate->truncated);
     if (fate->replaced)
         json_object_set_new(object, "replaced", json_true());
     return object;

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 /*
- * The name of the log, for the first try. Then F with ".PID" before its extension, for a further process of the same
- * recording; then ".PID-2" and so on, for one of the same number in another PID namespace.
+ * The name of the log, for the first try. Then F with ".PID" before its extension, for a further process
+ * of the same recording; then ".PID-2" and so on, for one of the same number in another PID namespace.
  */
 static int path_make(const struct log *log, unsigned tries, char *path, size_t size)
 {
@@ -56,7 +56,7 @@ static char *path_absolute(const char *path)
     return memory_strdup(length > 0 && length < PATH_MAX ? whole : path);
 }
 
-#define MOST_NAMES 1000
+#define MAX_NAMES  1000
 #define OPEN_FLAGS (O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_APPEND)
 
 int log_file_open(struct log *log, char *why, size_t why_size)
@@ -72,7 +72,7 @@ int log_file_open(struct log *log, char *why, size_t why_size)
     }
     if (!err) {
         log->file.fd = open(path, OPEN_FLAGS, 0600);
-        for (unsigned i = 1; !err && log->file.fd < 0 && errno == EEXIST && i < MOST_NAMES; i++) {
+        for (unsigned i = 1; !err && log->file.fd < 0 && errno == EEXIST && i < MAX_NAMES; i++) {
             err = path_make(log, i, path, sizeof(path));
             if (!err)
                 log->file.fd = open(path, OPEN_FLAGS, 0600);
@@ -94,13 +94,38 @@ int log_file_open(struct log *log, char *why, size_t why_size)
     return err;
 }
 
+bool log_file_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
+}
+
+bool log_file_is_cut(struct log_file *file)
+{
+    struct stat now;
+
+    if (!file->cut && !fstat(file->fd, &now) && S_ISREG(now.st_mode) &&
+        (uint64_t)now.st_size < file->part_bytes) {
+        file->cut = true;
+        file->left = (uint64_t)now.st_size;
+        file->fate.truncated += file->part_bytes - file->left;
+    }
+    return file->cut;
+}
+
+bool log_file_in_place(const struct log_file *file)
+{
+    struct stat now, at_path;
+
+    return !fstat(file->fd, &now) && !stat(file->path, &at_path) && log_file_same(&now, &at_path);
+}
+
 /* What the system takes of `size` bytes at `data`; sets error if not all. */
 static size_t put(struct log *log, const char *data, size_t size)
 {
     struct log_file *file = &log->file;
     size_t done = 0;
 
-    file->error = size && log_fate_is_cut(file) ? ESTALE : 0;
+    file->error = size && log_file_is_cut(file) ? ESTALE : 0;
     while (!file->error && done < size && !load_relaxed(&log->abandoned)) {
         ssize_t n = write(file->fd, data + done, size - done);
 
@@ -130,7 +155,7 @@ static void buffer_done(struct log_file *file)
     file->oldest_ns = 0;
 }
 
-/* So many bytes of the buffer are in the file: whole lines go; one that is there in part stays, for it may be lost yet. */
+/* So many bytes of the buffer are in the file: whole lines go; what is there in part may be lost yet. */
 static void drop_written(struct log_file *file, size_t written)
 {
     const char *last = memrchr(file->buffer.data, '\n', written);
@@ -230,8 +255,9 @@ static int part_name(const struct log_file *file, unsigned number, char name[PAT
 }
 
 /*
- * Gives the present part a name of its own: the first of PATH.1, PATH.2, ... that is free, or without `keep` that of the
- * part before, which is overwritten if it is where we put it. The number in the name, or -errno.
+ * Gives the present part a name of its own: the first of PATH.1, PATH.2, ... that is free, or without
+ * `keep` that of the part before, which is overwritten if it is where we put it. The number in the name,
+ * or -errno.
  */
 static int rename_part(struct log *log, bool keep, char older[PATH_MAX])
 {
@@ -247,7 +273,7 @@ static int rename_part(struct log *log, bool keep, char older[PATH_MAX])
         log->gone_parts++;
         return (int)file->older_number;
     }
-    for (unsigned n = 1; n <= file->part + MOST_NAMES; n++) {
+    for (unsigned n = 1; n <= file->part + MAX_NAMES; n++) {
         err = part_name(file, n, older);
         if (err)
             return err;
@@ -283,24 +309,31 @@ static void remember_older(struct log *log, unsigned number, const char *older)
     log_tally_take(&file->older_tally, &log->part_began);
 }
 
+/* A new file at PATH: its descriptor, or -errno; then the present one gets its name back, if it was renamed. */
+static int open_next(const struct log_file *file, const char *renamed)
+{
+    int fd = open(file->path, OPEN_FLAGS, 0600), err = -errno;
+
+    if (fd >= 0)
+        return fd;
+    if (renamed)
+        rename(renamed, file->path);
+    return err;
+}
+
 int log_file_reopen(struct log *log, bool aside)
 {
-    struct log_file *file = &log->file;
     char older[PATH_MAX];
-    int err = aside ? rename_part(log, true, older) : 0, fd;
+    int fd, err = aside ? rename_part(log, true, older) : 0;
 
     if (err < 0)
         return err;
-    fd = open(file->path, OPEN_FLAGS, 0600);
-    if (fd < 0) {
-        err = -errno;
-        if (aside)
-            rename(older, file->path);
-        return err;
-    }
-    close(file->fd);
-    file->fd = fd;
-    file->unlinked = false;
+    fd = open_next(&log->file, aside ? older : NULL);
+    if (fd < 0)
+        return fd;
+    close(log->file.fd);
+    log->file.fd = fd;
+    log->file.unlinked = false;
     return 0;
 }
 
@@ -330,8 +363,8 @@ int log_file_next(struct log *log, bool keep)
 {
     struct log_file *file = &log->file;
     char older[PATH_MAX];
-    bool in_place = log_fate_in_place(file);
-    int err, number, fd;
+    bool in_place = log_file_in_place(file);
+    int number, fd;
 
     flush_last(log);
     if (file->error || file->buffer.size || file->packed.size)
@@ -341,13 +374,9 @@ int log_file_next(struct log *log, bool keep)
     number = in_place ? rename_part(log, keep, older) : 0;
     if (number < 0)
         return number;
-    fd = open(file->path, OPEN_FLAGS, 0600);
-    if (fd < 0) {
-        err = -errno;
-        if (in_place)
-            rename(older, file->path); /* the old file goes on; it has just grown too large */
-        return err;
-    }
+    fd = open_next(file, in_place ? older : NULL);
+    if (fd < 0)
+        return fd; /* the old file goes on; it has just grown too large */
     remember_older(log, (unsigned)number, older);
     close(file->fd);
     file->fd = fd;
@@ -369,7 +398,6 @@ void log_file_close(struct log *log)
     file->fd = -1;
     log_file_pending(log, &lost);
     log_lose(log, &lost);
-    log_fate_end(log);
     log_file_free(log);
 }
 

@@ -43,7 +43,7 @@ void log_grace_take(struct log *log)
     if (LIKELY(asked == log->grace_begun) || load_relaxed(&log->config.hub->fresh))
         return; /* a ring that there was no memory to adopt: the next round again */
     if (!log->node_ids)
-        log->node_ids = log->node_most ? log->node_most : 1;
+        log->node_ids = log->node_max ? log->node_max : 1;
     for (struct log_thread *thread = log->threads; thread; thread = thread->next)
         thread->grace = load_acquire(&thread->ring->head);
     if (log->sites)
@@ -71,21 +71,4 @@ void log_grace_check(struct log *log)
         return;
     log_watch_forget(log);
     store_release(&log->grace_over, log->grace_begun);
-}
-
-uint32_t log_node_number(struct log *log, uint32_t node)
-{
-    uint32_t id;
-
-    if (LIKELY(!log->node_ids)) {
-        if (node > log->node_most)
-            log->node_most = node;
-        return node;
-    }
-    id = load_relaxed(&log->node_id[node]);
-    if (id == NODE_ID_OPEN || (!id && node > log->node_most)) {
-        id = ++log->node_ids;
-        store_relaxed(&log->node_id[node], id);
-    }
-    return id ? id : node;
 }

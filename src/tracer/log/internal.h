@@ -1,15 +1,16 @@
 /*
- * log/internal.h - what the files of src/tracer/log/ share. All of it is the writer thread's alone, but for what is said
- * to be others'.
+ * log/internal.h - what the files of src/tracer/log/ share. All of it is the writer thread's alone, but
+ * for what is said to be others'. The files are listed in the order in which they call each other, the
+ * callers last.
  */
 #ifndef SHADOWTRACE_LOG_INTERNAL_H
 #define SHADOWTRACE_LOG_INTERNAL_H
 
 #include "log/log.h"
 
-#include "code/resolve.h"
-
 #include "base/buffer.h"
+#include "base/clock.h"
+#include "code/resolve.h"
 
 #include <jansson.h>
 #include <pthread.h>
@@ -17,9 +18,9 @@
 
 #include <shadowtrace/log_reader.h>
 
-#define LOG_KEEP_LIMIT (8u << 20) /* bytes kept while the file cannot be written */
-
-#define LOG_CALLS_OF 8192 /* methods; a power of two */
+#define LOG_KEEP_LIMIT  (8u << 20)  /* bytes kept while the file cannot be written */
+#define LOG_FLUSH_BYTES (32u << 10) /* write when that much waits: it is in the cache still */
+#define LOG_CALLS_OF    8192        /* methods; a power of two */
 
 /* Which ids have been written; grows as needed. */
 struct log_ids {
@@ -45,15 +46,14 @@ struct log_thread {
     uint64_t reported_checks; /* compared and refused, as last written */
     uint32_t values;          /* of the event with these ticks: the youngest frame's values */
     uint64_t values_ticks;
-    struct log_value
-        *live; /* --stacks inline: arguments of frames, oldest first, as far as the log has come */
+    struct log_value *live; /* values.c: --stacks inline */
     size_t live_count, live_capacity;
     uint64_t sample; /* bytes per sampled event, as of its latest EVENT_SAMPLE_RATE; 0: all */
     struct log_deferred deferred; /* events taken from the ring that wait for a definition */
     uint64_t grace;               /* events that log_grace_over() waits for */
 };
 
-/* tally.c: what lines stand for. */
+/* tally.c: what lines stand for. All of it are 64-bit counters. */
 struct log_tally {
     uint64_t lines[SST_KIND_COUNT];
     uint64_t allocs, bytes;  /* of alloc and site lines */
@@ -81,17 +81,16 @@ struct log_file {
     uint64_t part_bytes; /* to this part */
     uint32_t part;       /* 1, 2, ...: --max-log */
     uint64_t oldest_ns;  /* when the first byte of the buffer came; 0: empty */
-    struct log_tally settled,
-        packed_put; /* --compress: `put` as of what is in the file for sure; as of `packed` */
-    int error;      /* errno of the last failure, 0 while writing works */
+    /* --compress: `put` as of what is in the file for sure; as of `packed` */
+    struct log_tally settled, packed_put;
+    int error; /* errno of the last failure, 0 while writing works */
     char *path;
     char *older;           /* what the part before is called now; NULL: there was none */
     uint64_t older_inode;  /* of PATH.older_number, a part of ours: the next one may overwrite it */
     uint32_t older_number; /* 0: there is none */
     struct log_tally older_tally; /* what is in it */
     struct log_file_fate fate;
-    bool
-        cut; /* the file is shorter than what was written: nothing more is, until the log begins anew */
+    bool cut;      /* shorter than what was written: nothing more is, until the log begins anew */
     bool unlinked; /* the file has no name any more, and there was no other to be had */
     uint64_t left; /* bytes of a file that was cut */
 };
@@ -110,8 +109,8 @@ struct log_message {
     json_t *line; /* to be written; NULL: a question */
     enum sst_kind kind;
     void (*answer)(struct log *log,
-                   struct log_message *message); /* on the writer; sets the result */
-    uint32_t most;
+                   struct log_message *message); /* on the writer; sets err, text */
+    uint32_t limit;
     int err;
     char *text; /* the answer */
     struct parker done;
@@ -129,8 +128,8 @@ struct log {
     struct log_config config;
     _Atomic(struct log_message *) messages; /* newest first; pushed by any thread */
     struct log_watch *watch;                /* while somebody looks at call sites: watch.c */
-    _Atomic(uint64_t) shown_written, shown_bytes, shown_file, shown_part,
-        shown_cut; /* log_counts() */
+    /* log_counts() */
+    _Atomic(uint64_t) shown_written, shown_bytes, shown_file, shown_part, shown_cut;
     struct log_file file;
     pthread_t thread;
     bool started;
@@ -149,8 +148,7 @@ struct log {
     uint8_t generation;      /* mark of a node that this part of the log has; 1 to 255 */
     struct tree_node **path; /* scratch: nodes to be defined, leaf first */
     size_t path_capacity;
-    struct log_tally
-        put; /* lines in the file, all its parts, or on their way there in its buffers */
+    struct log_tally put;  /* lines in the file, all its parts, or on their way there in buffers */
     struct log_tally gone; /* of these in parts that are gone: --max-log, a file that was cut */
     uint64_t gone_parts;
     struct log_tally part_began;          /* `put` when this part did */
@@ -159,25 +157,26 @@ struct log {
     double estimated_allocs, estimated_bytes; /* what the sampled ones stand for, if `sampled` */
     bool sampled;
     uint64_t row_allocs, row_bytes; /* --log sites: counted, and in no line yet */
-    uint64_t lost_here[EVENT_LOST_REASONS], deferred;
-    uint64_t lost_by_ended, seen_by_ended,
-        lost_ended[EVENT_LOST_REASONS]; /* rings that are freed */
+    uint64_t lost_here[EVENT_LOST_REASONS];
+    uint64_t deferred; /* events in all queues */
+    /* Of rings that are freed. */
+    uint64_t seen_by_ended, lost_ended[EVENT_LOST_REASONS];
     uint64_t reported_taken, reported_lost[EVENT_LOST_REASONS], reported_repairs[STACK_REPAIRS];
     uint64_t family_lost[EVENT_FAMILIES][EVENT_LOST_REASONS]; /* the writer's own */
     uint64_t reported_family_lost[EVENT_FAMILIES];
     uint64_t calls_seen_ended, calls_lost_ended; /* of rings that are freed */
     struct log_call_sums calls;
     uint64_t next_report_ns;
-    uint64_t next_sites_ns,
-        sites_ns; /* --log sites: when sums are written next, and how long after that again */
-    uint64_t swapped_ns; /* when they were last */
+    /* --log sites: when sums are written next, how long after that again, when they last were */
+    uint64_t next_sites_ns, sites_ns, swapped_ns;
     uint64_t reported_ticks[PROFILE_SOURCES];
     double ns_per_pair;
+    json_t *unmatched;       /* log_unmatched()'s, once it is made */
     struct log_sites *sites; /* --log sites */
     /* Log ids of nodes: their own until some are given out again, see forget.c. */
     _Atomic(uint32_t) *node_id; /* by node: 0 its own, NODE_ID_OPEN none yet; pages; NULL */
     uint32_t node_ids;          /* given out, the newest; 0: all are their own */
-    uint32_t node_most;         /* the largest of those that are their own */
+    uint32_t node_max;          /* the largest of those that are their own */
     _Atomic(uint32_t) grace_asked, grace_over;
     uint32_t grace_begun;
     uint64_t grace_swaps; /* of log->sites */
@@ -186,59 +185,136 @@ struct log {
     uint32_t calls_of[LOG_CALLS_OF]; /* ids of methods that are written: calls.c, a cache */
 };
 
-/* --log sites: what one thread allocated at one place. */
-struct log_site {
-    const struct metadata_class *class;
-    uint32_t node, site, thread;
-    enum event_heap heap;
-    uint64_t allocs, bytes;
-    double weight; /* bytes it stands for; the same as bytes if nothing was sampled */
-};
+/* tally.c */
+void log_tally_add(struct log_tally *to, const struct log_tally *more);
+void log_tally_take(struct log_tally *from, const struct log_tally *less);
+/* Adds whole lines. Returns: how many bytes they are. */
+size_t log_tally_lines(struct log_tally *t, const char *data, size_t size);
+void log_lose(struct log *log,
+              const struct log_tally *lost); /* put, but not in the file after all */
+enum sst_kind log_family_kind(uint32_t family);
+json_t *log_kinds_json(const uint64_t lines[SST_KIND_COUNT]);
+uint64_t log_kinds_sum(const uint64_t lines[SST_KIND_COUNT]);
+json_t *log_gone_json(const struct log *log);             /* `rotated_out`; NULL: nothing */
+static inline uint64_t log_written(const struct log *log) /* allocations */
+{
+    return log->put.allocs + log->row_allocs;
+}
 
-/* file.c */
+/* deferred.c: log->deferred counts what is in all queues */
+int log_deferred_push(struct log *log, struct log_deferred *queue, const struct event *event);
+const struct event *log_deferred_oldest(const struct log_deferred *queue); /* NULL: none waits */
+void log_deferred_pop(struct log *log, struct log_deferred *queue);
+void log_deferred_free(struct log_deferred_block *blocks); /* log->spare */
+
+/*
+ * file.c
+ * log_file_flush   - as much as the system takes; the rest is kept.
+ * log_file_is_cut  - somebody has made the file shorter. log_file_in_place: PATH is it still.
+ * log_file_pending - what of `put` is not in the file. log_file_due - --max-log: this part is full.
+ * log_file_next    - on to the next part: 0 or -errno, then the present one goes on.
+ * log_file_reopen  - a new file at its path; aside: the present one is renamed first. 0 or -errno.
+ * log_file_restart - nothing waits to be written: a part begins.
+ * log_file_free    - closes and releases; a file in which nothing was written is removed.
+ */
+struct stat;
 int log_file_open(struct log *log, char *why, size_t why_size);
-void log_file_flush(struct log *log); /* as much as the system takes; keeps the rest */
-#define LOG_FLUSH_BYTES (32u << 10)   /* write when that much waits: it is in the cache still */
-static inline void
-log_file_flush_large(struct log *log) /* between lines: before they take much memory */
+void log_file_flush(struct log *log);
+bool log_file_same(const struct stat *a, const struct stat *b);
+bool log_file_is_cut(struct log_file *file);
+bool log_file_in_place(const struct log_file *file);
+void log_file_pending(const struct log *log, struct log_tally *out);
+bool log_file_due(const struct log *log);
+int log_file_next(struct log *log, bool keep);
+int log_file_reopen(struct log *log, bool aside);
+void log_file_restart(struct log *log);
+void log_file_close(struct log *log);
+void log_file_free(struct log *log);
+
+/* Between lines: before they take much memory. */
+static inline void log_file_flush_large(struct log *log)
 {
     if (UNLIKELY(log->file.buffer.size >= LOG_FLUSH_BYTES) && !log->file.error)
         log_file_flush(log);
 }
 /*
- * Writing fails, and as much waits as may: no line is put there any more but the end record. What needs a line is dropped
- * and counted; its definitions are tried again by the next that needs them.
+ * Writing fails, and as much waits as may: no line is put there any more but the end record. What needs
+ * a line is dropped and counted; its definitions are tried again by the next that needs them.
  */
 static inline bool log_file_full(const struct log *log)
 {
     return UNLIKELY(log->file.error) && log->file.buffer.size >= LOG_KEEP_LIMIT;
 }
-void log_file_pending(const struct log *log, struct log_tally *out); /* of `put`, not in the file */
 static inline void log_file_hurry(struct log *log) /* what waits is written this round */
 {
     log->file.oldest_ns = 1;
 }
-bool log_file_due(const struct log *log); /* --max-log: this part is as large as it may be */
-int log_file_next(struct log *log,
-                  bool keep); /* on to the next part: 0 or -errno, then the present one goes on */
-int log_file_reopen(
-    struct log *log,
-    bool aside); /* a new file at its path; `aside`: the present one is renamed first */
-void log_file_restart(struct log *log); /* nothing waits to be written: a part begins */
-void log_file_close(struct log *log);
-void log_file_free(
-    struct log *log); /* closes and releases; a file in which nothing was written is removed */
 
-/* forget.c */
-#define NODE_ID_OPEN UINT32_MAX
-void log_grace_take(struct log *log);  /* begins what was asked for: after the rings were adopted */
-void log_grace_check(struct log *log); /* at the end of a round */
-static inline bool log_grace_waits(const struct log *log)
+/* line.c: lines, whole or not at all */
+#define LOG_LINE 256 /* bytes that the numbers of an event's line take at most */
+
+/* Appends a literal; at must have room. */
+#define LOG_PUT(at, text) (memcpy((at), (text), sizeof(text) - 1), (at) + sizeof(text) - 1)
+
+/* A line that began at mark is taken back: memory ran out for it. Returns -ENOMEM. */
+static inline int log_line_drop(struct log *log, size_t mark)
 {
-    return log->grace_begun != load_relaxed(&log->grace_over);
+    log->file.buffer.size = mark;
+    log->file.buffer.failed = 0;
+    return -ENOMEM;
 }
-uint32_t log_node_number(struct log *log,
-                         uint32_t node); /* at its definition: it has one from now on */
+/* `,"member":N` */
+static inline void log_put_number(struct buffer *b, const char *member, uint64_t value)
+{
+    buffer_text(b, member);
+    buffer_unsigned(b, value);
+}
+/* `t` of an event. */
+static inline uint64_t log_event_t(const struct log *log, struct log_thread *thread,
+                                   const struct event *event)
+{
+    uint64_t ns = clock_ticks_to_ns(event->ticks);
+
+    ns = ns > log->zero_ns ? ns - log->zero_ns : 0;
+    if (ns < thread->last_ns)
+        ns = thread->last_ns;
+    thread->last_ns = ns;
+    return ns;
+}
+/* Begins a line of that kind: `{"kind":K,"t":N,"thread":N`. */
+void log_line_begin(struct buffer *b, const char *kind, uint64_t t,
+                    const struct log_thread *thread);
+/* Ends a line of that kind, which began at mark, and counts it, or takes it back. 0 or -ENOMEM. */
+int log_line_end(struct log *log, enum sst_kind kind, size_t mark);
+/*
+ * One line; takes the reference. line may be NULL or lack something (-ENOMEM). -ENOSPC: log_file_full(),
+ * but for header and end.
+ */
+int log_emit(struct log *log, enum sst_kind kind, json_t *line);
+
+/*
+ * JSON of a line to be emitted. Members are set without a look at the result, in a NULL line too:
+ * log_emit() knows whether memory was refused meanwhile.
+ */
+json_t *log_text(const char *text);    /* string of whatever bytes; NULL when memory runs out */
+json_t *log_texts(char *const *texts); /* NULL-terminated, or NULL */
+void log_hex(char hex[20], uint64_t value, int digits);
+void log_set(json_t *to, const char *member, uint64_t value);
+void log_set_any(json_t *to, const char *member, uint64_t value); /* unless it is 0 */
+json_t *log_reasons(const uint64_t by[EVENT_LOST_REASONS]);
+json_t *log_histogram(const struct agreement_histogram *h);
+
+/* ids.c */
+#define NODE_ID_OPEN UINT32_MAX
+int log_ids_add(struct log_ids *ids, uint32_t id); /* 0 or -ENOMEM */
+void log_ids_clear(struct log_ids *ids);           /* nothing was written: a new part begins */
+void log_ids_free(struct log_ids *ids);
+static inline bool log_ids_has(const struct log_ids *ids, uint32_t id)
+{
+    return id < ids->capacity && ids->seen[id];
+}
+/* At its definition: it has one from now on. */
+uint32_t log_node_number(struct log *log, uint32_t node);
 /* Log id of a node that is defined, whether cut or not. */
 static inline uint32_t log_node_id(const struct log *log, uint32_t node)
 {
@@ -251,20 +327,25 @@ static inline uint32_t log_node_id(const struct log *log, uint32_t node)
     return id ? id : node;
 }
 
-/* format.c: event lines, formatted in place */
-/* Of a line: `,"node":N`, and that the path goes on above it. */
-void log_put_node(struct log *log, uint32_t node);
-void log_format_alloc(struct log *log, struct log_thread *thread, const struct event *event,
-                      uint64_t t, int32_t il);
-int log_format_node(struct log *log, const struct tree_node *node); /* 0 or -ENOMEM */
-int log_format_site(struct log *log, const struct log_site *site);  /* the same */
 /*
- * Ends a line of that kind, which began at mark, and counts it; no half lines: one that memory ran out for is taken back.
- * 0 or -ENOMEM.
+ * format.c
+ * log_put_node - `,"node":N`, and that the path goes on above it.
+ * log_put_heap - `,"heap":H` of another heap than the usual one, and the same.
+ * log_put_il   - what is known of an instruction at `at`: members il, il0, and call where it lies in
+ *                code that is none of the frame's. Returns: where that ends.
  */
-int log_line_end(struct log *log, enum sst_kind kind, size_t mark);
+void log_put_node(struct log *log, uint32_t node);
+void log_put_heap(struct buffer *b, enum event_heap heap, uint32_t node);
+char *log_put_il(char *at, int32_t il);
+int log_format_node(struct log *log, const struct tree_node *node); /* 0 or -ENOMEM */
 
-/* define.c: definitions; 0, -EAGAIN while somebody has yet to name it, -ENOMEM, -ENOSPC: log_file_full() */
+/* Of an allocating instruction: see code/resolve.h. */
+static inline int32_t log_site_il(const struct log *log, uint32_t site)
+{
+    return site ? tree_site_il(tree_site_at(log->config.sites, site)) : CODE_IL_NONE;
+}
+
+/* define.c: definitions; 0, -EAGAIN while somebody has yet to name it, -ENOMEM, -ENOSPC: full */
 int log_define_class(struct log *log, const struct metadata_class *class);
 int log_define_method(struct log *log, const struct metadata_method *method);
 int log_define_node(struct log *log, uint32_t id); /* of a cut path: what there is of it */
@@ -273,158 +354,143 @@ static inline bool log_has(const struct log *log, uint32_t written) /* of a reco
 {
     return written == log->part;
 }
-static inline bool log_ids_has(const struct log_ids *ids, uint32_t id)
-{
-    return id < ids->capacity && ids->seen[id];
-}
 static inline bool log_node_defined(const struct log *log, uint32_t id)
 {
     const struct tree_node *node = tree_node_by_id(log->config.tree, id);
 
     return node && tree_mark(node) == log->generation;
 }
-void log_ids_clear(struct log_ids *ids); /* nothing was written: a new part begins */
-void log_ids_free(struct log_ids *ids);
 
-/*
- * natives.c: native frames as the member `native`, images defined first; *out is NULL without frames. 0 or -ENOMEM.
- */
+/* natives.c: native frames as the member `native`, images first; *out NULL: none. 0 or -ENOMEM */
 int log_natives(struct log *log, const struct event_native *native, size_t count, json_t **out);
 void log_images_clear(struct log_images *images); /* as log_ids_clear */
 
-/* records.c: header, check, lost, repair, mismatch, snapshot, end; status file */
-/* One line; takes the reference, line may be NULL or lack something (-ENOMEM). -ENOSPC: log_file_full(), but for header and end. */
-int log_emit(struct log *log, enum sst_kind kind, json_t *line);
-json_t *log_text(const char *text); /* string of whatever bytes; NULL when memory runs out */
-int log_write_header(struct log *log);
+/* stacks.c: both stacks of a difference, and a snapshot; as define.c */
 int log_write_mismatch(struct log *log, struct log_thread *thread, const struct event_mismatch *m,
                        uint64_t t);
 int log_write_snapshot(struct log *log, struct log_thread *thread, const struct event_stack *stack,
                        uint64_t t);
-void log_write_reports(struct log *log, uint64_t t); /* check, lost, repair: those that changed */
-int log_write_check_thread(struct log *log, struct log_thread *thread,
-                           uint64_t t); /* the same; as log_emit */
-int log_write_end(struct log *log, uint64_t t);
-void log_lost(const struct log *log, uint64_t by[EVENT_LOST_REASONS], uint64_t *seen);
-int log_status_write(const struct log *log, const char *state); /* 0 or -ENOMEM */
 
-/* tally.c */
-void log_tally_add(struct log_tally *to, const struct log_tally *more);
-void log_tally_take(struct log_tally *from, const struct log_tally *less);
-size_t log_tally_lines(struct log_tally *t, const char *data,
-                       size_t size); /* adds whole lines; returns how many bytes they are */
-void log_lose(struct log *log,
-              const struct log_tally *lost); /* put, but not in the file after all */
-enum sst_kind log_family_kind(uint32_t family);
-json_t *log_kinds_json(const uint64_t lines[SST_KIND_COUNT]);
-bool log_kinds_any(const uint64_t lines[SST_KIND_COUNT]);
-json_t *log_gone_json(const struct log *log);             /* `rotated_out`; NULL: nothing */
-static inline uint64_t log_written(const struct log *log) /* allocations */
-{
-    return log->put.allocs + log->row_allocs;
-}
-
-/*
- * status.c: this process's file in the status folder, by rename; the reference is taken. Returns: 0 or -ENOMEM.
- * Threads: one at a time.
- */
-int log_status_emit(const char *folder, json_t *status);
-
-/* families.c: 0, -EAGAIN while somebody has yet to name it, -ENOMEM */
-int log_write_family(struct log *log, struct log_thread *thread, const struct event *event,
-                     uint64_t t);
-int log_write_transition(struct log *log, struct log_thread *thread, const struct event *event,
-                         uint64_t t);
-uint32_t log_family_of(const struct event *event);          /* enum options_family */
-void log_write_family_reports(struct log *log, uint64_t t); /* losses that grew */
-json_t *log_families_json(const struct log *log); /* for the end record; NULL: only alloc */
 /* values.c: --args, --returns */
 struct values_record;
 int log_write_values(struct log *log, struct log_thread *thread, const struct values_record *record,
                      uint64_t t); /* as define.c */
-void log_values_put(struct buffer *b, struct log_thread *thread,
-                    const struct tree_node *node); /* "args" of an alloc line with its stack */
+/* "args" of an alloc line with its stack. */
+void log_values_put(struct buffer *b, struct log_thread *thread, const struct tree_node *node);
 void log_values_free(struct log_thread *thread);
 json_t *log_values_totals(const struct log *log);
-/* unmatched.c: patterns of --only, --types, --args and the like that nothing matched: option, pattern, near names */
-json_t *log_unmatched(const struct log *log);
-/* profile.c: 0, -EAGAIN while the stack has no names yet, -ENOMEM */
-int log_write_sample(struct log *log, const struct event *event, uint64_t t);
+
+/* events.c: --events, but for alloc and calls */
+int log_write_family(struct log *log, struct log_thread *thread, const struct event *event,
+                     uint64_t t); /* as define.c */
+int log_write_transition(struct log *log, struct log_thread *thread, const struct event *event,
+                         uint64_t t);                       /* the same */
+uint32_t log_family_of(const struct event *event);          /* enum options_family */
+void log_write_family_reports(struct log *log, uint64_t t); /* losses that grew */
+json_t *log_families_json(const struct log *log); /* for the end record; NULL: only alloc */
+
+/* profile.c */
+int log_write_sample(struct log *log, const struct event *event, uint64_t t); /* as define.c */
 void log_write_profile(struct log *log, uint64_t t); /* where sampling has gone on */
-json_t *log_histogram(const struct agreement_histogram *h);
-
-/* deferred.c: log->deferred counts what is in all queues */
-int log_deferred_push(struct log *log, struct log_deferred *queue, const struct event *event);
-const struct event *log_deferred_oldest(const struct log_deferred *queue); /* NULL: none waits */
-void log_deferred_pop(struct log *log, struct log_deferred *queue);
-void log_deferred_free(struct log_deferred_block *blocks); /* log->spare */
-
-/* message.c */
-void log_messages_take(struct log *log); /* all that wait, oldest first */
-int log_ask(struct log *log, void (*answer)(struct log *log, struct log_message *message),
-            uint32_t most, char **out);
-
-/* watch.c */
-void log_watch_add(struct log *log, const struct log_thread *thread, const struct event *event);
-void log_watch_expire(struct log *log, uint64_t now_ns);
-void log_watch_forget(struct log *log); /* what was unloaded */
-void log_watch_free(struct log_watch *watch);
-
-/*
- * fate.c: what others do to the file. log_fate_look, between rounds: looks, and begins anew if it has to;
- * log_fate_is_cut: before each write; log_fate_end: at the end, of a file that was removed.
- */
-void log_fate_look(struct log *log);
-bool log_fate_is_cut(struct log_file *file);
-bool log_fate_in_place(const struct log_file *file); /* PATH is it */
-void log_fate_begin_anew(struct log *log);
-void log_fate_end(struct log *log);
-json_t *log_fate_json(const struct log *log); /* `file`; NULL: nothing happened */
-
-/* writer.c: the next part begins; 0 or -errno, then the present one goes on */
-int log_next_part(struct log *log, bool keep);
-void log_part_begin(struct log *log); /* its header; everything is to be defined anew */
 
 /*
  * calls.c: the call trace. A batch is written when something asks for it.
- * log_write_calls - events of calls, up to the first of another kind. Returns: how many were taken; *err is 0, or why
- *                   the next one was not, as families.c.
+ * log_write_calls - events of calls, up to the first of another kind. Returns: how many were taken;
+ *                   *err is 0, or why the next one was not, as define.c.
+ * log_calls_any_retired - is a call open of code that was unloaded? log_calls_part - a new part: what is
+ *                         open is said anew.
  */
 size_t log_write_calls(struct log *log, struct log_thread *thread, const struct event *events,
                        size_t count, int *err);
 void log_calls_flush(struct log *log, struct log_thread *thread); /* before another line of it */
 void log_calls_flush_old(struct log *log, uint64_t now);
 void log_calls_flush_all(struct log *log);
-bool log_calls_any_retired(
-    const struct log_thread *thread); /* is a call open of code that was unloaded? */
-void log_calls_part(struct log *log); /* a new part: what is open is said anew */
+bool log_calls_any_retired(const struct log_thread *thread);
+void log_calls_part(struct log *log);
 void log_calls_free(struct log *log, struct log_thread *thread);
 json_t *log_calls_json(const struct log *log); /* for the end record */
 
-/* sites.c: --log sites */
+/*
+ * sites.c: --log sites
+ * log_sites_swap  - what was counted so far is to be written, unless an earlier lot still is.
+ * log_sites_write - so many rows. Returns: whether all are done.
+ * log_sites_swaps - so many lots were written, those that had rows put back left out.
+ * log_sites_flush - all. Returns: false: some wait for a name, or for the file.
+ * log_sites_drop  - at the end: what is left is lost, and counted.
+ */
 int log_sites_new(struct log_sites **out);
 void log_sites_free(struct log_sites *sites);
-int log_sites_add(struct log *log, const struct log_thread *thread, const struct event *event);
-void log_sites_swap(
-    struct log *log); /* what was counted so far is to be written, unless an earlier lot still is */
-bool log_sites_write(struct log *log, size_t limit); /* so many rows; whether all are done */
-uint64_t log_sites_swaps(
-    const struct log *log); /* so many lots were written, those that had rows put back left out */
-bool log_sites_flush(struct log *log); /* all; false: some wait for a name, or for the file */
-void log_sites_drop(struct log *log);  /* at the end: what is left is lost, and counted */
+int log_sites_add(struct log *log, const struct log_thread *thread, const struct event *event,
+                  double weight);
+void log_sites_swap(struct log *log);
+bool log_sites_write(struct log *log, size_t limit);
+uint64_t log_sites_swaps(const struct log *log);
+bool log_sites_flush(struct log *log);
+void log_sites_drop(struct log *log);
 
-/* The weight of an allocation: bytes that it stands for; its own if its thread does not sample. */
-double log_weight(const struct log_thread *thread, const struct event *event);
-/* Of an allocating instruction: see code/resolve.h. */
-static inline int32_t log_site_il(const struct log *log, uint32_t site)
-{
-    return site ? tree_site_il(tree_site_at(log->config.sites, site)) : CODE_IL_NONE;
-}
+/* header.c */
+int log_write_header(struct log *log);
+
+/* part.c: the next part begins; 0 or -errno, then the present one goes on */
+int log_part_next(struct log *log, bool keep);
+void log_part_begin(struct log *log); /* its header; everything is to be defined anew */
 
 /*
- * Writes what is known of an instruction at `at`: members il, il0, and call where it lies in code that is none of the
- * frame's. Returns: where that ends.
+ * fate.c: what others do to the file. log_fate_look - between rounds: looks, and begins anew if it has
+ * to. log_fate_end - at the end, of a file that was removed.
  */
-char *log_put_il(char *at, int32_t il);
+void log_fate_look(struct log *log);
+void log_fate_begin_anew(struct log *log);
+void log_fate_end(struct log *log);
+json_t *log_fate_json(const struct log *log); /* `file`; NULL: nothing happened */
+
+/* message.c: log_messages_take - all that wait, oldest first */
+void log_messages_take(struct log *log);
+int log_ask(struct log *log, void (*answer)(struct log *log, struct log_message *message),
+            uint32_t limit, char **out);
+
+/* watch.c: log_watch_forget - what was unloaded */
+void log_watch_add(struct log *log, const struct event *event, double weight);
+void log_watch_expire(struct log *log, uint64_t now_ns);
+void log_watch_forget(struct log *log);
+void log_watch_free(struct log_watch *watch);
+
+/* alloc.c: an allocation, written, or counted for --log sites; as define.c */
+int log_write_alloc(struct log *log, struct log_thread *thread, const struct event *event);
+int log_count_alloc(struct log *log, struct log_thread *thread, const struct event *event);
+
+/* forget.c */
+void log_grace_take(struct log *log);  /* begins what was asked for: after the rings were adopted */
+void log_grace_check(struct log *log); /* at the end of a round */
+static inline bool log_grace_waits(const struct log *log)
+{
+    return log->grace_begun != load_relaxed(&log->grace_over);
+}
+
+/* comparison.c: shadow stacks beside snapshots; _check_thread: as log_emit */
+void log_write_check(struct log *log, const struct stack_totals *totals, uint64_t t);
+int log_write_check_thread(struct log *log, struct log_thread *thread, uint64_t t);
+json_t *log_put_snapshots(json_t *to, const struct agreement *a); /* returns `to` */
+json_t *log_repairs(const struct stack_totals *totals);
+
+/* reports.c: check, lost, repair and the like, those that changed; log_lost returns their sum */
+void log_write_reports(struct log *log, uint64_t t);
+uint64_t log_lost(const struct log *log, uint64_t by[EVENT_LOST_REASONS], uint64_t *seen);
+void log_set_beginnings_lost(const struct log *log, json_t *to);
+
+/* unmatched.c: patterns of --only, --types, --args and the like that nothing matched; made once */
+json_t *log_unmatched(struct log *log);
+
+/* end.c */
+int log_write_end(struct log *log, uint64_t t);
+
+/* status.c: this process's file in the status folder. 0 or -ENOMEM */
+int log_status_write(struct log *log, const char *state);
+
+/* handle.c: one event. 0: it is done with, or lost and counted; -EAGAIN: it has to wait */
+int log_handle(struct log *log, struct log_thread *thread, const struct event *event);
+
+/* writer.c: the thread; log.c starts it */
+void *log_writer(void *log);
 
 #endif

@@ -94,12 +94,12 @@ int log_configured(struct log *log, const struct config_settings *now,
 /*
  * log_rotate - begin a new part of the log; the present one keeps all that is in it under another name: PATH.1, PATH.2,
  * and so on (with --max-log PATH.1, as when it is full). log_sites - call sites by what they allocated since somebody
- * first asked, as a JSON array of at most `most`; nobody asking for 10 s ends the counting.
+ * first asked, as a JSON array of at most `limit`; nobody asking for 10 s ends the counting.
  * Returns: 0 and *out, to be freed with memory_free: the file's new name, or the JSON; -ETIMEDOUT when the writer did
  *          not come to it within 2 s; -errno. Threads: any that may wait that long, one at a time.
  */
 int log_rotate(struct log *log, char **out);
-int log_sites(struct log *log, uint32_t most, char **out);
+int log_sites(struct log *log, uint32_t limit, char **out);
 
 /* Counts so far, for people. Threads: any; a little behind. */
 struct log_counts {

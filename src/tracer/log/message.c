@@ -114,7 +114,7 @@ int log_configured(struct log *log, const struct config_settings *now,
 }
 
 int log_ask(struct log *log, void (*answer)(struct log *log, struct log_message *message),
-            uint32_t most, char **out)
+            uint32_t limit, char **out)
 {
     struct log_message *message = memory_zalloc(1, sizeof(*message));
     uint64_t until = clock_ns() + ANSWER_NS;
@@ -124,7 +124,7 @@ int log_ask(struct log *log, void (*answer)(struct log *log, struct log_message 
     if (!message)
         return -ENOMEM;
     message->answer = answer;
-    message->most = most;
+    message->limit = limit;
     store_relaxed(&message->holders, 2);
     push(log, message);
     while (!load_acquire(&message->answered) && clock_ns() < until && !load_relaxed(&log->ended))
@@ -142,7 +142,8 @@ static void rotate(struct log *log, struct log_message *message)
 {
     bool keep = !log->config.options->max_log;
 
-    message->err = log_next_part(log, keep);
+    log_fate_look(log);
+    message->err = log_part_next(log, keep);
     if (!message->err && log->file.older && !(message->text = memory_strdup(log->file.older)))
         message->err = -ENOMEM;
 }

@@ -79,12 +79,12 @@ static int define(struct log *log, uintptr_t address, uintptr_t *offset)
 static int add_frame(struct log *log, json_t *frames, uintptr_t ip)
 {
     uintptr_t offset;
-    char hex[2 * sizeof(ip) + 3];
+    char hex[20];
     int image = define(log, ip, &offset);
 
     if (image < 0)
         return image;
-    snprintf(hex, sizeof(hex), "0x%zx", (size_t)offset);
+    log_hex(hex, offset, 0);
     return json_array_append_new(frames, json_pack("[i, s]", image, hex)) ? -ENOMEM : 0;
 }
 

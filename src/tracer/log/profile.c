@@ -23,25 +23,24 @@ int log_write_sample(struct log *log, const struct event *event, uint64_t t)
     return log_line_end(log, SST_KIND_SAMPLE, mark);
 }
 
-static json_int_t count(const _Atomic(uint64_t) *counter)
-{
-    return (json_int_t)load_relaxed(counter);
-}
-
 static int write_source(struct log *log, enum profile_source source, uint64_t t)
 {
     const struct profile_counts *c = &log->config.profile->source[source];
+    json_t *line =
+        json_pack("{s:s, s:I, s:s, s:I}", "kind", "profile", "t", (json_int_t)t, "source",
+                  source == PROFILE_SHADOW ? "shadow" : "snapshot", "hz", (json_int_t)c->hz);
 
-    return log_emit(
-        log, SST_KIND_PROFILE,
-        json_pack("{s:s, s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "kind",
-                  "profile", "t", (json_int_t)t, "source",
-                  source == PROFILE_SHADOW ? "shadow" : "snapshot", "hz", (json_int_t)c->hz,
-                  "ticks", count(&c->ticks), "late", count(&c->late), "samples", count(&c->samples),
-                  "approximate", count(&c->approximate), "dispatching", count(&c->dispatching),
-                  "refused", count(&c->refused), "lost", count(&c->lost), "cost_ns",
-                  count(&c->cost.sum), "worst_ns", count(&c->worst_ns), "cost",
-                  log_histogram(&c->cost)));
+    log_set(line, "ticks", load_relaxed(&c->ticks));
+    log_set(line, "late", load_relaxed(&c->late));
+    log_set(line, "samples", load_relaxed(&c->samples));
+    log_set(line, "approximate", load_relaxed(&c->approximate));
+    log_set(line, "dispatching", load_relaxed(&c->dispatching));
+    log_set(line, "refused", load_relaxed(&c->refused));
+    log_set(line, "lost", load_relaxed(&c->lost));
+    log_set(line, "cost_ns", load_relaxed(&c->cost.sum));
+    log_set(line, "worst_ns", load_relaxed(&c->worst_ns));
+    json_object_set_new(line, "cost", log_histogram(&c->cost));
+    return log_emit(log, SST_KIND_PROFILE, line);
 }
 
 void log_write_profile(struct log *log, uint64_t t)

@@ -6,6 +6,7 @@
  */
 #include "log/internal.h"
 
+#include "base/decimal.h"
 #include "base/hash.h"
 #include "base/memory.h"
 
@@ -158,7 +159,8 @@ static int table_add(const struct log *log, struct sites_table *table, const str
     return 0;
 }
 
-int log_sites_add(struct log *log, const struct log_thread *thread, const struct event *event)
+int log_sites_add(struct log *log, const struct log_thread *thread, const struct event *event,
+                  double weight)
 {
     struct log_sites *sites = log->sites;
     const struct row row = {
@@ -168,7 +170,7 @@ int log_sites_add(struct log *log, const struct log_thread *thread, const struct
         .thread = thread->ring->thread,
         .allocs = 1,
         .bytes = event_bytes(event),
-        .more = thread->sample ? log_weight(thread, event) - (double)event_bytes(event) : 0,
+        .more = weight - (double)event_bytes(event),
     };
 
     if (UNLIKELY(sites->open.rows >= sites->swap_at))
@@ -176,19 +178,9 @@ int log_sites_add(struct log *log, const struct log_thread *thread, const struct
     return table_add(log, &sites->open, &row);
 }
 
-/* A row as it is written. */
-static struct log_site site_of(const struct row *row)
+static const struct metadata_class *class_of(const struct row *row)
 {
-    return (struct log_site){
-        .class = (const struct metadata_class *)(row->class_heap & ((UINT64_C(1) << 48) - 1)),
-        .node = row->node,
-        .site = row->site,
-        .thread = row->thread,
-        .heap = (enum event_heap)(row->class_heap >> 48),
-        .allocs = row->allocs,
-        .bytes = row->bytes,
-        .weight = (double)row->bytes + row->more,
-    };
+    return (const struct metadata_class *)(row->class_heap & ((UINT64_C(1) << 48) - 1));
 }
 
 static void lose(struct log *log, const struct row *row, enum event_lost reason)
@@ -198,24 +190,54 @@ static void lose(struct log *log, const struct row *row, enum event_lost reason)
     log->lost_here[reason] += row->allocs;
 }
 
-/* Returns 0, -EAGAIN while something it speaks of has no name, -ENOMEM. */
-static int write_row(struct log *log, const struct log_site *site)
+static int write_line(struct log *log, const struct row *row)
 {
-    int err = log_define_class(log, site->class);
+    struct buffer *b = &log->file.buffer;
+    size_t mark = b->size;
+    double weight = (double)row->bytes + row->more;
+    int32_t il = tree_is_cut(row->node) ? CODE_IL_NONE : log_site_il(log, row->site);
+    char *line = buffer_reserve(b, LOG_LINE), *at = line;
+
+    if (!line)
+        return log_line_drop(log, mark);
+    at = LOG_PUT(at, "{\"kind\":\"site\",\"node\":");
+    at = decimal_put(at, log_node_id(log, row->node));
+    at = log_put_il(at, il);
+    at = LOG_PUT(at, ",\"class\":");
+    at = decimal_put(at, class_of(row)->id);
+    if (LIKELY(log_ids_has(&log->defined_threads, row->thread))) {
+        at = LOG_PUT(at, ",\"thread\":");
+        at = decimal_put(at, row->thread);
+    }
+    at = LOG_PUT(at, ",\"allocs\":");
+    at = decimal_put(at, row->allocs);
+    at = LOG_PUT(at, ",\"bytes\":");
+    at = decimal_put(at, row->bytes);
+    b->size += (size_t)(at - line);
+    log_put_heap(b, (enum event_heap)(row->class_heap >> 48), row->node);
+    if (weight > (double)row->bytes) /* else each stands for itself */
+        buffer_format(b, ",\"weight\":%.17g", weight);
+    return log_line_end(log, SST_KIND_SITE, mark);
+}
+
+/* Returns 0, -EAGAIN while something it speaks of has no name, -ENOMEM. */
+static int write_row(struct log *log, const struct row *row)
+{
+    int err = log_define_class(log, class_of(row));
 
     if (!err)
-        err = log_define_node(log, site->node);
-    if (!err && log_site_il(log, site->site) == CODE_IL_PENDING)
+        err = log_define_node(log, row->node);
+    if (!err && log_site_il(log, row->site) == CODE_IL_PENDING)
         err = -EAGAIN;
     if (!err)
-        err = log_format_site(log, site);
+        err = write_line(log, row);
     if (err)
         return err;
-    log->row_allocs -= site->allocs;
-    log->row_bytes -= site->bytes;
-    log->put.allocs += site->allocs;
-    log->put.bytes += site->bytes;
-    log->put.cut += tree_is_cut(site->node) ? site->allocs : 0;
+    log->row_allocs -= row->allocs;
+    log->row_bytes -= row->bytes;
+    log->put.allocs += row->allocs;
+    log->put.bytes += row->bytes;
+    log->put.cut += tree_is_cut(row->node) ? row->allocs : 0;
     return 0;
 }
 
@@ -226,8 +248,7 @@ bool log_sites_write(struct log *log, size_t limit)
     /* When the file takes nothing, counts go on growing in memory and are written once it does. */
     for (; sites->done < sites->closing.rows && limit && !log_file_full(log); limit--) {
         const struct row *row = &sites->closing.row[sites->done++];
-        const struct log_site site = site_of(row);
-        int err = write_row(log, &site);
+        int err = write_row(log, row);
 
         if (err == -EAGAIN || err == -ENOSPC) {
             err = table_add(log, &sites->open, row);

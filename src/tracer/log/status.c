@@ -89,7 +89,8 @@ static void put(const char *text)
     write_over(name, text, strlen(text));
 }
 
-int log_status_emit(const char *folder, json_t *status)
+/* This process's file, by rename; takes the reference. Returns: 0 or -ENOMEM. Threads: one at a time. */
+static int emit(const char *folder, json_t *status)
 {
     bool whole;
     char *text = status ? json_dumps(status, JSON_COMPACT) : NULL;
@@ -102,4 +103,93 @@ int log_status_emit(const char *folder, json_t *status)
     free(text);
     json_decref(status);
     return whole ? 0 : -ENOMEM; /* the one before stays */
+}
+
+/* Why there is less than what was asked for. */
+static void set_reasons(const struct log *log, json_t *status)
+{
+    const struct log_config *c = &log->config;
+    const char *uncontrolled = load_acquire(&log->uncontrolled);
+    char reason[4200];
+
+    if (c->control && !uncontrolled)
+        json_object_set_new(status, "control", log_text(c->control));
+    if (c->unverified)
+        json_object_set_new(status, "unverified", json_true());
+    if (c->no_native)
+        json_object_set_new(status, "no_native", json_string(c->no_native));
+    if (uncontrolled)
+        json_object_set_new(status, "uncontrolled", log_text(uncontrolled));
+    if (log->file.error) {
+        snprintf(reason, sizeof(reason),
+                 "writing the log %s failed: %s; what was written before can be read",
+                 log->file.path, strerror(log->file.error));
+        json_object_set_new(status, "reason", log_text(reason));
+    }
+}
+
+static void set_counts(const struct log *log, json_t *status)
+{
+    uint64_t by[EVENT_LOST_REASONS], seen, lost = log_lost(log, by, &seen);
+    struct log_tally pending = {.allocs = 0};
+
+    if (log->file.error && log->file.fd >= 0) /* nobody knows whether it will be written */
+        log_file_pending(log, &pending);
+    log_set(status, "seen", seen);
+    log_set(status, "written", log_written(log) - pending.allocs);
+    log_set(status, "lost", lost + pending.allocs);
+    log_set(status, "bytes", log->put.bytes + log->row_bytes - pending.bytes);
+    if (tree_refused(log->config.tree)) {
+        log_set(status, "nodes_refused", tree_refused(log->config.tree));
+        log_set(status, "cut_allocs", log->put.cut);
+    }
+    log_set_beginnings_lost(log, status);
+    log_set_any(status, "spared", load_relaxed(log->config.spared));
+    if (log->sampled) {
+        log_set(status, "estimated_allocs", (uint64_t)log->estimated_allocs);
+        log_set(status, "estimated_bytes", (uint64_t)log->estimated_bytes);
+    }
+}
+
+/* What a process is called in all of its states. */
+static json_t *process_json(const char *executable, char *const *command, const char *state)
+{
+    return json_pack("{s:i, s:o, s:o, s:s}", "pid", (int)getpid(), "executable",
+                     log_text(executable), "command", log_texts(command), "state", state);
+}
+
+int log_status_write(struct log *log, const char *state)
+{
+    const struct log_config *c = &log->config;
+    json_t *status, *fate;
+
+    if (!c->options->status)
+        return 0;
+    (void)json_memory_refused(); /* of something else */
+    status = process_json(c->executable, c->command, log->file.error ? "failed" : state);
+    json_object_set_new(status, "log", log_text(log->file.path));
+    json_object_set_new(status, "runtime", json_string(c->runtime));
+    set_counts(log, status);
+    set_reasons(log, status);
+    if (!strcmp(state, "ended")) {
+        json_object_set_new(status, "unmatched", log_unmatched(log));
+        json_object_set_new(status, "values", log_values_totals(log));
+        json_object_set_new(status, "events", log_families_json(log));
+        json_object_set_new(status, "not_written", log_kinds_json(log->not_written));
+        json_object_set_new(status, "records", log_kinds_json(log->put.lines));
+    }
+    if (log->gone_parts)
+        json_object_set_new(status, "rotated_out", log_gone_json(log));
+    if ((fate = log_fate_json(log)))
+        json_object_set_new(status, "file", fate);
+    return emit(c->options->status, status);
+}
+
+void log_status_declined(const char *folder, const char *executable, char *const *command,
+                         const char *reason)
+{
+    json_t *status = process_json(executable, command, "declined");
+
+    json_object_set_new(status, "reason", log_text(reason));
+    emit(folder, status);
 }

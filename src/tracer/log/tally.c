@@ -1,6 +1,6 @@
 /*
- * log/tally.c - what lines stand for, by kind: of those put into the log, and of a run of bytes that are lines. So that
- * what never reaches the file can be taken back, whatever it is.
+ * log/tally.c - what lines stand for, by kind: of those put into the log, and of a run of bytes that
+ * are lines. So that what never reaches the file can be taken back, whatever it is.
  */
 #include "log/internal.h"
 
@@ -33,26 +33,23 @@ enum sst_kind log_family_kind(uint32_t family)
     return family_kinds[family];
 }
 
+#define COUNTERS (sizeof(struct log_tally) / sizeof(uint64_t))
+static_assert(COUNTERS == SST_KIND_COUNT + 5, "nothing else is in it");
+
 void log_tally_add(struct log_tally *to, const struct log_tally *more)
 {
-    for (unsigned i = 0; i < SST_KIND_COUNT; i++)
-        to->lines[i] += more->lines[i];
-    to->allocs += more->allocs;
-    to->bytes += more->bytes;
-    to->cut += more->cut;
-    to->entered += more->entered;
-    to->ended += more->ended;
+    uint64_t *counter = (uint64_t *)to;
+
+    for (size_t i = 0; i < COUNTERS; i++)
+        counter[i] += ((const uint64_t *)more)[i];
 }
 
 void log_tally_take(struct log_tally *from, const struct log_tally *less)
 {
-    for (unsigned i = 0; i < SST_KIND_COUNT; i++)
-        from->lines[i] -= less->lines[i];
-    from->allocs -= less->allocs;
-    from->bytes -= less->bytes;
-    from->cut -= less->cut;
-    from->entered -= less->entered;
-    from->ended -= less->ended;
+    uint64_t *counter = (uint64_t *)from;
+
+    for (size_t i = 0; i < COUNTERS; i++)
+        counter[i] -= ((const uint64_t *)less)[i];
 }
 
 static enum sst_kind kind_of(const char *line, size_t size)
@@ -72,7 +69,7 @@ static enum sst_kind kind_of(const char *line, size_t size)
     return SST_KIND_UNKNOWN;
 }
 
-/* The number behind a member's first occurrence, which for these is the member itself: what is before it are numbers. */
+/* The number behind a member's first occurrence: for these the member itself, behind numbers. */
 static uint64_t number_in(const char *line, size_t size, const char *member)
 {
     const char *at = memmem(line, size, member, strlen(member));
@@ -158,13 +155,13 @@ json_t *log_kinds_json(const uint64_t lines[SST_KIND_COUNT])
     return object;
 }
 
-bool log_kinds_any(const uint64_t lines[SST_KIND_COUNT])
+uint64_t log_kinds_sum(const uint64_t lines[SST_KIND_COUNT])
 {
     uint64_t sum = 0;
 
     for (unsigned i = 1; i < SST_KIND_COUNT; i++)
         sum += lines[i];
-    return sum > 0;
+    return sum;
 }
 
 json_t *log_gone_json(const struct log *log)

@@ -100,7 +100,7 @@ static json_t *near_names(const struct metadata *metadata, const char *pattern, 
     return found;
 }
 
-json_t *log_unmatched(const struct log *log)
+static json_t *find_all(const struct log *log)
 {
     const struct options *options = log->config.options;
     const struct {
@@ -127,4 +127,12 @@ json_t *log_unmatched(const struct log *log)
         }
     metadata_unhold(log->config.metadata);
     return array;
+}
+
+/* For the end record and for the status: every name that is known is looked at. */
+json_t *log_unmatched(struct log *log)
+{
+    if (!log->unmatched)
+        log->unmatched = find_all(log);
+    return json_incref(log->unmatched);
 }

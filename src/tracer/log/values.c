@@ -20,7 +20,7 @@ static void live_pop(struct log_thread *thread, uint32_t id)
         memory_free(thread->live[--thread->live_count].text);
 }
 
-/* Without memory the frame's arguments are missing in the lines of its allocations; they have their own line. */
+/* Without memory the lines of its allocations lack the frame's arguments; they have their own line. */
 static void live_push(struct log_thread *thread, const struct values_record *record,
                       const char *text, size_t size)
 {
@@ -95,8 +95,7 @@ int log_write_values(struct log *log, struct log_thread *thread, const struct va
         err = -ENOSPC;
     if (!err)
         return log_line_end(log, SST_KIND_VALUES, mark);
-    b->size = mark; /* no half lines */
-    b->failed = 0;
+    log_line_drop(log, mark);
     return err;
 }
 

@@ -94,7 +94,7 @@ static bool grow(struct log_watch *watch)
     return true;
 }
 
-void log_watch_add(struct log *log, const struct log_thread *thread, const struct event *event)
+void log_watch_add(struct log *log, const struct event *event, double weight)
 {
     struct log_watch *watch = log->watch;
     struct watch_row key = {.class = (const struct metadata_class *)event->subject,
@@ -112,7 +112,7 @@ void log_watch_add(struct log *log, const struct log_thread *thread, const struc
         }
     }
     row->allocs++;
-    row->bytes += log_weight(thread, event);
+    row->bytes += weight;
 }
 
 static bool forgets(const struct log *log, const struct watch_row *row)
@@ -217,7 +217,7 @@ static void answer(struct log *log, struct log_message *message)
         &b, "\"since\":%llu,\"sites\":%zu,\"other\":{\"allocs\":%llu,\"bytes\":%.0f},\"rows\":[",
         (unsigned long long)(log->watch->since_ns - log->zero_ns), log->watch->used,
         (unsigned long long)log->watch->other.allocs, log->watch->other.bytes);
-    for (size_t i = 0; i < log->watch->used && i < message->most; i++) {
+    for (size_t i = 0; i < log->watch->used && i < message->limit; i++) {
         if (i)
             buffer_char(&b, ',');
         put_row(log, &b, order[i]);
@@ -228,7 +228,7 @@ static void answer(struct log *log, struct log_message *message)
     message->err = message->text ? 0 : -ENOMEM;
 }
 
-int log_sites(struct log *log, uint32_t most, char **out)
+int log_sites(struct log *log, uint32_t limit, char **out)
 {
-    return log_ask(log, answer, most, out);
+    return log_ask(log, answer, limit, out);
 }

@@ -10,227 +10,24 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FLUSH_NS  250000000ull /* write when the oldest line is that old */
-#define REPORT_NS 500000000ull /* check, lost, repair, status */
-#define SITES_NS \
-    100000000ull /* --log sites: the first sums; then twice as long each time, up to: */
-#define SITES_MOST_NS 500000000ull
-#define SITES_GRACE_NS \
-    50000000ull /* the same while memory of unloaded code waits for them to be written */
-#define IDLE_NS        50000000ull /* longest sleep; a ring a quarter full ends it */
-#define CALLS_NS       500000ull   /* the same while calls are traced */
-#define BUSY_NS        2000000ull  /* sleep while events wait for the resolver */
-#define DEFERRED_LIMIT (4u << 20)  /* events that may wait in our memory, all threads together */
-#define END_TRIES      4           /* the end record and the status, if memory is out */
-#define BATCH          4096        /* slots of one ring before the next gets its turn */
-#define SITES_BATCH    1024        /* rows of --log sites before the rings get theirs */
+#define FLUSH_NS       250000000ull /* write when the oldest line is that old */
+#define REPORT_NS      500000000ull /* check, lost, repair, status */
+#define SITES_NS       100000000ull /* --log sites: the first sums; then twice as long each time */
+#define SITES_MAX_NS   500000000ull /* up to that */
+#define SITES_GRACE_NS 50000000ull  /* the same while memory of unloaded code waits for them */
+#define IDLE_NS        50000000ull  /* longest sleep; a ring a quarter full ends it */
+#define CALLS_NS       500000ull    /* the same while calls are traced */
+#define BUSY_NS        2000000ull   /* sleep while events wait for the resolver */
+#define DEFERRED_LIMIT (4u << 20)   /* events that may wait in our memory, all threads together */
+#define END_TRIES      4            /* the end record and the status, if memory is out */
+#define BATCH          4096         /* slots of one ring before the next gets its turn */
+#define SITES_BATCH    1024         /* rows of --log sites before the rings get theirs */
 
 static uint64_t now_t(struct log *log)
 {
     uint64_t now = clock_ns();
 
     return now > log->zero_ns ? now - log->zero_ns : 0;
-}
-
-static uint64_t event_t(struct log *log, struct log_thread *thread, const struct event *event)
-{
-    uint64_t ns = clock_ticks_to_ns(event->ticks);
-
-    ns = ns > log->zero_ns ? ns - log->zero_ns : 0;
-    if (ns < thread->last_ns)
-        ns = thread->last_ns;
-    thread->last_ns = ns;
-    return ns;
-}
-
-/* Class and node of an allocation; nearly always they are there. */
-static int define_for(struct log *log, const struct event *event)
-{
-    const struct metadata_class *class = (const struct metadata_class *)event->subject;
-    int err = LIKELY(log_has(log, class->written)) ? 0 : log_define_class(log, class);
-
-    return err || LIKELY(log_node_defined(log, event->node)) ? err
-                                                             : log_define_node(log, event->node);
-}
-
-/* --sample: what all allocations come to, of which only some have an event. */
-static void weigh(struct log *log, const struct log_thread *thread, const struct event *event)
-{
-    double bytes = (double)event_bytes(event), weight = log_weight(thread, event);
-
-    if (!log->sampled) { /* those before stand for themselves */
-        log->sampled = true;
-        log->estimated_bytes = (double)(log->put.bytes + log->row_bytes) - bytes;
-        log->estimated_allocs = (double)log_written(log) - 1;
-    }
-    log->estimated_bytes += weight;
-    log->estimated_allocs += bytes > 0 ? weight / bytes : 1;
-}
-
-static int write_alloc(struct log *log, struct log_thread *thread, const struct event *event)
-{
-    struct buffer *b = &log->file.buffer;
-    size_t mark;
-    int32_t il = log_site_il(log, event->site);
-    int err = LIKELY(!log_file_full(log)) ? define_for(log, event) : -ENOSPC;
-
-    if (!err && il == CODE_IL_PENDING)
-        err = -EAGAIN;
-    if (err)
-        return err;
-    if (UNLIKELY(tree_is_cut(event->node)))
-        il = CODE_IL_NONE; /* of a method that the line does not name */
-    mark = b->size;
-    log_format_alloc(log, thread, event, event_t(log, thread, event), il);
-    if (b->failed) {
-        b->size = mark;
-        b->failed = 0;
-        return -ENOMEM;
-    }
-    log->put.lines[SST_KIND_ALLOC]++;
-    log->put.allocs++;
-    log->put.bytes += event_bytes(event);
-    if (UNLIKELY(thread->sample || log->sampled))
-        weigh(log, thread, event);
-    log->put.cut += tree_is_cut(event->node);
-    if (UNLIKELY(log->watch))
-        log_watch_add(log, thread, event);
-    return 0;
-}
-
-/* Counted now, named when its row is written. */
-static int count_alloc(struct log *log, struct log_thread *thread, const struct event *event)
-{
-    int err = log_sites_add(log, thread, event);
-
-    if (!err) {
-        log->row_allocs++;
-        log->row_bytes += event_bytes(event);
-        if (UNLIKELY(thread->sample || log->sampled))
-            weigh(log, thread, event);
-    }
-    return err;
-}
-
-static int write_name(struct log *log, const struct event_name *name)
-{
-    struct log_thread *thread = log->threads;
-
-    while (thread && thread->ring->os != name->os)
-        thread = thread->next;
-    if (!thread)
-        return 0;
-    memory_free(thread->name);
-    thread->name = memory_strdup(name->text);
-    if (log_define_thread(log, thread, NULL))
-        thread->defined = false; /* again before its next line */
-    return 0;
-}
-
-/* Kinds whose subject is a block of ours. */
-#define KIND(kind) (1u << (kind))
-#define PAYLOADS \
-    (KIND(EVENT_MISMATCH) | KIND(EVENT_SNAPSHOT) | KIND(EVENT_THREAD_NAME) | KIND(EVENT_FAMILY) | \
-     KIND(EVENT_VALUES))
-
-static bool has_payload(const struct event *event)
-{
-    return KIND(event_kind(event)) & PAYLOADS;
-}
-
-static enum event_lost reason_of(int err)
-{
-    return err == -ENOSPC ? EVENT_LOST_WRITE_FAILED : EVENT_LOST_NO_MEMORY;
-}
-
-static void lose_other(struct log *log, const struct event *event, enum event_lost reason)
-{
-    switch (event_kind(event)) {
-    case EVENT_MISMATCH:
-        log->not_written[SST_KIND_MISMATCH]++;
-        break;
-    case EVENT_SNAPSHOT:
-        log->not_written[SST_KIND_SNAPSHOT]++;
-        break;
-    case EVENT_SAMPLE:
-        log->not_written[SST_KIND_SAMPLE]++;
-        break;
-    case EVENT_FAMILY:
-    case EVENT_TRANSITION:
-    case EVENT_CALL:
-        log->family_lost[log_family_of(event)][reason]++;
-        break;
-    default: /* values are what was posted without what was written; the others are no lines */
-        break;
-    }
-}
-
-/* Any but an allocation. Returns 0 when it is done with, or -EAGAIN when it has to wait. */
-static int handle_other(struct log *log, struct log_thread *thread, const struct event *event)
-{
-    void *payload = has_payload(event) ? (void *)event->subject : NULL;
-    int err = 0;
-
-    switch (event_kind(event)) {
-    case EVENT_ALLOC:
-        break; /* see handle() */
-    case EVENT_MISMATCH:
-        err = log_write_mismatch(log, thread, payload, event_t(log, thread, event));
-        break;
-    case EVENT_SNAPSHOT:
-        err = log_write_snapshot(log, thread, payload, event_t(log, thread, event));
-        break;
-    case EVENT_THREAD_NAME:
-        err = write_name(log, payload);
-        break;
-    case EVENT_SAMPLE:
-        err = log_write_sample(log, event, event_t(log, thread, event));
-        break;
-    case EVENT_WAITS:
-        err = log_define_node(log, event->node);
-        break;
-    case EVENT_SAMPLE_RATE:
-        thread->sample = event->subject;
-        break;
-    case EVENT_FAMILY:
-        err = log_write_family(log, thread, event, event_t(log, thread, event));
-        break;
-    case EVENT_TRANSITION:
-        err = log_write_transition(log, thread, event, event_t(log, thread, event));
-        break;
-    case EVENT_VALUES:
-        err = log_write_values(log, thread, payload, event_t(log, thread, event));
-        break;
-    case EVENT_VALUES_OF:
-        thread->values = (uint32_t)event->subject;
-        thread->values_ticks = event->ticks;
-        break;
-    case EVENT_CALL:
-        log_write_calls(log, thread, event, 1, &err);
-        break;
-    }
-    if (err == -EAGAIN)
-        return err;
-    if (err)
-        lose_other(log, event, reason_of(err));
-    memory_free(payload);
-    return 0;
-}
-
-/* One event. Returns as handle_other. */
-static int handle(struct log *log, struct log_thread *thread, const struct event *event)
-{
-    int err;
-
-    if (UNLIKELY(thread->calls != NULL) && event_kind(event) != EVENT_CALL)
-        log_calls_flush(log, thread);
-    if (UNLIKELY(event_kind(event) != EVENT_ALLOC))
-        return handle_other(log, thread, event);
-    err = log->sites ? count_alloc(log, thread, event) : write_alloc(log, thread, event);
-    if (LIKELY(!err) || err == -EAGAIN)
-        return err;
-    log->lost_here[reason_of(err)]++;
-    return 0;
 }
 
 /* Calls from the tail on, many at once. Returns how many were taken. */
@@ -269,7 +66,7 @@ static enum found drain(struct log *log, struct log_thread *thread)
     }
     /* Not all at once: their ring waits meanwhile. What comes after them is put behind them. */
     for (; done < BATCH && thread->deferred.count &&
-           handle(log, thread, log_deferred_oldest(&thread->deferred)) == 0;
+           log_handle(log, thread, log_deferred_oldest(&thread->deferred)) == 0;
          done++) {
         log_deferred_pop(log, &thread->deferred);
         log_file_flush_large(log);
@@ -282,7 +79,7 @@ static enum found drain(struct log *log, struct log_thread *thread)
             tail += calls - 1;
             continue;
         }
-        if (!thread->deferred.count && handle(log, thread, event) == 0) {
+        if (!thread->deferred.count && log_handle(log, thread, event) == 0) {
             log_file_flush_large(log);
             continue;
         }
@@ -385,38 +182,6 @@ static void flush(struct log *log, uint64_t now)
         log_file_flush(log);
 }
 
-void log_part_begin(struct log *log)
-{
-    log->part_began = log->put;
-    log_calls_part(log);
-    log->part++;
-    memset(log->calls_of, 0, sizeof(log->calls_of));
-    log_ids_clear(&log->defined_threads);
-    log_images_clear(&log->images);
-    for (struct log_thread *thread = log->threads; thread; thread = thread->next)
-        thread->defined = false;
-    if (++log->generation == 0) {
-        log->generation = 1;
-        tree_marks_clear(log->config.tree);
-    }
-    log->headless = log_write_header(log) != 0;
-}
-
-int log_next_part(struct log *log, bool keep)
-{
-    int err;
-
-    log_fate_look(log);
-    if (log->sites && !log_sites_flush(log))
-        return -EAGAIN; /* their threads may have ended: they belong to this part */
-    log_calls_flush_all(log);
-    err = log_file_next(log, keep);
-    if (err)
-        return err; /* the present one goes on */
-    log_part_begin(log);
-    return 0;
-}
-
 static void show(struct log *log)
 {
     store_relaxed(&log->shown_written, log_written(log));
@@ -426,28 +191,9 @@ static void show(struct log *log)
     store_relaxed(&log->shown_cut, log->put.cut);
 }
 
-void log_counts(const struct log *log, struct log_counts *out)
-{
-    out->written = load_relaxed(&log->shown_written);
-    out->bytes = load_relaxed(&log->shown_bytes);
-    out->file_bytes = load_relaxed(&log->shown_file);
-    out->parts = load_relaxed(&log->shown_part);
-    out->cut_allocs = load_relaxed(&log->shown_cut);
-}
-
-const char *log_path(const struct log *log)
-{
-    return log->file.path;
-}
-
-uint64_t log_zero_ns(const struct log *log)
-{
-    return log->zero_ns;
-}
-
 /*
- * --log sites: what was counted is in the file within a second, and soon after the start: a program may end at once.
- * Returns whether rows are left to be written.
+ * --log sites: what was counted is in the file within a second, and soon after the start: a program may
+ * end at once. Returns whether rows are left to be written.
  */
 static bool write_sites(struct log *log, uint64_t now)
 {
@@ -455,8 +201,8 @@ static bool write_sites(struct log *log, uint64_t now)
         (log_grace_waits(log) && now - log->swapped_ns >= SITES_GRACE_NS)) {
         log->swapped_ns = now;
         log->sites_ns = log->sites_ns ? 2 * log->sites_ns : SITES_NS;
-        if (log->sites_ns > SITES_MOST_NS)
-            log->sites_ns = SITES_MOST_NS;
+        if (log->sites_ns > SITES_MAX_NS)
+            log->sites_ns = SITES_MAX_NS;
         log->next_sites_ns = now + log->sites_ns;
         log_sites_swap(log);
     }
@@ -477,8 +223,10 @@ static enum found round_once(struct log *log)
         log_file_flush_large(log);
         if (UNLIKELY(log->file.cut))
             log_fate_begin_anew(log);
-        if (log_file_due(log))
-            log_next_part(log, false);
+        if (log_file_due(log)) {
+            log_fate_look(log);
+            log_part_next(log, false);
+        }
     }
     log_messages_take(log); /* behind what was recorded before them */
     retire(log);
@@ -493,7 +241,7 @@ static enum found round_once(struct log *log)
     return found;
 }
 
-/* Rings that came after the last round, or that there was no memory to adopt: their events are lost, and counted. */
+/* Rings that came after the last round, or that no memory was left to adopt: their events are lost. */
 static void count_unadopted(struct log *log)
 {
     for (struct event_ring *ring = event_hub_adopt(log->config.hub); ring; ring = ring->next) {
@@ -541,13 +289,14 @@ static void finish(struct log *log)
     log_write_reports(log, now_t(log));
     whole = end_write(log);
     log_file_close(log);
+    log_fate_end(log);
     if (!whole && !log->file.error)
         log->file.error = ENOMEM; /* the status says that the log was not finished */
     for (unsigned i = 0; i < END_TRIES && log_status_write(log, "ended"); i++)
         ; /* else it would be taken for killed */
 }
 
-static void *writer_main(void *context)
+void *log_writer(void *context)
 {
     struct log *log = context;
     /* Hooks do not wake us, and their rings fill fast. */
@@ -577,91 +326,4 @@ static void *writer_main(void *context)
     store_release(&log->ended, true);
     parker_unpark(&log->over);
     return NULL;
-}
-
-int log_open(const struct log_config *config, struct log **out, char *why, size_t why_size)
-{
-    struct log *log = memory_zalloc(1, sizeof(*log));
-    int err = -ENOMEM;
-
-    *out = NULL;
-    snprintf(why, why_size, "out of memory while opening the log");
-    if (!log)
-        return err;
-    log->config = *config;
-    log->zero_ns = clock_ns();
-    log->started_at = time(NULL);
-    log->part = log->generation = 1;
-    store_relaxed(&log->uncontrolled, config->uncontrolled);
-    err = log_file_open(log, why, why_size);
-    if (err)
-        goto failed;
-    if (config->options->log == OPTIONS_LOG_SITES)
-        err = log_sites_new(&log->sites);
-    if (!err)
-        err = log_write_header(log);
-    if (!err) {
-        log_file_flush(log);
-        err = -log->file.error;
-        if (err)
-            snprintf(why, why_size,
-                     "cannot write the log %s: %s; free some space or name another file with -o",
-                     log->file.path, strerror(-err));
-    }
-    if (err)
-        goto failed;
-    *out = log;
-    return 0;
-failed:
-    log_sites_free(log->sites);
-    log_file_free(log);
-    memory_free(log->file.path);
-    memory_free(log);
-    return err;
-}
-
-int log_start(struct log *log)
-{
-    int err = thread_start(&log->thread, writer_main, log);
-
-    log->started = err == 0;
-    return err;
-}
-
-void log_withdraw(struct log *log)
-{
-    unlink(log->file.path);
-    log_sites_free(log->sites);
-    log_file_free(log);
-}
-
-void log_uncontrolled(struct log *log, const char *why)
-{
-    store_release(&log->uncontrolled, why); /* the text before it */
-}
-
-void log_stop(struct log *log, unsigned timeout_ms)
-{
-    uint64_t now = clock_ns(), until;
-
-    if (!log->started)
-        return;
-    log->deadline_ns = now + timeout_ms * 1000000ull;
-    until = log->deadline_ns + 200000000ull;
-    store_release(&log->stopping, true);
-    parker_unpark(&log->config.hub->writer);
-    /* Not joined: a writer that hangs in write(2) on a dead file system must not hold up the program's end. */
-    for (; !load_acquire(&log->ended) && now < until; now = clock_ns())
-        parker_park(&log->over, until - now);
-}
-
-void log_abandon(struct log *log)
-{
-    store_relaxed(&log->abandoned, true);
-}
-
-void log_named(struct log *log)
-{
-    if (load_relaxed(&log->waits))
-        parker_unpark(&log->config.hub->writer);
 }

@@ -104,6 +104,7 @@ void log_dispose(struct world *w)
     log_ids_free(&log->defined_threads);
     log_sites_free(log->sites);
     log_deferred_free(log->spare);
+    json_decref(log->unmatched);
     memory_free(log);
 }
 

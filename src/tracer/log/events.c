@@ -1,42 +1,9 @@
 /*
- * log/families.c - records of the event families (--events), and how many of each were met, written and lost.
+ * log/events.c - records of the event categories (--events); how many were met, written and lost.
  */
 #include "log/internal.h"
 
 #include <errno.h>
-#include <string.h>
-
-/* Appends text of whatever length; the line is checked as a whole. */
-static void begin(struct buffer *b, const char *kind, const struct log_thread *thread, uint64_t t)
-{
-    buffer_text(b, "{\"kind\":\"");
-    buffer_text(b, kind);
-    buffer_text(b, "\",\"t\":");
-    buffer_unsigned(b, t);
-    buffer_text(b, ",\"thread\":");
-    buffer_unsigned(b, thread->ring->thread);
-}
-
-static void put_id(struct buffer *b, const char *key, uint32_t id)
-{
-    buffer_text(b, key);
-    buffer_unsigned(b, id);
-}
-
-/* The line since mark is whole, or is taken back. */
-static int end(struct log *log, size_t mark, uint32_t family)
-{
-    struct buffer *b = &log->file.buffer;
-
-    buffer_append(b, "}\n", 2);
-    if (b->failed) {
-        b->size = mark;
-        b->failed = 0;
-        return -ENOMEM;
-    }
-    log->put.lines[log_family_kind(family)]++;
-    return 0;
-}
 
 static int define(struct log *log, const struct event *event, uintptr_t class, uintptr_t method,
                   bool has_node)
@@ -63,15 +30,15 @@ int log_write_family(struct log *log, struct log_thread *thread, const struct ev
     if (err)
         return err;
     mark = b->size;
-    begin(b, e->kind, thread, t);
+    log_line_begin(b, e->kind, t, thread);
     if (e->class)
-        put_id(b, ",\"class\":", ((const struct metadata_class *)e->class)->id);
+        log_put_number(b, ",\"class\":", ((const struct metadata_class *)e->class)->id);
     if (e->method)
-        put_id(b, ",\"method\":", ((const struct metadata_method *)e->method)->id);
+        log_put_number(b, ",\"method\":", ((const struct metadata_method *)e->method)->id);
     if (e->has_node)
         log_put_node(log, event->node);
     buffer_append(b, e->members, e->size);
-    return end(log, mark, e->family);
+    return log_line_end(log, log_family_kind(e->family), mark);
 }
 
 int log_write_transition(struct log *log, struct log_thread *thread, const struct event *event,
@@ -90,12 +57,12 @@ int log_write_transition(struct log *log, struct log_thread *thread, const struc
     if (err)
         return err;
     mark = b->size;
-    begin(b, "transition", thread, t);
+    log_line_begin(b, "transition", t, thread);
     if (event->subject)
-        put_id(b, ",\"method\":", ((const struct metadata_method *)event->subject)->id);
+        log_put_number(b, ",\"method\":", ((const struct metadata_method *)event->subject)->id);
     log_put_node(log, event->node);
     buffer_text(b, ways[event_bytes(event)]);
-    return end(log, mark, OPTIONS_TRANSITIONS);
+    return log_line_end(log, SST_KIND_TRANSITION, mark);
 }
 
 uint32_t log_family_of(const struct event *event)
@@ -147,16 +114,12 @@ static void sums_read(const struct log *log, uint32_t family, struct sums *out)
         calls_add(log, out);
 }
 
-static json_t *sums_json(const struct sums *s)
+static void set_sums(json_t *to, const struct sums *s)
 {
-    json_t *by = json_object();
-
-    for (unsigned i = 0; by && i < EVENT_LOST_REASONS; i++)
-        if (s->by[i])
-            json_object_set_new(by, event_lost_name((enum event_lost)i),
-                                json_integer((json_int_t)s->by[i]));
-    return json_pack("{s:I, s:I, s:I, s:o}", "seen", (json_int_t)s->seen, "written",
-                     (json_int_t)s->written, "lost", (json_int_t)s->lost, "lost_by", by);
+    log_set(to, "seen", s->seen);
+    log_set(to, "written", s->written);
+    log_set(to, "lost", s->lost);
+    json_object_set_new(to, "lost_by", log_reasons(s->by));
 }
 
 static bool counted(const struct log *log, uint32_t family)
@@ -167,7 +130,7 @@ static bool counted(const struct log *log, uint32_t family)
 void log_write_family_reports(struct log *log, uint64_t t)
 {
     for (uint32_t family = 0; family < OPTIONS_FAMILIES; family++) {
-        json_t *line, *counts;
+        json_t *line;
         struct sums sums;
 
         if (!counted(log, family))
@@ -177,10 +140,7 @@ void log_write_family_reports(struct log *log, uint64_t t)
             continue;
         line = json_pack("{s:s, s:I, s:s}", "kind", "family_lost", "t", (json_int_t)t, "family",
                          options_family_name(family));
-        counts = sums_json(&sums);
-        if (line && counts)
-            json_object_update(line, counts);
-        json_decref(counts);
+        set_sums(line, &sums);
         if (log_emit(log, SST_KIND_FAMILY_LOST, line) == 0)
             log->reported_family_lost[family] = sums.lost;
     }
@@ -188,7 +148,7 @@ void log_write_family_reports(struct log *log, uint64_t t)
 
 json_t *log_families_json(const struct log *log)
 {
-    json_t *object = NULL;
+    json_t *object = NULL, *of;
 
     for (uint32_t family = 0; family < OPTIONS_FAMILIES; family++) {
         struct sums sums;
@@ -202,7 +162,8 @@ json_t *log_families_json(const struct log *log)
         }
         if (!object)
             object = json_object();
-        json_object_set_new(object, options_family_name(family), sums_json(&sums));
+        set_sums(of = json_object(), &sums);
+        json_object_set_new(object, options_family_name(family), of);
     }
     return object;
 }

@@ -1,0 +1,104 @@
+#include "log/internal.h"
+
+/* What was unloaded, and is not kept any more. */
+static void set_given(const struct log *log, json_t *line)
+{
+    const struct metadata_given *given = metadata_given_back(log->config.metadata);
+    json_t *object;
+
+    if (!load_relaxed(&given->modules))
+        return;
+    object = json_object();
+    log_set(object, "modules", load_relaxed(&given->modules));
+    log_set(object, "classes", load_relaxed(&given->classes));
+    log_set(object, "methods", load_relaxed(&given->methods));
+    log_set(object, "nodes", load_relaxed(&log->config.tree->numbers.given));
+    json_object_set_new(line, "given_back", object);
+}
+
+static json_t *hooks_json(const struct log *log, const struct stack_totals *totals)
+{
+    json_t *hooks = json_object();
+
+    log_set(hooks, "calls", totals->calls);
+    json_object_set_new(hooks, "ns_per_pair", json_real(log->ns_per_pair));
+    log_set(hooks, "missed", load_relaxed(log->config.missed));
+    log_set_any(hooks, "spared", load_relaxed(log->config.spared));
+    return hooks;
+}
+
+/* What was asked for, and what came of it. */
+static void set_asked(struct log *log, json_t *line)
+{
+    const struct options *options = log->config.options;
+    json_t *events = log_families_json(log);
+
+    if (options->args.count + options->returns.count)
+        json_object_set_new(line, "values", log_values_totals(log));
+    if (options_choose(options))
+        json_object_set_new(line, "unmatched", log_unmatched(log));
+    if (log->config.agreement)
+        json_object_set_new(line, "snapshots",
+                            log_put_snapshots(json_object(), log->config.agreement));
+    if (events)
+        json_object_set_new(line, "events", events);
+    if (options_records(options, OPTIONS_CALLS))
+        json_object_set_new(line, "calls", log_calls_json(log));
+}
+
+/* Of lines and of the file. */
+static void set_records(const struct log *log, json_t *line)
+{
+    json_t *fate = log_fate_json(log);
+
+    json_object_set_new(line, "records", log_kinds_json(log->put.lines));
+    if (log->gone_parts)
+        json_object_set_new(line, "rotated_out", log_gone_json(log));
+    if (log_kinds_sum(log->not_written))
+        json_object_set_new(line, "not_written", log_kinds_json(log->not_written));
+    if (fate)
+        json_object_set_new(line, "file", fate);
+}
+
+int log_write_end(struct log *log, uint64_t t)
+{
+    const struct log_config *c = &log->config;
+    uint64_t by[EVENT_LOST_REASONS], seen, lost = log_lost(log, by, &seen);
+    uint64_t written = log_written(log);
+    json_t *line = json_pack("{s:s}", "kind", "end");
+    struct stack_totals totals;
+    hresult last;
+    int err;
+
+    stack_totals_read(&totals);
+    if (seen > written + lost) { /* on its way through a callback when the hub stopped */
+        by[EVENT_LOST_STOPPED] += seen - written - lost;
+        lost = seen - written;
+    }
+    log_set(line, "t", t);
+    log_set(line, "seen", seen);
+    log_set(line, "written", written);
+    log_set(line, "lost", lost);
+    json_object_set_new(line, "lost_by", log_reasons(by));
+    log_set(line, "bytes", log->put.bytes);
+    log_set(line, "threads", load_relaxed(&c->hub->threads));
+    log_set(line, "nodes", tree_made(c->tree));
+    log_set(line, "nodes_refused", tree_refused(c->tree));
+    json_object_set_new(line, "repairs", log_repairs(&totals));
+    json_object_set_new(line, "hooks", hooks_json(log, &totals));
+    log_set(line, "names_failed", metadata_failures(c->metadata, &last));
+    log_set(line, "log_bytes", log->file.bytes + log->file.buffer.size - log->file.sent);
+    log_set_any(line, "cut_allocs", log->put.cut);
+    log_set_beginnings_lost(log, line);
+    set_given(log, line);
+    if (log->file.part > 1) /* the sums are of the whole recording */
+        log_set(line, "part", log->file.part);
+    set_asked(log, line);
+    set_records(log, line);
+    err = log_emit(log, SST_KIND_END, line);
+    if (err) { /* it may be of this that something is missing */
+        json_decref(log->unmatched);
+        log->unmatched = NULL;
+    }
+    return err;
+}

@@ -1,0 +1,56 @@
+#include "log/internal.h"
+
+#include "base/memory.h"
+#include "options/json.h"
+
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static json_t *options_json(const struct options *options)
+{
+    char *text = options_write(options);
+    json_t *json = text ? json_read(text, strlen(text), 0, NULL) : NULL;
+
+    memory_free(text);
+    return json;
+}
+
+static const char *capture_name(enum options_capture capture)
+{
+    return capture == OPTIONS_CAPTURE_SHADOW ? "shadow"
+           : capture == OPTIONS_CAPTURE_BOTH ? "both"
+                                             : "snapshot";
+}
+
+int log_write_header(struct log *log)
+{
+    const struct log_config *c = &log->config;
+    const char *uncontrolled = load_acquire(&log->uncontrolled);
+    char started[32] = "";
+    time_t now = log->started_at;
+    struct tm utc;
+    json_t *line;
+
+    if (gmtime_r(&now, &utc))
+        strftime(started, sizeof(started), "%Y-%m-%dT%H:%M:%SZ", &utc);
+    line = json_pack(
+        "{s:s, s:s, s:i, s:i, s:o, s:o, s:s, s:s, s:s, s:o, s:I, s:s, s:s}", "kind", "header",
+        "format", "shadowtrace", "version", 1, "pid", (int)getpid(), "executable",
+        log_text(c->executable), "command", log_texts(c->command), "runtime", c->runtime, "hooks",
+        c->hooks, "capture", capture_name(c->options->capture), "options", options_json(c->options),
+        "clock", (json_int_t)log->zero_ns, "started", started, "tracer", SHADOWTRACE_VERSION);
+    if (c->no_native)
+        json_object_set_new(line, "no_native", json_string(c->no_native));
+    if (options_beginnings(c->options))
+        json_object_set_new(line, "beginnings", json_true());
+    if (c->unverified)
+        json_object_set_new(line, "unverified", json_true());
+    if (log->file.part > 1)
+        log_set(line, "part", log->file.part);
+    if (log->gone_parts)
+        json_object_set_new(line, "rotated_out", log_gone_json(log));
+    if (uncontrolled)
+        json_object_set_new(line, "uncontrolled", log_text(uncontrolled));
+    return log_emit(log, SST_KIND_HEADER, line);
+}

@@ -1,0 +1,117 @@
+#include "log/internal.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/thread.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+int log_open(const struct log_config *config, struct log **out, char *why, size_t why_size)
+{
+    struct log *log = memory_zalloc(1, sizeof(*log));
+    int err = -ENOMEM;
+
+    *out = NULL;
+    snprintf(why, why_size, "out of memory while opening the log");
+    if (!log)
+        return err;
+    log->config = *config;
+    log->zero_ns = clock_ns();
+    log->started_at = time(NULL);
+    log->part = log->generation = 1;
+    store_relaxed(&log->uncontrolled, config->uncontrolled);
+    err = log_file_open(log, why, why_size);
+    if (err)
+        goto failed;
+    if (config->options->log == OPTIONS_LOG_SITES)
+        err = log_sites_new(&log->sites);
+    if (!err)
+        err = log_write_header(log);
+    if (!err) {
+        log_file_flush(log);
+        err = -log->file.error;
+        if (err)
+            snprintf(why, why_size,
+                     "cannot write the log %s: %s; free some space or name another file with -o",
+                     log->file.path, strerror(-err));
+    }
+    if (err)
+        goto failed;
+    *out = log;
+    return 0;
+failed:
+    log_sites_free(log->sites);
+    log_file_free(log);
+    memory_free(log->file.path);
+    memory_free(log);
+    return err;
+}
+
+int log_start(struct log *log)
+{
+    int err = thread_start(&log->thread, log_writer, log);
+
+    log->started = err == 0;
+    return err;
+}
+
+void log_withdraw(struct log *log)
+{
+    unlink(log->file.path);
+    log_sites_free(log->sites);
+    log_file_free(log);
+}
+
+void log_uncontrolled(struct log *log, const char *why)
+{
+    store_release(&log->uncontrolled, why); /* the text before it */
+}
+
+void log_stop(struct log *log, unsigned timeout_ms)
+{
+    uint64_t now = clock_ns(), until;
+
+    if (!log->started)
+        return;
+    log->deadline_ns = now + timeout_ms * 1000000ull;
+    until = log->deadline_ns + 200000000ull;
+    store_release(&log->stopping, true);
+    parker_unpark(&log->config.hub->writer);
+    /* Not joined: a writer that hangs in write(2) on a dead file system must not hold up the program's end. */
+    for (; !load_acquire(&log->ended) && now < until; now = clock_ns())
+        parker_park(&log->over, until - now);
+}
+
+void log_abandon(struct log *log)
+{
+    store_relaxed(&log->abandoned, true);
+}
+
+void log_named(struct log *log)
+{
+    if (load_relaxed(&log->waits))
+        parker_unpark(&log->config.hub->writer);
+}
+
+void log_counts(const struct log *log, struct log_counts *out)
+{
+    out->written = load_relaxed(&log->shown_written);
+    out->bytes = load_relaxed(&log->shown_bytes);
+    out->file_bytes = load_relaxed(&log->shown_file);
+    out->parts = load_relaxed(&log->shown_part);
+    out->cut_allocs = load_relaxed(&log->shown_cut);
+}
+
+const char *log_path(const struct log *log)
+{
+    return log->file.path;
+}
+
+uint64_t log_zero_ns(const struct log *log)
+{
+    return log->zero_ns;
+}
