@@ -97,7 +97,7 @@ void alloc_heap_changed(struct alloc *a)
     add_relaxed(&a->heap_epoch, 1);
 }
 
-/* Exponentially distributed with mean `rate`, bytes: how far it is to the next sample of a Poisson process. */
+/* Distance to the next sample of a Poisson process: exponential, mean `rate`, bytes. */
 static double sample_gap(struct alloc_thread *t, double rate)
 {
     double uniform;
@@ -219,8 +219,9 @@ static __attribute__((noinline)) enum event_heap heap_ask(struct alloc *a, struc
 }
 
 /*
- * Which heap. Nearly every object is young, in the one range that the thread allocates from: that range is remembered
- * until a collection starts or ends. A young range never turns into another heap without one.
+ * Which heap. Nearly every object is young, in the one range that the thread allocates from: that
+ * range is remembered until a collection starts or ends, for without one it does not turn into
+ * another heap.
  */
 static enum event_heap heap_of(struct alloc *a, struct alloc_thread *t, uintptr_t object)
 {
@@ -231,10 +232,11 @@ static enum event_heap heap_of(struct alloc *a, struct alloc_thread *t, uintptr_
 }
 
 /*
- * What an async method lies in while it waits keeps where it was made, in the object itself: nothing else leads from the
- * method that goes on to that, and the object moves. Before an object lie its hash code and lock in four bytes, and, on
- * 64 bits, four bytes that no runtime up to .NET 10 reads or writes; collections move them with the object. A runtime that
- * writes there is noticed by what is there already, and then left alone.
+ * The object that an async method waits in keeps where it was made: nothing else leads from the
+ * method that resumes back to that, and the object moves. Before an object lie four bytes of hash
+ * code and lock and, on 64 bits, four bytes that no runtime up to .NET 10 reads or writes;
+ * collections move them along. A newer runtime that writes there is noticed by what it left, and
+ * then nothing is written.
  */
 static _Atomic(uint32_t) *spare_word(uintptr_t object)
 {
@@ -242,8 +244,9 @@ static _Atomic(uint32_t) *spare_word(uintptr_t object)
 }
 
 /*
- * The path of a frame as a beginning: where something below it goes on, from its beginning on. So it is the same however
- * that was made to go on. *depth: of how many beginnings in each other. Returns: 0 where there is none.
+ * The path of a frame as a beginning: where something below it goes on, the path from its beginning
+ * on, so that it is the same however that was resumed. *depth: of how many nested beginnings.
+ * Returns: 0 where there is none.
  */
 static uint32_t beginning(struct alloc *a, const struct frame *frame, const struct frame *oldest,
                           unsigned *depth)
@@ -270,7 +273,7 @@ static uint32_t beginning(struct alloc *a, const struct frame *frame, const stru
     return node ? tree_id(tree, node) : 0;
 }
 
-/* The youngest frame of an async method, of the runtime's kind or a machine's: what makes its object may have frames. */
+/* The youngest frame of an async method, of the runtime's kind or a state machine's. */
 static struct frame *async_frame(struct frame *top, size_t depth, bool suspended_by_runtime)
 {
     size_t reach = depth < BOX_REACH ? depth : BOX_REACH;
@@ -285,7 +288,7 @@ static struct frame *async_frame(struct frame *top, size_t depth, bool suspended
     return NULL;
 }
 
-/* The frame of the method that waits in an object made by the youngest; the youngest if that has none (it was inlined). */
+/* The method that waits in an object made by the youngest frame; that frame, if it was inlined. */
 static struct frame *machine_frame(struct alloc *a, const struct metadata_class *class,
                                    struct frame *top, size_t depth)
 {
@@ -300,7 +303,7 @@ static struct frame *machine_frame(struct alloc *a, const struct metadata_class 
     return metadata_machine_of(method, class) ? frame : top - 1;
 }
 
-/* The frame of the method that is to wait in an object that the youngest made; NULL: that of none. */
+/* The frame of the method that will wait in an object of the youngest frame; NULL: none. */
 static struct frame *waiting_frame(struct alloc *a, const struct metadata_class *class,
                                    struct frame *top, size_t depth)
 {
@@ -316,7 +319,7 @@ static struct frame *waiting_frame(struct alloc *a, const struct metadata_class 
     return frame;
 }
 
-/* `object` was made by the youngest frame, for an async method to wait in. epoch: as the object was where it is. */
+/* The youngest frame made `object` for an async method to wait in. epoch: of its address. */
 static void note_beginning(struct alloc *a, struct metadata_class *class, uintptr_t object,
                            uint64_t epoch, struct frame *top, size_t depth)
 {
@@ -384,7 +387,7 @@ uint32_t alloc_begun(const struct alloc *a, const struct stack *s,
     return tree_begun_depth(a->config.tree, node) ? node : 0;
 }
 
-/* While a filter runs the method has a second frame, on top of those that the exception passes: its own lies below. */
+/* While a filter runs, its method has a second frame on top of those that the exception passes. */
 static bool allocating_instruction(struct alloc *a, struct frame *top, size_t depth,
                                    struct site_places *out)
 {
@@ -423,8 +426,8 @@ static bool is_outside(struct alloc *a, uint32_t site)
 }
 
 /*
- * Id of the allocating instruction. If it lies in a dynamic method: of the call in the method that led there, if that is
- * found; its return address is left in places->call.
+ * Id of the allocating instruction; in a dynamic method, of the call in the method that led there,
+ * if it is found: its return address is left in places->call.
  */
 static uint32_t site_of(struct alloc *a, struct alloc_thread *t, uintptr_t method,
                         struct site_places *places, uintptr_t limit,
@@ -474,8 +477,9 @@ static bool sampled(struct alloc_thread *t, uint64_t bytes)
 }
 
 /*
- * The configuration has changed: a new copy. The writer is told of the rate through the ring, so that it holds for the
- * events after it and for no other. Returns 0, or -ENOSPC: the thread goes on with the old copy, and asks again.
+ * The configuration has changed: a new copy. The writer learns the rate through the ring, so that
+ * it holds for exactly the events after it. Returns 0, or -ENOSPC: the thread keeps the old copy
+ * and asks again.
  */
 static int config_follow(struct alloc_thread *t)
 {
@@ -500,8 +504,8 @@ static int config_follow(struct alloc_thread *t)
 #define VERDICT_BITS 2
 
 /*
- * Is the allocating method wanted, by `only` as it is now? The verdict stays on the method's record with the number of
- * the configuration it was found under.
+ * Is the allocating method wanted, by `only` as it is now? The verdict stays on the method's record
+ * with the number of its configuration.
  */
 static enum config_answer wanted_method(struct alloc *a, struct alloc_thread *t, struct stack *s)
 {
@@ -524,7 +528,7 @@ static enum config_answer wanted_method(struct alloc *a, struct alloc_thread *t,
     return answer;
 }
 
-/* Whether the present configuration lets this thread record here. Returns -ENOSPC when the copy could not be renewed. */
+/* May this thread record here, as configured now? Returns -ENOSPC when there is no new copy. */
 static int config_lets(struct alloc *a, struct alloc_thread *t, struct stack *s)
 {
     enum config_answer answer = CONFIG_CHANGED;
@@ -614,7 +618,7 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
     struct frame *top;
     size_t depth;
 
-    /* First, while the object is where it is: naming code that can be unloaded may let a collection run. */
+    /* First, while the object is where it is: naming collectible code may let a collection run. */
     event.bytes_kind = event_pack(bytes, heap_of(a, t, object), EVENT_ALLOC);
     depth = stack_settle_hot(s, &top);
     if (UNLIKELY(stack_misses_frames_hot(s))) { /* the youngest frame did not allocate */
@@ -652,8 +656,8 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
 }
 
 /*
- * An allocation that is left out. If an async method waits in it, its beginning may be resumed from now on, and the log
- * is to have that path: a logical stack goes on there.
+ * An allocation that is left out. If an async method waits in it, that may be resumed from now on,
+ * and the log needs the path of its beginning for the logical stack.
  */
 static __attribute__((noinline)) void leave_out(struct alloc *a, struct stack *s,
                                                 struct alloc_thread *t, uintptr_t object,

@@ -1,8 +1,9 @@
 /*
- * alloc/alloc.h - the allocation callback: what was allocated, how large, where, by which thread: one event.
+ * alloc/alloc.h - the allocation callback: what was allocated, how large, where, by which thread:
+ * one event.
  *
- * The thread's own stack is exact in its own callback. The context node is kept on the frames, so an event costs the
- * frames entered since the last one, whatever the depth.
+ * The thread's own stack is exact in its own callback. The frames keep their context nodes, so an
+ * event costs the frames entered since the last one, whatever the depth.
  */
 #ifndef SHADOWTRACE_ALLOC_ALLOC_H
 #define SHADOWTRACE_ALLOC_ALLOC_H
@@ -31,16 +32,19 @@ struct alloc_config {
 int alloc_new(const struct alloc_config *config, struct alloc **out); /* 0 or -ENOMEM */
 
 /*
- * alloc_begun - the node at which an async method, just entered at caller's SP `sp`, was begun; passed: stack_config.begun.
+ * alloc_begun - the node at which an async method, just entered at caller's SP `sp`, was begun;
+ * passed: stack_config.begun.
  * Returns: its id; 0 where it is not known, and of a method that runs for the first time.
- * Threads: the stack's own. May run: in an Enter hook; reads the object, which does not move meanwhile.
+ * Threads: the stack's own. May run: in an Enter hook; reads the object, which does not move
+ *          meanwhile.
  */
 uint32_t alloc_begun(const struct alloc *alloc, const struct stack *stack,
                      const struct metadata_method *method, uintptr_t sp, const uintptr_t *passed);
 
 /*
- * alloc_record - ObjectAllocated. Threads: the allocating one. May run: in that callback only (asks for the object's
- * size and, for a class met first, what it is); may wait for ring space as event_post does.
+ * alloc_record - ObjectAllocated. Threads: the allocating one. May run: in that callback only (asks
+ * for the object's size and, for a class met first, what it is); may wait for ring space as
+ * event_post does.
  */
 void alloc_record(struct alloc *alloc, uintptr_t object, uintptr_t class_id);
 

@@ -29,9 +29,9 @@ static int row_of(struct site_table *table, uintptr_t helper, bool make)
 }
 
 /*
- * Where above the helper's frame does the address lie that the snapshot names? Snapshots pass code without names: an address in
- * some that lies before may be what called the helper. It is if its frame leads to what the snapshot names; if not,
- * nothing is learned.
+ * Where above the helper's frame is the address that the snapshot names? Snapshots skip code
+ * without names: an address in such code that comes first may be what called the helper. It is if
+ * its frame leads to what the snapshot names; if not, nothing is calibrated.
  */
 static uint32_t learn(struct site_table *table, int row, const uintptr_t *frame,
                       const struct site_frame *of, uintptr_t ip)
@@ -83,8 +83,8 @@ static bool through_helper(struct site_table *table, const uintptr_t *frame,
 }
 
 /*
- * The first return out of the runtime on the way from `frame` to `target`. A frame that returns into a helper is the last
- * before code with a frame pointer.
+ * The first return out of the runtime on the way from `frame` to `target`. A frame that returns
+ * into a helper is the last before code with a frame pointer.
  */
 static bool first_place(struct site_table *table, const uintptr_t *frame, uintptr_t target,
                         struct code_place *out)
@@ -108,21 +108,23 @@ static bool first_place(struct site_table *table, const uintptr_t *frame, uintpt
     return false;
 }
 
-/* A signal's frame on the stack that it came on, by the kernel's ABI: in words from the handler's frame pointer on. */
+/* A signal's frame, by the kernel's ABI: in words from the handler's frame pointer on. */
 enum { SIGNAL_RBP = 17, SIGNAL_RIP = 23 };
 
 static const uint8_t sigreturn[] = {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05};
 
-/* push rbp; call; pop rbp; ret: without a frame pointer of its own, so no frame below can lie as if it had one. */
+/* push rbp; call; pop rbp; ret: has no frame pointer of its own, so no frame below can look like
+ * it. */
 static bool is_wrapper(const uint8_t *ret)
 {
     return ret[-6] == 0x55 && ret[-5] == 0xe8 && ret[0] == 0x5d && ret[1] == 0xc3;
 }
 
 /*
- * Did a signal come where the frame returns to? Then *ip is where. A division's is handled on the thread's own stack. A null
- * reference's comes on another one, and the runtime goes on from a frame that it makes up on this one, right above a
- * function that was never called, and whose only call the handler returns to.
+ * Did a signal come where the frame returns to? Then *ip is where. A division's is handled on the
+ * thread's own stack. A null reference's comes on another one; the runtime goes on from a frame
+ * that it makes up on this one, right above a function that was never called, and to whose only
+ * call the handler returns.
  */
 static bool signalled(const struct site_table *table, const uintptr_t *frame,
                       const uintptr_t *before, uintptr_t target, uintptr_t *ip)

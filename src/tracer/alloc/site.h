@@ -1,13 +1,12 @@
 /*
  * alloc/site.h - the allocating instruction in the youngest frame.
  *
- * From the callback the frame-pointer chain leads through the runtime to the first frame whose saved frame pointer is
- * the allocating method's. If that frame returns into jitted code, there it is. If it returns into the runtime (since
- * .NET 10: an allocation helper in assembly), the address lies at a distance above that is constant for the helper:
- * learned once per helper from a snapshot, which is never asked again.
- *
- * Code without hooks that has a frame of its own may lie between: then the chain is gone through once more, for where the
- * runtime returns to.
+ * From the callback the frame-pointer chain leads through the runtime to the first frame whose
+ * saved frame pointer is the allocating method's. If that frame returns into jitted code, there it
+ * is. If it returns into the runtime (since .NET 10: an allocation helper in assembly), the address
+ * lies above at a distance that is constant for the helper: calibrated once per helper from a
+ * snapshot. If code without hooks that has a frame lies between, the chain is walked once more, for
+ * where the runtime returns to.
  */
 #ifndef SHADOWTRACE_ALLOC_SITE_H
 #define SHADOWTRACE_ALLOC_SITE_H
@@ -39,17 +38,17 @@ struct site_table {
 struct site_places {
     struct code_place call; /* what the last frame before the method's returns to */
     bool fault;             /* it is no return: the processor raised an exception at call.ip */
-    struct code_place
-        first; /* ip: where the runtime returns to, if there may be code between it and the method; else 0 */
+    /* ip: where the runtime returns to, if there may be code between it and the method; else 0 */
+    struct code_place first;
 };
 
 /* The youngest frame of the shadow stack. */
 struct site_frame {
     const struct metadata_method *method;
-    /* Its frame pointer is saved 16 bytes below; after on-stack replacement the method has another one, somewhat lower. */
+    /* Saved 16 bytes below; after on-stack replacement the frame pointer is another, lower one. */
     uintptr_t caller_sp;
-    bool
-        in_filter; /* a filter of that method allocates: it uses the method's frame pointer, from a younger place */
+    /* A filter of the method allocates, on the method's frame pointer, from a younger place. */
+    bool in_filter;
 };
 
 /*

@@ -2,9 +2,9 @@
  * config/config.h - the few options that can change while the process runs: recording or not, the
  * sampling rate, whose allocations. One configuration is published at a time, swapped under RCU.
  *
- * Each configuration has a generation, rising from 1. config_start.announce hands it to every thread,
- * on its own stack. A thread whose copy is of another generation comes here for a new copy, whole. So
- * whatever a thread records belongs to one configuration.
+ * Each configuration has a generation, rising from 1. config_start.announce hands it to every
+ * thread, on its own stack. A thread whose copy is of another generation comes here for a new copy,
+ * whole. So whatever a thread records belongs to one configuration.
  *
  *                             | config_read config_wants | config_change
  *   at the same time as
@@ -60,10 +60,10 @@ enum config_answer {
     CONFIG_CHANGED, /* `generation` is no longer the present one */
 };
 
-/* config_wants - are allocations of the method of that name to be recorded? Threads: as config_read. */
+/* config_wants - record allocations of the method of that name? Threads: as config_read. */
 enum config_answer config_wants(uint32_t generation, const char *name);
 
-/* config_only - a copy of the present patterns. Owns: the caller frees it. Returns: 0 or -ENOMEM. */
+/* config_only - a copy of the patterns, which the caller frees. Returns: 0 or -ENOMEM. */
 int config_only(struct options_patterns *out);
 void config_only_free(struct options_patterns *only);
 

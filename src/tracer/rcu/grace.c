@@ -23,8 +23,8 @@ static pthread_key_t key;
 static bool has_key;
 
 /*
- * Sections of refused threads. Two sides, so that sections that begin meanwhile cannot keep the waiter waiting: it sends
- * them to one and waits for the other.
+ * Sections of refused threads have two sides: the waiter sends new ones to one side and waits for
+ * the other, so that they cannot keep it waiting.
  */
 static _Atomic(uint32_t) sections[2];
 static _Atomic(unsigned) side;
@@ -44,8 +44,8 @@ static void make_key(void)
 }
 
 /*
- * liburcu's word of a thread is allocated by the dynamic linker at its first use, which ends the process if there is no
- * memory: it is tried before.
+ * The dynamic linker allocates liburcu's word of a thread at its first use and ends the process if
+ * there is no memory: that is tried before.
  */
 static bool has_memory(void)
 {
@@ -78,7 +78,8 @@ struct grace_section grace_enter(void)
         return section;
     }
     section.counted = (int)load_relaxed(&side);
-    /* Against is_empty(), one of the two changes comes first: the waiter sees the section, or it sees what the waiter wrote. */
+    /* Against is_empty(): the waiter sees the section, or the section sees what the waiter wrote.
+     *  */
     atomic_fetch_add_explicit(&sections[section.counted], 1, memory_order_acq_rel);
     return section;
 }

@@ -1,11 +1,13 @@
 /*
- * rcu/grace.h - read sections and grace periods (RCU) for threads that are not ours, by liburcu. What is reached through a
- * published pointer in a section stays until grace_wait(), begun after the pointer was taken back, has returned.
+ * rcu/grace.h - read sections and grace periods (RCU) for threads that are not ours, by liburcu.
+ * What a section reaches through a published pointer stays until a grace_wait() returns that began
+ * after the pointer was taken back.
  *
- * liburcu's readers are registered threads. Its bulletproof flavour registers them by itself, in memory that it maps, and
- * aborts when there is none; so this is the flavour that allocates nothing (liburcu-mb), and the registry is ours: a thread
- * is registered at its first section and struck off as it ends, by a destructor of thread-specific data. One that cannot
- * be (no memory for its data, or its last destructors are running) is refused, and its sections are counted instead.
+ * liburcu's readers are registered threads. Its bulletproof flavour registers them by itself in
+ * memory that it maps, and aborts when there is none. So this is the flavour that allocates nothing
+ * (liburcu-mb), with a registry of our own: a thread registers at its first section, and a
+ * destructor of thread-specific data strikes it off. A thread that cannot register (no memory, or
+ * its last destructors are running) is refused, and its sections are counted instead.
  *
  *                              | grace_enter, grace_leave     | grace_wait
  *   enter, leave at once       | safe                         | safe
@@ -24,15 +26,16 @@ struct grace_section {
 
 /*
  * Sections nest, and are short: no call that may wait.
- * Threads: any, unannounced; left on the thread that entered. May run: in callbacks and in destructors of thread-specific
- *          data; not in a hook's fast path, not in a signal handler.
+ * Threads: any, unannounced; left on the thread that entered. May run: in callbacks and in
+ *          destructors of thread-specific data; not in a hook's fast path, not in a signal handler.
  */
 struct grace_section grace_enter(void);
 void grace_leave(struct grace_section section);
 
 /*
  * grace_wait - until every section that was open when it was called has ended.
- * Threads: any that is in no section. May run: where waiting is allowed; a child of fork() may wait for ever.
+ * Threads: any that is in no section. May run: where waiting is allowed; a child of fork() may wait
+ *          for ever.
  */
 void grace_wait(void);
 

@@ -9,7 +9,8 @@
 #include <string.h>
 #include <uchar.h>
 
-/* Whose precompiled code may hold a copy of the fast path: the callers, and theirs where they are small. */
+/* Whose precompiled code may hold a copy of the fast path: the callers, and theirs where they are
+ * small. */
 static const struct {
     const char16_t *type, *names[3];
 } callers[] = {
@@ -18,7 +19,7 @@ static const struct {
     {u"System.Runtime.CompilerServices.AsyncHelpers", {u"AllocContinuationResultBox"}},
 };
 
-/* ldarg.0; call FastPath; dup; brtrue.s end; pop; ldarg.0; call Worker; end: ret; tokens left out. */
+/* ldarg.0; call FastPath; dup; brtrue.s end; pop; ldarg.0; call Worker; end: ret; no tokens. */
 #define TINY_HEADER(size) ((uint8_t)((size) << 2 | 2)) /* ECMA-335 II.25.4.2 */
 enum { BODY_SIZE = 17, FAST_CALL = 6 };
 

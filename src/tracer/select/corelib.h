@@ -1,9 +1,11 @@
 /*
- * select/corelib.h - allocations that .NET 10 does not report: boxes, combined delegates and continuation results
- * are made by managed code that calls RuntimeTypeHandle.InternalAllocNoChecks, whose fast path has no test for a
- * profiler. When CoreLib is loaded that method's IL is replaced by one that always takes its slow path, which reports.
+ * select/corelib.h - allocations that .NET 10 does not report: boxes, combined delegates and
+ * continuation results come from managed code that calls RuntimeTypeHandle.InternalAllocNoChecks,
+ * whose fast path does not test for a profiler. As CoreLib is loaded, that method's IL is replaced
+ * by one that always takes the slow path, which reports.
  *
- * Only a body of exactly the known shape is touched. Elsewhere, and on 8 and 9, there is no such method.
+ * Only a body of exactly the known shape is touched. Elsewhere, and on 8 and 9, there is no such
+ * method.
  */
 #ifndef SHADOWTRACE_SELECT_CORELIB_H
 #define SHADOWTRACE_SELECT_CORELIB_H
@@ -11,9 +13,9 @@
 #include "metadata/metadata.h"
 
 enum corelib_state {
-    CORELIB_UNNEEDED, /* no such method: every allocation is reported anyway, or CoreLib is not loaded yet */
+    CORELIB_UNNEEDED, /* no such method: all is reported anyway, or CoreLib is not loaded yet */
     CORELIB_PATCHED,
-    CORELIB_UNKNOWN, /* there is one, of another shape: boxes and combined delegates are not all reported */
+    CORELIB_UNKNOWN, /* of another shape: not all boxes and combined delegates are reported */
 };
 
 struct corelib {

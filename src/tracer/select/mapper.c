@@ -17,7 +17,7 @@ static bool traces(struct selection *s, struct metadata_method *method)
     return !calls->count || options_match(calls, name);
 }
 
-/* Of an Enter3 hook. What the runtime resumes gets its continuation, but nothing else: no `this`. */
+/* Of an Enter3 hook. What the runtime resumes gets its continuation and nothing else: no `this`. */
 static uintptr_t tags(const struct metadata_method *method)
 {
     if (method->continued & METADATA_CONTINUED_THIS)

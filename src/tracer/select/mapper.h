@@ -8,13 +8,15 @@
 #include "select/selection.h"
 
 /*
- * mapper_map - the client id of a function that is being compiled: our record with the tags of stack/stack.h; without
- * one, the FunctionID itself. Returns: never 0; *hook says whether it gets hooks.
+ * mapper_map - the client id of a function that is being compiled: our record with the tags of
+ * stack/stack.h; without one, the FunctionID itself. Returns: never 0; *hook says whether it gets
+ * hooks.
  * Threads: the compiling one. May run: in the mapper; asks the runtime.
  */
 uintptr_t mapper_map(struct selection *s, uintptr_t function_id, int32_t *hook);
 
-/* From JITCachedFunctionSearchStarted: may precompiled code be used? What is refused is compiled, and comes to the mapper. */
+/* From JITCachedFunctionSearchStarted: may precompiled code be used? What is refused is compiled,
+ * and comes to the mapper. */
 bool mapper_accepts_precompiled(struct selection *s, const struct corelib *corelib,
                                 uintptr_t function_id);
 

@@ -21,7 +21,8 @@ struct selection_missed {
     uint32_t token;
 };
 
-/* The function being compiled on this thread for which the mapper was not asked yet; 0: none. Two of its low bits: */
+/* The function being compiled on this thread for which the mapper was not asked yet; 0: none. Two
+ * of its low bits: */
 static _Thread_local uintptr_t compiling;
 #define COUNTED   ((uintptr_t)1) /* in selection.wanted */
 #define SUSPENDED ((uintptr_t)2) /* not, while this thread loads a module */
@@ -50,7 +51,8 @@ void selection_init(struct selection *s, const struct clr_runtime *runtime,
     pthread_mutex_init(&s->lock, NULL);
 }
 
-/* Can a method's name match, if it begins with `type`, up to a backtick, and goes on with what cannot be told here? */
+/* Can a method's name match, if it begins with `type`, up to a backtick, and goes on with what
+ * cannot be told here? */
 static bool may_match(const struct options_patterns *patterns, const char *type)
 {
     for (size_t i = 0; i < patterns->count; i++) {
@@ -94,7 +96,8 @@ static bool type_ask(const struct selection *s, struct clr_metadata *import, uin
     return may_match(&s->options->only, name);
 }
 
-/* What was found once is kept: the module's number, the type's row and the answer in one word; 0: nothing. */
+/* What was found once is kept: the module's number, the type's row and the answer in one word; 0:
+ * nothing. */
 static bool type_may_match(struct selection *s, const struct metadata_module *module, uint32_t type)
 {
     uint64_t key = ((uint64_t)module->id << 24 | (type & 0xffffff)) << 1;
@@ -117,7 +120,8 @@ bool selection_define(const struct selection *s, uintptr_t function_id,
                                              &out->module_id, &out->token, 0, &args, NULL) == S_OK;
 }
 
-/* The type that defines a function, 0 not to be told. The runtime knows it sooner than the metadata. */
+/* The type that defines a function, 0 not to be told. The runtime knows it sooner than the
+ * metadata. */
 static uint32_t type_of(const struct selection *s, const struct selection_definition *function,
                         struct clr_metadata *import)
 {
@@ -149,8 +153,8 @@ bool selection_may_want(struct selection *s, const struct selection_definition *
 }
 
 /*
- * What is awaited by methods of runtime async is compiled after the first of these. In CoreLib of .NET 10 only what
- * suspends them is one itself.
+ * What methods of runtime async await is compiled after the first of them. In CoreLib of .NET 10
+ * only what suspends them is one itself.
  */
 static bool returns_continuation(struct selection *s, const struct metadata_method *method)
 {

@@ -1,12 +1,15 @@
 /*
- * select/selection.h - which methods are hooked, and --only: hooking a few while precompiled code stays usable.
+ * select/selection.h - which methods are hooked, and --only: hooking a few while precompiled code
+ * stays usable.
  *
- * COR_PRF_MONITOR_ENTERLEAVE makes the runtime reject a module's precompiled code when the module is loaded. With
- * --only the flag is down while any module is being loaded, and up otherwise. Precompiled code of a wanted method is
- * refused one by one (JITCachedFunctionSearchStarted), so that it is compiled, and hooked by the mapper. While one of
- * them is being compiled the flag is up, from the start to the mapper's call: a module that another thread loads then
- * may lose its precompiled code, which costs time; a method without hooks would make stacks wrong. Should one be compiled
- * without hooks all the same, it is counted, and compiled again by the resolver.
+ * COR_PRF_MONITOR_ENTERLEAVE makes the runtime reject a module's precompiled code when the module
+ * is loaded. With
+ * --only the flag is down while any module is being loaded, and up otherwise. Precompiled code of a
+ * wanted method is refused one by one (JITCachedFunctionSearchStarted), so that it is compiled, and
+ * hooked by the mapper. While such a method is compiled the flag is up, until the mapper's call. A
+ * module that another thread loads then may lose its precompiled code, which costs time; a method
+ * without hooks would make stacks wrong. Should one be compiled without hooks all the same, it is
+ * counted, and the resolver has it compiled again.
  */
 #ifndef SHADOWTRACE_SELECT_SELECTION_H
 #define SHADOWTRACE_SELECT_SELECTION_H
@@ -24,12 +27,13 @@ struct selection {
     struct metadata *metadata;
     const struct options *options;
     bool keeps_precompiled; /* --only: the flag goes up and down */
-    /* ELT2 on .NET 8 and 9: the runtime's wrapper crashes when a thread of native code enters through an
-     * UnmanagedCallersOnly method, with empty hooks too. Those methods are left unhooked there. */
+    /* ELT2 on .NET 8 and 9: methods for unmanaged callers are not hooked: the runtime's wrapper
+     * crashes when a native thread enters through one, with empty hooks too. */
     bool spares_unmanaged_callers;
-    /* ELT2 from .NET 10 on: the wrapper does not keep the register in which a method of runtime async returns its
-     * continuation. Under any hooks the unoptimised code of those of CoreLib that suspend what awaits
-     * (metadata_method.suspends) goes on instead: the suspending return is merged with the others. */
+    /* ELT2 from .NET 10 on: the wrapper loses the register in which a method of runtime async
+     * returns its continuation. Under any hooks, unoptimised code of CoreLib's that suspends what
+     * awaits (metadata_method.suspends) would go on instead: its suspending return is merged with
+     * others. */
     bool spares_async;
     bool has_async; /* from .NET 10 on */
     bool begins;    /* what an async method waits in keeps where it was begun: see alloc_begun() */
@@ -61,15 +65,17 @@ bool selection_define(const struct selection *s, uintptr_t function_id,
                       struct selection_definition *out);
 
 /*
- * May this function be one to hook? The namespace and the name of its outermost type tell of most that --only does not
- * name: without a record, or a text. Threads: any; mapper and callbacks.
+ * May this function be one to hook? The namespace and the name of its outermost type tell of most
+ * that --only does not name: without a record, or a text. Threads: any; mapper and callbacks.
  */
 bool selection_may_want(struct selection *s, const struct selection_definition *function);
 
-/* Is this method to be hooked? Makes its name if a pattern asks. Threads: any; mapper and callbacks. */
+/* Is this method to be hooked? Makes its name if a pattern asks. Threads: any; mapper and
+ * callbacks. */
 bool selection_wants(struct selection *s, struct metadata_method *method);
 
-/* May this method, which is to be hooked, return without a Leave (metadata_method.continues)? Threads: as above. */
+/* May this method, which is to be hooked, return without a Leave (metadata_method.continues)?
+ * Threads: as above. */
 bool selection_continues(struct selection *s, const struct metadata_method *method);
 
 void selection_load_started(struct selection *s);

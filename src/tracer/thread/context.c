@@ -26,8 +26,8 @@ static __attribute__((noinline)) uint32_t context_cut(struct frame *frame, struc
 }
 
 /*
- * A method that a dynamic method called, which the method of `frame` called: the node for the call there, if it is found.
- * Else it stays the node of the call in the dynamic method.
+ * For a method that a dynamic method called, which the method of `frame` called: the node for the
+ * call there, if it is found; else for the call in the dynamic method.
  */
 static __attribute__((noinline)) struct tree_node *through_dynamic(struct tree_node *parent,
                                                                    struct tree_node *node,
@@ -78,7 +78,7 @@ uint32_t context_now(void)
     struct stack *s = stack_peek();
     struct frame *top;
     size_t depth = s ? stack_look(s, &top) : 0;
-    /* Not only allocations, which hold up a collection: nodes that were pruned stay while they are looked at. */
+    /* Not only for allocations, which hold up a collection: pruned nodes stay while looked at. */
     struct grace_section section = grace_enter();
     uint32_t node = depth ? context_of(top, depth) : 0;
 

@@ -1,6 +1,6 @@
 /*
- * thread/context.h - the calling thread's stack as a node of the context tree. The node is kept on the frames, so that it
- * costs the frames entered since the last one, whatever the depth.
+ * thread/context.h - the calling thread's stack as a node of the context tree. The frames keep
+ * their nodes, so that it costs the frames entered since the last time, whatever the depth.
  */
 #ifndef SHADOWTRACE_THREAD_CONTEXT_H
 #define SHADOWTRACE_THREAD_CONTEXT_H
@@ -18,13 +18,14 @@ struct context_config {
 
 void context_start(const struct context_config *config); /* once, before any other */
 
-/* Id of the node of these frames: stack_settle's, or stack_look's. Caller: in a callback that holds up the tree's pruning. */
+/* Id of the node of these frames (stack_settle, stack_look). Caller: a callback that holds up
+ * pruning. */
 uint32_t context_of(struct frame *top, size_t depth);
 
-/* Id of the calling thread's stack as it is now; 0: it is empty. With TREE_CUT: cut there. Threads: any; callbacks. */
+/* Id of the calling thread's stack now; 0: empty. TREE_CUT: it is cut. Threads: any; callbacks. */
 uint32_t context_now(void);
 
-/* What tells the call of a frame apart from others of the same method: its return address, if lines are wanted. */
+/* What tells a frame's call from others of its method: the return address, if lines are wanted. */
 uintptr_t context_call(const struct frame *frame);
 
 /* The oldest address of the stack that frames of the thread reach. */

@@ -31,7 +31,7 @@ uintptr_t machine_function_at(uintptr_t ip)
                : 0;
 }
 
-/* Jitted or precompiled code? *function: its FunctionID, 0 without metadata (DynamicMethod, stubs). */
+/* Jitted or precompiled code? *function: its FunctionID, 0 without metadata (DynamicMethod). */
 static bool is_managed(uintptr_t ip, uintptr_t *function)
 {
     uintptr_t dynamic, rejit;
@@ -60,8 +60,8 @@ static bool rises(const uintptr_t *frame)
 }
 
 /*
- * A stub of the runtime leaves the frame pointer of the code that called it in place. What it saved begins with that,
- * pushed next to its return address.
+ * A stub of the runtime leaves the frame pointer of the code that called it in place. What it saved
+ * begins with that, pushed next to its return address.
  */
 static const uintptr_t *stub_saved(const uintptr_t *frame)
 {
@@ -75,9 +75,10 @@ static const uintptr_t *stub_saved(const uintptr_t *frame)
 }
 
 /*
- * 10.0.12 leaves out the reports of frames of the method whose funclet it reported last: a second pass through those
- * alone is silent. While the first pass goes on, its managed code (System.Runtime.EH) lies between the callback and the
- * thrower; when the exception has gone into native code, nothing managed does.
+ * 10.0.12 leaves out the reports of frames of the method whose funclet it reported last: a second
+ * pass through those alone is silent. While the first pass goes on, its managed code
+ * (System.Runtime.EH) lies between the callback and the thrower; when the exception has gone into
+ * native code, nothing managed does.
  */
 bool machine_left(uintptr_t sp)
 {
@@ -95,9 +96,10 @@ bool machine_left(uintptr_t sp)
 }
 
 /*
- * The frame is there if the chain leads to it, and returns to where it was called from: after a frame was left,
- * another may begin at the same place. A filter runs on the frame pointer of its method's own frame, and the chain
- * leads from there past what lies between: then the last step is one from managed code.
+ * The frame is there if the chain leads to it, and returns to where it was called from: after a
+ * frame was left, another may begin at the same place. A filter runs on the frame pointer of its
+ * method's own frame, and the chain leads from there past what lies between: then the last step is
+ * one from managed code.
  */
 bool machine_unhooked(uintptr_t since, const struct frame *of, struct stack_place *out)
 {

@@ -1,6 +1,7 @@
 /*
- * thread/machine.h - what the machine's stack of the calling thread holds between a callback and a frame of its shadow
- * stack, by the chain of frame pointers: jitted code and the runtime's native code keep it.
+ * thread/machine.h - what the machine's stack of the calling thread holds between a callback and a
+ * frame of its shadow stack, by the chain of frame pointers: jitted code and the runtime's native
+ * code keep it.
  */
 #ifndef SHADOWTRACE_THREAD_MACHINE_H
 #define SHADOWTRACE_THREAD_MACHINE_H

@@ -1,6 +1,6 @@
 /*
- * thread/thread.h - a traced thread, as all who record on it share it: its ring, and what each room keeps of it. It
- * hangs on the thread's stack, and is made when something is first recorded there.
+ * thread/thread.h - a traced thread, as all who record on it share it: its ring, and what each room
+ * keeps of it. It hangs on the thread's stack, and is made when something is first recorded there.
  */
 #ifndef SHADOWTRACE_THREAD_THREAD_H
 #define SHADOWTRACE_THREAD_THREAD_H
@@ -8,7 +8,7 @@
 #include "event/event.h"
 #include "stack/stack_hot.h"
 
-/* Members but the ring are NULL until their room makes them; it also frees them. The owner's alone. */
+/* The owner's alone. Members but the ring are NULL until their room makes them; it frees them. */
 struct thread {
     struct event_ring *ring;
     struct events_thread *events; /* src/tracer/events/ */
@@ -18,10 +18,11 @@ struct thread {
 /* thread_init - once, before any event. hub: borrowed; rings are made on it. */
 void thread_init(struct event_hub *hub);
 
-/* The thread of the calling thread's stack. Returns: NULL when memory ran out. Threads: the owner. May run: in hooks. */
+/* That of the calling thread's stack; NULL: no memory. Threads: owner. May run: in hooks. */
 struct thread *thread_of(struct stack *stack);
 
-/* The calling thread's ring, made if there is none; NULL when memory ran out, or after stack_stop(). */
+/* The calling thread's ring, made if there is none; NULL when memory ran out, or after
+ * stack_stop(). */
 struct event_ring *thread_ring(void);
 
 /* The ring of a stack's thread, NULL if it has none. */
