@@ -1,4 +1,4 @@
-/* profile: samples of tests/fixtures/program, counted by node, summed along `parent` by a script. */
+/* profile: samples of tests/fixtures/program, counted by node, summed along `parent` by a script */
 #include "unit/cli/command_support.h"
 
 #include "support/test.h"
