@@ -5,6 +5,7 @@ happened is missing if it is older than a second, and what lay about is gone aft
 SHADOWTRACE_KILLS: how many (12); a sample of them runs in `make check`, 200 in `make check-all`.
 """
 import concurrent.futures
+import contextlib
 import ctypes
 import json
 import os
@@ -15,7 +16,7 @@ import subprocess
 import time
 
 from control import Said, children
-from harness import ENDLESS, ENVIRONMENT, PATIENCE, PROGRAM, TOOL, early, needs, run, tool, until
+from harness import ENDLESS, ENVIRONMENT, PATIENCE, PROGRAM, PROGRAMS, TOOL, early, needs, run, tool, until
 
 KILLS = int(os.environ.get('SHADOWTRACE_KILLS', 12))
 AT_ONCE = 4
@@ -171,3 +172,24 @@ def test_nothing_older_than_a_second_is_missing_after_a_kill(t):
     t.equal(left, [], 'left behind')
     t.true(sum(n > 0 for n in certain) >= KILLS // 4, 'too few were killed late enough: %s' % certain)
     t.note('%d killed, %d of them with something a second old' % (KILLS, sum(n > 0 for n in certain)))
+
+
+@needs('Ticker')
+def test_a_log_that_is_late_is_seen(t):
+    """The negative control: what is written reaches the file three seconds late, and the same judgement finds that out."""
+    library = t.path('late.so')
+    source = os.path.join(PROGRAMS, 'native', 'late.c')
+    made = run([os.environ.get('CC', 'cc'), '-std=c11', '-Wall', '-Wextra', '-O1', '-fPIC', '-shared', '-o', library, source])
+    t.equal(made.status, 0, 'building\n%s' % made)
+    path = t.path('late.ndjson')
+    t.unchecked.add(path)
+    found = {}
+    for preload in '', library:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+        said = recorded(path, LOGS['events'], dict(ENVIRONMENT, LD_PRELOAD=preload), 'program', 2.0)
+        certain = said.old()[-1][1]
+        found[preload] = ticks('events', lines_of(path)) if os.path.getsize(path) else 0
+        t.true((found[preload] >= certain) == (not preload), 'preloaded %r: %d ticks in the log, %d were a second old' % (
+            preload, found[preload], certain))
+    t.note('%d of %d ticks in time' % (found[library], certain))
