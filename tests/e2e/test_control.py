@@ -269,7 +269,7 @@ def test_profile_refuses_what_makes_no_sense(t):
 # ---- top
 
 class Screen:
-    """What a VT100 shows: enough of it for ncurses."""
+    """What a VT100 shows: enough of it for top."""
 
     def __init__(self, rows, columns):
         self.rows, self.columns = rows, columns
@@ -430,10 +430,10 @@ def test_top_without_a_terminal_is_plain_text(t):
     until(lambda: 'Ticker.Tick' in top('--once', '--view', 'types'), 'types')
     t.true('Thread' in asked(t, tool('top', '--once', '--view', 'threads', pid)).text, 'threads')
     t.true('Ticker.Tick' not in asked(t, tool('top', '--once', '--filter', 'Object', pid)).text, 'filter')
-    unknown = Terminal(24, 80, [harness.TOOL, 'top', pid], TERM='nonsense')
+    unknown = Terminal(24, 80, [harness.TOOL, 'top', pid], TERM='dumb')
     unknown.until(lambda s: 'plain text' in s)
     os.kill(unknown.pid, signal.SIGTERM)
-    t.equal(unknown.end(), -15, 'a terminal that is not known')
+    t.equal(unknown.end(), -15, 'a terminal without a screen')
     ticker.end()
 
 

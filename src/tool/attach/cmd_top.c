@@ -133,7 +133,7 @@ static void draw(struct shown *s, struct screen *screen)
     char line[LINE_SIZE];
     int rows, columns;
 
-    screen_size(screen, &rows, &columns);
+    screen_size(&rows, &columns);
     if (s->top.rows && s->selected >= s->top.rows)
         s->selected = s->top.rows - 1;
     screen_clear(screen);
@@ -157,7 +157,7 @@ static void type(struct shown *s, int key)
 
     if (key == '\n' || key == '\r' || key == 27)
         s->typing = false;
-    else if ((key == SCREEN_BACKSPACE || key == 127 || key == 8) && length)
+    else if ((key == 127 || key == 8) && length)
         s->top.filter[length - 1] = '\0';
     else if (key >= 0x20 && key < 0x7F && length + 1 < sizeof(s->top.filter)) {
         s->top.filter[length] = (char)key;
@@ -206,6 +206,7 @@ static bool obey(struct shown *s, int key)
 {
     switch (key) {
     case 'q':
+    case SCREEN_GONE:
         return false;
     case '1':
     case '2':
@@ -273,7 +274,7 @@ static int run_screen(struct shown *s, struct screen *screen)
         draw(s, screen);
         now = clock_ns();
         key = screen_key(screen, next > now ? (int)((next - now) / NS_PER_MS) + 1 : 200);
-        if (s->typing && key >= 0 && key != SCREEN_RESIZED)
+        if (s->typing && key >= 0 && key < SCREEN_GONE)
             type(s, key);
         else
             going = obey(s, key);
