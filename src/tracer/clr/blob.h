@@ -1,6 +1,6 @@
 /*
- * clr/blob.h - reading what metadata keeps as a run of bytes: a signature (ECMA-335 II.23.2). Others made it: every read is
- * bounded. A read that fails gives 0 and marks the blob; readers go on and look once, before they use what they read.
+ * clr/blob.h - reads signatures as metadata keeps them (ECMA-335 II.23.2). Others made them: every
+ * read is bounded. One that fails gives 0 and marks the blob; readers look once, at the end.
  */
 #ifndef SHADOWTRACE_CLR_BLOB_H
 #define SHADOWTRACE_CLR_BLOB_H

@@ -2,9 +2,9 @@
  * clr/com.h - COM in C: references, QueryInterface, and the class object that hands out our one
  * callback object.
  *
- * src/tracer/clr/ is all of the project that knows COM: the ABI itself is <shadowtrace/clr/...>, error.h
- * words an HRESULT, utf16.h turns the runtime's UTF-16 into UTF-8. An object is passed as void *
- * wherever any interface will do: its first word is the vtable, whose first three slots are
+ * src/tracer/clr/ is all of the project that knows COM: the ABI itself is <shadowtrace/clr/...>,
+ * error.h words an HRESULT, utf16.h turns the runtime's UTF-16 into UTF-8. An object is passed as
+ * void * wherever any interface will do: its first word is the vtable, whose first three slots are
  * IUnknown's.
  */
 #ifndef SHADOWTRACE_CLR_COM_H

@@ -1,6 +1,6 @@
 /*
- * clr/context.h - the registers of the runtime's CONTEXT that a stack walk is about: instruction, stack and frame
- * pointer. A CONTEXT is larger in newer runtimes; what is read here lies where it always did.
+ * clr/context.h - instruction, stack and frame pointer of the runtime's CONTEXT. It is larger in
+ * newer runtimes; what is read here lies where it always did.
  */
 #ifndef SHADOWTRACE_CLR_CONTEXT_H
 #define SHADOWTRACE_CLR_CONTEXT_H

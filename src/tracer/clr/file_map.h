@@ -1,9 +1,9 @@
 /*
  * clr/file_map.h - a module's metadata in a mapping of our own, as its file has it.
  *
- * The runtime maps an image twice: as in the file, which it reads metadata from, and section by section, which is the
- * one that it tells of. Reading metadata there makes pages of the process a second time: 12 MB for the F# compiler.
- * Pages of a mapping of our own can be given back between times.
+ * The runtime maps an image twice: as in the file, from which it reads metadata, and section by
+ * section, which is what it tells of. Reading there takes the pages twice: 12 MB for the F#
+ * compiler. Pages of a mapping of our own can be discarded between uses.
  */
 #ifndef SHADOWTRACE_CLR_FILE_MAP_H
 #define SHADOWTRACE_CLR_FILE_MAP_H
@@ -20,7 +20,7 @@
 const uint8_t *clr_file_map(const char *path, const uint8_t *image, const uint8_t *metadata,
                             uint32_t size);
 
-/* clr_file_map_discard - gives back the pages of all of them; read again, they come again. Threads: any. */
+/* clr_file_map_discard - discards the pages of all; they come back when read. Threads: any. */
 void clr_file_map_discard(void);
 
 #endif

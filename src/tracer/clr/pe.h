@@ -6,18 +6,18 @@
 #include <stdint.h>
 
 /*
- * clr_pe_metadata - the metadata in the mapped image of a module; `flat`: as in the file, not by section.
- * Returns: its first byte and *size; NULL when there is no such image. The bytes were checked by the runtime.
+ * clr_pe_metadata - the metadata in a mapped image; `flat`: mapped as in the file, not by section.
+ * Returns: its first byte and *size; NULL: no such image. The runtime has checked the bytes.
  */
 const uint8_t *clr_pe_metadata(const uint8_t *image, bool flat, uint32_t *size);
 
-/* clr_pe_native - the same for the header of the code that was compiled ahead of time; NULL: there is none. */
+/* clr_pe_native - the same for the header of code compiled ahead of time; NULL: none. */
 const uint8_t *clr_pe_native(const uint8_t *image, bool flat, uint32_t *size);
 
 /* clr_pe_place - where an address relative to the image lies; NULL: in no section. */
 const uint8_t *clr_pe_place(const uint8_t *image, bool flat, uint32_t address);
 
-/* clr_pe_raw - where the file has what lies at `address` in the loaded image with these headers; 0: nowhere. */
+/* clr_pe_raw - where the file has what the loaded image has at `address`; 0: nowhere. */
 uint64_t clr_pe_raw(const uint8_t *headers, uint32_t address);
 
 #endif

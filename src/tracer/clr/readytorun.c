@@ -52,8 +52,7 @@ struct readytorun {
     const uint8_t *image;
     bool flat;
     struct bytes methods, instances, functions, imports;
-    uint8_t *
-        begins; /* a bit for each function: does a method begin there? Else it is a handler of the one before */
+    uint8_t *begins;     /* a bit per function: is it a method? Else a handler of the one before */
     struct place *place; /* by row */
     uint32_t places;
 };
@@ -66,7 +65,7 @@ static uint32_t read_u32(const uint8_t *at)
     return value;
 }
 
-/* The number of bytes `size` (1, 2 or 4) at an offset; 0 past the end, where there is nothing to find. */
+/* The number in `size` bytes (1, 2 or 4) at an offset; 0 past the end. */
 static uint32_t read_fixed(const struct bytes *b, uint64_t offset, unsigned size)
 {
     uint32_t value = 0;
@@ -121,7 +120,7 @@ bool readytorun_number(struct readytorun_signature *from, uint32_t *out)
     return size > 0;
 }
 
-/* Which function a method's entry says; behind it there may be what the runtime is to fill in first. */
+/* The function that a method's entry names; fixups of the runtime may follow it. */
 static bool entry_read(const struct bytes *b, uint32_t offset, uint32_t *code)
 {
     uint32_t id;
@@ -132,7 +131,7 @@ static bool entry_read(const struct bytes *b, uint32_t offset, uint32_t *code)
     return true;
 }
 
-/* A native array is a table of trees, one for every 16 elements; only those that exist have a leaf. */
+/* A native array: a table of trees, one per 16 elements; only what exists has a leaf. */
 static bool method_find(const struct readytorun *r, uint32_t row, uint32_t *at)
 {
     const struct bytes *b = &r->methods;
@@ -168,7 +167,7 @@ bool readytorun_method(const struct readytorun *r, uint32_t row, uint32_t *code)
     return method_find(r, row, &at) && entry_read(&r->methods, at, code);
 }
 
-/* The signature at an offset, up to its token. Returns: false where it is none of a method of this module. */
+/* The signature at an offset, up to its token. Returns: whether it is of this module's method. */
 static bool instance_read(const struct readytorun *r, uint32_t offset,
                           struct readytorun_instance *out)
 {
@@ -253,7 +252,7 @@ static bool place_add(struct readytorun *r, size_t *room, struct place place)
     return true;
 }
 
-/* A hash table in buckets, of which every entry is taken: a byte of its hash, and how far its signature is off. */
+/* A hash table, all of whose entries are taken: a byte of hash, and the offset of a signature. */
 static bool places_read(struct readytorun *r)
 {
     const struct bytes *b = &r->instances;

@@ -1,9 +1,9 @@
 /*
  * clr/readytorun.h - what a loaded image has code for, compiled ahead of time.
  *
- * A runtime that is to call enter and leave hooks takes no code of such images and compiles everything anew; the tables
- * are there all the same. Source: docs/design/coreclr/botr/readytorun-format.md, and nativeformatreader.h in
- * src/coreclr/vm, which reads them.
+ * A runtime that calls enter and leave hooks compiles everything anew; the tables are there all the
+ * same. Source: dotnet/runtime docs/design/coreclr/botr/readytorun-format.md, and their reader,
+ * src/coreclr/vm/nativeformatreader.h.
  */
 #ifndef SHADOWTRACE_CLR_READYTORUN_H
 #define SHADOWTRACE_CLR_READYTORUN_H
@@ -24,8 +24,7 @@ struct readytorun_signature {
 /* An instantiation that the image has code for. */
 struct readytorun_instance {
     struct readytorun_signature signature;
-    bool
-        has_owner; /* a type comes first: the generic instance that declares the method; then the method's row */
+    bool has_owner;     /* the declaring generic instance comes first, then the method's row */
     bool has_arguments; /* of its own: a number and as many types, last */
     bool async;         /* the variant of runtime async */
 };
@@ -42,34 +41,34 @@ enum readytorun_fixup {
 };
 
 /*
- * readytorun_new - the tables of a loaded image; `flat`: it is mapped as in its file, not by section.
+ * readytorun_new - the tables of a loaded image; `flat`: mapped as in its file, not by section.
  * Returns: NULL: it has none (or they lie in another file: a composite image), or no memory.
  * Owns:    the image stays mapped as long as this is used. Threads: one at a time.
  */
 struct readytorun *readytorun_new(const uint8_t *image, bool flat);
 void readytorun_free(struct readytorun *r);
 
-/* readytorun_method - the code of the method with that row of MethodDef, which is not generic. Returns: is there any? */
+/* readytorun_method - the code of the plain method in a row of MethodDef. Returns: is there any? */
 bool readytorun_method(const struct readytorun *r, uint32_t row, uint32_t *code);
 
 /*
- * readytorun_instance - the code of an instantiation of a generic method, or of a method of a generic type: of the first
- * that `match` says true of, having read the signature to its end.
+ * readytorun_instance - the code of an instantiation of a generic method, or of a method of a
+ * generic type: the first for which `match`, having read the signature to its end, returns true.
  */
 bool readytorun_instance(const struct readytorun *r, uint32_t row,
                          bool (*match)(void *context, struct readytorun_instance *instance),
                          void *context, uint32_t *code);
 
 /*
- * readytorun_cells - calls `match` with each cell that the code, its handlers included, may refer to, until it says true.
- * Bytes that happen to look like a reference count as one. Returns: whether it did.
+ * readytorun_cells - calls `match` with each cell that the code, with its handlers, may refer to,
+ * until it returns true. Bytes that look like a reference count as one. Returns: whether it did.
  */
 bool readytorun_cells(const struct readytorun *r, uint32_t code,
                       bool (*match)(void *context, enum readytorun_fixup fixup,
                                     struct readytorun_signature type),
                       void *context);
 
-/* readytorun_number - a compressed integer of a signature (ECMA-335 II.23.2). Returns: false at its end. */
+/* readytorun_number - a compressed integer (ECMA-335 II.23.2). Returns: false at the end. */
 bool readytorun_number(struct readytorun_signature *from, uint32_t *out);
 
 #endif

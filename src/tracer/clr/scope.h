@@ -1,10 +1,10 @@
 /*
  * clr/scope.h - a module's metadata, read by an importer of our own.
  *
- * ICorProfilerInfo::GetModuleMetaData makes the runtime turn its own metadata of that module into the form that can be
- * edited, for good: from then on it takes a lock and searches differently at each of its own look-ups, as in resolving
- * every precompiled method's fixups. A short program took half as long again. A second importer, opened read-only on
- * the bytes where they are mapped, leaves the runtime as it was.
+ * ICorProfilerInfo::GetModuleMetaData makes the runtime turn its own metadata of that module into
+ * the editable form, for good: each of its own look-ups, as for every precompiled method's fixups,
+ * then takes a lock and searches more slowly. A short program took half as long again. A second
+ * importer, opened read-only on the mapped bytes, leaves the runtime as it was.
  */
 #ifndef SHADOWTRACE_CLR_SCOPE_H
 #define SHADOWTRACE_CLR_SCOPE_H
@@ -15,11 +15,12 @@
 #include <stdbool.h>
 
 /*
- * clr_scope_open - IMetaDataImport2 of a module: an importer of our own where its bytes stay as they are, else the
- * runtime's (modules that are emitted, can be unloaded, or that hot reload may change). path: the module's file, if much
- * is going to be read: see file_map.h; or NULL.
+ * clr_scope_open - IMetaDataImport2 of a module: an importer of our own if its bytes stay as they
+ * are, else the runtime's (modules that are emitted, can be unloaded, or that hot reload may
+ * change). path: the module's file, if much will be read (see file_map.h); or NULL.
  * Returns: S_OK, or what the runtime said; *out is then NULL.
- * Owns:    *out carries a reference that the caller releases. It is safe to use from several threads.
+ * Owns:    *out carries a reference that the caller releases. It is safe to use from several
+ *          threads.
  * Threads: any. May run: in callbacks, as GetModuleMetaData; not in a hook.
  */
 hresult clr_scope_open(struct clr_info *info, uintptr_t module_id, const char *path,

@@ -10,8 +10,8 @@
 struct clr_metadata;
 
 /*
- * clr_type_is - has the type, a mdTypeDef or mdTypeRef, one of these names? With namespace, without enclosing types;
- * none of more than 63 units. May run: wherever metadata may be asked.
+ * clr_type_is - has the type, a mdTypeDef or mdTypeRef, one of these names? With namespace, without
+ * enclosing types; of at most 63 units. May run: wherever metadata may be asked.
  */
 bool clr_type_is(struct clr_metadata *import, uint32_t type, const clr_wchar *const *names,
                  size_t count);

@@ -11,9 +11,9 @@
 #define CLR_UTF8_SIZE(units) (3 * (size_t)(units) + 1)
 
 /*
- * clr_utf16_to_utf8 - convert length UTF-16 units. The input needs no terminator: leave out the one the
- * runtime counts. U+0000 and unpaired surrogates, both legal in metadata names, become U+FFFD, so
- * the result is valid UTF-8 and a C string.
+ * clr_utf16_to_utf8 - convert length UTF-16 units. The input needs no terminator: leave out the one
+ * the runtime counts. U+0000 and unpaired surrogates, both legal in metadata names, become U+FFFD,
+ * so the result is valid UTF-8 and a C string.
  * Returns: the bytes the whole result takes without its NUL; a value of size or above says that it
  *          was cut.
  * Owns:    out stays the caller's; it is NUL-terminated unless size is 0, and then may be NULL. A

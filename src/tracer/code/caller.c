@@ -1,9 +1,9 @@
 /*
  * From a frame of code without hooks to the method that called it.
  *
- * Where such code keeps a frame pointer, that leads to its return address. Small pieces keep none; what they push and
- * how far they lower the stack pointer stands in their prolog, and does not change behind it: code that does otherwise has
- * a frame pointer. What is found must be in the code of the method asked for, behind a call; else nothing is said.
+ * A frame pointer leads to the return address. Small pieces of code keep none: their prolog says
+ * what they push and how far they lower the stack pointer, for good; other code has a frame
+ * pointer. What is found must lie in the code of the method asked for, behind a call.
  */
 #include "code/internal.h"
 #include "code/x86.h"
@@ -11,7 +11,7 @@
 #define FRAMES 64 /* of such code between two methods, at the most */
 #define BODIES 8  /* of one piece of it that are looked at */
 
-/* The code that holds ip: where it begins, and how much of it lies before ip. Code without hooks has one body, or few. */
+/* The code that holds ip, and its size before ip. Code without hooks has one body, or few. */
 static const uint8_t *code_before(struct metadata *metadata, uintptr_t ip, size_t *size)
 {
     struct clr_info *info = metadata->config.info;

@@ -1,6 +1,4 @@
-/*
- * From a return address to the IL offset of the call, through the code ranges and maps that the runtime gives.
- */
+/* From a return address to the call's IL offset, through the runtime's code ranges and maps. */
 #include "code/internal.h"
 
 #include "base/memory.h"
@@ -176,12 +174,13 @@ static int32_t instruction(struct metadata *metadata, struct metadata_method *me
 }
 
 /*
- * The runtime maps native code to statements, in native order and without gaps, apart from what it marks: prologs,
- * epilogs, and code without a mapping. The JIT marks as the latter what it made itself, but also what is left of a
- * statement after a run-time look-up in a shared generic, and blocks of code inlined there, which it may move to the
- * end. Such code belongs to the statement on both sides of it, if that is the same one. Else only an operand that
- * names what was called is believed: for the statement before, or when it is the only one in the method. The prolog
- * ends where the first entry begins: that need not be the first statement's.
+ * The runtime maps native code to statements, in native order and without gaps but for what it
+ * marks: prologs, epilogs, and code without a mapping. The latter is code that the JIT made itself,
+ * the rest of a statement after a run-time look-up in a shared generic, and code inlined there,
+ * which it may move to the end. Such code belongs to the statement on both sides of it, if that is
+ * the same. Else only an operand that names the callee counts: in the statement before, or the only
+ * one in the method. The prolog ends where the first entry begins: not always the first
+ * statement's.
  */
 static int32_t mapped_il(struct metadata *metadata, struct metadata_method *method,
                          const struct code_body *body, uint32_t offset,
@@ -254,8 +253,8 @@ void code_bodies_free(struct metadata_method *method)
 }
 
 /*
- * Whether a body still is what lies at its address. Code of a method that can be unloaded may have gone, and after it
- * other code of the same method come; a body is then asked for once more.
+ * Whether a body still is what lies at its address. Code that can be unloaded may have gone, and
+ * other code of the same method come: then the body is asked for once more.
  */
 static bool body_current(const struct metadata *metadata, const struct metadata_method *method,
                          const struct code_body *body)
@@ -344,8 +343,9 @@ static bool is_sole(struct metadata *metadata, struct metadata_method *method,
 }
 
 /*
- * One body, of which start, epoch and order are known; without a map if there is none to be had, so that it is not asked for again and again, or if only one
- * instruction is to be found and it need not be whole: the runtime takes the longer for a map the more it was asked for.
+ * One body, of which start, epoch and order are known. It has no map if there is none (it is not
+ * asked for again), or if it need not be whole and has one instruction to find: the runtime takes
+ * longer for a map the more it was asked.
  */
 static struct code_body *body_ask(struct metadata *metadata, struct metadata_method *method,
                                   const struct code_body *known, bool whole)
@@ -407,8 +407,8 @@ static bool body_known(const struct metadata *metadata, struct metadata_method *
 }
 
 /*
- * Lists what native code the method has now. The runtime tells of the body that was made first, and then of the others
- * from the newest on. Two threads may list the same: no harm but the memory.
+ * Lists the native code that the method has now. The runtime gives the first body, then the others,
+ * newest first. Two threads may list the same: that costs memory only.
  */
 static void bodies_add(struct metadata *metadata, struct metadata_method *method, uintptr_t rejit)
 {

@@ -1,6 +1,6 @@
 /*
- * code/code.h - which IL an instruction belongs to: from a return address, or the address of a fault, to an IL offset in a
- * method, through the code ranges and maps that the runtime gives, the IL and the machine code itself.
+ * code/code.h - which IL an instruction belongs to: from a return address, or a fault's, to an IL
+ * offset, through the runtime's code ranges and maps, the IL and the machine code itself.
  */
 #ifndef SHADOWTRACE_CODE_CODE_H
 #define SHADOWTRACE_CODE_CODE_H
@@ -8,13 +8,13 @@
 #include "metadata/metadata.h"
 
 /*
- * code_il_call, code_il_alloc, code_il_unnamed - IL offset of the instruction that returns to `ip` inside `method`
- * (NULL: caller not hooked), told who was called or what was made there (NULL: not known); or that it was something
- * without a name, which only a delegate or a pointer leads to. The runtime's maps end at statements; where a statement
- * calls more than once, that tells which instruction it was.
+ * code_il_call, code_il_alloc, code_il_unnamed - IL offset of the instruction that returns to `ip`
+ * inside `method` (NULL: caller not hooked), given what was called or made there (NULL: not known),
+ * or that it has no name: a delegate or a pointer led to it. The runtime's maps end at statements;
+ * where a statement calls more than once, that tells which instruction it was.
  * Returns: the offset, >= 0, or one of enum code_il: CODE_IL_UNMAPPED if nothing tells.
- * Threads: as metadata_method_resolve. Asks the runtime for code ranges and maps, once per body of native code; on a
- *          managed thread that may let a collection run: an ObjectID from before is worthless after it.
+ * Threads: as metadata_method_resolve. Asks the runtime for ranges and maps, once per body of code;
+ *          on a managed thread a collection may run: an ObjectID from before is worthless after it.
  */
 int32_t code_il_call(struct metadata *metadata, struct metadata_method *method, uintptr_t ip,
                      struct metadata_method *callee);
@@ -23,16 +23,17 @@ int32_t code_il_alloc(struct metadata *metadata, struct metadata_method *method,
 int32_t code_il_unnamed(struct metadata *metadata, struct metadata_method *method, uintptr_t ip);
 
 /*
- * code_il_fault - the statement of an instruction at which the processor raised an exception: its first IL offset, as
- * the runtime maps it. Returns and threads: as code_il_call.
+ * code_il_fault - the first IL offset of the statement in which the processor raised an exception,
+ * as the runtime maps it. Returns, threads: as code_il_call.
  */
 int32_t code_il_fault(struct metadata *metadata, struct metadata_method *method, uintptr_t ip);
 
 /*
- * code_unoptimised_alloc - is an allocation at `ip`, instruction `il`, one that the program does not make when nobody watches:
- * a box, or what stands for a token, made by a body compiled without optimisation, of a method of which there is optimised code compiled ahead of time that makes none, and
- * that the runtime would use if nobody asked for hooks?
- * The profiling API tells no tiers: see tier.c. What code makes that was compiled ahead of time: precompiled.c.
+ * code_unoptimised_alloc - would the program not make the allocation at `ip`, instruction `il`,
+ * without us? It is a box, or what stands for a token, made by an unoptimised body of a method with
+ * optimised code that makes none: compiled ahead of time, which the runtime would use if nobody
+ * asked for hooks. The profiling API tells no tiers: see tier.c and, for what precompiled code
+ * makes, precompiled.c.
  * Returns: false too for what can be unloaded, and where nothing is known of the image.
  * Threads: the resolver; others get false.
  */
@@ -52,18 +53,19 @@ enum code_il {
 
 /*
  * code_il_outside - does the call that returns to `ip` lie in jitted code that is not of `method`?
- * Returns: CODE_IL_DYNAMIC, CODE_IL_STUB, CODE_IL_OTHER; 0: no, or the runtime does not say. Threads: any; callbacks.
+ * Returns: CODE_IL_DYNAMIC, _STUB, _OTHER; 0: no, or not known. Threads: any; callbacks.
  */
 int32_t code_il_outside(struct metadata *metadata, struct metadata_method *method, uintptr_t ip);
 
-/* A place on the calling thread's stack: code that a call there returns to, the stack pointer then, the frame pointer. */
+/* A place on the calling thread's stack: return address, stack pointer then, frame pointer. */
 struct code_place {
     uintptr_t ip, sp, fp;
 };
 
 /*
- * code_caller - goes up from a place in code without hooks, frame by frame, to the first that lies in `method`.
- * limit: the stack above it is not read. Frames without a frame pointer are told by their code's prolog.
+ * code_caller - goes up from a place in code without hooks to the first frame that lies in
+ * `method`. limit: the stack above is not read. Frames without a frame pointer are told by their
+ * prolog.
  * Returns: its ip, right behind a call; 0: not found, or not for certain. Threads: any; callbacks.
  */
 uintptr_t code_caller(struct metadata *metadata, const struct metadata_method *method,

@@ -69,15 +69,15 @@ struct il_instruction {
     uint32_t token; /* operand of 4 bytes, if it has one */
 };
 
-/* il_next - decodes the instruction at *at and moves on. Returns: false at the end of the code, or when it is damaged. */
+/* il_next - decodes the instruction at *at, moves on. Returns: false at the end, or if damaged. */
 bool il_next(const struct il_code *il, uint32_t *at, struct il_instruction *out);
 
 bool il_calls(const struct il_instruction *in);
 
-/* Is it a call, or what the JIT compiles to one of the runtime at times? Helpers written in C# are hooked methods. */
+/* Is it a call, or may the JIT make it one of the runtime? Helpers in C# are hooked methods. */
 bool il_reaches(const struct il_instruction *in);
 
-/* il_branch - where it branches to, -1 if it does not, or is a switch. next: the instruction after it. */
+/* il_branch - where it branches to; -1: it does not, or is a switch. next: the offset after it. */
 int64_t il_branch(const struct il_code *il, const struct il_instruction *in, uint32_t next);
 
 /* il_switch - the same of the i-th case, of in->token, of a switch. */

@@ -162,7 +162,7 @@ static bool parameters_are(struct il_match *match, struct operand *operand)
     return operand->parameters && operand->parameters == callee->parameters_hash;
 }
 
-/* The end of one type argument, or of a whole type: at a ',', '>' or the end, outside of brackets. */
+/* The end of a type argument, or a type: at a ',', '>' or the end, outside of brackets. */
 static const char *argument_end(const char *p, const char *end)
 {
     for (int depth = 0; p < end && (depth || (*p != ',' && *p != '>')); p++)
@@ -181,7 +181,7 @@ static bool text_is(const struct buffer *b, const char *text, size_t size)
     return b->size == size && size && memcmp(b->data, text, size) == 0;
 }
 
-/* Whether a call of a generic method hands on the arguments that its text has; shared code goes by parameters. */
+/* Whether a call of a generic method has the arguments of its text; shared code has parameters. */
 static bool same_arguments(const struct il_match *match, uint32_t token)
 {
     const struct signature_scope *scope = &match->scope;
@@ -267,8 +267,8 @@ static bool is_array(const char *from, const char **at)
 }
 
 /*
- * How well the type an instruction names fits that of an object, 0 not at all: type parameters, which shared code names
- * types by, fit any argument; the plainer the better.
+ * How well the type an instruction names fits that of an object, 0: not at all. Type parameters, by
+ * which shared code names types, fit any argument; the plainer the better.
  */
 static unsigned fit_type(const char *pattern, const char *pattern_end, const char *text,
                          const char *text_end, unsigned depth)
@@ -354,7 +354,7 @@ static bool makes_object(uint32_t opcode)
     return opcode == OP_NEWOBJ || opcode == OP_NEWARR || opcode == OP_BOX;
 }
 
-/* The same for making an object. Shared code names a type by its parameters: then the definition has to do. */
+/* The same for making an object. In shared code a type has parameters: then by its definition. */
 static unsigned fit_class(struct il_match *match, const struct il_instruction *in)
 {
     const struct metadata_class *made = match->target->made;
@@ -383,7 +383,7 @@ static unsigned fit_class(struct il_match *match, const struct il_instruction *i
                : 0;
 }
 
-/* Helpers of CoreLib that stand for opcodes, by the beginning of their names. Returns: two opcodes, 0 for none. */
+/* Helpers of CoreLib that stand for opcodes, by how their names begin. Returns: two, 0 for none. */
 static const uint32_t *helper_of(const struct parts *callee)
 {
     static const uint32_t none[2] = {0, 0};

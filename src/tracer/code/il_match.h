@@ -1,6 +1,4 @@
-/*
- * code/il_match.h - how well an instruction fits what was called, or made, by what its operand names.
- */
+/* code/il_match.h - how well an instruction fits what was called or made, by its operand. */
 #ifndef SHADOWTRACE_CODE_IL_MATCH_H
 #define SHADOWTRACE_CODE_IL_MATCH_H
 
@@ -15,8 +13,8 @@ struct il_memo;
 struct il_memo *il_memo_new(void); /* NULL: no memory */
 
 /*
- * The place among equal calls in the code that the map gives to the piece. Reading code takes longer than the rest
- * together: it is done at most once, and not where any place would lead to the same instruction.
+ * The place among equal calls in the code that the map gives to the piece. Reading code takes
+ * longer than all the rest: it is done at most once, and only if the place matters.
  */
 struct il_rank {
     struct x86_rank (*read)(struct il_rank *rank);
@@ -69,8 +67,8 @@ struct il_match {
 };
 
 /*
- * How well an instruction fits what is asked for, 0 not at all. FIT_OWNER, given only if owners are asked about: it
- * calls another method of the same type, which may be inlined there and call on.
+ * How well an instruction fits what is asked for, 0: not at all. FIT_OWNER, only if owners are
+ * asked for: it calls another method of the same type, which may be inlined there and call on.
  */
 enum {
     FIT_OWNER = 1,

@@ -124,7 +124,7 @@ static int64_t reach_all(const struct il_code *il, const struct il_instruction *
     return target < il->size ? target : -1;
 }
 
-/* Also whether the JIT begins something new behind it: after a call that returns nothing, be it a constructor. */
+/* Also whether the JIT begins anew behind it: after a call that returns nothing. */
 static int depth_after(const struct metadata_method *method, const struct il_instruction *in,
                        int depth, bool *breaks)
 {
@@ -140,7 +140,7 @@ static struct il_piece *last_piece(const struct buffer *pieces)
     return (struct il_piece *)(void *)(pieces->data + pieces->size) - 1;
 }
 
-/* Walks the code once; for depths branches back need no look: the stack is empty there, or known from before. */
+/* Walks the code once: at branches back the depth is 0, or known from before. */
 static void walk(const struct metadata_method *method, const struct il_code *il, uint16_t *known,
                  struct buffer *pieces, struct buffer *reach)
 {

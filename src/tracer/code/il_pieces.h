@@ -9,9 +9,9 @@
 #include "metadata/metadata.h"
 
 /*
- * One piece of a body's IL: from where the evaluation stack is empty, or where the runtime's map says that something
- * begins, to the next such place. Optimised code has pieces without an entry in the map: their code was moved to where
- * the result is used, or runs on under the entry before, or there is none.
+ * One piece of a body's IL: from where the evaluation stack is empty, or the runtime's map has an
+ * entry, to the next such place. Optimised code has pieces without an entry: their code was moved
+ * to where the result is used, or runs on under the entry before, or there is none.
  */
 struct il_piece {
     uint32_t at;
@@ -35,8 +35,8 @@ struct il_pieces {
 };
 
 /*
- * il_pieces_new - the pieces of a method's IL. mapped: offsets that the map has entries for, in any order; one that is
- * no instruction's is passed over.
+ * il_pieces_new - the pieces of a method's IL. mapped: offsets that the map has entries for, in any
+ * order; those that are no instruction's are ignored.
  * Returns: 0 and pieces for il_pieces_free(); -ENOMEM, and none.
  * Threads: as il_find.
  */
@@ -45,7 +45,7 @@ int il_pieces_new(const struct metadata_method *method, const struct il_code *il
 void il_pieces_free(struct il_pieces *pieces);
 
 /*
- * il_pieces_sole - one piece, of a body in which one instruction only can reach anything: needs no map.
+ * il_pieces_sole - one piece, of a body with one instruction that can reach anything: needs no map.
  * Returns: whether it is such a body, and there is memory; if not, out is empty.
  */
 bool il_pieces_sole(const struct il_code *il, struct il_pieces *out);

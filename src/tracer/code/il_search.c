@@ -82,25 +82,26 @@ static uint32_t statement_of(const struct il_pieces *pieces, uint32_t index)
 }
 
 /*
- * Which pieces the code under one entry of the map may be from, the likeliest first; each set holds the ones before.
- * Pieces without an entry lead into the one in question (their result is computed where it is used), follow it on the
- * way of control (their code runs on under its entry). Then those that have one: the piece before, whose last result may
- * be used here, and others of the statement. The rest lie next to it, or anywhere (the JIT moves blocks).
+ * Which pieces the code under one entry of the map may be from, the likeliest first; each set holds
+ * the ones before. Pieces without an entry lead into the one in question (their result is computed
+ * where it is used) or follow it in control flow (their code runs on under its entry). Then those
+ * with an entry: the piece before, whose last result may be used here, and others of the statement.
+ * The rest lie next to it, or anywhere (the JIT moves blocks).
  */
 enum { NEAR_LEADS, NEAR_FOLLOWS, NEAR_MAPPED, NEAR_BESIDE, NEAR_ANY, NEAR_SETS };
 
 struct near {
     struct il_match match;
     const struct il_pieces *pieces;
-    uint32_t own; /* the entry's piece; pieces->count: none, the code before all entries */
-    uint32_t
-        first; /* first ... own are NEAR_LEADS, and mostly suffice; the rest is found when it is asked for */
+    uint32_t own;   /* the entry's piece; pieces->count: none, the code before all entries */
+    uint32_t first; /* first ... own are NEAR_LEADS, and mostly suffice */
+    /* Each piece and one more, with its fits once it was searched. NULL: not needed yet. */
     struct near_piece {
         uint32_t level; /* the first set that it is in */
         uint32_t open;  /* not the piece's: the n-th that follow() has still to look at */
         uint32_t first, count;
         bool known;
-    } * piece; /* and where its fits lie, once it has been searched. One more than there are; NULL: not asked for yet */
+    } * piece;
     struct buffer fits;       /* of struct fit */
     struct best leads;        /* of NEAR_LEADS, once `led` */
     struct x86_rank rank;     /* of the call, once `ranked` */
@@ -124,7 +125,7 @@ static uint32_t leading(const struct il_pieces *pieces, uint32_t own)
     return own;
 }
 
-/* Follows control from a piece through those without entry. Each is open at most once, and so is the first. */
+/* Follows control from a piece through those without entry. Each is open at most once. */
 static void follow(struct near *near, uint32_t from)
 {
     const struct il_pieces *pieces = near->pieces;
@@ -305,7 +306,7 @@ static const struct x86_rank *rank_of(struct near *near)
     return &near->rank;
 }
 
-/* The one that fits best: of several the one whose place among them is the call's among equal calls. */
+/* The one that fits best: of several the one at the call's place among equal calls. */
 static int32_t chosen(struct near *near, unsigned set, const struct best *best)
 {
     const struct x86_rank *rank = rank_of(near);
@@ -382,7 +383,7 @@ static bool boxes(struct near *near, unsigned set)
     return false;
 }
 
-/* Where nothing near can call, the map is wrong: the code of an unrolled loop goes on under the entry before it. */
+/* If nothing near can call, the map is wrong: an unrolled loop runs on under the entry before. */
 static int32_t only_one(struct near *near)
 {
     struct best best = best_of(near, NEAR_SETS);
@@ -392,7 +393,7 @@ static int32_t only_one(struct near *near)
     return exact && best.count == 1 ? (int32_t)best.at : IL_UNKNOWN;
 }
 
-/* No operand names the target: the calls that may lead to it by another name, or are inlined there. */
+/* No operand names the target: calls that may lead to it by another name, or are inlined. */
 static int32_t by_way_of(struct near *near)
 {
     const struct il_target *target = near->match.target;
@@ -431,8 +432,8 @@ static int32_t named(struct near *near, bool *any)
     wanted = wanted ? wanted : 1;
     best = best_of(near, NEAR_LEADS);
     /*
-     * A callee may have another owner where it is called: the nearer counts more, but not an overload. Better than an
-     * instruction that makes the very type fits one that boxes it.
+     * A callee may have another owner where it is called: the nearer counts more, but not an
+     * overload. An instruction that boxes the very type fits better than one that makes it.
      */
     if (best.fit >= FIT_NAME && best.count >= wanted &&
         (target->callee

@@ -1,6 +1,7 @@
 /*
- * code/internal.h - what the files of src/tracer/code/ share. code.c keeps the bodies of a method's native code and maps them,
- * il_*.c find an instruction, x86.c reads machine code, tier.c and precompiled.c tell how code was compiled.
+ * code/internal.h - what the files of src/tracer/code/ share. code.c keeps the bodies of a method's
+ * native code and maps them, il_*.c find an instruction, x86.c reads machine code, tier.c and
+ * precompiled.c tell how code was compiled.
  */
 #ifndef SHADOWTRACE_CODE_INTERNAL_H
 #define SHADOWTRACE_CODE_INTERNAL_H
@@ -25,7 +26,7 @@ struct code_body {
     bool sole;                               /* without map, which one instruction does not need */
 };
 
-/* The body that holds an address, and the address's offset in it; NULL: none of those listed so far.  */
+/* The listed body that holds an address, and the address's offset in it; or NULL. */
 const struct code_body *code_body_find(const struct metadata *metadata,
                                        struct metadata_method *method, uintptr_t ip,
                                        uint32_t *offset);
@@ -33,7 +34,7 @@ const struct code_body *code_body_find(const struct metadata *metadata,
 /* Objects that optimised code may do without; see tier.c. */
 enum code_spared { CODE_SPARED_NONE, CODE_SPARED_BOX, CODE_SPARED_HANDLE };
 
-/* Is there code of the method that was compiled ahead of time, and does without one (`class`)? Threads: the resolver. */
+/* Is there precompiled code of the method that does without a `class`? Threads: the resolver. */
 bool code_precompiled_without(struct metadata *metadata, const struct metadata_method *method,
                               enum code_spared what, struct metadata_class *class);
 

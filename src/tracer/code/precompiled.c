@@ -1,6 +1,7 @@
 /*
- * Which methods have code that was compiled ahead of time: of plain ones there is a table by row of MethodDef; of generic
- * ones a list of instantiations, written as in signatures, with System.__Canon for any reference type.
+ * Which methods have code compiled ahead of time: plain ones are in a table by row of MethodDef,
+ * generic ones in a list of instantiations, as in signatures, with System.__Canon for any reference
+ * type.
  */
 #include "code/internal.h"
 
@@ -15,7 +16,7 @@
 
 #define DEPTH_MAX 64
 
-/* The image as the runtime mapped it. Not of modules that may go, or change: nothing is known of those. */
+/* The image as the runtime mapped it; NULL for modules that may go, or change. */
 static struct readytorun *ready_of(struct metadata *metadata, const struct metadata_module *module)
 {
     struct metadata_module_entry *m = metadata_module_entry(module);
@@ -43,7 +44,7 @@ struct reading {
     struct readytorun_signature from;
 };
 
-/* Does a type of another module have the name that a TypeRef of ours says? Not asked for nested ones. */
+/* Has a type of another module the name that our TypeRef says? False for nested ones. */
 static bool is_named(const struct reading *r, uint32_t type_ref, const struct metadata_class *class)
 {
     struct clr_metadata *here = r->module->import, *there = class->module->import;

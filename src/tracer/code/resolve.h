@@ -1,5 +1,6 @@
 /*
- * code/resolve.h - the instructions of the tree's sites: what is known of each, found once, beside the program.
+ * code/resolve.h - the instructions of the tree's sites: what is known of each, found once, beside
+ * the program.
  */
 #ifndef SHADOWTRACE_CODE_RESOLVE_H
 #define SHADOWTRACE_CODE_RESOLVE_H
@@ -8,9 +9,9 @@
 #include "tree/tree.h"
 
 /*
- * tree_site.il is an IL offset or an enum code_il, TREE_IL_PENDING until it is resolved. Marks above
- * every offset: what only unoptimised code makes (code_unoptimised_alloc); of a call, that it led to
- * the instruction through a dynamic method.
+ * tree_site.il is an IL offset or an enum code_il, TREE_IL_PENDING until it is resolved. Marks
+ * above every offset: what only unoptimised code makes (code_unoptimised_alloc); of a call, that it
+ * led to the instruction through a dynamic method.
  */
 #define CODE_IL_UNOPTIMISED    0x40000000
 #define CODE_IL_VIA_DYNAMIC    0x20000000

@@ -1,9 +1,9 @@
 /*
- * How a body was compiled. The profiling API does not say, but the runtime's rules do (src/coreclr/vm/
- * tieredcompilation.cpp, src/coreclr/jit/compiler.cpp): the first body of a method is made quickly, unless the JIT finds
- * in its IL what it cannot do that way, or the method asks to be optimised; one that is called often gets a second body,
- * unoptimised too, which counts for the third. Bodies that replace one while it runs (OSR) are optimised: they are told
- * by having no enter hook.
+ * How a body was compiled. The profiling API does not say, but the runtime's rules do
+ * (src/coreclr/vm/tieredcompilation.cpp, src/coreclr/jit/compiler.cpp): the first body is made
+ * quickly, unless the JIT finds IL that it cannot do that way, or the method asks to be optimised;
+ * one called often gets a second, unoptimised body, which counts for the third. Bodies that replace
+ * one while it runs (OSR) are optimised and have no enter hook.
  */
 #include "code/internal.h"
 
@@ -33,7 +33,7 @@ static uint32_t little(const uint8_t *at, unsigned size)
     return value;
 }
 
-/* Does an offset lie in a handler of one of the clauses? `section` is checked to lie in the body. */
+/* Does an offset lie in a handler of one of the clauses? `section` lies in the body. */
 static bool in_clauses(const uint8_t *section, uint32_t size, bool fat, uint32_t offset)
 {
     for (uint32_t at = 4, step = fat ? CLAUSE_FAT : CLAUSE_SMALL; at + step <= size; at += step) {
@@ -87,8 +87,9 @@ static bool branches_back(const struct il_code *il, const struct il_instruction 
 }
 
 /*
- * Is the first body made with optimisation? The JIT does so for explicit tail calls, for loops if it was told to, and for
- * loops that it could not leave for an optimised body: in handlers, and beside memory allocated on the stack.
+ * Is the first body optimised? The JIT does so for explicit tail calls, for loops if told to, and
+ * for loops that it could not leave for an optimised body: in handlers, and beside stack
+ * allocations.
  */
 static bool first_optimised(const struct metadata *metadata, const struct body *body)
 {
@@ -178,9 +179,10 @@ static bool is_value(const struct metadata_class *class)
 }
 
 /*
- * What optimised code may do without: a box (made by `box`, or by a call behind `constrained.`), and the object that
- * stands for a field, where the field's data is all that is wanted of it (a span over constants). Other objects are made in any case,
- * those too that the runtime makes at an instruction for statics or reflection.
+ * What optimised code may do without: a box (made by `box`, or by a call behind `constrained.`),
+ * and the object that stands for a field, if only the field's data is wanted (a span over
+ * constants). Other objects are always made, those too that the runtime makes for statics or
+ * reflection.
  */
 static enum code_spared spared(struct metadata *metadata, const struct metadata_method *method,
                                int32_t il, struct metadata_class *made)

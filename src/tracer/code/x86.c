@@ -197,8 +197,8 @@ struct call {
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R15 = 15, REGISTERS };
 
 /*
- * What registers hold, where that can be read off: a constant, or the register that it was copied from. Only good for
- * telling equal from unequal: other instructions that write a register go unnoticed.
+ * What registers hold, where that can be read off: a constant, or the register that it was copied
+ * from. Only tells equal from unequal: other instructions that write a register go unnoticed.
  */
 struct registers {
     uint64_t value[REGISTERS];
@@ -309,7 +309,7 @@ static void mark_jump(struct marks *m, size_t at, int64_t target)
     m->to[m->jumps++] = to < 0 ? SIZE_MAX : (size_t)to;
 }
 
-/* Whether a jump inside of the code passes a call. One that leaves the code goes to where it throws, or on. */
+/* Whether a jump inside the code passes a call. One that leaves it throws, or goes on. */
 static bool is_passed(const struct marks *m, size_t call, size_t size)
 {
     for (uint32_t i = 0; i < m->jumps; i++)

@@ -1,6 +1,7 @@
 /*
- * code/x86.h - which of several equal calls a return address belongs to, by reading the machine code. Two calls of
- * one method in one statement look alike in the runtime's map and in the IL; their order tells them apart.
+ * code/x86.h - which of several equal calls a return address belongs to, by the machine code. Two
+ * calls of a method in one statement are alike in the runtime's map and in the IL; their order is
+ * not.
  */
 #ifndef SHADOWTRACE_CODE_X86_H
 #define SHADOWTRACE_CODE_X86_H
@@ -17,9 +18,9 @@ struct x86_rank {
 };
 
 /*
- * x86_rank - reads code[0, size), which begins with a whole instruction, up to its end; ret is an offset in it, or its
- * end, right behind a call. by_argument: only calls whose first argument looks the same are equal (helpers that make
- * objects are told the class there).
+ * x86_rank - reads code[0, size), which begins with a whole instruction; ret is an offset in it, or
+ * its end, right behind a call. by_argument: calls are equal only if their first argument looks the
+ * same (there helpers that make objects are told the class).
  * Returns: its place. Not known: code that cannot be read as instructions, no call before ret.
  * Threads: any, while the code stays where it is.
  */
@@ -32,8 +33,9 @@ struct x86_prolog {
 };
 
 /*
- * x86_prolog - reads the prolog at code[0, size). Returns: false if it is none that the JIT is known to make.
- * x86_returns - may the instruction that ends at ip be a call? Reads X86_CALL bytes before it.
+ * x86_prolog - reads the prolog at code[0, size). Returns: false if it is none that the JIT is
+ * known to make. x86_returns - may the instruction that ends at ip be a call? Reads X86_CALL bytes
+ * before it.
  */
 #define X86_CALL 8
 bool x86_prolog(const uint8_t *code, size_t size, struct x86_prolog *out);

@@ -25,7 +25,7 @@ bool metadata_method_async(const struct metadata_method *method)
            flags & miAsync;
 }
 
-/* The type that the signature of a method says it returns, without its arguments; 0: neither class nor structure. */
+/* The type that a signature says is returned, without arguments; 0: no class or structure. */
 static uint32_t returned_type(const uint8_t *signature, uint32_t size)
 {
     struct clr_blob blob = clr_blob_of(signature, size);
@@ -68,7 +68,7 @@ static uintptr_t declared(struct clr_info *info, const struct metadata_method *m
     return hr == S_OK ? function : 0;
 }
 
-/* Does `this` say for which types shared code of this type runs? That of a structure or an interface does not. */
+/* Does `this` tell shared code its types? Not that of a structure or an interface. */
 static bool is_object(struct clr_metadata *import, uint32_t type)
 {
     uint32_t flags = 0, base = 0;

@@ -1,6 +1,6 @@
 /*
- * metadata/internal.h - what the files of src/tracer/metadata/ share: the records as they lie in tables, and the interfaces
- * between them. metadata.c makes records, name.c and signature.c word them, resolver.c is the thread.
+ * metadata/internal.h - what the files of src/tracer/metadata/ share: the records as they lie in
+ * tables, and the interfaces between them.
  */
 #ifndef SHADOWTRACE_METADATA_INTERNAL_H
 #define SHADOWTRACE_METADATA_INTERNAL_H
@@ -25,8 +25,9 @@ enum {
 };
 
 /*
- * What was unloaded is given back in steps, see metadata_retire(): retired, it is in no table; then it is on a list of its
- * kind, to be made another record. Memory of records never is anything else, and keeps its number.
+ * What was unloaded is freed in steps, see metadata_retire(): retired, it is in no table; then it
+ * waits on a list of its kind to become another record. Memory of records keeps its kind and
+ * number.
  */
 struct metadata_life {
     uint32_t number;      /* place in metadata_records; 0: none yet */
@@ -72,8 +73,8 @@ struct metadata_kept {
 
 struct metadata {
     struct metadata_config config;
-    pthread_mutex_t
-        making; /* guards every change of tables and records; the runtime is never called under it */
+    /* Guards every change of tables and records. The runtime is never called under it. */
+    pthread_mutex_t making;
     struct memory_pool
         pool; /* of methods, classes, their arguments and texts, and the tables of records */
     struct metadata_table method_table, class_table, module_table; /* making, to change them */
@@ -128,14 +129,14 @@ struct metadata_method_entry *metadata_method_take(struct metadata *metadata);
 struct metadata_class_entry *metadata_class_take(struct metadata *metadata);
 struct metadata_module_entry *metadata_module_take(struct metadata *metadata);
 struct metadata_class **metadata_args_take(struct metadata *metadata, uint32_t count);
-/* The same, given back with what it holds: nobody has it any more. NULL is fine. Caller does not hold names->making. */
+/* Frees it with what it holds: nobody uses it any more; or NULL. Caller does not hold `making`. */
 void metadata_method_give(struct metadata *metadata, struct metadata_method_entry *m);
 void metadata_class_give(struct metadata *metadata, struct metadata_class_entry *c);
 void metadata_module_give(struct metadata *metadata, struct metadata_module_entry *m);
 
 /*
- * Metadata of a module that is gone, if it can be given back now; NULL: none. The caller holds names->making, and releases
- * it when it does no more.
+ * Metadata of a module that is gone, if it can be released now; NULL: none. The caller holds
+ * `making` and releases the metadata once it does not.
  */
 struct clr_metadata *metadata_import_take(struct metadata *metadata,
                                           struct metadata_module_entry *module);

@@ -1,6 +1,4 @@
-/*
- * Memory of records: what was unloaded is given back, and made another record. See metadata_retire() in metadata.h for when.
- */
+/* Memory of records: what was unloaded becomes another record; metadata_retire() says when. */
 #include "metadata/internal.h"
 
 #include "rcu/grace.h"

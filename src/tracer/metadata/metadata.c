@@ -29,7 +29,7 @@ static struct metadata_entry *table_find(const struct metadata_table *table, uin
     return found;
 }
 
-/* Puts a finished record on the table, in place of the one with the same key. Caller holds names->making. */
+/* Puts a finished record on the table, in place of one with the same key. Caller holds `making`. */
 static void table_put(struct metadata_table *table, struct metadata_entry *entry, uintptr_t key)
 {
     entry->key = key;
@@ -57,8 +57,8 @@ bool metadata_reclaim(struct metadata *metadata)
 }
 
 /*
- * A number for a record, and room for it in its table, if it is to be in one. Returns: 0 or -ENOMEM. Caller holds
- * names->making.
+ * A number for a record, and room in its table, if it is to be in one. Returns: 0 or -ENOMEM.
+ * Caller holds `making`.
  */
 static int reserve(struct metadata *metadata, struct metadata_table *table,
                    struct metadata_records *records, struct metadata_life *life)
@@ -87,7 +87,8 @@ uint64_t metadata_failures(const struct metadata *metadata, hresult *last)
 
 /*
  * The file of a module (kind MODULE) or the simple name of an assembly, as UTF-8.
- * Returns: the text, "" when the runtime gives none, NULL when memory ran out; *hr is what the runtime said.
+ * Returns: the text, "" if the runtime gives none, NULL without memory; *hr is what the runtime
+ *          said.
  */
 enum what { MODULE_FILE, ASSEMBLY_NAME };
 
@@ -474,7 +475,7 @@ static bool class_same(const struct metadata_class *a, const struct metadata_cla
            args_same(a->arg, b->arg, a->args);
 }
 
-/* Puts a new class on the table unless it is known. Returns the record that counts, NULL without memory. */
+/* Puts a class on the table unless it is known. Returns the record that counts; NULL: no memory. */
 static struct metadata_class *class_publish(struct metadata *metadata,
                                             struct metadata_class_entry *mine, uint32_t epoch)
 {
@@ -593,7 +594,7 @@ void metadata_module_met(struct metadata *metadata, uintptr_t module_id)
 
 /* ---- methods ---- */
 
-/* Which of the types of CoreLib that are told apart by token has the method; METADATA_TOKENS: none of them. */
+/* Which of the types of CoreLib known by token has the method; METADATA_TOKENS: none. */
 static size_t method_type(const struct metadata_method *m)
 {
     const struct metadata_module_entry *module;

@@ -1,13 +1,13 @@
 /*
- * metadata/metadata.h - FunctionID, ClassID and ModuleID to records, and records to text as a .NET developer writes it. Owns the resolver thread.
+ * metadata/metadata.h - FunctionID, ClassID and ModuleID to records, and records to text as a .NET
+ * developer writes it. Owns the resolver thread.
  *
- * A record is made once, by whoever meets the id first (the mapper on a compiling thread, a callback on an allocating
- * one): module, token and type arguments are stored as plain data then. Its text is made later, by the resolver, from
- * the module's metadata, of which a reference is kept. What can be unloaded (a collectible module, or an instantiation
- * over one) is named at once by the thread that met it, so the resolver never reads what may go away.
+ * A record is made once, by whoever meets the id first (the mapper on a compiling thread, a
+ * callback on an allocating one), with module, token and type arguments as plain data. The resolver
+ * makes its text later from the module's metadata, of which a reference is kept. What can be
+ * unloaded is named at once by the thread that met it: the resolver never reads what may go away.
  *
- *                                | metadata_method_map metadata_class_get | metadata_*_find | *_text, *_site_*   | resolver
- *   any of these at the same time | safe                            | safe         | safe               | safe
+ * All of these may run at the same time: *_map, *_get, *_find, *_text, and the resolver.
  */
 #ifndef SHADOWTRACE_METADATA_METADATA_H
 #define SHADOWTRACE_METADATA_METADATA_H
@@ -33,23 +33,23 @@ struct metadata_config {
     struct clr_info *info; /* the runtime; borrowed, outlives names */
     int info_version;      /* 3 to 15: which interface `info` really is */
     /*
-     * Run by the resolver on every round, after it has resolved the new classes: the work of other folders that has
-     * to ask the runtime, or wait for a grace period. Returns whether it did anything (then the next round is soon).
+     * Run by the resolver in every round, after new classes were named: work of other folders that
+     * asks the runtime or waits for a grace period. Returns: whether it did any (then the next
+     * round is soon).
      */
     bool (*poll)(void *context);
     void *context;
     void (*forget)(
         struct metadata_method *method); /* frees its bodies, before it is made another's */
-    bool
-        types_by_name; /* metadata_type_find() will be asked: metadata of what is unloaded is kept */
-    unsigned pause_ms; /* between rounds while there is work; 0: 2 */
+    bool types_by_name; /* metadata_type_find() is used: metadata of what is unloaded is kept */
+    unsigned pause_ms;  /* between rounds while there is work; 0: 2 */
 };
 
 int metadata_new(const struct metadata_config *config, struct metadata **out); /* 0 or -ENOMEM */
 
 /*
- * metadata_free - give back everything, the records too. Only before metadata_start() or after metadata_stop() returned true,
- * and when no thread can meet a record any more: a start that failed, a test.
+ * metadata_free - frees everything, with the records: before metadata_start(), or after
+ * metadata_stop() returned true and no thread can meet a record (a failed start, a test).
  */
 void metadata_free(struct metadata *metadata);
 
@@ -59,27 +59,27 @@ int metadata_start(
 void metadata_hurry(struct metadata *metadata); /* the resolver's next round is now; threads: any */
 
 /*
- * metadata_stop - the resolver begins no more rounds; one under way is waited for, for at most timeout_ms. What is open
- * stays open. Returns: whether none is under way; a resolver that hangs in the runtime is left alone. Records stay
- * valid for the life of the process.
+ * metadata_stop - the resolver begins no more rounds; waits up to timeout_ms for the one under way.
+ * Records stay valid. Returns: whether none is under way; one that hangs in the runtime is left
+ * alone.
  */
 bool metadata_stop(struct metadata *metadata, unsigned timeout_ms);
 
 /*
  * metadata_method_map - the record of a function, made at the first call.
- * Returns: 0, -ENOMEM, or -EINVAL when the runtime does not know the id (both counted in metadata_failures).
- * Owns:    names; a record lives until what it is of was unloaded, and metadata_release().
- * Threads: any. May run: in FunctionIDMapper2 and in callbacks; asks the runtime once per function, and on later
- *          calls only to see whether a function id that can be unloaded still means the same. Not in a hook.
+ * Returns: 0, -ENOMEM, or -EINVAL if the runtime does not know the id (see metadata_failures).
+ * Owns:    the record, until its function was unloaded and metadata_release() ran.
+ * Threads: any. May run: in FunctionIDMapper2 and callbacks, not in a hook; asks the runtime once
+ *          per function, later only whether an id that can be unloaded still means the same.
  */
 int metadata_method_map(struct metadata *metadata, uintptr_t function_id,
                         struct metadata_method **out);
 
 /*
- * metadata_method_exact - one more record of a shared function: the instantiation that class_id (0: not known) and args[]
- * name. It is named at once, and not what metadata_method_find gives.
- * Returns: 0, -ENOMEM, or -EINVAL as metadata_method_map. Threads: any. May run: in an ELT2 hook, as long as the modules
- *          of all of them were met before.
+ * metadata_method_exact - one more record of a shared function: the instantiation that class_id
+ * (0: not known) and args[] name. It is named at once; metadata_method_find() does not give it.
+ * Returns: as metadata_method_map. Threads: any.
+ * May run: in an ELT2 hook, if the modules of all of them were met before.
  */
 int metadata_method_exact(struct metadata *metadata, const struct metadata_method *shared,
                           uintptr_t class_id, const uintptr_t *args, uint32_t count,
@@ -89,29 +89,29 @@ int metadata_method_exact(struct metadata *metadata, const struct metadata_metho
 struct metadata_method *metadata_method_find(struct metadata *metadata, uintptr_t function_id);
 
 /*
- * metadata_class_get - the same for a ClassID, from an allocation callback. `object` is one of that class, or 0: only an
- * object tells T[*] from T[], and only the first time that its class is met.
+ * metadata_class_get - the same for a ClassID, from an allocation callback. `object` is one of that
+ * class, or 0: it tells T[*] from T[] when the class is first met.
  */
 int metadata_class_get(struct metadata *metadata, uintptr_t class_id, struct metadata_class **out);
 int metadata_class_of(struct metadata *metadata, uintptr_t class_id, uintptr_t object,
                       struct metadata_class **out);
 
-/* The record of class_id if it was met and is still loaded, or NULL. Asks nobody. Threads: any. May run: in a hook. */
+/* The record of a class that was met and is loaded, or NULL. Threads: any. May run: in a hook. */
 struct metadata_class *metadata_class_find(struct metadata *metadata, uintptr_t class_id);
 
 /*
  * metadata_module_get - the record of a ModuleID, made at the first call.
- * Returns: 0, -ENOMEM, or -EINVAL as metadata_method_map. Threads: any. May run: as metadata_method_map.
+ * Returns, threads, may run: as metadata_method_map.
  */
 int metadata_module_get(struct metadata *metadata, uintptr_t module_id,
                         struct metadata_module **out);
 
-/* metadata_module_met - a module was loaded: from ModuleLoadFinished, for folders that look for types by name. */
+/* metadata_module_met - from ModuleLoadFinished, for folders that look for types by name. */
 void metadata_module_met(struct metadata *metadata, uintptr_t module_id);
 
 /*
- * metadata_type_find - the definition that a mdTypeRef of `from` means, among the modules met so far: CoreLib's first,
- * then that of the only module that has a public type of this name.
+ * metadata_type_find - the definition that a mdTypeRef of `from` means, among the modules met so
+ * far: CoreLib's, or that of the only module that has a public type of this name.
  * Returns: its module and *type; NULL when there is none, or more than one.
  */
 struct metadata_module *metadata_type_find(struct metadata *metadata,
@@ -119,12 +119,13 @@ struct metadata_module *metadata_type_find(struct metadata *metadata,
                                            uint32_t *type);
 
 /*
- * metadata_module_unloaded - a module went, from ModuleUnloadFinished: its id may be used again, and ids of an older
- * epoch that can be unloaded are checked again before they are believed. Per-thread caches compare metadata_epoch().
+ * metadata_module_unloaded - from ModuleUnloadFinished: the module's id may be used again, and ids
+ * that can be unloaded are checked once more before they are believed. Per-thread caches compare
+ * metadata_epoch().
  *
- * Its metadata is given back here, for it is by far the most that an unloaded module leaves, and no thread of ours need get
- * to run for it. Nobody reads it any more: what can be unloaded is described and named, its code is mapped by threads that
- * keep it alive meanwhile (they compile it, run it or make its objects), and other threads read it as holders only.
+ * The module's metadata is released here: it is by far the most that an unloaded module leaves.
+ * Nobody reads it any more: what can be unloaded was named at once, its code is mapped by threads
+ * that keep it alive (they compile it, run it or make its objects), others read it as holders only.
  */
 void metadata_module_unloaded(struct metadata *metadata, uintptr_t module_id);
 uint32_t metadata_epoch(const struct metadata *metadata);
@@ -132,12 +133,12 @@ const _Atomic(uint32_t) *
 metadata_epoch_word(const struct metadata *metadata); /* where it is kept */
 
 /*
- * What was unloaded is given back, to be made other records, by the resolver alone and in this order:
- * metadata_retire   - takes what was unloaded off the tables. From here on nobody meets it any more who did not before.
- *                  Returns: whether there was anything; metadata_method_retired() and metadata_class_retired() then say what.
- * metadata_held     - whether anybody goes on with what it found before (below): waited for.
- * metadata_release  - nobody has any of it any more: no stack, no event, no node, nobody who holds.
- * Log ids are never given twice, memory is: it is and remains that of a record of its kind.
+ * What was unloaded becomes other records, by the resolver alone and in this order:
+ * metadata_retire   - takes it off the tables: nobody meets it who did not before. Returns: whether
+ *                     there was any; metadata_method_retired(), metadata_class_retired() say what.
+ * metadata_held     - whether anybody still holds what it found before (below): wait for it.
+ * metadata_release  - nobody has any of it any more: no stack, event, node or holder.
+ * Log ids are never given twice. Memory is, for a record of the same kind.
  */
 bool metadata_retire(struct metadata *metadata);
 bool metadata_method_retired(const struct metadata_method *method);
@@ -146,8 +147,8 @@ bool metadata_held(struct metadata *metadata);
 void metadata_release(struct metadata *metadata);
 
 /*
- * metadata_release_imports - gives back the metadata of what was unloaded while somebody held. All other goes as it is
- * unloaded. Threads: the resolver.
+ * metadata_release_imports - releases the metadata of what was unloaded while somebody held it. All
+ * other goes as it is unloaded. Threads: the resolver.
  */
 void metadata_release_imports(struct metadata *metadata);
 
@@ -158,14 +159,14 @@ struct metadata_given {
 const struct metadata_given *metadata_given_back(const struct metadata *metadata);
 
 /*
- * metadata_hold - what is found from here on, on stacks of other threads too, is not given back before metadata_unhold().
- * Threads: any, as often as they like; for less than a second.
+ * metadata_hold - what is found from here on, on stacks of other threads too, stays until
+ * metadata_unhold(). Threads: any, nested as often as they like; for less than a second.
  */
 void metadata_hold(struct metadata *metadata);
 void metadata_unhold(struct metadata *metadata);
 
 /*
- * Records by number: 1, 2, ..., NULL past the last. One that was given back is not `listed`: skip it.
+ * Records by number: 1, 2, ..., NULL past the last. One that was freed is not `listed`.
  * Classes are resolved by the resolver as they appear.
  */
 const struct metadata_class *metadata_class_at(const struct metadata *metadata, uint32_t number,
@@ -175,16 +176,16 @@ const struct metadata_module *metadata_module_at(const struct metadata *metadata
 const struct metadata_method *metadata_method_at(const struct metadata *metadata, uint32_t number,
                                                  bool *listed);
 
-/* Is it for unmanaged callers only (the attribute of that name)? Asks metadata of what stays. Threads: any. */
+/* Has it the attribute UnmanagedCallersOnly? Asks metadata of what stays. Threads: any. */
 bool metadata_method_unmanaged_callers(const struct metadata_method *method);
 
 /* Is it a method of runtime async (miAsync)? Asks the module's metadata. Threads: any. */
 bool metadata_method_async(const struct metadata_method *method);
 
 /*
- * metadata_method_awaited - may this be code that the runtime made of a method that returns a Task, for methods of runtime
- * async to await: code that returns a continuation? Right for a method that is not generic, neither it nor its type; of
- * generic ones it is said of every method that returns a Task or a ValueTask, since there it cannot be told.
+ * metadata_method_awaited - may this be code that the runtime made of a method that returns a Task,
+ * for methods of runtime async to await: code that returns a continuation? Exact if neither the
+ * method nor its type is generic; else true of every method that returns a Task or a ValueTask.
  * Threads: any; mapper and callbacks.
  */
 bool metadata_method_awaited(const struct metadata *metadata, const struct metadata_method *method);
@@ -194,9 +195,10 @@ const char *metadata_method_text(const struct metadata_method *method);
 const char *metadata_class_text(const struct metadata_class *class);
 
 /*
- * metadata_method_resolve, metadata_class_resolve - make the text now. Idempotent; when memory or metadata fail the text
- * is "?method 0x06000001" with the token, so that a reader of the log always finds one.
- * Threads: any that may call the runtime's metadata: the resolver; a callback for what is collectible.
+ * metadata_method_resolve, metadata_class_resolve - make the text now. Idempotent; without memory
+ * or metadata it is "?method 0x06000001" with the token: a reader of the log always finds one.
+ * Threads: any that may call the runtime's metadata: the resolver; a callback for what is
+ *          collectible.
  */
 const char *metadata_method_resolve(struct metadata *metadata, struct metadata_method *method);
 const char *metadata_class_resolve(struct metadata *metadata, struct metadata_class *class);

@@ -12,8 +12,10 @@
 /* What is cut ends in U+2026. */
 #define ELLIPSIS "\xE2\x80\xA6"
 
-/* Ends a text, cut between characters when it is too long. It lives as long as its record: that of one which can be
- * unloaded is freed by itself. */
+/*
+ * Ends a text, cut between characters if it is too long. It lives as long as its record: that of
+ * one which can be unloaded is freed by itself.
+ */
 static char *finish(struct metadata *metadata, struct buffer *out, bool collectible)
 {
     char *text;
@@ -95,8 +97,8 @@ static char *method_text(struct metadata *metadata, const struct metadata_method
 /* ---- once per record ---- */
 
 /*
- * Publishes a text. Two threads may have made it: the first wins. Without one the record's own few bytes have to do,
- * which no other thread reads before they are published here by the same comparison.
+ * Publishes a text. Two threads may have made it: the first wins. Without memory the record's own
+ * few bytes serve, which nobody reads before they are published here.
  */
 static const char *publish(_Atomic(const char *) *at, char *text, bool collectible,
                            const char *fallback)

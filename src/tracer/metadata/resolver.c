@@ -1,6 +1,6 @@
 /*
- * The resolver: one thread of ours that never ran managed code, so the runtime lets it ask what callbacks may not, and
- * it may wait for the runtime's locks: nobody waits for it.
+ * The resolver: a thread of ours that never ran managed code. So the runtime lets it ask what
+ * callbacks may not, and it may wait for the runtime's locks: nobody waits for it.
  */
 #include "metadata/internal.h"
 

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Real code nests types some twenty deep; the limits only keep hostile metadata from our stack and time. */
+/* Real code nests types some twenty deep; the limits hold against hostile metadata. */
 #define DEPTH_MAX  100
 #define STEPS_MAX  20000
 #define NAME_UNITS 512 /* read without memory of its own; a longer name takes a second call */
@@ -85,8 +85,10 @@ static hresult ask_name(struct clr_metadata *import, enum name_kind kind, uint32
     return E_INVALIDARG;
 }
 
-/* Appends the name of a token. Returns: whether the metadata knew it; *more is then set. Its frame is large: out of
- * line, so that the recursion around it stays small. */
+/*
+ * Appends the name of a token. Returns: whether the metadata knew it; *more is then set. Out of
+ * line: its frame is large, and the recursion around it stays small.
+ */
 static __attribute__((noinline)) bool put_name(struct buffer *out, struct clr_metadata *import,
                                                enum name_kind kind, uint32_t token, uint32_t *more)
 {
@@ -201,7 +203,7 @@ static void put_arguments(struct buffer *out, struct arguments *args, uint32_t u
     put(out, ">");
 }
 
-/* The arity at the end of the name that begins at `from`, "List`1": 0 if there is none, else *end is where it starts. */
+/* The arity that ends the name at `from`, "List`1"; 0: none. *end is where it starts. */
 static uint32_t find_arity(const struct buffer *out, size_t from, size_t *end)
 {
     size_t at = out->size;
@@ -219,8 +221,8 @@ static uint32_t find_arity(const struct buffer *out, size_t from, size_t *end)
 }
 
 /*
- * put_definition - a TypeDef with its enclosing types; each takes the arguments it declares itself, for metadata
- * repeats the parameters of the outer type in the inner one. args may be NULL: no arguments are shown.
+ * put_definition - a TypeDef with its enclosing types, each with the arguments that it declares
+ * itself: metadata repeats the outer type's parameters in the inner one. args NULL: none are shown.
  */
 static bool put_definition(struct buffer *out, struct clr_metadata *import, uint32_t token,
                            struct arguments *args, unsigned depth)
@@ -346,8 +348,7 @@ static void read_generic_instance(struct cursor *c, struct buffer *out)
         put_token(c, out, token, &args);
 }
 
-/* "[]", "[,]"; lower bounds and sizes are of no interest. In the order of reflection: an array of two-dimensional
- * arrays is T[,][]. */
+/* "[]", "[,]", without bounds; in reflection's order: an array of 2-D arrays is T[,][]. */
 static void read_array(struct cursor *c, struct buffer *out)
 {
     uint32_t rank, numbers;
@@ -372,8 +373,8 @@ static void read_array(struct cursor *c, struct buffer *out)
 }
 
 /*
- * The part that method signatures and function pointers share. Appends "A, B", and the return type as well, last, when
- * asked to; it comes first in the blob.
+ * What method signatures and function pointers share. Appends "A, B" and, if asked to, the return
+ * type last, which comes first in the blob.
  */
 static void read_method(struct cursor *c, struct buffer *out, bool with_return)
 {

@@ -1,9 +1,10 @@
 /*
- * metadata/signature.h - types as metadata spells them (tokens and ECMA-335 II.23.2 signature blobs) to text. Knows the
- * IMetaDataImport2 of one module; of records only the exact type arguments that a caller hands in.
+ * metadata/signature.h - types as metadata spells them (tokens and ECMA-335 II.23.2 signature
+ * blobs) to text. Knows the metadata of one module, and the exact type arguments that a caller
+ * passes.
  *
- * Blobs come from files that others made: every read is bounded, nesting and work are limited, and what cannot be
- * read becomes "?".
+ * Blobs come from files of others: reads are bounded, nesting and work are limited, and what cannot
+ * be read becomes "?".
  */
 #ifndef SHADOWTRACE_METADATA_SIGNATURE_H
 #define SHADOWTRACE_METADATA_SIGNATURE_H
@@ -16,7 +17,7 @@
 
 struct metadata_class;
 
-/* What type variables stand for: exact arguments where known, else the names of the definition's parameters. */
+/* What type variables stand for: exact arguments if known, else the names of the parameters. */
 struct signature_scope {
     struct clr_metadata *import;
     uint32_t type;   /* mdTypeDef whose parameters VAR counts; 0: unknown */
@@ -32,7 +33,7 @@ void signature_append_parameters(struct buffer *out, const struct signature_scop
                                  const uint8_t *blob, size_t size);
 
 /*
- * signature_append_definition - mdTypeDef with the arguments of scope: "Ns.Outer<System.Int32>.Inner<T>".
+ * signature_append_definition - a mdTypeDef with arguments: "Ns.Outer<System.Int32>.Inner<T>".
  * Returns: whether the metadata knew the token; if not, out is as it was.
  */
 bool signature_append_definition(struct buffer *out, const struct signature_scope *scope,
@@ -41,13 +42,13 @@ bool signature_append_definition(struct buffer *out, const struct signature_scop
 /* "<System.Int32, T>" of a generic method, nothing for any other. */
 void signature_append_method_arguments(struct buffer *out, const struct signature_scope *scope);
 
-/* "<System.Int32, T>" as a mdMethodSpec says it; and whether the first of these is a reference type, or a parameter. */
+/* "<System.Int32, T>" of a mdMethodSpec; is the first a reference type, or a parameter? */
 void signature_append_arguments(struct buffer *out, const struct signature_scope *scope,
                                 const uint8_t *blob, size_t size);
 bool signature_first_is_reference(const uint8_t *blob, size_t size);
 
 /*
- * signature_append_token - a type by its token (mdTypeDef, mdTypeRef, mdTypeSpec), as an instruction names it.
+ * signature_append_token - a mdTypeDef, mdTypeRef or mdTypeSpec, as instructions name it.
  * Returns: whether it speaks of type variables, which another scope says other things of.
  */
 bool signature_append_token(struct buffer *out, const struct signature_scope *scope, uint32_t type);
@@ -57,8 +58,8 @@ const char *signature_simple(uint32_t element);
 
 /*
  * signature_append_member_name - the bare name of a mdMethodDef or mdMemberRef.
- * Returns: whether the metadata knew the token; *owner is then the type it belongs to, and blob its signature, which
- *          lives as long as the module.
+ * Returns: whether the metadata knew the token; then *owner is its type, and blob its signature,
+ *          which lives as long as the module.
  */
 bool signature_append_member_name(struct buffer *out, struct clr_metadata *import, uint32_t member,
                                   uint32_t *owner, const uint8_t **blob, uint32_t *size);
@@ -75,11 +76,11 @@ struct signature_shape {
  */
 bool signature_shape_of(struct clr_metadata *import, uint32_t token, struct signature_shape *out);
 
-/* Beyond so many bytes nothing is appended any more: names are cut far below (name.c). Blobs are still read on. */
+/* Bytes beyond which nothing is appended: names are cut far below. Blobs are still read on. */
 #define SIGNATURE_FULL 8192
 
 struct metadata_class;
-/* The text of a class that is part of a longer name; "?" and the token where there is no metadata. */
+/* A class as part of a longer name; "?" and the token without metadata. */
 void signature_append_class(struct buffer *out, const struct metadata_class *class);
 
 #endif

@@ -13,7 +13,7 @@
 
 static const char services[] = "System.Runtime.CompilerServices.";
 
-/* A compiler's name of a machine's type: C#'s <Work>d__3, F#'s work@12, Visual Basic's VB$StateMachine_3_Work. */
+/* A machine's type as compilers name it: <Work>d__3 (C#), work@12 (F#), VB$StateMachine_3_Work. */
 static bool machine_named(const char *name)
 {
     return *name == '<' || strchr(name, '@') || strncmp(name, "VB$StateMachine_", 16) == 0;
@@ -26,7 +26,7 @@ static bool has_field(struct clr_metadata *import, uint32_t type, const clr_wcha
     return import->vtbl->find_field(import, type, name, NULL, 0, &field) == S_OK;
 }
 
-/* An async method's: iterators have no builder. Async iterators have what they are at, and go on for whoever asks. */
+/* An async method's: iterators have no builder, async iterators have a current element. */
 static bool is_method_machine(struct clr_metadata *import, uint32_t type)
 {
     return (has_field(import, type, u"<>t__builder") || has_field(import, type, u"$Builder")) &&
@@ -72,7 +72,7 @@ void metadata_machine_find(struct metadata_method *method)
     method->machine_asked = true; /* last: another thread may be compiling it, too */
 }
 
-/* A box, or a continuation: the class is of the runtime's. Its own name does not tell whose: that of a box is nested. */
+/* A box, or a continuation: a class of the runtime's. That of a box is nested. */
 static enum metadata_waits box_kind(const char *name)
 {
     size_t size = sizeof(services) - 1;

@@ -1,10 +1,11 @@
 /*
- * metadata/state_machine.h - the state machines that compilers make of async methods, and the objects that these wait in: where,
- * seen from a machine's `this`, the object lies that stays the same while the method waits and goes on.
+ * metadata/state_machine.h - the state machines that compilers make of async methods: where, seen
+ * from a machine's `this`, the object lies that stays the same while the method waits and goes on.
  *
- * A machine is a structure in a box (AsyncTaskMethodBuilder<T>.AsyncStateMachineBox<S>), made when the method waits for
- * the first time; before that it lies on the stack. Compiled without optimisation it is an object, made as the method is
- * called. That of an async iterator is none of these: it goes on for whoever asks for its next.
+ * A machine is a structure in a box (AsyncTaskMethodBuilder<T>.AsyncStateMachineBox<S>), made when
+ * the method first waits; before, it lies on the stack. Without optimisation it is an object, made
+ * as the method is called. An async iterator's is neither: it goes on for whoever asks for the
+ * next.
  */
 #ifndef SHADOWTRACE_METADATA_STATE_MACHINE_H
 #define SHADOWTRACE_METADATA_STATE_MACHINE_H
@@ -19,8 +20,8 @@
 enum metadata_waits {
     METADATA_WAITS_OPEN, /* nobody has asked yet */
     METADATA_WAITS_NOT,
-    METADATA_WAITS_ELSE, /* it waits in it, but the object serves others afterwards */
-    METADATA_WAITS_CONTINUATION, /* made by the method that the runtime suspends, and passed to it when it goes on */
+    METADATA_WAITS_ELSE,         /* it waits in it, but the object serves others afterwards */
+    METADATA_WAITS_CONTINUATION, /* made by a suspended method, passed to it when it goes on */
     METADATA_WAITS_BOX,
     METADATA_WAITS_MACHINE
 };
@@ -33,17 +34,19 @@ enum metadata_waits metadata_class_waits(struct metadata *metadata, struct metad
 void metadata_machine_find(struct metadata_method *method);
 
 /*
- * metadata_machine_place - a box of the class was made while the method ran: its machine_at, if the machine is the method's.
+ * metadata_machine_place - a box of the class was made while the method ran: sets machine_at, if
+ * the machine is the method's.
  * Threads: any. May run: in ObjectAllocated; asks the runtime once for each record.
  */
 void metadata_machine_place(struct clr_info *info, struct metadata_method *method,
                             const struct metadata_class *box);
 
 /*
- * How a continuation is passed to what the runtime made of a method for runtime async to await: null as it is called, and
- * what it was suspended in as it goes on. Before it come `this`, a buffer for a structure that is returned, and what says
- * for which types shared code runs.
- * Source: dotnet/runtime docs/design/coreclr/botr/clr-abi.md, and the programs of tests/e2e/test_logical.py.
+ * How a continuation is passed to what the runtime made of a method for runtime async to await:
+ * null as it is called, what it was suspended in as it goes on. Before it come `this`, a buffer for
+ * a returned structure, and what tells shared code its types.
+ * Source: dotnet/runtime docs/design/coreclr/botr/clr-abi.md; programs of
+ *          tests/e2e/test_logical.py.
  */
 enum metadata_continued {
     METADATA_CONTINUED = 1,
@@ -52,9 +55,9 @@ enum metadata_continued {
 };
 
 /*
- * metadata_method_continued - how it is passed to a method that returns one; 0: it is not, or the runtime does not tell the
- * method from the one that returns the Task.
- * Threads: any. May run: in FunctionIDMapper2; asks the runtime for the function that the token names.
+ * metadata_method_continued - how it is passed to a method that returns one; 0: it is not, or the
+ * runtime does not tell the method from the one that returns the Task.
+ * Threads: any. May run: in FunctionIDMapper2; asks the runtime for the token's function.
  */
 uint8_t metadata_method_continued(const struct metadata *metadata,
                                   const struct metadata_method *method);

@@ -9,8 +9,8 @@
 #define ADDRESS_BITS 48
 
 /*
- * A slot tells most keys apart without a look at the entry, which is a cache miss: above the address, which has 48 bits
- * in user space, lie as many of the key's hash as there is room for. 0: free.
+ * A slot tells most keys apart without a look at the entry, a cache miss: above the address (48
+ * bits in user space) lie bits of the key's hash. 0: free.
  */
 struct metadata_slots {
     size_t count;                 /* a power of two */
@@ -39,7 +39,7 @@ static struct metadata_slots *slots_new(size_t count)
     return slots;
 }
 
-/* The slot of a key, or the free one where it would be; *found is the entry, NULL for a free one. */
+/* The slot of a key, or the free one for it; *found is the entry, NULL for a free one. */
 static _Atomic(uint64_t) *slot_of(struct metadata_slots *slots, uintptr_t key,
                                   struct metadata_entry **found)
 {

@@ -1,14 +1,14 @@
 /*
- * metadata/table.h - records by the runtime's id of what they are of. Every method compiled, and every allocation of a class
- * that its thread has not met lately, looks one up: an array of slots, each at most half full of them while there is
- * memory, that a reader walks without a lock. liburcu's hash tables abort the program when memory runs out; these refuse.
+ * metadata/table.h - records by the runtime's id. Every method compiled, and every allocation of a
+ * class that its thread has not met lately, looks one up: an array of slots, at most half full
+ * while there is memory, that a reader walks without a lock. liburcu's hash tables abort the
+ * program when memory runs out; these refuse.
  *
  *                            | metadata_table_find | the others
  *   find at the same time    | safe (wait-free) | safe
  *   another at the same time | safe             | the caller excludes it
  *
- * Entries are not the table's: who frees one that was
- * removed or replaced waits for a grace period (rcu/grace.h) before.
+ * Entries are not the table's: whoever frees a removed one waits for a grace period (rcu/grace.h).
  */
 #ifndef SHADOWTRACE_METADATA_TABLE_H
 #define SHADOWTRACE_METADATA_TABLE_H
@@ -36,22 +36,23 @@ void metadata_table_fini(
     struct metadata_table *table); /* the entries stay; all zeros will do, too */
 
 /*
- * metadata_table_find - the entry with that key, or NULL. It may be removed the next moment: the caller is in a section.
+ * metadata_table_find - the entry with that key, or NULL. It may be removed at any moment: the
+ * caller is in an RCU section.
  * Threads: any. May run: in a hook.
  */
 struct metadata_entry *metadata_table_find(const struct metadata_table *table, uintptr_t key);
 
-/* metadata_table_room - a slot for one more entry. Returns: 0 or -ENOMEM, then nothing has changed. */
+/* metadata_table_room - a slot for one more entry. Returns: 0, or -ENOMEM and nothing changed. */
 int metadata_table_room(struct metadata_table *table);
 
-/* metadata_table_put - after metadata_table_room: in place of the entry with the same key, if there is one. */
+/* metadata_table_put - after metadata_table_room; replaces an entry with the same key. */
 void metadata_table_put(struct metadata_table *table, struct metadata_entry *entry);
 
 void metadata_table_remove(struct metadata_table *table, uintptr_t key); /* if it is there */
 
 /*
- * metadata_table_outgrown - takes the arrays that were outgrown. metadata_slots_free gives them back, once a grace period has
- * passed. Returns: them, or NULL.
+ * metadata_table_outgrown - takes the arrays that were outgrown, or NULL; for
+ * metadata_slots_free(), a grace period later.
  */
 struct metadata_slots *metadata_table_outgrown(struct metadata_table *table);
 void metadata_slots_free(struct metadata_slots *slots);

@@ -321,7 +321,7 @@ void capture_value(struct capture *c, const struct values_type *type, uintptr_t 
     c->depth--;
 }
 
-/* The runtime's length is that of the value, but for small ones, which may be given as a register. */
+/* The runtime's length is the value's; small ones may be given as a register. */
 static bool fits(const struct values_type *type, uint32_t length)
 {
     return type->kind == VALUES_PRIMITIVE || type->kind == VALUES_ENUM ? length >= type->size

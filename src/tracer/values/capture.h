@@ -38,7 +38,7 @@ enum capture_tag {
     CAPTURE_REF,
     CAPTURE_POINTER,
     CAPTURE_SPAN,
-    CAPTURE_MOVED, /* the target of a by-ref, outside the thread's stack, after a collection: nobody says where it is now */
+    CAPTURE_MOVED, /* a by-ref's target off the stack, after a collection: nobody knows where */
 };
 
 /* How objects lie in memory, and how much of them is wanted. */
@@ -69,9 +69,9 @@ void capture_arguments(struct capture *c, const struct values_plan *plan,
                        const struct clr_function_argument_info *arguments);
 
 /*
- * By-refs that the method writes through (parameters that are `back`): where they lead to when it is entered, 0: not
- * known; and what is there when it ends. Only what lies from low to high is read: after a collection the thread's own
- * stack, for everything else may have been moved.
+ * By-refs that the method writes through (parameters that are `back`): where they lead when it is
+ * entered (0: not known), and what is there when it ends. Only what lies from low to high is read:
+ * after a collection the thread's own stack, for all else may have moved.
  */
 #define CAPTURE_TARGETS 8 /* of one call; what further ones lead to is cut */
 void capture_where(const struct values_plan *plan,

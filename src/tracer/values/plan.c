@@ -12,7 +12,7 @@
 #define PARAMETERS_MAX 127
 #define NAME_UNITS     256
 
-/* What the variables of a method stand for. Returns false when there are too many, or memory ran out. */
+/* What the variables of a method stand for. Returns: false if too many, or without memory. */
 static bool scope_args(struct values_types *types, struct metadata_class *const *from,
                        uint32_t count, const struct values_type **to, enum values_mode mode)
 {
@@ -24,7 +24,7 @@ static bool scope_args(struct values_types *types, struct metadata_class *const 
     return true;
 }
 
-/* How many variables the type of a method has: of shared code the runtime does not say what they stand for. */
+/* How many variables a type has. In shared code the runtime does not say what they stand for. */
 static uint32_t variables(struct clr_metadata *import, uint32_t owner)
 {
     uint32_t tokens[ARGS_MAX], got = 0;

@@ -1,7 +1,7 @@
 /*
- * values/plan.h - what a hook has to know to copy a value: types with their layout, and the arguments of a method.
- * Made from signature blobs (ECMA-335 II.23.2), metadata and the runtime's class layouts; immutable once published,
- * never freed while the process runs.
+ * values/plan.h - what a hook must know to copy a value: types with their layout, and the arguments
+ * of a method. Made from signature blobs (ECMA-335 II.23.2), metadata and the runtime's class
+ * layouts; immutable once published, never freed while the process runs.
  */
 #ifndef SHADOWTRACE_VALUES_PLAN_H
 #define SHADOWTRACE_VALUES_PLAN_H
@@ -38,10 +38,9 @@ struct values_name {
 
 struct values_type {
     enum values_kind kind;
-    uint8_t element; /* CorElementType */
-    bool flags;      /* of an enum: [Flags] */
-    bool
-        object; /* VALUES_STRUCT: fields of an object, offsets from where it begins; no value lies so */
+    uint8_t element;    /* CorElementType */
+    bool flags;         /* of an enum: [Flags] */
+    bool object;        /* VALUES_STRUCT: of an object, offsets from its beginning; not a value's */
     bool kept;          /* for all that name class_id: nothing of it can be unloaded */
     uint32_t size;      /* bytes; 0: not known */
     uintptr_t class_id; /* as a type argument; of a reference System.__Canon's; 0: not known */
@@ -56,8 +55,7 @@ struct values_type {
 struct values_parameter {
     char *name; /* UTF-8 */
     bool out;   /* what it refers to is not there yet when the method is entered */
-    bool
-        back; /* by reference, and not for reading only: what it refers to is told at the end, too */
+    bool back;  /* by reference, and written: what it refers to is told at the end, too */
     const struct values_type *type;
 };
 
@@ -92,26 +90,26 @@ struct values_scope {
 };
 
 /*
- * Whether types may be loaded, and a collection may run: in a hook they may not. What was not read before with
- * VALUES_LOAD is unknown then.
+ * Whether types may be loaded and a collection may run: not in a hook, where what was not read
+ * before with VALUES_LOAD is unknown.
  */
 enum values_mode { VALUES_LOAD, VALUES_QUIET };
 
 /*
  * values_type_read - one type of a signature blob; *blob moves behind it.
- * Returns: the type; VALUES_UNKNOWN for what is damaged, nested too deep or not loaded. NULL: out of memory.
+ * Returns: the type; VALUES_UNKNOWN if damaged, nested too deep or not loaded; NULL: no memory.
  */
 const struct values_type *values_type_read(struct values_types *types,
                                            const struct values_scope *scope, const uint8_t **blob,
                                            const uint8_t *end, enum values_mode mode);
 
-/* The value type of a class record: what its boxes hold, or an element of an array of it. Never NULL but for memory. */
+/* A class's values: what its boxes, or elements of its arrays, hold. NULL: no memory. */
 const struct values_type *values_type_of(struct values_types *types,
                                          const struct metadata_class *class, enum values_mode mode);
 
 /*
- * What is told of objects of a class: values_type_of, but for System.Tuple<...>, whose items are told (an `object`, which
- * nobody else may take for the type of a value).
+ * What is told of objects of a class: values_type_of, but the items of System.Tuple<...> (an
+ * `object`, which nobody else may take for the type of a value).
  */
 const struct values_type *values_type_of_objects(struct values_types *types,
                                                  const struct metadata_class *class,

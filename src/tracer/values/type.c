@@ -382,7 +382,7 @@ static void read_field(struct reading *r, const struct values_scope *scope,
         memory_free(field->name);
 }
 
-/* The fields of these two are known by their kinds; a runtime that has others gives a plain struct. */
+/* The fields of these two are known by kind; with other fields it is a plain struct. */
 static bool shape_fits(struct values_type *type, enum values_kind kind)
 {
     const struct values_type *first = type->fields == 2 ? type->field[0].type : NULL,
@@ -553,7 +553,7 @@ static void instance_add(struct values_types *types, const struct metadata_modul
         ;
 }
 
-/* ClassID of a definition with its arguments; 0: one of them is not known, or it cannot be loaded here. */
+/* ClassID of a definition with its arguments; 0: one is not known, or cannot be loaded here. */
 static uintptr_t load_class(struct reading *r, const struct metadata_module *module, uint32_t token,
                             const struct values_type *const *arg, uint32_t args)
 {

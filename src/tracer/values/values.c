@@ -80,7 +80,7 @@ static struct {
     _Atomic(uint64_t) collections; /* begun : 32, under way : 32 */
     _Atomic(struct exact *) exact[EXACT_HASH];
     _Atomic(struct unfinished *) unfinished;
-    /* By their type. Each is put there before the other list is looked at: two who come at once meet. */
+    /* By type. Each is listed before the other list is searched: two that come at once meet. */
     _Atomic(struct open_method *) open[OWNER_HASH];
     _Atomic(struct met_class *) met[OWNER_HASH];
 } self;
@@ -193,7 +193,7 @@ static bool is_known(const struct values_type *type)
     return type->kind != VALUES_UNKNOWN && (!type->target || is_known(type->target));
 }
 
-/* What does not depend on type variables is known from the time when types could be loaded. Returns whether all is. */
+/* What needs no type variables is known since types could be loaded. Returns whether all is. */
 static bool complete(struct values_plan *own, const struct values_plan *shared)
 {
     bool all;
@@ -333,7 +333,7 @@ void values_collection_finished(void)
         add_relaxed(&self.collections, -UINT64_C(1));
 }
 
-/* Is the heap still as it was? A concurrent collection that was under way may have freed something since. */
+/* Is the heap as it was? A concurrent collection under way may have freed something since. */
 static bool heap_untouched(uint64_t collections)
 {
     return !(uint32_t)collections && load_relaxed(&self.collections) == collections;
@@ -366,7 +366,7 @@ static uint32_t post(struct values_thread *t, struct values_record *head, const 
     return id;
 }
 
-/* The plan for the frame at hand; an instantiation has its own where the shared code's says too little. */
+/* The plan for a frame; an instantiation has its own if the shared code's says too little. */
 static const struct values_plan *plan_of(const struct metadata_method *method, uintptr_t frame_info)
 {
     const struct values_plan *plan = load_acquire(&method->plan), *own = NULL;

@@ -1,19 +1,20 @@
 /*
- * values/values.h - arguments and results of chosen methods (--args, --returns), and the exact instantiation that a
- * shared generic method runs for (--exact-generics). ELT2 only: the runtime's wrapper tells where they lie.
+ * values/values.h - arguments and results of chosen methods (--args, --returns), and the exact
+ * instantiation of a shared generic method (--exact-generics). ELT2 only: the runtime's wrapper
+ * tells where they lie.
  *
- * What a method takes and gives is read once from its signature, when its code is compiled (plan.h): there the runtime
- * may be asked. A hook copies by that plan and asks nobody; the copy (a record) leaves through the thread's ring, and
- * the writer makes text of it. So the hooks of methods that match cost what they copy; all others take the plain path.
+ * A method's signature is read once, when its code is compiled and the runtime may be asked
+ * (plan.h). A hook copies by that plan and asks nobody; the copy (a record) leaves through the
+ * thread's ring, and the writer formats it. Hooks of methods that match cost what they copy; others
+ * nothing.
  *
- * Memory that a managed reference leads to is read directly: the thread is in cooperative mode, nothing moves. What a
- * by-ref, a pointer or a span leads to may be anything: it is read with process_vm_readv on ourselves, a system call,
- * which fails instead of faulting; an object found there counts only if its type is one that was met before.
- * When the method ends, what its by-refs led to is read again. If a collection began meanwhile, only where they lead to
- * the thread's own stack: what lies in the heap may have been moved.
+ * What a managed reference leads to is read directly: in cooperative mode nothing moves. By-refs,
+ * pointers and spans may lead anywhere: process_vm_readv on ourselves fails instead of faulting,
+ * and an object found there counts only if its type was met before. When the method ends, what its
+ * by-refs led to is read again; after a collection only on the thread's own stack: the heap may
+ * have moved.
  *
- *                               | values_method | values_class | values_enter, _leave, _live | values_append
- *   any of these at the same time | safe        | safe         | each thread its own         | safe
+ * All of these may run at the same time; values_enter, _leave and _live each on their own thread.
  */
 #ifndef SHADOWTRACE_VALUES_VALUES_H
 #define SHADOWTRACE_VALUES_VALUES_H
@@ -30,8 +31,7 @@ struct values_plan;
 struct values_record {
     uint32_t id; /* in the log; 1, 2, ... */
     uint32_t
-        of; /* arguments: the record of the next older live frame that has one; result: that of its arguments.
-                        0: there is none */
+        of; /* arguments: the next older live frame's record; result: its arguments'; 0: none */
     uint32_t depth; /* frames below this one */
     bool result;    /* what it returned; else what it was called with */
     bool returns;   /* result: the value is there, not only what its by-refs led to in the end */
@@ -48,22 +48,25 @@ struct values_config {
     const struct options *options;
 };
 
-/* values_start - once, before any hook runs. Returns: 0, -ENOMEM, or -EINVAL when the runtime does not say how
- * strings lie in memory. */
+/*
+ * values_start - once, before any hook runs. Returns: 0, -ENOMEM, or -EINVAL if the runtime does
+ * not say how strings lie in memory.
+ */
 int values_start(const struct values_config *config);
 
 /*
- * values_method - a method gets its plan, if a pattern names it. From the mapper, on the compiling thread. Idempotent.
- * values_class - a class was met at an allocation: its layout, for objects that a hook finds later. Idempotent.
+ * values_method - a method gets its plan, if a pattern names it. From the mapper. Idempotent.
+ * values_class - the layout of a class met at an allocation, for hooks that find objects.
+ * Idempotent.
  * Threads: any. May run: there only; asks the runtime, and a collection may run meanwhile.
  */
 void values_method(struct metadata_method *method);
 void values_class(struct metadata_class *class);
 
 /*
- * values_enter - after the frame was pushed; values_leave - before it is popped. `method` and `sp` are the frame's,
- * the rest is the hook's own.
- * Returns: id of the record that was posted; 0: the method is not watched, or there was no room (counted).
+ * values_enter - after the frame was pushed; values_leave - before it is popped. `method` and `sp`
+ * are the frame's, the rest is the hook's own.
+ * Returns: id of the posted record; 0: the method is not watched, or there was no room (counted).
  * Threads: the owner of the stack. May run: in ELT2 hooks; allocates, never waits.
  */
 uint32_t values_enter(uintptr_t method, uintptr_t sp, uintptr_t frame_info,
@@ -72,20 +75,20 @@ uint32_t values_leave(uintptr_t method, uintptr_t sp,
                       const struct clr_function_argument_range *result);
 
 /*
- * values_exact - the record of the instantiation that the method is entered for; `method` itself when it has but one,
- * or when the runtime does not say. Its first word is the same FunctionID.
+ * values_exact - the record of the instantiation that is entered; `method` itself if it has only
+ * one, or the runtime does not say. Its first word is the same FunctionID.
  * May run: in ELT2 Enter, with the hook's frame info.
  */
 uintptr_t values_exact(uintptr_t method, uintptr_t frame_info);
 
 /*
- * From GarbageCollectionStarted, before anything moves, and -Finished. Hooks see it: a thread in one is in cooperative
- * mode, and was stopped before.
+ * From GarbageCollectionStarted, before anything moves, and -Finished. Hooks see it: their threads
+ * run in cooperative mode and are stopped before.
  */
 void values_collection_started(void);
 void values_collection_finished(void);
 
-/* Id of the record of the calling thread's youngest live frame that has one; 0: none has. Threads: the owner. */
+/* Id of the youngest live frame's record that has one; 0: none. Threads: the owner. */
 uint32_t values_live(struct stack *stack);
 
 /* The thread of this stack ends. From stack_config.detached. */
