@@ -1,5 +1,6 @@
 /*
- * base/atomics.h - C11 atomics with the memory order in the name, and macros that every folder uses.
+ * base/atomics.h - C11 atomics with the memory order in the name, and macros that every folder
+ * uses.
  *
  * base/ holds what all other folders may include: atomics, the allocation seam, the clock, text
  * buffers, threads and how they wait, files, paths, hashes.

@@ -1,7 +1,8 @@
 /*
  * base/clean.h - text that others wrote (names in a program, a log, a file) on its way to a person.
  * A terminal acts on more than it shows: control characters begin commands, U+2028 begins a line,
- * bidirectional controls reorder what follows. Each shows as a question mark, which takes one column.
+ * bidirectional controls reorder what follows. Each shows as a question mark, which takes one
+ * column.
  *
  * Every printer writes such text through text_print, text_elide or cli_complain, which ask here.
  * JSON keeps the meaning: buffer_json_string writes the same letters as \uXXXX.

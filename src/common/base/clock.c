@@ -7,8 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CALIBRATE_NS \
-    500000ull /* first rate: over half a millisecond at least; clock_calibrate() refines it */
+/* The first rate is taken over half a millisecond at least; clock_calibrate() refines it. */
+#define CALIBRATE_NS 500000ull
 
 int clock_uses_tsc;
 
@@ -25,7 +25,7 @@ uint64_t clock_ns(void)
     return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
 }
 
-/* The kernel has checked the counter (constant, the same on all cores) before it made it its clock source. */
+/* The kernel takes the counter as its clock only if it is constant and the same on all cores. */
 static int kernel_uses_tsc(void)
 {
     char name[16];
@@ -36,7 +36,7 @@ static int kernel_uses_tsc(void)
 }
 
 #if defined(__x86_64__)
-/* Both clocks at one moment: the closest of a few tries, so that being interrupted between them does no harm. */
+/* Both clocks at one moment: the closest of a few tries, for one may be interrupted in between. */
 static void pair_read(uint64_t *ticks, uint64_t *ns)
 {
     uint64_t best = UINT64_MAX;

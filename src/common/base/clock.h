@@ -1,5 +1,5 @@
 /*
- * base/clock.h - time for events: ticks are cheap to read and are turned into nanoseconds later, off the hot path.
+ * base/clock.h - time for events: ticks are cheap to read, and become nanoseconds off the hot path.
  */
 #ifndef SHADOWTRACE_BASE_CLOCK_H
 #define SHADOWTRACE_BASE_CLOCK_H
@@ -10,9 +10,9 @@
 uint64_t clock_ns(void);
 
 /*
- * clock_start - decide what a tick is: the time-stamp counter where the kernel itself uses it as its clock source,
- * else the nanosecond of CLOCK_MONOTONIC. Call once, before all else of this clock. How long a tick is follows from the
- * time since: the first conversion waits until that is half a millisecond.
+ * clock_start - decide what a tick is: the time-stamp counter if that is the kernel's clock source,
+ * else the nanosecond of CLOCK_MONOTONIC. Call once, before all else of this clock. How long a tick
+ * is follows from the time since: the first conversion waits until that is half a millisecond.
  */
 void clock_start(void);
 
@@ -20,12 +20,12 @@ void clock_start(void);
 static inline uint64_t clock_ticks(void);
 
 /*
- * clock_ticks_to_ns - CLOCK_MONOTONIC nanoseconds of a tick. The rate is refined by clock_calibrate().
+ * clock_ticks_to_ns - CLOCK_MONOTONIC nanoseconds of a tick, at the rate of clock_calibrate().
  * Threads: those of clock_calibrate's caller only (the writer).
  */
 uint64_t clock_ticks_to_ns(uint64_t ticks);
 
-/* clock_calibrate - read both clocks and refine the rate; call now and then (each second). Threads: one. */
+/* clock_calibrate - read both clocks and refine the rate; call each second. Threads: one. */
 void clock_calibrate(void);
 
 /* Length of `ticks` in nanoseconds at the rate that was found first. Threads: any. */

@@ -1,5 +1,5 @@
 /*
- * base/decimal.h - numbers as decimal digits, eight at a time: most of what a line of the log is made of.
+ * base/decimal.h - numbers as decimal digits, eight at a time: most of a line of the log is digits.
  */
 #ifndef SHADOWTRACE_BASE_DECIMAL_H
 #define SHADOWTRACE_BASE_DECIMAL_H
@@ -20,7 +20,7 @@ static inline uint64_t decimal_digits(uint32_t value)
     return tens + ((pairs - tens * 10) << 8);
 }
 
-/* Stores the last `count` of eight digits at `at`, and some bytes behind them. Returns where they end. */
+/* Stores the last `count` of eight digits, and some bytes behind them. Returns where they end. */
 static inline char *decimal_store(char *at, uint64_t digits, unsigned count)
 {
     uint64_t text = (digits + UINT64_C(0x3030303030303030)) >> (64 - 8 * count);
@@ -37,7 +37,7 @@ static inline char *decimal_put_short(char *at, uint32_t value)
     return decimal_store(at, digits, 8 - (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 56) / 8);
 }
 
-/* decimal_put - the digits of a value. Returns where they end; DECIMAL_ROOM bytes at `at` are written to at the most. */
+/* decimal_put - a value's digits; may write DECIMAL_ROOM bytes. Returns where the digits end. */
 static inline char *decimal_put(char *at, uint64_t value)
 {
     const uint64_t eight = 100000000;

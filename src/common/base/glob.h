@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* glob_match - whether a pattern covers the whole name. Threads: any. Time: at most the product of both. */
+/* glob_match - whether a pattern covers the whole name, in at most the product of both lengths. */
 bool glob_match(const char *pattern, const char *name);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* One word, by a multiplication: the high bits depend on all of it, so take the bucket from those. */
+/* One word, by a multiplication: take the bucket from the high bits, which depend on all of it. */
 static inline uint64_t hash_word(uint64_t word)
 {
     return word * UINT64_C(0x9e3779b97f4a7c15); /* 2^64 over the golden ratio */

@@ -1,5 +1,5 @@
 /*
- * base/json_writer.h - JSON on its way out, written piece by piece: nothing is kept but what the file was not given yet.
+ * base/json_writer.h - JSON written piece by piece: only what the file was not given yet is kept.
  *
  *     struct json_writer w;
  *
@@ -12,7 +12,8 @@
  *     jw_end(&w);
  *     failed = jw_finish(&w);                                  {"by":"site","rows":[5]}
  *
- * Each value comes with its key inside an object, with NULL inside an array and as the whole; commas are the writer's.
+ * A value in an object comes with its key, in an array and as the whole with NULL; commas are the
+ * writer's.
  */
 #ifndef SHADOWTRACE_BASE_JSON_WRITER_H
 #define SHADOWTRACE_BASE_JSON_WRITER_H
@@ -48,7 +49,7 @@ void jw_number(struct json_writer *w, const char *key, const char *format, ...)
 void jw_real(struct json_writer *w, const char *key, double value); /* null: it is no number */
 void jw_bool(struct json_writer *w, const char *key, bool value);
 void jw_null(struct json_writer *w, const char *key);
-/* Is JSON already; what a terminal would act on leaves as \uXXXX (base/clean.h). NULL: as jw_fail. */
+/* JSON already; what a terminal would act on leaves as \uXXXX (base/clean.h). NULL: as jw_fail. */
 void jw_raw(struct json_writer *w, const char *key, const char *json);
 
 void jw_fail(struct json_writer *w); /* what was to come cannot be had, for want of memory */
@@ -57,8 +58,9 @@ void jw_fail(struct json_writer *w); /* what was to come cannot be had, for want
 void jw_line(struct json_writer *w, int indent);
 
 /*
- * jw_finish - a line break behind the whole, and what is left goes to the file. Returns: 0; -ENOMEM: memory ran out at
- * some point, and the file has what was written before. Whether the file took it is for ferror() to tell.
+ * jw_finish - a line break behind the whole, and what is left goes to the file; ask ferror()
+ * whether it took it. Returns: 0; -ENOMEM: memory ran out, and the file has what was written
+ * before.
  * jw_take - instead, without a file: the text, to be freed with memory_free; NULL: memory ran out.
  */
 int jw_finish(struct json_writer *w);

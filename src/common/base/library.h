@@ -13,7 +13,8 @@ struct library_symbol {
 
 /*
  * library_load - load a library and look its symbols up.
- * Returns: the handle, for dlclose() or for good; NULL when it, or one of the symbols, is not there.
+ * Returns: the handle, for dlclose() or for good; NULL when it, or one of the symbols, is not
+ * there.
  */
 void *library_load(const char *name, const struct library_symbol *symbols, size_t count);
 

@@ -151,7 +151,7 @@ const void *memory_file_map(int fd, uint64_t offset, size_t size)
     return bytes == MAP_FAILED ? NULL : bytes;
 }
 
-void memory_file_rest(const void *bytes, size_t size)
+void memory_file_discard(const void *bytes, size_t size)
 {
     give_back((void *)(uintptr_t)bytes, size);
 }

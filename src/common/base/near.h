@@ -5,8 +5,8 @@
 #define SHADOWTRACE_BASE_NEAR_H
 
 /*
- * near_find - the entry of `names`, which NULL ends, with the fewest letters changed, added, left out
- * or swapped. Returns: NULL if none is near, or the name is long.
+ * near_find - the entry of `names`, which NULL ends, with the fewest letters changed, added, left
+ * out or swapped. Returns: NULL if none is near, or the name is long.
  */
 const char *near_find(const char *name, const char *const *names);
 

@@ -17,7 +17,7 @@
  */
 bool peek(void *to, uintptr_t from, size_t size);
 
-/* peek_some - as many bytes as can be read from `from` on, PEEK_SOME_MAX at most. Returns: how many. */
+/* peek_some - as many bytes as can be read, PEEK_SOME_MAX at most. Returns: how many. */
 size_t peek_some(void *to, uintptr_t from, size_t size);
 
 #endif

@@ -8,19 +8,19 @@
 #include <stddef.h>
 
 /*
- * utf8_step - Returns: bytes of the letter that a text of at least one byte begins with, NUL being one
- * too; minus the bytes of the longest beginning of a letter, at least one, where it is damaged or cut
- * (Unicode 15, table 3-7: "substitution of maximal subparts").
+ * utf8_step - Returns: bytes of the letter that a text of at least one byte begins with, NUL being
+ * one too; minus the bytes of the longest beginning of a letter, at least one, where it is damaged
+ * or cut (Unicode 15, table 3-7: "substitution of maximal subparts").
  */
 int utf8_step(const char *text, size_t size);
 
 /*
- * utf8_length - Returns: bytes of the letter at `text`; 0 at the end of the text, and for what is no
- * UTF-8: overlong, a surrogate, cut, above U+10FFFF.
+ * utf8_length - Returns: bytes of the letter at `text`; 0 at the end of the text, and for what is
+ * no UTF-8: overlong, a surrogate, cut, above U+10FFFF.
  */
 size_t utf8_length(const char *text);
 
-/* utf8_next - behind the letter at `text`, which has not ended; a byte that is no UTF-8 counts as one. */
+/* utf8_next - behind the letter at `text`, which has not ended; a byte of no letter counts as one. */
 const char *utf8_next(const char *text);
 
 /* Whether all of a text is UTF-8. */

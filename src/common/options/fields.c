@@ -6,12 +6,9 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
-#define CHECK_DEFAULT 1000
-#define CALL_BUFFER   (UINT64_C(1) << 30)
-#define NUMBER_MAX    ((UINT64_C(1) << 53) - 1) /* what every JSON reader keeps exactly */
+#define NUMBER_MAX ((UINT64_C(1) << 53) - 1) /* what every JSON reader keeps exactly */
 
 static const char *const hooks_words[] = {"auto", "elt2", "elt3", NULL};
 static const char *const capture_words[] = {"shadow", "snapshot", "both", NULL};
@@ -23,35 +20,18 @@ static const char *const events_words[] = {"alloc",   "calls",       "threads", 
                                            "classes", "jit",         "exceptions", "gc",
                                            "suspend", "transitions", "finalizers", NULL};
 
-#define AT(member) offsetof(struct options, member)
-#define WORD(member, words) \
+#define FIELD(member, kind, words, standard, max) \
     { \
-#member, OPTIONS_KIND_WORD, AT(member), words, 0, COUNT_OF(words) - 2 \
+#member, OPTIONS_KIND_##kind, offsetof(struct options, member), words, standard, max \
     }
-#define FLAG(member) \
-    { \
-#member, OPTIONS_KIND_FLAG, AT(member), NULL, 0, 1 \
-    }
-#define COUNT(member, standard) \
-    { \
-#member, OPTIONS_KIND_COUNT, AT(member), NULL, standard, UINT32_MAX \
-    }
-#define BYTES(member) \
-    { \
-#member, OPTIONS_KIND_BYTES, AT(member), NULL, 0, NUMBER_MAX \
-    }
+#define WORD(member, words)     FIELD(member, WORD, words, 0, COUNT_OF(words) - 2)
+#define FLAG(member)            FIELD(member, FLAG, NULL, 0, 1)
+#define COUNT(member, standard) FIELD(member, COUNT, NULL, standard, UINT32_MAX)
+#define BYTES(member, standard) FIELD(member, BYTES, NULL, standard, NUMBER_MAX)
 #define SET(member, words, standard) \
-    { \
-#member, OPTIONS_KIND_SET, AT(member), words, standard, (1u << (COUNT_OF(words) - 1)) - 1 \
-    }
-#define LIST(member) \
-    { \
-#member, OPTIONS_KIND_LIST, AT(member), NULL, 0, 0 \
-    }
-#define PATH(member) \
-    { \
-#member, OPTIONS_KIND_PATH, AT(member), NULL, 0, 0 \
-    }
+    FIELD(member, SET, words, standard, (1u << (COUNT_OF(words) - 1)) - 1)
+#define LIST(member) FIELD(member, LIST, NULL, 0, 0)
+#define PATH(member) FIELD(member, PATH, NULL, 0, 0)
 
 const struct options_field options_fields[] = {
     WORD(hooks, hooks_words),
@@ -63,14 +43,14 @@ const struct options_field options_fields[] = {
     LIST(calls),
     COUNT(max_depth, 0),
     COUNT(min_duration, 0),
-    {"call_buffer", OPTIONS_KIND_BYTES, AT(call_buffer), NULL, CALL_BUFFER, NUMBER_MAX},
-    COUNT(check, CHECK_DEFAULT),
+    BYTES(call_buffer, OPTIONS_CALL_BUFFER),
+    COUNT(check, OPTIONS_CHECK_DEFAULT),
     COUNT(check_calls, 0),
     COUNT(check_threads, 0),
     FLAG(native),
     COUNT(max_nodes, 4000000),
-    BYTES(sample),
-    BYTES(min_size),
+    BYTES(sample, 0),
+    BYTES(min_size, 0),
     LIST(only),
     LIST(exclude),
     LIST(types),
@@ -86,9 +66,9 @@ const struct options_field options_fields[] = {
     FLAG(no_lines),
     FLAG(optimized),
     FLAG(no_control),
-    {"profile", OPTIONS_KIND_COUNT, AT(profile), NULL, 0, 1000},
+    FIELD(profile, COUNT, NULL, 0, 1000),
     FLAG(profile_snapshot),
-    BYTES(max_log),
+    BYTES(max_log, 0),
     PATH(output),
     PATH(directory),
     PATH(status),
@@ -234,62 +214,4 @@ void options_fini(struct options *o)
             memory_free(*(char **)member(o, f));
     }
     memset(o, 0, sizeof(*o));
-}
-
-static bool needs_elt2(const struct options *o)
-{
-    return o->args.count || o->returns.count || o->exact_generics;
-}
-
-int options_settle(struct options *o, bool check_given, char *why, size_t why_size)
-{
-    static const uint32_t checks[] = {CHECK_DEFAULT, 0, 1}; /* by capture */
-    const char *wrong = NULL;
-
-    if (!check_given)
-        o->check = checks[o->capture];
-    o->check_bounded = !check_given && o->check > 1;
-    if (o->hooks == OPTIONS_HOOKS_AUTO && needs_elt2(o))
-        o->hooks = OPTIONS_HOOKS_ELT2;
-    if (o->capture == OPTIONS_CAPTURE_BOTH && o->check != 1)
-        wrong = "check and capture contradict each other: \"both\" compares every allocation; "
-                "leave check out";
-    else if (o->capture == OPTIONS_CAPTURE_SNAPSHOT && o->check)
-        wrong = "check and capture contradict each other: \"snapshot\" keeps no shadow stack to "
-                "compare with; "
-                "use capture both, or leave check out";
-    else if (o->capture == OPTIONS_CAPTURE_SNAPSHOT && (o->only.count || o->exclude.count))
-        wrong = "only or exclude and capture contradict each other: \"snapshot\" sets no hooks to "
-                "choose; leave only and exclude, or capture out";
-    else if (o->native && !o->check && o->capture != OPTIONS_CAPTURE_SNAPSHOT)
-        wrong = "native and check contradict each other: native frames are those of snapshots, and "
-                "check 0 takes none; leave one of them out";
-    else if (o->stacks == OPTIONS_STACKS_INLINE && o->log == OPTIONS_LOG_SITES)
-        wrong = "stacks and log contradict each other: \"sites\" writes no events that could carry "
-                "a stack; "
-                "leave one of them out";
-    else if (!options_records(o, OPTIONS_CALLS) &&
-             (o->calls.count || o->max_depth || o->min_duration || o->call_buffer != CALL_BUFFER))
-        wrong =
-            "calls, max_depth, min_duration and call_buffer are for traced calls, and calls are "
-            "not traced; add --events calls";
-    else if (options_records(o, OPTIONS_CALLS) && o->capture == OPTIONS_CAPTURE_SNAPSHOT)
-        wrong = "events and capture contradict each other: \"snapshot\" sets no hooks that could "
-                "tell of calls; leave calls or capture out";
-    else if (o->hooks == OPTIONS_HOOKS_ELT3 && needs_elt2(o))
-        wrong = "hooks and args, returns or exact_generics contradict each other: only elt2 tells "
-                "arguments, results and exact types; leave hooks out";
-    else if (o->capture == OPTIONS_CAPTURE_SNAPSHOT && needs_elt2(o))
-        wrong = "capture and args, returns or exact_generics contradict each other: \"snapshot\" "
-                "runs without hooks; use capture shadow or both";
-    else if (o->profile_snapshot && !o->profile)
-        wrong = "profile_snapshot and profile contradict each other: how often is said by "
-                "--profile HZ";
-    else if (o->profile && o->capture == OPTIONS_CAPTURE_SNAPSHOT && !o->profile_snapshot)
-        wrong = "profile and capture contradict each other: \"snapshot\" keeps no shadow stacks; "
-                "give --profile-snapshot too, or leave one of them out";
-    if (!wrong)
-        return 0;
-    snprintf(why, why_size, "%s", wrong);
-    return -EINVAL;
 }

@@ -1,6 +1,6 @@
 /*
- * options/options.h - what is to be recorded: read in the traced process from SHADOWTRACE_OPTIONS (JSON), made by the
- * command from its arguments. Both sides share this one description.
+ * options/options.h - what is to be recorded. The command makes it from its arguments, the traced
+ * process reads it from SHADOWTRACE_OPTIONS (JSON); both share this one description.
  */
 #ifndef SHADOWTRACE_OPTIONS_OPTIONS_H
 #define SHADOWTRACE_OPTIONS_OPTIONS_H
@@ -13,8 +13,7 @@
 #define OPTIONS_VARIABLE "SHADOWTRACE_OPTIONS"
 #define OPTIONS_VERSION  1
 #define OPTIONS_CLSID    "{7B6A1F52-3C0E-4E57-9D35-5AD0B3C5E4A1}"
-#define OPTIONS_WHY_SIZE \
-    400 /* enough for every line written to `why` below; longer names in it are cut */
+#define OPTIONS_WHY_SIZE 400 /* enough for every line in `why` below; longer names in it are cut */
 
 enum options_hooks { OPTIONS_HOOKS_AUTO, OPTIONS_HOOKS_ELT2, OPTIONS_HOOKS_ELT3 };
 enum options_capture { OPTIONS_CAPTURE_SHADOW, OPTIONS_CAPTURE_SNAPSHOT, OPTIONS_CAPTURE_BOTH };
@@ -22,7 +21,7 @@ enum options_stacks { OPTIONS_STACKS_NODE, OPTIONS_STACKS_INLINE };
 enum options_log { OPTIONS_LOG_EVENTS, OPTIONS_LOG_SITES };
 enum options_full { OPTIONS_FULL_WAIT, OPTIONS_FULL_DROP };
 
-/* What --events may name; `events` holds 1 << family. Order and names (options_family_name) are those of the log. */
+/* What --events may name; order and names (options_family_name) are those of the log. */
 enum options_family {
     OPTIONS_ALLOC,
     OPTIONS_CALLS,
@@ -39,14 +38,14 @@ enum options_family {
 };
 #define OPTIONS_EVENTS_ALL ((1u << OPTIONS_FAMILIES) - 1)
 
-/* A list of glob patterns over full names (`*`, `?`); a name matches the list when it matches any of them. */
+/* Glob patterns over full names (base/glob.h); a name matches the list when it matches any. */
 struct options_patterns {
     char **pattern;
     size_t count;
     _Atomic(bool) *met; /* by pattern: whether a name matched it so far; NULL: nobody asks */
 };
 
-/* Every text is valid UTF-8 and not empty; every number is below 2^53. */
+/* Every text is valid UTF-8 and not empty; every number is below 2^53. Paths are absolute. */
 struct options {
     enum options_hooks hooks;     /* --hooks auto|elt2|elt3 */
     enum options_capture capture; /* --capture shadow|snapshot|both */
@@ -56,22 +55,22 @@ struct options {
     uint32_t events;              /* --events LIST: 1 << enum options_family; default alloc */
     uint32_t max_depth;           /* --max-depth N: of calls that are traced; 0 any */
     uint32_t min_duration;        /* --min-duration NS: of calls that are traced; 0 any */
-    uint64_t call_buffer; /* --call-buffer BYTES: for traced calls on their way to the log */
-    uint32_t
-        check; /* --check N: compare every N-th allocation of a thread; 0 off; default 1000, with capture both 1, snapshot 0 */
-    bool
-        check_bounded; /* check was not given: a thread also leaves off, until comparing is 2 % of its time */
-    uint32_t
-        check_calls; /* --check-calls N: compare in the hook of every N-th call of a thread; 0 off */
+    uint64_t call_buffer;         /* --call-buffer BYTES: traced calls on their way to the log */
+    /* --check N: compare every N-th allocation of a thread; 0 off; by capture 1000, 0 or 1 */
+    uint32_t check;
+    /* check was not given: a thread also stops comparing when that takes 2 % of its time */
+    bool check_bounded;
+    uint32_t check_calls;   /* --check-calls N: compare in every N-th call's hook; 0 off */
     uint32_t check_threads; /* --check-threads MS: stop and compare all threads that often; 0 off */
     bool native;            /* --native: native frames in the snapshots that are logged */
     uint32_t max_nodes;     /* --max-nodes N; default 4,000,000 */
     uint64_t sample;        /* --sample BYTES; 0 off */
     uint64_t min_size;      /* --min-size BYTES; 0 off */
-    struct options_patterns only, exclude, types,
-        process;                           /* --only, --exclude (methods), --types, --process */
+    struct options_patterns only, exclude; /* --only, --exclude: methods */
+    struct options_patterns types;         /* --types */
+    struct options_patterns process;       /* --process */
     struct options_patterns calls;         /* --calls: methods whose calls are traced; none: all */
-    struct options_patterns args, returns; /* --args, --returns (methods) */
+    struct options_patterns args, returns; /* --args, --returns: methods */
     uint32_t value_length, value_items;    /* --value-length N (UTF-16 units), --value-items N */
     bool exact_generics;                   /* --exact-generics */
     bool compress, paused;                 /* --compress, --paused */
@@ -79,13 +78,12 @@ struct options {
     bool optimized;                        /* --optimized: no tiered compilation */
     bool no_lines;                         /* --no-lines: call paths by method, no IL offsets */
     uint32_t profile;      /* --profile HZ: sample the stacks of all threads; 0 off */
-    bool profile_snapshot; /* --profile-snapshot: the same by suspending and walking, beside it */
+    bool profile_snapshot; /* --profile-snapshot: the same by suspending and walking */
     bool no_control;       /* --no-control: no socket */
     uint64_t max_log;      /* --max-log BYTES; 0 off */
-    char *output;          /* -o FILE, absolute; NULL: shadowtrace-NAME-PID.ndjson in `directory` */
-    char *
-        directory; /* absolute: where the default log goes; NULL: the process's current directory */
-    char *status;  /* folder of status files, absolute; NULL none */
+    char *output;          /* -o FILE; NULL: shadowtrace-NAME-PID.ndjson in `directory` */
+    char *directory;       /* where the default log goes; NULL: the current directory */
+    char *status;          /* folder of status files; NULL none */
 };
 
 static inline bool options_records(const struct options *o, enum options_family family)
@@ -94,8 +92,7 @@ static inline bool options_records(const struct options *o, enum options_family 
 }
 const char *options_family_name(enum options_family family);
 
-/* Is there a pattern that methods or types are to match? */
-/* Whether the log is to have each path on which an async method was made to wait, whatever is left out. */
+/* Must the log have each path on which an async method began to wait, whatever is left out? */
 static inline bool options_beginnings(const struct options *o)
 {
     return o->capture != OPTIONS_CAPTURE_SNAPSHOT && o->stacks == OPTIONS_STACKS_NODE;
@@ -118,6 +115,7 @@ static inline bool options_values(const struct options *o)
     return o->args.count || o->returns.count;
 }
 
+/* Is there a pattern that methods or types are to match? */
 static inline bool options_choose(const struct options *o)
 {
     return o->only.count || o->exclude.count || o->types.count || o->args.count ||
@@ -130,15 +128,15 @@ void options_fini(struct options *o);
 /*
  * options_read - options from the JSON text of SHADOWTRACE_OPTIONS.
  * Returns: 0; -EINVAL, with one line in why (what, where, what to do); -ENOMEM, why empty.
- * Owns:    o is the caller's, initialised here, to be released with options_fini even on failure. On failure o->status
- *          is set if the text is JSON and has one, so that `why` can be told; the rest is then not to be used.
- * Errors:  no text at all (json NULL), another version, unknown key, wrong type, value out of range, values that
- *          contradict each other, damaged JSON (with its byte offset).
+ * Owns:    o is the caller's, initialised here; options_fini() also on failure. Then o->status is
+ *          set if the text is JSON and has one, to tell `why`; the rest must not be used.
+ * Errors:  no text (json NULL), damaged JSON (with its byte offset), another version, unknown key,
+ *          wrong type, value out of range, values that contradict each other.
  * Threads: any. No output, no environment, no state of our own; jansson allocates.
  */
 int options_read(const char *json, struct options *o, char *why, size_t why_size);
 
-/* options_write - the same as JSON text, to be freed with memory_free; NULL when out of memory. Defaults are left out. */
+/* options_write - the same as JSON, without defaults. Returns: text for memory_free(), or NULL. */
 char *options_write(const struct options *o);
 
 /* An empty list: false. Notes in `met` which patterns match. Threads: any. */

@@ -1,11 +1,14 @@
 /*
- * options/options_fields.h - struct options as a table, so that the JSON reader, the JSON writer and the command line
- * agree by construction: a new option is a member and a row.
+ * options/options_fields.h - struct options as a table, so that JSON and the command line agree by
+ * construction: a new option is a member and a row.
  */
 #ifndef SHADOWTRACE_OPTIONS_OPTIONS_FIELDS_H
 #define SHADOWTRACE_OPTIONS_OPTIONS_FIELDS_H
 
 #include "options/options.h"
+
+#define OPTIONS_CHECK_DEFAULT 1000
+#define OPTIONS_CALL_BUFFER   (UINT64_C(1) << 30) /* bytes */
 
 enum options_kind {
     OPTIONS_KIND_WORD,  /* one of `words`; the member is an enum */
@@ -36,7 +39,7 @@ int options_field_set(struct options *o, const struct options_field *f, uint64_t
 
 /*
  * options_field_set_words - a set from "a,b,c" or "all".
- * Returns: 0; -EINVAL when a word is none of the field's (*wrong points at it, `length` bytes long) or none is given.
+ * Returns: 0; -EINVAL when none is given, or a word is not the field's: *length bytes at *wrong.
  */
 int options_field_set_words(struct options *o, const struct options_field *f, const char *text,
                             const char **wrong, size_t *length);
@@ -46,19 +49,22 @@ int options_field_word(const struct options_field *f, const char *text);
 
 /*
  * options_field_text - set a path, or append to a list.
- * Returns: 0; -EINVAL for an empty text, one that is not UTF-8, or a path that is not absolute; -ENOMEM.
+ * Returns: 0; -EINVAL: empty, not UTF-8, or a path that is not absolute; -ENOMEM.
  * Owns:    text is copied. On failure the member is as it was.
  */
 int options_field_text(struct options *o, const struct options_field *f, const char *text);
 
 /*
- * options_settle - what depends on more than one option, once all are set: the default of `check`, and choices that
- * contradict each other.
+ * options_settle - what depends on more than one option, once all are set: the default of `check`,
+ * and choices that contradict each other.
  * Returns: 0, or -EINVAL with a line in why, which begins with the two keys and names what to do.
  */
 int options_settle(struct options *o, bool check_given, char *why, size_t why_size);
 
-/* patterns.c: append takes `text`, from base/memory.h; on failure, -ENOMEM, it is still the caller's. */
+/*
+ * options_patterns_append - takes `text`, which is base/memory's.
+ * Returns: 0; -ENOMEM, and the text is still the caller's.
+ */
 int options_patterns_append(struct options_patterns *list, char *text);
 void options_patterns_free(struct options_patterns *list);
 

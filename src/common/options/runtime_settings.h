@@ -1,6 +1,6 @@
 /*
- * options/runtime_settings.h - what the runtime of this process was told about compiling: by its environment, or by the
- * program's runtimeconfig.json.
+ * options/runtime_settings.h - what the runtime was told about compiling: by the environment, or by
+ * the program's runtimeconfig.json.
  */
 #ifndef SHADOWTRACE_OPTIONS_RUNTIME_SETTINGS_H
 #define SHADOWTRACE_OPTIONS_RUNTIME_SETTINGS_H
@@ -16,8 +16,9 @@ struct runtime_settings {
 };
 
 /*
- * runtime_settings_read - config: path of the program's runtimeconfig.json; one that is not there, or damaged, says
- * nothing. The environment goes first, as in the runtime (DOTNET_, else COMPlus_; hexadecimal numbers).
+ * runtime_settings_read - config: path of the program's runtimeconfig.json; a missing or damaged
+ * one says nothing. The environment goes first, as in the runtime: DOTNET_, else COMPlus_, in
+ * hexadecimal.
  * Threads: while nobody changes the environment.
  */
 void runtime_settings_read(const char *config, struct runtime_settings *out);

@@ -1,6 +1,6 @@
 /*
- * options/socket_path.h - where control sockets lie: PID.sock in a folder that is this user's alone. The traced process
- * makes it, the command looks there.
+ * options/socket_path.h - where control sockets lie: PID.sock in a folder that is this user's
+ * alone. The traced process makes it, the command looks there.
  */
 #ifndef SHADOWTRACE_OPTIONS_SOCKET_PATH_H
 #define SHADOWTRACE_OPTIONS_SOCKET_PATH_H
@@ -12,7 +12,7 @@
 
 #define SOCKET_PATH_SIZE 108 /* of sun_path */
 
-/* $XDG_RUNTIME_DIR, if it is this user's alone (0700): one that is not was inherited through sudo, su or a container. */
+/* $XDG_RUNTIME_DIR if it is this user's alone (0700), not inherited through sudo or su; or NULL. */
 const char *socket_runtime_folder(void);
 
 /*
@@ -22,8 +22,8 @@ const char *socket_runtime_folder(void);
 bool socket_folder(unsigned index, char out[SOCKET_PATH_SIZE]);
 
 /*
- * socket_folder_open - a folder, not a link, owned by this user, closed to all others. What is done in it goes through
- * this descriptor, so that nobody can put another folder in its place.
+ * socket_folder_open - a folder, not a link, owned by this user, closed to all others. What is done
+ * in it goes through this descriptor, so that nobody can put another folder in its place.
  * Returns: a descriptor; -ENOENT when it is not there; else -errno with a line in why.
  */
 int socket_folder_open(const char *folder, char *why, size_t why_size);
@@ -35,8 +35,9 @@ void socket_at(int folder, const char *name, struct sockaddr_un *out);
 bool socket_peer(int fd, bool root_too);
 
 /*
- * socket_folder_lock - whoever makes a socket there, or removes one that nobody serves, holds this, so that none is
- * taken for stale between bind and listen. Waits 1 ms a try at most. Returns: whether it is held.
+ * socket_folder_lock - held by whoever makes a socket there, or removes one that nobody serves, so
+ * that none is taken for stale between bind and listen. Waits a millisecond a try. Returns: whether
+ * it is held.
  */
 bool socket_folder_lock(int folder, unsigned tries);
 void socket_folder_unlock(int folder);

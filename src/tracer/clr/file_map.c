@@ -81,5 +81,5 @@ const uint8_t *clr_file_map(const char *path, const uint8_t *image, const uint8_
 void clr_file_map_discard(void)
 {
     for (struct file *file = load_acquire(&files); file; file = file->next)
-        memory_file_rest(file->pages, file->size);
+        memory_file_discard(file->pages, file->size);
 }

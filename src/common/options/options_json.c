@@ -1,4 +1,4 @@
-/* The JSON form of struct options, both ways. */
+/* The JSON form of struct options, both ways: options_read and options_write. */
 #include "options/options.h"
 
 #include "base/atomics.h"

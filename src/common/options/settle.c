@@ -1,0 +1,82 @@
+#include "options/options_fields.h"
+
+#include "base/atomics.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+static bool needs_elt2(const struct options *o)
+{
+    return options_values(o) || o->exact_generics;
+}
+
+static bool tells_of_calls(const struct options *o)
+{
+    return o->calls.count || o->max_depth || o->min_duration ||
+           o->call_buffer != OPTIONS_CALL_BUFFER;
+}
+
+/* The first two choices that contradict each other; NULL: none do. */
+static const char *contradiction(const struct options *o)
+{
+    const bool snapshots = options_snapshots(o), calls = options_records(o, OPTIONS_CALLS);
+    const struct {
+        bool met;
+        const char *text;
+    } rules[] = {
+        {o->capture == OPTIONS_CAPTURE_BOTH && o->check != 1,
+         "check and capture contradict each other: \"both\" compares every allocation; "
+         "leave check out"},
+        {snapshots && o->check,
+         "check and capture contradict each other: \"snapshot\" keeps no shadow stack to compare "
+         "with; use capture both, or leave check out"},
+        {snapshots && (o->only.count || o->exclude.count),
+         "only or exclude and capture contradict each other: \"snapshot\" sets no hooks to choose; "
+         "leave only and exclude, or capture out"},
+        {o->native && !o->check && !snapshots, "native and check contradict each other: native "
+                                               "frames are those of snapshots, and check 0 "
+                                               "takes none; leave one of them out"},
+        {o->stacks == OPTIONS_STACKS_INLINE && o->log == OPTIONS_LOG_SITES,
+         "stacks and log contradict each other: \"sites\" writes no events that could carry a "
+         "stack; leave one of them out"},
+        {!calls && tells_of_calls(o),
+         "calls, max_depth, min_duration and call_buffer are for traced calls, and calls are not "
+         "traced; add --events calls"},
+        {calls && snapshots,
+         "events and capture contradict each other: \"snapshot\" sets no hooks that could tell of "
+         "calls; leave calls or capture out"},
+        {o->hooks == OPTIONS_HOOKS_ELT3 && needs_elt2(o),
+         "hooks and args, returns or exact_generics contradict each other: only elt2 tells "
+         "arguments, results and exact types; leave hooks out"},
+        {snapshots && needs_elt2(o),
+         "capture and args, returns or exact_generics contradict each other: \"snapshot\" runs "
+         "without hooks; use capture shadow or both"},
+        {o->profile_snapshot && !o->profile,
+         "profile_snapshot and profile contradict each other: how often is said by --profile HZ"},
+        {o->profile && snapshots && !o->profile_snapshot,
+         "profile and capture contradict each other: \"snapshot\" keeps no shadow stacks; give "
+         "--profile-snapshot too, or leave one of them out"},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(rules); i++)
+        if (rules[i].met)
+            return rules[i].text;
+    return NULL;
+}
+
+int options_settle(struct options *o, bool check_given, char *why, size_t why_size)
+{
+    static const uint32_t checks[] = {OPTIONS_CHECK_DEFAULT, 0, 1}; /* by capture */
+    const char *wrong;
+
+    if (!check_given)
+        o->check = checks[o->capture];
+    o->check_bounded = !check_given && o->check > 1;
+    if (o->hooks == OPTIONS_HOOKS_AUTO && needs_elt2(o))
+        o->hooks = OPTIONS_HOOKS_ELT2;
+    wrong = contradiction(o);
+    if (!wrong)
+        return 0;
+    snprintf(why, why_size, "%s", wrong);
+    return -EINVAL;
+}
