@@ -195,6 +195,17 @@ static int intern(struct report_defs *d, const char *text, size_t size, struct r
     return 0;
 }
 
+/* The text alone, of one that ends with a NUL. */
+static int intern_text(struct report_defs *d, const char *text, const char **out)
+{
+    struct report_string *string;
+    int err = intern(d, text, strlen(text), &string);
+
+    if (!err)
+        *out = string->text;
+    return err;
+}
+
 /* Tables of modules, classes, methods. Names are interned: equal text, equal address. */
 
 static bool def_equal(const void *context, uint32_t number, const void *key)
@@ -245,18 +256,15 @@ static int table_placeholder(struct report_defs *d, struct report_table *t, uint
                              struct report_place at, uint32_t *out)
 {
     struct report_def def = {.path = ""};
-    struct report_string *name;
     char text[64];
     int err;
 
     report_problem(d->problems, at, "%s %u is used but not defined", t->what, id);
     d->undefined++;
     snprintf(text, sizeof(text), "(%s %u, not in the log)", t->what, id);
-    err = intern(d, text, strlen(text), &name);
-    if (err)
-        return err;
-    def.name = name->text;
-    err = table_add(t, &def, out);
+    err = intern_text(d, text, &def.name);
+    if (!err)
+        err = table_add(t, &def, out);
     return err ? err : ids_set(&t->ids, id, *out);
 }
 
@@ -275,18 +283,14 @@ static int table_number(struct report_defs *d, struct report_table *t, uint32_t 
 static int table_init(struct report_defs *d, struct report_table *t, const char *what)
 {
     struct report_def none = {.path = "", .defined = true};
-    struct report_string *name;
     uint32_t number;
     char text[32];
     int err;
 
     t->what = what;
     snprintf(text, sizeof(text), "(unknown %s)", what);
-    err = intern(d, text, strlen(text), &name);
-    if (err)
-        return err;
-    none.name = name->text;
-    return table_add(t, &none, &number);
+    err = intern_text(d, text, &none.name);
+    return err ? err : table_add(t, &none, &number);
 }
 
 /* Paths. */
@@ -365,17 +369,11 @@ int report_defs_path_add(struct report_defs *d, const struct report_path *path, 
 int report_defs_method_named(struct report_defs *d, const char *name, uint32_t *out)
 {
     struct report_def def = {.path = "", .defined = true};
-    struct report_string *text;
-    int err = intern(d, name, strlen(name), &text);
+    int err = intern_text(d, name, &def.name);
 
-    if (err)
-        return err;
-    def.name = text->text;
-    err = intern(d, "", 0, &text);
-    if (err)
-        return err;
-    def.path = text->text;
-    return table_add(&d->methods, &def, out);
+    if (!err)
+        err = intern_text(d, "", &def.path);
+    return err ? err : table_add(&d->methods, &def, out);
 }
 
 int report_defs_init(struct report_defs *d, struct report_problems *problems)
@@ -450,20 +448,16 @@ static int add_named(struct report_defs *d, const struct report_record *r)
         return unusable(d, r, "token");
     err = table_number(d, &d->modules, module, r->at, &def.module);
     if (!err)
-        err = intern(d, path, strlen(path), &text);
-    if (err)
-        return err;
-    def.path = text->text;
-    if (mvid && intern(d, mvid, strlen(mvid), &text))
-        return -ENOMEM;
-    def.mvid = mvid ? text->text : NULL;
-    err = intern(d, name, strlen(name), &text);
+        err = intern_text(d, path, &def.path);
+    if (!err && mvid)
+        err = intern_text(d, mvid, &def.mvid);
+    if (!err)
+        err = intern(d, name, strlen(name), &text);
     if (err)
         return err;
     def.name = text->text;
     found = ids_get(&t->ids, id);
-    if (found && !t->defs[found - 1]
-                      .defined) { /* used before, defined now: the entry in use learns its name */
+    if (found && !t->defs[found - 1].defined) { /* used before: that entry gets its name now */
         t->defs[found - 1] = def;
         number = found - 1;
     } else {
@@ -493,7 +487,6 @@ static int thread_number(struct report_defs *d, uint32_t id, uint32_t *out)
 
 static int add_thread(struct report_defs *d, const struct report_record *r)
 {
-    struct report_string *text;
     struct report_thread *thread;
     const char *name = NULL;
     uint32_t id = 0, os = 0, number;
@@ -507,12 +500,12 @@ static int add_thread(struct report_defs *d, const struct report_record *r)
         return unusable(d, r, "name");
     err = thread_number(d, id, &number);
     if (!err && name)
-        err = intern(d, name, strlen(name), &text);
+        err = intern_text(d, name, &name);
     if (err)
         return err;
     thread = &d->threads[number];
     thread->os = os ? os : thread->os;
-    thread->name = name ? text->text : thread->name;
+    thread->name = name ? name : thread->name;
     thread->ended = json_object_get(r->json, "end") != NULL;
     return 0;
 }

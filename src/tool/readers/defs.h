@@ -108,7 +108,7 @@ int report_defs_init(struct report_defs *d, struct report_problems *problems);
 void report_defs_fini(struct report_defs *d); /* also after a failed init */
 
 /*
- * report_defs_add - learn what one record defines; others are passed over. Returns: 0; -EBADMSG:
+ * report_defs_add - take what one record defines; others are passed over. Returns: 0; -EBADMSG:
  * unusable, noted as a problem; -ENOMEM.
  */
 int report_defs_add(struct report_defs *d, const struct report_record *record);

@@ -1,7 +1,6 @@
 /*
- * readers/log.h - reads one log to its end, or as far as it goes: each record is first learned from
- * (defs), then given to a consumer. What cannot be used is skipped, counted, and noted as a
- * problem.
+ * readers/log.h - reads one log to its end, or as far as it goes: what each record defines is taken
+ * (defs.h), then a consumer gets it. What cannot be used is skipped, counted, noted as a problem.
  */
 #ifndef SHADOWTRACE_READERS_LOG_H
 #define SHADOWTRACE_READERS_LOG_H

@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#define MOST_THREADS 64
+#define THREADS_MAX 64
 
 /* A block on its way: read, parsed, used. What is in it belongs to whoever has it in hand. */
 struct work {
@@ -29,7 +29,7 @@ struct parallel_reader {
     struct report_lines *lines; /* of the thread whose turn it is to read */
     struct work *works;
     size_t work_count;
-    pthread_t threads[MOST_THREADS];
+    pthread_t threads[THREADS_MAX];
     unsigned thread_count;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -180,7 +180,7 @@ int parallel_reader_new(struct report_lines *lines, unsigned threads, struct par
     struct parallel_reader *a = memory_zalloc(1, sizeof(*a));
 
     *out = NULL;
-    threads = threads < 1 ? 1 : threads > MOST_THREADS ? MOST_THREADS : threads;
+    threads = threads < 1 ? 1 : threads > THREADS_MAX ? THREADS_MAX : threads;
     if (a)
         a->works = memory_zalloc(2 * (size_t)threads + 1, sizeof(*a->works));
     if (!a || !a->works) {

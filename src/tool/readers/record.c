@@ -77,12 +77,12 @@ static inline const char *hand_unsigned(const char *at, uint64_t *out)
     return at;
 }
 
-static inline const char *hand_id(const char *at, uint64_t least, uint32_t *out)
+static inline const char *hand_id(const char *at, uint64_t min, uint32_t *out)
 {
     uint64_t value;
 
     at = hand_unsigned(at, &value);
-    if (UNLIKELY(!at || value < least || value > ID_MAX))
+    if (UNLIKELY(!at || value < min || value > ID_MAX))
         return NULL;
     *out = (uint32_t)value;
     return at;
@@ -527,14 +527,14 @@ int report_member_count(const json_t *record, const char *key, uint64_t *out)
     return 0;
 }
 
-int report_member_id(const json_t *record, const char *key, uint32_t least, uint32_t *out)
+int report_member_id(const json_t *record, const char *key, uint32_t min, uint32_t *out)
 {
     uint64_t value = 0;
     int err = report_member_count(record, key, &value);
 
     if (err)
         return err;
-    if (value < least || value > ID_MAX)
+    if (value < min || value > ID_MAX)
         return -EBADMSG;
     *out = (uint32_t)value;
     return 0;
@@ -735,7 +735,7 @@ static int any_node(struct report_parser *p, struct report_node *n)
 }
 
 /* An array of pairs of whole numbers, as text again, the parser's. */
-static int any_pairs(struct report_parser *p, const char *key, int64_t least, char **text)
+static int any_pairs(struct report_parser *p, const char *key, int64_t min, char **text)
 {
     const json_t *array = json_object_get(p->json, key), *number;
     size_t i;
@@ -744,7 +744,7 @@ static int any_pairs(struct report_parser *p, const char *key, int64_t least, ch
         return bad(p, key, "must be an array of pairs of whole numbers");
     json_array_foreach(array, i, number)
     {
-        if (!json_is_integer(number) || json_integer_value(number) < least ||
+        if (!json_is_integer(number) || json_integer_value(number) < min ||
             json_integer_value(number) > SST_INTEGER_MAX)
             return bad(p, key, "holds something that is no number of a call");
     }

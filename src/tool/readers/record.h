@@ -146,9 +146,9 @@ const char *report_stack_next(const char **at, size_t *size);
 
 /*
  * Members of a definition: 0 and *out when there and as expected, -ENOENT when absent (*out
- * untouched), -EBADMSG when something else stands there. An id is 1 (or `least`) to UINT32_MAX - 1.
+ * untouched), -EBADMSG when something else stands there. An id is 1 (or `min`) to UINT32_MAX - 1.
  */
-int report_member_id(const json_t *record, const char *key, uint32_t least, uint32_t *out);
+int report_member_id(const json_t *record, const char *key, uint32_t min, uint32_t *out);
 int report_member_count(const json_t *record, const char *key, uint64_t *out);
 int report_member_text(const json_t *record, const char *key, const char **out);
 int report_member_number(const json_t *record, const char *key, double *out);

@@ -56,7 +56,7 @@ static uint32_t beginning_of(const struct report_async *a, uint32_t path)
     return same ? at : REPORT_PATH_EMPTY;
 }
 
-static void learn(struct report_async *a, uint32_t path)
+static void note_beginning(struct report_async *a, uint32_t path)
 {
     struct machine *m = &a->machines[report_path(a->defs, path)->method];
     const struct report_path *begun;
@@ -102,7 +102,7 @@ int report_async_new(const struct report_defs *defs, struct report_async **out)
         a->machines[i].is = report_demangle_is_machine(defs->methods.defs[i].name);
     for (uint32_t path = REPORT_PATH_LOST + 1; path < defs->path_count; path++)
         if (a->machines[defs->paths[path].method].is && !report_async_resumed(a, path))
-            learn(a, path);
+            note_beginning(a, path);
     *out = a;
     return 0;
 }

@@ -113,7 +113,7 @@ static int make_rows(struct diff_rows *rows, struct diff_paths *paths, enum repo
 /* One side of a row, from what its logs have of it. */
 static void join_side(const struct diff_amount *logs, size_t count, struct report_diff_side *side)
 {
-    double allocs = 0, bytes = 0, least = 0, most = 0;
+    double allocs = 0, bytes = 0, min = 0, max = 0;
 
     *side = (struct report_diff_side){.row = REPORT_DIFF_NONE};
     for (size_t i = 0; i < count; i++) {
@@ -122,8 +122,8 @@ static void join_side(const struct diff_amount *logs, size_t count, struct repor
 
         allocs += (double)a->allocs;
         bytes += value;
-        least = i == 0 || value < least ? value : least;
-        most = i == 0 || value > most ? value : most;
+        min = i == 0 || value < min ? value : min;
+        max = i == 0 || value > max ? value : max;
         side->low = i == 0 || a->low < side->low ? a->low : side->low;
         side->high = i == 0 || a->high > side->high ? a->high : side->high;
         if (a->row != REPORT_DIFF_NONE &&
@@ -132,7 +132,7 @@ static void join_side(const struct diff_amount *logs, size_t count, struct repor
             side->log = i;
         }
     }
-    side->spread = most - least;
+    side->spread = max - min;
     side->allocs = count == 1 ? logs->allocs : (uint64_t)(allocs / (double)count + 0.5);
     side->bytes = count == 1 ? logs->bytes : (uint64_t)(bytes / (double)count + 0.5);
 }

@@ -8,6 +8,11 @@
  * A sampled log (members "weight") gives estimates: each event stands for `weight` bytes and weight
  * / bytes objects. The interval beside an estimate covers the exact figure in about 95 of 100
  * cases.
+ *
+ * The others of this folder, each with what it is for at its top: events, profile, replay (over
+ * calls, collections, call_times) and checks are consumers of a log's records, too; diff matches
+ * the rows of several; annotate and line_rows join them to source lines; logical, demangle and
+ * async give paths and names as they were written. None prints anything.
  */
 #ifndef SHADOWTRACE_REPORT_SITES_H
 #define SHADOWTRACE_REPORT_SITES_H
@@ -74,7 +79,7 @@ void report_sites_progress(struct report_sites *s,
 void report_sites_jobs(struct report_sites *s, unsigned jobs);
 
 /*
- * report_sites_add - one record of a log that somebody else reads: learned from and added up.
+ * report_sites_add - one record of a log that somebody else reads.
  * Returns: as a consumer's record.
  */
 int report_sites_add(struct report_sites *s, const struct report_record *record);
