@@ -8,8 +8,9 @@
 #include <shadowtrace/clr/constants.h>
 
 /*
- * Between two reports of a dispatch: one of the stacks has a run of frames more, which the exception is about to leave
- * or has left already; below them both are the same, and above them too (what the exception machinery has called).
+ * Between two reports of a dispatch: one of the stacks has a run of frames more, which the
+ * exception is about to leave or has left already; below them both are the same, and above them too
+ * (what the exception machinery has called).
  */
 static bool is_passed(const struct check_walk *walk, size_t depth)
 {

@@ -1,12 +1,13 @@
 /*
- * check/check.h - DoStackSnapshot beside the shadow stack: both captured on the allocating thread, compared frame by
- * frame. Never feeds the shadow stack.
+ * check/check.h - DoStackSnapshot beside the shadow stack: both captured on the allocating thread,
+ * compared frame by frame. Never feeds the shadow stack.
  *
- * Equal: the same FunctionIDs in the same order, the same length; FunctionID 0 (a run of unmanaged frames) is dropped
- * from the snapshot, nothing else from either side. With --only or --exclude the snapshot is first reduced to the
- * methods that are hooked; else by those that were left without hooks because with them the runtime fails. A refusal
- * with an empty shadow stack counts as refused, with frames as a mismatch. A walk that is proven to have ended before the
- * oldest frame (check/early.h) is no comparison, and counted apart.
+ * Equal: the same FunctionIDs in the same order, the same length; FunctionID 0 (a run of unmanaged
+ * frames) is dropped from the snapshot, nothing else from either side. With --only or --exclude the
+ * snapshot is first reduced to the methods that are hooked; else by those that were left without
+ * hooks because with them the runtime fails. A refusal with an empty shadow stack counts as
+ * refused, with frames as a mismatch. A walk that is proven to have ended before the oldest frame
+ * (early.c) is no comparison, and counted apart.
  */
 #ifndef SHADOWTRACE_CHECK_CHECK_H
 #define SHADOWTRACE_CHECK_CHECK_H
@@ -26,7 +27,7 @@ struct check_config {
     struct tree *tree;                 /* borrowed; for check_capture */
     struct agreement *agreement;       /* borrowed: counted here */
     uintptr_t native_low, native_high; /* the runtime's image */
-    /* In an Enter hook: registers of the method entered at its call of it, told its caller's SP. For check_call. */
+    /* For check_call: registers of the entered method at its call of the hook, by its caller's SP. */
     bool (*hook_caller)(uintptr_t caller_sp, uint64_t *ip, uint64_t *sp, uint64_t *fp);
     bool ends_early; /* this runtime's walks may: see check/early.h */
     bool reduce;     /* drop methods that are not hooked from the snapshot */
@@ -34,8 +35,8 @@ struct check_config {
         *spared;  /* 0: no method is metadata_method.spared; else those are dropped */
     bool native;  /* --native */
     bool log_all; /* --capture both: an EVENT_SNAPSHOT for every comparison */
-    bool
-        toggle_flag; /* raise COR_PRF_ENABLE_STACK_SNAPSHOT only around a walk (ELT2: it slows every hook) */
+    /* Raise COR_PRF_ENABLE_STACK_SNAPSHOT only around a walk: with ELT2 it slows every hook. */
+    bool toggle_flag;
 };
 
 int check_new(const struct check_config *config, struct check **out); /* 0 or -ENOMEM */
@@ -50,33 +51,36 @@ struct check_frame {
 void check_thread_ended(struct stack *stack);
 
 /*
- * check_compare - one snapshot of the calling thread against its shadow stack. The result goes to the agreement
- * counters, a difference to the ring with both stacks.
- * Threads: any, its own stack. May run: in callbacks where the runtime allows an unseeded walk (ObjectAllocated); not
- *          in a hook.
+ * check_compare - one snapshot of the calling thread against its shadow stack. The result goes to
+ * the agreement counters, a difference to the ring with both stacks.
+ * Threads: any, its own stack. May run: in callbacks where the runtime allows an unseeded walk
+ *          (ObjectAllocated); not in a hook.
  */
 void check_compare(struct check *check, const struct capture *capture);
 
 /*
- * check_capture - context node of the calling thread from a snapshot (--capture snapshot: what a profiler without
- * hooks does). Returns: its id, or of what was kept of it (TREE_CUT); 0 when refused, counted. Otherwise as check_compare.
+ * check_capture - context node of the calling thread from a snapshot (--capture snapshot: what a
+ * profiler without hooks does). Returns: its id, or of what was kept of it (TREE_CUT); 0 when
+ * refused, counted. Otherwise as check_compare.
  */
 uint32_t check_capture(struct check *check, struct stack *stack);
 
 /*
- * check_captured - log what check_capture just saw of the calling thread, with --native: after the event it was for.
+ * check_captured - log what check_capture just saw of the calling thread, with --native: after the
+ * event it was for.
  */
 void check_captured(const struct capture *capture);
 
 bool check_native(const struct check *check); /* whether native frames are wanted and can be had */
 
 /*
- * check_leaf - the instruction of the calling thread's youngest managed frame, by a snapshot that ends there.
+ * check_leaf - the instruction of the calling thread's youngest managed frame, by a snapshot that
+ * ends there.
  * Returns: the address, or 0 when the runtime refused. Otherwise as check_compare.
  */
 uintptr_t check_leaf(struct check *check);
 
-/* Has the calling thread no managed frame, by a snapshot? Not said when the runtime refuses one. Otherwise as above. */
+/* By a snapshot: no managed frame on the calling thread? false when refused. Otherwise as above. */
 bool check_unframed(struct check *check);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * check/internal.h - what the files of src/tracer/check/ share: a walker, and what is told of its walk.
+ * check/internal.h - what the files of src/tracer/check/ share: a walker, and what it found.
  */
 #ifndef SHADOWTRACE_CHECK_INTERNAL_H
 #define SHADOWTRACE_CHECK_INTERNAL_H
@@ -42,8 +42,8 @@ hresult check_walk_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info,
                          uint32_t context_size, const uint8_t *context, void *client_data);
 
 /*
- * walk->shadow = the `depth` frames below `top` (stack_settle's) of the calling thread. Returns whether there was
- * memory.
+ * walk->shadow = the `depth` frames below `top` (stack_settle's) of the calling thread. Returns
+ * whether there was memory.
  */
 bool check_walk_copy(struct check_walk *walk, const struct frame *top, size_t depth);
 
@@ -52,8 +52,8 @@ bool check_walk_agrees(const struct check_walk *walk, const struct stack_copied 
                        size_t count);
 
 /*
- * Does a comparison look at this snapshot frame? Not at FunctionID 0; with `reduce`, at hooked methods only; never at
- * spared ones.
+ * Does a comparison look at this snapshot frame? Not at FunctionID 0; with `reduce`, at hooked
+ * methods only; never at spared ones.
  */
 bool check_counts(const struct check *check, uintptr_t function);
 
@@ -67,44 +67,50 @@ struct check_seed {
 void check_seed_set(struct check_seed *seed, const struct native_registers *registers);
 
 /*
- * runs.c: --native: what a snapshot shows as FunctionID 0, a run of unmanaged frames, as native frames. A walk notes
- * where each run begins; its frames are looked for only when the snapshot is to be logged.
+ * runs.c: --native: what a snapshot shows as FunctionID 0, a run of unmanaged frames, as native
+ * frames. A walk notes where each run begins; its frames are looked for only when the snapshot is
+ * to be logged.
  */
 struct check_runs *check_runs_new(void); /* NULL without libunwind, or without memory */
 void check_runs_free(struct check_runs *runs);
 void check_runs_begin(struct check_runs *runs); /* a walk begins */
 
 /*
- * check_runs_frame - what a StackSnapshotCallback is told: function 0 begins a run, any other ends the one before.
- * `at` is how many frames of the snapshot there are so far, `context` the registers of the frame (NULL: none).
+ * check_runs_frame - what a StackSnapshotCallback is told: function 0 begins a run, any other ends
+ * the one before. `at` is how many frames of the snapshot there are so far, `context` the registers
+ * of the frame (NULL: none).
  */
 void check_runs_frame(struct check_runs *runs, uintptr_t function, size_t at, const void *context);
 
 /*
- * check_runs_walk - native frames of the runs noted, of the calling thread, whose snapshot has just been taken.
+ * check_runs_walk - native frames of the runs noted, of the calling thread, whose snapshot has just
+ * been taken.
  * Returns: how many; *out is valid until the next walk.
  * May run: in callbacks; asks libunwind and the dynamic loader.
  */
 size_t check_runs_walk(struct check_runs *runs, const struct event_native **out);
 
 /*
- * registers.c: check_registers - of equal stacks: the snapshot's registers of each frame beside the frames `shadow`
- * (oldest first, as many as the walk's). Counted in the agreement.
+ * registers.c: check_registers - of equal stacks: the snapshot's registers of each frame beside the
+ * frames `shadow` (oldest first, as many as the walk's). Counted in the agreement.
  * Threads: the walker. May run: where the runtime may be asked what code lies at an address.
  */
 void check_registers(struct check_walk *walk, const struct stack_copied *shadow);
 
 /*
- * early.c: proof that a walk of the runtime ended before the thread's oldest frame. .NET 8 (and 9 with its older
- * exception handling) goes no further than a method in whose finally, run without an exception, a catch has thrown,
- * while another catch of it runs; in that catch itself it does not even begin (E_FAIL).
+ * early.c: proof that a walk of the runtime ended before the thread's oldest frame. .NET 8 (and 9
+ * with its older exception handling) goes no further than a method in whose finally, run without an
+ * exception, a catch has thrown, while another catch of it runs; in that catch itself it does not
+ * even begin (E_FAIL).
  *
- * check_ended_early - has the walk of the calling thread met the youngest of its shadow frames (oldest first) and none
- * of the others, or none at all, though all of those are on the machine's stack? The chain of frame pointers, from the
- * last frame of the walk on, or from here, has to lead to each of them, with the return address that its Enter found,
- * and to no other method that a comparison looks at.
+ * check_ended_early - has the walk of the calling thread met the youngest of its shadow frames
+ * (oldest first) and none of the others, or none at all, though all of those are on the machine's
+ * stack? The chain of frame pointers, from the last frame of the walk on, or from here, has to lead
+ * to each of them, with the return address that its Enter found, and to no other method that a
+ * comparison looks at.
  * Threads: the walk's. May run: where the runtime may be asked what code lies at an address.
- * check_ended_early_there - the same of another thread, which is stopped: only of a walk that has met frames.
+ * check_ended_early_there - the same of another thread, which is stopped: only of a walk that has
+ * met frames.
  */
 bool check_ended_early(const struct check_walk *walk, hresult result,
                        const struct stack_copied *shadow, size_t depth);
@@ -114,9 +120,11 @@ bool check_ended_early_there(const struct check_walk *walk, const struct stack_c
 /*
  * post.c: what a comparison found, as events.
  *
- * check_mismatch_new - both stacks of a difference; native: with native frames of the walk. NULL: no memory.
+ * check_mismatch_new - both stacks of a difference; native: with native frames of the walk. NULL:
+ * no memory.
  * check_mismatch_post - posts it. Returns: the cause.
- * check_snapshot_post - the snapshot just taken, beside the event before it. Without memory there is none.
+ * check_snapshot_post - the snapshot just taken, beside the event before it. Without memory there
+ * is none.
  */
 struct event_mismatch *check_mismatch_new(const struct check_walk *walk,
                                           const struct stack_copied *shadow, size_t depth,
@@ -136,7 +144,7 @@ struct check_thread {
 struct check_thread *check_thread_of(struct check *check, struct stack *stack);
 struct check_seed *check_thread_seed(struct check_thread *thread); /* NULL: memory ran out */
 
-/* Raise and lower the runtime's snapshot flag around walks, where it is not up all the time. Threads: any. */
+/* The runtime's snapshot flag, up around walks where it is not up all the time. Threads: any. */
 void check_flag_raise(struct check *check);
 void check_flag_lower(struct check *check);
 

@@ -128,7 +128,7 @@ void native_free(struct native *n)
     memory_free(n);
 }
 
-/* Where the thread waits: its stack pointer and instruction, as the system tells of a blocked one. */
+/* Where the thread waits: stack pointer and instruction, as the system tells of a blocked one. */
 static bool read_waiting(uint32_t os_thread, uint64_t *sp, uint64_t *ip)
 {
     char path[64], text[256];
@@ -137,7 +137,7 @@ static bool read_waiting(uint32_t os_thread, uint64_t *sp, uint64_t *ip)
 
     snprintf(path, sizeof(path), "/proc/self/task/%u/syscall", os_thread);
     file_read_text(path, text, sizeof(text));
-    /* number of the call, six arguments, stack pointer, instruction; "-1" and the last two outside of a call */
+    /* number of the call, six arguments, SP, IP; outside of a call "-1" and the last two */
     got =
         sscanf(text, "%llu %llx %llx %llx %llx %llx %llx %llx %llx", &number[0], &number[1],
                &number[2], &number[3], &number[4], &number[5], &number[6], &number[7], &number[8]);

@@ -1,5 +1,5 @@
 /*
- * check/native.h - native frames, by libunwind, of a thread that waits in the system, seen from another.
+ * check/native.h - native frames, by libunwind, of a thread that waits in the system.
  *
  * libunwind is loaded when first asked for. Where it is missing nothing else suffers.
  */
@@ -30,12 +30,13 @@ void native_free(struct native *native);
 enum native_result {
     NATIVE_FOUND,
     NATIVE_RUNS, /* it does not wait: its registers are not to be had */
-    NATIVE_LOST, /* the frames lead nowhere: no unwind information, or a register was needed that is not known */
+    NATIVE_LOST, /* no unwind information, or a register was needed that is not known */
 };
 
 /*
- * native_first - walk another thread of this process, from where it waits in the system, up to the first instruction
- * for which `wanted` says yes. Its stack is read by a system call: it may go away.
+ * native_first - walk another thread of this process, from where it waits in the system, up to the
+ * first instruction for which `wanted` says yes. Its stack is read by a system call: it may go
+ * away.
  * Threads: one at a time. Blocks on nothing but the system.
  */
 enum native_result native_first(struct native *native, uint32_t os_thread,
@@ -43,8 +44,9 @@ enum native_result native_first(struct native *native, uint32_t os_thread,
                                 struct native_registers *out);
 
 /*
- * native_run - native frames of the calling thread from `start` on, a register set of one of them, youngest first,
- * while they lie below the stack pointer `end` and in some image: the run ends at code that was compiled at run time.
+ * native_run - native frames of the calling thread from `start` on, a register set of one of them,
+ * youngest first, while they lie below the stack pointer `end` and in some image: the run ends at
+ * code that was compiled at run time.
  * Returns: how many addresses ip got, at most `room`; they are return addresses.
  */
 size_t native_run(struct native *native, const struct native_registers *start, uintptr_t end,

@@ -50,7 +50,7 @@ static void post(struct event_ring *ring, uint64_t ticks, enum event_kind kind, 
         memory_free(payload);
 }
 
-/* A block of `size` and as many words, with the walk's native frames behind them; *natives: how many. */
+/* A block of `size` and as many words, then the walk's native frames; *natives: how many. */
 static void *block_new(const struct check_walk *walk, size_t size, size_t words, bool native,
                        uint32_t *natives)
 {

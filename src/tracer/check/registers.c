@@ -1,13 +1,13 @@
 /*
  * What a snapshot's registers say of each frame, beside the shadow frames:
  *
- * IP  of a frame that called another hooked method is the return address kept at that one's Enter, if nothing lies
- *     between the two. What does lie between is told by what code holds the return address.
- *     A suspension may have replaced the return address before the Enter hook read it.
- * SP  of a frame is where its callee's caller had it: the callee's shadow SP, if nothing lies between; else higher,
- *     and below the frame's own caller.
- * FP  plus two words is the frame's shadow SP: a hooked method has a frame pointer. In a body entered by on-stack
- *     replacement it lies lower.
+ * IP  of a frame that called another hooked method is the return address kept at that one's Enter,
+ *     if nothing lies between the two. What does lie between is told by what code holds the return
+ *     address. A suspension may have replaced the return address before the Enter hook read it.
+ * SP  of a frame is where its callee's caller had it: the callee's shadow SP, if nothing lies
+ *     between; else higher, and below the frame's own caller.
+ * FP  plus two words is the frame's shadow SP: a hooked method has a frame pointer. In a body
+ *     entered by on-stack replacement it lies lower.
  */
 #include "check/internal.h"
 
@@ -34,7 +34,7 @@ static bool starts_with(const char *text, const char *start)
     return !strncmp(text, start, strlen(start));
 }
 
-/* Jitted code without metadata: one of the runtime's stubs, by its name, or somebody's DynamicMethod. */
+/* Jitted code without metadata: a stub of the runtime, by its name, or somebody's DynamicMethod. */
 static enum agreement_call class_of_dynamic(struct clr_info *info, uintptr_t function)
 {
     clr_wchar wide[NAME_SIZE] = {0};
@@ -101,7 +101,7 @@ static enum agreement_call class_of(struct check_walk *walk, uintptr_t ip, uintp
         code->row[at].ip = ask(config, ip, &code->row[at].function, &code->row[at].class) ? ip : 0;
     if (!code->row[at].function)
         return code->row[at].class;
-    /* Its own code, but not where the snapshot has it: in a handler, which the snapshot shows at the throwing call. */
+    /* Its own code, but elsewhere: in a handler, which the snapshot shows at the throwing call. */
     if (code->row[at].function == function)
         return AGREEMENT_CALL_HANDLER;
     method = metadata_method_find(config->metadata, code->row[at].function);

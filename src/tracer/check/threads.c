@@ -129,7 +129,7 @@ static void mismatch(struct check_threads *t, uint32_t os_thread, hresult result
     check_mismatch_post(t->config.check, t->ring, clock_ticks(), m);
 }
 
-/* The snapshot has exactly one frame more, the one left last, and stands behind the call of its hook. */
+/* The snapshot has one frame more, the one left last, and stands behind the call of its hook. */
 static bool is_leaving(const struct check_threads *t)
 {
     const struct stack_copied *left = &t->copy.left;
@@ -159,7 +159,7 @@ static bool is_managed(void *context, uintptr_t ip)
     return info->vtbl->get_function_from_ip3(info, (const uint8_t *)ip, &function, &rejit) == S_OK;
 }
 
-/* The first managed frame beyond the native ones. A thread that has just been stopped goes on to where it waits. */
+/* The first managed frame beyond native ones. A thread just stopped goes on to where it waits. */
 static enum native_result find_seed(struct check_threads *t, uint32_t os_thread,
                                     struct native_registers *out)
 {
@@ -174,8 +174,9 @@ static enum native_result find_seed(struct check_threads *t, uint32_t os_thread,
 }
 
 /*
- * Called from native code, its Enter has been, and it waits to be let in: the runtime does not know of the frame yet.
- * The shadow stack has exactly that one more, and the thread's native frames lead to it.
+ * Called from native code, its Enter has been, and it waits to be let in: the runtime does not know
+ * of the frame yet. The shadow stack has exactly that one more, and the thread's native frames lead
+ * to it.
  */
 static bool is_entering(struct check_threads *t, uint32_t os_thread)
 {
@@ -188,7 +189,7 @@ static bool is_entering(struct check_threads *t, uint32_t os_thread)
     if (t->copy.depth != t->walked.count + 1 || (is_managed(t, top->ret) && !unmanaged_callers) ||
         !check_walk_agrees(&t->walked, t->copy.frames, t->walked.count))
         return false;
-    /* Where those do not tell, the method itself does: hooks of one for unmanaged callers come before it is let in. */
+    /* Else the method tells: hooks of one for unmanaged callers come before it is let in. */
     if (!t->native || find_seed(t, os_thread, &registers) != NATIVE_FOUND)
         return unmanaged_callers;
     return registers.value[NATIVE_SP] < top->sp &&
@@ -331,7 +332,7 @@ static void compare_thread(struct check_threads *t, uintptr_t thread_id, uint32_
         walk_seeded(t, thread_id, os_thread);
 }
 
-/* Visits every managed thread while the runtime is suspended. Returns: S_OK, or why it would not stop. */
+/* Visits all managed threads while the runtime is suspended. S_OK, or why it would not stop. */
 static hresult stop(struct check_threads *t, visit_thread *visit, void *context)
 {
     struct clr_info *info = t->config.info;

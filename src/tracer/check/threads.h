@@ -1,11 +1,12 @@
 /*
- * check/threads.h - --check-threads: every so often a thread of ours suspends the runtime, walks every managed thread
- * with DoStackSnapshot, copies its shadow stack, and compares.
+ * check/threads.h - --check-threads: every so often a thread of ours suspends the runtime, walks
+ * every managed thread with DoStackSnapshot, copies its shadow stack, and compares.
  *
- * Two differences are no mismatch, and counted apart: a thread stopped after its Leave or Tailcall hook and before it
- * returned (proved: the frame just above its shadow stack is that very one, same method, same SP), and one inside of
- * an exception dispatch or a filter, between two of its reports. A thread that the runtime cannot walk yet (it is
- * about to stop: E_NOTIMPL) is no comparison.
+ * Two differences are no mismatch, and counted apart: a thread stopped after its Leave or Tailcall
+ * hook and before it returned (proved: the frame just above its shadow stack is that very one, same
+ * method, same SP), and one inside of an exception dispatch or a filter, between two of its
+ * reports. A thread that the runtime cannot walk yet (it is about to stop: E_NOTIMPL) is no
+ * comparison.
  */
 #ifndef SHADOWTRACE_CHECK_THREADS_H
 #define SHADOWTRACE_CHECK_THREADS_H
@@ -36,9 +37,10 @@ struct check_sample {
 };
 
 /*
- * check_threads_sample - suspend once, and give `each` the stack of every managed thread, while the runtime is
- * suspended: for a struct that was never started. check_threads_begin, check_threads_end - before the first, behind the
- * last. Returns: 0, or -EAGAIN when the runtime would not stop. Threads: one for all three.
+ * check_threads_sample - suspend once, and give `each` the stack of every managed thread, while the
+ * runtime is suspended: for a struct that was never started. check_threads_begin, check_threads_end
+ * - before the first, behind the last. Returns: 0, or -EAGAIN when the runtime would not stop.
+ * Threads: one for all three.
  */
 void check_threads_begin(struct check_threads *t);
 void check_threads_end(struct check_threads *t);
@@ -50,8 +52,9 @@ int check_threads_sample(struct check_threads *t,
 void check_threads_stop(struct check_threads *t, unsigned timeout_ms);
 
 /*
- * From ThreadCreated and ThreadDestroyed. The latter waits until a walk of that very thread is over, at most 200 ms:
- * a walk is announced only once the runtime is suspended, for the caller may hold the lock that suspending takes.
+ * From ThreadCreated and ThreadDestroyed. The latter waits until a walk of that very thread is
+ * over, at most 200 ms: a walk is announced only once the runtime is suspended, for the caller may
+ * hold the lock that suspending takes.
  */
 void check_threads_created(struct check_threads *t, uintptr_t thread_id);
 void check_threads_destroyed(struct check_threads *t, uintptr_t thread_id);

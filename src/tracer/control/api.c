@@ -20,7 +20,7 @@ void api_serve(struct control *control)
     store_release(&served, control);
 }
 
-/* Never freed, so it may be used even when it stops meanwhile. NULL: this process is not recorded (any more). */
+/* Never freed: it may be used even when it stops meanwhile. NULL: nothing is recorded any more. */
 static const struct control_config *config_of(void)
 {
     struct control *control = load_acquire(&served);

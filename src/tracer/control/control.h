@@ -1,10 +1,11 @@
 /*
- * control/control.h - look into the living process, and change what is recorded: a Unix socket with a thread of its
- * own, and the in-process API (shadowtrace/shadowtrace.h).
+ * control/control.h - look into the living process, and change what is recorded: a Unix socket with
+ * a thread of its own, and the in-process API (shadowtrace/shadowtrace.h).
  *
- * Requests and replies are JSON objects, one per line; include/shadowtrace/control_schema.json describes them. The
- * traced threads never wait for any of it: stacks are copied beside them (stack_copy_all), settings are swapped
- * (config/config.h), lines for the log are handed to the writer.
+ * Requests and replies are JSON objects, one per line; include/shadowtrace/control_schema.json
+ * describes them. The traced threads never wait for any of it: stacks are copied beside them
+ * (stack_copy_all), settings are swapped (config/config.h), lines for the log are handed to the
+ * writer.
  *
  *     socket.c    the folder, the socket, who may connect      dump.c      copied stacks as JSON
  *     server.c    the thread: clients, buffers, deadlines      frames.c    their frames
@@ -46,9 +47,11 @@ int control_listen(struct control *control, char *why, size_t why_size);
 const char *control_path(const struct control *control); /* of the socket; NULL: there is none */
 
 /*
- * control_start - from here on the API answers. control_serve - the socket, too: its thread (all signals blocked, named);
- * until then who connects waits. Returns: 0, or -errno with one line in why, then the socket is gone. Threads: any, once.
- * control_stop - no more answers; waits for the one under way at most timeout_ms; the socket is gone after it.
+ * control_start - from here on the API answers. control_serve - the socket, too: its thread (all
+ * signals blocked, named); until then who connects waits. Returns: 0, or -errno with one line in
+ * why, then the socket is gone. Threads: any, once.
+ * control_stop - no more answers; waits for the one under way at most timeout_ms; the socket is
+ * gone after it.
  * control_abandon - in a child after fork: the socket is the parent's. Async-signal-safe.
  */
 void control_start(struct control *control, const struct control_config *config);

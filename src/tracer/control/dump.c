@@ -1,7 +1,7 @@
 /*
- * Stacks of all threads as JSON. They are copied in one read-side section; naming and formatting come after it. A
- * client that asks again and again finds most threads where they were: of these one word is looked at, and the text
- * made of them before is given again.
+ * Stacks of all threads as JSON. They are copied in one read-side section; naming and formatting
+ * come after it. A client that asks again and again finds most threads where they were: of these
+ * one word is looked at, and the text made of them before is given again.
  */
 #include "control/internal.h"
 
@@ -83,7 +83,7 @@ void dump_free(struct dump *d)
     memory_free(d);
 }
 
-/* Returns -ENOMEM, or 0: what did not fit after some tries is left out (its thread shows fewer frames). */
+/* -ENOMEM, or 0: of what did not fit after some tries, threads show fewer frames. */
 static int copy(struct stack_copies *copies)
 {
     for (unsigned i = 0; i < TRIES; i++) {
@@ -140,13 +140,13 @@ static bool keep_text(struct kept_thread *to, const struct buffer *out, size_t f
     return true;
 }
 
-/* Whether it may be said again of a stack that stands still: all of it fitted, and no second try was needed. */
+/* May it be said again of a stack that stands still? All of it fitted, at the first try. */
 static bool is_good_for_more(const struct stack_copied_thread *t, uint32_t most)
 {
     return t->exact && t->tries == 1 && t->count == (t->depth < most ? t->depth : most);
 }
 
-/* One thread of a dump: as it was given before, or anew. `to` is what becomes of it, `before` what was (NULL: none). */
+/* One thread of a dump, as given before or anew: `before` (NULL: none) becomes `to`. */
 static struct stack_seen take_thread(struct dump *d, const struct control_config *config,
                                      const struct stack_copied_thread *t,
                                      struct kept_thread *before, struct kept_thread *to,

@@ -1,5 +1,6 @@
 /*
- * control/frames.h - copied frames as JSON text. What a method and a call look like is worked out once and kept.
+ * control/frames.h - copied frames as JSON text. What a method and a call look like is worked out
+ * once and kept.
  */
 #ifndef SHADOWTRACE_CONTROL_FRAMES_H
 #define SHADOWTRACE_CONTROL_FRAMES_H
@@ -20,17 +21,18 @@ struct frames_methods {
 };
 
 /*
- * frames_put - [method,il],[method],... of the frames of one thread, youngest first, and into *methods, which was
- * empty, which methods these are. lines: IL offsets, too. Out of memory marks `out`.
+ * frames_put - [method,il],[method],... of the frames of one thread, youngest first, and into
+ * *methods, which was empty, which methods these are. lines: IL offsets, too. Out of memory marks
+ * `out`.
  */
 void frames_put(struct frames *f, const struct stack_copied *frames, uint32_t count, bool lines,
                 struct frames_methods *methods, struct buffer *out);
 
-/* frames_define - {"id":...} of those of the methods that were not defined since frames_begin(), with commas. */
+/* frames_define - {"id":...} of the methods not defined since frames_begin(), with commas. */
 void frames_begin(struct frames *f);
 void frames_define(struct frames *f, const struct frames_methods *methods, struct buffer *out);
 
-/* Name of a method; "?" for one that may be gone and that nobody has named. Threads: as metadata_method_resolve. */
+/* Name of a method; "?": may be gone, never named. Threads: as metadata_method_resolve. */
 const char *frames_name(struct metadata *metadata, struct metadata_method *method);
 
 #endif

@@ -54,7 +54,8 @@ void dump_free(struct dump *dump);
 void dump_forget(struct dump *dump); /* give back what is kept for whoever asks again */
 
 /*
- * dump_all - all threads, as JSON members (each with a comma before it). dump_self - the calling thread, as an object.
+ * dump_all - all threads, as JSON members (each with a comma before it). dump_self - the calling
+ * thread, as an object.
  * Returns: 0 or -ENOMEM. Threads: dump_all the one that owns `dump`; dump_self any.
  */
 int dump_all(struct dump *dump, const struct control_config *config,

@@ -1,7 +1,7 @@
 /*
- * The thread of the socket. Nothing here blocks but poll: a client that sends or takes slowly waits in its own
- * buffers, whose size is bounded, and is let go when it does not move in time. One request of a client is answered
- * at a time, the next one is looked at when the reply has gone.
+ * The thread of the socket. Nothing here blocks but poll: a client that sends or takes slowly waits
+ * in its own buffers, whose size is bounded, and is let go when it does not move in time. One
+ * request of a client is answered at a time, the next one is looked at when the reply has gone.
  */
 #include "control/internal.h"
 
@@ -84,7 +84,7 @@ static void client_refuse(struct control_client *client, const char *what)
     client->last = true;
 }
 
-/* The next whole line, if the reply before has gone. Returns whether the connection is still of use. */
+/* The next whole line, if the last reply has gone. Returns whether the connection is of use. */
 static bool client_answer(struct control *c, struct control_client *client)
 {
     char *end;

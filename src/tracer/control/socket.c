@@ -23,7 +23,7 @@ static bool is_live(const struct sockaddr_un *address)
     return live;
 }
 
-/* Returns: a descriptor of the first folder that can be had, its path in folder; or -errno with why. */
+/* A descriptor of the first folder that can be had, its path in folder; or -errno with why. */
 static int folder_open(char folder[SOCKET_PATH_SIZE], char *why, size_t why_size)
 {
     int fd = -ENOENT;

@@ -1,7 +1,8 @@
 /*
- * event/agreement.h - how shadow stack and snapshot agreed so far: counters of one process, written by src/tracer/check/ on
- * the comparing threads, read by the writer at any time. All relaxed: a reader may see one comparison half counted.
- * Which counters there are is in shadowtrace/log_counters.h, what they count in log_schema.json.
+ * event/agreement.h - how shadow stack and snapshot agreed so far: counters of one process, written
+ * by src/tracer/check/ on the comparing threads, read by the writer at any time. All relaxed: a
+ * reader may see one comparison half counted. Which counters there are is in
+ * shadowtrace/log_counters.h, what they count in log_schema.json.
  */
 #ifndef SHADOWTRACE_EVENT_AGREEMENT_H
 #define SHADOWTRACE_EVENT_AGREEMENT_H
@@ -52,8 +53,8 @@ struct agreement_threads {
 };
 
 /*
- * Threads stopped from outside, seen from their native frames: the first managed frame beyond those, and a walk that
- * is told to begin there.
+ * Threads stopped from outside, seen from their native frames: the first managed frame beyond
+ * those, and a walk that is told to begin there.
  */
 struct agreement_seeds {
     SST_COUNTERS_SEEDS(AGREEMENT_COUNTER)
@@ -71,7 +72,7 @@ struct agreement {
     SST_COUNTERS_SNAPSHOTS(AGREEMENT_COUNTER) /* `compared` is for the writer to make */
     _Atomic(uint64_t) by_cause[AGREEMENT_CAUSES];
     struct agreement_refusals refusals;
-    /* Of equal stacks, frame by frame: the registers of the snapshot; the allocating instructions apart. */
+    /* Of equal stacks, frame by frame: the snapshot's registers; allocating instructions apart. */
     _Atomic(uint64_t) call[AGREEMENT_CALLS], sp[AGREEMENT_SPS], fp[AGREEMENT_FPS];
     SST_COUNTERS_INSTRUCTIONS(AGREEMENT_COUNTER) /* `calls` and the like are in call */
     struct agreement_threads threads;
@@ -83,7 +84,7 @@ struct agreement {
     } depth[AGREEMENT_DEPTHS];
 };
 
-/* What one thread had of it, but for --check-threads: written by that thread, read by the writer. */
+/* One thread's share, but for --check-threads: written by that thread, read by the writer. */
 struct agreement_thread {
     SST_COUNTERS_CHECK_THREAD(AGREEMENT_COUNTER) /* times: of what was compared and not refused */
 };

@@ -31,7 +31,7 @@ void event_hub_add(struct event_hub *hub, struct event_ring *ring)
     while (!cas_acq_rel(&hub->fresh, &head, ring)); /* pairs with event_hub_adopt */
 }
 
-/* Slots of a ring that grows, as far as memory is to be had; the base where that would make no windows. */
+/* Slots of a ring that grows, as far as there is memory; the base if that makes no windows. */
 static size_t slots_allowed(const struct event_hub *hub)
 {
     size_t slots = hub->slots;
@@ -125,7 +125,7 @@ struct event_ring *event_hub_adopt(struct event_hub *hub)
     return oldest;
 }
 
-/* Wait for the writer. A writer that has not moved since it was last waited for in vain is not waited for again. */
+/* Wait for the writer, but not again for one that has not moved since the last wait in vain. */
 bool event_wait(struct event_ring *ring, uint64_t head)
 {
     const struct timespec step = {0, WAIT_STEP_NS};
@@ -147,7 +147,7 @@ bool event_wait(struct event_ring *ring, uint64_t head)
     return false;
 }
 
-/* A writer that wakes by itself often enough is let sleep: a system call is dear on the program's threads. */
+/* A writer that wakes often enough is let sleep: a system call is dear on a program's thread. */
 void event_wake(struct event_ring *ring, uint64_t head)
 {
     ring->tail_seen = load_acquire(&ring->tail); /* as event_has_space */

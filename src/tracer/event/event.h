@@ -1,14 +1,15 @@
 /*
- * event/event.h - fixed-size records that leave the traced threads, each through its own single-producer ring, and
- * the count of what did not fit. The writer (src/tracer/log/) is the one consumer.
+ * event/event.h - fixed-size records that leave the traced threads, each through its own
+ * single-producer ring, and the count of what did not fit. The writer (src/tracer/log/) is the one
+ * consumer.
  *
- * A large ring is made of windows, and the producer goes on in the lowest one that is free, so that no more memory is
- * touched than events ever waited: slot of event i is i % W of window place[i / W % EVENT_WINDOWS]. It begins with a few
- * windows; each further one it takes, when it is needed, from what all rings have together: a thread in need has all
- * that others do not use.
+ * A large ring is made of windows, and the producer goes on in the lowest one that is free, so that
+ * no more memory is touched than events ever waited: slot of event i is i % W of window place[i / W
+ * % EVENT_WINDOWS]. It begins with a few windows; each further one it takes, when it is needed,
+ * from what all rings have together: a thread in need has all that others do not use.
  *
- * Life of a ring: the thread makes it at its first event and pushes it onto the hub; the writer adopts it, drains it,
- * and frees it once the thread closed it and it is empty.
+ * Life of a ring: the thread makes it at its first event and pushes it onto the hub; the writer
+ * adopts it, drains it, and frees it once the thread closed it and it is empty.
  */
 #ifndef SHADOWTRACE_EVENT_EVENT_H
 #define SHADOWTRACE_EVENT_EVENT_H
@@ -23,18 +24,19 @@
 
 enum event_kind {
     EVENT_ALLOC = 1,
-    EVENT_MISMATCH, /* payload: struct event_mismatch */
-    EVENT_SNAPSHOT, /* payload: struct event_stack, the snapshot beside the allocation before (--capture both) */
+    EVENT_MISMATCH,    /* payload: struct event_mismatch */
+    EVENT_SNAPSHOT,    /* payload: struct event_stack, of the allocation before (--capture both) */
     EVENT_THREAD_NAME, /* payload: struct event_name */
     EVENT_FAMILY,      /* payload: struct event_family */
     EVENT_TRANSITION,  /* subject: struct metadata_method * or 0; bytes: enum event_transition */
     EVENT_CALL, /* subject: struct metadata_method * of an enter, else 0; bytes: event_call_pack */
     EVENT_VALUES, /* payload: struct values_record */
-    EVENT_VALUES_OF, /* subject: id of the values of the youngest frame that the event of the same ticks, which comes
-                          next, is in; no payload */
+    /* subject: id of the youngest frame's values, for the next event, of the same ticks */
+    EVENT_VALUES_OF,
     EVENT_SAMPLE, /* subject: OS thread and PROFILE_EVENT_ bits; node; site: depth. See profile.h */
-    EVENT_WAITS, /* node: where an async method is to wait, of an allocation that is not recorded; no line but the node */
-    EVENT_SAMPLE_RATE, /* subject: bytes per sampled event from here on in this ring; 0: all events */
+    /* node: where an async method is to wait, of an unrecorded allocation; no line but the node */
+    EVENT_WAITS,
+    EVENT_SAMPLE_RATE, /* subject: bytes per sampled event from here on; 0: all events */
 };
 
 /* Which way, and whether it is the call or its return. */
@@ -46,16 +48,16 @@ enum event_transition {
 };
 
 /*
- * What an EVENT_CALL tells; `node` is how many calls of the thread the log has open before it, `site` the id of its
- * arguments or result (--args, --returns), 0: none.
+ * What an EVENT_CALL tells; `node` is how many calls of the thread the log has open before it,
+ * `site` the id of its arguments or result (--args, --returns), 0: none.
  */
 enum event_call {
     EVENT_CALL_ENTER, /* subject: struct metadata_method * */
     EVENT_CALL_LEAVE, /* the youngest of those open */
     EVENT_CALL_TAIL,  /* the same, by a tail call */
-    EVENT_CALL_UNWOUND, /* without any of both: an exception, or left without notice; subject: how many younger
-                           ones of the log's go on */
-    EVENT_CALL_MISSING, /* subject: as many calls, each with all inside of it, had no room in the ring */
+    /* without either: by an exception, or unseen; subject: younger ones of the log that go on */
+    EVENT_CALL_UNWOUND,
+    EVENT_CALL_MISSING, /* subject: as many calls, with all inside of them, had no room */
 };
 
 #define EVENT_WINDOWS 1024 /* of a ring, at the most */
@@ -66,9 +68,8 @@ enum event_heap { EVENT_HEAP_NORMAL, EVENT_HEAP_LARGE, EVENT_HEAP_PINNED, EVENT_
 
 /* One slot of a ring. */
 struct event {
-    uint64_t ticks; /* clock_ticks() when it happened */
-    uint64_t
-        subject; /* alloc: struct metadata_class *; else a payload from memory_alloc, the consumer frees it */
+    uint64_t ticks;      /* clock_ticks() when it happened */
+    uint64_t subject;    /* alloc: struct metadata_class *; else a payload, the consumer frees it */
     uint32_t node;       /* alloc: id in the context tree */
     uint32_t site;       /* alloc: id in the tree of sites, 0 not known */
     uint64_t bytes_kind; /* bytes : 48, heap : 8, kind : 8; see event_pack */
@@ -91,7 +92,7 @@ static inline enum event_kind event_kind(const struct event *e)
     return (enum event_kind)(e->bytes_kind & 0xff);
 }
 
-/* Bytes of an EVENT_CALL: what it tells, and of an enter the method's log id, so that the reader need not look there. */
+/* Bytes of an EVENT_CALL: what it tells, and of an enter the method's log id. */
 static inline uint64_t event_call_pack(enum event_call what, uint32_t method)
 {
     return (uint64_t)method << 8 | what;
@@ -116,12 +117,11 @@ struct event_native {
 struct event_mismatch {
     uintptr_t class; /* struct metadata_class * being allocated, or 0 */
     uint32_t node;
-    int32_t refused; /* HRESULT when the snapshot was refused with a shadow stack, else 0 */
-    uint32_t first;  /* index of the first difference, from the root */
-    uint32_t cause;  /* enum agreement_cause */
-    uint32_t
-        stopped; /* OS thread that was stopped and walked from outside; 0: the thread compared itself */
-    bool in_call; /* --check-calls: compared in an Enter hook */
+    int32_t refused;  /* HRESULT when the snapshot was refused with a shadow stack, else 0 */
+    uint32_t first;   /* index of the first difference, from the root */
+    uint32_t cause;   /* enum agreement_cause */
+    uint32_t stopped; /* OS thread stopped and walked from outside; 0: it compared itself */
+    bool in_call;     /* --check-calls: compared in an Enter hook */
     uint32_t
         repairs; /* bit mask of enum stack_repair that touched this stack since it was last empty */
     uint32_t shadow, snapshot; /* lengths */
@@ -144,7 +144,7 @@ struct event_name {
     char text[]; /* UTF-8 */
 };
 
-/* An event of a family other than alloc: what it refers to, and the rest as JSON members. One block. */
+/* An event of another family than alloc: what it refers to; the rest as JSON members. One block. */
 struct event_family {
     uint32_t family;  /* enum options_family */
     bool has_node;    /* the event's node says where */
@@ -204,8 +204,7 @@ struct event_ring {
     void *writer;                                /* the writer's own data on this thread */
     /* fixed */
     _Alignas(CACHE_LINE) struct event *slots;
-    uint64_t
-        room; /* the producer's: events that may wait: all slots granted, but for a window if there are several */
+    uint64_t room;        /* the producer's: slots granted, but for a window if there are several */
     uint64_t window_mask; /* W - 1 */
     uint32_t window_bits; /* W is 1 << that */
     uint32_t windows;     /* 1: the ring is used round and round */
@@ -232,7 +231,7 @@ static inline void event_window_free(struct event_ring *ring, unsigned place)
     ring->free[place / 64] |= UINT64_C(1) << place % 64;
 }
 
-/* Another window, if there is one, and memory for it. Threads: the producer. May run: in hooks, calls nothing. */
+/* Another window, if there is one, and memory for it. Threads: the producer. May run: in hooks. */
 static inline bool event_grow(struct event_ring *ring)
 {
     int64_t bytes = (int64_t)((ring->window_mask + 1) * sizeof(struct event));
@@ -267,7 +266,7 @@ static inline void event_window(struct event_ring *ring, uint64_t head)
     ring->now = ring->slots + ((uint64_t)place << ring->window_bits);
 }
 
-/* Where the next event goes, which there is room for. Threads: the producer. May run: in hooks, calls nothing. */
+/* Where the next event goes: there is room. Threads: the producer. May run: in hooks. */
 static inline struct event *event_next(struct event_ring *ring, uint64_t head)
 {
     if (UNLIKELY(!(head & ring->window_mask)))
@@ -276,8 +275,8 @@ static inline struct event *event_next(struct event_ring *ring, uint64_t head)
 }
 
 /*
- * event_ring_new - the calling thread's ring. Returns: 0 or -ENOMEM. Owns: the hub; the thread ends its use with
- * event_ring_close(). Threads: the producer. May run: in callbacks, not in a hook.
+ * event_ring_new - the calling thread's ring. Returns: 0 or -ENOMEM. Owns: the hub; the thread ends
+ * its use with event_ring_close(). Threads: the producer. May run: in callbacks, not in a hook.
  */
 int event_ring_new(struct event_hub *hub, struct event_ring **out);
 void event_ring_close(struct event_ring *ring);
@@ -292,13 +291,14 @@ struct event_ring *event_hub_adopt(struct event_hub *hub);
 /* Count one allocation of this thread as lost. Threads: the producer. */
 void event_lose(struct event_ring *ring, enum event_lost reason);
 
-/* Inlined, so that an event goes from registers into its slot: read from the stack it would wait for older stores. */
+/* Inlined: an event goes from registers into its slot; from the stack it waits for older stores. */
 #define EVENT_INLINE static inline __attribute__((always_inline))
 
 /*
  * event_post - one event into the caller's ring.
- * Returns: 0, or -ENOSPC when there is no space: at once if the hub says drop or has stopped, else after waiting
- *          200 ms in vain; a writer that has not moved since is not waited for again. The caller counts the loss.
+ * Returns: 0, or -ENOSPC when there is no space: at once if the hub says drop or has stopped, else
+ *          after waiting 200 ms in vain; a writer that has not moved since is not waited for again.
+ *          The caller counts the loss.
  * Threads: the producer. May run: in callbacks, never in a hook.
  */
 EVENT_INLINE int event_post(struct event_ring *ring, const struct event *event);

@@ -1,5 +1,6 @@
 /*
- * event/profile.h - what sampling stacks gives and costs (--profile): counted by the sampler, written by the writer.
+ * event/profile.h - what sampling stacks gives and costs (--profile): counted by the sampler,
+ * written by the writer.
  */
 #ifndef SHADOWTRACE_EVENT_PROFILE_H
 #define SHADOWTRACE_EVENT_PROFILE_H

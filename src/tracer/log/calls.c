@@ -1,10 +1,10 @@
 /*
  * log/calls.c - the call trace: many events of one thread in one line, as an array of numbers.
  *
- * A batch ends where another record of its thread comes in between, so that the lines of a thread stay in order; when
- * it is large; and when it is old. Now and then one begins with all calls that are open, so that a reader can start
- * there. What a thread could not post is put right here: after the batch's lines are read, every call that was entered
- * has ended or is open.
+ * A batch ends where another record of its thread comes in between, so that the lines of a thread
+ * stay in order; when it is large; and when it is old. Now and then one begins with all calls that
+ * are open, so that a reader can start there. What a thread could not post is put right here: after
+ * the batch's lines are read, every call that was entered has ended or is open.
  */
 #include "log/internal.h"
 
@@ -22,12 +22,11 @@
 
 /* One thread's own; hangs on its log_thread. */
 struct log_calls {
-    struct buffer events; /* ",1,250,0,31": pairs of code and nanoseconds since the one before */
-    struct buffer
-        at_start; /* calls open when the batch began, "method,t,..."; often empty: not said */
+    struct buffer events;   /* ",1,250,0,31": pairs of code and nanoseconds since the one before */
+    struct buffer at_start; /* calls open when it began, "method,t,..."; often empty: not said */
     bool says_open;
-    bool
-        doomed; /* names a method that the log has not defined, or not what is open: it is dropped */
+    /* Names a method that the log has not defined, or not what is open: it is dropped. */
+    bool doomed;
     uint64_t t, last;        /* of the batch's first event, and of its last, ns */
     uint64_t began;          /* clock_ns(): how old it is */
     uint32_t depth;          /* calls open when it began */
@@ -57,7 +56,7 @@ static const uint32_t digits[1000] = {
     DIGITS_100(5), DIGITS_100(6), DIGITS_100(7), DIGITS_100(8), DIGITS_100(9),
 };
 
-/* A number below 1000, without a branch on its length. Writes a byte or three more than it takes. */
+/* A number below 1000, without a branch on its length. Writes some bytes more than it takes. */
 static inline char *put_small(char *at, uint64_t value)
 {
     unsigned skip = digits[value] >> 24;
@@ -205,8 +204,8 @@ static inline int take(struct log *log, struct log_calls *c, const struct event 
 }
 
 /*
- * *doomed: the file takes no definition. Those that were met before are mostly told by their ids: a look at the record is
- * a cache miss.
+ * *doomed: the file takes no definition. Those that were met before are mostly told by their ids: a
+ * look at the record is a cache miss.
  */
 static int define(struct log *log, const struct event *event, bool *doomed)
 {

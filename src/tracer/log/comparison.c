@@ -59,8 +59,9 @@ json_t *log_repairs(const struct stack_totals *totals)
 }
 
 /*
- * Members of a record, from one of the lists of log_counters.h: of `from` into `to`; an object of counts is in a variable
- * of its own. COPY brings a list's counters from `a` to `from` first, where some have to be made or to agree.
+ * Members of a record, from one of the lists of log_counters.h: of `from` into `to`; an object of
+ * counts is in a variable of its own. COPY brings a list's counters from `a` to `from` first, where
+ * some have to be made or to agree.
  */
 #define PUT(form, member, label) PUT_##form(member)
 #define PUT_COUNT(member)        log_set(to, #member, load_relaxed(&from->member));

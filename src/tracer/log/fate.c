@@ -1,7 +1,8 @@
 /*
- * log/fate.c - what others do to the file while it is written. One that was moved is whole, and goes on
- * being written where it is now. One that was truncated or removed has lost what was in it, and with it
- * all definitions: the log begins anew, as for another part, and what is gone is counted.
+ * log/fate.c - what others do to the file while it is written. One that was moved is whole, and
+ * goes on being written where it is now. One that was truncated or removed has lost what was in it,
+ * and with it all definitions: the log begins anew, as for another part, and what is gone is
+ * counted.
  */
 #include "log/internal.h"
 

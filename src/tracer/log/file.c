@@ -14,8 +14,9 @@
 #include <unistd.h>
 
 /*
- * The name of the log, for the first try. Then F with ".PID" before its extension, for a further process
- * of the same recording; then ".PID-2" and so on, for one of the same number in another PID namespace.
+ * The name of the log, for the first try. Then F with ".PID" before its extension, for a further
+ * process of the same recording; then ".PID-2" and so on, for one of the same number in another PID
+ * namespace.
  */
 static int path_make(const struct log *log, unsigned tries, char *path, size_t size)
 {
@@ -155,7 +156,7 @@ static void buffer_done(struct log_file *file)
     file->oldest_ns = 0;
 }
 
-/* So many bytes of the buffer are in the file: whole lines go; what is there in part may be lost yet. */
+/* So many bytes of the buffer are in the file: whole lines go; a part of one may be lost yet. */
 static void drop_written(struct log_file *file, size_t written)
 {
     const char *last = memrchr(file->buffer.data, '\n', written);
@@ -255,9 +256,9 @@ static int part_name(const struct log_file *file, unsigned number, char name[PAT
 }
 
 /*
- * Gives the present part a name of its own: the first of PATH.1, PATH.2, ... that is free, or without
- * `keep` that of the part before, which is overwritten if it is where we put it. The number in the name,
- * or -errno.
+ * Gives the present part a name of its own: the first of PATH.1, PATH.2, ... that is free, or
+ * without `keep` that of the part before, which is overwritten if it is where we put it. The number
+ * in the name, or -errno.
  */
 static int rename_part(struct log *log, bool keep, char older[PATH_MAX])
 {
@@ -309,7 +310,7 @@ static void remember_older(struct log *log, unsigned number, const char *older)
     log_tally_take(&file->older_tally, &log->part_began);
 }
 
-/* A new file at PATH: its descriptor, or -errno; then the present one gets its name back, if it was renamed. */
+/* A new file at PATH: a descriptor, or -errno; then the present one, if renamed, is PATH again. */
 static int open_next(const struct log_file *file, const char *renamed)
 {
     int fd = open(file->path, OPEN_FLAGS, 0600), err = -errno;

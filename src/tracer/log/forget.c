@@ -1,9 +1,10 @@
 /*
- * log/forget.c - what was unloaded is given back: when no event can name it any more, and which log ids those get that
- * come in its place.
+ * log/forget.c - what was unloaded is given back: when no event can name it any more, and which log
+ * ids those get that come in its place.
  *
- * A node's log id is its own as long as none was given back. Then log ids go on from the largest that was written: nodes
- * that are given out again, and those above it, get the next when they are defined.
+ * A node's log id is its own as long as none was given back. Then log ids go on from the largest
+ * that was written: nodes that are given out again, and those above it, get the next when they are
+ * defined.
  */
 #include "log/internal.h"
 
@@ -52,7 +53,7 @@ void log_grace_take(struct log *log)
     log->grace_begun = asked;
 }
 
-/* Its events are handled that were there when the grace period began, and it has no call open that is gone. */
+/* The events that were there at the beginning are handled, and no open call is of unloaded code. */
 static bool passed(const struct log_thread *thread)
 {
     uint64_t handled = load_relaxed(&thread->ring->tail) - thread->deferred.count;

@@ -1,7 +1,7 @@
 /*
- * log/internal.h - what the files of src/tracer/log/ share. All of it is the writer thread's alone, but
- * for what is said to be others'. The files are listed in the order in which they call each other, the
- * callers last.
+ * log/internal.h - what the files of src/tracer/log/ share. All of it is the writer thread's alone,
+ * but for what is said to be others'. The files are listed in the order in which they call each
+ * other, the callers last.
  */
 #ifndef SHADOWTRACE_LOG_INTERNAL_H
 #define SHADOWTRACE_LOG_INTERNAL_H
@@ -238,8 +238,8 @@ static inline void log_file_flush_large(struct log *log)
         log_file_flush(log);
 }
 /*
- * Writing fails, and as much waits as may: no line is put there any more but the end record. What needs
- * a line is dropped and counted; its definitions are tried again by the next that needs them.
+ * Writing fails, and as much waits as may: no line is put there any more but the end record. What
+ * needs a line is dropped and counted; its definitions are tried again by the next that needs them.
  */
 static inline bool log_file_full(const struct log *log)
 {
@@ -287,8 +287,8 @@ void log_line_begin(struct buffer *b, const char *kind, uint64_t t,
 /* Ends a line of that kind, which began at mark, and counts it, or takes it back. 0 or -ENOMEM. */
 int log_line_end(struct log *log, enum sst_kind kind, size_t mark);
 /*
- * One line; takes the reference. line may be NULL or lack something (-ENOMEM). -ENOSPC: log_file_full(),
- * but for header and end.
+ * One line; takes the reference. line may be NULL or lack something (-ENOMEM). -ENOSPC:
+ * log_file_full(), but for header and end.
  */
 int log_emit(struct log *log, enum sst_kind kind, json_t *line);
 
@@ -331,8 +331,8 @@ static inline uint32_t log_node_id(const struct log *log, uint32_t node)
  * format.c
  * log_put_node - `,"node":N`, and that the path goes on above it.
  * log_put_heap - `,"heap":H` of another heap than the usual one, and the same.
- * log_put_il   - what is known of an instruction at `at`: members il, il0, and call where it lies in
- *                code that is none of the frame's. Returns: where that ends.
+ * log_put_il   - what is known of an instruction at `at`: members il, il0, and call where it lies
+ *                in code that is none of the frame's. Returns: where that ends.
  */
 void log_put_node(struct log *log, uint32_t node);
 void log_put_heap(struct buffer *b, enum event_heap heap, uint32_t node);
@@ -397,8 +397,8 @@ void log_write_profile(struct log *log, uint64_t t); /* where sampling has gone 
  * calls.c: the call trace. A batch is written when something asks for it.
  * log_write_calls - events of calls, up to the first of another kind. Returns: how many were taken;
  *                   *err is 0, or why the next one was not, as define.c.
- * log_calls_any_retired - is a call open of code that was unloaded? log_calls_part - a new part: what is
- *                         open is said anew.
+ * log_calls_any_retired - is a call open of code that was unloaded? log_calls_part - a new part:
+ *                         what is open is said anew.
  */
 size_t log_write_calls(struct log *log, struct log_thread *thread, const struct event *events,
                        size_t count, int *err);
@@ -436,8 +436,8 @@ int log_part_next(struct log *log, bool keep);
 void log_part_begin(struct log *log); /* its header; everything is to be defined anew */
 
 /*
- * fate.c: what others do to the file. log_fate_look - between rounds: looks, and begins anew if it has
- * to. log_fate_end - at the end, of a file that was removed.
+ * fate.c: what others do to the file. log_fate_look - between rounds: looks, and begins anew if it
+ * has to. log_fate_end - at the end, of a file that was removed.
  */
 void log_fate_look(struct log *log);
 void log_fate_begin_anew(struct log *log);

@@ -81,7 +81,7 @@ void log_stop(struct log *log, unsigned timeout_ms)
     until = log->deadline_ns + 200000000ull;
     store_release(&log->stopping, true);
     parker_unpark(&log->config.hub->writer);
-    /* Not joined: a writer that hangs in write(2) on a dead file system must not hold up the program's end. */
+    /* Not joined: a writer that hangs on a dead file system must not hold up the program's end. */
     for (; !load_acquire(&log->ended) && now < until; now = clock_ns())
         parker_park(&log->over, until - now);
 }

@@ -1,10 +1,11 @@
 /*
- * log/log.h - the log: one event to one JSON object on one line, definitions before their first use. Owns the file
- * and the writer thread.
+ * log/log.h - the log: one event to one JSON object on one line, definitions before their first
+ * use. Owns the file and the writer thread.
  *
- * The writer drains every ring; it never calls the runtime and never waits for anything that does. An event whose
- * class or node is not named yet waits in the writer's own memory, with all later events of its thread, while the
- * rings go on draining. Format: include/shadowtrace/log_schema.json.
+ * The writer drains every ring; it never calls the runtime and never waits for anything that does.
+ * An event whose class or node is not named yet waits in the writer's own memory, with all later
+ * events of its thread, while the rings go on draining. Format:
+ * include/shadowtrace/log_schema.json.
  */
 #ifndef SHADOWTRACE_LOG_LOG_H
 #define SHADOWTRACE_LOG_LOG_H
@@ -54,18 +55,18 @@ int log_open(const struct log_config *config, struct log **out, char *why, size_
 int log_start(struct log *log); /* starts the writer (all signals blocked, named); 0 or -errno */
 
 /*
- * log_stop - write what the rings still hold, the end record, and close; at most timeout_ms, then what is left counts
- * as lost. The hub must have been told to stop. Threads: one, once.
+ * log_stop - write what the rings still hold, the end record, and close; at most timeout_ms, then
+ * what is left counts as lost. The hub must have been told to stop. Threads: one, once.
  */
 void log_stop(struct log *log, unsigned timeout_ms);
 
-/* log_withdraw - instead of log_start: no recording, and no log. The log must not be used after it. */
+/* log_withdraw - instead of log_start: no recording and no log. It must not be used afterwards. */
 void log_withdraw(struct log *log);
 
-/* log_uncontrolled - there is no socket any more, and why: the status says it. The text stays. Threads: any, once. */
+/* log_uncontrolled - why there is no socket any more; the text stays. Threads: any, once. */
 void log_uncontrolled(struct log *log, const char *why);
 
-/* In a child after fork: nothing is written any more, the file is the parent's. Async-signal-safe. */
+/* In a child after fork: nothing is written any more, the file is the parent's. Signal-safe. */
 void log_abandon(struct log *log);
 
 /* log_named - classes, methods or sites got their names: a writer that waits for them goes on. */
@@ -73,9 +74,11 @@ void log_named(struct log *log);
 
 /*
  * What was unloaded is given back when no event and no count can name it any more.
- * log_grace_begin - asks the writer to go beyond all that was recorded so far. log_grace_over: whether it has.
- * log_forget      - these nodes are others from now on: they get log ids of their own, which are never given twice.
- *                   `gone`: what somebody looks at (log_sites) is counted with the rest.
+ * log_grace_begin - asks the writer to go beyond all that was recorded so far. log_grace_over:
+ * whether it has.
+ * log_forget      - these nodes are others from now on: they get log ids of their own, which are
+ *                   never given twice. `gone`: what somebody looks at (log_sites) is counted with
+ *                   the rest.
  * Threads: one (the resolver). log_grace_begin: 0, or -ENOMEM: nothing can be given back.
  */
 int log_grace_begin(struct log *log);
@@ -83,8 +86,9 @@ bool log_grace_over(const struct log *log);
 void log_forget(struct log *log, const struct tree_list *nodes);
 
 /*
- * What others have written: lines beside those of the rings, in the order in which they are handed over.
- * log_mark: a mark, its time is now. log_configured: a change of configuration, see config/config.h.
+ * What others have written: lines beside those of the rings, in the order in which they are handed
+ * over. log_mark: a mark, its time is now. log_configured: a change of configuration, see
+ * config/config.h.
  * Returns: 0 or -ENOMEM. Threads: any; lock-free, the writer is not waited for. Not in a hook.
  */
 int log_mark(struct log *log, const char *text);
@@ -92,11 +96,13 @@ int log_configured(struct log *log, const struct config_settings *now,
                    const struct options_patterns *only);
 
 /*
- * log_rotate - begin a new part of the log; the present one keeps all that is in it under another name: PATH.1, PATH.2,
- * and so on (with --max-log PATH.1, as when it is full). log_sites - call sites by what they allocated since somebody
- * first asked, as a JSON array of at most `limit`; nobody asking for 10 s ends the counting.
- * Returns: 0 and *out, to be freed with memory_free: the file's new name, or the JSON; -ETIMEDOUT when the writer did
- *          not come to it within 2 s; -errno. Threads: any that may wait that long, one at a time.
+ * log_rotate - begin a new part of the log; the present one keeps all that is in it under another
+ * name: PATH.1, PATH.2, and so on (with --max-log PATH.1, as when it is full). log_sites - call
+ * sites by what they allocated since somebody first asked, as a JSON array of at most `limit`;
+ * nobody asking for 10 s ends the counting.
+ * Returns: 0 and *out, to be freed with memory_free: the file's new name, or the JSON; -ETIMEDOUT
+ *          when the writer did not come to it within 2 s; -errno. Threads: any that may wait that
+ *          long, one at a time.
  */
 int log_rotate(struct log *log, char **out);
 int log_sites(struct log *log, uint32_t limit, char **out);
@@ -109,7 +115,7 @@ void log_counts(const struct log *log, struct log_counts *out);
 const char *log_path(const struct log *log);
 uint64_t log_zero_ns(const struct log *log); /* CLOCK_MONOTONIC at t = 0 */
 
-/* One line for the status folder from a process that records nothing: state "declined" or "failed". */
+/* The status of a process that records nothing: state "declined". */
 void log_status_declined(const char *folder, const char *executable, char *const *command,
                          const char *reason);
 

@@ -1,6 +1,7 @@
 /*
- * log/message.c - what other threads want of the writer: lines of their own (marks, changes of configuration), and
- * answers (a new part, call sites). A list that anyone pushes onto without a lock; the writer takes it whole.
+ * log/message.c - what other threads want of the writer: lines of their own (marks, changes of
+ * configuration), and answers (a new part, call sites). A list that anyone pushes onto without a
+ * lock; the writer takes it whole.
  */
 #include "log/internal.h"
 

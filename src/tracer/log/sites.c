@@ -1,8 +1,10 @@
 /*
- * log/sites.c - --log sites: counts per context, class, heap and thread since the last time they were written.
+ * log/sites.c - --log sites: counts per context, class, heap and thread since the last time they
+ * were written.
  *
- * One table takes counts while the other, which it takes turns with, is written a few rows at a time, so that the rings
- * are never left alone for long. A row whose names are not known yet goes back to the first.
+ * One table takes counts while the other, which it takes turns with, is written a few rows at a
+ * time, so that the rings are never left alone for long. A row whose names are not known yet goes
+ * back to the first.
  */
 #include "log/internal.h"
 
@@ -37,8 +39,8 @@ struct log_sites {
     size_t done;    /* rows of `closing` that are written, or went back */
     uint64_t swaps; /* how often they changed when nothing had gone back */
     bool went_back;
-    size_t
-        swap_at; /* rows of `open` with which it is closed early; those that went back do not count */
+    /* Rows of `open` with which it is closed early; those that went back do not count. */
+    size_t swap_at;
 };
 
 static size_t row_bytes(size_t slots)

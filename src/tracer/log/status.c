@@ -1,10 +1,11 @@
 /*
- * log/status.c - what this process says of itself in the status folder of record: NAME.json, and NAME.lock, which it
- * holds locked for as long as it lives.
+ * log/status.c - what this process says of itself in the status folder of record: NAME.json, and
+ * NAME.lock, which it holds locked for as long as it lives.
  *
- * NAME is the process's number; -2, -3 and so on behind it where another process has that: one of another PID
- * namespace, or what this one was before it executed itself anew. The lock tells record whether a process lives, which
- * its number cannot do across namespaces. It is of the kind that fork() does not pass on.
+ * NAME is the process's number; -2, -3 and so on behind it where another process has that: one of
+ * another PID namespace, or what this one was before it executed itself anew. The lock tells record
+ * whether a process lives, which its number cannot do across namespaces. It is of the kind that
+ * fork() does not pass on.
  */
 #include "log/internal.h"
 #include "options/json.h"
@@ -63,7 +64,7 @@ static bool write_whole(int fd, const char *text, size_t size)
     return whole;
 }
 
-/* Where there is no room for a second file there is room in the first: it has a page, and is nearly always shorter. */
+/* Where a second file has no room the first has: it owns a page, and is nearly always shorter. */
 static void write_over(const char *name, const char *text, size_t size)
 {
     int fd = openat(place.folder, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -89,7 +90,7 @@ static void put(const char *text)
     write_over(name, text, strlen(text));
 }
 
-/* This process's file, by rename; takes the reference. Returns: 0 or -ENOMEM. Threads: one at a time. */
+/* This process's file, by rename; takes the reference. 0 or -ENOMEM. Threads: one at a time. */
 static int emit(const char *folder, json_t *status)
 {
     bool whole;

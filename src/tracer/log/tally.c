@@ -1,6 +1,6 @@
 /*
- * log/tally.c - what lines stand for, by kind: of those put into the log, and of a run of bytes that
- * are lines. So that what never reaches the file can be taken back, whatever it is.
+ * log/tally.c - what lines stand for, by kind: of those put into the log, and of a run of bytes
+ * that are lines. So that what never reaches the file can be taken back, whatever it is.
  */
 #include "log/internal.h"
 

@@ -1,4 +1,4 @@
-/* log/unmatched.c - patterns of options that nothing matched, with names that may have been meant. */
+/* log/unmatched.c - patterns of options that nothing matched, and names that were perhaps meant. */
 #include "log/internal.h"
 
 #include "base/near.h"
@@ -75,7 +75,7 @@ static bool class_at(const struct metadata *metadata, uint32_t number, const cha
     return class != NULL;
 }
 
-/* Names that contain the pattern's text; else those with the same last part; else with a like one. */
+/* Names that contain the pattern's text; else with the same last part; else with a similar one. */
 static json_t *near_names(const struct metadata *metadata, const char *pattern, name_at *at)
 {
     char wanted[128], name[128];

@@ -20,7 +20,7 @@ static void live_pop(struct log_thread *thread, uint32_t id)
         memory_free(thread->live[--thread->live_count].text);
 }
 
-/* Without memory the lines of its allocations lack the frame's arguments; they have their own line. */
+/* Without memory its allocations' lines lack the frame's arguments, which have their own line. */
 static void live_push(struct log_thread *thread, const struct values_record *record,
                       const char *text, size_t size)
 {

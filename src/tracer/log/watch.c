@@ -1,6 +1,6 @@
 /*
- * log/watch.c - call sites while somebody looks: what each allocated since the first look. Counted by the writer as it
- * writes, so that the traced threads do nothing for it.
+ * log/watch.c - call sites while somebody looks: what each allocated since the first look. Counted
+ * by the writer as it writes, so that the traced threads do nothing for it.
  */
 #include "log/internal.h"
 

@@ -192,8 +192,8 @@ static void show(struct log *log)
 }
 
 /*
- * --log sites: what was counted is in the file within a second, and soon after the start: a program may
- * end at once. Returns whether rows are left to be written.
+ * --log sites: what was counted is in the file within a second, and soon after the start: a program
+ * may end at once. Returns whether rows are left to be written.
  */
 static bool write_sites(struct log *log, uint64_t now)
 {
@@ -241,7 +241,7 @@ static enum found round_once(struct log *log)
     return found;
 }
 
-/* Rings that came after the last round, or that no memory was left to adopt: their events are lost. */
+/* Rings after the last round, or that no memory was left to adopt: their events are lost. */
 static void count_unadopted(struct log *log)
 {
     for (struct event_ring *ring = event_hub_adopt(log->config.hub); ring; ring = ring->next) {
@@ -312,7 +312,7 @@ void *log_writer(void *context)
         found = round_once(log);
         if (found == FOUND_MORE)
             continue;
-        /* What comes meanwhile is taken together: fetched singly, its cache lines go back and forth. */
+        /* What comes meanwhile is taken at once: fetched singly, its cache lines go to and fro. */
         if (found || log->deferred)
             sleep_ns = BUSY_NS;
         else

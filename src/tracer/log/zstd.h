@@ -1,5 +1,6 @@
 /*
- * log/zstd.h - the compressor, loaded when --compress asks for it: a process that is recorded without does not pay.
+ * log/zstd.h - the compressor, loaded when --compress asks for it: a process that is recorded
+ * without does not pay.
  */
 #ifndef SHADOWTRACE_LOG_ZSTD_H
 #define SHADOWTRACE_LOG_ZSTD_H

@@ -1,7 +1,8 @@
 /*
- * sampler/sampler.h - --profile HZ: the stacks of all threads, so often, by a thread of ours: a profile of wall clock
- * time. The shadow stacks are copied beside their threads. With --profile-snapshot the runtime is suspended and walked
- * at the same moments, so that the two can be compared.
+ * sampler/sampler.h - --profile HZ: the stacks of all threads, so often, by a thread of ours: a
+ * profile of wall clock time. The shadow stacks are copied beside their threads. With
+ * --profile-snapshot the runtime is suspended and walked at the same moments, so that the two can
+ * be compared.
  */
 #ifndef SHADOWTRACE_SAMPLER_SAMPLER_H
 #define SHADOWTRACE_SAMPLER_SAMPLER_H
