@@ -133,7 +133,10 @@ def test_no_name_in_a_log_reaches_the_terminal_as_it_is(t):
                                                               '--profile') for f in ('text', 'json')]
     printers += [['report', '--format', 'folded'], ['report', '--profile', '--format', 'folded'],
                  ['report', '--from', EVIL + 'here' + EVIL], ['report', '--from', EVIL], ['report', '--urls'],
-                 ['report', '--format', 'json', '--inline-stacks'], ['report', '--steady'], ['report', '--physical', '--top', '0'], ['diff', real.path, real.path, '--', log],
+                 ['report', '--format', 'json', '--inline-stacks'],
+                 ['profile', '--format', 'json', '--inline-stacks'], ['diff', real.path, '--format', 'json', '--inline-stacks'],
+                 ['events', 'exceptions', '--format', 'json', '--inline-stacks'], ['profile', '--source', 'snapshot', '--format', 'folded'],
+                 ['report', '--steady'], ['report', '--physical', '--top', '0'], ['diff', real.path, real.path, '--', log],
                  ['replay', '--limit', '0'], ['replay', '--interleaved', '--limit', '0'], ['replay', '--format', 'json'],
                  ['replay', '--from', EVIL], ['compare'], ['compare', '--format', 'json'], ['compare', log], ['diff', real.path],
                  ['diff', real.path, '--format', 'json'], ['diff', real.path, '--wide', '--by', 'type'],

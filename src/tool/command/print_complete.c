@@ -23,12 +23,12 @@ static void put_file(struct buffer *b, const struct report_gap *gap)
     struct text_number n;
 
     if (strcmp(gap->what, "truncated") == 0)
-        buffer_format(b, "somebody cut the file while it was written: %s bytes are gone",
+        buffer_format(b, "the file was truncated while it was written: %s bytes are gone",
                       text_count(&n, gap->count));
     else if (strcmp(gap->what, "removed") == 0)
-        buffer_text(b, "somebody removed the file while it was written");
+        buffer_text(b, "the file was removed while it was written");
     else
-        buffer_text(b, "somebody put another file in its place while it was written");
+        buffer_text(b, "the file was replaced while it was written");
 }
 
 /* Gaps in what was read. */
@@ -42,7 +42,8 @@ static void put_read(struct buffer *b, const struct report_gap *gap, const char 
         buffer_text(b, "it begins without a header");
         break;
     case REPORT_GAP_NO_END:
-        buffer_text(b, "it has no end: the program was killed or still runs, or the file is cut");
+        buffer_text(
+            b, "it has no end: the program was killed or is still running, or the file was cut");
         break;
     case REPORT_GAP_CUT:
         buffer_text(b, "it ends within a line, or within compressed data");
@@ -51,14 +52,14 @@ static void put_read(struct buffer *b, const struct report_gap *gap, const char 
         buffer_format(b, "%s damaged line%s skipped", count, s);
         break;
     case REPORT_GAP_HEADER_AGAIN:
-        buffer_format(b, "%s header%s there twice", count, gap->count == 1 ? " is" : "s are");
+        buffer_format(b, "%s header%s repeated", count, gap->count == 1 ? " is" : "s are");
         break;
     case REPORT_GAP_SEVERAL:
         buffer_format(b, "%s more recording%s in the same file", count,
                       gap->count == 1 ? " is" : "s are");
         break;
     case REPORT_GAP_AFTER_END:
-        buffer_format(b, "%s line%s behind its end", count, gap->count == 1 ? " is" : "s are");
+        buffer_format(b, "%s line%s after its end", count, gap->count == 1 ? " is" : "s are");
         break;
     case REPORT_GAP_PARTS:
         buffer_format(b, "%s part%s of the recording %s missing%s%s", count, s,
@@ -103,7 +104,7 @@ static void put_said(struct buffer *b, const struct report_gap *gap, const char 
                       count, s);
         break;
     case REPORT_GAP_NAMES:
-        buffer_format(b, "%s name%s that the runtime did not give, or there was no memory for",
+        buffer_format(b, "%s name%s missing: the runtime did not give them, or memory ran out",
                       count, s);
         break;
     default:

@@ -32,7 +32,7 @@ const char *text_share(struct text_number *to, double share)
     return to->text;
 }
 
-/* In the largest of `units` in which it is not below 1, as printed; each is 1,000 of the one before. */
+/* In the largest of `units`, each 1,000 of the one before, that does not print as below 1. */
 static const char *in_units(struct text_number *to, double value, const char *const *units)
 {
     for (; value >= 999.95 && units[1]; units++)

@@ -204,7 +204,7 @@ static void print_text(const struct annotate *a, const struct source *s, FILE *o
         putc('\n', out);
     }
     if (!shown)
-        fputs(" nothing was allocated there\n", out);
+        fputs(" no line of it allocates\n", out);
     putc('\n', out);
     reading_completeness(report_sites_log(a->sites), out);
 }

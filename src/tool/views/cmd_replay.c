@@ -112,7 +112,7 @@ static void text_row(const struct replay_row *row, struct report_defs *defs, boo
         text_value("! ", report_class(defs, row->method)->name, out);
         text_value(": ", row->args, out);
     } else
-        fprintf(out, "... %" PRIu64 " call%s not in the log: no room in the ring", row->missing,
+        fprintf(out, "... %" PRIu64 " call%s not in the log: the buffer was full", row->missing,
                 text_plural(row->missing));
     fputc('\n', out);
 }
@@ -144,16 +144,16 @@ static void text(const struct replay_args *a, struct replay *r, FILE *out)
         text_row(&rows[i], defs, a->filter.interleaved, out);
     }
     if (!replay_calls(r))
-        fputs("The log holds no calls: record with --events alloc,calls.\n", out);
+        fputs("The log has no calls; record with --events alloc,calls.\n", out);
     else
         fprintf(out, "%s%s row%s, of a trace of %s calls.", count ? "\n" : "",
                 text_count(&shown, count), text_plural(count), text_count(&calls, replay_calls(r)));
     if (replay_more(r))
-        fprintf(out, " %s more rows: --limit 0 for all.", text_count(&more, replay_more(r)));
+        fprintf(out, " %s more rows; `--limit 0` shows all.", text_count(&more, replay_more(r)));
     fputs(replay_calls(r) ? "\n" : "", out);
     if (replay_missing(r))
         fprintf(out,
-                "%s calls had no room and are missing, with all that they called: trace fewer "
+                "%s calls are missing, with all that they called: the buffer was full; trace fewer "
                 "(--calls, --max-depth,\n--min-duration).\n",
                 text_count(&more, replay_missing(r)));
     reading_completeness(replay_log(r), out);

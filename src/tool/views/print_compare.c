@@ -123,7 +123,7 @@ static bool any_by(const struct table *t, const char *section, const char *key, 
     return any;
 }
 
-/* A row for every name that any of the logs has there, if it is not 0 in all of them. Returns: how many. */
+/* A row for each name that any log has there, if it is not 0 in all. Returns: how many rows. */
 static size_t rows_of_part(const struct table *t, const char *indent, const char *section,
                            const char *key, in_words *words)
 {

@@ -13,8 +13,8 @@
 #define PRINT_COMPARE_LOGS 2
 
 /*
- * checks[i] was read from names[i]; count is 1 or 2. sites: of two logs, how their call sites agree;
- * NULL: not asked.
+ * checks[i] was read from names[i]; count is 1 or 2. sites: how call sites of two logs agree; NULL:
+ * not asked.
  */
 void print_compare_text(const struct report_checks *checks, char *const *names, size_t count,
                         const struct report_diff_sum *sites, FILE *out);

@@ -1,6 +1,6 @@
 /*
- * views/print_costs.h - what shadow stack and snapshot cost, by depth of the stack and by thread, for
- * one log or two side by side.
+ * views/print_costs.h - what shadow stack and snapshot cost, by depth and by thread, for one log or
+ * two side by side.
  */
 #ifndef SHADOWTRACE_VIEWS_PRINT_COSTS_H
 #define SHADOWTRACE_VIEWS_PRINT_COSTS_H

@@ -199,7 +199,7 @@ void print_diff_text(const struct print_diff *p, FILE *out)
     for (int side = 0; side < REPORT_DIFF_SIDES; side++)
         print_total(p, side, out);
     if (estimates)
-        fputs("Estimates: a change behind which stands ? may come from the sampling alone.\n", out);
+        fputs("Estimates: a change marked ? may come from sampling alone.\n", out);
     if (shown)
         fprintf(out, "\n%*s  %*s  %*s  %*s  %s\n", columns.change + 1, "bytes", columns.bytes,
                 "old", columns.bytes, "new", columns.allocs, "objects",
@@ -219,7 +219,7 @@ void print_diff_text(const struct print_diff *p, FILE *out)
     report_diff_sum(p->diff, &sum);
     if (sum.inlined)
         fprintf(out,
-                "Joined: %s %s with another that differs by frames inlined in one of the logs; "
+                "Merged: %s %s with another that differs by frames inlined in one of the logs; "
                 "`--exact` keeps them apart.\n",
                 text_count(&a, sum.inlined), sum.inlined == 1 ? "call site" : "call sites");
     if (report_diff_several(p->diff))

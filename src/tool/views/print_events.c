@@ -178,7 +178,7 @@ static void calls_text(const struct print_events *p, FILE *out)
     }
     buffer_free(&name);
     if (f->missing)
-        fprintf(out, "%s calls had no room and are missing, with all that they called.\n",
+        fprintf(out, "%s calls are missing, with all that they called: the buffer was full.\n",
                 text_count(&count, f->missing));
 }
 
@@ -195,8 +195,8 @@ void print_events_text(const struct print_events *p, FILE *out)
     else
         fprintf(out,
                 reading_records(&f->log, families[f->topic])
-                    ? "The log holds none: none happened while it was recorded with --events %s.\n"
-                    : "The log holds none: record with --events alloc,%s.\n",
+                    ? "The log has none: none happened while it was recorded with --events %s.\n"
+                    : "The log has none; record with --events alloc,%s.\n",
                 families[f->topic]);
     if (p->top && rows > p->top)
         fprintf(out, "\nShown: %" PRIu64 " of %zu. `--top 0` shows all.\n", p->top, rows);

@@ -1,6 +1,6 @@
 /*
- * views/print_folded.h - folded stacks: "root;...;leaf number", one a line, as flamegraph.pl, speedscope
- * and others take them. Stacks are in full, however deep; equal lines may come several times, which
+ * views/print_folded.h - folded stacks: "root;...;leaf number", one a line, as flamegraph.pl and
+ * speedscope take them. Stacks are in full, however deep; equal lines may come several times, which
  * those tools add up.
  */
 #ifndef SHADOWTRACE_VIEWS_PRINT_FOLDED_H
@@ -12,8 +12,8 @@
 #include <stdio.h>
 
 /*
- * print_folded_sites - "...;leaf;[type] bytes" of sites made with REPORT_BY_SITE; rows of fewer than
- * min_bytes are left out. print_folded_samples - samples of which no frame is certain are left out.
+ * print_folded_sites - "...;leaf;[type] bytes" of sites made with REPORT_BY_SITE, without rows of
+ * fewer than min_bytes. print_folded_samples - samples of which no frame is certain are left out.
  * Both return: 0 or -ENOMEM.
  */
 int print_folded_sites(const struct report_sites *sites, uint64_t min_bytes, FILE *out);

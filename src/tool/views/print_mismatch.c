@@ -14,7 +14,7 @@ static uint32_t frame_of(const uint32_t *stack, size_t size, size_t index)
     return stack[size - 1 - index]; /* leaf first in memory */
 }
 
-/* `few` is `many` with frames left out: the index in `many` of each of its frames, from the root. */
+/* Whether `few` is `many` with frames left out. */
 static bool align(const uint32_t *many, size_t many_size, const uint32_t *few, size_t few_size)
 {
     size_t found = 0;
@@ -91,7 +91,7 @@ static void print_row(const struct report_checks *c, const struct report_mismatc
     putc('\n', out);
 }
 
-/* --native: the frames just above the row of a snapshot's frame, counted from the leaf; `at` may be the size. */
+/* --native: frames just above a snapshot's frame; `at` counts from the leaf, up to the size. */
 static void print_natives(const struct report_mismatch *m, struct native_names *names, size_t at,
                           const struct terminal *terminal, FILE *out)
 {

@@ -173,9 +173,8 @@ static void print_unoptimised(const struct report_row *total, FILE *out)
 
     if (total->unoptimised > 0)
         fprintf(out,
-                "  %s of the bytes only when recorded (boxes of unoptimised code): --steady leaves "
-                "them "
-                "out\n",
+                "  %s of the bytes exist only when recorded (boxes in unoptimised code); --steady "
+                "leaves them out\n",
                 text_share(&share, total->unoptimised));
 }
 
@@ -268,7 +267,7 @@ void print_report_text(const struct print_report *p, FILE *out)
                 p->filtered ? "the selected" : "all",
                 p->top && shown == p->top ? " `--top 0` shows all." : "");
     else
-        fprintf(out, "Shown: %s %s%s, all there are.\n", text_count(&d, count), titles[p->by],
+        fprintf(out, "Shown: %s %s%s (all).\n", text_count(&d, count), titles[p->by],
                 text_plural(count));
     reading_completeness(log, out);
 }

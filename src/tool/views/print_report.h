@@ -28,8 +28,8 @@ void print_report_text(const struct print_report *p, FILE *out);
 int print_report_json(const struct print_report *p, FILE *out); /* 0 or -ENOMEM */
 
 /*
- * Parts of them: what a row is of, in at most `room` columns, then its stack, where p->by is REPORT_BY_SITE; the same
- * as members of a JSON object that is open in w.
+ * Parts of them: what a row is of, in at most `room` columns; the same, with the stack where p->by
+ * is REPORT_BY_SITE, as members of a JSON object that is open in w.
  */
 void print_report_what(const struct print_report *p, const struct report_row *row, size_t room,
                        FILE *out);

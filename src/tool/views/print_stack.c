@@ -39,8 +39,8 @@ static const char *frame_name(const struct print_stack *p, struct buffer *b,
 }
 
 /*
- * Calls each() for the callers of the innermost async method that was resumed on a stack, as far as the log can tell:
- * that one's, its caller's, and so on. What lies around it there was awaited by it, or resumes what comes to be ready.
+ * Calls each() for the callers of the innermost async method that was resumed on a stack, as far as
+ * the log tells them: its caller, that one's, and so on.
  */
 static void async_callers(const struct print_stack *p, uint32_t path,
                           void (*each)(const struct print_stack *p, const struct report_frame *f,
@@ -66,7 +66,7 @@ static void async_callers(const struct print_stack *p, uint32_t path,
 
 /* ---- text ---- */
 
-/* A link as terminals know it (OSC 8), if the file is there to be opened. Returns: whether one was begun. */
+/* A link for terminals (OSC 8), if the file can be opened. Returns: whether one was begun. */
 static bool begin_link(const struct print_stack *p, const struct source_line *line, FILE *out)
 {
     static const char plain[] = "/._-~";
@@ -223,7 +223,7 @@ static void json_frame_il(const struct print_stack *p, const struct report_frame
         jw_null(w, NULL);
 }
 
-/* An array with an element for each frame that is shown. Returns: how many there are, shown or not. */
+/* An array with an element for each frame shown. Returns: how many there are, shown or not. */
 static uint64_t json_frames(const struct print_stack *p, uint32_t path, int32_t il, const char *key,
                             void (*write)(const struct print_stack *p, const struct report_frame *f,
                                           struct json_writer *w),

@@ -1,7 +1,6 @@
 /*
- * views/print_stack.h - call paths of a log with names as they were written, files and lines: as text for people, and
- * as JSON. A path's stack is leaf first: each frame with the place in it where the next inner frame, or what the stack
- * was taken for, is.
+ * views/print_stack.h - call paths of a log with names, files and lines, as text and as JSON.
+ * A stack is leaf first: each frame with the place in it of the next inner frame, or of the event.
  */
 #ifndef SHADOWTRACE_VIEWS_PRINT_STACK_H
 #define SHADOWTRACE_VIEWS_PRINT_STACK_H
@@ -28,21 +27,21 @@ struct print_stack {
 };
 
 /*
- * print_stack_choose - how many frames are shown, by the options of a command. Returns: NULL, or what does not go
- * together.
+ * print_stack_choose - how many frames are shown, by a command's options. Returns: NULL, or what
+ * does not go together.
  */
 const char *print_stack_choose(struct print_stack *p, bool json, bool inline_stacks,
                                bool depth_given);
 
-/* path: number in defs; il: in its youngest frame, or REPORT_NO_IL. Each frame is a line that begins with `indent`. */
+/* path: number in defs; il: in its leaf, or REPORT_NO_IL. Each line begins with `indent`. */
 void print_stack_text(const struct print_stack *p, uint32_t path, int32_t il, const char *indent,
                       FILE *out);
 
 /*
- * The same as members of a JSON object that is open in w: stack, where known started_by, and one_of_callers where the
- * path ends because several may have called. In tables: their numbers. Else arrays, with stack_il and where known
- * stack_lines beside stack, and depth where that is cut.
- * print_stack_tables_json: the tables, once all stacks are in: members frames and stacks; nothing without tables.
+ * The same as members of a JSON object that is open in w: stack, where known started_by, and
+ * one_of_callers where the path ends because several may have called. In tables: their numbers.
+ * Else arrays: stack, stack_il, where known stack_lines, and depth where stack is cut.
+ * print_stack_tables_json: frames and stacks, once all stacks are in; nothing without tables.
  * print_stack_schema_json: before all, which of both it is.
  */
 void print_stack_json(const struct print_stack *p, uint32_t path, int32_t il,
@@ -50,7 +49,7 @@ void print_stack_json(const struct print_stack *p, uint32_t path, int32_t il,
 void print_stack_tables_json(const struct print_stack *p, struct json_writer *w);
 void print_stack_schema_json(const struct print_stack *p, struct json_writer *w);
 
-/* As members method, module, and, if known, file, line, url and il of a JSON object that is open in w. */
+/* As members method, module and, if known, file, line, url and il of the object open in w. */
 void print_stack_method_json(const struct print_stack *p, uint32_t method, int32_t il,
                              struct json_writer *w);
 
