@@ -90,8 +90,7 @@ struct code_rank {
     struct il_rank rank;
     const struct metadata_method *method;
     const struct code_body *body;
-    const struct clr_debug_il_to_native_map
-        *entry; /* of the call, or of what its code belongs to */
+    const struct clr_debug_il_to_native_map *entry; /* of the call's code */
     uint32_t offset;
     bool made; /* it makes an object */
 };

@@ -63,10 +63,9 @@ bool il_parse(const uint8_t *body, size_t size, struct il_code *out);
 
 struct il_instruction {
     uint32_t at;
-    uint16_t opcode; /* with its prefix byte, if it has one, above */
-    _Atomic(uint16_t)
-        name;       /* of what it calls, shortened, so that most are passed over; 0: not made yet */
-    uint32_t token; /* operand of 4 bytes, if it has one */
+    uint16_t opcode;        /* with its prefix byte, if it has one, above */
+    _Atomic(uint16_t) name; /* hash of what it calls: most are passed over; 0: not made yet */
+    uint32_t token;         /* operand of 4 bytes, if it has one */
 };
 
 /* il_next - decodes the instruction at *at, moves on. Returns: false at the end, or if damaged. */

@@ -27,9 +27,8 @@ struct il_piece {
 #define IL_NOWHERE UINT32_MAX
 
 struct il_pieces {
-    struct il_piece *piece; /* by rising offset; one at least */
-    struct il_instruction
-        *reach; /* those that call, or may call a helper, or make an object; by rising offset */
+    struct il_piece *piece;       /* by rising offset; one at least */
+    struct il_instruction *reach; /* those that call, or may; by rising offset */
     uint32_t count, reaches;
     bool boxes; /* any of them does */
 };

@@ -75,15 +75,13 @@ struct metadata {
     struct metadata_config config;
     /* Guards every change of tables and records. The runtime is never called under it. */
     pthread_mutex_t making;
-    struct memory_pool
-        pool; /* of methods, classes, their arguments and texts, and the tables of records */
+    struct memory_pool pool; /* records, their arguments and texts, and the tables of records */
     struct metadata_table method_table, class_table, module_table; /* making, to change them */
     struct metadata_records methods, classes, modules;
     struct metadata_kept kept_methods, kept_classes, kept_modules; /* making */
     struct metadata_kept kept_args[METADATA_ARGS_KEPT + 1]; /* making; by how many there are */
     uint32_t method_ids, class_ids, module_ids;             /* given out; making */
-    uint32_t unloads,
-        retired; /* modules that have gone; making: as of the last metadata_retire() */
+    uint32_t unloads, retired;   /* modules gone; making: as of the last metadata_retire() */
     _Atomic(uint32_t) holders;   /* metadata_hold() */
     _Atomic(bool) metadata_held; /* some is not given back yet, because of holders */
     struct metadata_given given;

@@ -63,10 +63,9 @@ struct metadata_method {
     bool suspends;          /* of CoreLib's AsyncHelpers: suspends what awaits, by runtime async */
     bool hooked;            /* what the mapper answered */
     bool continues;         /* runtime async: returns a continuation; suspends without a Leave */
-    _Atomic(bool)
-        spared;         /* not hooked, because the runtime fails with hooks (select/selection.h) */
-    bool machine_asked; /* the next two are known; the mapper's */
-    uint32_t machine;   /* mdTypeDef of the state machine whose MoveNext it is; else 0 */
+    _Atomic(bool) spared;   /* not hooked: the runtime fails with hooks (select/selection.h) */
+    bool machine_asked;     /* the next two are known; the mapper's */
+    uint32_t machine;       /* mdTypeDef of the state machine whose MoveNext it is; else 0 */
     _Atomic(uint32_t) machine_at; /* see state_machine.h */
     uint8_t continued;            /* enum metadata_continued (state_machine.h); the mapper's */
     bool traced;                  /* its calls are events (--events calls); the mapper's */

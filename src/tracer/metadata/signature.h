@@ -20,12 +20,11 @@ struct metadata_class;
 /* What type variables stand for: exact arguments if known, else the names of the parameters. */
 struct signature_scope {
     struct clr_metadata *import;
-    uint32_t type;   /* mdTypeDef whose parameters VAR counts; 0: unknown */
-    uint32_t method; /* mdMethodDef whose parameters MVAR counts; 0: none */
-    uint32_t type_args,
-        method_args; /* how many exact arguments there are; 0 where none are known */
-    struct metadata_class *const *type_arg, *const
-                                                *method_arg; /* entries may be NULL or canonical */
+    uint32_t type;                          /* mdTypeDef whose parameters VAR counts; 0: unknown */
+    uint32_t method;                        /* mdMethodDef whose parameters MVAR counts; 0: none */
+    uint32_t type_args, method_args;        /* how many exact arguments; 0 where none are known */
+    struct metadata_class *const *type_arg; /* entries may be NULL or canonical */
+    struct metadata_class *const *method_arg;
 };
 
 /* Parameter list of a method's signature in its parentheses: "(System.Int32, T[])". */

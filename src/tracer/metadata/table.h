@@ -19,8 +19,7 @@
 
 /* What a record begins with; it does not move while it is in the table. */
 struct metadata_entry {
-    uintptr_t
-        key; /* FunctionID, ClassID or ModuleID: never 0; set before the entry is in a table */
+    uintptr_t key; /* the runtime's id, never 0; set before the entry is in a table */
 };
 
 struct metadata_slots;

@@ -48,43 +48,9 @@ static bool read_memory(void *to, uintptr_t from, size_t size, bool sure)
 
 /* ---- parts ---- */
 
-static uint64_t bits_of(const void *at, uint8_t element)
-{
-    uint64_t bits = 0;
-
-    switch (element) {
-    case ELEMENT_TYPE_I1:
-        return (uint64_t)(int64_t)(*(const int8_t *)at);
-    case ELEMENT_TYPE_BOOLEAN:
-    case ELEMENT_TYPE_U1:
-        return *(const uint8_t *)at;
-    case ELEMENT_TYPE_I2: {
-        int16_t v;
-        memcpy(&v, at, sizeof(v));
-        return (uint64_t)(int64_t)v;
-    }
-    case ELEMENT_TYPE_CHAR:
-    case ELEMENT_TYPE_U2:
-        memcpy(&bits, at, 2);
-        return bits;
-    case ELEMENT_TYPE_I4: {
-        int32_t v;
-        memcpy(&v, at, sizeof(v));
-        return (uint64_t)(int64_t)v;
-    }
-    case ELEMENT_TYPE_U4:
-    case ELEMENT_TYPE_R4:
-        memcpy(&bits, at, 4);
-        return bits;
-    default:
-        memcpy(&bits, at, 8);
-        return bits;
-    }
-}
-
 static void put_bits(struct capture *c, const struct values_type *type, const void *at)
 {
-    uint64_t bits = bits_of(at, type->element);
+    uint64_t bits = values_bits(at, type->element);
     uint8_t item[17];
 
     if (type->kind == VALUES_ENUM) {

@@ -95,6 +95,9 @@ struct values_scope {
  */
 enum values_mode { VALUES_LOAD, VALUES_QUIET };
 
+/* The value of a primitive type at an address, extended to 64 bits by its sign, if it has one. */
+uint64_t values_bits(const void *at, uint8_t element);
+
 /*
  * values_type_read - one type of a signature blob; *blob moves behind it.
  * Returns: the type; VALUES_UNKNOWN if damaged, nested too deep or not loaded; NULL: no memory.

@@ -232,40 +232,33 @@ static const struct values_type *reference(struct reading *r)
 
 /* ---- enums ---- */
 
-static uint64_t constant(const void *value, uint8_t element)
+uint64_t values_bits(const void *at, uint8_t element)
 {
+    uint64_t bits = 0;
+
     switch (element) {
     case ELEMENT_TYPE_I1:
-        return (uint64_t)(int64_t)(*(const int8_t *)value);
+        return (uint64_t)(int64_t)(*(const int8_t *)at);
     case ELEMENT_TYPE_BOOLEAN:
     case ELEMENT_TYPE_U1:
-        return *(const uint8_t *)value;
-    case ELEMENT_TYPE_I2: {
-        int16_t v;
-        memcpy(&v, value, sizeof(v));
-        return (uint64_t)(int64_t)v;
-    }
+        return *(const uint8_t *)at;
+    case ELEMENT_TYPE_I2:
+        memcpy(&bits, at, 2);
+        return (uint64_t)(int64_t)(int16_t)bits;
     case ELEMENT_TYPE_CHAR:
-    case ELEMENT_TYPE_U2: {
-        uint16_t v;
-        memcpy(&v, value, sizeof(v));
-        return v;
-    }
-    case ELEMENT_TYPE_I4: {
-        int32_t v;
-        memcpy(&v, value, sizeof(v));
-        return (uint64_t)(int64_t)v;
-    }
-    case ELEMENT_TYPE_U4: {
-        uint32_t v;
-        memcpy(&v, value, sizeof(v));
-        return v;
-    }
-    default: {
-        uint64_t v;
-        memcpy(&v, value, sizeof(v));
-        return v;
-    }
+    case ELEMENT_TYPE_U2:
+        memcpy(&bits, at, 2);
+        return bits;
+    case ELEMENT_TYPE_I4:
+        memcpy(&bits, at, 4);
+        return (uint64_t)(int64_t)(int32_t)bits;
+    case ELEMENT_TYPE_U4:
+    case ELEMENT_TYPE_R4:
+        memcpy(&bits, at, 4);
+        return bits;
+    default:
+        memcpy(&bits, at, 8);
+        return bits;
     }
 }
 
@@ -299,7 +292,7 @@ static void enum_member(struct reading *r, struct values_type *type, struct clr_
     } else if (attributes & fdLiteral && value && type->names < room) {
         struct values_name *row = &type->name[type->names];
 
-        row->value = constant(value, (uint8_t)element);
+        row->value = values_bits(value, (uint8_t)element);
         row->name = utf8(name, length);
         if (row->name)
             type->names++;

@@ -29,9 +29,8 @@ struct values_plan;
 
 /* What a hook copied: payload of an EVENT_VALUES. One block. */
 struct values_record {
-    uint32_t id; /* in the log; 1, 2, ... */
-    uint32_t
-        of; /* arguments: the next older live frame's record; result: its arguments'; 0: none */
+    uint32_t id;    /* in the log; 1, 2, ... */
+    uint32_t of;    /* arguments: the next older frame's record; result: its arguments'; 0: none */
     uint32_t depth; /* frames below this one */
     bool result;    /* what it returned; else what it was called with */
     bool returns;   /* result: the value is there, not only what its by-refs led to in the end */
