@@ -20,7 +20,7 @@ int utf8_step(const char *text, size_t size);
  */
 size_t utf8_length(const char *text);
 
-/* utf8_next - behind the letter at `text`, which has not ended; a byte of no letter counts as one. */
+/* utf8_next - behind the letter, or the damaged byte, at `text`, which has not ended. */
 const char *utf8_next(const char *text);
 
 /* Whether all of a text is UTF-8. */
