@@ -312,9 +312,8 @@ static int run(void *into, const struct args *args, FILE *out)
         return cli_usage_error(&cmd_top, "--filter takes at most %zu characters",
                                sizeof(s.top.filter) - 1);
     if (top_init(&s.top)) {
-        cli_complain(&cmd_top, "%s", strerror(ENOMEM));
         top_fini(&s.top);
-        return CLI_IO;
+        return cli_failed(&cmd_top, -ENOMEM);
     }
     s.top.view = a->view;
     strcpy(s.top.filter, a->filter ? a->filter : "");

@@ -78,12 +78,6 @@ const struct args_option record_options[] = {
     FIELD("max-log", "BYTES", "keep the log below this size"),
     ARGS_END};
 
-static int out_of_memory(const struct cli_command *command)
-{
-    cli_complain(command, "out of memory");
-    return CLI_IO;
-}
-
 static bool is_directory(const char *path)
 {
     struct stat st;
@@ -141,7 +135,7 @@ static int set_output(const struct cli_command *command, struct options *o, cons
         cli_complain(command, "the path %s is not UTF-8; choose another with -o", path);
     memory_free(path);
     if (err == -ENOMEM)
-        return out_of_memory(command);
+        return cli_failed(command, -ENOMEM);
     return err ? CLI_USAGE : CLI_OK;
 }
 

@@ -266,12 +266,6 @@ static int print_json(const struct annotate *a, const struct source *s, FILE *ou
 
 /* ---- the command ---- */
 
-static int out_of_memory(void)
-{
-    cli_complain(&cmd_annotate, "%s", strerror(ENOMEM));
-    return CLI_IO;
-}
-
 static int read_log(struct annotate *a, const char *log, struct report_problems *problems)
 {
     struct reading_options reading = {0};
@@ -279,7 +273,7 @@ static int read_log(struct annotate *a, const char *log, struct report_problems 
     int err = report_sites_new(REPORT_BY_SITE, &a->filter, problems, &a->sites);
 
     if (err)
-        return out_of_memory();
+        return cli_failed(&cmd_annotate, -ENOMEM);
     reading_progress_init(&progress, &reading);
     report_sites_progress(a->sites, reading_progress, &progress);
     err = report_sites_read(a->sites, log);
@@ -301,7 +295,7 @@ static int show(struct annotate *a, FILE *out)
 
     if (reading_source_lines(&cmd_annotate, report_sites_defs(a->sites), &a->symbols,
                              report_sites_log(a->sites), &a->lines))
-        return out_of_memory();
+        return cli_failed(&cmd_annotate, -ENOMEM);
     status = find_file(a);
     if (status)
         return status;
@@ -315,7 +309,7 @@ static int show(struct annotate *a, FILE *out)
     memory_free(source.line);
     memory_free(source.text);
     if (err == -ENOMEM)
-        return out_of_memory();
+        return cli_failed(&cmd_annotate, -ENOMEM);
     return err ? CLI_IO : CLI_OK;
 }
 

@@ -119,10 +119,8 @@ static int run(void *into, const struct args *args, FILE *out)
     }
     if (!err && !status)
         err = print(checks, problems, sides, logs, count, a->format, out);
-    if (err) {
-        cli_complain(&cmd_compare, "%s", strerror(-err));
-        status = CLI_IO;
-    }
+    if (err)
+        status = cli_failed(&cmd_compare, err);
     if (!status && mismatched)
         status = CLI_CHECK;
     while (begun-- > 0) {

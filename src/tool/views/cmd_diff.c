@@ -62,12 +62,6 @@ static const struct args_option options[] = {
     ROW_QUIET,
     ARGS_END};
 
-static int no_memory(void)
-{
-    cli_complain(&cmd_diff, "%s", strerror(ENOMEM));
-    return CLI_IO;
-}
-
 static int read_log(const struct diff_args *a, const char *path, struct log *side,
                     struct line_rows *rows)
 {
@@ -75,7 +69,7 @@ static int read_log(const struct diff_args *a, const char *path, struct log *sid
     int err = report_sites_new(a->by, &a->filter, &side->problems, &side->sites);
 
     if (err)
-        return no_memory();
+        return cli_failed(&cmd_diff, -ENOMEM);
     reading_progress_init(&progress, &a->reading);
     report_sites_jobs(side->sites, reading_threads(&a->reading));
     report_sites_progress(side->sites, reading_progress, &progress);
@@ -157,7 +151,7 @@ static int compare(const struct diff_args *a, const struct sides *sides, FILE *o
     if (!err)
         err = print(a, sides, diff, out);
     report_diff_free(diff);
-    return err ? no_memory() : CLI_OK;
+    return err ? cli_failed(&cmd_diff, -ENOMEM) : CLI_OK;
 }
 
 static int diff(const struct diff_args *a, struct sides *sides, FILE *out)
@@ -169,7 +163,7 @@ static int diff(const struct diff_args *a, struct sides *sides, FILE *out)
     sides->rows = memory_zalloc(sides->all, sizeof(*sides->rows));
     sides->print = memory_zalloc(sides->all, sizeof(*sides->print));
     if (!sides->logs || !sides->sites || !sides->rows || !sides->print)
-        status = no_memory();
+        status = cli_failed(&cmd_diff, -ENOMEM);
     for (size_t i = 0; !status && i < sides->all; i++) {
         report_problems_init(&sides->logs[i].problems);
         status = read_log(a, sides->names[i], &sides->logs[i], &sides->rows[i]);

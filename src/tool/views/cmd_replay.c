@@ -243,10 +243,8 @@ static int run(void *into, const struct args *args, FILE *out)
         else
             err = json(r, &problems, out);
     }
-    if (err && !status) {
-        cli_complain(&cmd_replay, "%s", strerror(-err));
-        status = CLI_IO;
-    }
+    if (err && !status)
+        status = cli_failed(&cmd_replay, err);
     replay_free(r);
     report_problems_fini(&problems);
     return status;

@@ -160,10 +160,8 @@ static int run(void *into, const struct args *args, FILE *out)
     if (json) {
         jw_end(&w);
         jw_end(&w);
-        if (jw_finish(&w)) {
-            cli_complain(&cmd_validate, "%s", strerror(ENOMEM));
-            status = CLI_IO;
-        }
+        if (jw_finish(&w))
+            status = cli_failed(&cmd_validate, -ENOMEM);
     }
     report_schema_free(schema);
     return status;
