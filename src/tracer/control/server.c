@@ -263,7 +263,7 @@ void control_start(struct control *c, const struct control_config *config)
     api_serve(c);
 }
 
-static int serve_start(struct control *c)
+static int server_start(struct control *c)
 {
     c->client = memory_zalloc(MOST_CLIENTS, sizeof(*c->client));
     c->dump = dump_new(c->config.metadata);
@@ -278,7 +278,7 @@ int control_serve(struct control *c, char *why, size_t why_size)
 
     if (c->listener < 0 || !gate_enter(&c->gate))
         return 0; /* none was wanted or to be had, or it ends */
-    err = serve_start(c);
+    err = server_start(c);
     c->threaded = !err;
     if (err) {
         snprintf(why, why_size, "cannot start the thread of the socket: %s", strerror(-err));
