@@ -1,4 +1,4 @@
-#include "hooks/calls_hot.h"
+#include "hooks/calls_inline.h"
 
 #include "base/memory.h"
 #include "thread/thread.h"

@@ -2,7 +2,7 @@
  * hooks/calls_hot.c - the fast halves of the hooks of traced calls. Compiled with -mgeneral-regs-only (Makefile):
  * the stubs save no vector register around them. They call nothing.
  */
-#include "hooks/calls_hot.h"
+#include "hooks/calls_inline.h"
 
 bool calls_enter(uintptr_t method, uintptr_t sp)
 {

@@ -2,7 +2,7 @@
  * The stubs of traced calls: what they keep of the registers on every path, and what they post: balanced whatever
  * happens to the stack and to the ring.
  */
-#include "hooks/calls_hot.h"
+#include "hooks/calls_inline.h"
 
 #include "base/memory.h"
 #include "support/x86_64/canary.h"

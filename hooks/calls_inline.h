@@ -1,9 +1,9 @@
 /*
- * hooks/calls_hot.h - posting the events of a call, for the two files of the call trace. Compiled into
+ * hooks/calls_inline.h - posting the events of a call, for the two files of the call trace. Compiled into
  * calls_hot.c for general registers only: nothing here may call anything.
  */
-#ifndef SHADOWTRACE_FAMILIES_CALLS_HOT_H
-#define SHADOWTRACE_FAMILIES_CALLS_HOT_H
+#ifndef SHADOWTRACE_FAMILIES_CALLS_INLINE_H
+#define SHADOWTRACE_FAMILIES_CALLS_INLINE_H
 
 #include "hooks/calls.h"
 
