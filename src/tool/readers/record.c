@@ -312,7 +312,7 @@ static const char *hand_type(const char *at, struct report_alloc *a)
     return end ? end + 1 : NULL;
 }
 
-/* In a function that reads one member: is it this one, then its bit and what is behind its value. */
+/* Is it this member: then its bit, and what is behind its value, are the function's results. */
 #define READ_MEMBER(key, its_bit, value) \
     if (KEY(at, key)) { \
         *bit = (its_bit); \
@@ -382,7 +382,7 @@ static inline const char *hand_node_member(const char *at, void *record, unsigne
     return hand_unknown(at, unknown);
 }
 
-/* All members up to the end of the line. Returns: the bits of those seen, 0 if it cannot be read. */
+/* All members of a line. Returns: the bits of those seen, 0 if it cannot be read by hand. */
 static inline __attribute__((always_inline)) unsigned
 hand_members(const char *at, const char *end,
              const char *member(const char *, void *, unsigned *, uint64_t *), void *record,
@@ -544,24 +544,18 @@ int report_member_text(const json_t *record, const char *key, const char **out)
 {
     const json_t *member = json_object_get(record, key);
 
-    if (!member)
-        return -ENOENT;
-    if (!json_is_string(member))
-        return -EBADMSG;
-    *out = json_string_value(member);
-    return 0;
+    if (json_is_string(member))
+        *out = json_string_value(member);
+    return json_is_string(member) ? 0 : member ? -EBADMSG : -ENOENT;
 }
 
 int report_member_number(const json_t *record, const char *key, double *out)
 {
     const json_t *member = json_object_get(record, key);
 
-    if (!member)
-        return -ENOENT;
-    if (!json_is_number(member))
-        return -EBADMSG;
-    *out = json_number_value(member);
-    return 0;
+    if (json_is_number(member))
+        *out = json_number_value(member);
+    return json_is_number(member) ? 0 : member ? -EBADMSG : -ENOENT;
 }
 
 static struct report_recording recording_of(const json_t *header)

@@ -243,10 +243,11 @@ static int on_check(struct report_checks *c, const struct report_record *r)
 
 static struct report_thread_checks *thread_of(struct report_checks *c, uint32_t number)
 {
-    if (!array_reserve_zeroed(&c->threads, &c->thread_capacity, (size_t)number + 1))
+    size_t count = (size_t)number + 1;
+
+    if (!array_reserve_zeroed(&c->threads, &c->thread_capacity, count))
         return NULL;
-    if (c->thread_count <= number)
-        c->thread_count = (size_t)number + 1;
+    c->thread_count = c->thread_count < count ? count : c->thread_count;
     return &c->threads[number];
 }
 

@@ -11,22 +11,20 @@
 
 int symbols_fail(struct symbols_error *error, enum symbols_reason reason, const char *format, ...)
 {
-    static const int errors[] = {
-        [SYMBOLS_OK] = 0,
-        [SYMBOLS_NO_ASSEMBLY] = -ENOENT,
-        [SYMBOLS_NOT_MANAGED] = -ENOEXEC,
-        [SYMBOLS_NONE] = -ENODATA,
-        [SYMBOLS_MISSING] = -ENOENT,
-        [SYMBOLS_OTHER_BUILD] = -ESTALE,
-        [SYMBOLS_WINDOWS] = -ENOTSUP,
-        [SYMBOLS_UNSUPPORTED] = -ENOTSUP,
-        [SYMBOLS_TRUNCATED] = -EBADMSG,
-        [SYMBOLS_DAMAGED] = -EBADMSG,
-        [SYMBOLS_FORGED] = -EBADMSG,
-        [SYMBOLS_TOO_LARGE] = -EFBIG,
-        [SYMBOLS_UNREADABLE] = -EIO,
-        [SYMBOLS_MEMORY] = -ENOMEM,
-    };
+    static const int errors[] = {[SYMBOLS_OK] = 0,
+                                 [SYMBOLS_NO_ASSEMBLY] = -ENOENT,
+                                 [SYMBOLS_NOT_MANAGED] = -ENOEXEC,
+                                 [SYMBOLS_NONE] = -ENODATA,
+                                 [SYMBOLS_MISSING] = -ENOENT,
+                                 [SYMBOLS_OTHER_BUILD] = -ESTALE,
+                                 [SYMBOLS_WINDOWS] = -ENOTSUP,
+                                 [SYMBOLS_UNSUPPORTED] = -ENOTSUP,
+                                 [SYMBOLS_TRUNCATED] = -EBADMSG,
+                                 [SYMBOLS_DAMAGED] = -EBADMSG,
+                                 [SYMBOLS_FORGED] = -EBADMSG,
+                                 [SYMBOLS_TOO_LARGE] = -EFBIG,
+                                 [SYMBOLS_UNREADABLE] = -EIO,
+                                 [SYMBOLS_MEMORY] = -ENOMEM};
     va_list arguments;
 
     error->reason = reason;
