@@ -19,8 +19,9 @@ static const uintptr_t *innermost(const uintptr_t *frame, uintptr_t fp)
 }
 
 /*
- * The stub of ELT2's wrapper keeps, in this order: the method's frame pointer, its stack pointer at the call, the
- * return address of the call, the method's caller's SP. Each is known otherwise, or found where another points.
+ * The stub of ELT2's wrapper keeps, in this order: the method's frame pointer, its stack pointer
+ * at the call, the return address of the call, the method's caller's SP. Each is known otherwise,
+ * or found where another points.
  */
 static bool in_wrapper(const uintptr_t *frame, uintptr_t caller_sp, struct elt_caller *out)
 {

@@ -49,7 +49,7 @@ void calls_pushed(uint32_t values)
     struct stack *s = stack_peek();
     struct calls_thread *t = s && stack_depth(s) ? calls_of(s) : NULL;
 
-    /* A frame that there was no memory for is not on the stack; the top one was dealt with before. */
+    /* A frame without memory is not on the stack; the top one was dealt with before. */
     if (t && !(s->top[-1].flags & (FRAME_TRACED | FRAME_HELD)))
         calls_entered(s, t, s->top - 1, values);
     errno = saved;

@@ -1,16 +1,19 @@
 /*
- * hooks/calls.h - the call trace (--events calls): every enter, leave, tail call and unwind of a chosen method is an
- * event in the thread's ring. In hooks, so nothing here waits, locks or asks the runtime.
+ * hooks/calls.h - the call trace (--events calls): every enter, leave, tail call and unwind of a
+ * chosen method is an event in the thread's ring. In hooks, so nothing here waits, locks or asks
+ * the runtime.
  *
- * What is posted is balanced: a call is entered only if the ring has room for it and for the end of every call that is
- * open then; else all of it is missing, which the next event that has room says. An end for which others took the
- * room is missing on its own: each event says how many calls are open before it.
+ * What is posted is balanced: a call is entered only if the ring has room for it and for the end
+ * of every call that is open then; else all of it is missing, which the next event that has room
+ * says. An end for which others took the room is missing on its own: each event says how many
+ * calls are open before it.
  *
- * With --min-duration a call is held back until one inside of it, or itself, has lasted long enough: a call lasts as
- * long as those inside, so all that hold one back then are long enough too, and are posted oldest first.
+ * With --min-duration a call is held back until one inside of it, or itself, has lasted long
+ * enough: a call lasts as long as those inside, so all that hold one back then are long enough
+ * too, and are posted oldest first.
  */
-#ifndef SHADOWTRACE_FAMILIES_CALLS_H
-#define SHADOWTRACE_FAMILIES_CALLS_H
+#ifndef SHADOWTRACE_HOOKS_CALLS_H
+#define SHADOWTRACE_HOOKS_CALLS_H
 
 #include "event/event.h"
 #include "options/options.h"

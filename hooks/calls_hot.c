@@ -1,6 +1,6 @@
 /*
- * hooks/calls_hot.c - the fast halves of the hooks of traced calls. Compiled with -mgeneral-regs-only (Makefile):
- * the stubs save no vector register around them. They call nothing.
+ * hooks/calls_hot.c - the fast halves of the hooks of traced calls. Compiled with
+ * -mgeneral-regs-only (Makefile): the stubs save no vector register around them. They call nothing.
  */
 #include "hooks/calls_inline.h"
 

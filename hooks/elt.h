@@ -1,12 +1,14 @@
 /*
- * hooks/elt.h - the ways in: what the runtime or jitted code calls on every enter, leave and tail call.
+ * hooks/elt.h - the ways in: what the runtime or jitted code calls on every enter, leave and tail
+ * call.
  *
- * ELT2 (elt2.c): plain C, called by the runtime's wrapper, which saves the registers. The caller's SP comes from the
- * frame-pointer chain; the first Enter checks that chain.
- * ELT3 (<cpu>/elt3.S): called straight from jitted code; what may be changed and what must be kept is the stub's own
- * promise, proved by tests/unit/hooks/test_preserve.c.
+ * ELT2 (elt2.c): plain C, called by the runtime's wrapper, which saves the registers. The caller's
+ * SP comes from the frame-pointer chain; the first Enter checks that chain.
+ * ELT3 (<cpu>/elt3.S): called straight from jitted code; what may be changed and what must be kept
+ * is the stub's own promise, proved by tests/unit/hooks/test_preserve.c.
  *
- * All end in stack_enter and stack_leave (src/tracer/stack/stack_hot.h), or in their slow halves with every register saved.
+ * All end in stack_enter and stack_leave (src/tracer/stack/stack_hot.h), or in their slow halves
+ * with every register saved.
  */
 #ifndef SHADOWTRACE_HOOKS_ELT_H
 #define SHADOWTRACE_HOOKS_ELT_H
@@ -16,12 +18,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* For SetEnterLeaveFunctionHooks3. The argument is in the registers that the stub names, not where C would look. */
+/* For SetEnterLeaveFunctionHooks3. The argument is where the stub says, not where C would look. */
 void hook_enter3(uintptr_t client_id);
 void hook_leave3(uintptr_t client_id);
 void hook_tailcall3(uintptr_t client_id);
 
-/* The same with every call traced (hooks/calls.h): other stubs, so that those above stay as they are. */
+/* The same with every call traced (hooks/calls.h): stubs of their own, those above stay short. */
 void hook_enter3_calls(uintptr_t client_id);
 void hook_leave3_calls(uintptr_t client_id);
 void hook_tailcall3_calls(uintptr_t client_id);
@@ -39,8 +41,9 @@ void hook_leave2_calls(uintptr_t function_id, uintptr_t client_data, uintptr_t f
 void hook_tailcall2_calls(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info);
 
 /*
- * The same, for hooks that do more than keep the stack: which record is pushed, what the arguments and the result are.
- * Enter and Leave below call these; any may be NULL. `method` and `sp` are those of the frame.
+ * The same, for hooks that do more than keep the stack: which record is pushed, what the arguments
+ * and the result are. Enter and Leave below call these; any may be NULL. `method` and `sp` are
+ * those of the frame.
  */
 struct elt2_watch {
     uintptr_t (*exact)(uintptr_t method, uintptr_t frame_info);
@@ -61,21 +64,23 @@ void hook_leave2_watched(uintptr_t function_id, uintptr_t client_data, uintptr_t
 void hook_empty3(uintptr_t client_id);
 
 /*
- * What the stubs of traced calls call. Fast: keeps every vector register, so that the stub saves the others only;
- * returns false, with nothing done, when the slow half is wanted. `what` is an enum event_call. Slow: all by itself.
+ * What the stubs of traced calls call. Fast: keeps every vector register, so that the stub saves
+ * the others only; returns false, with nothing done, when the slow half is wanted. `what` is an
+ * enum event_call. Slow: all by itself.
  */
 bool calls_enter(uintptr_t method, uintptr_t sp);
 bool calls_leave(uintptr_t method, uintptr_t sp, uint32_t what);
 void calls_enter_slow(uintptr_t method, uintptr_t sp);
 void calls_leave_slow(uintptr_t method, uintptr_t sp, uint32_t what, uint32_t values);
-/* The youngest frame was just pushed; `values`: id of its arguments, or 0. As calls_leave_slow: of its result. */
+/* The youngest frame was just pushed; `values`: id of its arguments, or 0. */
 void calls_pushed(uint32_t values);
 
 enum elt2_chain { ELT2_CHAIN_UNKNOWN, ELT2_CHAIN_HOLDS, ELT2_CHAIN_BROKEN };
 
 /*
- * elt2_expect - where the wrapper lies: the runtime's image, [low, high). Call before the ELT2 hooks are set. The
- * first Enter walks the frame-pointer chain with it; if it does not hold, the hooks do nothing from then on.
+ * elt2_expect - where the wrapper lies: the runtime's image, [low, high). Call before the ELT2
+ * hooks are set. The first Enter walks the frame-pointer chain with it; if it does not hold, the
+ * hooks do nothing from then on.
  */
 void elt2_expect(uintptr_t low, uintptr_t high);
 enum elt2_chain elt2_chain_state(void);
@@ -87,15 +92,17 @@ struct elt_caller {
 
 /*
  * elt_caller - the method that calls the Enter hook in whose slow path the caller runs.
- * Returns: whether its call was found; with ELT2 that is looked for in what the runtime's wrapper keeps.
+ * Returns: whether its call was found; with ELT2 that is looked for in what the runtime's wrapper
+ *          keeps.
  * Threads: the hook's own. May run: there only.
  */
 bool elt_caller(bool elt2, uintptr_t caller_sp, struct elt_caller *out);
 
 /*
- * elt2_wrapped - the method in whose wrapper the calling thread is, above the youngest known frame (SP `below`).
- * .NET 8 and 9 throw a thread's abort inside the wrapper, before and after it calls the hook (HelperMethodFrame::Push and
- * Pop call HandleThreadAbort), while the method is on the stack.
+ * elt2_wrapped - the method in whose wrapper the calling thread is, above the youngest known frame
+ * (SP `below`). .NET 8 and 9 throw a thread's abort inside the wrapper, before and after it calls
+ * the hook (HelperMethodFrame::Push and Pop call HandleThreadAbort), while the method is on the
+ * stack.
  * Returns: whether there is one. May run: in callbacks. Threads: any.
  */
 struct elt2_wrapped {
@@ -105,8 +112,10 @@ struct elt2_wrapped {
 };
 bool elt2_wrapped(uintptr_t below, struct elt2_wrapped *out);
 
-/* elt3_pair - one enter and leave of `method` at `sp`, through the stubs as jitted code would call them. For
- * measuring; needs a readable word at sp - 8. */
+/*
+ * elt3_pair - one enter and leave of `method` at `sp`, through the stubs as jitted code would call
+ * them. For measuring; needs a readable word at sp - 8.
+ */
 void elt3_pair(uintptr_t method, uintptr_t sp);
 
 #endif

@@ -23,8 +23,9 @@ enum elt2_chain elt2_chain_state(void)
 }
 
 /*
- * Our frame, then ProfileEnter's (C++, with a frame pointer), then the method's: the naked stub between them keeps
- * the method's rbp. So both return addresses below the method lie in the runtime, and the frames rise.
+ * Our frame, then ProfileEnter's (C++, with a frame pointer), then the method's: the naked stub
+ * between them keeps the method's rbp. So both return addresses below the method lie in the
+ * runtime, and the frames rise.
  */
 static bool chain_check(const uintptr_t *own, enum wrapper which)
 {
@@ -115,7 +116,7 @@ bool elt2_wrapped(uintptr_t below, struct elt2_wrapped *out)
         if (next <= (uintptr_t)frame || next >= below - 2 * sizeof(uintptr_t) ||
             next % sizeof(uintptr_t))
             return false; /* the chain must rise, and end at the youngest frame that is known */
-        /* Above the wrapper's frame lies its PROFILE_PLATFORM_SPECIFIC_DATA: function, rbp, probe's SP, ip. */
+        /* Above it: its PROFILE_PLATFORM_SPECIFIC_DATA: function, rbp, probe's SP, ip. */
         which = wrapper_at(frame[1]);
         if (which < WRAPPERS && frame[3] == next) {
             *out = (struct elt2_wrapped){.ip = frame[5],
@@ -155,7 +156,7 @@ void hook_enter2_watched(uintptr_t function_id, uintptr_t client_data, uintptr_t
         calls_pushed(values);
 }
 
-/* The frame that a Leave at sp is of; NULL: none. Its sp may lie a little higher, see stack_leave_low. */
+/* The frame that a Leave at sp is of, or NULL. Its sp may lie a little higher: stack_leave_low. */
 static const struct frame *left_frame(uintptr_t method, uintptr_t sp)
 {
     const struct frame *frame = stack_self->top - 1;

@@ -1,5 +1,6 @@
 /*
- * hooks/saved.h - what a stub of the fast hooks puts on the stack before it calls C. For assembly too.
+ * hooks/saved.h - what a stub of the fast hooks puts on the stack before it calls C. For assembly
+ * too.
  */
 #ifndef SHADOWTRACE_HOOKS_SAVED_H
 #define SHADOWTRACE_HOOKS_SAVED_H

@@ -1,6 +1,7 @@
 /*
- * hooks/x86_64/calls3.S - Enter, Leave and Tailcall of ELT3 with every call traced: they keep what elt3.S keeps, and
- * call C. Its fast half (hooks/calls_hot.c) is compiled for general registers only, so these suffice.
+ * hooks/x86_64/calls3.S - Enter, Leave and Tailcall of ELT3 with every call traced: they keep what
+ * elt3.S keeps, and call C. Its fast half (hooks/calls_hot.c) is compiled for general registers
+ * only, so these suffice.
  * Proof: tests/unit/hooks/test_calls.c.
  */
 #include "save.inc"
@@ -62,7 +63,8 @@ hook_enter3_calls:
 
 /*
  * In:  rdi our method record (client id), rsi the caller's SP; rsp % 16 == 8.
- * May change: rdi, rsi, r8-r11, flags. Keeps rax, rdx, rcx, xmm0, xmm1: they hold what the method returns (elt3.S).
+ * May change: rdi, rsi, r8-r11, flags. Keeps rax, rdx, rcx, xmm0, xmm1: they hold what the method
+ * returns (elt3.S).
  */
         .macro LEAVE_CALLS name, what
         .globl  \name

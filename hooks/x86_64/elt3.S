@@ -1,17 +1,20 @@
 /*
- * hooks/x86_64/elt3.S - FunctionEnter3, FunctionLeave3, FunctionTailcall3, called straight from jitted code.
+ * hooks/x86_64/elt3.S - FunctionEnter3, FunctionLeave3, FunctionTailcall3, called straight from
+ * jitted code.
  *
- * The twins of stack_enter and stack_leave in src/tracer/stack/stack_hot.h; offsets are generated from the C structures.
- * Source: dotnet/runtime src/coreclr/jit/targetamd64.h (RBM_PROFILER_ENTER_TRASH, RBM_PROFILER_LEAVE_TRASH) and
- * codegenxarch.cpp (genProfilingEnterCallback). Proof: tests/unit/hooks/test_preserve.c.
- * What a method of runtime async returns: docs/design/coreclr/botr/clr-abi.md (RBM_ASYNC_CONTINUATION_RET).
+ * The twins of stack_enter and stack_leave in src/tracer/stack/stack_hot.h; offsets are generated
+ * from the C structures.
+ * Source: dotnet/runtime src/coreclr/jit/targetamd64.h (RBM_PROFILER_ENTER_TRASH,
+ * RBM_PROFILER_LEAVE_TRASH) and codegenxarch.cpp (genProfilingEnterCallback). Proof:
+ * tests/unit/hooks/test_preserve.c. What a method of runtime async returns:
+ * docs/design/coreclr/botr/clr-abi.md (RBM_ASYNC_CONTINUATION_RET).
  */
 #include "save.inc"
 #include "stack_offsets.h"
 
         .text
 
-/* The new frame, its method as the hook got it. slow: without a stack; it is full, or pending; dead frames are on top. */
+/* The new frame, its method as the hook got it. slow: no stack, full, pending, or dead frames. */
         .macro PUSH_FRAME slow
         movq    stack_self@gottpoff(%rip), %rax
         movq    %fs:(%rax), %rax                  /* this thread's stack; never NULL */
@@ -35,9 +38,10 @@
         .endm
 
 /*
- * In:  r14 our method record (client id), with the tags of stack/stack.h if it may go on after it waited;
- *      r15 the caller's SP; rdi rsi rdx rcx its first arguments; rsp % 16 == 8.
- * May change: rax, r10, r11, flags. Keeps all else, the arguments in rdi rsi rdx rcx r8 r9 and xmm0-7 above all.
+ * In:  r14 our method record (client id), with the tags of stack/stack.h if it may go on after it
+ *      waited; r15 the caller's SP; rdi rsi rdx rcx its first arguments; rsp % 16 == 8.
+ * May change: rax, r10, r11, flags. Keeps all else, the arguments in rdi rsi rdx rcx r8 r9 and
+ * xmm0-7 above all.
  */
         .globl  hook_enter3
         .hidden hook_enter3
@@ -80,9 +84,10 @@ hook_enter3:
 
 /*
  * In:  rdi our method record (client id), rsi the caller's SP; rsp % 16 == 8.
- * May change: rdi, rsi, r8-r11, flags. Keeps rax, rdx, xmm0, xmm1: they hold the return value; and rcx, in which a
- * method of runtime async returns its continuation, though the runtime's masks of .NET 10 let a hook change it.
- * A tail call ends its frame just the same; its arguments are set up after the hook.
+ * May change: rdi, rsi, r8-r11, flags. Keeps rax, rdx, xmm0, xmm1: they hold the return value; and
+ * rcx, in which a method of runtime async returns its continuation, though the runtime's masks of
+ * .NET 10 let a hook change it. A tail call ends its frame just the same; its arguments are set up
+ * after the hook.
  */
         .globl  hook_leave3, hook_tailcall3
         .hidden hook_leave3, hook_tailcall3
@@ -95,7 +100,7 @@ hook_tailcall3:
         movq    stack_self@gottpoff(%rip), %r9
         movq    %fs:(%r9), %r9
         movq    STACK_TOP(%r9), %r8
-        cmpq    %rsi, FRAME_SP-FRAME_SIZE(%r8)    /* the frame that ends is the top one: the usual case */
+        cmpq    %rsi, FRAME_SP-FRAME_SIZE(%r8)    /* the top frame ends: the usual case */
         jne     1f                                /* dead frames above it, or an orphan */
         subq    $FRAME_SIZE, %r8
         movq    %r8, STACK_TOP(%r9)

@@ -1,5 +1,6 @@
 /*
- * events/code.c - code as it comes and goes: compilations, modules, assemblies, classes; and threads.
+ * events/code.c - code as it comes and goes: compilations, modules, assemblies, classes; and
+ * threads.
  */
 #include "events/internal.h"
 
@@ -46,7 +47,7 @@ static void put_dynamic_name(struct events *ev, struct events_draft *draft, uint
     events_text(draft, "name", text);
 }
 
-/* Which code this is of the method's: the callbacks do not say, but who compiles it and how often does. */
+/* Which code of the method this is: callbacks do not say; who compiles it and how often does. */
 static const char *tier_name(uint32_t version, uintptr_t rejit, bool empty_stack)
 {
     if (rejit)

@@ -1,13 +1,13 @@
 /*
- * events/events.h - events beside allocations (--events): what the runtime's other callbacks tell, each with the
- * stack on which it happened. A callback makes one event of its family and posts it into its thread's ring; what is
- * lost is counted by family and reason.
+ * events/events.h - events beside allocations (--events): what the runtime's other callbacks tell,
+ * each with the stack on which it happened. A callback makes one event of its family and posts it
+ * into its thread's ring; what is lost is counted by family and reason.
  *
- * All callbacks here: on the thread that the runtime calls, from the callback of the same name; may wait for ring
- * space as event_post does. A family that is not recorded costs one test.
+ * All callbacks here: on the thread that the runtime calls, from the callback of the same name;
+ * may wait for ring space as event_post does. A family that is not recorded costs one test.
  */
-#ifndef SHADOWTRACE_FAMILIES_FAMILIES_H
-#define SHADOWTRACE_FAMILIES_FAMILIES_H
+#ifndef SHADOWTRACE_EVENTS_EVENTS_H
+#define SHADOWTRACE_EVENTS_EVENTS_H
 
 #include "clr/runtime.h"
 #include "event/event.h"
@@ -73,7 +73,7 @@ void events_thread_destroyed(struct events *ev, uintptr_t thread);
 /* transitions */
 void events_transition(struct events *ev, uintptr_t function, bool to_native, int32_t reason);
 
-/* exceptions; after the shadow stack has been told, but for filter_enter; sp: of the handling frame, 0 not known */
+/* exceptions; after the stack was told, but for filter_enter; sp: the handling frame's, or 0 */
 void events_exception_thrown(struct events *ev, uintptr_t object);
 void events_exception_search(struct events *ev, uintptr_t function);
 void events_exception_filter_enter(struct events *ev, uintptr_t function);

@@ -1,11 +1,13 @@
 /*
- * events/exceptions.c - an exception's life: thrown, each filter and finally that runs for it, and its end.
+ * events/exceptions.c - an exception's life: thrown, each filter and finally that runs for it, and
+ * its end.
  *
- * A thread may have several under way: one thrown in a filter, in a finally, or in a FirstChanceException handler lives
- * inside of another. How one ended is said where the callbacks tell it, else when the next thing shows it:
+ * A thread may have several under way: one thrown in a filter, in a finally, or in a
+ * FirstChanceException handler lives inside of another. How one ended is said where the callbacks
+ * tell it, else when the next thing shows it:
  *   caught      a catch block runs for it
- *   native      the second pass began without a catcher, or the next throw comes from below what it had passed
- *   swallowed   it left a filter, which then counts as false
+ *   native      the second pass began without a catcher, or the next throw comes from below what
+ *   it had passed swallowed   it left a filter, which then counts as false
  *   superseded  a finally of it threw, and that was caught further down
  */
 #include "events/internal.h"
@@ -55,7 +57,7 @@ static uint32_t message_field(struct events *ev, uintptr_t class_id,
     return offset;
 }
 
-/* The class next to System.Object among the bases: System.Exception. 0: the runtime does not say. */
+/* The base next to System.Object: System.Exception. 0: the runtime does not say. */
 static uintptr_t base_exception(struct events *ev, uintptr_t class_id)
 {
     struct clr_info *info = ev->config.runtime->info;
@@ -94,7 +96,7 @@ static uint32_t message_offset(struct events *ev, uintptr_t class_id)
     return offset;
 }
 
-/* The message as UTF-8, "" when there is none. The object must not move meanwhile: asks the runtime nothing. */
+/* The message as UTF-8, or "". Asks the runtime nothing: the object must not move meanwhile. */
 static void message_read(const struct events *ev, uintptr_t object, uint32_t offset, char *text,
                          size_t size)
 {
@@ -146,8 +148,9 @@ static bool dispatched_natively(const struct events *ev)
 }
 
 /*
- * A finally is over, and nobody said so, if its frame is gone or a catch of the same frame runs around it. The older
- * engine gives a catch inside the finally the same SP: there it stays open until its leave, or until its frame is gone.
+ * A finally is over, and nobody said so, if its frame is gone or a catch of the same frame runs
+ * around it. The older engine gives a catch inside the finally the same SP: there it stays open
+ * until its leave, or until its frame is gone.
  */
 static bool finally_gone(const struct events *ev, const struct events_exception *e, uint32_t depth,
                          uintptr_t catch_sp)
@@ -156,7 +159,7 @@ static bool finally_gone(const struct events *ev, const struct events_exception 
            (e->finally && catch_sp >= e->finally_sp + (dispatched_natively(ev) ? 1 : 0));
 }
 
-/* Those that a throw at this depth, or a catch, shows to be over. catch_sp: of the catching frame; 0: none catches. */
+/* Those that a throw at this depth, or a catch, shows to be over. catch_sp: 0: none catches. */
 static void prune(struct events *ev, struct events_thread *t, uint32_t depth, uintptr_t catch_sp)
 {
     struct events_exception *e;
@@ -270,7 +273,7 @@ void events_exception_catcher_found(struct events *ev)
         e->state = EXCEPTION_FOUND;
 }
 
-/* The second pass, of an exception that nobody was found to catch: on its way into native code, or out of a filter. */
+/* The second pass of what nobody was found to catch: into native code, or out of a filter. */
 void events_exception_unwind(struct events *ev)
 {
     struct events_thread *t = exceptions_of(ev);

@@ -1,8 +1,8 @@
 /*
  * events/internal.h - what the files of src/tracer/events/ share.
  */
-#ifndef SHADOWTRACE_FAMILIES_INTERNAL_H
-#define SHADOWTRACE_FAMILIES_INTERNAL_H
+#ifndef SHADOWTRACE_EVENTS_INTERNAL_H
+#define SHADOWTRACE_EVENTS_INTERNAL_H
 
 #include "events/events.h"
 

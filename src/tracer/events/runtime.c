@@ -1,8 +1,9 @@
 /*
- * events/runtime.c - what the runtime does to the whole process: collections, suspensions, finalizers queued.
+ * events/runtime.c - what the runtime does to the whole process: collections, suspensions,
+ * finalizers queued.
  *
- * A collection or suspension is one event, at its end, so that there are no halves to pair. Those still open at the end
- * of the process did not happen as far as the log goes.
+ * A collection or suspension is one event, at its end, so that there are no halves to pair. Those
+ * still open at the end of the process did not happen as far as the log goes.
  */
 #include "events/internal.h"
 
@@ -200,7 +201,7 @@ void events_suspend_aborted(struct events *ev)
         suspension_post(ev, &s, true);
 }
 
-/* The runtime gives its lock back before it says that it is done: another suspension may begin by then. */
+/* The runtime gives its lock back before it says so: another suspension may begin by then. */
 void events_resume_started(struct events *ev)
 {
     struct events_thread *t;

@@ -1,5 +1,6 @@
 /*
- * profiler/internal.h - the profiler: what its files share. There is one in a process, as the runtime has it.
+ * profiler/internal.h - the profiler: what its files share. There is one in a process, as the
+ * runtime has it.
  *
  *     object.c     what the runtime holds: IUnknown, the callbacks, the class factory
  *     profiler.c   initialize and shutdown

@@ -1,6 +1,7 @@
 /*
- * The object that the runtime holds: IUnknown, ICorProfilerCallback11 and its class factory. A slot is one line that hands
- * the fact to the room that owns it; the slots that are not in SLOTS do nothing, and say S_OK.
+ * The object that the runtime holds: IUnknown, ICorProfilerCallback11 and its class factory. A
+ * slot is one line that hands the fact to the room that owns it; the slots that are not in SLOTS
+ * do nothing, and say S_OK.
  */
 #include "profiler/object.h"
 
@@ -95,9 +96,12 @@ FORWARD(class_unload_started, (SELF, uintptr_t class_id),
         events_class_unloading(p->events, class_id))
 FORWARD(module_load_started, (SELF, uintptr_t module_id),
         selection_load_started(&p->selection))
-FORWARD(dynamic_method_jit_compilation_started, (SELF, uintptr_t function_id, int32_t is_safe_to_block, const uint8_t *il_header, uint32_t il_header_size),
+FORWARD(dynamic_method_jit_compilation_started,
+        (SELF, uintptr_t function_id, int32_t is_safe_to_block, const uint8_t *il_header,
+         uint32_t il_header_size),
         events_jit_started(p->events, function_id))
-FORWARD(dynamic_method_jit_compilation_finished, (SELF, uintptr_t function_id, hresult status, int32_t is_safe_to_block),
+FORWARD(dynamic_method_jit_compilation_finished,
+        (SELF, uintptr_t function_id, hresult status, int32_t is_safe_to_block),
         events_jit_finished(p->events, function_id, status, true))
 FORWARD(dynamic_method_unloaded, (SELF, uintptr_t function_id),
         events_dynamic_unloaded(p->events, function_id))
@@ -248,9 +252,10 @@ static hresult on_thread_name_changed(struct clr_callback *self, uintptr_t threa
 }
 
 /*
- * In a callback that shows or changes the stack: the frame that a hook has not told of yet, or told of too early. So it
- * is where an abort is thrown inside the runtime's wrapper of ELT2 hooks, on .NET 8 and 9. And frames that no hook will
- * tell of, of suspended methods (stack_drop_suspended).
+ * In a callback that shows or changes the stack: the frame that a hook has not told of yet, or
+ * told of too early. So it is where an abort is thrown inside the runtime's wrapper of ELT2 hooks,
+ * on .NET 8 and 9. And frames that no hook will tell of, of suspended methods
+ * (stack_drop_suspended).
  */
 static void complete_stack(struct profiler *p)
 {
@@ -415,7 +420,7 @@ union table {
     hresult (*slot[CLR_CALLBACK_SLOTS])(void);
 };
 
-/* The caller, as everywhere on this CPU, takes its own arguments away again: one function does for every slot. */
+/* On this CPU the caller takes its arguments away again: one function does for every slot. */
 static hresult idle(void)
 {
     return S_OK;

@@ -20,7 +20,7 @@ static char *file_read(const char *path, size_t *size)
     return buffer_take(&b);
 }
 
-/* The main assembly as the host finds it: the first argument of `dotnet` that is a .dll or .exe, else the image. */
+/* The main assembly as the host finds it: the first .dll or .exe after `dotnet`, or the image. */
 static const char *main_find(const struct process *p)
 {
     const char *file = p->executable[0] ? p->executable : p->command[0] ? p->command[0] : "process";

@@ -1,5 +1,6 @@
 /*
- * profiler/process.h - what this process is: its command line, the main assembly's name, the image of the runtime.
+ * profiler/process.h - what this process is: its command line, the main assembly's name, the image
+ * of the runtime.
  */
 #ifndef SHADOWTRACE_PROFILER_PROCESS_H
 #define SHADOWTRACE_PROFILER_PROCESS_H
@@ -10,12 +11,12 @@ struct process {
     char *executable; /* path of the image, "" when not to be had */
     char **command;   /* arguments, NULL-terminated */
     char *name;       /* main assembly: "csc" for `dotnet csc.dll`; no folder, no extension */
-    char *
-        config; /* runtimeconfig.json of the main assembly, as the host finds it; it need not be there */
+    /* runtimeconfig.json of the main assembly, as the host finds it; it need not be there. */
+    char *config;
     char *arguments; /* what command[] points into */
 };
 
-/* process_read - from /proc/self. Returns: 0, or -ENOMEM and *p empty. Owns: p is the caller's, for the process's life. */
+/* process_read - from /proc/self. Returns: 0, or -ENOMEM and *p empty. Owns: *p is never freed. */
 int process_read(struct process *p);
 
 /* process_image - the loaded image that holds `address`: [*low, *high). Returns: 0, or -ENOENT. */

@@ -1,6 +1,6 @@
 /*
- * profiler/profiler.h - starting and stopping: reads the options, has the rooms made, gives the runtime the event mask
- * and the hooks, starts the threads of ours.
+ * profiler/profiler.h - starting and stopping: reads the options, has the rooms made, gives the
+ * runtime the event mask and the hooks, starts the threads of ours.
  */
 #ifndef SHADOWTRACE_PROFILER_PROFILER_H
 #define SHADOWTRACE_PROFILER_PROFILER_H

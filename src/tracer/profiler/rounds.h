@@ -1,5 +1,6 @@
 /*
- * profiler/rounds.h - the resolver's rounds: what has to ask the runtime, or to wait for a grace period.
+ * profiler/rounds.h - the resolver's rounds: what has to ask the runtime, or to wait for a grace
+ * period.
  */
 #ifndef SHADOWTRACE_PROFILER_ROUNDS_H
 #define SHADOWTRACE_PROFILER_ROUNDS_H

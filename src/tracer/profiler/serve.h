@@ -6,7 +6,7 @@
 
 #include "profiler/internal.h"
 
-/* The socket comes before the log, which says why there is none: the program runs on without. 0 or -ENOMEM. */
+/* Before the log, which says why there is no socket: the program runs without. 0 or -ENOMEM. */
 int serve_open(struct profiler *p);
 
 void serve_start(struct profiler *p); /* from here on others may ask */

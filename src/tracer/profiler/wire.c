@@ -17,8 +17,8 @@
 #include <stdio.h>
 
 #define RING_SLOTS       16384
-#define RING_SLOTS_CALLS 65536 /* of threads whose calls are traced, at the least */
-#define MAX_SITES        262144 /* instructions that allocate; further ones have no offset in the log */
+#define RING_SLOTS_CALLS 65536  /* of threads whose calls are traced, at the least */
+#define MAX_SITES        262144 /* instructions that allocate; further ones have no offset */
 #define SITES_MS         20     /* call sites are written each second: no event waits for a name */
 #define MEASURED_PAIRS   20000
 
@@ -81,7 +81,7 @@ static int stacks_open(struct profiler *p)
 
 /* ---- what methods and paths are ---- */
 
-/* The image of the runtime holds the vtable of its own object; in a single-file program that is the program. */
+/* The runtime's image holds its object's vtable; in a single-file program it is the program. */
 static int image_find(struct profiler *p)
 {
     return process_image(p->runtime.info->vtbl, &p->runtime.low, &p->runtime.high);
@@ -300,7 +300,7 @@ static void pair(uintptr_t method, uintptr_t sp)
     stack_leave(method, sp);
 }
 
-/* Cost of a call pair here. ELT2's wrapper is the runtime's and cannot be called from outside: not in it. */
+/* Cost of a call pair, without ELT2's wrapper: that is the runtime's and cannot be called by us. */
 static double measure(void)
 {
     return stack_measure(options_elt2(&profiler.options) ? pair : elt3_pair, MEASURED_PAIRS);

@@ -9,7 +9,7 @@
 /* All but the runtime's side. Returns: 0, or -1 with why. */
 int wire(struct profiler *p, char *why, size_t size);
 
-/* Is the runtime's snapshot flag up all the time? Under ELT2 it slows every hook: there only if every allocation walks. */
+/* Is the snapshot flag always up? It slows ELT2's hooks: there only if every allocation walks. */
 bool wire_snapshot_flag(const struct profiler *p);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Copies of stacks, taken beside their running threads. A copy is exact when the word that every change of a stack
- * ends with was the same before and after; else what can be proved of it is said: how many of its oldest frames cannot
- * have changed in between.
+ * Copies of stacks, taken beside their running threads. A copy is exact when the word that every
+ * change of a stack ends with was the same before and after; else what can be proved of it is
+ * said: how many of its oldest frames cannot have changed in between.
  */
 #include "stack/stack_hot.h"
 
@@ -55,7 +55,7 @@ static struct look_after look_again(const struct stack *s, const struct look *lo
 {
     struct look_after after;
 
-    fence_acquire(); /* slots before the second look; pairs with the fences of stack_enter and jumps */
+    fence_acquire(); /* slots before this look; pairs with the fences of stack_enter and jumps */
     after.state = load_acquire(&s->state);
     after.jumped = load_relaxed(&s->jumps_begun) != look->jumps_ended; /* up to that state (I6) */
     after.holds =
@@ -95,8 +95,9 @@ int stack_copy_thread(uint32_t os_thread, struct stack_copy *out)
 }
 
 /*
- * Frames from the root that were there all the time between two states, if only calls and returns lay between: the
- * changes are k = enters + leaves, the depth moved by enters - leaves; so many leaves cannot have reached deeper.
+ * Frames from the root that were there all the time between two states, if only calls and returns
+ * lay between: the changes are k = enters + leaves, the depth moved by enters - leaves; so many
+ * leaves cannot have reached deeper.
  */
 static uint32_t untouched(uint64_t before, uint64_t after)
 {
@@ -131,8 +132,9 @@ static void copy_try(const struct stack *s, struct stack_copied *frames, size_t 
 }
 
 /*
- * Which of seen[from ..] is of this stack; seen_count: none. Stacks keep their order in the registry, so that looking
- * on from the one found last finds all, and only those that have come since are looked for in vain.
+ * Which of seen[from ..] is of this stack; seen_count: none. Stacks keep their order in the
+ * registry, so that looking on from the one found last finds all, and only those that have come
+ * since are looked for in vain.
  */
 static size_t find_seen(const struct stack *s, const struct stack_copies *all, size_t from)
 {
@@ -223,7 +225,7 @@ void stack_copies_free(struct stack_copies *copies)
     copies->frames = NULL;
 }
 
-/* One look. Frames that came meanwhile are not asked for. Returns: false: frames moved, look again. */
+/* One look; frames that come meanwhile are not asked for. Returns false: they moved, look again. */
 static bool look_for(const struct stack *s, bool (*is)(uintptr_t method), bool *found)
 {
     struct look look = look_begin(s);

@@ -1,6 +1,7 @@
 /*
- * stack/dispatch.c - what exception dispatches leave for later: the one under way, those that wait while managed code
- * runs inside of them, and frames that were reported unwound and are not cut yet. Rules: unwind.c.
+ * stack/dispatch.c - what exception dispatches leave for later: the one under way, those that wait
+ * while managed code runs inside of them, and frames that were reported unwound and are not cut
+ * yet. Rules: unwind.c.
  */
 #include "stack/stack_hot.h"
 
@@ -99,8 +100,10 @@ void stack_normalise(struct stack *s)
         save_end(s);
     if (d->pending != STACK_NONE && d->pending >= depth)
         d->pending = STACK_NONE;
-    /* The thrower, or what the search had passed, was left since: the exception was handled, and nobody said so
-     * (swallowed by native code, caught in code without metadata). */
+    /*
+     * The thrower, or what the search had passed, was left since: the exception was handled, and
+     * nobody said so (swallowed by native code, caught in code without metadata).
+     */
     if (d->searching && depth < d->mark && RULE(RULE_STALE))
         stack_swallowed(s);
     if (d->mark > depth)
@@ -108,7 +111,7 @@ void stack_normalise(struct stack *s)
     stack_limit_set(s);
 }
 
-/* Whether the frame was called by the one below it, of the same method: code without metadata may lie between. */
+/* Did the one below call it, of the same method? Code without metadata may lie between. */
 static bool calls_itself(const struct stack *s, uint32_t index)
 {
     const struct stack_config *config = stack_config();
@@ -143,8 +146,10 @@ void stack_settle_pending(struct stack *s, enum stack_repair why)
     d.pending = stack_run_end(s, d.pending);
     stack_supersede(s, d.pending + 1);
     if (d.mark < stack_depth(s) && d.pending < d.mark && RULE(RULE_LIVE_ABOVE)) {
-        /* Entered since frames were last reported unwound: called by a handler that nobody reports, for it is in code
-         * without metadata (DynamicMethod). The dispatch has ended there. */
+        /*
+         * Entered since frames were last reported unwound: called by a handler that nobody reports,
+         * for it is in code without metadata (DynamicMethod). The dispatch has ended there.
+         */
         stack_splice(s, d.pending, d.mark, why);
         s->dispatch = stack_none.dispatch;
     } else {

@@ -1,4 +1,4 @@
-/* Structure offsets for the assembly: the Makefile compiles this to text and picks the lines with "->NAME $value". */
+/* Offsets for the assembly: the Makefile compiles this to text and picks lines "->NAME $value". */
 #include "stack/stack_hot.h"
 
 #define OFFSET(name, value) __asm__ volatile("\n.ascii \"->" #name " %0\"" : : "i"(value))

@@ -1,5 +1,6 @@
 /*
- * stack/registry.c - which threads have a stack: made at a thread's first frame, given back a grace period after its end.
+ * stack/registry.c - which threads have a stack: made at a thread's first frame, given back a
+ * grace period after its end.
  */
 #include "stack/stack_hot.h"
 
@@ -23,8 +24,9 @@ static _Atomic(uint32_t) moving;
 static _Atomic(uint64_t) ended_calls, ended_repairs[STACK_REPAIRS];
 
 /*
- * A stack that is on the registry takes the word of now, unless stack_generation_set() has given it one meanwhile: then that
- * is the newer. One of the two sees the other: here the list comes before the word, there the word before the list.
+ * A stack that is on the registry takes the word of now, unless stack_generation_set() has given
+ * it one meanwhile: then that is the newer. One of the two sees the other: here the list comes
+ * before the word, there the word before the list.
  */
 static void generation_take(struct stack *s)
 {
@@ -34,7 +36,7 @@ static void generation_take(struct stack *s)
     cas_acq_rel(&s->generation, &none, load_acquire(&generation));
 }
 
-/* First frame of this thread. Lock-free: the registry is pushed onto, and the kernel gives the pages. */
+/* First frame of this thread. Lock-free: pushes onto the registry; the kernel gives the pages. */
 static struct stack *stack_attach(void)
 {
     struct stack *s = stack_new(), *head;
@@ -60,8 +62,8 @@ static struct stack *stack_attach(void)
 }
 
 /*
- * For an Enter. A stack that began in the middle would be taken for whole: after a refusal there is none until the frames
- * that it lacks are gone.
+ * For an Enter. A stack that began in the middle would be taken for whole: after a refusal there
+ * is none until the frames that it lacks are gone.
  */
 struct stack *stack_entered(uintptr_t sp)
 {
@@ -76,7 +78,7 @@ struct stack *stack_entered(uintptr_t sp)
     return s;
 }
 
-/* Destructor of the thread-specific key. An Enter after this starts a new stack, in a new round of destructors. */
+/* Destructor of the key. An Enter after it starts a new stack, in a new round of destructors. */
 static void stack_detach(void *data)
 {
     const struct stack_config *config = stack_config();

@@ -1,5 +1,6 @@
 /*
- * stack/slow.c - what the inline enter and leave of stack_hot.h leave to a call, and how the owner sees its stack.
+ * stack/slow.c - what the inline enter and leave of stack_hot.h leave to a call, and how the owner
+ * sees its stack.
  */
 #include "stack/stack_hot.h"
 
@@ -41,8 +42,9 @@ void stack_enter_slow(uintptr_t method, uintptr_t sp)
     if (searches(s) && RULE(RULE_NESTED))
         stack_save(s, false); /* a FirstChanceException handler, a helper of the machinery, ... */
     /*
-     * Over frames reported unwound the new one is live: a helper of the machinery, or called by a handler without
-     * metadata or by native code that swallowed the exception. Settled when somebody looks.
+     * Over frames reported unwound the new one is live: a helper of the machinery, or called by a
+     * handler without metadata or by native code that swallowed the exception. Settled when
+     * somebody looks.
      */
     stack_push(s, method, sp, ret);
     if (UNLIKELY(config->call_interval) && ++s->uncalled >= config->call_interval) {

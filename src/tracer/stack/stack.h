@@ -1,15 +1,15 @@
 /*
- * stack/stack.h - one shadow stack per thread: which methods are live, as the hooks and the exception callbacks tell.
+ * stack/stack.h - one shadow stack per thread: which methods are live, as the hooks and the
+ * exception callbacks tell.
  *
- * A method is an opaque word here: a pointer to a record whose first word is its FunctionID (that much is read, to
- * find "a frame of f" when the runtime names f in an exception callback). A stack is written by its own thread only;
- * other threads find it in the registry, an RCU list, and copy it without stopping anybody.
+ * A method is an opaque word here: a pointer to a record whose first word is its FunctionID (that
+ * much is read, to find "a frame of f" when the runtime names f in an exception callback). A stack
+ * is written by its own thread only; other threads find it in the registry, an RCU list, and copy
+ * it without stopping anybody.
  *
- *                         | enter, leave, exception events | registry_* | stack_attach | exit of a thread | reclaim
- *   at the same time as
- *   enter, leave, events  | each thread its own stack      | safe       | safe         | safe             | safe
- *   registry_*            |                                | safe       | safe         | safe             | safe
- *   stack_reclaim         |                                |            |              |                  | one thread
+ * At the same time: enter, leave and exception events each on their own stack; stack_copy_* and
+ * stack_totals_read, stack_attach, the exit of a thread and stack_reclaim with any of these and
+ * with each other; stack_reclaim on one thread only.
  */
 #ifndef SHADOWTRACE_STACK_STACK_H
 #define SHADOWTRACE_STACK_STACK_H
@@ -22,27 +22,28 @@
 struct frame {
     _Atomic(uintptr_t) method; /* record of the method, see above; lives as long as the process */
     _Atomic(uintptr_t) sp;     /* the caller's stack pointer, bytes */
-    _Atomic(uintptr_t)
-        ret; /* return address read at Enter (later the word may be replaced), or FRAME_RET_FILTER */
+    /* Return address as Enter read it (the word may be replaced later), or FRAME_RET_FILTER. */
+    _Atomic(uintptr_t) ret;
     uint32_t node;  /* id of the context node, 0 until an event first needs it; the owner's alone */
     uint32_t flags; /* FRAME_ flags; the owner's alone */
 };
 
 #define FRAME_FINALLY 1u /* a finally or fault of it runs, for an exception */
 #define FRAME_TRACED  2u /* its call is an event, posted (hooks/calls.h) */
-#define FRAME_LIVE_BELOW \
-    8u                /* all older frames were live when this was looked at, and are while it is */
-#define FRAME_HELD 4u /* the same, held back: it becomes one if it lasts long enough */
-#define FRAME_BEGUN_SHIFT \
-    4 /* from this bit on: config.begun's answer, where the method that goes on in it was begun; 0: not known */
-#define FRAME_BEGUN_MAX (UINT32_MAX >> FRAME_BEGUN_SHIFT)
+#define FRAME_HELD    4u /* the same, held back: it becomes one if it lasts long enough */
+/* All older frames were live when this was looked at, and are while it is. */
+#define FRAME_LIVE_BELOW 8u
+/* From this bit on: where the method that goes on in it was begun (config.begun); 0: not known. */
+#define FRAME_BEGUN_SHIFT 4
+#define FRAME_BEGUN_MAX   (UINT32_MAX >> FRAME_BEGUN_SHIFT)
 
-#define FRAME_RET_FILTER \
-    1 /* not an address: the second frame that a method has while its filter runs */
+/* Not an address: of the second frame that a method has while its filter runs. */
+#define FRAME_RET_FILTER 1
 
 /*
- * Set in what an Enter3 hook gets as its method: then config.begun is to be asked, but not where the first integer
- * argument tells that this is a call: that there is one (`this`, say), or that there is none.
+ * Set in what an Enter3 hook gets as its method: then config.begun is to be asked, but not where
+ * the first integer argument tells that this is a call: that there is one (`this`, say), or that
+ * there is none.
  */
 #define STACK_RESUMABLE    ((uintptr_t)1)
 #define STACK_CALL_IF_SOME ((uintptr_t)2)
@@ -51,7 +52,7 @@ struct frame {
 
 struct stack;
 
-/* What mended the stack, beyond matching enters and leaves. Order and names are those of the log. */
+/* What repaired the stack, beyond matching enters and leaves. Order and names are the log's. */
 enum stack_repair {
     STACK_DEAD_ON_ENTER,   /* Enter found frames that had been left without notice */
     STACK_DEAD_ON_LEAVE,   /* Leave or Tailcall did */
@@ -61,8 +62,8 @@ enum stack_repair {
     STACK_UNWOUND,         /* frames unwound so far, cut when something had to see the stack */
     STACK_FILTER,          /* frames that an exception swallowed in a filter left behind */
     STACK_LOST_FRAME, /* no memory for a frame: the stack is not exact until that call returns */
-    STACK_IN_WRAPPER, /* an abort was thrown before the Enter hook ran, or after the Leave hook did */
-    STACK_SUSPENDED, /* frames of methods of runtime async that suspended: they return without a Leave */
+    STACK_IN_WRAPPER, /* an abort was thrown before the Enter hook or after the Leave hook */
+    STACK_SUSPENDED, /* frames of suspended methods of runtime async: they return without a Leave */
     STACK_REPAIRS
 };
 const char *stack_repair_name(enum stack_repair repair);
@@ -81,33 +82,37 @@ struct stack_place {
 };
 
 struct stack_config {
-    /* Frames [from, to) are about to be taken out without a Leave: owner, in hooks and callbacks. May be NULL. */
+    /* Frames [from, to) are to be taken out without a Leave: owner, in hooks too. May be NULL. */
     void (*cutting)(struct stack *stack, uint32_t from, uint32_t to);
-    /* The calling thread ends, or ends its use of this stack: give back what they keep on it. May be NULL. */
+    /* The thread ends, or its use of this stack: give back what is kept on it. May be NULL. */
     void (*detached)(void *context, struct stack *stack);
-    /* FunctionID of the code that holds ip, 0 when none is known; asked in callbacks, never in a hook. May be NULL. */
+    /* FunctionID of the code at ip, or 0. Asked in callbacks, never in a hook. May be NULL. */
     uintptr_t (*function_at)(uintptr_t ip);
-    /* Every call_interval-th Enter of a thread ends here, in the hook; 0: none does. While it is set every Enter takes
-     * the slow path. */
+    /*
+     * Every call_interval-th Enter of a thread ends here, in the hook; 0: none does. While it is
+     * set every Enter takes the slow path.
+     */
     uint32_t call_interval;
     void (*called)(void *context, struct stack *stack);
     /*
-     * Whether the frame at this caller's SP, whose exception is being searched for, is off the machine's stack: a
-     * second pass of which nothing was reported. Asked at allocations. NULL where that does not happen.
+     * Whether the frame at this caller's SP, whose exception is being searched for, is off the
+     * machine's stack: a second pass of which nothing was reported. Asked at allocations. NULL
+     * where that does not happen.
      */
     bool (*left)(uintptr_t sp);
     /* May this method return without a Leave (runtime async)? NULL: none does. */
     bool (*suspends)(uintptr_t method);
     /*
-     * A method was entered that may be one that goes on after it waited (STACK_RESUMABLE); passed[0] to [3]: its first
-     * integer arguments, sp: its caller's SP. Returns: where it was begun, at most FRAME_BEGUN_MAX, or 0. Asked in the hook: asks nobody. May be NULL.
+     * A method was entered that may be one that goes on after it waited (STACK_RESUMABLE);
+     * passed[0] to [3]: its first integer arguments, sp: its caller's SP. Returns: where it was
+     * begun, at most FRAME_BEGUN_MAX, or 0. Asked in the hook: asks nobody. May be NULL.
      */
     uint32_t (*begun)(void *context, const struct stack *stack, uintptr_t method, uintptr_t sp,
                       const uintptr_t *passed);
     /*
-     * Whether `frame`, which is on the machine's stack, lies below code without hooks that was called since an address
-     * of that stack, `since`: then *out is the oldest frame of that code. Asked when an exception is thrown while another
-     * is being searched for. NULL: it never does.
+     * Whether `frame`, which is on the machine's stack, lies below code without hooks that was
+     * called since an address of that stack, `since`: then *out is the oldest frame of that code.
+     * Asked when an exception is thrown while another is being searched for. NULL: it never does.
      */
     bool (*unhooked)(uintptr_t since, const struct frame *frame, struct stack_place *out);
     /* Whether that code still runs. Asked in hooks too: it asks nobody. */
@@ -119,8 +124,8 @@ struct stack_config {
 int stack_start(const struct stack_config *config);
 
 /*
- * stack_stop - from now on no stack is made and none grows (a child after fork, which has no resolver). Hooks of
- * threads that have a stack go on in it. Threads: any; takes effect at once.
+ * stack_stop - from now on no stack is made and none grows (a child after fork, which has no
+ * resolver). Hooks of threads that have a stack go on in it. Threads: any; takes effect at once.
  */
 void stack_stop(void);
 
@@ -138,24 +143,27 @@ struct stack *stack_peek(void);
 uint32_t stack_os_thread(const struct stack *stack); /* gettid() of its thread */
 
 /*
- * stack_generation_set - hand every thread a word: at once to those that have a stack, later ones find it in theirs. It is
- * how a change of configuration reaches a thread without a look at anything shared.
+ * stack_generation_set - hand every thread a word: at once to those that have a stack, later ones
+ * find it in theirs. It is how a change of configuration reaches a thread without a look at
+ * anything shared.
  * Threads: one at a time. value is not 0, and stack_generation() is 0 only until the first call.
  */
 void stack_generation_set(uint32_t value);
 uint32_t stack_generation(const struct stack *stack);
 
 /*
- * stack_inside - the calling thread is inside the code around a hook that `method`, called at caller's SP `sp`, has
- * called: its frame is pushed, if it is not the top. leaving: a Leave's; then the frame is as it was if it has just been
- * left, and `sp` is too low in a body entered by on-stack replacement (see stack_leave_low), which no Enter knows.
+ * stack_inside - the calling thread is inside the code around a hook that `method`, called at
+ * caller's SP `sp`, has called: its frame is pushed, if it is not the top. leaving: a Leave's;
+ * then the frame is as it was if it has just been left, and `sp` is too low in a body entered by
+ * on-stack replacement (see stack_leave_low), which no Enter knows.
  * Threads: the owner. May run: in callbacks.
  */
 void stack_inside(struct stack *stack, uintptr_t method, uintptr_t sp, bool leaving);
 
 /*
- * stack_drop_suspended - takes out the frames of methods of runtime async that have suspended, see config.suspends.
- * frame_address: the caller's own. Threads: the owner. May run: in callbacks, before anything looks at the stack.
+ * stack_drop_suspended - takes out the frames of methods of runtime async that have suspended, see
+ * config.suspends. frame_address: the caller's own. Threads: the owner. May run: in callbacks,
+ * before anything looks at the stack.
  */
 void stack_drop_suspended(struct stack *stack, const void *frame_address);
 
@@ -163,15 +171,18 @@ void stack_drop_suspended(struct stack *stack, const void *frame_address);
 uintptr_t stack_top_sp(const struct stack *stack);
 
 /*
- * stack_settle - frames of the calling thread, as an allocation must see them: what an exception has unwound so far
- * is cut first.
- * Returns: how many; *top is the youngest frame's address + 1, the one called by it lies at (*top)[-2], and so on.
- * Owns:    the stack; valid until the thread enters or leaves a method. node may be written, nothing else.
+ * stack_settle - frames of the calling thread, as an allocation must see them: what an exception
+ * has unwound so far is cut first.
+ * Returns: how many; *top is the youngest frame's address + 1, the one called by it lies at
+ *          (*top)[-2], and so on.
+ * Owns:    the stack; valid until the thread enters or leaves a method. node may be written,
+ *          nothing else.
  */
 size_t stack_settle(struct stack *stack, struct frame **top);
 
 /*
- * stack_look - the same without cutting anything: what an exception has unwound so far is left out of the count.
+ * stack_look - the same without cutting anything: what an exception has unwound so far is left out
+ * of the count.
  * Returns and owns: as stack_settle.
  */
 size_t stack_look(const struct stack *stack, struct frame **top);
@@ -180,8 +191,9 @@ size_t stack_look(const struct stack *stack, struct frame **top);
 bool stack_dispatching(const struct stack *stack);
 
 /*
- * Exception callbacks, on the throwing thread. `function` is the FunctionID that the runtime names; `sp` the
- * framePointer of GetNotifiedExceptionClauseInfo (x86-64: the handling frame's SP, bytes; 0 when it gave none).
+ * Exception callbacks, on the throwing thread. `function` is the FunctionID that the runtime
+ * names; `sp` the framePointer of GetNotifiedExceptionClauseInfo (x86-64: the handling frame's SP,
+ * bytes; 0 when it gave none).
  * Threads: the owner. May run: in the callback of the same name. Rules: unwind.c.
  */
 void stack_exception_thrown(void);
@@ -195,7 +207,7 @@ void stack_unwind_finally_enter(uintptr_t function, uintptr_t sp);
 void stack_unwind_finally_leave(void);
 void stack_catcher_enter(uintptr_t function, uintptr_t sp);
 
-/* Repairs (bits 1 << enum stack_repair) that touched this stack since the last stack_forget_repairs(). Owner only. */
+/* Repairs (1 << enum stack_repair) of this stack since stack_forget_repairs(). Owner only. */
 uint32_t stack_touched(const struct stack *stack);
 void stack_forget_repairs(struct stack *stack);
 
@@ -217,10 +229,9 @@ static inline uintptr_t stack_copied_function(const struct stack_copied *frame)
 struct stack_copy {
     struct stack_copied *frames; /* the caller's array, oldest first */
     uint32_t capacity;
-    uint32_t depth; /* how deep the stack was; frames[] holds the oldest min(depth, capacity) */
-    bool exact;     /* these were its frames at one moment; else it moved at each try */
-    bool
-        dispatching; /* an exception is on its way, or a filter runs: it may be between two reports */
+    uint32_t depth;   /* how deep the stack was; frames[] holds the oldest min(depth, capacity) */
+    bool exact;       /* these were its frames at one moment; else it moved at each try */
+    bool dispatching; /* an exception is on its way, or a filter runs: maybe between two reports */
     struct stack_copied
         left; /* just above the youngest: the frame left last, if none was entered since */
 };
@@ -233,7 +244,7 @@ struct stack_copy {
  */
 int stack_copy_thread(uint32_t os_thread, struct stack_copy *out);
 
-/* What is kept of an earlier copy of a stack, so that it is not copied again for as long as nothing has changed. */
+/* What is kept of a copy of a stack: it is not copied again while nothing has changed. */
 struct stack_seen {
     uint64_t number,
         state; /* of struct stack_copied_thread; STACK_SEEN_NEVER: copy it in any case */
@@ -270,38 +281,45 @@ struct stack_copies {
 };
 
 /*
- * stack_copy_all - copy the stacks of all threads, in one read-side section, without stopping anybody.
- * Returns: 0, or -ENOSPC when not all fitted: threads_wanted and frames_wanted say what is needed now.
+ * stack_copy_all - copy the stacks of all threads, in one read-side section, without stopping
+ * anybody.
+ * Returns: 0, or -ENOSPC when not all fitted: threads_wanted and frames_wanted say what is needed
+ *          now.
  * Owns:    out and its arrays stay the caller's; nothing in them points into the registry.
- * Threads: any; the copied threads never wait. May run: anywhere but in a hook; does not block or allocate.
- *          A thread that never entered a method, or has ended, is not there.
+ * Threads: any; the copied threads never wait. May run: anywhere but in a hook; does not block or
+ *          allocate. A thread that never entered a method, or has ended, is not there.
  */
 int stack_copy_all(struct stack_copies *out);
 
 /*
- * stack_copies_grow - room for twice of what the last stack_copy_all wanted; before the first one nothing is needed.
+ * stack_copies_grow - room for twice of what the last stack_copy_all wanted; before the first one
+ * nothing is needed.
  * Returns: 0, or -ENOMEM. stack_copies_free - the arrays. Threads: who owns them.
  */
 int stack_copies_grow(struct stack_copies *copies);
 void stack_copies_free(struct stack_copies *copies);
 
 /*
- * stack_any - does any thread's stack have a frame of a method that `is` says? One of a method that was unloaded is dead:
- * left by an exception, and its thread has entered and left nothing since. No such frame comes meanwhile.
+ * stack_any - does any thread's stack have a frame of a method that `is` says? One of a method
+ * that was unloaded is dead: left by an exception, and its thread has entered and left nothing
+ * since. No such frame comes meanwhile.
  * Returns: whether there is one, or may be. Threads: any. May run: as stack_copy_all.
  */
 bool stack_any(bool (*is)(uintptr_t method));
 
 /*
- * stack_measure - cost of one call pair in this process: `count` times pair(method, sp) on a stack of its own, which
- * is no thread's afterwards and counts nowhere.
- * Returns: nanoseconds per pair, 0 when memory ran out. Threads: any that runs no managed code meanwhile.
+ * stack_measure - cost of one call pair in this process: `count` times pair(method, sp) on a stack
+ * of its own, which is no thread's afterwards and counts nowhere.
+ * Returns: nanoseconds per pair, 0 when memory ran out. Threads: any that runs no managed code
+ *          meanwhile.
  */
 double stack_measure(void (*pair)(uintptr_t method, uintptr_t sp), unsigned count);
 
 /*
- * stack_reclaim - give back stacks of ended threads and outgrown storage, one grace period after they were given up.
- * Returns: whether there was anything. Threads: one (the resolver). Blocks for a grace period; never in a callback.
+ * stack_reclaim - give back stacks of ended threads and outgrown storage, one grace period after
+ * they were given up.
+ * Returns: whether there was anything. Threads: one (the resolver). Blocks for a grace period;
+ *          never in a callback.
  */
 bool stack_reclaim(void);
 

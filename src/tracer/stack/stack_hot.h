@@ -1,5 +1,6 @@
 /*
- * stack/stack_hot.h - layout of a shadow stack and the inline enter and leave, for src/tracer/stack/ and hooks/ only.
+ * stack/stack_hot.h - layout of a shadow stack and the inline enter and leave, for
+ * src/tracer/stack/, hooks/ and the rooms that run in every event of a thread.
  */
 #ifndef SHADOWTRACE_STACK_STACK_HOT_H
 #define SHADOWTRACE_STACK_STACK_HOT_H
@@ -35,7 +36,7 @@ struct stack_dispatch {
     uintptr_t thrown;   /* stack pointer when it was thrown: what the search calls lies below */
 };
 
-/* A dispatch that waits while managed code runs inside of it: a filter, or a FirstChanceException handler. */
+/* A dispatch that waits for managed code inside of it: a filter, a FirstChanceException handler. */
 struct stack_save {
     uint32_t depth; /* as it was before that code's first frame */
     bool filter;    /* ended by SearchFilterLeave; else when its first frame is gone */
@@ -45,19 +46,24 @@ struct stack_save {
 };
 
 /*
- * One thread's shadow stack. Writer: the owning thread only. Readers: any thread, in an RCU read-side section.
- * I1  top[-1] always exists: below the oldest frame lies a sentinel with sp UINTPTR_MAX. sp falls strictly, but where
- *     something was entered over frames that a dispatch has yet to cut.
- * I2  limit is lowered to force the slow path: full, a dispatch under way, stack_none (no stack yet), calls that are
- *     looked at (call_interval), frames that there was no memory for (lost_sp).
- * I3  state = depth : 24, changes : 40, one store per change, after the slots; a copy is exact if it is the same
- *     before and after. top == base + 1 + depth.
- * I4  a replaced block and a detached stack are freed one grace period later, by stack_reclaim, never sooner.
- * I5  while the dispatch is searching or has something pending, and while a save is open that is no filter's, limit
- *     is lowered. pending and reach at or above depth are stale: those frames were left, the dispatch is over.
- * I6  a jump is a change by more than the top frame. It is counted before its first store (slots, state) and again after
- *     its last. Where all that had ended before a look are all that had begun after it, no jump touched what lies
- *     between: neither the slots nor, of two states, the way from one to the other.
+ * One thread's shadow stack. Writer: the owning thread only. Readers: any thread, in an RCU
+ * read-side section.
+ * I1  top[-1] always exists: below the oldest frame lies a sentinel with sp UINTPTR_MAX. sp falls
+ *     strictly, but where something was entered over frames that a dispatch has yet to cut.
+ * I2  limit is lowered to force the slow path: full, a dispatch under way, stack_none (no stack
+ *     yet), calls that are looked at (call_interval), frames that there was no memory for
+ *     (lost_sp).
+ * I3  state = depth : 24, changes : 40, one store per change, after the slots; a copy is exact if
+ *     it is the same before and after. top == base + 1 + depth.
+ * I4  a replaced block and a detached stack are freed one grace period later, by stack_reclaim,
+ *     never sooner.
+ * I5  while the dispatch is searching or has something pending, and while a save is open that is
+ *     no filter's, limit is lowered. pending and reach at or above depth are stale: those frames
+ *     were left, the dispatch is over.
+ * I6  a jump is a change by more than the top frame. It is counted before its first store (slots,
+ *     state) and again after its last. Where all that had ended before a look are all that had
+ *     begun after it, no jump touched what lies between: neither the slots nor, of two states, the
+ *     way from one to the other.
  */
 struct stack {
     /* the hot line */
@@ -75,9 +81,9 @@ struct stack {
     uint32_t os_thread;
     _Atomic(uint32_t) jumps_begun, jumps_ended; /* I6 */
     uint64_t number; /* no other stack has it, not even one of a later thread at this place */
-    _Atomic(uint32_t)
-        generation; /* stack_generation(); written by the owner once, else by stack_generation_set() */
-    /* Owner only: what the rooms above keep of this thread; NULL: nothing yet. detached() is their cue to free it. */
+    /* Written once by the owner, else by stack_generation_set(). */
+    _Atomic(uint32_t) generation;
+    /* Owner only: what the rooms above keep, until config.detached; NULL: nothing yet. */
     struct thread *thread;
     struct alloc_thread *alloc;
     struct values_thread *values;
@@ -97,15 +103,15 @@ extern _Thread_local struct stack *stack_self; /* never NULL: &stack_none before
 extern struct stack stack_none;                /* never written */
 extern _Atomic(bool) stack_stopped;            /* stack_stop() was called */
 
-/* The newest stack of the registry; in a read-side section. Those of threads that ended are marked gone. */
+/* The newest stack of the registry, in a read section. Those of ended threads are marked gone. */
 struct stack *stack_registry(void);
 
 void stack_enter_slow(uintptr_t method, uintptr_t sp);
 void stack_leave_slow(uintptr_t method, uintptr_t sp);
-/* As stack_enter, of a method that may go on in a frame that was begun elsewhere. `method` has STACK_RESUMABLE set. */
+/* As stack_enter, of a method that may go on where it was begun elsewhere (STACK_RESUMABLE). */
 void stack_enter_resumable(uintptr_t method, uintptr_t sp, const uintptr_t *passed);
 
-/* Lock-free, wait-free but for the slow path; keeps errno. Threads: the owner. May run: in a hook. */
+/* Wait-free but for the slow path (lock-free); keeps errno. Threads: the owner; in hooks. */
 static inline void stack_enter(uintptr_t method, uintptr_t sp)
 {
     struct stack *s = stack_self;
@@ -115,7 +121,8 @@ static inline void stack_enter(uintptr_t method, uintptr_t sp)
         stack_enter_slow(method, sp); /* first frame, full, pending unwind, dead frames on top */
         return;
     }
-    fence_release(); /* the last change of state before these slots; no instruction on x86; pairs with registry reads */
+    /* The last change of state before these slots; pairs with look_again(). Nothing on x86. */
+    fence_release();
     store_relaxed(&top->method, method);
     store_relaxed(&top->sp, sp);
     store_relaxed(&top->ret, ((const uintptr_t *)sp)[-1]);
@@ -162,8 +169,9 @@ static inline size_t stack_settle_hot(struct stack *s, struct frame **top)
 }
 
 /*
- * As stack_leave, for a hook that knows the caller's SP only where the method's frame is plain: in a body entered by
- * on-stack replacement the frame pointer lies lower than in the one that the Enter came from, by less than the frame.
+ * As stack_leave, for a hook that knows the caller's SP only where the method's frame is plain: in
+ * a body entered by on-stack replacement the frame pointer lies lower than in the one that the
+ * Enter came from, by less than the frame.
  */
 void stack_leave_low(uintptr_t method, uintptr_t sp);
 
@@ -203,8 +211,8 @@ static inline void stack_jump_end(struct stack *s)
 }
 
 /*
- * Rules that a test build can switch off one at a time (SHADOWTRACE_WITHOUT names it), so that a test sees the
- * comparison find the difference. In the product this is the constant true.
+ * Rules that a test build can switch off one at a time (SHADOWTRACE_WITHOUT names it), so that a
+ * test sees the comparison find the difference. In the product this is the constant true.
  */
 enum stack_rule {
     RULE_DEAD_ON_ENTER,
@@ -244,7 +252,7 @@ void stack_rules_read(void); /* rules.c; once */
 #define RULE(rule) true
 #endif
 
-/* ---- shared by the files of src/tracer/stack/; each may call those named before it. Owner only, unless it says so. ---- */
+/* ---- shared by the files of src/tracer/stack/, from the bottom up; owner only ---- */
 
 /* storage.c */
 void stack_configure(const struct stack_config *config); /* once */
@@ -258,7 +266,7 @@ void stack_push(struct stack *s, uintptr_t method, uintptr_t sp, uintptr_t ret);
 void stack_cut(struct stack *s, uint32_t depth, enum stack_repair why);
 /* Takes the frames [from, to) out of the middle: those above them are live. */
 void stack_splice(struct stack *s, uint32_t from, uint32_t to, enum stack_repair why);
-/* There was no memory for a frame that is still there, below sp. Else all that were there are, and what comes is above. */
+/* Is a frame missing below sp, for want of memory? If not, no frame is any more. */
 bool stack_misses(struct stack *s, uintptr_t sp);
 struct stack_block *stack_blocks_retired(void); /* outgrown ones, linked by next; the resolver's */
 void stack_blocks_free(struct stack_block *block);
@@ -267,29 +275,29 @@ void stack_blocks_free(struct stack_block *block);
 /* Opens a save here, with a fresh dispatch; false: no memory. stack_restore ends the innermost. */
 bool stack_save(struct stack *s, bool filter);
 void stack_restore(struct stack *s);
-/* Is the innermost save of code without hooks, and does nothing hooked live that this has called? */
+/* Is the innermost save of code without hooks, of whose hooked callees none lives? */
 bool stack_unhooked_save(const struct stack *s);
 /* Drops what is stale (I5); first thing in the slow path and in every event. */
 void stack_normalise(struct stack *s);
 /*
- * The oldest frame from which direct recursion leads to frame `index`. Some builds leave out the reports of these, and
- * what left the youngest without a handler's running has left them all.
+ * The oldest frame from which direct recursion leads to frame `index`. Some builds leave out the
+ * reports of these, and what left the youngest without a handler's running has left them all.
  */
 uint32_t stack_run_end(const struct stack *s, uint32_t index);
 void stack_settle_pending(struct stack *s, enum stack_repair why);
 /* stack_config's, if there are any. */
 bool stack_unhooked(uintptr_t since, const struct frame *frame, struct stack_place *out);
 bool stack_runs(const struct stack_place *place);
-/* The present search has ended, and nobody said so: what it passed is gone, and pending from here on. */
+/* The search has ended and nobody said so: what it passed is gone, and pending from here on. */
 void stack_swallowed(struct stack *s);
 /*
- * The present dispatch has gone beyond what was called when the stack had `depth` frames or more: dispatches that wait
- * for that code to return never go on.
+ * The present dispatch has gone beyond what was called when the stack had `depth` frames or more:
+ * dispatches that wait for that code to return never go on.
  */
 void stack_supersede(struct stack *s, uint32_t depth);
 
 /* registry.c */
-/* For an Enter: the calling thread's stack, made if need be; NULL: there is none, or frames that it lacks are not gone. */
+/* For an Enter: the stack, made if need be; NULL: none, or it would begin in the middle. */
 struct stack *stack_entered(uintptr_t sp);
 void stack_count_without(enum stack_repair why); /* on a thread without a stack */
 

@@ -1,5 +1,6 @@
 /*
- * stack/storage.c - memory of a stack, and the changes of its frames that keep I1 to I6: push, cut, splice.
+ * stack/storage.c - memory of a stack, and the changes of its frames that keep I1 to I6: push,
+ * cut, splice.
  */
 #include "stack/stack_hot.h"
 
@@ -143,7 +144,6 @@ static bool stack_grow(struct stack *s)
     return true;
 }
 
-/* There was no memory for a frame, and it is not gone: all that were there are, and what comes is above it. */
 bool stack_misses(struct stack *s, uintptr_t sp)
 {
     if (s->top >= s->end && sp < s->lost_sp)

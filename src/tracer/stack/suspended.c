@@ -1,10 +1,12 @@
 /*
- * stack/suspended.c - methods of runtime async that suspended: they return without a Leave, and their frames stay.
+ * stack/suspended.c - methods of runtime async that suspended: they return without a Leave, and
+ * their frames stay.
  *
- * The next Enter or Leave of what called them drops these, as it does with all that was left without notice. But before that
- * their caller may allocate, and where it has no hooks (--only) it may call hooked code from deeper down, which is then
- * entered over the dead frame. So whoever looks first asks the machine's stack: the frame-pointer chain, which every hooked method
- * is part of, leads to the method's own frame pointer or past it.
+ * The next Enter or Leave of what called them drops these, as it does with all that was left
+ * without notice. But before that their caller may allocate, and where it has no hooks (--only) it
+ * may call hooked code from deeper down, which is then entered over the dead frame. So whoever
+ * looks first asks the machine's stack: the frame-pointer chain, which every hooked method is part
+ * of, leads to the method's own frame pointer or past it.
  */
 #include "stack/stack_hot.h"
 
@@ -56,10 +58,11 @@ static bool chain_returns_into(const uintptr_t *at, const struct frame *frame)
 }
 
 /*
- * `at`: where the frame pointer was saved by what was called after it, the youngest live frame that is known.
- * What its caller has called since returns to another address, unless it was called from deeper down: then the chain passes
- * the frame. A body entered by on-stack replacement is not on the chain with this frame pointer, but has one somewhat lower,
- * and a suspension may have replaced the address: then something must return into the method's code.
+ * `at`: where the frame pointer was saved by what was called after it, the youngest live frame
+ * that is known. What its caller has called since returns to another address, unless it was called
+ * from deeper down: then the chain passes the frame. A body entered by on-stack replacement is not
+ * on the chain with this frame pointer, but has one somewhat lower, and a suspension may have
+ * replaced the address: then something must return into the method's code.
  */
 static bool is_gone(const struct frame *frame, const uintptr_t *at, uintptr_t called_from)
 {
@@ -69,7 +72,7 @@ static bool is_gone(const struct frame *frame, const uintptr_t *at, uintptr_t ca
 
     if (LIKELY(same && met == MET))
         return false;
-    /* Both addresses are the program's: another call. An Enter hook may have read one that stood there for a suspension. */
+    /* Both are the program's: another call. Enter may have read an address put for a suspension. */
     if (!same && function_at(returns_to) && function_at(load_relaxed(&frame->ret)))
         return true;
     if (called_from && function_at(called_from) == stack_function(frame))
@@ -93,7 +96,7 @@ void stack_drop_suspended(struct stack *s, const void *frame_address)
     uintptr_t called_from = 0;
 
     if (!suspends || s->limit != s->end || s->save_count || !RULE(RULE_SUSPENDED))
-        return; /* while an exception is on its way, frames above a filter's or a handler's are not on the chain */
+        return; /* during a dispatch, frames above a filter's or handler's are not on the chain */
     while (i-- > 0) {
         struct frame *frame = stack_frame(s, i);
 

@@ -1,20 +1,23 @@
 /*
- * stack/unwind.c - the exception callbacks: what the runtime's two passes over the stack mean for live frames.
+ * stack/unwind.c - the exception callbacks: what the runtime's two passes over the stack mean for
+ * live frames.
  *
- * No callback carries a stack pointer but those around a handler, callbacks come unpaired at native boundaries, twice
- * for funclets on some builds and never for others (design: clr-behaviour, section 4). So nothing is popped when a
- * frame is reported; it is remembered how far the passes have come (reach, pending), and the frames are cut when a
- * handler runs, whose SP is known, or when something else has to see the stack.
+ * No callback carries a stack pointer but those around a handler, callbacks come unpaired at
+ * native boundaries, twice for funclets on some builds and never for others (design:
+ * clr-behaviour, section 4). So nothing is popped when a frame is reported; it is remembered how
+ * far the passes have come (reach, pending), and the frames are cut when a handler runs, whose SP
+ * is known, or when something else has to see the stack.
  *
- * .NET 8 runs both passes on through native frames of the runtime; later ones begin a new dispatch beyond them. 10.0.12
- * leaves out reports of frames of the method whose funclet it reported last, all of a pass if need be.
+ * .NET 8 runs both passes on through native frames of the runtime; later ones begin a new dispatch
+ * beyond them. 10.0.12 leaves out reports of frames of the method whose funclet it reported last,
+ * all of a pass if need be.
  */
 #include "stack/stack_hot.h"
 
 /*
- * Index of the next frame of f below `from` (STACK_NONE: from the top on), or `from` when there is none. Some builds
- * report a method once more for each of its handlers that runs: told twice of the same, and nothing of f called it,
- * nothing is passed.
+ * Index of the next frame of f below `from` (STACK_NONE: from the top on), or `from` when there is
+ * none. Some builds report a method once more for each of its handlers that runs: told twice of
+ * the same, and nothing of f called it, nothing is passed.
  */
 static uint32_t next_below(const struct stack *s, uintptr_t function, uint32_t from)
 {
@@ -40,9 +43,10 @@ static struct stack *event_stack(void)
 }
 
 /*
- * Does the search go on, and has called code without hooks, which has thrown one of its own: a handler of
- * FirstChanceException or a filter in a DynamicMethod, or one that --only does not name? Reports do not tell that from
- * a second pass of which nothing was reported, the machine's stack does.
+ * Does the search go on, and has called code without hooks, which has thrown one of its own: a
+ * handler of FirstChanceException or a filter in a DynamicMethod, or one that --only does not
+ * name? Reports do not tell that from a second pass of which nothing was reported, the machine's
+ * stack does.
  */
 static bool is_nested(const struct stack *s, struct stack_place *where)
 {
@@ -128,7 +132,7 @@ void stack_search_filter_leave(void)
         return;
     }
     while (s->save_count && !s->saves[s->save_count - 1].filter)
-        s->save_count--; /* opened inside the filter and never ended: the filter's own exception went past it */
+        s->save_count--; /* opened in the filter: its exception went past, and never ended it */
     if (!s->save_count)
         return;
     depth = s->saves[s->save_count - 1].depth;
@@ -168,8 +172,9 @@ void stack_unwind_function_enter(uintptr_t function)
 }
 
 /*
- * Where the search found no catcher with metadata, the second pass begins with the leave of what the search reported
- * last. A build that leaves out reports may say no more of frames of that method: then the top is gone.
+ * Where the search found no catcher with metadata, the second pass begins with the leave of what
+ * the search reported last. A build that leaves out reports may say no more of frames of that
+ * method: then the top is gone.
  */
 void stack_unwind_function_leave(void)
 {
@@ -190,7 +195,7 @@ void stack_unwind_function_leave(void)
     stack_limit_set(s);
 }
 
-/* A handler of f is about to run: f's frame is the youngest whose SP lies above the handling frame's own. */
+/* A handler of f is to run: f's frame is the youngest whose SP lies above the handling frame's. */
 static void handler_enter(uintptr_t function, uintptr_t sp)
 {
     struct stack *s = event_stack();
