@@ -8,7 +8,7 @@ prints a table for each program, one of the event families, and then what must b
 time is user and system time of the process, our own threads included; `ns/op` is a call (fib), an allocation (tree, depth)
 or a request (kestrel), by the CPU time of the program's own thread, or of the server. Without options it ends in less than
 25 minutes on two cores; --quick in about 5; --full takes nine rounds of everything, more than an hour. --show prints what
-the last run found. The README shows tests/bench/bench.svg, a copy of one made on a quiet machine.
+the last run found. tests/bench/README.md shows bench.svg, a copy of one made on a quiet machine.
 """
 import argparse
 import json

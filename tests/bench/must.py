@@ -1,4 +1,4 @@
-"""Issue 5's `Must show`, line by line, with the figure reached."""
+"""What measurements must show, line by line, with the figure reached."""
 from runs import MODE, median
 from show import difference, number, quartiles, ratio, values
 
