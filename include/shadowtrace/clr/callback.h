@@ -27,11 +27,7 @@ struct clr_callback;
  * load_as_notification_only.
  */
 struct clr_callback_vtbl {
-    /* IUnknown: slots 0 to 2 */
-    hresult (*query_interface)(struct clr_callback *self, const struct clr_guid *riid,
-                               void **object);
-    uint32_t (*add_ref)(struct clr_callback *self);
-    uint32_t (*release)(struct clr_callback *self);
+    CLR_UNKNOWN_SLOTS(clr_callback);
 
     /* ICorProfilerCallback: slots 3 to 71 */
     hresult (*initialize)(struct clr_callback *self, struct clr_unknown *info);
@@ -216,105 +212,5 @@ struct clr_callback_vtbl {
 struct clr_callback {
     const struct clr_callback_vtbl *vtbl;
 };
-
-CLR_SLOT(clr_callback_vtbl, query_interface, 0);
-CLR_SLOT(clr_callback_vtbl, add_ref, 1);
-CLR_SLOT(clr_callback_vtbl, release, 2);
-CLR_SLOT(clr_callback_vtbl, initialize, 3);
-CLR_SLOT(clr_callback_vtbl, shutdown, 4);
-CLR_SLOT(clr_callback_vtbl, app_domain_creation_started, 5);
-CLR_SLOT(clr_callback_vtbl, app_domain_creation_finished, 6);
-CLR_SLOT(clr_callback_vtbl, app_domain_shutdown_started, 7);
-CLR_SLOT(clr_callback_vtbl, app_domain_shutdown_finished, 8);
-CLR_SLOT(clr_callback_vtbl, assembly_load_started, 9);
-CLR_SLOT(clr_callback_vtbl, assembly_load_finished, 10);
-CLR_SLOT(clr_callback_vtbl, assembly_unload_started, 11);
-CLR_SLOT(clr_callback_vtbl, assembly_unload_finished, 12);
-CLR_SLOT(clr_callback_vtbl, module_load_started, 13);
-CLR_SLOT(clr_callback_vtbl, module_load_finished, 14);
-CLR_SLOT(clr_callback_vtbl, module_unload_started, 15);
-CLR_SLOT(clr_callback_vtbl, module_unload_finished, 16);
-CLR_SLOT(clr_callback_vtbl, module_attached_to_assembly, 17);
-CLR_SLOT(clr_callback_vtbl, class_load_started, 18);
-CLR_SLOT(clr_callback_vtbl, class_load_finished, 19);
-CLR_SLOT(clr_callback_vtbl, class_unload_started, 20);
-CLR_SLOT(clr_callback_vtbl, class_unload_finished, 21);
-CLR_SLOT(clr_callback_vtbl, function_unload_started, 22);
-CLR_SLOT(clr_callback_vtbl, jit_compilation_started, 23);
-CLR_SLOT(clr_callback_vtbl, jit_compilation_finished, 24);
-CLR_SLOT(clr_callback_vtbl, jit_cached_function_search_started, 25);
-CLR_SLOT(clr_callback_vtbl, jit_cached_function_search_finished, 26);
-CLR_SLOT(clr_callback_vtbl, jit_function_pitched, 27);
-CLR_SLOT(clr_callback_vtbl, jit_inlining, 28);
-CLR_SLOT(clr_callback_vtbl, thread_created, 29);
-CLR_SLOT(clr_callback_vtbl, thread_destroyed, 30);
-CLR_SLOT(clr_callback_vtbl, thread_assigned_to_os_thread, 31);
-CLR_SLOT(clr_callback_vtbl, remoting_client_invocation_started, 32);
-CLR_SLOT(clr_callback_vtbl, remoting_client_sending_message, 33);
-CLR_SLOT(clr_callback_vtbl, remoting_client_receiving_reply, 34);
-CLR_SLOT(clr_callback_vtbl, remoting_client_invocation_finished, 35);
-CLR_SLOT(clr_callback_vtbl, remoting_server_receiving_message, 36);
-CLR_SLOT(clr_callback_vtbl, remoting_server_invocation_started, 37);
-CLR_SLOT(clr_callback_vtbl, remoting_server_invocation_returned, 38);
-CLR_SLOT(clr_callback_vtbl, remoting_server_sending_reply, 39);
-CLR_SLOT(clr_callback_vtbl, unmanaged_to_managed_transition, 40);
-CLR_SLOT(clr_callback_vtbl, managed_to_unmanaged_transition, 41);
-CLR_SLOT(clr_callback_vtbl, runtime_suspend_started, 42);
-CLR_SLOT(clr_callback_vtbl, runtime_suspend_finished, 43);
-CLR_SLOT(clr_callback_vtbl, runtime_suspend_aborted, 44);
-CLR_SLOT(clr_callback_vtbl, runtime_resume_started, 45);
-CLR_SLOT(clr_callback_vtbl, runtime_resume_finished, 46);
-CLR_SLOT(clr_callback_vtbl, runtime_thread_suspended, 47);
-CLR_SLOT(clr_callback_vtbl, runtime_thread_resumed, 48);
-CLR_SLOT(clr_callback_vtbl, moved_references, 49);
-CLR_SLOT(clr_callback_vtbl, object_allocated, 50);
-CLR_SLOT(clr_callback_vtbl, objects_allocated_by_class, 51);
-CLR_SLOT(clr_callback_vtbl, object_references, 52);
-CLR_SLOT(clr_callback_vtbl, root_references, 53);
-CLR_SLOT(clr_callback_vtbl, exception_thrown, 54);
-CLR_SLOT(clr_callback_vtbl, exception_search_function_enter, 55);
-CLR_SLOT(clr_callback_vtbl, exception_search_function_leave, 56);
-CLR_SLOT(clr_callback_vtbl, exception_search_filter_enter, 57);
-CLR_SLOT(clr_callback_vtbl, exception_search_filter_leave, 58);
-CLR_SLOT(clr_callback_vtbl, exception_search_catcher_found, 59);
-CLR_SLOT(clr_callback_vtbl, exception_os_handler_enter, 60);
-CLR_SLOT(clr_callback_vtbl, exception_os_handler_leave, 61);
-CLR_SLOT(clr_callback_vtbl, exception_unwind_function_enter, 62);
-CLR_SLOT(clr_callback_vtbl, exception_unwind_function_leave, 63);
-CLR_SLOT(clr_callback_vtbl, exception_unwind_finally_enter, 64);
-CLR_SLOT(clr_callback_vtbl, exception_unwind_finally_leave, 65);
-CLR_SLOT(clr_callback_vtbl, exception_catcher_enter, 66);
-CLR_SLOT(clr_callback_vtbl, exception_catcher_leave, 67);
-CLR_SLOT(clr_callback_vtbl, com_classic_vtable_created, 68);
-CLR_SLOT(clr_callback_vtbl, com_classic_vtable_destroyed, 69);
-CLR_SLOT(clr_callback_vtbl, exception_clr_catcher_found, 70);
-CLR_SLOT(clr_callback_vtbl, exception_clr_catcher_execute, 71);
-CLR_SLOT(clr_callback_vtbl, thread_name_changed, 72);
-CLR_SLOT(clr_callback_vtbl, garbage_collection_started, 73);
-CLR_SLOT(clr_callback_vtbl, surviving_references, 74);
-CLR_SLOT(clr_callback_vtbl, garbage_collection_finished, 75);
-CLR_SLOT(clr_callback_vtbl, finalizeable_object_queued, 76);
-CLR_SLOT(clr_callback_vtbl, root_references2, 77);
-CLR_SLOT(clr_callback_vtbl, handle_created, 78);
-CLR_SLOT(clr_callback_vtbl, handle_destroyed, 79);
-CLR_SLOT(clr_callback_vtbl, initialize_for_attach, 80);
-CLR_SLOT(clr_callback_vtbl, profiler_attach_complete, 81);
-CLR_SLOT(clr_callback_vtbl, profiler_detach_succeeded, 82);
-CLR_SLOT(clr_callback_vtbl, rejit_compilation_started, 83);
-CLR_SLOT(clr_callback_vtbl, get_rejit_parameters, 84);
-CLR_SLOT(clr_callback_vtbl, rejit_compilation_finished, 85);
-CLR_SLOT(clr_callback_vtbl, rejit_error, 86);
-CLR_SLOT(clr_callback_vtbl, moved_references2, 87);
-CLR_SLOT(clr_callback_vtbl, surviving_references2, 88);
-CLR_SLOT(clr_callback_vtbl, conditional_weak_table_element_references, 89);
-CLR_SLOT(clr_callback_vtbl, get_assembly_references, 90);
-CLR_SLOT(clr_callback_vtbl, module_in_memory_symbols_updated, 91);
-CLR_SLOT(clr_callback_vtbl, dynamic_method_jit_compilation_started, 92);
-CLR_SLOT(clr_callback_vtbl, dynamic_method_jit_compilation_finished, 93);
-CLR_SLOT(clr_callback_vtbl, dynamic_method_unloaded, 94);
-CLR_SLOT(clr_callback_vtbl, event_pipe_event_delivered, 95);
-CLR_SLOT(clr_callback_vtbl, event_pipe_provider_created, 96);
-CLR_SLOT(clr_callback_vtbl, load_as_notification_only, 97);
-static_assert(sizeof(struct clr_callback_vtbl) == 98 * sizeof(void *), "ICorProfilerCallback11");
 
 #endif

@@ -20,11 +20,7 @@ struct clr_variant {
 struct clr_metadata_dispenser;
 
 struct clr_metadata_dispenser_vtbl {
-    /* IUnknown: slots 0 to 2 */
-    hresult (*query_interface)(struct clr_metadata_dispenser *self, const struct clr_guid *riid,
-                               void **object);
-    uint32_t (*add_ref)(struct clr_metadata_dispenser *self);
-    uint32_t (*release)(struct clr_metadata_dispenser *self);
+    CLR_UNKNOWN_SLOTS(clr_metadata_dispenser);
 
     /* IMetaDataDispenser: slots 3 to 5 */
     hresult (*define_scope)(struct clr_metadata_dispenser *self, const struct clr_guid *rclsid,

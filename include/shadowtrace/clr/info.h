@@ -17,181 +17,32 @@
 
 #define CLR_INFO_SLOTS 115
 
-struct clr_function_enum;
+/* Enumerators: IUnknown, then slots 3 to 7; next returns S_FALSE when it fetched fewer than asked. */
+#define CLR_ENUMERATOR(name, element) \
+    struct name; \
+    struct name##_vtbl { \
+        CLR_UNKNOWN_SLOTS(name); \
+        hresult (*skip)(struct name * self, uint32_t count); \
+        hresult (*reset)(struct name * self); \
+        hresult (*clone)(struct name * self, struct name **enumerator); \
+        hresult (*get_count)(struct name * self, uint32_t *count); \
+        hresult (*next)(struct name * self, uint32_t count, element *elements, uint32_t *fetched); \
+    }; \
+    struct name { \
+        const struct name##_vtbl *vtbl; \
+    }
 
-/* ICorProfilerFunctionEnum; next returns S_FALSE when it fetched fewer than asked. */
-struct clr_function_enum_vtbl {
-    /* IUnknown: slots 0 to 2 */
-    hresult (*query_interface)(struct clr_function_enum *self, const struct clr_guid *riid,
-                               void **object);
-    uint32_t (*add_ref)(struct clr_function_enum *self);
-    uint32_t (*release)(struct clr_function_enum *self);
-
-    /* ICorProfilerFunctionEnum: slots 3 to 7 */
-    hresult (*skip)(struct clr_function_enum *self, uint32_t count);
-    hresult (*reset)(struct clr_function_enum *self);
-    hresult (*clone)(struct clr_function_enum *self, struct clr_function_enum **enumerator);
-    hresult (*get_count)(struct clr_function_enum *self, uint32_t *count);
-    hresult (*next)(struct clr_function_enum *self, uint32_t count, struct clr_function *ids,
-                    uint32_t *fetched);
-};
-
-struct clr_function_enum {
-    const struct clr_function_enum_vtbl *vtbl;
-};
-
-CLR_SLOT(clr_function_enum_vtbl, query_interface, 0);
-CLR_SLOT(clr_function_enum_vtbl, add_ref, 1);
-CLR_SLOT(clr_function_enum_vtbl, release, 2);
-CLR_SLOT(clr_function_enum_vtbl, skip, 3);
-CLR_SLOT(clr_function_enum_vtbl, reset, 4);
-CLR_SLOT(clr_function_enum_vtbl, clone, 5);
-CLR_SLOT(clr_function_enum_vtbl, get_count, 6);
-CLR_SLOT(clr_function_enum_vtbl, next, 7);
-static_assert(sizeof(struct clr_function_enum_vtbl) == 8 * sizeof(void *),
-              "ICorProfilerFunctionEnum");
-
-struct clr_method_enum;
-
-/* ICorProfilerMethodEnum; next returns S_FALSE when it fetched fewer than asked. */
-struct clr_method_enum_vtbl {
-    /* IUnknown: slots 0 to 2 */
-    hresult (*query_interface)(struct clr_method_enum *self, const struct clr_guid *riid,
-                               void **object);
-    uint32_t (*add_ref)(struct clr_method_enum *self);
-    uint32_t (*release)(struct clr_method_enum *self);
-
-    /* ICorProfilerMethodEnum: slots 3 to 7 */
-    hresult (*skip)(struct clr_method_enum *self, uint32_t count);
-    hresult (*reset)(struct clr_method_enum *self);
-    hresult (*clone)(struct clr_method_enum *self, struct clr_method_enum **enumerator);
-    hresult (*get_count)(struct clr_method_enum *self, uint32_t *count);
-    hresult (*next)(struct clr_method_enum *self, uint32_t count, struct clr_method *elements,
-                    uint32_t *fetched);
-};
-
-struct clr_method_enum {
-    const struct clr_method_enum_vtbl *vtbl;
-};
-
-CLR_SLOT(clr_method_enum_vtbl, query_interface, 0);
-CLR_SLOT(clr_method_enum_vtbl, add_ref, 1);
-CLR_SLOT(clr_method_enum_vtbl, release, 2);
-CLR_SLOT(clr_method_enum_vtbl, skip, 3);
-CLR_SLOT(clr_method_enum_vtbl, reset, 4);
-CLR_SLOT(clr_method_enum_vtbl, clone, 5);
-CLR_SLOT(clr_method_enum_vtbl, get_count, 6);
-CLR_SLOT(clr_method_enum_vtbl, next, 7);
-static_assert(sizeof(struct clr_method_enum_vtbl) == 8 * sizeof(void *), "ICorProfilerMethodEnum");
-
-struct clr_module_enum;
-
-/* ICorProfilerModuleEnum; next returns S_FALSE when it fetched fewer than asked. */
-struct clr_module_enum_vtbl {
-    /* IUnknown: slots 0 to 2 */
-    hresult (*query_interface)(struct clr_module_enum *self, const struct clr_guid *riid,
-                               void **object);
-    uint32_t (*add_ref)(struct clr_module_enum *self);
-    uint32_t (*release)(struct clr_module_enum *self);
-
-    /* ICorProfilerModuleEnum: slots 3 to 7 */
-    hresult (*skip)(struct clr_module_enum *self, uint32_t count);
-    hresult (*reset)(struct clr_module_enum *self);
-    hresult (*clone)(struct clr_module_enum *self, struct clr_module_enum **enumerator);
-    hresult (*get_count)(struct clr_module_enum *self, uint32_t *count);
-    hresult (*next)(struct clr_module_enum *self, uint32_t count, uintptr_t *ids,
-                    uint32_t *fetched);
-};
-
-struct clr_module_enum {
-    const struct clr_module_enum_vtbl *vtbl;
-};
-
-CLR_SLOT(clr_module_enum_vtbl, query_interface, 0);
-CLR_SLOT(clr_module_enum_vtbl, add_ref, 1);
-CLR_SLOT(clr_module_enum_vtbl, release, 2);
-CLR_SLOT(clr_module_enum_vtbl, skip, 3);
-CLR_SLOT(clr_module_enum_vtbl, reset, 4);
-CLR_SLOT(clr_module_enum_vtbl, clone, 5);
-CLR_SLOT(clr_module_enum_vtbl, get_count, 6);
-CLR_SLOT(clr_module_enum_vtbl, next, 7);
-static_assert(sizeof(struct clr_module_enum_vtbl) == 8 * sizeof(void *), "ICorProfilerModuleEnum");
-
-struct clr_object_enum;
-
-/* ICorProfilerObjectEnum; next returns S_FALSE when it fetched fewer than asked. */
-struct clr_object_enum_vtbl {
-    /* IUnknown: slots 0 to 2 */
-    hresult (*query_interface)(struct clr_object_enum *self, const struct clr_guid *riid,
-                               void **object);
-    uint32_t (*add_ref)(struct clr_object_enum *self);
-    uint32_t (*release)(struct clr_object_enum *self);
-
-    /* ICorProfilerObjectEnum: slots 3 to 7 */
-    hresult (*skip)(struct clr_object_enum *self, uint32_t count);
-    hresult (*reset)(struct clr_object_enum *self);
-    hresult (*clone)(struct clr_object_enum *self, struct clr_object_enum **enumerator);
-    hresult (*get_count)(struct clr_object_enum *self, uint32_t *count);
-    hresult (*next)(struct clr_object_enum *self, uint32_t count, uintptr_t *objects,
-                    uint32_t *fetched);
-};
-
-struct clr_object_enum {
-    const struct clr_object_enum_vtbl *vtbl;
-};
-
-CLR_SLOT(clr_object_enum_vtbl, query_interface, 0);
-CLR_SLOT(clr_object_enum_vtbl, add_ref, 1);
-CLR_SLOT(clr_object_enum_vtbl, release, 2);
-CLR_SLOT(clr_object_enum_vtbl, skip, 3);
-CLR_SLOT(clr_object_enum_vtbl, reset, 4);
-CLR_SLOT(clr_object_enum_vtbl, clone, 5);
-CLR_SLOT(clr_object_enum_vtbl, get_count, 6);
-CLR_SLOT(clr_object_enum_vtbl, next, 7);
-static_assert(sizeof(struct clr_object_enum_vtbl) == 8 * sizeof(void *), "ICorProfilerObjectEnum");
-
-struct clr_thread_enum;
-
-/* ICorProfilerThreadEnum; next returns S_FALSE when it fetched fewer than asked. */
-struct clr_thread_enum_vtbl {
-    /* IUnknown: slots 0 to 2 */
-    hresult (*query_interface)(struct clr_thread_enum *self, const struct clr_guid *riid,
-                               void **object);
-    uint32_t (*add_ref)(struct clr_thread_enum *self);
-    uint32_t (*release)(struct clr_thread_enum *self);
-
-    /* ICorProfilerThreadEnum: slots 3 to 7 */
-    hresult (*skip)(struct clr_thread_enum *self, uint32_t count);
-    hresult (*reset)(struct clr_thread_enum *self);
-    hresult (*clone)(struct clr_thread_enum *self, struct clr_thread_enum **enumerator);
-    hresult (*get_count)(struct clr_thread_enum *self, uint32_t *count);
-    hresult (*next)(struct clr_thread_enum *self, uint32_t count, uintptr_t *ids,
-                    uint32_t *fetched);
-};
-
-struct clr_thread_enum {
-    const struct clr_thread_enum_vtbl *vtbl;
-};
-
-CLR_SLOT(clr_thread_enum_vtbl, query_interface, 0);
-CLR_SLOT(clr_thread_enum_vtbl, add_ref, 1);
-CLR_SLOT(clr_thread_enum_vtbl, release, 2);
-CLR_SLOT(clr_thread_enum_vtbl, skip, 3);
-CLR_SLOT(clr_thread_enum_vtbl, reset, 4);
-CLR_SLOT(clr_thread_enum_vtbl, clone, 5);
-CLR_SLOT(clr_thread_enum_vtbl, get_count, 6);
-CLR_SLOT(clr_thread_enum_vtbl, next, 7);
-static_assert(sizeof(struct clr_thread_enum_vtbl) == 8 * sizeof(void *), "ICorProfilerThreadEnum");
+CLR_ENUMERATOR(clr_function_enum, struct clr_function); /* ICorProfilerFunctionEnum */
+CLR_ENUMERATOR(clr_method_enum, struct clr_method);     /* ICorProfilerMethodEnum */
+CLR_ENUMERATOR(clr_module_enum, uintptr_t);             /* ICorProfilerModuleEnum */
+CLR_ENUMERATOR(clr_object_enum, uintptr_t);             /* ICorProfilerObjectEnum */
+CLR_ENUMERATOR(clr_thread_enum, uintptr_t);             /* ICorProfilerThreadEnum */
 
 struct clr_function_control;
 
 /* ICorProfilerFunctionControl: the argument of get_rejit_parameters. */
 struct clr_function_control_vtbl {
-    /* IUnknown: slots 0 to 2 */
-    hresult (*query_interface)(struct clr_function_control *self, const struct clr_guid *riid,
-                               void **object);
-    uint32_t (*add_ref)(struct clr_function_control *self);
-    uint32_t (*release)(struct clr_function_control *self);
+    CLR_UNKNOWN_SLOTS(clr_function_control);
 
     /* ICorProfilerFunctionControl: slots 3 to 5 */
     hresult (*set_codegen_flags)(struct clr_function_control *self, uint32_t flags);
@@ -205,15 +56,6 @@ struct clr_function_control_vtbl {
 struct clr_function_control {
     const struct clr_function_control_vtbl *vtbl;
 };
-
-CLR_SLOT(clr_function_control_vtbl, query_interface, 0);
-CLR_SLOT(clr_function_control_vtbl, add_ref, 1);
-CLR_SLOT(clr_function_control_vtbl, release, 2);
-CLR_SLOT(clr_function_control_vtbl, set_codegen_flags, 3);
-CLR_SLOT(clr_function_control_vtbl, set_il_function_body, 4);
-CLR_SLOT(clr_function_control_vtbl, set_il_instrumented_code_map, 5);
-static_assert(sizeof(struct clr_function_control_vtbl) == 6 * sizeof(void *),
-              "ICorProfilerFunctionControl");
 
 struct clr_assembly_reference_provider;
 
@@ -234,22 +76,11 @@ struct clr_assembly_reference_provider {
     const struct clr_assembly_reference_provider_vtbl *vtbl;
 };
 
-CLR_SLOT(clr_assembly_reference_provider_vtbl, query_interface, 0);
-CLR_SLOT(clr_assembly_reference_provider_vtbl, add_ref, 1);
-CLR_SLOT(clr_assembly_reference_provider_vtbl, release, 2);
-CLR_SLOT(clr_assembly_reference_provider_vtbl, add_assembly_reference, 3);
-static_assert(sizeof(struct clr_assembly_reference_provider_vtbl) == 4 * sizeof(void *),
-              "ICorProfilerAssemblyReferenceProvider");
-
 struct clr_method_malloc;
 
 /* IMethodMalloc: memory for a new IL body. */
 struct clr_method_malloc_vtbl {
-    /* IUnknown: slots 0 to 2 */
-    hresult (*query_interface)(struct clr_method_malloc *self, const struct clr_guid *riid,
-                               void **object);
-    uint32_t (*add_ref)(struct clr_method_malloc *self);
-    uint32_t (*release)(struct clr_method_malloc *self);
+    CLR_UNKNOWN_SLOTS(clr_method_malloc);
 
     /* IMethodMalloc: slot 3 */
     void *(*alloc)(struct clr_method_malloc *self, uint32_t size);
@@ -259,12 +90,6 @@ struct clr_method_malloc {
     const struct clr_method_malloc_vtbl *vtbl;
 };
 
-CLR_SLOT(clr_method_malloc_vtbl, query_interface, 0);
-CLR_SLOT(clr_method_malloc_vtbl, add_ref, 1);
-CLR_SLOT(clr_method_malloc_vtbl, release, 2);
-CLR_SLOT(clr_method_malloc_vtbl, alloc, 3);
-static_assert(sizeof(struct clr_method_malloc_vtbl) == 4 * sizeof(void *), "IMethodMalloc");
-
 struct clr_info;
 
 /*
@@ -273,10 +98,7 @@ struct clr_info;
  * value is not wanted.
  */
 struct clr_info_vtbl {
-    /* IUnknown: slots 0 to 2 */
-    hresult (*query_interface)(struct clr_info *self, const struct clr_guid *riid, void **object);
-    uint32_t (*add_ref)(struct clr_info *self);
-    uint32_t (*release)(struct clr_info *self);
+    CLR_UNKNOWN_SLOTS(clr_info);
 
     /* ICorProfilerInfo: slots 3 to 35 */
     hresult (*get_class_from_object)(struct clr_info *self, uintptr_t object_id,
@@ -562,122 +384,5 @@ struct clr_info_vtbl {
 struct clr_info {
     const struct clr_info_vtbl *vtbl;
 };
-
-CLR_SLOT(clr_info_vtbl, query_interface, 0);
-CLR_SLOT(clr_info_vtbl, add_ref, 1);
-CLR_SLOT(clr_info_vtbl, release, 2);
-CLR_SLOT(clr_info_vtbl, get_class_from_object, 3);
-CLR_SLOT(clr_info_vtbl, get_class_from_token, 4);
-CLR_SLOT(clr_info_vtbl, get_code_info, 5);
-CLR_SLOT(clr_info_vtbl, get_event_mask, 6);
-CLR_SLOT(clr_info_vtbl, get_function_from_ip, 7);
-CLR_SLOT(clr_info_vtbl, get_function_from_token, 8);
-CLR_SLOT(clr_info_vtbl, get_handle_from_thread, 9);
-CLR_SLOT(clr_info_vtbl, get_object_size, 10);
-CLR_SLOT(clr_info_vtbl, is_array_class, 11);
-CLR_SLOT(clr_info_vtbl, get_thread_info, 12);
-CLR_SLOT(clr_info_vtbl, get_current_thread_id, 13);
-CLR_SLOT(clr_info_vtbl, get_class_id_info, 14);
-CLR_SLOT(clr_info_vtbl, get_function_info, 15);
-CLR_SLOT(clr_info_vtbl, set_event_mask, 16);
-CLR_SLOT(clr_info_vtbl, set_enter_leave_function_hooks, 17);
-CLR_SLOT(clr_info_vtbl, set_function_id_mapper, 18);
-CLR_SLOT(clr_info_vtbl, get_token_and_metadata_from_function, 19);
-CLR_SLOT(clr_info_vtbl, get_module_info, 20);
-CLR_SLOT(clr_info_vtbl, get_module_metadata, 21);
-CLR_SLOT(clr_info_vtbl, get_il_function_body, 22);
-CLR_SLOT(clr_info_vtbl, get_il_function_body_allocator, 23);
-CLR_SLOT(clr_info_vtbl, set_il_function_body, 24);
-CLR_SLOT(clr_info_vtbl, get_app_domain_info, 25);
-CLR_SLOT(clr_info_vtbl, get_assembly_info, 26);
-CLR_SLOT(clr_info_vtbl, set_function_rejit, 27);
-CLR_SLOT(clr_info_vtbl, force_gc, 28);
-CLR_SLOT(clr_info_vtbl, set_il_instrumented_code_map, 29);
-CLR_SLOT(clr_info_vtbl, get_inproc_inspection_interface, 30);
-CLR_SLOT(clr_info_vtbl, get_inproc_inspection_this_thread, 31);
-CLR_SLOT(clr_info_vtbl, get_thread_context, 32);
-CLR_SLOT(clr_info_vtbl, begin_inproc_debugging, 33);
-CLR_SLOT(clr_info_vtbl, end_inproc_debugging, 34);
-CLR_SLOT(clr_info_vtbl, get_il_to_native_mapping, 35);
-CLR_SLOT(clr_info_vtbl, do_stack_snapshot, 36);
-CLR_SLOT(clr_info_vtbl, set_enter_leave_function_hooks2, 37);
-CLR_SLOT(clr_info_vtbl, get_function_info2, 38);
-CLR_SLOT(clr_info_vtbl, get_string_layout, 39);
-CLR_SLOT(clr_info_vtbl, get_class_layout, 40);
-CLR_SLOT(clr_info_vtbl, get_class_id_info2, 41);
-CLR_SLOT(clr_info_vtbl, get_code_info2, 42);
-CLR_SLOT(clr_info_vtbl, get_class_from_token_and_type_args, 43);
-CLR_SLOT(clr_info_vtbl, get_function_from_token_and_type_args, 44);
-CLR_SLOT(clr_info_vtbl, enum_module_frozen_objects, 45);
-CLR_SLOT(clr_info_vtbl, get_array_object_info, 46);
-CLR_SLOT(clr_info_vtbl, get_box_class_layout, 47);
-CLR_SLOT(clr_info_vtbl, get_thread_app_domain, 48);
-CLR_SLOT(clr_info_vtbl, get_rva_static_address, 49);
-CLR_SLOT(clr_info_vtbl, get_app_domain_static_address, 50);
-CLR_SLOT(clr_info_vtbl, get_thread_static_address, 51);
-CLR_SLOT(clr_info_vtbl, get_context_static_address, 52);
-CLR_SLOT(clr_info_vtbl, get_static_field_info, 53);
-CLR_SLOT(clr_info_vtbl, get_generation_bounds, 54);
-CLR_SLOT(clr_info_vtbl, get_object_generation, 55);
-CLR_SLOT(clr_info_vtbl, get_notified_exception_clause_info, 56);
-CLR_SLOT(clr_info_vtbl, enum_jited_functions, 57);
-CLR_SLOT(clr_info_vtbl, request_profiler_detach, 58);
-CLR_SLOT(clr_info_vtbl, set_function_id_mapper2, 59);
-CLR_SLOT(clr_info_vtbl, get_string_layout2, 60);
-CLR_SLOT(clr_info_vtbl, set_enter_leave_function_hooks3, 61);
-CLR_SLOT(clr_info_vtbl, set_enter_leave_function_hooks3_with_info, 62);
-CLR_SLOT(clr_info_vtbl, get_function_enter3_info, 63);
-CLR_SLOT(clr_info_vtbl, get_function_leave3_info, 64);
-CLR_SLOT(clr_info_vtbl, get_function_tailcall3_info, 65);
-CLR_SLOT(clr_info_vtbl, enum_modules, 66);
-CLR_SLOT(clr_info_vtbl, get_runtime_information, 67);
-CLR_SLOT(clr_info_vtbl, get_thread_static_address2, 68);
-CLR_SLOT(clr_info_vtbl, get_app_domains_containing_module, 69);
-CLR_SLOT(clr_info_vtbl, get_module_info2, 70);
-CLR_SLOT(clr_info_vtbl, enum_threads, 71);
-CLR_SLOT(clr_info_vtbl, initialize_current_thread, 72);
-CLR_SLOT(clr_info_vtbl, request_rejit, 73);
-CLR_SLOT(clr_info_vtbl, request_revert, 74);
-CLR_SLOT(clr_info_vtbl, get_code_info3, 75);
-CLR_SLOT(clr_info_vtbl, get_function_from_ip2, 76);
-CLR_SLOT(clr_info_vtbl, get_rejit_ids, 77);
-CLR_SLOT(clr_info_vtbl, get_il_to_native_mapping2, 78);
-CLR_SLOT(clr_info_vtbl, enum_jited_functions2, 79);
-CLR_SLOT(clr_info_vtbl, get_object_size2, 80);
-CLR_SLOT(clr_info_vtbl, get_event_mask2, 81);
-CLR_SLOT(clr_info_vtbl, set_event_mask2, 82);
-CLR_SLOT(clr_info_vtbl, enum_ngen_module_methods_inlining_this_method, 83);
-CLR_SLOT(clr_info_vtbl, apply_metadata, 84);
-CLR_SLOT(clr_info_vtbl, get_in_memory_symbols_length, 85);
-CLR_SLOT(clr_info_vtbl, read_in_memory_symbols, 86);
-CLR_SLOT(clr_info_vtbl, is_function_dynamic, 87);
-CLR_SLOT(clr_info_vtbl, get_function_from_ip3, 88);
-CLR_SLOT(clr_info_vtbl, get_dynamic_function_info, 89);
-CLR_SLOT(clr_info_vtbl, get_native_code_start_addresses, 90);
-CLR_SLOT(clr_info_vtbl, get_il_to_native_mapping3, 91);
-CLR_SLOT(clr_info_vtbl, get_code_info4, 92);
-CLR_SLOT(clr_info_vtbl, enumerate_object_references, 93);
-CLR_SLOT(clr_info_vtbl, is_frozen_object, 94);
-CLR_SLOT(clr_info_vtbl, get_loh_object_size_threshold, 95);
-CLR_SLOT(clr_info_vtbl, request_rejit_with_inliners, 96);
-CLR_SLOT(clr_info_vtbl, suspend_runtime, 97);
-CLR_SLOT(clr_info_vtbl, resume_runtime, 98);
-CLR_SLOT(clr_info_vtbl, get_environment_variable, 99);
-CLR_SLOT(clr_info_vtbl, set_environment_variable, 100);
-CLR_SLOT(clr_info_vtbl, event_pipe_start_session, 101);
-CLR_SLOT(clr_info_vtbl, event_pipe_add_provider_to_session, 102);
-CLR_SLOT(clr_info_vtbl, event_pipe_stop_session, 103);
-CLR_SLOT(clr_info_vtbl, event_pipe_create_provider, 104);
-CLR_SLOT(clr_info_vtbl, event_pipe_get_provider_info, 105);
-CLR_SLOT(clr_info_vtbl, event_pipe_define_event, 106);
-CLR_SLOT(clr_info_vtbl, event_pipe_write_event, 107);
-CLR_SLOT(clr_info_vtbl, create_handle, 108);
-CLR_SLOT(clr_info_vtbl, destroy_handle, 109);
-CLR_SLOT(clr_info_vtbl, get_object_id_from_handle, 110);
-CLR_SLOT(clr_info_vtbl, enumerate_non_gc_objects, 111);
-CLR_SLOT(clr_info_vtbl, get_non_gc_heap_bounds, 112);
-CLR_SLOT(clr_info_vtbl, event_pipe_create_provider2, 113);
-CLR_SLOT(clr_info_vtbl, enumerate_gc_heap_objects, 114);
-static_assert(sizeof(struct clr_info_vtbl) == 115 * sizeof(void *), "ICorProfilerInfo15");
 
 #endif

@@ -18,11 +18,7 @@ struct clr_metadata;
 
 /* The whole vtable of IMetaDataImport2; IMetaDataImport is slots 0 to 64. */
 struct clr_metadata_vtbl {
-    /* IUnknown: slots 0 to 2 */
-    hresult (*query_interface)(struct clr_metadata *self, const struct clr_guid *riid,
-                               void **object);
-    uint32_t (*add_ref)(struct clr_metadata *self);
-    uint32_t (*release)(struct clr_metadata *self);
+    CLR_UNKNOWN_SLOTS(clr_metadata);
 
     /* IMetaDataImport: slots 3 to 64 */
     void (*close_enum)(struct clr_metadata *self, void *enumerator);
@@ -203,90 +199,11 @@ struct clr_metadata {
     const struct clr_metadata_vtbl *vtbl;
 };
 
-CLR_SLOT(clr_metadata_vtbl, query_interface, 0);
-CLR_SLOT(clr_metadata_vtbl, add_ref, 1);
-CLR_SLOT(clr_metadata_vtbl, release, 2);
-CLR_SLOT(clr_metadata_vtbl, close_enum, 3);
-CLR_SLOT(clr_metadata_vtbl, count_enum, 4);
-CLR_SLOT(clr_metadata_vtbl, reset_enum, 5);
-CLR_SLOT(clr_metadata_vtbl, enum_type_defs, 6);
-CLR_SLOT(clr_metadata_vtbl, enum_interface_impls, 7);
-CLR_SLOT(clr_metadata_vtbl, enum_type_refs, 8);
-CLR_SLOT(clr_metadata_vtbl, find_type_def_by_name, 9);
-CLR_SLOT(clr_metadata_vtbl, get_scope_props, 10);
-CLR_SLOT(clr_metadata_vtbl, get_module_from_scope, 11);
-CLR_SLOT(clr_metadata_vtbl, get_type_def_props, 12);
-CLR_SLOT(clr_metadata_vtbl, get_interface_impl_props, 13);
-CLR_SLOT(clr_metadata_vtbl, get_type_ref_props, 14);
-CLR_SLOT(clr_metadata_vtbl, resolve_type_ref, 15);
-CLR_SLOT(clr_metadata_vtbl, enum_members, 16);
-CLR_SLOT(clr_metadata_vtbl, enum_members_with_name, 17);
-CLR_SLOT(clr_metadata_vtbl, enum_methods, 18);
-CLR_SLOT(clr_metadata_vtbl, enum_methods_with_name, 19);
-CLR_SLOT(clr_metadata_vtbl, enum_fields, 20);
-CLR_SLOT(clr_metadata_vtbl, enum_fields_with_name, 21);
-CLR_SLOT(clr_metadata_vtbl, enum_params, 22);
-CLR_SLOT(clr_metadata_vtbl, enum_member_refs, 23);
-CLR_SLOT(clr_metadata_vtbl, enum_method_impls, 24);
-CLR_SLOT(clr_metadata_vtbl, enum_permission_sets, 25);
-CLR_SLOT(clr_metadata_vtbl, find_member, 26);
-CLR_SLOT(clr_metadata_vtbl, find_method, 27);
-CLR_SLOT(clr_metadata_vtbl, find_field, 28);
-CLR_SLOT(clr_metadata_vtbl, find_member_ref, 29);
-CLR_SLOT(clr_metadata_vtbl, get_method_props, 30);
-CLR_SLOT(clr_metadata_vtbl, get_member_ref_props, 31);
-CLR_SLOT(clr_metadata_vtbl, enum_properties, 32);
-CLR_SLOT(clr_metadata_vtbl, enum_events, 33);
-CLR_SLOT(clr_metadata_vtbl, get_event_props, 34);
-CLR_SLOT(clr_metadata_vtbl, enum_method_semantics, 35);
-CLR_SLOT(clr_metadata_vtbl, get_method_semantics, 36);
-CLR_SLOT(clr_metadata_vtbl, get_class_layout, 37);
-CLR_SLOT(clr_metadata_vtbl, get_field_marshal, 38);
-CLR_SLOT(clr_metadata_vtbl, get_rva, 39);
-CLR_SLOT(clr_metadata_vtbl, get_permission_set_props, 40);
-CLR_SLOT(clr_metadata_vtbl, get_sig_from_token, 41);
-CLR_SLOT(clr_metadata_vtbl, get_module_ref_props, 42);
-CLR_SLOT(clr_metadata_vtbl, enum_module_refs, 43);
-CLR_SLOT(clr_metadata_vtbl, get_type_spec_from_token, 44);
-CLR_SLOT(clr_metadata_vtbl, get_name_from_token, 45);
-CLR_SLOT(clr_metadata_vtbl, enum_unresolved_methods, 46);
-CLR_SLOT(clr_metadata_vtbl, get_user_string, 47);
-CLR_SLOT(clr_metadata_vtbl, get_pinvoke_map, 48);
-CLR_SLOT(clr_metadata_vtbl, enum_signatures, 49);
-CLR_SLOT(clr_metadata_vtbl, enum_type_specs, 50);
-CLR_SLOT(clr_metadata_vtbl, enum_user_strings, 51);
-CLR_SLOT(clr_metadata_vtbl, get_param_for_method_index, 52);
-CLR_SLOT(clr_metadata_vtbl, enum_custom_attributes, 53);
-CLR_SLOT(clr_metadata_vtbl, get_custom_attribute_props, 54);
-CLR_SLOT(clr_metadata_vtbl, find_type_ref, 55);
-CLR_SLOT(clr_metadata_vtbl, get_member_props, 56);
-CLR_SLOT(clr_metadata_vtbl, get_field_props, 57);
-CLR_SLOT(clr_metadata_vtbl, get_property_props, 58);
-CLR_SLOT(clr_metadata_vtbl, get_param_props, 59);
-CLR_SLOT(clr_metadata_vtbl, get_custom_attribute_by_name, 60);
-CLR_SLOT(clr_metadata_vtbl, is_valid_token, 61);
-CLR_SLOT(clr_metadata_vtbl, get_nested_class_props, 62);
-CLR_SLOT(clr_metadata_vtbl, get_native_call_conv_from_sig, 63);
-CLR_SLOT(clr_metadata_vtbl, is_global, 64);
-CLR_SLOT(clr_metadata_vtbl, enum_generic_params, 65);
-CLR_SLOT(clr_metadata_vtbl, get_generic_param_props, 66);
-CLR_SLOT(clr_metadata_vtbl, get_method_spec_props, 67);
-CLR_SLOT(clr_metadata_vtbl, enum_generic_param_constraints, 68);
-CLR_SLOT(clr_metadata_vtbl, get_generic_param_constraint_props, 69);
-CLR_SLOT(clr_metadata_vtbl, get_pe_kind, 70);
-CLR_SLOT(clr_metadata_vtbl, get_version_string, 71);
-CLR_SLOT(clr_metadata_vtbl, enum_method_specs, 72);
-static_assert(sizeof(struct clr_metadata_vtbl) == 73 * sizeof(void *), "IMetaDataImport2");
-
 struct clr_metadata_assembly;
 
 /* IMetaDataAssemblyImport: the manifest, through query_interface on struct clr_metadata. */
 struct clr_metadata_assembly_vtbl {
-    /* IUnknown: slots 0 to 2 */
-    hresult (*query_interface)(struct clr_metadata_assembly *self, const struct clr_guid *riid,
-                               void **object);
-    uint32_t (*add_ref)(struct clr_metadata_assembly *self);
-    uint32_t (*release)(struct clr_metadata_assembly *self);
+    CLR_UNKNOWN_SLOTS(clr_metadata_assembly);
 
     /* IMetaDataAssemblyImport: slots 3 to 16 */
     hresult (*get_assembly_props)(struct clr_metadata_assembly *self, uint32_t assembly,
@@ -337,25 +254,5 @@ struct clr_metadata_assembly_vtbl {
 struct clr_metadata_assembly {
     const struct clr_metadata_assembly_vtbl *vtbl;
 };
-
-CLR_SLOT(clr_metadata_assembly_vtbl, query_interface, 0);
-CLR_SLOT(clr_metadata_assembly_vtbl, add_ref, 1);
-CLR_SLOT(clr_metadata_assembly_vtbl, release, 2);
-CLR_SLOT(clr_metadata_assembly_vtbl, get_assembly_props, 3);
-CLR_SLOT(clr_metadata_assembly_vtbl, get_assembly_ref_props, 4);
-CLR_SLOT(clr_metadata_assembly_vtbl, get_file_props, 5);
-CLR_SLOT(clr_metadata_assembly_vtbl, get_exported_type_props, 6);
-CLR_SLOT(clr_metadata_assembly_vtbl, get_manifest_resource_props, 7);
-CLR_SLOT(clr_metadata_assembly_vtbl, enum_assembly_refs, 8);
-CLR_SLOT(clr_metadata_assembly_vtbl, enum_files, 9);
-CLR_SLOT(clr_metadata_assembly_vtbl, enum_exported_types, 10);
-CLR_SLOT(clr_metadata_assembly_vtbl, enum_manifest_resources, 11);
-CLR_SLOT(clr_metadata_assembly_vtbl, get_assembly_from_scope, 12);
-CLR_SLOT(clr_metadata_assembly_vtbl, find_exported_type_by_name, 13);
-CLR_SLOT(clr_metadata_assembly_vtbl, find_manifest_resource_by_name, 14);
-CLR_SLOT(clr_metadata_assembly_vtbl, close_enum, 15);
-CLR_SLOT(clr_metadata_assembly_vtbl, find_assemblies_by_name, 16);
-static_assert(sizeof(struct clr_metadata_assembly_vtbl) == 17 * sizeof(void *),
-              "IMetaDataAssemblyImport");
 
 #endif

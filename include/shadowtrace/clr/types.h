@@ -51,13 +51,11 @@ struct clr_guid {
 };
 
 static_assert(sizeof(void *) == 8, "the tables behind these headers are for LP64");
-static_assert(offsetof(struct clr_guid, data2) == 4, "GUID");
-static_assert(offsetof(struct clr_guid, data3) == 6, "GUID");
-static_assert(offsetof(struct clr_guid, data4) == 8, "GUID");
-static_assert(sizeof(struct clr_guid) == 16, "GUID");
 
-/* Lets the compiler prove that a method sits in the vtable slot the runtime calls. */
-#define CLR_SLOT(table, method, slot) \
-    static_assert(offsetof(struct table, method) == (slot) * sizeof(void *), #method)
+/* IUnknown, which every vtable begins with: slots 0 to 2. */
+#define CLR_UNKNOWN_SLOTS(object) \
+    hresult (*query_interface)(struct object * self, const struct clr_guid *riid, void **out); \
+    uint32_t (*add_ref)(struct object * self); \
+    uint32_t (*release)(struct object * self)
 
 #endif

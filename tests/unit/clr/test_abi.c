@@ -1,5 +1,7 @@
-/* The headers against slots, ids and values written by hand, beside their own assertions. */
+/* The headers against slots, ids and values written by hand, and against the whole ABI (layout.h, compiled). */
 #include "support/test.h"
+
+#include "layout.h"
 
 #include <stddef.h>
 #include <stdint.h>
