@@ -72,18 +72,6 @@ struct events_thread *events_thread(struct events *ev)
     return t ? t->events : NULL;
 }
 
-void events_thread_ended(struct events *ev, struct stack *s)
-{
-    struct events_thread *t = s->thread ? s->thread->events : NULL;
-
-    if (!t)
-        return;
-    events_jit_ended(ev, t);
-    events_exceptions_ended(ev, t);
-    s->thread->events = NULL;
-    memory_free(t);
-}
-
 /* The draft as a payload; NULL when memory ran out. */
 static struct event_family *payload_of(const struct events_draft *draft)
 {

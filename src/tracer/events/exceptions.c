@@ -341,3 +341,15 @@ void events_exceptions_ended(struct events *ev, struct events_thread *t)
         t->exceptions--;
     }
 }
+
+void events_thread_ended(struct events *ev, struct stack *s)
+{
+    struct events_thread *t = s->thread ? s->thread->events : NULL;
+
+    if (!t)
+        return;
+    events_jit_ended(ev, t);
+    events_exceptions_ended(ev, t);
+    s->thread->events = NULL;
+    memory_free(t);
+}
