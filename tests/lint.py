@@ -15,7 +15,7 @@ import re
 import subprocess
 import sys
 import tempfile
-FUNCTION_MAX, COLUMN_MAX, COLUMNS_FAIL = 70, 100, False  # once all lines fit: True
+FUNCTION_MAX, COLUMN_MAX, COLUMNS_FAIL = 70, 100, True
 
 
 def sources(root):

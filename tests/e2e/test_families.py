@@ -392,7 +392,7 @@ def test_reports_say_what_the_log_holds(t):
         for key in 'calls', 'total_ns', 'self_ns':
             t.equal(row[key], calls[name][key], '%s of %s' % (key, name))
     t.true(' self  method' in run([TOOL, 'report', '--by', 'method', r.path]).text, 'columns of calls')
-    one_line(run([TOOL, 'report', '--gc', '--jit', r.path]), 2, '--gc', '--jit')
+    one_line(run([TOOL, 'report', '--gc', '--jit', r.path]), 2, '--jit')
 
 
 def test_wrong_families_are_refused(t):

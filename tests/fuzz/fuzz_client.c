@@ -136,7 +136,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         {&cmd_ctl, {"ctl", "PID", "mark", "here"}},
         {&cmd_dump, {"dump", "--no-lines", "PID"}},
         {&cmd_dump, {"dump", "--no-lines", "--format=json", "PID"}},
-        {&cmd_dump, {"dump", "--no-lines", "--format=folded", "PID"}},
+        {&cmd_dump, {"dump", "PID"}},
         {&cmd_list, {"list"}},
         {&cmd_list, {"list", "--format=json"}},
         {&cmd_top, {"top", "--once", "--view=sites", "PID"}},

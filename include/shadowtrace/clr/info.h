@@ -17,7 +17,7 @@
 
 #define CLR_INFO_SLOTS 115
 
-/* Enumerators: IUnknown, then slots 3 to 7; next returns S_FALSE when it fetched fewer than asked. */
+/* Enumerators: slots 3 to 7; next returns S_FALSE when it fetched fewer than asked. */
 #define CLR_ENUMERATOR(name, element) \
     struct name; \
     struct name##_vtbl { \
