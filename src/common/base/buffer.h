@@ -46,10 +46,7 @@ void buffer_utf8(struct buffer *b, const char *text);
 /* The same for a person: what a terminal would act on becomes a mark (base/clean.h). */
 void buffer_clean(struct buffer *b, const char *text);
 
-/*
- * A JSON string with its quotes. Escapes quote, backslash and what a terminal would act on; what is
- * no UTF-8 becomes U+FFFD.
- */
+/* A JSON string with its quotes; unsafe letters (base/clean.h) are escaped, no UTF-8 is U+FFFD. */
 void buffer_json_string(struct buffer *b, const char *text);
 
 /*

@@ -1,6 +1,4 @@
-/*
- * base/compressed.h - the compressed integers of metadata and signatures (ECMA-335 II.23.2).
- */
+/* base/compressed.h - the compressed integers of metadata and signatures (ECMA-335 II.23.2). */
 #ifndef SHADOWTRACE_BASE_COMPRESSED_H
 #define SHADOWTRACE_BASE_COMPRESSED_H
 

@@ -1,7 +1,4 @@
-/*
- * base/file.h - files that others may change while they are read: short reads and signals are seen
- * to.
- */
+/* base/file.h - files that others may change meanwhile: short reads, signals. */
 #ifndef SHADOWTRACE_BASE_FILE_H
 #define SHADOWTRACE_BASE_FILE_H
 

@@ -1,6 +1,4 @@
-/*
- * base/glob.h - patterns over names: `*` is any run of letters, `?` any one letter of UTF-8.
- */
+/* base/glob.h - patterns over names: `*` is any run of letters, `?` any one letter of UTF-8. */
 #ifndef SHADOWTRACE_BASE_GLOB_H
 #define SHADOWTRACE_BASE_GLOB_H
 

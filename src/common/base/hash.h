@@ -1,6 +1,4 @@
-/*
- * base/hash.h - hashes of what is in memory: none is ever written to a file, so they may change.
- */
+/* base/hash.h - hashes of what is in memory: none is ever written to a file, so they may change. */
 #ifndef SHADOWTRACE_BASE_HASH_H
 #define SHADOWTRACE_BASE_HASH_H
 

@@ -1,6 +1,4 @@
-/*
- * base/image.h - the executables and libraries that are mapped into this process.
- */
+/* base/image.h - the executables and libraries that are mapped into this process. */
 #ifndef SHADOWTRACE_BASE_IMAGE_H
 #define SHADOWTRACE_BASE_IMAGE_H
 

@@ -1,6 +1,4 @@
-/*
- * base/near.h - what was meant by a misspelt word.
- */
+/* base/near.h - what was meant by a misspelt word. */
 #ifndef SHADOWTRACE_BASE_NEAR_H
 #define SHADOWTRACE_BASE_NEAR_H
 

@@ -1,6 +1,4 @@
-/*
- * base/order.h - arrays in order: sorting them, and finding a place in them.
- */
+/* base/order.h - arrays in order: sorting them, and finding a place in them. */
 #ifndef SHADOWTRACE_BASE_ORDER_H
 #define SHADOWTRACE_BASE_ORDER_H
 

@@ -14,10 +14,7 @@ struct parker {
 /* parker_park - sleep until parker_unpark() or for timeout_ns. Threads: one sleeper. */
 void parker_park(struct parker *p, uint64_t timeout_ns);
 
-/*
- * parker_unpark - end the sleep, or the next one. A system call only if a thread is parked.
- * Threads: any. Keeps errno.
- */
+/* End the sleep, or the next one; a system call only if one parks. Threads: any. Keeps errno. */
 void parker_unpark(struct parker *p);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * base/path.h - paths as text.
- */
+/* base/path.h - paths as text. */
 #ifndef SHADOWTRACE_BASE_PATH_H
 #define SHADOWTRACE_BASE_PATH_H
 

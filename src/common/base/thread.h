@@ -1,6 +1,4 @@
-/*
- * base/thread.h - starting threads of ours in somebody else's process.
- */
+/* base/thread.h - starting threads of ours in somebody else's process. */
 #ifndef SHADOWTRACE_BASE_THREAD_H
 #define SHADOWTRACE_BASE_THREAD_H
 

@@ -1,6 +1,4 @@
-/*
- * base/utf8.h - letters of UTF-8 text that others wrote: every step is checked.
- */
+/* base/utf8.h - letters of UTF-8 text that others wrote: every step is checked. */
 #ifndef SHADOWTRACE_BASE_UTF8_H
 #define SHADOWTRACE_BASE_UTF8_H
 

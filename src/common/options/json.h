@@ -1,6 +1,4 @@
-/*
- * options/json.h - jansson in a traced program: its memory is base/memory's, and may run out.
- */
+/* options/json.h - jansson in a traced program: its memory is base/memory's, and may run out. */
 #ifndef SHADOWTRACE_OPTIONS_JSON_H
 #define SHADOWTRACE_OPTIONS_JSON_H
 

@@ -61,10 +61,7 @@ int options_field_text(struct options *o, const struct options_field *f, const c
  */
 int options_settle(struct options *o, bool check_given, char *why, size_t why_size);
 
-/*
- * options_patterns_append - takes `text`, which is base/memory's.
- * Returns: 0; -ENOMEM, and the text is still the caller's.
- */
+/* Takes `text`, for memory_free. Returns: 0; -ENOMEM, and the text is still the caller's. */
 int options_patterns_append(struct options_patterns *list, char *text);
 void options_patterns_free(struct options_patterns *list);
 

@@ -1,6 +1,4 @@
-/*
- * args/value.h - the value of one option, for the parser and the help page.
- */
+/* args/value.h - the value of one option, for the parser and the help page. */
 #ifndef SHADOWTRACE_ARGS_VALUE_H
 #define SHADOWTRACE_ARGS_VALUE_H
 

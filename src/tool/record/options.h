@@ -1,7 +1,4 @@
-/*
- * record/options.h - the arguments of `record` and `env`, which are the same but for a few, as
- * struct options.
- */
+/* record/options.h - arguments of `record` and `env`, nearly the same, as struct options. */
 #ifndef SHADOWTRACE_RECORD_OPTIONS_H
 #define SHADOWTRACE_RECORD_OPTIONS_H
 
@@ -33,10 +30,7 @@ int record_options_settle(const struct cli_command *command, const struct args *
                           struct record_args *r);
 void record_options_free(void *r); /* of a struct record_args; as a command's `free` */
 
-/*
- * record_options_check_output - could the log be created? What exists is never overwritten.
- * Returns: CLI_OK or CLI_IO.
- */
+/* Could the log be created? What exists is never overwritten. Returns: CLI_OK or CLI_IO. */
 int record_options_check_output(const struct options *o, struct record_why *why);
 
 #endif

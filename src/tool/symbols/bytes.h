@@ -1,7 +1,4 @@
-/*
- * symbols/bytes.h - reading bytes that nobody vouches for: spans that are cut only after a check,
- * and a cursor.
- */
+/* symbols/bytes.h - bytes that nobody vouches for: checked spans and a cursor. */
 #ifndef SHADOWTRACE_SYMBOLS_BYTES_H
 #define SHADOWTRACE_SYMBOLS_BYTES_H
 
@@ -16,20 +13,14 @@ struct symbols_span {
     size_t size;
 };
 
-/*
- * Reads forward. A read beyond the end gives 0, moves to the end and sets failed for good: look
- * once, after the last.
- */
+/* Reads forward. Beyond the end it gives 0 and sets failed for good: look once, after the last. */
 struct symbols_cursor {
     const uint8_t *at;
     size_t left;
     bool failed;
 };
 
-/*
- * symbols_cut - out = size bytes of span from offset on. Returns false, out untouched, if they are
- * not all there.
- */
+/* out = size bytes of span from offset on. Returns false, out untouched, if not all are there. */
 static inline bool symbols_cut(struct symbols_span span, uint64_t offset, uint64_t size,
                                struct symbols_span *out)
 {
@@ -113,10 +104,7 @@ static inline uint32_t symbols_read_unsigned(struct symbols_cursor *c)
     return symbols_read_packed(c, &bits);
 }
 
-/*
- * The sign is the lowest bit, the rest the two's complement of as many bits as the encoding has
- * left.
- */
+/* The sign is the lowest bit, the rest the two's complement of the encoding's other bits. */
 static inline int32_t symbols_read_signed(struct symbols_cursor *c)
 {
     unsigned bits;

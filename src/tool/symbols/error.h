@@ -4,10 +4,7 @@
 
 #include "symbols/symbols.h"
 
-/*
- * symbols_fail - set reason and text (error may not be NULL). Returns the -errno that belongs to
- * the reason.
- */
+/* Set reason and text (error is never NULL). Returns the -errno that belongs to the reason. */
 int symbols_fail(struct symbols_error *error, enum symbols_reason reason, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

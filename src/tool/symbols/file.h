@@ -1,7 +1,4 @@
-/*
- * symbols/file.h - a file's bytes in memory. Read, never mapped: a file that shrinks under a
- * mapping is SIGBUS.
- */
+/* symbols/file.h - a file's bytes, read: one that shrinks under a mapping is SIGBUS. */
 #ifndef SHADOWTRACE_SYMBOLS_FILE_H
 #define SHADOWTRACE_SYMBOLS_FILE_H
 

@@ -26,10 +26,7 @@ struct search {
     int err;                    /* and its code; 0 while there was none */
 };
 
-/*
- * What is wrong with this candidate; the first one counts, unless memory runs out, which ends the
- * search.
- */
+/* The first candidate's error counts, unless memory runs out, which ends the search. */
 static void search_fail(struct search *search, int err, struct symbols_error *error,
                         const char *path)
 {

@@ -8,10 +8,7 @@
 #include <limits.h>
 #include <zlib.h>
 
-/*
- * Deflate cannot do better than 1032 to 1 (zlib's technical notes); a larger claim is false without
- * a look.
- */
+/* Deflate's best is 1032 to 1 (zlib's technical notes): a larger claim is false. */
 #define RATIO_MAX 1032
 
 static void *inflate_alloc(void *context, unsigned count, unsigned size)

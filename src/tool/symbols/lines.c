@@ -23,10 +23,7 @@ static const uint8_t guid_sha1[16] = {0xEC, 0x16, 0x18, 0xFF, 0x5E, 0xAA, 0x10, 
 static const uint8_t guid_sha256[16] = {0x0F, 0xD0, 0x29, 0x88, 0xB8, 0x11, 0x13, 0x42,
                                         0x87, 0x8B, 0x77, 0x0E, 0x85, 0x97, 0xAC, 0x16};
 
-/*
- * The points of one method, decoded one by one. point is the last one, document the one that the
- * next will be in.
- */
+/* The points of one method, one by one: `point` is the last, `document` is for the next. */
 struct points {
     struct symbols_cursor c;
     uint32_t documents; /* how many there are */

@@ -8,10 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/*
- * The rules: a '*' only at the end of the pattern; at most one in the address, and none without one
- * in the pattern.
- */
+/* A pattern may end in '*'; only then may the address have one, too. */
 static bool link_valid(const struct symbols_link *link, bool *prefix)
 {
     const char *star = strchr(link->pattern, '*');

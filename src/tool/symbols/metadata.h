@@ -1,7 +1,4 @@
-/*
- * symbols/metadata.h - the frame that assemblies and portable PDBs share: metadata root, streams,
- * table header.
- */
+/* symbols/metadata.h - what assemblies and PDBs share: metadata root, streams, table header. */
 #ifndef SHADOWTRACE_SYMBOLS_METADATA_H
 #define SHADOWTRACE_SYMBOLS_METADATA_H
 
@@ -25,10 +22,7 @@ enum {
     TABLE_CUSTOM = 0x37
 };
 
-/*
- * Spans point into the image; an absent stream has data NULL. Lengths are checked, contents are
- * not.
- */
+/* Spans of the image, data NULL if absent. Lengths are checked, contents are not. */
 struct symbols_metadata {
     char version[32]; /* cut */
     struct symbols_span pdb, strings, blob, guid;
@@ -45,10 +39,7 @@ struct symbols_metadata {
 int symbols_metadata_parse(struct symbols_span image, struct symbols_metadata *out,
                            struct symbols_error *error);
 
-/*
- * The row counts that follow a bit vector of tables, into rows. Returns false if they are cut off
- * or too large.
- */
+/* The row counts after a bit vector of tables. Returns false if cut off or too large. */
 bool symbols_metadata_rows(struct symbols_cursor *c, uint64_t present,
                            uint32_t rows[METADATA_TABLES]);
 

@@ -29,10 +29,7 @@ static unsigned pdb_index_size(uint32_t rows)
     return rows < 0x10000 ? 2 : 4;
 }
 
-/*
- * HasCustomDebugInformation: a coded index with 5 tag bits over these tables, in the order of their
- * tags.
- */
+/* HasCustomDebugInformation: a coded index, 5 tag bits, over these tables in order of tags. */
 static unsigned pdb_owner_size(const uint32_t rows[METADATA_TABLES])
 {
     static const uint8_t owners[] = {0x06, 0x04, 0x01, 0x02, 0x08, 0x09, 0x0A, 0x00, 0x0E,
@@ -114,10 +111,7 @@ bool symbols_blob(const struct symbols *s, uint32_t index, struct symbols_span *
     return !c.failed && symbols_cut((struct symbols_span){c.at, c.left}, 0, size, out);
 }
 
-/*
- * A document's name: a separator, then the blobs of the parts between which it stands. Appends it
- * and its NUL.
- */
+/* Appends a document's name and a NUL. Its blob: a separator, then the blobs of its parts. */
 static bool pdb_name(const struct symbols *s, uint32_t index, struct buffer *names)
 {
     size_t start = names->size;
@@ -309,10 +303,7 @@ static int pdb_checksum(struct symbols *s, const struct symbols_image *expected,
     return 0;
 }
 
-/*
- * Says best what is wrong: first what the file is, then whose, then whether it is whole, last
- * whether it is genuine.
- */
+/* In the order that says best what is wrong: what it is, whose, whether whole, whether genuine. */
 static int pdb_parse(struct symbols *s, const struct symbols_image *expected,
                      struct symbols_error *error)
 {

@@ -1,7 +1,4 @@
-/*
- * symbols/pdb.h - one portable PDB in memory. Inside of struct symbols, for this folder and its
- * tests.
- */
+/* symbols/pdb.h - inside of struct symbols, a portable PDB: for this folder and its tests. */
 #ifndef SHADOWTRACE_SYMBOLS_PDB_H
 #define SHADOWTRACE_SYMBOLS_PDB_H
 
@@ -58,10 +55,7 @@ uint32_t symbols_column(const struct pdb_table *table, uint32_t row, unsigned of
 /* A blob's content; blob 0 is the empty one. Returns false if it is not all there. */
 bool symbols_blob(const struct symbols *s, uint32_t index, struct symbols_span *out);
 
-/*
- * The blob of the first custom record of this kind and owner (a coded index). Returns false if
- * there is none.
- */
+/* The blob of the first custom record of this kind and owner (a coded index); false: none. */
 bool symbols_custom(const struct symbols *s, uint32_t owner, const uint8_t kind[16],
                     uint32_t *blob);
 

@@ -1,7 +1,4 @@
-/*
- * symbols/sha256.h - SHA-256 (FIPS 180-4), for the hashes that assemblies and PDBs record of what
- * they belong to.
- */
+/* symbols/sha256.h - SHA-256 (FIPS 180-4): assemblies and PDBs record such hashes. */
 #ifndef SHADOWTRACE_SYMBOLS_SHA256_H
 #define SHADOWTRACE_SYMBOLS_SHA256_H
 

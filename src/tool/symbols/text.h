@@ -6,16 +6,10 @@
 
 #include "symbols/bytes.h"
 
-/*
- * symbols_text_append - append to b; each ill-formed sequence and each U+0000 becomes U+FFFD, as
- * .NET does it.
- */
+/* Append to b. As in .NET, each ill-formed sequence and each U+0000 becomes U+FFFD. */
 void symbols_text_append(struct buffer *b, struct symbols_span text);
 
-/*
- * symbols_text_line - copy in to out, cut to size between characters, as one line: '?' for what is
- * not printable.
- */
+/* Copy as one line, cut to size between characters: '?' for what is not printable. */
 void symbols_text_line(char *out, size_t size, const char *in);
 
 #endif

@@ -138,10 +138,7 @@ static int compile_properties(struct compiler *c, struct rule *r, const json_t *
         err = -ENOMEM;
     json_object_foreach(copy, key, value)
     {
-        /*
-         * the key's text lives as long as the document, from which a shallow copy has only pointers
-         * to values
-         */
+        /* a shallow copy: its values and the keys' texts, looked up below, are the document's */
         const char *kept =
             json_object_iter_key(json_object_iter_at((json_t *)(uintptr_t)object, key));
 
@@ -260,10 +257,7 @@ static int compile_object(struct compiler *c, struct rule *r, json_t *source)
     return err;
 }
 
-/*
- * A definition that many refer to is compiled once: what is being compiled is found too, so a
- * schema may recur.
- */
+/* Each definition is compiled once. What is under way is found too: a schema may recur. */
 static int compile(struct compiler *c, const json_t *source, struct rule **out)
 {
     struct rule *r;

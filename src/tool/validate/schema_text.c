@@ -1,7 +1,4 @@
-/*
- * The schema as it ships, byte for byte. The path is as seen from where the compiler runs: the top
- * of the source tree.
- */
+/* The schema as it ships, byte for byte. The compiler runs at the top of the source tree. */
 #include "validate/schema.h"
 
 #ifndef SHADOWTRACE_SCHEMA_PATH

@@ -7,10 +7,7 @@
 
 #define PROGRESS_LINES 8192
 
-/*
- * Ids of one kind, and of each a hash of what it stands for: the same id may come again, but not as
- * something else.
- */
+/* Ids of one kind, each with a hash of its meaning: it may come again, but mean nothing else. */
 struct known {
     struct report_ids ids;
     uint64_t *facts;
