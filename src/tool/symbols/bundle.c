@@ -2,7 +2,6 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-
 #include "symbols/bytes.h"
 #include "symbols/error.h"
 #include "symbols/inflate.h"
@@ -115,8 +114,7 @@ static int unpack(const struct bundle *b, const struct entry *entry, uint8_t **d
     int err = 0;
 
     if (entry->offset > b->size || size > b->size - entry->offset)
-        return symbols_fail(error, SYMBOLS_TRUNCATED,
-                            "truncated: a bundled file lies beyond its end");
+        return symbols_fail(error, SYMBOLS_TRUNCATED, "a bundled file lies beyond its end");
     if (entry->size > SYMBOLS_MAX_FILE)
         return symbols_fail(error, SYMBOLS_TOO_LARGE, "a bundled file is larger than 1 GiB");
     bytes = memory_alloc((size_t)size + 1);
@@ -134,8 +132,7 @@ static int unpack(const struct bundle *b, const struct entry *entry, uint8_t **d
     memory_free(bytes);
     if (err == -ENOMEM)
         return symbols_fail(error, SYMBOLS_MEMORY, "out of memory for a bundled file");
-    return err ? symbols_fail(error, SYMBOLS_DAMAGED, "damaged: a bundled file cannot be unpacked")
-               : 0;
+    return err ? symbols_fail(error, SYMBOLS_DAMAGED, "a bundled file cannot be unpacked") : 0;
 }
 
 static int read_from(const struct bundle *b, const char *name, uint8_t **data, size_t *size,
@@ -157,8 +154,7 @@ static int read_from(const struct bundle *b, const char *name, uint8_t **data, s
               : -EBADMSG;
     memory_free(manifest);
     if (err == -EBADMSG)
-        return symbols_fail(error, SYMBOLS_DAMAGED,
-                            "damaged: its bundle's manifest cannot be read");
+        return symbols_fail(error, SYMBOLS_DAMAGED, "its bundle's manifest cannot be read");
     if (err)
         return err;
     *size = (size_t)entry.size;

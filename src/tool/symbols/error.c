@@ -1,5 +1,4 @@
 #include "symbols/error.h"
-
 #include "symbols/text.h"
 
 #include <errno.h>
@@ -11,25 +10,22 @@
 
 int symbols_fail(struct symbols_error *error, enum symbols_reason reason, const char *format, ...)
 {
-    static const int errors[] = {[SYMBOLS_OK] = 0,
-                                 [SYMBOLS_NO_ASSEMBLY] = -ENOENT,
-                                 [SYMBOLS_NOT_MANAGED] = -ENOEXEC,
-                                 [SYMBOLS_NONE] = -ENODATA,
-                                 [SYMBOLS_MISSING] = -ENOENT,
-                                 [SYMBOLS_OTHER_BUILD] = -ESTALE,
-                                 [SYMBOLS_WINDOWS] = -ENOTSUP,
-                                 [SYMBOLS_UNSUPPORTED] = -ENOTSUP,
-                                 [SYMBOLS_TRUNCATED] = -EBADMSG,
-                                 [SYMBOLS_DAMAGED] = -EBADMSG,
-                                 [SYMBOLS_FORGED] = -EBADMSG,
-                                 [SYMBOLS_TOO_LARGE] = -EFBIG,
-                                 [SYMBOLS_UNREADABLE] = -EIO,
+    static const int errors[] = {[SYMBOLS_NO_ASSEMBLY] = -ENOENT,  [SYMBOLS_NOT_MANAGED] = -ENOEXEC,
+                                 [SYMBOLS_NONE] = -ENODATA,        [SYMBOLS_MISSING] = -ENOENT,
+                                 [SYMBOLS_OTHER_BUILD] = -ESTALE,  [SYMBOLS_WINDOWS] = -ENOTSUP,
+                                 [SYMBOLS_UNSUPPORTED] = -ENOTSUP, [SYMBOLS_TRUNCATED] = -EBADMSG,
+                                 [SYMBOLS_DAMAGED] = -EBADMSG,     [SYMBOLS_FORGED] = -EBADMSG,
+                                 [SYMBOLS_TOO_LARGE] = -EFBIG,     [SYMBOLS_UNREADABLE] = -EIO,
                                  [SYMBOLS_MEMORY] = -ENOMEM};
+    const char *prefix = reason == SYMBOLS_TRUNCATED ? "truncated: "
+                         : reason == SYMBOLS_DAMAGED ? "damaged: "
+                                                     : "";
+    size_t used = (size_t)snprintf(error->text, sizeof(error->text), "%s", prefix);
     va_list arguments;
 
     error->reason = reason;
     va_start(arguments, format);
-    (void)vsnprintf(error->text, sizeof(error->text), format, arguments); /* cut: fine */
+    (void)vsnprintf(error->text + used, sizeof(error->text) - used, format, arguments);
     va_end(arguments);
     return errors[reason];
 }

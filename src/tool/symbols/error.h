@@ -4,7 +4,7 @@
 
 #include "symbols/symbols.h"
 
-/* Set reason and text (error is never NULL). Returns the -errno that belongs to the reason. */
+/* Set reason and text, which the reason may begin. error is no NULL. Returns the reason's -errno. */
 int symbols_fail(struct symbols_error *error, enum symbols_reason reason, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

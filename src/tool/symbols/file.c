@@ -2,7 +2,6 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-
 #include "symbols/error.h"
 
 #include <errno.h>
@@ -18,7 +17,7 @@ static int file_fail(struct symbols_error *error, const char *what, int err)
 }
 
 static int load(int fd, const char *magic, uint8_t **data, size_t *size,
-                     struct symbols_error *error)
+                struct symbols_error *error)
 {
     uint8_t head[SYMBOLS_FILE_HEAD];
     size_t wanted = sizeof(head);

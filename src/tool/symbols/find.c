@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 #include "base/path.h"
-
 #include "symbols/bundle.h"
 #include "symbols/error.h"
 #include "symbols/file.h"
@@ -18,38 +17,37 @@
 
 struct search {
     const char *assembly;
+    const char *const *dirs;
+    size_t ndirs;
     const struct symbols_image *image;
     char names[2][NAME_MAX + 1]; /* file names under which the PDB may lie; "" is none */
-    char keys[3][KEY_SIZE];      /* of a symbol store, as they are found in the wild; "" is none */
+    char keys[3][KEY_SIZE];      /* as dotnet-symbol and others write them; "" is none */
     struct symbols *found;
     struct symbols_error error; /* of the first candidate that was there */
     int err;                    /* and its code; 0 while there was none */
 };
 
-/* The first candidate's error counts, unless memory runs out, which ends the search. */
-static void search_fail(struct search *search, int err, struct symbols_error *error,
-                        const char *path)
+/*
+ * A candidate at path: read, or why not (err, error). The first error counts, unless memory runs
+ * out, which ends the search.
+ */
+static void search_take(struct search *search, struct symbols *symbols, const char *path, int err,
+                        struct symbols_error *error)
 {
+    if (symbols)
+        symbols->path = memory_strdup(path);
+    if (symbols && symbols->path) {
+        search->found = symbols;
+        return;
+    }
+    if (symbols)
+        err = symbols_fail(error, SYMBOLS_MEMORY, "out of memory");
+    symbols_free(symbols);
     if (search->err && err != -ENOMEM)
         return;
     symbols_fail_at(error, path);
     search->error = *error;
     search->err = err;
-}
-
-static void search_take(struct search *search, struct symbols *symbols, const char *path,
-                        bool embedded)
-{
-    struct symbols_error error;
-
-    symbols->path = memory_strdup(path);
-    symbols->embedded = embedded;
-    if (symbols->path) {
-        search->found = symbols;
-        return;
-    }
-    symbols_free(symbols);
-    search_fail(search, symbols_fail(&error, SYMBOLS_MEMORY, "out of memory"), &error, path);
 }
 
 static int search_unpack(const struct symbols_image *image, struct symbols **out,
@@ -64,9 +62,9 @@ static int search_unpack(const struct symbols_image *image, struct symbols **out
     if (err == -ENOMEM)
         return symbols_fail(error, SYMBOLS_MEMORY, "out of memory for its embedded PDB");
     if (err == -ENODATA)
-        return symbols_fail(error, SYMBOLS_TRUNCATED, "truncated: its embedded PDB ends too soon");
+        return symbols_fail(error, SYMBOLS_TRUNCATED, "its embedded PDB ends too soon");
     if (err)
-        return symbols_fail(error, SYMBOLS_DAMAGED, "damaged: its embedded PDB cannot be unpacked");
+        return symbols_fail(error, SYMBOLS_DAMAGED, "its embedded PDB cannot be unpacked");
     return symbols_new(data, image->embedded_size, image, out, error);
 }
 
@@ -80,9 +78,8 @@ static void search_embedded(struct search *search)
         return;
     err = search_unpack(search->image, &symbols, &error);
     if (symbols)
-        search_take(search, symbols, search->assembly, true);
-    else
-        search_fail(search, err, &error, search->assembly);
+        symbols->embedded = true;
+    search_take(search, symbols, search->assembly, err, &error);
 }
 
 static void search_file(struct search *search, const char *path)
@@ -97,10 +94,7 @@ static void search_file(struct search *search, const char *path)
         return;
     if (!err)
         err = symbols_new(data, size, search->image, &symbols, &error);
-    if (symbols)
-        search_take(search, symbols, path, false);
-    else
-        search_fail(search, err, &error, path);
+    search_take(search, symbols, path, err, &error);
 }
 
 /* FOLDER/name, or FOLDER/name/KEY/name. A path that does not fit could not be opened either. */
@@ -128,11 +122,10 @@ static void search_store(struct search *search, const char *folder, const char *
     char lower[NAME_MAX + 1];
     size_t i = 0;
 
-    for (; name[i]; i++)
+    do
         lower[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] - 'A' + 'a' : name[i]);
-    lower[i] = '\0';
-    for (size_t key = 0; key < sizeof(search->keys) / sizeof(search->keys[0]) && *search->keys[key];
-         key++) {
+    while (name[i++]);
+    for (size_t key = 0; key < COUNT_OF(search->keys) && *search->keys[key]; key++) {
         search_name(search, folder, name, search->keys[key]);
         if (strcmp(lower, name) != 0)
             search_name(search, folder, lower, search->keys[key]);
@@ -145,13 +138,10 @@ static void search_keys(struct search *search)
     const uint8_t *id = search->image->id;
 
     for (size_t i = 0; i < sizeof(order); i++) {
-        (void)snprintf(search->keys[0] + 2 * i, 3, "%02x", id[order[i]]);
-        (void)snprintf(search->keys[2] + 2 * i, 3, "%02X", id[order[i]]);
+        (void)snprintf(search->keys[0] + 2 * i, KEY_SIZE - 2 * i, "%02xFFFFFFFF", id[order[i]]);
+        (void)snprintf(search->keys[1] + 2 * i, KEY_SIZE - 2 * i, "%02xffffffff", id[order[i]]);
+        (void)snprintf(search->keys[2] + 2 * i, KEY_SIZE - 2 * i, "%02XFFFFFFFF", id[order[i]]);
     }
-    memcpy(search->keys[1], search->keys[0], 32);
-    memcpy(search->keys[0] + 32, "FFFFFFFF", 9); /* what dotnet-symbol and the protocol write */
-    memcpy(search->keys[1] + 32, "ffffffff", 9);
-    memcpy(search->keys[2] + 32, "FFFFFFFF", 9);
 }
 
 /*
@@ -184,7 +174,7 @@ static void search_names(struct search *search)
         search->names[1][0] = '\0';
 }
 
-static void search_folders(struct search *search, const char *const *dirs, size_t ndirs)
+static void search_folders(struct search *search)
 {
     size_t folder = (size_t)(path_base_name(search->assembly) - search->assembly);
     char beside[PATH_MAX] = ""; /* "" is the working folder */
@@ -193,16 +183,15 @@ static void search_folders(struct search *search, const char *const *dirs, size_
         memcpy(beside, search->assembly, folder);
     for (size_t name = 0; name < 2; name++)
         search_name(search, beside, search->names[name], NULL);
-    for (size_t i = 0; i < ndirs; i++) {
+    for (size_t i = 0; i < search->ndirs; i++)
         for (size_t name = 0; name < 2; name++) {
-            search_name(search, dirs[i], search->names[name], NULL);
-            search_store(search, dirs[i], search->names[name]);
+            search_name(search, search->dirs[i], search->names[name], NULL);
+            search_store(search, search->dirs[i], search->names[name]);
         }
-    }
 }
 
 /* Nothing was there at all. */
-static int search_missing(struct search *search, size_t ndirs)
+static int search_missing(struct search *search)
 {
     const char *name = *search->names[1] ? search->names[1] : search->names[0];
     int err;
@@ -212,7 +201,7 @@ static int search_missing(struct search *search, size_t ndirs)
             &search->error, SYMBOLS_WINDOWS,
             "built with a Windows PDB (%s), which is not supported: build with DebugType portable",
             name);
-    else if (ndirs)
+    else if (search->ndirs)
         err = symbols_fail(&search->error, SYMBOLS_MISSING,
                            "its PDB %s is neither beside it nor in the folders given", name);
     else
@@ -221,17 +210,17 @@ static int search_missing(struct search *search, size_t ndirs)
     return err;
 }
 
-static int search_run(struct search *search, const char *const *dirs, size_t ndirs)
+static int search_run(struct search *search)
 {
     search_names(search);
     if (search->image->has_codeview)
         search_keys(search);
     search_embedded(search);
     if (search->image->has_codeview) /* without its id, a file cannot be told to be the right one */
-        search_folders(search, dirs, ndirs);
+        search_folders(search);
     if (search->found || search->err)
         return search->found ? 0 : search->err;
-    return search_missing(search, ndirs);
+    return search_missing(search);
 }
 
 /* The assembly itself: is it the one that was traced, and does it have symbols? */
@@ -252,40 +241,35 @@ static int open_image(struct symbols_span file, const uint8_t *mvid, struct symb
 
 /* With the assembly's bytes, or why there are none (err). */
 static int open_data(struct search *search, uint8_t *data, size_t size, int err,
-                     const char *const *dirs, size_t ndirs, const uint8_t *mvid,
-                     struct symbols **out, struct symbols_error *error)
+                     const uint8_t *mvid, struct symbols **out, struct symbols_error *error)
 {
     struct symbols_image image;
 
-    *out = NULL;
     search->image = &image;
     if (err == -ENOENT)
         symbols_fail(&search->error, SYMBOLS_NO_ASSEMBLY, "there is no such file");
     if (!err)
         err = open_image((struct symbols_span){data, size}, mvid, &image, &search->error);
-    if (err) {
+    if (err)
         symbols_fail_at(&search->error, search->assembly);
-    } else {
-        err = search_run(search, dirs, ndirs);
-        *out = search->found;
-    }
+    else
+        err = search_run(search);
+    *out = search->found;
     memory_free(data); /* the PDB has bytes of its own */
-    if (error && err)
-        *error = search->error;
-    else if (error)
-        *error = (struct symbols_error){.reason = SYMBOLS_OK};
+    if (error)
+        *error = err ? search->error : (struct symbols_error){.reason = SYMBOLS_OK};
     return err;
 }
 
 int symbols_open(const char *assembly, const char *const *dirs, size_t ndirs, const uint8_t *mvid,
                  struct symbols **out, struct symbols_error *error)
 {
-    struct search search = {.assembly = assembly};
+    struct search search = {.assembly = assembly, .dirs = dirs, .ndirs = ndirs};
     uint8_t *data = NULL;
     size_t size = 0;
     int err = symbols_file_read(assembly, "MZ", &data, &size, &search.error);
 
-    return open_data(&search, data, size, err, dirs, ndirs, mvid, out, error);
+    return open_data(&search, data, size, err, mvid, out, error);
 }
 
 int symbols_open_bundled(const char *bundle, const char *name, const char *const *dirs,
@@ -293,7 +277,7 @@ int symbols_open_bundled(const char *bundle, const char *name, const char *const
                          struct symbols_error *error)
 {
     char assembly[PATH_MAX]; /* where it would be, had it a file of its own */
-    struct search search = {.assembly = assembly};
+    struct search search = {.assembly = assembly, .dirs = dirs, .ndirs = ndirs};
     uint8_t *data = NULL;
     size_t size = 0;
     int err = -ENOENT;
@@ -301,5 +285,5 @@ int symbols_open_bundled(const char *bundle, const char *name, const char *const
     if (snprintf(assembly, sizeof(assembly), "%.*s%s", (int)(path_base_name(bundle) - bundle),
                  bundle, name) < (int)sizeof(assembly))
         err = symbols_bundle_read(bundle, name, &data, &size, &search.error);
-    return open_data(&search, data, size, err, dirs, ndirs, mvid, out, error);
+    return open_data(&search, data, size, err, mvid, out, error);
 }

@@ -39,18 +39,18 @@ static int image_headers(struct symbols_span file, struct headers *out, struct s
         return symbols_fail(error, SYMBOLS_NOT_MANAGED, "not a .NET assembly");
     symbols_read_bytes(&c, 0x3C);
     if (!symbols_cut(file, symbols_read_u32(&c), 24, &at) || c.failed)
-        return symbols_fail(error, SYMBOLS_TRUNCATED, "truncated: it ends inside its PE header");
+        return symbols_fail(error, SYMBOLS_TRUNCATED, "it ends inside its PE header");
     if (memcmp(at.data, "PE\0\0", 4) != 0)
         return symbols_fail(error, SYMBOLS_NOT_MANAGED, "not a .NET assembly: it has no PE header");
     section_count = symbols_little(at.data + 6, 2);
     optional_size = symbols_little(at.data + 20, 2);
     if (section_count > SECTIONS_MAX)
-        return symbols_fail(error, SYMBOLS_DAMAGED, "damaged: its PE header names %u sections",
+        return symbols_fail(error, SYMBOLS_DAMAGED, "its PE header names %u sections",
                             section_count);
     c = symbols_read(
         (struct symbols_span){at.data + 24, file.size - (size_t)(at.data + 24 - file.data)});
     if (c.left < optional_size + section_count * SECTION_SIZE)
-        return symbols_fail(error, SYMBOLS_TRUNCATED, "truncated: it ends inside its PE header");
+        return symbols_fail(error, SYMBOLS_TRUNCATED, "it ends inside its PE header");
     out->sections =
         (struct symbols_span){c.at + optional_size, (size_t)section_count * SECTION_SIZE};
     c.left = optional_size;
@@ -58,13 +58,13 @@ static int image_headers(struct symbols_span file, struct headers *out, struct s
     symbols_read_bytes(&c, magic == 0x20B ? 106 : 90); /* PE32+, PE32: up to NumberOfRvaAndSizes */
     count = symbols_read_u32(&c);
     if (c.failed || (magic != 0x10B && magic != 0x20B))
-        return symbols_fail(error, SYMBOLS_DAMAGED, "damaged: its PE optional header is not one");
+        return symbols_fail(error, SYMBOLS_DAMAGED, "its PE optional header is not one");
     for (uint32_t i = 0; i < count && i < DIRECTORIES_MAX; i++) {
         out->directories[i].rva = symbols_read_u32(&c);
         out->directories[i].size = symbols_read_u32(&c);
     }
     if (c.failed)
-        return symbols_fail(error, SYMBOLS_DAMAGED, "damaged: its PE data directories are cut off");
+        return symbols_fail(error, SYMBOLS_DAMAGED, "its PE data directories are cut off");
     return 0;
 }
 
@@ -98,12 +98,10 @@ static int image_metadata(const struct headers *headers, struct symbols_image *o
         return symbols_fail(error, SYMBOLS_NOT_MANAGED,
                             "not a .NET assembly: it has no CLI header");
     if (!image_at(headers, cli->rva, 16, &span))
-        return symbols_fail(error, SYMBOLS_TRUNCATED,
-                            "truncated: its CLI header is not in the file");
+        return symbols_fail(error, SYMBOLS_TRUNCATED, "its CLI header is not in the file");
     if (!image_at(headers, symbols_little(span.data + 8, 4), symbols_little(span.data + 12, 4),
                   &span))
-        return symbols_fail(error, SYMBOLS_TRUNCATED,
-                            "truncated: its metadata are not in the file");
+        return symbols_fail(error, SYMBOLS_TRUNCATED, "its metadata are not in the file");
     err = symbols_metadata_parse(span, &metadata, error);
     if (err)
         return err;
@@ -111,8 +109,7 @@ static int image_metadata(const struct headers *headers, struct symbols_image *o
     symbols_read_bytes(&c, 2 + metadata.wide_string); /* generation, name */
     out->mvid = symbols_metadata_guid(&metadata, symbols_read_little(&c, metadata.wide_guid));
     if (metadata.rows[TABLE_MODULE] != 1 || c.failed || !out->mvid)
-        return symbols_fail(error, SYMBOLS_DAMAGED,
-                            "damaged: its metadata do not say which module it is");
+        return symbols_fail(error, SYMBOLS_DAMAGED, "its metadata do not say which module it is");
     out->methods = metadata.rows[TABLE_METHOD_DEF];
     return 0;
 }
@@ -171,8 +168,7 @@ static int image_debug(const struct headers *headers, struct symbols_image *out,
     if (!debug->rva || !debug->size)
         return 0;
     if (!image_at(headers, debug->rva, debug->size, &entries))
-        return symbols_fail(error, SYMBOLS_TRUNCATED,
-                            "truncated: its debug directory is not in the file");
+        return symbols_fail(error, SYMBOLS_TRUNCATED, "its debug directory is not in the file");
     for (size_t i = 0; i + DEBUG_ENTRY_SIZE <= entries.size; i += DEBUG_ENTRY_SIZE) {
         const uint8_t *entry = entries.data + i;
         uint32_t type = symbols_little(entry + 12, 4);
@@ -184,7 +180,7 @@ static int image_debug(const struct headers *headers, struct symbols_image *out,
         if (!symbols_cut(headers->file, symbols_little(entry + 24, 4),
                          symbols_little(entry + 16, 4), &data))
             return symbols_fail(error, SYMBOLS_TRUNCATED,
-                                "truncated: debug directory entry %zu is not in the file",
+                                "debug directory entry %zu is not in the file",
                                 i / DEBUG_ENTRY_SIZE);
         if (type == DEBUG_CODEVIEW)
             good = image_codeview(data, entry, out);
@@ -193,8 +189,7 @@ static int image_debug(const struct headers *headers, struct symbols_image *out,
         else
             good = image_checksum(data, out);
         if (!good)
-            return symbols_fail(error, SYMBOLS_DAMAGED,
-                                "damaged: debug directory entry %zu (type %u)",
+            return symbols_fail(error, SYMBOLS_DAMAGED, "debug directory entry %zu (type %u)",
                                 i / DEBUG_ENTRY_SIZE, type);
     }
     return 0;

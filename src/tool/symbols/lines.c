@@ -2,7 +2,6 @@
 #include "symbols/pdb.h"
 
 #include "base/memory.h"
-
 #include "symbols/inflate.h"
 #include "symbols/sha256.h"
 

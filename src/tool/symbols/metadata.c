@@ -51,12 +51,11 @@ static int metadata_tables(struct symbols_span stream, struct symbols_metadata *
     out->present |= (uint64_t)symbols_read_u32(&c) << 32;
     symbols_read_bytes(&c, 8); /* which tables are sorted: not relied on */
     if (!symbols_metadata_rows(&c, out->present, out->rows))
-        return symbols_fail(error, SYMBOLS_DAMAGED,
-                            "damaged: the table header names impossible row counts");
+        return symbols_fail(error, SYMBOLS_DAMAGED, "the table header names impossible row counts");
     if (sizes & 0x40)
         symbols_read_u32(&c); /* extra data, not in ECMA-335 but known to every reader */
     if (c.failed)
-        return symbols_fail(error, SYMBOLS_DAMAGED, "damaged: the table header is cut off");
+        return symbols_fail(error, SYMBOLS_DAMAGED, "the table header is cut off");
     out->rows_data = (struct symbols_span){c.at, c.left};
     return 0;
 }
@@ -104,23 +103,21 @@ static int metadata_streams(struct symbols_span image, struct symbols_cursor *c,
         struct symbols_span *slot;
 
         if (!metadata_stream(c, &stream))
-            return c->failed ? symbols_fail(error, SYMBOLS_TRUNCATED,
-                                            "truncated: the list of streams is cut off")
-                             : symbols_fail(error, SYMBOLS_DAMAGED,
-                                            "damaged: a stream's name does not end");
+            return c->failed
+                       ? symbols_fail(error, SYMBOLS_TRUNCATED, "the list of streams is cut off")
+                       : symbols_fail(error, SYMBOLS_DAMAGED, "a stream's name does not end");
         slot = metadata_slot(out, &tables, stream.name);
         if (!slot)
             continue;
         if (slot->data)
-            return symbols_fail(error, SYMBOLS_DAMAGED, "damaged: there are two streams %s",
-                                stream.name);
+            return symbols_fail(error, SYMBOLS_DAMAGED, "there are two streams %s", stream.name);
         if (!symbols_cut(image, stream.offset, stream.size, slot))
-            return symbols_fail(error, SYMBOLS_TRUNCATED,
-                                "truncated: stream %s ends at byte %llu of %zu", stream.name,
-                                (unsigned long long)stream.offset + stream.size, image.size);
+            return symbols_fail(error, SYMBOLS_TRUNCATED, "stream %s ends at byte %llu of %zu",
+                                stream.name, (unsigned long long)stream.offset + stream.size,
+                                image.size);
     }
     if (!tables.data)
-        return symbols_fail(error, SYMBOLS_DAMAGED, "damaged: it has no stream #~");
+        return symbols_fail(error, SYMBOLS_DAMAGED, "it has no stream #~");
     return metadata_tables(tables, out, error);
 }
 
@@ -134,7 +131,7 @@ int symbols_metadata_parse(struct symbols_span image, struct symbols_metadata *o
 
     memset(out, 0, sizeof(*out));
     if (image.size < 4 || memcmp(image.data, "BSJB", 4) != 0)
-        return symbols_fail(error, SYMBOLS_DAMAGED, "damaged: it does not begin with metadata");
+        return symbols_fail(error, SYMBOLS_DAMAGED, "it does not begin with metadata");
     symbols_read_bytes(&c, 12); /* signature, versions, reserved */
     length = symbols_read_u32(&c);
     version = symbols_read_bytes(&c, length);
@@ -144,7 +141,7 @@ int symbols_metadata_parse(struct symbols_span image, struct symbols_metadata *o
     symbols_read_u16(&c); /* flags */
     count = symbols_read_u16(&c);
     if (c.failed)
-        return symbols_fail(error, SYMBOLS_TRUNCATED,
-                            "truncated: it ends inside its header, at byte %zu", image.size);
+        return symbols_fail(error, SYMBOLS_TRUNCATED, "it ends inside its header, at byte %zu",
+                            image.size);
     return metadata_streams(image, &c, count, out, error);
 }

@@ -2,7 +2,6 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
-
 #include "symbols/error.h"
 #include "symbols/sha256.h"
 #include "symbols/text.h"
@@ -80,7 +79,7 @@ static int pdb_tables(struct symbols *s, const uint32_t outside[METADATA_TABLES]
         table->row_size = row_size[i];
         if (!symbols_cut(m->rows_data, offset, (uint64_t)table->rows * table->row_size, &span))
             return symbols_fail(error, SYMBOLS_DAMAGED,
-                                "damaged: the %u rows of table 0x%02x do not fit into stream #~",
+                                "the %u rows of table 0x%02x do not fit into stream #~",
                                 table->rows, PDB_FIRST_TABLE + i);
         table->data = span.data;
         offset += span.size;
@@ -159,15 +158,13 @@ static int pdb_documents(struct symbols *s, struct symbols_error *error)
         if (!pdb_name(s, index, &names)) {
             buffer_free(&names);
             return symbols_fail(error, SYMBOLS_DAMAGED,
-                                "damaged: the name of document %u (blob 0x%x) is not one", row,
-                                index);
+                                "the name of document %u (blob 0x%x) is not one", row, index);
         }
         symbols_blob(s, index, &blob);
         read += blob.size;
         if (names.size > NAMES_MAX_BYTES || read > NAMES_MAX_BYTES) {
             buffer_free(&names);
-            return symbols_fail(error, SYMBOLS_DAMAGED,
-                                "damaged: the names of its documents are endless");
+            return symbols_fail(error, SYMBOLS_DAMAGED, "the names of its documents are endless");
         }
     }
     if (names.failed) {
@@ -204,8 +201,7 @@ static int pdb_source_link(struct symbols *s, struct symbols_error *error)
 
     if (symbols_custom(s, 1u << 5 | 7, guid_source_link, &blob) &&
         !symbols_blob(s, blob, &s->source_link))
-        return symbols_fail(error, SYMBOLS_DAMAGED,
-                            "damaged: its Source Link (blob 0x%x) is cut off", blob);
+        return symbols_fail(error, SYMBOLS_DAMAGED, "its Source Link (blob 0x%x) is cut off", blob);
     return 0;
 }
 
@@ -240,8 +236,7 @@ static int pdb_stream(struct symbols *s, const struct symbols_image *expected,
     tables = symbols_read_u32(&c);
     tables |= (uint64_t)symbols_read_u32(&c) << 32;
     if (!id || c.failed)
-        return symbols_fail(error, SYMBOLS_DAMAGED,
-                            "damaged: its stream #Pdb is missing or cut off");
+        return symbols_fail(error, SYMBOLS_DAMAGED, "its stream #Pdb is missing or cut off");
     if (expected && expected->has_codeview && memcmp(id, expected->id, SYMBOLS_PDB_ID_SIZE) != 0) {
         char found[48];
         char wanted[48];
@@ -253,11 +248,10 @@ static int pdb_stream(struct symbols *s, const struct symbols_image *expected,
                             found, wanted);
     }
     if (tables >> PDB_FIRST_TABLE || !symbols_metadata_rows(&c, tables, outside))
-        return symbols_fail(error, SYMBOLS_DAMAGED,
-                            "damaged: its stream #Pdb names impossible row counts");
+        return symbols_fail(error, SYMBOLS_DAMAGED, "its stream #Pdb names impossible row counts");
     if (s->metadata.present & ~(0xFFull << PDB_FIRST_TABLE))
         return symbols_fail(error, SYMBOLS_DAMAGED,
-                            "damaged: stream #~ has tables that no PDB has (0x%" PRIx64 ")",
+                            "stream #~ has tables that no PDB has (0x%" PRIx64 ")",
                             s->metadata.present);
     return 0;
 }
@@ -268,13 +262,12 @@ static int pdb_counts(struct symbols *s, const struct symbols_image *expected,
     uint32_t described = symbols_table(s, TABLE_METHOD_DEBUG)->rows;
 
     if (described && described != s->methods)
-        return symbols_fail(error, SYMBOLS_DAMAGED,
-                            "damaged: it describes %u methods of an assembly of %u", described,
-                            s->methods);
+        return symbols_fail(error, SYMBOLS_DAMAGED, "it describes %u methods of an assembly of %u",
+                            described, s->methods);
     if (expected && expected->methods != s->methods)
         return symbols_fail(error, SYMBOLS_DAMAGED,
-                            "damaged: it is for an assembly of %u methods, this one has %u",
-                            s->methods, expected->methods);
+                            "it is for an assembly of %u methods, this one has %u", s->methods,
+                            expected->methods);
     return 0;
 }
 
@@ -315,9 +308,9 @@ static int pdb_parse(struct symbols *s, const struct symbols_image *expected,
         return symbols_fail(error, SYMBOLS_WINDOWS,
                             "a Windows PDB, which is not supported: build with DebugType portable");
     if (image.size < 4)
-        return symbols_fail(error, SYMBOLS_TRUNCATED, "truncated: it has %zu bytes", image.size);
+        return symbols_fail(error, SYMBOLS_TRUNCATED, "it has %zu bytes", image.size);
     if (memcmp(image.data, "BSJB", 4) != 0)
-        return symbols_fail(error, SYMBOLS_DAMAGED, "damaged: it does not begin as a PDB does");
+        return symbols_fail(error, SYMBOLS_DAMAGED, "it does not begin as a PDB does");
     err = symbols_metadata_parse(image, &s->metadata, error);
     if (err)
         return err;
@@ -326,7 +319,7 @@ static int pdb_parse(struct symbols *s, const struct symbols_image *expected,
 
         return symbols_fail(error, newer ? SYMBOLS_UNSUPPORTED : SYMBOLS_DAMAGED,
                             newer ? "of a format that is not supported: '%s'"
-                                  : "damaged: its format is '%s'",
+                                  : "its format is '%s'",
                             s->metadata.version);
     }
     err = pdb_stream(s, expected, outside, error);
