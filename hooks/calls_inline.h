@@ -1,6 +1,6 @@
 /*
- * hooks/calls_inline.h - posting the events of a call, for the two files of the call trace. Compiled
- * into calls_hot.c for general registers only: nothing here may call anything.
+ * hooks/calls_inline.h - posting the events of a call, for the two files of the call trace.
+ * Compiled into calls_hot.c for general registers only: nothing here may call anything.
  */
 #ifndef SHADOWTRACE_HOOKS_CALLS_INLINE_H
 #define SHADOWTRACE_HOOKS_CALLS_INLINE_H
@@ -111,7 +111,7 @@ static inline void calls_entered(struct stack *s, struct calls_thread *t, struct
     }
 }
 
-/* The frame is about to be popped; `younger`: calls that the log has open above it and that go on. */
+/* The frame is about to be popped; `younger`: calls that are open above it in the log and go on. */
 static inline void calls_leaving(struct stack *s, struct calls_thread *t, struct frame *frame,
                                  enum event_call what, uint64_t younger, uint32_t values)
 {

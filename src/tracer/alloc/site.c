@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define LESSONS 64 /* snapshots at the most: a helper that cannot be learned is given up */
+#define PROBES 64 /* snapshots at most: then calibrating the helper is given up */
 
 static bool native(const struct site_table *table, uintptr_t address)
 {
@@ -33,8 +33,8 @@ static int row_of(struct site_table *table, uintptr_t helper, bool make)
  * without names: an address in such code that comes first may be what called the helper. It is if
  * its frame leads to what the snapshot names; if not, nothing is calibrated.
  */
-static uint32_t learn(struct site_table *table, int row, const uintptr_t *frame,
-                      const struct site_frame *of, uintptr_t ip)
+static uint32_t calibrate(struct site_table *table, int row, const uintptr_t *frame,
+                          const struct site_frame *of, uintptr_t ip)
 {
     uintptr_t limit = frame[0];
 
@@ -75,11 +75,11 @@ static bool through_helper(struct site_table *table, const uintptr_t *frame,
 
     if (LIKELY(distance))
         return place_at(frame, distance, frame[0], out);
-    if (row < 0 || load_relaxed(&table->entry[row].lessons) >= LESSONS)
+    if (row < 0 || load_relaxed(&table->entry[row].probes) >= PROBES)
         return false;
-    add_relaxed(&table->entry[row].lessons, 1);
+    add_relaxed(&table->entry[row].probes, 1);
     ip = check_leaf(table->check);
-    return ip && place_at(frame, learn(table, row, frame, of, ip), frame[0], out);
+    return ip && place_at(frame, calibrate(table, row, frame, of, ip), frame[0], out);
 }
 
 /*

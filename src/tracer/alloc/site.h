@@ -20,7 +20,7 @@
 
 #define SITE_HELPERS 64 /* a power of two; four are known */
 #define SITE_REACH \
-    1024 /* bytes above the helper's frame that are searched for the address when learning */
+    1024 /* bytes above the helper's frame that are searched for the address when calibrating */
 
 struct site_table {
     uintptr_t native_low, native_high; /* the runtime's image */
@@ -29,8 +29,8 @@ struct site_table {
     struct metadata *metadata;
     struct {
         _Atomic(uintptr_t) helper;  /* return address into the helper; 0: free */
-        _Atomic(uint32_t) distance; /* words; 0: not learned (yet) */
-        _Atomic(uint32_t) lessons;  /* snapshots taken to learn it */
+        _Atomic(uint32_t) distance; /* words; 0: not calibrated (yet) */
+        _Atomic(uint32_t) probes;   /* snapshots taken for it */
     } entry[SITE_HELPERS];
     _Atomic(uint64_t) unknown; /* allocations whose instruction was not found */
 };

@@ -259,7 +259,7 @@ static bool is_jump(const struct instruction *in, int64_t *target)
     return near || close;
 }
 
-static void learn(const struct instruction *in, struct registers *known)
+static void follow(const struct instruction *in, struct registers *known)
 {
     unsigned to = (in->modrm >> 3 & 7u) | (in->extended_reg ? 8u : 0u);
     unsigned from = (in->modrm & 7u) | (in->extended ? 8u : 0u);
@@ -334,7 +334,7 @@ static bool read_calls(const uint8_t *code, size_t size, size_t ret, struct mark
         if (is_jump(&in, &target))
             mark_jump(marks, at, target);
         if (!is_call(&in, &known, &call)) {
-            learn(&in, &known);
+            follow(&in, &known);
             continue;
         }
         for (unsigned i = 0; i < REGISTERS; i++)

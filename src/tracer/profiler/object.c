@@ -24,7 +24,8 @@
 /* A slot's parameters are the interface's, used or not. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-static const struct clr_callback_vtbl *recording(void);
+typedef hresult (*slot)(void); /* one of clr_callback_vtbl, of whatever type */
+static const slot recording[CLR_CALLBACK_SLOTS];
 
 static struct profiler *profiler_of(struct clr_callback *self)
 {
@@ -60,7 +61,7 @@ static hresult on_initialize(struct clr_callback *self, struct clr_unknown *info
     hresult result = profiler_initialize(profiler_of(self), info);
 
     if (result == S_OK)
-        self->vtbl = recording();
+        self->vtbl = (const void *)recording;
     return result;
 }
 
@@ -415,45 +416,32 @@ static hresult on_exception_catcher_enter(struct clr_callback *self, uintptr_t f
     X(load_as_notification_only)
 /* clang-format on */
 
-union table {
-    struct clr_callback_vtbl vtbl;
-    hresult (*slot[CLR_CALLBACK_SLOTS])(void);
-};
-
-/* On this CPU the caller takes its arguments away again: one function does for every slot. */
+/* On this CPU the caller takes its arguments away again: one function does for every idle slot. */
 static hresult idle(void)
 {
     return S_OK;
 }
 
-static void fill_idle(union table *table)
-{
-    for (size_t i = 0; i < COUNT_OF(table->slot); i++)
-        table->slot[i] = idle;
-}
+/* Each of ours has the type of its slot. */
+#define SLOT_TYPED(name) \
+    static_assert( \
+        __builtin_types_compatible_p(__typeof__(((struct clr_callback_vtbl *)NULL)->name), \
+                                     __typeof__(&on_##name)), \
+        #name);
+SLOTS(SLOT_TYPED)
 
-static const struct clr_callback_vtbl *recording(void)
-{
-    static union table table;
+#define SLOT(name) [offsetof(struct clr_callback_vtbl, name) / sizeof(slot)] = (slot)on_##name,
 
-    fill_idle(&table);
-#define SLOT_SET(name) table.vtbl.name = on_##name;
-    SLOTS(SLOT_SET)
-    return &table.vtbl;
-}
+/* The rest of a table stays idle. */
+#pragma GCC diagnostic ignored "-Woverride-init"
+#pragma GCC diagnostic ignored "-Wcast-function-type"
+static const slot recording[CLR_CALLBACK_SLOTS] = {[0 ... CLR_CALLBACK_SLOTS - 1] = idle,
+                                                   SLOTS(SLOT)};
 
 /* What the object starts with. */
-static const struct clr_callback_vtbl *starting(void)
-{
-    static union table table;
-
-    fill_idle(&table);
-    table.vtbl.query_interface = on_query_interface;
-    table.vtbl.add_ref = on_add_ref;
-    table.vtbl.release = on_release;
-    table.vtbl.initialize = on_initialize;
-    return &table.vtbl;
-}
+static const slot starting[CLR_CALLBACK_SLOTS] = {[0 ... CLR_CALLBACK_SLOTS - 1] = idle,
+                                                  SLOT(query_interface) SLOT(add_ref) SLOT(release)
+                                                      SLOT(initialize)};
 
 static const struct clr_guid own_clsid = {
     0x7b6a1f52,
@@ -472,7 +460,7 @@ DllGetClassObject(const struct clr_guid *clsid, const struct clr_guid *iid, void
         return CLASS_E_CLASSNOTAVAILABLE;
     }
     if (!profiler.base.vtbl)
-        profiler.base.vtbl = starting();
+        profiler.base.vtbl = (const void *)starting;
     clr_factory_init(&factory, &profiler.base);
     return clr_factory_get(&factory, iid, out);
 }

@@ -7,9 +7,11 @@
  * is written by its own thread only; other threads find it in the registry, an RCU list, and copy
  * it without stopping anybody.
  *
- * At the same time: enter, leave and exception events each on their own stack; stack_copy_* and
- * stack_totals_read, stack_attach, the exit of a thread and stack_reclaim with any of these and
- * with each other; stack_reclaim on one thread only.
+ *                        | enter, leave, events     | stack_copy_*, | stack_attach, | stack_reclaim
+ *   at the same time as  | (exceptions)             | totals        | thread's exit |
+ *   enter, leave, events | each on its own stack    | safe          | safe          | safe
+ *   stack_copy_*, totals |                          | safe          | safe          | safe
+ *   stack_reclaim        |                          |               | safe          | one thread
  */
 #ifndef SHADOWTRACE_STACK_STACK_H
 #define SHADOWTRACE_STACK_STACK_H
