@@ -53,8 +53,8 @@ struct rule {
     size_t property_count;
     struct rule *other_properties, *items, *not, *ref;
     struct rules one_of, any_of;
-    bool has_minimum, has_maximum, has_multiple, has_pattern;
-    double minimum, maximum, multiple;
+    bool has_pattern;
+    double minimum, maximum, multiple; /* none: infinite, NaN */
     size_t min_length, min_items, max_items;
     regex_t pattern;
 };
@@ -175,12 +175,10 @@ static int compile_pattern(struct compiler *c, struct rule *r, const json_t *val
     return 0;
 }
 
-static int compile_number(struct compiler *c, const char *key, const json_t *value, bool *has,
-                          double *out)
+static int compile_number(struct compiler *c, const char *key, const json_t *value, double *out)
 {
     if (!json_is_number(value))
         return refuse(c, "no number", key);
-    *has = true;
     *out = json_number_value(value);
     return 0;
 }
@@ -221,11 +219,11 @@ static int compile_keyword(struct compiler *c, struct rule *r, const char *key, 
     if (strcmp(key, "pattern") == 0)
         return compile_pattern(c, r, value);
     if (strcmp(key, "minimum") == 0)
-        return compile_number(c, key, value, &r->has_minimum, &r->minimum);
+        return compile_number(c, key, value, &r->minimum);
     if (strcmp(key, "maximum") == 0)
-        return compile_number(c, key, value, &r->has_maximum, &r->maximum);
+        return compile_number(c, key, value, &r->maximum);
     if (strcmp(key, "multipleOf") == 0)
-        return compile_number(c, key, value, &r->has_multiple, &r->multiple);
+        return compile_number(c, key, value, &r->multiple);
     if (strcmp(key, "minLength") == 0)
         return compile_size(c, key, value, &r->min_length);
     if (strcmp(key, "minItems") == 0)
@@ -278,6 +276,9 @@ static int compile(struct compiler *c, const json_t *source, struct rule **out)
     r->source = source;
     r->never = json_is_false(source);
     r->max_items = SIZE_MAX;
+    r->minimum = -INFINITY;
+    r->maximum = INFINITY;
+    r->multiple = NAN;
     r->next = c->schema->all;
     c->schema->all = r;
     *out = r;
@@ -338,17 +339,18 @@ void report_schema_free(struct report_schema *schema)
 
 /* Checking. */
 
+struct complaint {
+    char *text;
+    size_t size;
+};
+
 /* Where in the value we are: a chain on the stack, made into text only for a complaint. */
 struct spot {
     const struct spot *outer;
     const char *key; /* NULL: index */
     size_t index;
     int depth;
-};
-
-struct complaint {
-    char *text; /* NULL: nobody wants to know */
-    size_t size;
+    const struct complaint *wanted; /* NULL: nobody wants to know */
 };
 
 static size_t put_spot(const struct spot *spot, char *to, size_t size)
@@ -364,16 +366,15 @@ static size_t put_spot(const struct spot *spot, char *to, size_t size)
     return more < 0 || (size_t)more >= size - used ? used : used + (size_t)more;
 }
 
-static bool fail(const struct complaint *c, const struct spot *spot, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static bool fail(const struct complaint *c, const struct spot *spot, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static bool fail(const struct spot *spot, const char *format,
+                                                       ...)
 {
+    const struct complaint *c = spot->wanted;
     char where[128] = "";
     size_t used;
     va_list args;
 
-    if (!c->text)
+    if (!c)
         return false;
     put_spot(spot, where, sizeof(where));
     used = (size_t)snprintf(c->text, c->size, "%s%s", where[0] ? where + 1 - (where[0] != '.') : "",
@@ -385,8 +386,7 @@ static bool fail(const struct complaint *c, const struct spot *spot, const char 
     return false;
 }
 
-static bool check(const struct rule *r, const json_t *value, const struct spot *spot,
-                  const struct complaint *c);
+static bool check(const struct rule *r, const json_t *value, const struct spot *spot);
 
 static bool is_integer(const json_t *value)
 {
@@ -420,29 +420,27 @@ static bool equal(const json_t *a, const json_t *b)
     return json_equal(a, b);
 }
 
-static bool check_type(const struct rule *r, const json_t *value, const struct spot *spot,
-                       const struct complaint *c)
+static bool check_type(const struct rule *r, const json_t *value, const struct spot *spot)
 {
-    if (type_of(value) & r->types)
+    if (!r->types || type_of(value) & r->types)
         return true;
     for (size_t i = 0; i < COUNT_OF(types); i++)
         if (types[i].bit & r->types)
-            return fail(c, spot, "must be of type %s", types[i].name);
+            return fail(spot, "must be of type %s", types[i].name);
     return false;
 }
 
-static bool check_value(const struct rule *r, const json_t *value, const struct spot *spot,
-                        const struct complaint *c)
+static bool check_value(const struct rule *r, const json_t *value, const struct spot *spot)
 {
     const json_t *one;
     size_t i;
 
     if (r->constant && !equal(r->constant, value)) {
         if (json_is_string(r->constant))
-            return fail(c, spot, "must be \"%s\"", json_string_value(r->constant));
+            return fail(spot, "must be \"%s\"", json_string_value(r->constant));
         if (json_is_integer(r->constant))
-            return fail(c, spot, "must be %lld", (long long)json_integer_value(r->constant));
-        return fail(c, spot, "has not the one value it may have");
+            return fail(spot, "must be %lld", (long long)json_integer_value(r->constant));
+        return fail(spot, "has not the one value it may have");
     }
     if (!r->choices)
         return true;
@@ -452,56 +450,59 @@ static bool check_value(const struct rule *r, const json_t *value, const struct 
             return true;
     }
     if (json_is_string(value))
-        return fail(c, spot, "may not be \"%.60s\"", json_string_value(value));
-    return fail(c, spot, "is none of the values it may have");
+        return fail(spot, "may not be \"%.60s\"", json_string_value(value));
+    return fail(spot, "is none of the values it may have");
 }
 
-static bool check_number(const struct rule *r, const json_t *value, const struct spot *spot,
-                         const struct complaint *c)
+static bool check_number(const struct rule *r, const json_t *value, const struct spot *spot)
 {
     double number = json_number_value(value);
 
-    if (r->has_minimum && number < r->minimum)
-        return fail(c, spot, "is below %.16g", r->minimum);
-    if (r->has_maximum && number > r->maximum)
-        return fail(c, spot, "is above %.16g", r->maximum);
-    if (r->has_multiple && fmod(number, r->multiple) != 0)
-        return fail(c, spot, "is no multiple of %.16g", r->multiple);
+    if (!json_is_number(value))
+        return true;
+    if (number < r->minimum)
+        return fail(spot, "is below %.16g", r->minimum);
+    if (number > r->maximum)
+        return fail(spot, "is above %.16g", r->maximum);
+    if (!isnan(r->multiple) && fmod(number, r->multiple) != 0)
+        return fail(spot, "is no multiple of %.16g", r->multiple);
     return true;
 }
 
-static bool check_string(const struct rule *r, const json_t *value, const struct spot *spot,
-                         const struct complaint *c)
+static bool check_string(const struct rule *r, const json_t *value, const struct spot *spot)
 {
     const char *text = json_string_value(value);
     size_t letters = 0;
 
+    if (!text)
+        return true;
     for (const char *at = text; r->min_length && *at && letters < r->min_length; at++)
         letters += ((unsigned char)*at & 0xC0) != 0x80;
     if (letters < r->min_length)
-        return fail(c, spot, "has less than %zu characters", r->min_length);
+        return fail(spot, "has less than %zu characters", r->min_length);
     if (r->has_pattern && regexec(&r->pattern, text, 0, NULL, 0))
-        return fail(c, spot, "does not have the form it must have");
+        return fail(spot, "does not have the form it must have");
     return true;
 }
 
-static bool check_array(const struct rule *r, const json_t *value, const struct spot *spot,
-                        const struct complaint *c)
+static bool check_array(const struct rule *r, const json_t *value, const struct spot *spot)
 {
     const json_t *one;
     size_t i;
 
+    if (!json_is_array(value))
+        return true;
     if (json_array_size(value) < r->min_items)
-        return fail(c, spot, "has less than %zu elements", r->min_items);
+        return fail(spot, "has less than %zu elements", r->min_items);
     if (json_array_size(value) > r->max_items)
-        return fail(c, spot, "has more than %zu elements", r->max_items);
+        return fail(spot, "has more than %zu elements", r->max_items);
     if (!r->items)
         return true;
     json_array_foreach(value, i, one)
     {
-        const struct spot inner = {spot, NULL, i, spot->depth + 1};
+        const struct spot inner = {spot, NULL, i, spot->depth + 1, spot->wanted};
 
-        if (!check(r->items, one, &inner, c))
+        if (!check(r->items, one, &inner))
             return false;
     }
     return true;
@@ -515,26 +516,27 @@ static const struct rule *property_rule(const struct rule *r, const char *key)
     return r->other_properties;
 }
 
-static bool check_object(const struct rule *r, const json_t *value, const struct spot *spot,
-                         const struct complaint *c)
+static bool check_object(const struct rule *r, const json_t *value, const struct spot *spot)
 {
     json_t *object = (json_t *)(uintptr_t)value; /* jansson's iterator takes no const */
     const json_t *needed;
     size_t i;
 
+    if (!json_is_object(value))
+        return true;
     json_array_foreach(r->required, i, needed)
     {
         if (!json_object_get(value, json_string_value(needed)))
-            return fail(c, spot, "lacks the member \"%s\"", json_string_value(needed));
+            return fail(spot, "lacks the member \"%s\"", json_string_value(needed));
     }
     if (!r->property_count && !r->other_properties)
         return true;
     for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
         const char *key = json_object_iter_key(at);
-        const struct spot inner = {spot, key, 0, spot->depth + 1};
+        const struct spot inner = {spot, key, 0, spot->depth + 1, spot->wanted};
         const struct rule *rule = property_rule(r, key);
 
-        if (rule && !check(rule, json_object_iter_value(at), &inner, c))
+        if (rule && !check(rule, json_object_iter_value(at), &inner))
             return false;
     }
     return true;
@@ -559,69 +561,53 @@ static const struct rule *chosen(const struct rules *branches, const json_t *val
     return NULL;
 }
 
-static bool check_one_of(const struct rule *r, const json_t *value, const struct spot *spot,
-                         const struct complaint *c)
+static bool fits(const struct rule *r, const json_t *value, const struct spot *spot)
 {
-    const struct complaint silent = {NULL, 0};
-    const struct rule *likely = chosen(&r->one_of, value);
-    size_t fits = 0;
+    const struct spot silent = {spot->outer, spot->key, spot->index, spot->depth, NULL};
 
-    if (likely && !check(likely, value, spot, c))
+    return check(r, value, &silent);
+}
+
+static bool check_one_of(const struct rule *r, const json_t *value, const struct spot *spot)
+{
+    const struct rule *likely = chosen(&r->one_of, value);
+    size_t count = 0;
+
+    if (likely && !check(likely, value, spot))
         return false;
     for (size_t i = 0; i < r->one_of.count; i++)
-        fits += r->one_of.rule[i] == likely || check(r->one_of.rule[i], value, spot, &silent);
-    if (fits == 1)
+        count += r->one_of.rule[i] == likely || fits(r->one_of.rule[i], value, spot);
+    if (count == 1 || !r->one_of.count)
         return true;
-    return fail(c, spot,
-                fits ? "fits more than one of the forms it may have"
-                     : "has none of the forms it may have");
+    return fail(spot, count ? "fits more than one of the forms it may have"
+                            : "has none of the forms it may have");
 }
 
-static bool check_any_of(const struct rule *r, const json_t *value, const struct spot *spot,
-                         const struct complaint *c)
+static bool check_any_of(const struct rule *r, const json_t *value, const struct spot *spot)
 {
-    const struct complaint silent = {NULL, 0};
-
     for (size_t i = 0; i < r->any_of.count; i++)
-        if (check(r->any_of.rule[i], value, spot, &silent))
+        if (fits(r->any_of.rule[i], value, spot))
             return true;
-    return check(r->any_of.rule[0], value, spot, c);
+    return !r->any_of.count || check(r->any_of.rule[0], value, spot);
 }
 
-static bool check(const struct rule *r, const json_t *value, const struct spot *spot,
-                  const struct complaint *c)
+static bool check(const struct rule *r, const json_t *value, const struct spot *spot)
 {
-    const struct complaint silent = {NULL, 0};
+    /* a $ref that leads to itself ends by depth */
+    const struct spot same = {spot->outer, spot->key, spot->index, spot->depth + 1, spot->wanted};
 
     if (r->never)
-        return fail(c, spot, "may not be there");
+        return fail(spot, "may not be there");
     if (spot->depth > DEPTH)
-        return fail(c, spot, "is nested too deeply");
-    if (r->ref) {
-        struct spot same = *spot; /* a $ref that leads to itself ends by depth */
-
-        same.depth++;
-        if (!check(r->ref, value, &same, c))
-            return false;
-    }
-    if (r->types && !check_type(r, value, spot, c))
+        return fail(spot, "is nested too deeply");
+    if ((r->ref && !check(r->ref, value, &same)) || !check_type(r, value, spot) ||
+        !check_value(r, value, spot) || !check_number(r, value, spot) ||
+        !check_string(r, value, spot) || !check_array(r, value, spot) ||
+        !check_object(r, value, spot) || !check_any_of(r, value, spot) ||
+        !check_one_of(r, value, spot))
         return false;
-    if ((r->constant || r->choices) && !check_value(r, value, spot, c))
-        return false;
-    if (json_is_number(value) && !check_number(r, value, spot, c))
-        return false;
-    if (json_is_string(value) && !check_string(r, value, spot, c))
-        return false;
-    if (json_is_array(value) && !check_array(r, value, spot, c))
-        return false;
-    if (json_is_object(value) && !check_object(r, value, spot, c))
-        return false;
-    if (r->any_of.count && !check_any_of(r, value, spot, c))
-        return false;
-    if (r->one_of.count && !check_one_of(r, value, spot, c))
-        return false;
-    if (r->not &&check(r->not, value, spot, &silent))
-        return fail(c, spot, "has a value it may not have");
+    if (r->not &&fits(r->not, value, spot))
+        return fail(spot, "has a value it may not have");
     return true;
 }
 
@@ -629,7 +615,7 @@ bool report_schema_check(const struct report_schema *schema, const json_t *value
                          size_t why_size)
 {
     const struct complaint c = {why, why_size};
-    const struct spot top = {NULL, NULL, 0, 0};
+    const struct spot top = {NULL, NULL, 0, 0, &c};
 
-    return check(schema->root, value, &top, &c);
+    return check(schema->root, value, &top);
 }

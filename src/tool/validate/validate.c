@@ -14,6 +14,11 @@ struct known {
     size_t count, capacity;
 };
 
+enum known_kind { MODULES, CLASSES, METHODS, IMAGES, NODES, THREADS, KNOWN_KINDS };
+
+/* As they are called in messages and, where others refer to them, in records. */
+static const char *const known_names[] = {"module", "class", "method", "image", "node", "thread"};
+
 struct thread_state {
     uint64_t last; /* t of its latest line */
     uint64_t open; /* calls */
@@ -30,8 +35,8 @@ struct validator {
     struct report_parser parser;
     struct report_problems *problems;
     struct report_validation *out;
-    struct known modules, classes, methods, images, nodes, threads;
-    struct thread_state *thread; /* by number of `threads` */
+    struct known known[KNOWN_KINDS];
+    struct thread_state *thread; /* by number in known[THREADS] */
     size_t thread_capacity;
     uint64_t allocs, bytes, mismatches;    /* seen in the log */
     uint64_t families[SST_KIND_COUNT];     /* the same, records of event families */
@@ -44,20 +49,16 @@ struct validator {
     uint64_t used;               /* lines that could */
 };
 
-static void known_free(struct known *k)
+static int define(struct validator *v, enum known_kind kind, uint32_t id, uint64_t fact,
+                  struct report_place at)
 {
-    report_ids_free(&k->ids);
-    memory_free(k->facts);
-}
-
-static int define(struct validator *v, struct known *k, const char *what, uint32_t id,
-                  uint64_t fact, struct report_place at)
-{
+    struct known *k = &v->known[kind];
     uint32_t found = report_ids_get(&k->ids, id);
 
     if (found) {
         if (k->facts[found - 1] != fact)
-            report_problem(v->problems, at, "%s %u is defined again, as something else", what, id);
+            report_problem(v->problems, at, "%s %u is defined again, as something else",
+                           known_names[kind], id);
         return 0;
     }
     if (!array_reserve(&k->facts, &k->capacity, k->count + 1))
@@ -66,26 +67,46 @@ static int define(struct validator *v, struct known *k, const char *what, uint32
     return report_ids_set(&k->ids, id, (uint32_t)k->count++);
 }
 
-static void expect(struct validator *v, const struct known *k, const char *what, uint32_t id,
-                   struct report_place at)
+/* Returns: its number + 1; 0 with a problem: no line before defines it. */
+static uint32_t expect(struct validator *v, enum known_kind kind, uint32_t id,
+                       struct report_place at)
 {
-    if (LIKELY(report_ids_get(&k->ids, id)))
-        return;
-    report_problem(v->problems, at, "%s %u is not defined by any line before", what, id);
-    v->undefined++;
+    uint32_t found = report_ids_get(&v->known[kind].ids, id);
+
+    if (UNLIKELY(!found)) {
+        report_problem(v->problems, at, "%s %u is not defined by any line before",
+                       known_names[kind], id);
+        v->undefined++;
+    }
+    return found;
+}
+
+/* The id of the record, or of what it speaks of; 0: it has none. */
+static uint32_t id_in(const struct report_record *r, const char *key)
+{
+    uint32_t id = 0;
+
+    (void)report_member_id(r->json, key, 1, &id);
+    return id;
+}
+
+/* The member that is named so, if the record has it. */
+static void expect_member(struct validator *v, enum known_kind kind, const struct report_record *r)
+{
+    uint32_t id = id_in(r, known_names[kind]);
+
+    if (id)
+        expect(v, kind, id, r->at);
 }
 
 /* Lines of one thread are in order, and end with its end. */
 static void at_time(struct validator *v, uint32_t id, uint64_t t, struct report_place at)
 {
-    uint32_t found = report_ids_get(&v->threads.ids, id);
+    uint32_t found = expect(v, THREADS, id, at);
     struct thread_state *thread;
 
-    if (UNLIKELY(!found)) {
-        report_problem(v->problems, at, "thread %u is not defined by any line before", id);
-        v->undefined++;
+    if (!found)
         return;
-    }
     thread = &v->thread[found - 1];
     if (UNLIKELY(t < thread->last))
         report_problem(v->problems, at, "t %" PRIu64 " of thread %u is before its %" PRIu64, t, id,
@@ -97,37 +118,40 @@ static void at_time(struct validator *v, uint32_t id, uint64_t t, struct report_
 
 /* Records. By here the schema holds: members are there, of their type. */
 
+static const char *text_in(const struct report_record *r, const char *key)
+{
+    const char *text = "";
+
+    (void)report_member_text(r->json, key, &text);
+    return text;
+}
+
 static int on_named(struct validator *v, const struct report_record *r)
 {
-    struct known *k = r->kind == SST_KIND_MODULE  ? &v->modules
-                      : r->kind == SST_KIND_CLASS ? &v->classes
-                                                  : &v->methods;
-    const char *name = "";
-    uint32_t id = 0, module = 0;
+    enum known_kind kind = r->kind == SST_KIND_MODULE  ? MODULES
+                           : r->kind == SST_KIND_CLASS ? CLASSES
+                           : r->kind == SST_KIND_IMAGE ? IMAGES
+                                                       : METHODS;
+    const char *name = text_in(r, r->kind == SST_KIND_IMAGE ? "path" : "name");
 
-    (void)report_member_id(r->json, "id", 1, &id);
-    (void)report_member_text(r->json, "name", &name);
-    if (!report_member_id(r->json, "module", 1, &module))
-        expect(v, &v->modules, "module", module, r->at);
-    return define(v, k, report_kind_name(r->kind), id, hash_bytes(name, strlen(name)), r->at);
+    expect_member(v, MODULES, r);
+    return define(v, kind, id_in(r, "id"), hash_bytes(name, strlen(name)), r->at);
 }
 
 static int on_thread(struct validator *v, const struct report_record *r)
 {
-    uint32_t id = 0;
+    uint32_t id = id_in(r, "id");
     uint64_t end = 0;
-    int err;
+    int err = define(v, THREADS, id, report_count_in(r->json, "os"), r->at);
 
-    (void)report_member_id(r->json, "id", 1, &id);
-    err = define(v, &v->threads, "thread", id, report_count_in(r->json, "os"), r->at);
     if (err)
         return err;
-    if (!array_reserve_zeroed(&v->thread, &v->thread_capacity, v->threads.count))
+    if (!array_reserve_zeroed(&v->thread, &v->thread_capacity, v->known[THREADS].count))
         return -ENOMEM;
     if (report_member_count(r->json, "end", &end))
         return 0;
     at_time(v, id, end, r->at);
-    v->thread[report_ids_get(&v->threads.ids, id) - 1].ended = true;
+    v->thread[report_ids_get(&v->known[THREADS].ids, id) - 1].ended = true;
     return 0;
 }
 
@@ -139,11 +163,11 @@ static int on_node(struct validator *v, const struct report_record *r)
 
     fact = n->begun ? hash_mix(fact, n->begun) : fact;
     if (n->begun)
-        expect(v, &v->nodes, "node", n->begun, r->at);
+        expect(v, NODES, n->begun, r->at);
     if (n->parent != SST_NODE_EMPTY)
-        expect(v, &v->nodes, "node", n->parent, r->at);
-    expect(v, &v->methods, "method", n->method, r->at);
-    return define(v, &v->nodes, "node", n->id, fact, r->at);
+        expect(v, NODES, n->parent, r->at);
+    expect(v, METHODS, n->method, r->at);
+    return define(v, NODES, n->id, fact, r->at);
 }
 
 static int on_alloc(struct validator *v, const struct report_record *r)
@@ -152,13 +176,13 @@ static int on_alloc(struct validator *v, const struct report_record *r)
 
     v->allocs += a->allocs;
     v->bytes += a->bytes;
-    expect(v, &v->classes, "class", a->class_id, r->at);
+    expect(v, CLASSES, a->class_id, r->at);
     if (!a->stack && a->node != SST_NODE_EMPTY)
-        expect(v, &v->nodes, "node", a->node, r->at);
+        expect(v, NODES, a->node, r->at);
     if (r->kind == SST_KIND_ALLOC)
         at_time(v, a->thread, a->t, r->at);
     else if (a->thread)
-        expect(v, &v->threads, "thread", a->thread, r->at);
+        expect(v, THREADS, a->thread, r->at);
     return 0;
 }
 
@@ -170,7 +194,7 @@ static void expect_methods(struct validator *v, const struct report_record *r, c
     json_array_foreach(json_object_get(r->json, key), i, id)
     {
         if (json_integer_value(id) > 0)
-            expect(v, &v->methods, "method", (uint32_t)json_integer_value(id), r->at);
+            expect(v, METHODS, (uint32_t)json_integer_value(id), r->at);
     }
 }
 
@@ -184,7 +208,7 @@ static void expect_image(struct validator *v, const json_t *frame, struct report
         offset[2 + strspn(offset + 2, "0123456789abcdef")])
         report_problem(v->problems, at, "native: a frame is not [image, \"0xoffset\"]");
     else if (id)
-        expect(v, &v->images, "image", (uint32_t)id, at);
+        expect(v, IMAGES, (uint32_t)id, at);
 }
 
 static void expect_images(struct validator *v, const struct report_record *r)
@@ -206,24 +230,10 @@ static void expect_images(struct validator *v, const struct report_record *r)
     }
 }
 
-static int on_image(struct validator *v, const struct report_record *r)
-{
-    const char *path = "";
-    uint32_t id = 0;
-
-    (void)report_member_id(r->json, "id", 1, &id);
-    (void)report_member_text(r->json, "path", &path);
-    return define(v, &v->images, "image", id, hash_bytes(path, strlen(path)), r->at);
-}
-
 static int on_stack(struct validator *v, const struct report_record *r)
 {
-    uint32_t thread = 0, class_id = 0;
-
-    (void)report_member_id(r->json, "thread", 1, &thread);
-    at_time(v, thread, report_count_in(r->json, "t"), r->at);
-    if (!report_member_id(r->json, "class", 1, &class_id))
-        expect(v, &v->classes, "class", class_id, r->at);
+    at_time(v, id_in(r, "thread"), report_count_in(r->json, "t"), r->at);
+    expect_member(v, CLASSES, r);
     expect_methods(v, r, "stack");
     expect_methods(v, r, "shadow");
     expect_methods(v, r, "snapshot");
@@ -282,16 +292,13 @@ static void check_counts(struct validator *v, const struct report_record *r, con
 
 static int on_check(struct validator *v, const struct report_record *r)
 {
-    check_counts(v, r, r->json, v->threads.count);
+    check_counts(v, r, r->json, v->known[THREADS].count);
     return 0;
 }
 
 static int on_check_thread(struct validator *v, const struct report_record *r)
 {
-    uint32_t thread = 0;
-
-    if (!report_member_id(r->json, "thread", 1, &thread))
-        expect(v, &v->threads, "thread", thread, r->at);
+    expect_member(v, THREADS, r);
     if (report_count_in(r->json, "equal") > report_count_in(r->json, "compared"))
         report_problem(v->problems, r->at, "check_thread: equal is more than compared");
     return 0;
@@ -300,10 +307,9 @@ static int on_check_thread(struct validator *v, const struct report_record *r)
 static int on_count(struct validator *v, const struct report_record *r)
 {
     json_t **counts = r->kind == SST_KIND_LOST ? &v->lost : &v->repairs;
-    const char *reason = "";
+    const char *reason = text_in(r, "reason");
     uint64_t count = report_count_in(r->json, "count");
 
-    (void)report_member_text(r->json, "reason", &reason);
     if (count < report_count_in(*counts, reason))
         report_problem(v->problems, r->at, "%s: the count of %s falls", report_kind_name(r->kind),
                        reason);
@@ -339,17 +345,11 @@ static void final_counts(struct validator *v, const struct report_record *r, con
 /* An event of a family: all that it refers to is defined. */
 static int on_family(struct validator *v, const struct report_record *r)
 {
-    uint32_t id = 0;
-
     v->families[r->kind]++;
-    (void)report_member_id(r->json, "thread", 1, &id);
-    at_time(v, id, report_count_in(r->json, "t"), r->at);
-    if (!report_member_id(r->json, "node", 1, &id))
-        expect(v, &v->nodes, "node", id, r->at);
-    if (!report_member_id(r->json, "class", 1, &id))
-        expect(v, &v->classes, "class", id, r->at);
-    if (!report_member_id(r->json, "method", 1, &id))
-        expect(v, &v->methods, "method", id, r->at);
+    at_time(v, id_in(r, "thread"), report_count_in(r->json, "t"), r->at);
+    expect_member(v, NODES, r);
+    expect_member(v, CLASSES, r);
+    expect_member(v, METHODS, r);
     return 0;
 }
 
@@ -357,13 +357,13 @@ static int on_family(struct validator *v, const struct report_record *r)
 static int on_calls(struct validator *v, const struct report_record *r)
 {
     const char *open = r->calls.open, *events = r->calls.events;
-    uint32_t found = report_ids_get(&v->threads.ids, r->calls.thread);
+    uint32_t found = report_ids_get(&v->known[THREADS].ids, r->calls.thread);
     uint64_t depth = r->calls.depth, listed = 0;
     int64_t code, number;
 
     at_time(v, r->calls.thread, r->calls.t, r->at);
     for (; open && report_call_next(&open, &code, &number); listed++)
-        expect(v, &v->methods, "method", (uint32_t)code, r->at);
+        expect(v, METHODS, (uint32_t)code, r->at);
     if (r->calls.open && listed != depth)
         report_problem(v->problems, r->at,
                        "calls: open lists %" PRIu64 " calls, but depth is %" PRIu64, listed, depth);
@@ -375,7 +375,7 @@ static int on_calls(struct validator *v, const struct report_record *r)
         if (code == SST_CALL_MISSING || code == SST_CALL_VALUES)
             continue;
         if (code > 0) {
-            expect(v, &v->methods, "method", code > UINT32_MAX - 1 ? 0 : (uint32_t)code, r->at);
+            expect(v, METHODS, code > UINT32_MAX - 1 ? 0 : (uint32_t)code, r->at);
             v->entered++;
             depth++;
         } else if (depth) {
@@ -467,10 +467,7 @@ static void end_snapshots(struct validator *v, const struct report_record *r, co
 
 static int on_family_lost(struct validator *v, const struct report_record *r)
 {
-    const char *family = "";
-
-    (void)report_member_text(r->json, "family", &family);
-    return report_counts_set(&v->others, family, report_count_in(r->json, "lost"));
+    return report_counts_set(&v->others, text_in(r, "family"), report_count_in(r->json, "lost"));
 }
 
 /* What the end record says was lost of other events than allocations. */
@@ -519,9 +516,9 @@ static int on_end(struct validator *v, const struct report_record *r)
         total(v, r, "written", v->allocs, "are in the log");
         total(v, r, "bytes", v->bytes, "are in the log");
     }
-    if (!report_member_count(r->json, "nodes", &nodes) && v->nodes.count > nodes)
+    if (!report_member_count(r->json, "nodes", &nodes) && v->known[NODES].count > nodes)
         report_problem(v->problems, r->at, "end: the log defines more nodes than there were");
-    if (!report_member_count(r->json, "threads", &threads) && v->threads.count > threads)
+    if (!report_member_count(r->json, "threads", &threads) && v->known[THREADS].count > threads)
         report_problem(v->problems, r->at, "end: the log defines more threads than there were");
     final_counts(v, r, "lost_by", v->lost);
     if (json_object_get(r->json, "repairs"))
@@ -554,7 +551,7 @@ static int (*const on_record[SST_KIND_COUNT])(struct validator *, const struct r
     [SST_KIND_MODULE] = on_named,
     [SST_KIND_CLASS] = on_named,
     [SST_KIND_METHOD] = on_named,
-    [SST_KIND_IMAGE] = on_image,
+    [SST_KIND_IMAGE] = on_named,
     [SST_KIND_THREAD] = on_thread,
     [SST_KIND_NODE] = on_node,
     [SST_KIND_ALLOC] = on_alloc,
@@ -713,6 +710,19 @@ static int one_line(struct validator *v, const struct report_line *line)
     return on_record[record.kind] ? on_record[record.kind](v, &record) : 0;
 }
 
+/* Each part defines all that it uses; counts and times go on. */
+static void next_part(struct validator *v)
+{
+    for (size_t i = 0; i < KNOWN_KINDS; i++) {
+        report_ids_free(&v->known[i].ids);
+        memory_free(v->known[i].facts);
+    }
+    memset(v->known, 0, sizeof(v->known));
+    memory_free(v->thread);
+    v->thread = NULL;
+    v->thread_capacity = 0;
+}
+
 static int validator_init(struct validator *v, const char *file, const struct report_schema *schema,
                           struct report_problems *problems, struct report_validation *out)
 {
@@ -736,13 +746,7 @@ static void validator_fini(struct validator *v)
 {
     report_parser_fini(&v->parser);
     report_schema_free(v->own);
-    known_free(&v->modules);
-    known_free(&v->classes);
-    known_free(&v->methods);
-    known_free(&v->images);
-    known_free(&v->nodes);
-    known_free(&v->threads);
-    memory_free(v->thread);
+    next_part(v);
     report_json_release(v->lost, v->repairs, v->others, v->not_written);
 }
 
@@ -776,21 +780,6 @@ static int read_lines(struct validator *v, struct report_lines *lines,
         v->damaged - damaged > v->used - used)
         err = not_a_log(v);
     return err ? err : more;
-}
-
-/* Each part defines all that it uses; counts and times go on. */
-static void next_part(struct validator *v)
-{
-    struct known *const known[] = {&v->modules, &v->classes, &v->methods,
-                                   &v->images,  &v->nodes,   &v->threads};
-
-    for (size_t i = 0; i < COUNT_OF(known); i++) {
-        known_free(known[i]);
-        memset(known[i], 0, sizeof(*known[i]));
-    }
-    memory_free(v->thread);
-    v->thread = NULL;
-    v->thread_capacity = 0;
 }
 
 static int finish(struct validator *v)
