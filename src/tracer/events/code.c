@@ -16,7 +16,7 @@
 
 void events_jit_started(struct events *ev, uintptr_t function)
 {
-    struct events_thread *t = events_records(ev, OPTIONS_JIT) ? events_thread(ev) : NULL;
+    struct events_thread *t = events_records(ev, OPTIONS_JIT) ? events_thread() : NULL;
 
     if (!t)
         return;
@@ -25,6 +25,13 @@ void events_jit_started(struct events *ev, uintptr_t function)
         t->jit[t->jits].started = clock_ticks();
     }
     t->jits++;
+}
+
+/* What the runtime has written, of `length` units with the NUL. */
+static void put_utf8(char *text, size_t size, const clr_wchar *name, uint32_t length)
+{
+    clr_utf16_to_utf8(text, size, name,
+                      clr_utf16_length(name, length < NAME_MAX_UNITS ? length : NAME_MAX_UNITS));
 }
 
 /* Where the runtime keeps no metadata it still knows a name. */
@@ -40,9 +47,7 @@ static void put_dynamic_name(struct events *ev, struct events_draft *draft, uint
     if (ev->config.runtime->info_version >= 8 &&
         info->vtbl->get_dynamic_function_info(info, function, &module, &signature, &size,
                                               NAME_MAX_UNITS, &length, name) == S_OK)
-        clr_utf16_to_utf8(
-            text, sizeof(text), name,
-            clr_utf16_length(name, length < NAME_MAX_UNITS ? length : NAME_MAX_UNITS));
+        put_utf8(text, sizeof(text), name, length);
     buffer_text(&draft->members, ",\"dynamic\":true");
     events_text(draft, "name", text);
 }
@@ -63,7 +68,6 @@ static void jit_post(struct events *ev, uintptr_t function, uint64_t started, hr
     struct events_draft draft = EVENTS_DRAFT(draft, OPTIONS_JIT, "jit");
     struct metadata_method *method = NULL;
 
-    draft.has_node = true;
     if (started)
         events_number(&draft, "ns", events_ns(started, clock_ticks()));
     if (dynamic) {
@@ -84,7 +88,7 @@ static void jit_post(struct events *ev, uintptr_t function, uint64_t started, hr
 static void jit_finished(struct events *ev, uintptr_t function, hresult status, bool dynamic,
                          uintptr_t rejit)
 {
-    struct events_thread *t = events_records(ev, OPTIONS_JIT) ? events_thread(ev) : NULL;
+    struct events_thread *t = events_records(ev, OPTIONS_JIT) ? events_thread() : NULL;
     uint64_t started = 0;
 
     if (!events_records(ev, OPTIONS_JIT))
@@ -104,28 +108,20 @@ void events_rejit_finished(struct events *ev, uintptr_t function, uintptr_t reji
     jit_finished(ev, function, status, false, rejit ? rejit : 1);
 }
 
-void events_jit_ended(struct events *ev, struct events_thread *t)
-{
-    (void)ev;
-    t->jits = 0;
-}
-
-void events_dynamic_unloaded(struct events *ev, uintptr_t function)
+void events_dynamic_unloaded(struct events *ev)
 {
     struct events_draft draft = EVENTS_DRAFT(draft, OPTIONS_JIT, "jit");
 
-    (void)function; /* of a method that is gone: it has no name any more */
     if (!events_records(ev, OPTIONS_JIT))
         return;
+    draft.has_node = false;
     buffer_text(&draft.members, ",\"dynamic\":true,\"unloaded\":true");
     events_post(ev, &draft);
 }
 
-enum thing { MODULE, ASSEMBLY, DOMAIN };
-
 /* The runtime's name of a thing, as UTF-8; "" when it gives none. */
-static void name_of(struct events *ev, enum thing thing, uintptr_t id, char *text, size_t size,
-                    uint32_t *flags, uintptr_t *assembly)
+static void name_of(struct events *ev, enum events_thing thing, uintptr_t id, char *text,
+                    size_t size, uint32_t *flags, uintptr_t *assembly)
 {
     struct clr_info *info = ev->config.runtime->info;
     clr_wchar name[NAME_MAX_UNITS];
@@ -136,22 +132,20 @@ static void name_of(struct events *ev, enum thing thing, uintptr_t id, char *tex
     *flags = 0;
     *assembly = 0;
     *text = '\0';
-    if (thing == MODULE)
+    if (thing == EVENTS_MODULE)
         result = info->vtbl->get_module_info2(info, id, NULL, NAME_MAX_UNITS, &length, name,
                                               assembly, flags);
-    else if (thing == ASSEMBLY)
+    else if (thing == EVENTS_ASSEMBLY)
         result = info->vtbl->get_assembly_info(info, id, NAME_MAX_UNITS, &length, name, &other,
                                                &another);
     else
         result = info->vtbl->get_app_domain_info(info, id, NAME_MAX_UNITS, &length, name, &other);
     if (result == S_OK)
-        clr_utf16_to_utf8(
-            text, size, name,
-            clr_utf16_length(name, length < NAME_MAX_UNITS ? length : NAME_MAX_UNITS));
+        put_utf8(text, size, name, length);
 }
 
-static void load_post(struct events *ev, enum thing thing, uintptr_t id, const char *event,
-                      hresult status)
+void events_load(struct events *ev, enum events_thing thing, uintptr_t id, bool loaded,
+                 hresult status)
 {
     static const char *const things[] = {"module", "assembly", "domain"};
     struct events_draft draft = EVENTS_DRAFT(draft, OPTIONS_MODULES, "load");
@@ -161,15 +155,14 @@ static void load_post(struct events *ev, enum thing thing, uintptr_t id, const c
 
     if (!events_records(ev, OPTIONS_MODULES))
         return;
-    draft.has_node = true;
-    events_text(&draft, "event", event);
+    events_text(&draft, "event", loaded ? "loaded" : "unloaded");
     events_text(&draft, "what", things[thing]);
     name_of(ev, thing, id, text, sizeof(text), &flags, &assembly);
     events_text(&draft, "name", text);
     if (assembly) {
         uint32_t ignored;
 
-        name_of(ev, ASSEMBLY, assembly, text, sizeof(text), &ignored, &assembly);
+        name_of(ev, EVENTS_ASSEMBLY, assembly, text, sizeof(text), &ignored, &assembly);
         events_text(&draft, "assembly", text);
     }
     if (flags & COR_PRF_MODULE_COLLECTIBLE)
@@ -180,56 +173,16 @@ static void load_post(struct events *ev, enum thing thing, uintptr_t id, const c
     events_post(ev, &draft);
 }
 
-void events_module_loaded(struct events *ev, uintptr_t module, hresult status)
-{
-    load_post(ev, MODULE, module, "loaded", status);
-}
-
-void events_module_unloading(struct events *ev, uintptr_t module)
-{
-    load_post(ev, MODULE, module, "unloaded", S_OK);
-}
-
-void events_assembly_loaded(struct events *ev, uintptr_t assembly, hresult status)
-{
-    load_post(ev, ASSEMBLY, assembly, "loaded", status);
-}
-
-void events_assembly_unloading(struct events *ev, uintptr_t assembly)
-{
-    load_post(ev, ASSEMBLY, assembly, "unloaded", S_OK);
-}
-
-void events_domain_created(struct events *ev, uintptr_t domain, hresult status)
-{
-    load_post(ev, DOMAIN, domain, "loaded", status);
-}
-
-static void class_post(struct events *ev, uintptr_t class_id, const char *event, hresult status)
+void events_class_load(struct events *ev, uintptr_t class_id, bool loaded, hresult status)
 {
     struct events_draft draft = EVENTS_DRAFT(draft, OPTIONS_CLASSES, "class_load");
-    struct metadata_class *class;
 
     if (!events_records(ev, OPTIONS_CLASSES))
         return;
-    draft.has_node = true;
-    events_text(&draft, "event", event);
-    if (!metadata_class_get(ev->config.metadata, class_id, &class)) {
-        metadata_class_resolve(ev->config.metadata, class);
-        draft.class = class;
-    }
+    events_text(&draft, "event", loaded ? "loaded" : "unloaded");
+    draft.class = events_class(ev, class_id);
     events_status(&draft, status);
     events_post(ev, &draft);
-}
-
-void events_class_loaded(struct events *ev, uintptr_t class_id, hresult status)
-{
-    class_post(ev, class_id, "loaded", status);
-}
-
-void events_class_unloading(struct events *ev, uintptr_t class_id)
-{
-    class_post(ev, class_id, "unloaded", S_OK);
 }
 
 /* ThreadIDs are used again, numbers are not. */
@@ -268,7 +221,6 @@ static void thread_post(struct events *ev, uintptr_t thread, const char *event, 
     if (!events_records(ev, OPTIONS_THREADS))
         return;
     number = thread_number(ev, thread, !strcmp(event, "destroyed"));
-    draft.has_node = true;
     draft.members.failed = !number; /* there was no memory to number it: an event of nobody */
     events_text(&draft, "event", event);
     events_number(&draft, "id", number);

@@ -5,21 +5,19 @@
 
 #include <shadowtrace/clr/constants.h>
 
-#include <errno.h>
 #include <string.h>
 
 static_assert((int)EVENT_FAMILIES == (int)OPTIONS_FAMILIES, "event.h knows how many there are");
 
-int events_new(const struct events_config *config, struct events **out)
+struct events *events_new(const struct events_config *config)
 {
     struct events *ev = memory_zalloc(1, sizeof(*ev));
 
-    *out = ev;
-    if (!ev)
-        return -ENOMEM;
-    ev->config = *config;
-    pthread_mutex_init(&ev->lock, NULL);
-    return 0;
+    if (ev) {
+        ev->config = *config;
+        pthread_mutex_init(&ev->lock, NULL);
+    }
+    return ev;
 }
 
 void events_mask(const struct options *o, uint32_t *low, uint32_t *high)
@@ -61,12 +59,11 @@ void events_lose(struct events *ev, enum options_family family, enum event_lost 
     add_relaxed(&ev->config.hub->family_lost[family][reason], 1);
 }
 
-struct events_thread *events_thread(struct events *ev)
+struct events_thread *events_thread(void)
 {
     struct stack *s = stack_current();
     struct thread *t = s ? thread_of(s) : NULL;
 
-    (void)ev;
     if (t && !t->events)
         t->events = memory_zalloc(1, sizeof(*t->events));
     return t ? t->events : NULL;
@@ -134,6 +131,16 @@ const struct metadata_method *events_method(struct events *ev, uintptr_t functio
         return NULL;
     metadata_method_resolve(ev->config.metadata, method);
     return method;
+}
+
+const struct metadata_class *events_class(struct events *ev, uintptr_t class_id)
+{
+    struct metadata_class *class;
+
+    if (!class_id || metadata_class_get(ev->config.metadata, class_id, &class))
+        return NULL;
+    metadata_class_resolve(ev->config.metadata, class);
+    return class;
 }
 
 void events_text(struct events_draft *draft, const char *key, const char *text)

@@ -24,7 +24,7 @@ struct events_config {
     const struct options *options;
 };
 
-int events_new(const struct events_config *config, struct events **out); /* 0 or -ENOMEM */
+struct events *events_new(const struct events_config *config); /* NULL: no memory */
 
 /* Bits of the event mask that the families in `options` need, and no others. */
 void events_mask(const struct options *options, uint32_t *low, uint32_t *high);
@@ -51,18 +51,15 @@ void events_resume_finished(struct events *ev);
 void events_jit_started(struct events *ev, uintptr_t function);
 void events_jit_finished(struct events *ev, uintptr_t function, hresult status, bool dynamic);
 void events_rejit_finished(struct events *ev, uintptr_t function, uintptr_t rejit, hresult status);
-void events_dynamic_unloaded(struct events *ev, uintptr_t function);
+void events_dynamic_unloaded(struct events *ev);
 
-/* modules: before and after the runtime is done */
-void events_module_loaded(struct events *ev, uintptr_t module, hresult status);
-void events_module_unloading(struct events *ev, uintptr_t module);
-void events_assembly_loaded(struct events *ev, uintptr_t assembly, hresult status);
-void events_assembly_unloading(struct events *ev, uintptr_t assembly);
-void events_domain_created(struct events *ev, uintptr_t domain, hresult status);
+/* modules; loaded: the runtime is done, else it has yet to unload it */
+enum events_thing { EVENTS_MODULE, EVENTS_ASSEMBLY, EVENTS_DOMAIN };
+void events_load(struct events *ev, enum events_thing thing, uintptr_t id, bool loaded,
+                 hresult status);
 
 /* classes */
-void events_class_loaded(struct events *ev, uintptr_t class_id, hresult status);
-void events_class_unloading(struct events *ev, uintptr_t class_id);
+void events_class_load(struct events *ev, uintptr_t class_id, bool loaded, hresult status);
 
 /* threads */
 void events_thread_created(struct events *ev, uintptr_t thread);

@@ -116,7 +116,6 @@ static void step_post(struct events *ev, const struct events_exception *e, const
 {
     struct events_draft draft = EVENTS_DRAFT(draft, OPTIONS_EXCEPTIONS, "exception");
 
-    draft.has_node = true;
     events_text(&draft, "event", event);
     if (e)
         events_number(&draft, "id", e->id);
@@ -179,21 +178,16 @@ static void prune(struct events *ev, struct events_thread *t, uint32_t depth, ui
 
 static struct events_thread *exceptions_of(struct events *ev)
 {
-    return events_records(ev, OPTIONS_EXCEPTIONS) ? events_thread(ev) : NULL;
+    return events_records(ev, OPTIONS_EXCEPTIONS) ? events_thread() : NULL;
 }
 
 static void thrown_post(struct events *ev, uint32_t id, uintptr_t class_id, const char *message)
 {
     struct events_draft draft = EVENTS_DRAFT(draft, OPTIONS_EXCEPTIONS, "exception");
-    struct metadata_class *class;
 
-    draft.has_node = true;
     events_text(&draft, "event", "thrown");
     events_number(&draft, "id", id);
-    if (class_id && !metadata_class_get(ev->config.metadata, class_id, &class)) {
-        metadata_class_resolve(ev->config.metadata, class);
-        draft.class = class;
-    }
+    draft.class = events_class(ev, class_id);
     if (*message)
         events_text(&draft, "message", message);
     events_post(ev, &draft);
@@ -328,7 +322,7 @@ void events_exception_caught(struct events *ev, uintptr_t function, uintptr_t sp
     prune(ev, t, depth_now(), sp);
 }
 
-void events_exceptions_ended(struct events *ev, struct events_thread *t)
+static void exceptions_ended(struct events *ev, struct events_thread *t)
 {
     t->filters = 0;
     while (t->exceptions) {
@@ -348,8 +342,7 @@ void events_thread_ended(struct events *ev, struct stack *s)
 
     if (!t)
         return;
-    events_jit_ended(ev, t);
-    events_exceptions_ended(ev, t);
+    exceptions_ended(ev, t);
     s->thread->events = NULL;
     memory_free(t);
 }

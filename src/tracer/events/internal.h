@@ -89,7 +89,7 @@ struct events_draft {
 
 #define EVENTS_DRAFT(name, family_, kind_) \
     { \
-        .family = (family_), .kind = (kind_), .members = BUFFER_ON((name).room) \
+        .family = (family_), .kind = (kind_), .has_node = true, .members = BUFFER_ON((name).room) \
     }
 
 static inline bool events_records(const struct events *ev, enum options_family family)
@@ -104,19 +104,16 @@ void events_lose(struct events *ev, enum options_family family, enum event_lost 
 void events_post(struct events *ev, struct events_draft *draft);
 
 /* The calling thread's own data, NULL when memory ran out. */
-struct events_thread *events_thread(struct events *ev);
+struct events_thread *events_thread(void);
 
-/* The method, with its text; NULL when the runtime does not know it. */
+/* The method, or the class, with its text; NULL when the runtime does not know it. */
 const struct metadata_method *events_method(struct events *ev, uintptr_t function);
+const struct metadata_class *events_class(struct events *ev, uintptr_t class_id);
 
 void events_text(struct events_draft *draft, const char *key, const char *text);
 void events_number(struct events_draft *draft, const char *key, uint64_t value);
 void events_status(struct events_draft *draft, hresult status); /* nothing for S_OK */
 
 uint64_t events_ns(uint64_t from_ticks, uint64_t to_ticks);
-
-/* Closes what the ending thread has open. */
-void events_exceptions_ended(struct events *ev, struct events_thread *t);
-void events_jit_ended(struct events *ev, struct events_thread *t);
 
 #endif

@@ -99,7 +99,6 @@ void events_gc_finished(struct events *ev)
     if (!known)
         return;
     sizes_read(ev, after);
-    draft.has_node = true;
     events_number(&draft, "gc", gc.number);
     events_number(&draft, "ns", events_ns(gc.started, clock_ticks()));
     events_text(&draft, "reason", gc.induced ? "induced" : "other");
@@ -113,17 +112,13 @@ void events_finalizer_queued(struct events *ev, uint32_t flags, uintptr_t object
 {
     struct events_draft draft = EVENTS_DRAFT(draft, OPTIONS_FINALIZERS, "finalizer");
     struct clr_info *info;
-    struct metadata_class *class;
     uintptr_t class_id;
 
     if (!events_records(ev, OPTIONS_FINALIZERS))
         return;
     info = ev->config.runtime->info;
-    if (info->vtbl->get_class_from_object(info, object, &class_id) == S_OK &&
-        !metadata_class_get(ev->config.metadata, class_id, &class)) {
-        metadata_class_resolve(ev->config.metadata, class);
-        draft.class = class;
-    }
+    if (info->vtbl->get_class_from_object(info, object, &class_id) == S_OK)
+        draft.class = events_class(ev, class_id);
     if (flags & COR_PRF_FINALIZER_CRITICAL)
         buffer_text(&draft.members, ",\"critical\":true");
     events_post(ev, &draft);
@@ -150,7 +145,6 @@ static void suspension_post(struct events *ev, const struct events_suspension *s
 {
     struct events_draft draft = EVENTS_DRAFT(draft, OPTIONS_SUSPEND, "suspend");
 
-    draft.has_node = true;
     events_text(&draft, "reason", reason_name(s->reason));
     events_number(&draft, "ns", events_ns(s->started, clock_ticks()));
     if (s->stopped)
@@ -210,7 +204,7 @@ void events_resume_started(struct events *ev)
     if (!events_records(ev, OPTIONS_SUSPEND))
         return;
     s = suspension_take(ev);
-    t = events_thread(ev);
+    t = events_thread();
     if (t) {
         t->resuming = s;
     } else if (s.started) {
@@ -221,7 +215,7 @@ void events_resume_started(struct events *ev)
 
 void events_resume_finished(struct events *ev)
 {
-    struct events_thread *t = events_records(ev, OPTIONS_SUSPEND) ? events_thread(ev) : NULL;
+    struct events_thread *t = events_records(ev, OPTIONS_SUSPEND) ? events_thread() : NULL;
 
     if (!t || !t->resuming.started)
         return;

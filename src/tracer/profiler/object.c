@@ -84,17 +84,17 @@ static hresult on_shutdown(struct clr_callback *self)
 FORWARD(module_unload_finished, (SELF, uintptr_t module_id, hresult status),
         metadata_module_unloaded(p->metadata, module_id))
 FORWARD(module_unload_started, (SELF, uintptr_t module_id),
-        events_module_unloading(p->events, module_id))
+        events_load(p->events, EVENTS_MODULE, module_id, false, S_OK))
 FORWARD(assembly_load_finished, (SELF, uintptr_t assembly_id, hresult status),
-        events_assembly_loaded(p->events, assembly_id, status))
+        events_load(p->events, EVENTS_ASSEMBLY, assembly_id, true, status))
 FORWARD(assembly_unload_started, (SELF, uintptr_t assembly_id),
-        events_assembly_unloading(p->events, assembly_id))
+        events_load(p->events, EVENTS_ASSEMBLY, assembly_id, false, S_OK))
 FORWARD(app_domain_creation_finished, (SELF, uintptr_t app_domain_id, hresult status),
-        events_domain_created(p->events, app_domain_id, status))
+        events_load(p->events, EVENTS_DOMAIN, app_domain_id, true, status))
 FORWARD(class_load_finished, (SELF, uintptr_t class_id, hresult status),
-        events_class_loaded(p->events, class_id, status))
+        events_class_load(p->events, class_id, true, status))
 FORWARD(class_unload_started, (SELF, uintptr_t class_id),
-        events_class_unloading(p->events, class_id))
+        events_class_load(p->events, class_id, false, S_OK))
 FORWARD(module_load_started, (SELF, uintptr_t module_id),
         selection_load_started(&p->selection))
 FORWARD(dynamic_method_jit_compilation_started,
@@ -105,7 +105,7 @@ FORWARD(dynamic_method_jit_compilation_finished,
         (SELF, uintptr_t function_id, hresult status, int32_t is_safe_to_block),
         events_jit_finished(p->events, function_id, status, true))
 FORWARD(dynamic_method_unloaded, (SELF, uintptr_t function_id),
-        events_dynamic_unloaded(p->events, function_id))
+        events_dynamic_unloaded(p->events))
 FORWARD(unmanaged_to_managed_transition, (SELF, uintptr_t function_id, int32_t reason),
         events_transition(p->events, function_id, false, reason))
 FORWARD(managed_to_unmanaged_transition, (SELF, uintptr_t function_id, int32_t reason),
@@ -140,7 +140,7 @@ static hresult on_module_load_finished(struct clr_callback *self, uintptr_t modu
     if (options_values(&profiler_of(self)->options) || profiler_of(self)->options.exact_generics)
         metadata_module_met(profiler_of(self)->metadata, module_id);
     selection_load_finished(&profiler_of(self)->selection);
-    events_module_loaded(profiler_of(self)->events, module_id, status);
+    events_load(profiler_of(self)->events, EVENTS_MODULE, module_id, true, status);
     return S_OK;
 }
 

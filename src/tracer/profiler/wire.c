@@ -261,7 +261,9 @@ static int events_open(struct profiler *p)
     const struct events_config config = {
         .runtime = &p->runtime, .metadata = p->metadata, .hub = &p->hub, .options = &p->options};
 
-    return p->options.events == 1u << OPTIONS_ALLOC ? 0 : events_new(&config, &p->events);
+    if (p->options.events != 1u << OPTIONS_ALLOC)
+        p->events = events_new(&config);
+    return p->events || p->options.events == 1u << OPTIONS_ALLOC ? 0 : -ENOMEM;
 }
 
 static int values_open(struct profiler *p)
