@@ -571,120 +571,124 @@ static inline uint32_t clr_token_type(uint32_t token)
 #define MAX_CLASS_NAME   UINT32_C(0x00000400)
 #define MAX_PACKAGE_NAME UINT32_C(0x00000400)
 
-/* Results of metadata calls */
-/* name did not fit the buffer; success code */
-#define CLDB_S_TRUNCATION          ((hresult)0x00131106)
-#define CLDB_E_INDEX_NOTFOUND      ((hresult)0x80131124) /* no such index */
-#define CLDB_E_RECORD_NOTFOUND     ((hresult)0x80131130) /* lookup found nothing */
-#define META_E_BAD_INPUT_PARAMETER ((hresult)0x80131193) /* bad argument to a metadata call */
+/* Results, as X(name, number). */
+#define CLR_RESULTS(X) \
+    /* Results of metadata calls */ \
+    /* name did not fit the buffer; success code */ \
+    X(CLDB_S_TRUNCATION, 0x00131106) \
+    X(CLDB_E_INDEX_NOTFOUND, 0x80131124)      /* no such index */ \
+    X(CLDB_E_RECORD_NOTFOUND, 0x80131130)     /* lookup found nothing */ \
+    X(META_E_BAD_INPUT_PARAMETER, 0x80131193) /* bad argument to a metadata call */ \
+    /* Results of the profiling interfaces (CORPROF_E_*; there is no CORPROF_S_*) */ \
+    /* no native code for the function yet */ \
+    X(CORPROF_E_FUNCTION_NOT_COMPILED, 0x80131350) \
+    /* the id is known but its data is not complete yet */ \
+    X(CORPROF_E_DATAINCOMPLETE, 0x80131351) \
+    /* method has no IL body */ \
+    X(CORPROF_E_FUNCTION_NOT_IL, 0x80131354) \
+    /* thread has never run managed code */ \
+    X(CORPROF_E_NOT_MANAGED_THREAD, 0x80131355) \
+    /* allowed only inside Initialize */ \
+    X(CORPROF_E_CALL_ONLY_FROM_INIT, 0x80131356) \
+    /* the information does not exist yet */ \
+    X(CORPROF_E_NOT_YET_AVAILABLE, 0x8013135B) \
+    /* generic type given to a call that cannot take one */ \
+    X(CORPROF_E_TYPE_IS_PARAMETERIZED, 0x8013135C) \
+    /* generic function given to a call that cannot take one */ \
+    X(CORPROF_E_FUNCTION_IS_PARAMETERIZED, 0x8013135D) \
+    /* target thread cannot be walked */ \
+    X(CORPROF_E_STACKSNAPSHOT_INVALID_TGT_THREAD, 0x8013135E) \
+    /* seed context or thread is in unmanaged code */ \
+    X(CORPROF_E_STACKSNAPSHOT_UNMANAGED_CTX, 0x8013135F) \
+    /* walking now could deadlock or corrupt */ \
+    X(CORPROF_E_STACKSNAPSHOT_UNSAFE, 0x80131360) \
+    /* the snapshot callback stopped the walk (did not return S_OK) */ \
+    X(CORPROF_E_STACKSNAPSHOT_ABORTED, 0x80131361) \
+    /* literal static has no address */ \
+    X(CORPROF_E_LITERALS_HAVE_NO_ADDRESS, 0x80131362) \
+    /* call not allowed at this point (asynchronous, GC-unsafe or lock order) */ \
+    X(CORPROF_E_UNSUPPORTED_CALL_SEQUENCE, 0x80131363) \
+    /* asynchronous call legal in general but unsafe at this moment */ \
+    X(CORPROF_E_ASYNCHRONOUS_UNSAFE, 0x80131364) \
+    /* class id is an array type */ \
+    X(CORPROF_E_CLASSID_IS_ARRAY, 0x80131365) \
+    /* class id is composite but no array (such as a by-ref) */ \
+    X(CORPROF_E_CLASSID_IS_COMPOSITE, 0x80131366) \
+    /* refused: the profiler is being detached */ \
+    X(CORPROF_E_PROFILER_DETACHING, 0x80131367) \
+    /* the profiler cannot be attached to a running process */ \
+    X(CORPROF_E_PROFILER_NOT_ATTACHABLE, 0x80131368) \
+    /* attach message not understood */ \
+    X(CORPROF_E_UNRECOGNIZED_PIPE_MSG_FORMAT, 0x80131369) \
+    /* another profiler is loaded */ \
+    X(CORPROF_E_PROFILER_ALREADY_ACTIVE, 0x8013136A) \
+    /* runtime version of the target does not fit the attacher */ \
+    X(CORPROF_E_PROFILEE_INCOMPATIBLE_WITH_TRIGGER, 0x8013136B) \
+    /* attach channel failed */ \
+    X(CORPROF_E_IPC_FAILED, 0x8013136C) \
+    /* no process with that id */ \
+    X(CORPROF_E_PROFILEE_PROCESS_NOT_FOUND, 0x8013136D) \
+    /* needs ICorProfilerCallback3 */ \
+    X(CORPROF_E_CALLBACK3_REQUIRED, 0x8013136E) \
+    /* only for profilers loaded at startup */ \
+    X(CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER, 0x8013136F) \
+    /* cannot detach: IL or enter/leave instrumentation in place */ \
+    X(CORPROF_E_IRREVERSIBLE_INSTRUMENTATION_PRESENT, 0x80131370) \
+    /* the runtime has not finished starting */ \
+    X(CORPROF_E_RUNTIME_UNINITIALIZED, 0x80131371) \
+    /* cannot detach: immutable event flags set */ \
+    X(CORPROF_E_IMMUTABLE_FLAGS_SET, 0x80131372) \
+    /* the profiler has not finished initializing */ \
+    X(CORPROF_E_PROFILER_NOT_YET_INITIALIZED, 0x80131373) \
+    /* event mask lacks (or has) a flag this call depends on */ \
+    X(CORPROF_E_INCONSISTENT_WITH_FLAGS, 0x80131374) \
+    /* return from Initialize to decline loading quietly */ \
+    X(CORPROF_E_PROFILER_CANCEL_ACTIVATION, 0x80131375) \
+    /* concurrent GC excludes COR_PRF_MONITOR_GC */ \
+    X(CORPROF_E_CONCURRENT_GC_NOT_PROFILABLE, 0x80131376) \
+    /* needs runtime debugging support enabled */ \
+    X(CORPROF_E_DEBUGGING_DISABLED, 0x80131378) \
+    /* concurrent GC did not end in time during attach */ \
+    X(CORPROF_E_TIMEOUT_WAITING_FOR_CONCURRENT_GC, 0x80131379) \
+    /* module made at run time is not supported */ \
+    X(CORPROF_E_MODULE_IS_DYNAMIC, 0x8013137A) \
+    /* needs ICorProfilerCallback4 */ \
+    X(CORPROF_E_CALLBACK4_REQUIRED, 0x8013137B) \
+    /* needs COR_PRF_ENABLE_REJIT set at startup */ \
+    X(CORPROF_E_REJIT_NOT_ENABLED, 0x8013137C) \
+    /* function in a collectible assembly is not supported */ \
+    X(CORPROF_E_FUNCTION_IS_COLLECTIBLE, 0x8013137E) \
+    /* needs ICorProfilerCallback6 */ \
+    X(CORPROF_E_CALLBACK6_REQUIRED, 0x80131380) \
+    /* needs ICorProfilerCallback7 */ \
+    X(CORPROF_E_CALLBACK7_REQUIRED, 0x80131382) \
+    /* inliner tracking for ReJIT is off */ \
+    X(CORPROF_E_REJIT_INLINING_DISABLED, 0x80131383) \
+    /* runtime is already being suspended */ \
+    X(CORPROF_E_SUSPENSION_IN_PROGRESS, 0x80131388) \
+    /* object lies outside the GC heap */ \
+    X(CORPROF_E_NOT_GC_OBJECT, 0x80131389) \
+    /* module is edit-and-continue enabled */ \
+    X(CORPROF_E_MODULE_IS_ENC, 0x8013138A) \
+    /* Results common to all COM calls */ \
+    X(S_OK, 0x00000000) \
+    X(S_FALSE, 0x00000001) \
+    X(E_NOTIMPL, 0x80004001) \
+    X(E_NOINTERFACE, 0x80004002) \
+    X(E_POINTER, 0x80004003) \
+    X(E_ABORT, 0x80004004) \
+    X(E_FAIL, 0x80004005) \
+    X(E_UNEXPECTED, 0x8000FFFF) \
+    X(E_ACCESSDENIED, 0x80070005) \
+    X(E_HANDLE, 0x80070006) \
+    X(E_OUTOFMEMORY, 0x8007000E) \
+    X(E_INVALIDARG, 0x80070057) \
+    X(CLASS_E_NOAGGREGATION, 0x80040110) \
+    X(CLASS_E_CLASSNOTAVAILABLE, 0x80040111)
 
-/* Results of the profiling interfaces (CORPROF_E_*; there is no CORPROF_S_*) */
-/* no native code for the function yet */
-#define CORPROF_E_FUNCTION_NOT_COMPILED ((hresult)0x80131350)
-/* the id is known but its data is not complete yet */
-#define CORPROF_E_DATAINCOMPLETE ((hresult)0x80131351)
-/* method has no IL body */
-#define CORPROF_E_FUNCTION_NOT_IL ((hresult)0x80131354)
-/* thread has never run managed code */
-#define CORPROF_E_NOT_MANAGED_THREAD ((hresult)0x80131355)
-/* allowed only inside Initialize */
-#define CORPROF_E_CALL_ONLY_FROM_INIT ((hresult)0x80131356)
-/* the information does not exist yet */
-#define CORPROF_E_NOT_YET_AVAILABLE ((hresult)0x8013135B)
-/* generic type given to a call that cannot take one */
-#define CORPROF_E_TYPE_IS_PARAMETERIZED ((hresult)0x8013135C)
-/* generic function given to a call that cannot take one */
-#define CORPROF_E_FUNCTION_IS_PARAMETERIZED ((hresult)0x8013135D)
-/* target thread cannot be walked */
-#define CORPROF_E_STACKSNAPSHOT_INVALID_TGT_THREAD ((hresult)0x8013135E)
-/* seed context or thread is in unmanaged code */
-#define CORPROF_E_STACKSNAPSHOT_UNMANAGED_CTX ((hresult)0x8013135F)
-/* walking now could deadlock or corrupt */
-#define CORPROF_E_STACKSNAPSHOT_UNSAFE ((hresult)0x80131360)
-/* the snapshot callback stopped the walk (did not return S_OK) */
-#define CORPROF_E_STACKSNAPSHOT_ABORTED ((hresult)0x80131361)
-/* literal static has no address */
-#define CORPROF_E_LITERALS_HAVE_NO_ADDRESS ((hresult)0x80131362)
-/* call not allowed at this point (asynchronous, GC-unsafe or lock order) */
-#define CORPROF_E_UNSUPPORTED_CALL_SEQUENCE ((hresult)0x80131363)
-/* asynchronous call legal in general but unsafe at this moment */
-#define CORPROF_E_ASYNCHRONOUS_UNSAFE ((hresult)0x80131364)
-/* class id is an array type */
-#define CORPROF_E_CLASSID_IS_ARRAY ((hresult)0x80131365)
-/* class id is composite but no array (such as a by-ref) */
-#define CORPROF_E_CLASSID_IS_COMPOSITE ((hresult)0x80131366)
-/* refused: the profiler is being detached */
-#define CORPROF_E_PROFILER_DETACHING ((hresult)0x80131367)
-/* the profiler cannot be attached to a running process */
-#define CORPROF_E_PROFILER_NOT_ATTACHABLE ((hresult)0x80131368)
-/* attach message not understood */
-#define CORPROF_E_UNRECOGNIZED_PIPE_MSG_FORMAT ((hresult)0x80131369)
-/* another profiler is loaded */
-#define CORPROF_E_PROFILER_ALREADY_ACTIVE ((hresult)0x8013136A)
-/* runtime version of the target does not fit the attacher */
-#define CORPROF_E_PROFILEE_INCOMPATIBLE_WITH_TRIGGER ((hresult)0x8013136B)
-/* attach channel failed */
-#define CORPROF_E_IPC_FAILED ((hresult)0x8013136C)
-/* no process with that id */
-#define CORPROF_E_PROFILEE_PROCESS_NOT_FOUND ((hresult)0x8013136D)
-/* needs ICorProfilerCallback3 */
-#define CORPROF_E_CALLBACK3_REQUIRED ((hresult)0x8013136E)
-/* only for profilers loaded at startup */
-#define CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER ((hresult)0x8013136F)
-/* cannot detach: IL or enter/leave instrumentation in place */
-#define CORPROF_E_IRREVERSIBLE_INSTRUMENTATION_PRESENT ((hresult)0x80131370)
-/* the runtime has not finished starting */
-#define CORPROF_E_RUNTIME_UNINITIALIZED ((hresult)0x80131371)
-/* cannot detach: immutable event flags set */
-#define CORPROF_E_IMMUTABLE_FLAGS_SET ((hresult)0x80131372)
-/* the profiler has not finished initializing */
-#define CORPROF_E_PROFILER_NOT_YET_INITIALIZED ((hresult)0x80131373)
-/* event mask lacks (or has) a flag this call depends on */
-#define CORPROF_E_INCONSISTENT_WITH_FLAGS ((hresult)0x80131374)
-/* return from Initialize to decline loading quietly */
-#define CORPROF_E_PROFILER_CANCEL_ACTIVATION ((hresult)0x80131375)
-/* concurrent GC excludes COR_PRF_MONITOR_GC */
-#define CORPROF_E_CONCURRENT_GC_NOT_PROFILABLE ((hresult)0x80131376)
-/* needs runtime debugging support enabled */
-#define CORPROF_E_DEBUGGING_DISABLED ((hresult)0x80131378)
-/* concurrent GC did not end in time during attach */
-#define CORPROF_E_TIMEOUT_WAITING_FOR_CONCURRENT_GC ((hresult)0x80131379)
-/* module made at run time is not supported */
-#define CORPROF_E_MODULE_IS_DYNAMIC ((hresult)0x8013137A)
-/* needs ICorProfilerCallback4 */
-#define CORPROF_E_CALLBACK4_REQUIRED ((hresult)0x8013137B)
-/* needs COR_PRF_ENABLE_REJIT set at startup */
-#define CORPROF_E_REJIT_NOT_ENABLED ((hresult)0x8013137C)
-/* function in a collectible assembly is not supported */
-#define CORPROF_E_FUNCTION_IS_COLLECTIBLE ((hresult)0x8013137E)
-/* needs ICorProfilerCallback6 */
-#define CORPROF_E_CALLBACK6_REQUIRED ((hresult)0x80131380)
-/* needs ICorProfilerCallback7 */
-#define CORPROF_E_CALLBACK7_REQUIRED ((hresult)0x80131382)
-/* inliner tracking for ReJIT is off */
-#define CORPROF_E_REJIT_INLINING_DISABLED ((hresult)0x80131383)
-/* runtime is already being suspended */
-#define CORPROF_E_SUSPENSION_IN_PROGRESS ((hresult)0x80131388)
-/* object lies outside the GC heap */
-#define CORPROF_E_NOT_GC_OBJECT ((hresult)0x80131389)
-/* module is edit-and-continue enabled */
-#define CORPROF_E_MODULE_IS_ENC ((hresult)0x8013138A)
-
-/* Results common to all COM calls */
-#define S_OK                      ((hresult)0x00000000)
-#define S_FALSE                   ((hresult)0x00000001)
-#define E_NOTIMPL                 ((hresult)0x80004001)
-#define E_NOINTERFACE             ((hresult)0x80004002)
-#define E_POINTER                 ((hresult)0x80004003)
-#define E_ABORT                   ((hresult)0x80004004)
-#define E_FAIL                    ((hresult)0x80004005)
-#define E_UNEXPECTED              ((hresult)0x8000FFFF)
-#define E_ACCESSDENIED            ((hresult)0x80070005)
-#define E_HANDLE                  ((hresult)0x80070006)
-#define E_OUTOFMEMORY             ((hresult)0x8007000E)
-#define E_INVALIDARG              ((hresult)0x80070057)
-#define CLASS_E_NOAGGREGATION     ((hresult)0x80040110)
-#define CLASS_E_CLASSNOTAVAILABLE ((hresult)0x80040111)
+#define CLR_RESULT(name, number) name = (hresult)(number),
+enum { CLR_RESULTS(CLR_RESULT) };
+#undef CLR_RESULT
 
 /* ContextFlags of a CONTEXT (structs.h), per CPU */
 #if defined(__x86_64__)

@@ -4,10 +4,10 @@
 #include "base/atomics.h"
 #include "base/compressed.h"
 #include "base/memory.h"
+#include "base/order.h"
 #include "clr/pe.h"
 
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -241,7 +241,7 @@ static int by_row(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
 
-    return (x->row > y->row) - (x->row < y->row);
+    return ORDER(x->row, y->row);
 }
 
 static bool place_add(struct readytorun *r, size_t *room, struct place place)
@@ -279,8 +279,7 @@ static bool places_read(struct readytorun *r)
                 return false;
         }
     }
-    if (r->places)
-        qsort(r->place, r->places, sizeof(*r->place), by_row);
+    SORT(r->place, r->places, by_row);
     return true;
 }
 

@@ -2,12 +2,12 @@
 #include "code/internal.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/peek.h"
 
 #include <shadowtrace/clr/constants.h>
 
 #include <dlfcn.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define NAME_UNITS 32
@@ -226,8 +226,7 @@ static int by_native_start(const void *a, const void *b)
 {
     const struct clr_debug_il_to_native_map *x = a, *y = b;
 
-    return (x->native_start_offset > y->native_start_offset) -
-           (x->native_start_offset < y->native_start_offset);
+    return ORDER(x->native_start_offset, y->native_start_offset);
 }
 
 static void body_free(struct code_body *body)

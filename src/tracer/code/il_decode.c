@@ -96,30 +96,16 @@ bool il_calls(const struct il_instruction *in)
 bool il_reaches(const struct il_instruction *in)
 {
     switch (in->opcode) {
-    case OP_CALL:
-    case OP_CALLVIRT:
-    case OP_NEWOBJ:
-    case OP_CALLI:
-    case OP_CPOBJ:
-    case OP_LDSTR:
-    case OP_CASTCLASS:
-    case OP_ISINST:
-    case OP_UNBOX:
-    case OP_THROW:
-    case OP_LDSFLD:
-    case OP_LDSFLDA:
-    case OP_STSFLD:
-    case OP_STOBJ:
-    case OP_LDOBJ:
-    case OP_BOX:
-    case OP_NEWARR:
+    case OP_CALL ... OP_CALLI:
+    case OP_CALLVIRT ... OP_ISINST:
+    case OP_UNBOX ... OP_THROW:
+    case OP_LDSFLD ... OP_STOBJ:
+    case OP_BOX ... OP_NEWARR:
     case OP_LDELEMA:
     case OP_STELEM_REF:
-    case OP_STELEM:
-    case OP_UNBOX_ANY:
+    case OP_STELEM ... OP_UNBOX_ANY:
     case OP_LDTOKEN:
-    case OP_LDFTN:
-    case OP_LDVIRTFTN:
+    case OP_LDFTN ... OP_LDVIRTFTN:
     case OP_RETHROW:
         return true;
     default:

@@ -88,9 +88,7 @@ static bool ends_flow(uint32_t opcode)
     case OP_BR_S:
     case OP_BR:
     case OP_THROW:
-    case OP_ENDFINALLY:
-    case OP_LEAVE:
-    case OP_LEAVE_S:
+    case OP_ENDFINALLY ... OP_LEAVE_S:
     case OP_ENDFILTER:
     case OP_RETHROW:
         return true;

@@ -171,32 +171,21 @@ static void write_fallback(char out[METADATA_FALLBACK_SIZE], const char *kind, u
 
 /* ---- modules ---- */
 
-static uint32_t find_type(struct clr_metadata *import, const char *name)
-{
-    clr_wchar wide[64];
-    uint32_t token = 0;
-    size_t i = 0;
-
-    do
-        wide[i] = (clr_wchar)name[i];
-    while (name[i++]);
-    return import->vtbl->find_type_def_by_name(import, wide, mdTokenNil, &token) >= 0 ? token : 0;
-}
-
 static void find_types(struct metadata_module_entry *m)
 {
-    static const char *const types[METADATA_TOKENS] = {
-        [METADATA_CANON] = "System.__Canon",
-        [METADATA_STRING] = "System.String",
-        [METADATA_ASYNC_HELPERS] = "System.Runtime.CompilerServices.AsyncHelpers",
-        [METADATA_HIDDEN] = "System.Runtime.EH",
-        [METADATA_HIDDEN + 1] = "System.Runtime.StackFrameIterator",
-        [METADATA_HIDDEN + 2] = "System.Runtime.ExceptionServices.InternalCalls",
+    static const clr_wchar *const types[METADATA_TOKENS] = {
+        [METADATA_CANON] = u"System.__Canon",
+        [METADATA_STRING] = u"System.String",
+        [METADATA_ASYNC_HELPERS] = u"System.Runtime.CompilerServices.AsyncHelpers",
+        [METADATA_HIDDEN] = u"System.Runtime.EH",
+        [METADATA_HIDDEN + 1] = u"System.Runtime.StackFrameIterator",
+        [METADATA_HIDDEN + 2] = u"System.Runtime.ExceptionServices.InternalCalls",
     };
+    struct clr_metadata *import = m->record.import;
 
-    if (m->record.corelib && m->record.import)
-        for (size_t i = 0; i < METADATA_TOKENS; i++)
-            m->token[i] = find_type(m->record.import, types[i]);
+    for (size_t i = 0; m->record.corelib && import && i < METADATA_TOKENS; i++)
+        if (import->vtbl->find_type_def_by_name(import, types[i], mdTokenNil, &m->token[i]) < 0)
+            m->token[i] = 0;
 }
 
 /* The file's name without folder and extension, for a module whose assembly has no name to tell. */
@@ -323,8 +312,8 @@ const _Atomic(uint32_t) *metadata_epoch_word(const struct metadata *metadata)
 
 /* ---- what records are made of ---- */
 
-static int class_get(struct metadata *metadata, uintptr_t class_id, unsigned depth,
-                     struct metadata_class **out);
+static int class_get(struct metadata *metadata, uintptr_t class_id, uintptr_t object,
+                     unsigned depth, struct metadata_class **out);
 
 /* Records of type arguments; an entry is NULL where the runtime does not say. */
 static int args_get(struct metadata *metadata, const struct arg_ids *ids, unsigned depth,
@@ -340,7 +329,7 @@ static int args_get(struct metadata *metadata, const struct arg_ids *ids, unsign
         return -ENOMEM;
     *out = arg; /* its record gives it back */
     for (uint32_t i = 0; i < ids->count; i++) {
-        if (ids->id[i] && class_get(metadata, ids->id[i], depth + 1, &arg[i]) == -ENOMEM)
+        if (ids->id[i] && class_get(metadata, ids->id[i], 0, depth + 1, &arg[i]) == -ENOMEM)
             return -ENOMEM;
     }
     return 0;
@@ -450,7 +439,7 @@ static int class_describe(struct metadata *metadata, uintptr_t class_id, uintptr
         c->bounded = c->rank == 1 && has_bounds(metadata, object);
         c->variable_size = true;
         if (element)
-            err = class_get(metadata, element, depth + 1, &c->element);
+            err = class_get(metadata, element, 0, depth + 1, &c->element);
         if (err == -EINVAL)
             err = 0; /* of pointers: element_type says so */
         c->collectible = c->element && c->element->collectible;
@@ -504,8 +493,8 @@ static struct metadata_class *class_publish(struct metadata *metadata,
     return c;
 }
 
-static int class_find_or_make(struct metadata *metadata, uintptr_t class_id, uintptr_t object,
-                              unsigned depth, struct metadata_class **out)
+static int class_get(struct metadata *metadata, uintptr_t class_id, uintptr_t object,
+                     unsigned depth, struct metadata_class **out)
 {
     uint32_t epoch = load_acquire(&metadata->epoch); /* before the runtime is asked */
     struct metadata_class_entry *mine = NULL;
@@ -526,21 +515,15 @@ static int class_find_or_make(struct metadata *metadata, uintptr_t class_id, uin
     return *out ? 0 : -ENOMEM;
 }
 
-static int class_get(struct metadata *metadata, uintptr_t class_id, unsigned depth,
-                     struct metadata_class **out)
-{
-    return class_find_or_make(metadata, class_id, 0, depth, out);
-}
-
 int metadata_class_get(struct metadata *metadata, uintptr_t class_id, struct metadata_class **out)
 {
-    return class_get(metadata, class_id, 0, out);
+    return class_get(metadata, class_id, 0, 0, out);
 }
 
 int metadata_class_of(struct metadata *metadata, uintptr_t class_id, uintptr_t object,
                       struct metadata_class **out)
 {
-    return class_find_or_make(metadata, class_id, object, 0, out);
+    return class_get(metadata, class_id, object, 0, out);
 }
 
 const struct metadata_class *metadata_class_at(const struct metadata *metadata, uint32_t number,
@@ -676,7 +659,7 @@ static int method_describe(struct metadata *metadata, uintptr_t function_id,
     }
     if (!err && metadata_module_get(metadata, module_id, &m->module) == -ENOMEM)
         err = -ENOMEM;
-    if (!err && class_id && class_get(metadata, class_id, 0, &m->owner) == -ENOMEM)
+    if (!err && class_id && class_get(metadata, class_id, 0, 0, &m->owner) == -ENOMEM)
         err = -ENOMEM;
     m->args = ids.count;
     if (!err)
@@ -809,9 +792,9 @@ int metadata_method_exact(struct metadata *metadata, const struct metadata_metho
     if (count && !m->arg)
         err = -ENOMEM;
     if (!err && class_id)
-        err = class_get(metadata, class_id, 0, &m->owner);
+        err = class_get(metadata, class_id, 0, 0, &m->owner);
     for (uint32_t i = 0; !err && i < count; i++)
-        err = class_get(metadata, args[i], 0, &m->arg[i]);
+        err = class_get(metadata, args[i], 0, 0, &m->arg[i]);
     if (err) {
         metadata_method_give(metadata, entry);
         return err;

@@ -445,16 +445,10 @@ static void read_compound(struct cursor *c, struct buffer *out, uint32_t kind)
 {
     switch (kind) {
     case ELEMENT_TYPE_PTR:
-        read_type(c, out);
-        put(out, "*");
-        break;
     case ELEMENT_TYPE_BYREF:
-        read_type(c, out);
-        put(out, "&");
-        break;
     case ELEMENT_TYPE_SZARRAY:
         read_type(c, out);
-        put(out, "[]");
+        put(out, kind == ELEMENT_TYPE_PTR ? "*" : kind == ELEMENT_TYPE_BYREF ? "&" : "[]");
         break;
     case ELEMENT_TYPE_ARRAY:
         read_array(c, out);
@@ -485,11 +479,6 @@ static void read_compound(struct cursor *c, struct buffer *out, uint32_t kind)
     case ELEMENT_TYPE_FNPTR:
         read_function_pointer(c, out);
         break;
-    case ELEMENT_TYPE_CMOD_REQD: /* modreq and modopt say nothing a name needs */
-    case ELEMENT_TYPE_CMOD_OPT:
-        clr_blob_token(&c->blob);
-        read_type(c, out);
-        break;
     case ELEMENT_TYPE_CMOD_INTERNAL:
         clr_blob_byte(&c->blob);
         skip_address(c);
@@ -499,6 +488,10 @@ static void read_compound(struct cursor *c, struct buffer *out, uint32_t kind)
         skip_address(c);
         put(out, "?");
         break;
+    case ELEMENT_TYPE_CMOD_REQD: /* modreq and modopt say nothing a name needs */
+    case ELEMENT_TYPE_CMOD_OPT:
+        clr_blob_token(&c->blob);
+        __attribute__((fallthrough));
     case ELEMENT_TYPE_SENTINEL:
     case ELEMENT_TYPE_PINNED:
         read_type(c, out);
@@ -585,20 +578,35 @@ void signature_append_method_arguments(struct buffer *out, const struct signatur
         put(out, ">");
 }
 
+/* The signature of a method, or a stand-alone one. */
+static bool method_blob(struct clr_metadata *import, uint32_t token, const uint8_t **blob,
+                        uint32_t *size)
+{
+    const struct clr_metadata_vtbl *v = import->vtbl;
+
+    if (clr_token_type(token) == mdtMethodSpec &&
+        v->get_method_spec_props(import, token, &token, blob, size) < 0)
+        return false;
+    switch (clr_token_type(token)) {
+    case mdtMethodDef:
+        return v->get_method_props(import, token, NULL, NULL, 0, NULL, NULL, blob, size, NULL,
+                                   NULL) >= 0;
+    case mdtMemberRef:
+        return v->get_member_ref_props(import, token, NULL, NULL, 0, NULL, blob, size) >= 0;
+    default:
+        return v->get_sig_from_token(import, token, blob, size) >= 0;
+    }
+}
+
 bool signature_append_member_name(struct buffer *out, struct clr_metadata *import, uint32_t member,
                                   uint32_t *owner, const uint8_t **blob, uint32_t *size)
 {
-    const struct clr_metadata_vtbl *v = import->vtbl;
     bool reference = clr_token_type(member) == mdtMemberRef;
 
     *blob = NULL;
     *size = 0;
-    if (!put_name(out, import, reference ? NAME_MEMBER : NAME_METHOD, member, owner))
-        return false;
-    if (reference)
-        return v->get_member_ref_props(import, member, NULL, NULL, 0, NULL, blob, size) >= 0;
-    return v->get_method_props(import, member, NULL, NULL, 0, NULL, NULL, blob, size, NULL, NULL) >=
-           0;
+    return put_name(out, import, reference ? NAME_MEMBER : NAME_METHOD, member, owner) &&
+           method_blob(import, member, blob, size);
 }
 
 static uint32_t read_arguments(struct cursor *c)
@@ -632,25 +640,6 @@ bool signature_first_is_reference(const uint8_t *blob, size_t size)
     return type == ELEMENT_TYPE_CLASS || type == ELEMENT_TYPE_STRING ||
            type == ELEMENT_TYPE_OBJECT || type == ELEMENT_TYPE_SZARRAY ||
            type == ELEMENT_TYPE_ARRAY || type == ELEMENT_TYPE_VAR || type == ELEMENT_TYPE_MVAR;
-}
-
-static bool method_blob(struct clr_metadata *import, uint32_t token, const uint8_t **blob,
-                        uint32_t *size)
-{
-    const struct clr_metadata_vtbl *v = import->vtbl;
-
-    if (clr_token_type(token) == mdtMethodSpec &&
-        v->get_method_spec_props(import, token, &token, blob, size) < 0)
-        return false;
-    switch (clr_token_type(token)) {
-    case mdtMethodDef:
-        return v->get_method_props(import, token, NULL, NULL, 0, NULL, NULL, blob, size, NULL,
-                                   NULL) >= 0;
-    case mdtMemberRef:
-        return v->get_member_ref_props(import, token, NULL, NULL, 0, NULL, blob, size) >= 0;
-    default:
-        return v->get_sig_from_token(import, token, blob, size) >= 0;
-    }
 }
 
 bool signature_shape_of(struct clr_metadata *import, uint32_t token, struct signature_shape *out)

@@ -81,36 +81,36 @@ static void put_items(struct capture *c, const struct values_type *type, uintptr
     memcpy(c->data + count_at, &taken, sizeof(taken));
 }
 
+/* What puts a whole value returns whether it could be read; if not, nothing was put. */
+
 /* ---- objects ---- */
 
-static void put_string(struct capture *c, uintptr_t object, bool sure)
+static bool put_string(struct capture *c, uintptr_t object, bool sure)
 {
     uint32_t counts[2];
     uint8_t head[9] = {CAPTURE_STRING};
     size_t before = c->size;
 
-    if (!read_memory(counts, object + c->rules->string_length, 4, sure) || counts[0] > INT32_MAX) {
-        capture_tag(c, CAPTURE_UNREADABLE);
-        return;
-    }
+    if (!read_memory(counts, object + c->rules->string_length, 4, sure) || counts[0] > INT32_MAX)
+        return false;
     counts[1] = counts[0] < c->rules->max_text ? counts[0] : c->rules->max_text;
     memcpy(head + 1, counts, 8);
     if (!put(c, head, sizeof(head)))
-        return;
+        return true;
     if (c->room - c->size < counts[1] * 2u) {
         c->size = before;
         c->full = true;
-        return;
+        return true;
     }
     if (!read_memory(c->data + c->size, object + c->rules->string_text, counts[1] * 2u, sure)) {
         c->size = before;
-        capture_tag(c, CAPTURE_UNREADABLE);
-        return;
+        return false;
     }
     c->size += counts[1] * 2u;
+    return true;
 }
 
-static void put_array(struct capture *c, const struct metadata_class *class, uintptr_t object,
+static bool put_array(struct capture *c, const struct metadata_class *class, uintptr_t object,
                       bool sure)
 {
     const struct values_type *element =
@@ -120,11 +120,8 @@ static void put_array(struct capture *c, const struct metadata_class *class, uin
     uintptr_t data = object + ARRAY_DATA + (bounds ? rank * 8u : 0);
 
     if (rank > 32 || !read_memory(&total, object + HEADER, sizeof(total), sure) ||
-        (bounds &&
-         !read_memory(dimension, object + ARRAY_DATA, rank * sizeof(dimension[0]), sure))) {
-        capture_tag(c, CAPTURE_UNREADABLE);
-        return;
-    }
+        (bounds && !read_memory(dimension, object + ARRAY_DATA, rank * sizeof(dimension[0]), sure)))
+        return false;
     if (!bounds)
         dimension[0] = total;
     if (element && element->object)
@@ -133,6 +130,7 @@ static void put_array(struct capture *c, const struct metadata_class *class, uin
     put(c, &rank, sizeof(rank));
     if (put(c, dimension, rank * sizeof(dimension[0])))
         put_items(c, element, data, total, sure);
+    return true;
 }
 
 static bool is_value(const struct values_type *type)
@@ -140,85 +138,87 @@ static bool is_value(const struct values_type *type)
     return type && type->kind != VALUES_REFERENCE && type->kind != VALUES_UNKNOWN;
 }
 
-static void put_object(struct capture *c, uintptr_t object, bool sure)
+static bool put_object(struct capture *c, uintptr_t object, bool sure)
 {
     const struct values_type *layout;
     struct metadata_class *class;
     uintptr_t class_id = 0;
 
-    if (!object) {
-        capture_tag(c, CAPTURE_NULL);
-        return;
-    }
-    if (object % sizeof(uintptr_t) || !read_memory(&class_id, object, sizeof(class_id), sure)) {
-        capture_tag(c, CAPTURE_UNREADABLE);
-        return;
-    }
+    if (object % sizeof(uintptr_t) || !read_memory(&class_id, object, sizeof(class_id), sure))
+        return false;
     class = c->rules->class_find(c->rules->context, class_id & ~(uintptr_t)OBJECT_BITS);
     if (!class) {
         if (sure)
             put_word(c, CAPTURE_OBJECT, 0);
-        else
-            capture_tag(c, CAPTURE_UNREADABLE);
-        return;
+        return sure;
     }
-    if (class->rank) {
-        put_array(c, class, object, sure);
-    } else if (class->variable_size) {
-        put_string(c, object, sure);
-    } else {
-        layout = c->rules->layout(c->rules->context, class);
-        put_word(c, is_value(layout) ? CAPTURE_BOXED : CAPTURE_OBJECT, (uintptr_t) class);
-        if (is_value(layout))
-            capture_value(c, layout, object + (layout->object ? 0 : HEADER), sure);
-    }
+    if (class->rank)
+        return put_array(c, class, object, sure);
+    if (class->variable_size)
+        return put_string(c, object, sure);
+    layout = c->rules->layout(c->rules->context, class);
+    put_word(c, is_value(layout) ? CAPTURE_BOXED : CAPTURE_OBJECT, (uintptr_t) class);
+    if (is_value(layout))
+        capture_value(c, layout, object + (layout->object ? 0 : HEADER), sure);
+    return true;
+}
+
+static bool put_reference(struct capture *c, uintptr_t at, bool sure)
+{
+    uintptr_t object;
+
+    if (!read_memory(&object, at, sizeof(object), sure))
+        return false;
+    if (object)
+        return put_object(c, object, sure);
+    capture_tag(c, CAPTURE_NULL);
+    return true;
 }
 
 /* ---- structs and what leads elsewhere ---- */
 
-static void put_struct(struct capture *c, const struct values_type *type, uintptr_t at, bool sure)
+static bool put_struct(struct capture *c, const struct values_type *type, uintptr_t at, bool sure)
 {
     put_word(c, CAPTURE_STRUCT, (uintptr_t)type);
     for (uint32_t i = 0; i < type->fields && !c->full; i++)
         capture_value(c, type->field[i].type, at + type->field[i].offset, sure);
+    return true;
 }
 
-static void put_nullable(struct capture *c, const struct values_type *type, uintptr_t at, bool sure)
+static bool put_nullable(struct capture *c, const struct values_type *type, uintptr_t at, bool sure)
 {
     uint8_t has = 0;
 
     if (!read_memory(&has, at + type->field[0].offset, 1, sure))
-        capture_tag(c, CAPTURE_UNREADABLE);
-    else if (has)
+        return false;
+    if (has)
         capture_value(c, type->field[1].type, at + type->field[1].offset, sure);
     else
         capture_tag(c, CAPTURE_NULL);
+    return true;
 }
 
-static void put_span(struct capture *c, const struct values_type *type, uintptr_t at, bool sure)
+static bool put_span(struct capture *c, const struct values_type *type, uintptr_t at, bool sure)
 {
     uint8_t head[5] = {CAPTURE_SPAN};
     uintptr_t data;
     int32_t length;
 
     if (!read_memory(&data, at + type->field[0].offset, sizeof(data), sure) ||
-        !read_memory(&length, at + type->field[1].offset, sizeof(length), sure) || length < 0) {
-        capture_tag(c, CAPTURE_UNREADABLE);
-        return;
-    }
+        !read_memory(&length, at + type->field[1].offset, sizeof(length), sure) || length < 0)
+        return false;
     memcpy(head + 1, &length, sizeof(length));
     if (put(c, head, sizeof(head)))
         put_items(c, type->field[0].type->target, data, (uint64_t)length, false);
+    return true;
 }
 
-static void put_target(struct capture *c, const struct values_type *type, uintptr_t at, bool sure)
+static bool put_target(struct capture *c, const struct values_type *type, uintptr_t at, bool sure)
 {
     uintptr_t address;
 
-    if (!read_memory(&address, at, sizeof(address), sure)) {
-        capture_tag(c, CAPTURE_UNREADABLE);
-        return;
-    }
+    if (!read_memory(&address, at, sizeof(address), sure))
+        return false;
     if (type->kind == VALUES_POINTER)
         put_word(c, CAPTURE_POINTER, address);
     else
@@ -229,51 +229,41 @@ static void put_target(struct capture *c, const struct values_type *type, uintpt
         capture_tag(c, CAPTURE_MISSING);
     else
         capture_value(c, type->target, address, false);
+    return true;
 }
 
-static void put_known(struct capture *c, const struct values_type *type, uintptr_t at, bool sure)
+static bool put_known(struct capture *c, const struct values_type *type, uintptr_t at, bool sure)
 {
-    uint8_t copy[16], head = CAPTURE_DECIMAL;
-    uintptr_t object;
+    uint8_t copy[17] = {CAPTURE_DECIMAL};
 
     switch (type->kind) {
     case VALUES_PRIMITIVE:
     case VALUES_ENUM:
         if (!read_memory(copy, at, type->size, sure))
-            break;
+            return false;
         put_bits(c, type, copy);
-        return;
+        return true;
     case VALUES_DECIMAL:
-        if (!read_memory(copy, at, sizeof(copy), sure))
-            break;
-        if (c->room - c->size < 17)
-            c->full = true;
-        else if (put(c, &head, 1))
-            put(c, copy, sizeof(copy));
-        return;
+        if (!read_memory(copy + 1, at, sizeof(copy) - 1, sure))
+            return false;
+        put(c, copy, sizeof(copy));
+        return true;
     case VALUES_REFERENCE:
-        if (!read_memory(&object, at, sizeof(object), sure))
-            break;
-        put_object(c, object, sure);
-        return;
+        return put_reference(c, at, sure);
     case VALUES_STRUCT:
-        put_struct(c, type, at, sure);
-        return;
+        return put_struct(c, type, at, sure);
     case VALUES_NULLABLE:
-        put_nullable(c, type, at, sure);
-        return;
+        return put_nullable(c, type, at, sure);
     case VALUES_SPAN:
-        put_span(c, type, at, sure);
-        return;
+        return put_span(c, type, at, sure);
     case VALUES_BYREF:
     case VALUES_POINTER:
-        put_target(c, type, at, sure);
-        return;
+        return put_target(c, type, at, sure);
     case VALUES_VOID:
     case VALUES_UNKNOWN:
         break;
     }
-    capture_tag(c, CAPTURE_UNREADABLE);
+    return false;
 }
 
 void capture_value(struct capture *c, const struct values_type *type, uintptr_t at, bool sure)
@@ -283,7 +273,8 @@ void capture_value(struct capture *c, const struct values_type *type, uintptr_t 
         return;
     }
     c->depth++;
-    put_known(c, type, at, sure);
+    if (!put_known(c, type, at, sure))
+        capture_tag(c, CAPTURE_UNREADABLE);
     c->depth--;
 }
 
@@ -294,15 +285,22 @@ static bool fits(const struct values_type *type, uint32_t length)
                                                                        : length == type->size;
 }
 
+/* Where the i-th argument lies; NULL: the runtime does not say. */
+static const struct clr_function_argument_range *
+range_of(const struct clr_function_argument_info *arguments, uint32_t i)
+{
+    return i < arguments->num_ranges && arguments->ranges[i].start_address ? &arguments->ranges[i]
+                                                                           : NULL;
+}
+
 void capture_arguments(struct capture *c, const struct values_plan *plan,
                        const struct clr_function_argument_info *arguments)
 {
     for (uint32_t i = 0; i < plan->count && !c->full; i++) {
         const struct values_parameter *p = &plan->parameter[i];
-        const struct clr_function_argument_range *range =
-            i < arguments->num_ranges ? &arguments->ranges[i] : NULL;
+        const struct clr_function_argument_range *range = range_of(arguments, i);
 
-        if (!range || !range->start_address || !fits(p->type, range->length))
+        if (!range || !fits(p->type, range->length))
             capture_tag(c, CAPTURE_UNREADABLE);
         else if (p->out)
             capture_tag(c, CAPTURE_MISSING);
@@ -318,12 +316,11 @@ void capture_where(const struct values_plan *plan,
     uint32_t found = 0;
 
     for (uint32_t i = 0; i < plan->count && found < CAPTURE_TARGETS; i++) {
-        const struct clr_function_argument_range *range =
-            i < arguments->num_ranges ? &arguments->ranges[i] : NULL;
+        const struct clr_function_argument_range *range = range_of(arguments, i);
 
         if (!plan->parameter[i].back)
             continue;
-        if (range && range->start_address && range->length == sizeof(where[0]))
+        if (range && range->length == sizeof(where[0]))
             memcpy(&where[found], (const void *)range->start_address, sizeof(where[0]));
         found++;
     }

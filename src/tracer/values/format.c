@@ -35,19 +35,9 @@ static bool take(struct reader *r, void *to, size_t size)
     return true;
 }
 
-static void put_note(struct reader *r, const char *note)
+static void put_cut(struct reader *r)
 {
-    buffer_format(r->out, "{\"%s\":true}", note);
-}
-
-static void put_class(struct reader *r, const struct metadata_class *class)
-{
-    const char *text = class ? metadata_class_text(class) : "?";
-
-    if (text)
-        buffer_json_string(r->out, text);
-    else
-        r->err = -EAGAIN;
+    buffer_text(r->out, "{\"cut\":true}");
 }
 
 /* ---- numbers ---- */
@@ -128,7 +118,7 @@ static void put_primitive(struct reader *r)
     if (take(r, &element, 1) && take(r, &bits, 8))
         put_bits(r, element, bits);
     else
-        put_note(r, "cut");
+        put_cut(r);
 }
 
 /* flags and scale, high, low 64 bits of 96: as C# writes it, trailing zeros and all. */
@@ -143,7 +133,7 @@ static void put_decimal(struct reader *r)
     unsigned count = 0, scale;
 
     if (!take(r, &raw, sizeof(raw))) {
-        put_note(r, "cut");
+        put_cut(r);
         return;
     }
     number = (unsigned __int128)raw.high << 64 | raw.low;
@@ -199,7 +189,7 @@ static void put_enum(struct reader *r)
     uint64_t value;
 
     if (!take(r, &type, 8) || !take(r, &value, 8)) {
-        put_note(r, "cut");
+        put_cut(r);
         return;
     }
     name = named(type, value);
@@ -218,7 +208,7 @@ static void put_string(struct reader *r)
 
     if (!take(r, counts, sizeof(counts)) || (size_t)(r->end - r->at) < counts[1] * 2u) {
         r->at = r->end;
-        put_note(r, "cut");
+        put_cut(r);
         return;
     }
     text = memory_alloc(counts[1] * 2u + 1);
@@ -249,29 +239,41 @@ static void put_items(struct reader *r)
     buffer_text(r->out, "]}");
 }
 
-static void put_object(struct reader *r, bool boxed)
+/* Begins an object of JSON with the class that comes next. */
+static void put_class(struct reader *r)
 {
     const struct metadata_class *class;
+    const char *text;
 
     take(r, &class, 8);
+    text = class ? metadata_class_text(class) : "?";
     buffer_text(r->out, "{\"type\":");
-    put_class(r, class);
-    if (boxed) {
-        buffer_text(r->out, ",\"value\":");
-        put_value(r);
-    }
+    if (text)
+        buffer_json_string(r->out, text);
+    else
+        r->err = -EAGAIN;
+}
+
+static void put_object(struct reader *r)
+{
+    put_class(r);
+    buffer_char(r->out, '}');
+}
+
+static void put_boxed(struct reader *r)
+{
+    put_class(r);
+    buffer_text(r->out, ",\"value\":");
+    put_value(r);
     buffer_char(r->out, '}');
 }
 
 static void put_array(struct reader *r)
 {
-    const struct metadata_class *class;
     uint32_t rank, length;
 
-    take(r, &class, 8);
+    put_class(r);
     take(r, &rank, sizeof(rank));
-    buffer_text(r->out, "{\"type\":");
-    put_class(r, class);
     buffer_text(r->out, rank == 1 ? ",\"length\":" : ",\"lengths\":[");
     for (uint32_t i = 0; i < rank && i < 32; i++) {
         take(r, &length, sizeof(length));
@@ -308,7 +310,7 @@ static void put_struct(struct reader *r)
     const struct values_type *type;
 
     if (!take(r, &type, 8)) {
-        put_note(r, "cut");
+        put_cut(r);
         return;
     }
     buffer_char(r->out, '{');
@@ -337,61 +339,35 @@ static void put_pointer(struct reader *r)
     buffer_char(r->out, '}');
 }
 
+static void put_reference(struct reader *r)
+{
+    buffer_text(r->out, "{\"ref\":");
+    put_value(r);
+    buffer_char(r->out, '}');
+}
+
 static void put_value(struct reader *r)
 {
+    static const char *const notes[] = {
+        [CAPTURE_CUT] = "{\"cut\":true}",     [CAPTURE_NULL] = "null",
+        [CAPTURE_MISSING] = "{\"out\":true}", [CAPTURE_UNREADABLE] = "{\"unreadable\":true}",
+        [CAPTURE_MOVED] = "{\"moved\":true}",
+    };
+    static void (*const put[])(struct reader * r) = {
+        [CAPTURE_PRIMITIVE] = put_primitive, [CAPTURE_DECIMAL] = put_decimal,
+        [CAPTURE_ENUM] = put_enum,           [CAPTURE_STRING] = put_string,
+        [CAPTURE_OBJECT] = put_object,       [CAPTURE_BOXED] = put_boxed,
+        [CAPTURE_ARRAY] = put_array,         [CAPTURE_STRUCT] = put_struct,
+        [CAPTURE_REF] = put_reference,       [CAPTURE_POINTER] = put_pointer,
+        [CAPTURE_SPAN] = put_span,
+    };
     uint8_t tag;
 
     take(r, &tag, 1); /* none: 0, which is that it was cut */
-    switch ((enum capture_tag)tag) {
-    case CAPTURE_CUT:
-        put_note(r, "cut");
-        return;
-    case CAPTURE_NULL:
-        buffer_text(r->out, "null");
-        return;
-    case CAPTURE_UNREADABLE:
-        put_note(r, "unreadable");
-        return;
-    case CAPTURE_MISSING:
-        put_note(r, "out");
-        return;
-    case CAPTURE_MOVED:
-        put_note(r, "moved");
-        return;
-    case CAPTURE_PRIMITIVE:
-        put_primitive(r);
-        return;
-    case CAPTURE_DECIMAL:
-        put_decimal(r);
-        return;
-    case CAPTURE_ENUM:
-        put_enum(r);
-        return;
-    case CAPTURE_STRING:
-        put_string(r);
-        return;
-    case CAPTURE_OBJECT:
-    case CAPTURE_BOXED:
-        put_object(r, tag == CAPTURE_BOXED);
-        return;
-    case CAPTURE_ARRAY:
-        put_array(r);
-        return;
-    case CAPTURE_STRUCT:
-        put_struct(r);
-        return;
-    case CAPTURE_REF:
-        buffer_text(r->out, "{\"ref\":");
-        put_value(r);
-        buffer_char(r->out, '}');
-        return;
-    case CAPTURE_POINTER:
-        put_pointer(r);
-        return;
-    case CAPTURE_SPAN:
-        put_span(r);
-        return;
-    }
+    if (tag < COUNT_OF(put) && put[tag])
+        put[tag](r);
+    else if (tag < COUNT_OF(notes))
+        buffer_text(r->out, notes[tag]);
 }
 
 static void put_parameters(struct reader *r, const struct values_plan *plan, bool back)
@@ -412,32 +388,29 @@ static void put_parameters(struct reader *r, const struct values_plan *plan, boo
 }
 
 /* What there is no name for yet is not there at all. */
-static int finish(const struct reader *r, size_t before)
+static int append(struct buffer *out, const struct values_record *record, size_t from, size_t to,
+                  bool back)
 {
-    if (r->err && r->out->data) {
-        r->out->size = before;
-        r->out->data[before] = '\0';
+    struct reader r = {record->data + from, record->data + to, out, 0};
+    size_t before = out->size;
+
+    if (record->result && !back)
+        put_value(&r);
+    else
+        put_parameters(&r, record->plan, back);
+    if (r.err && out->data) {
+        out->size = before;
+        out->data[before] = '\0';
     }
-    return r->err;
+    return r.err;
 }
 
 int values_append(struct buffer *out, const struct values_record *record)
 {
-    size_t size = record->out ? record->out_at : record->size, before = out->size;
-    struct reader r = {record->data, record->data + size, out, 0};
-
-    if (record->result)
-        put_value(&r);
-    else
-        put_parameters(&r, record->plan, false);
-    return finish(&r, before);
+    return append(out, record, 0, record->out ? record->out_at : record->size, false);
 }
 
 int values_append_out(struct buffer *out, const struct values_record *record)
 {
-    struct reader r = {record->data + record->out_at, record->data + record->size, out, 0};
-    size_t before = out->size;
-
-    put_parameters(&r, record->plan, true);
-    return finish(&r, before);
+    return append(out, record, record->out_at, record->size, true);
 }

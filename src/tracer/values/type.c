@@ -3,12 +3,12 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/order.h"
 #include "clr/blob.h"
 #include "clr/utf16.h"
 
 #include <shadowtrace/clr/constants.h>
 
-#include <stdlib.h>
 #include <string.h>
 #include <uchar.h>
 
@@ -264,10 +264,9 @@ uint64_t values_bits(const void *at, uint8_t element)
 
 static int by_falling_value(const void *a, const void *b)
 {
-    uint64_t left = ((const struct values_name *)a)->value,
-             right = ((const struct values_name *)b)->value;
+    const struct values_name *x = a, *y = b;
 
-    return left < right ? 1 : left > right ? -1 : 0;
+    return ORDER(y->value, x->value);
 }
 
 /* One member of an enum: a name, or what it is made of. */
@@ -324,8 +323,7 @@ static void enum_members(struct reading *r, struct values_type *type, struct clr
     }
     if (enumerator)
         import->vtbl->close_enum(import, enumerator);
-    if (type->names)
-        qsort(type->name, type->names, sizeof(*type->name), by_falling_value);
+    SORT(type->name, type->names, by_falling_value);
 }
 
 static const struct values_type *read_enum(struct reading *r, struct metadata_module *module,
