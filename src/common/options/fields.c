@@ -76,8 +76,8 @@ const struct options_field options_fields[] = {
 
 const size_t options_field_count = COUNT_OF(options_fields);
 
-static_assert(sizeof(enum options_hooks) == sizeof(unsigned),
-              "every enum of struct options is set as an unsigned");
+static_assert(sizeof(enum options_hooks) == sizeof(uint32_t),
+              "every enum of struct options is set as a uint32_t");
 
 const struct options_field *options_field_find(const char *key)
 {
@@ -97,10 +97,9 @@ uint64_t options_field_get(const struct options *o, const struct options_field *
     const void *at = (const char *)o + f->offset;
 
     switch (f->kind) {
-    case OPTIONS_KIND_WORD:
-        return *(const unsigned *)at;
     case OPTIONS_KIND_FLAG:
         return *(const bool *)at;
+    case OPTIONS_KIND_WORD:
     case OPTIONS_KIND_COUNT:
     case OPTIONS_KIND_SET:
         return *(const uint32_t *)at;
@@ -118,12 +117,10 @@ int options_field_set(struct options *o, const struct options_field *f, uint64_t
     if (value > f->max)
         return -ERANGE;
     switch (f->kind) {
-    case OPTIONS_KIND_WORD:
-        *(unsigned *)member(o, f) = (unsigned)value;
-        break;
     case OPTIONS_KIND_FLAG:
         *(bool *)member(o, f) = value != 0;
         break;
+    case OPTIONS_KIND_WORD:
     case OPTIONS_KIND_COUNT:
     case OPTIONS_KIND_SET:
         *(uint32_t *)member(o, f) = (uint32_t)value;

@@ -4,6 +4,7 @@
 #include "base/atomics.h"
 #include "base/buffer.h"
 #include "base/clean.h"
+#include "base/json_writer.h"
 #include "base/memory.h"
 #include "base/near.h"
 #include "options/json.h"
@@ -144,25 +145,12 @@ static int read_list(struct reader *r, const struct options_field *f, const json
     return 0;
 }
 
-static int read_field(struct reader *r, const struct options_field *f, const json_t *value)
-{
-    switch (f->kind) {
-    case OPTIONS_KIND_WORD:
-        return read_word(r, f, value);
-    case OPTIONS_KIND_FLAG:
-        return read_flag(r, f, value);
-    case OPTIONS_KIND_COUNT:
-    case OPTIONS_KIND_BYTES:
-        return read_number(r, f, value);
-    case OPTIONS_KIND_SET:
-        return read_set(r, f, value);
-    case OPTIONS_KIND_LIST:
-        return read_list(r, f, value);
-    case OPTIONS_KIND_PATH:
-        return read_path(r, f, value);
-    }
-    return -EINVAL;
-}
+static int (*const read_field[])(struct reader *, const struct options_field *, const json_t *) = {
+    [OPTIONS_KIND_WORD] = read_word,    [OPTIONS_KIND_FLAG] = read_flag,
+    [OPTIONS_KIND_COUNT] = read_number, [OPTIONS_KIND_BYTES] = read_number,
+    [OPTIONS_KIND_SET] = read_set,      [OPTIONS_KIND_LIST] = read_list,
+    [OPTIONS_KIND_PATH] = read_path,
+};
 
 static int unknown_key(struct reader *r, const char *key)
 {
@@ -221,7 +209,7 @@ static int read_object(struct reader *r, json_t *root)
         if (err)
             break;
         if (f)
-            err = read_field(r, f, value);
+            err = read_field[f->kind](r, f, value);
         else if (strcmp(key, "version") != 0)
             err = unknown_key(r, key);
     }
@@ -260,30 +248,6 @@ int options_read(const char *json, struct options *o, char *why, size_t why_size
     return err;
 }
 
-static void write_list(struct buffer *b, const struct options_patterns *list)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        buffer_char(b, i ? ',' : '[');
-        buffer_json_string(b, list->pattern[i]);
-    }
-    buffer_char(b, ']');
-}
-
-static void write_set(struct buffer *b, const struct options_field *f, uint64_t set)
-{
-    const char *separator = "";
-
-    buffer_char(b, '[');
-    for (int i = 0; f->words[i]; i++) {
-        if (!(set >> i & 1))
-            continue;
-        buffer_text(b, separator);
-        buffer_json_string(b, f->words[i]);
-        separator = ",";
-    }
-    buffer_char(b, ']');
-}
-
 static bool is_default(const struct options *o, const struct options_field *f,
                        const struct options *standard)
 {
@@ -296,37 +260,46 @@ static bool is_default(const struct options *o, const struct options_field *f,
     return options_field_get(o, f) == options_field_get(standard, f);
 }
 
-static void write_field(struct buffer *b, const struct options *o, const struct options_field *f)
+static void write_field(struct json_writer *w, const struct options *o,
+                        const struct options_field *f)
 {
     const void *at = (const char *)o + f->offset;
+    const struct options_patterns *list = at;
+    uint64_t value = options_field_get(o, f);
 
-    buffer_format(b, ",\"%s\":", f->key);
     switch (f->kind) {
     case OPTIONS_KIND_WORD:
-        buffer_json_string(b, f->words[options_field_get(o, f)]);
+        jw_text(w, f->key, f->words[value]);
         break;
     case OPTIONS_KIND_FLAG:
-        buffer_text(b, options_field_get(o, f) ? "true" : "false");
+        jw_bool(w, f->key, value);
         break;
     case OPTIONS_KIND_COUNT:
     case OPTIONS_KIND_BYTES:
-        buffer_unsigned(b, options_field_get(o, f));
+        jw_unsigned(w, f->key, value);
         break;
     case OPTIONS_KIND_SET:
-        write_set(b, f, options_field_get(o, f));
+        jw_array(w, f->key);
+        for (int i = 0; f->words[i]; i++)
+            if (value >> i & 1)
+                jw_text(w, NULL, f->words[i]);
+        jw_end(w);
         break;
     case OPTIONS_KIND_LIST:
-        write_list(b, at);
+        jw_array(w, f->key);
+        for (size_t i = 0; i < list->count; i++)
+            jw_text(w, NULL, list->pattern[i]);
+        jw_end(w);
         break;
     case OPTIONS_KIND_PATH:
-        buffer_json_string(b, *(char *const *)at);
+        jw_text(w, f->key, *(char *const *)at);
         break;
     }
 }
 
 char *options_write(const struct options *o)
 {
-    struct buffer b = BUFFER_INIT;
+    struct json_writer w;
     struct options standard;
     char unused[OPTIONS_WHY_SIZE];
 
@@ -336,10 +309,12 @@ char *options_write(const struct options *o)
     standard.capture = OPTIONS_CAPTURE_SHADOW;
     if (standard.check_bounded && !o->check_bounded)
         standard.check = o->check + 1; /* given: it is written whatever it is */
-    buffer_format(&b, "{\"version\":%d", OPTIONS_VERSION);
+    jw_init(&w, NULL);
+    jw_object(&w, NULL);
+    jw_unsigned(&w, "version", OPTIONS_VERSION);
     for (size_t i = 0; i < options_field_count; i++)
         if (!is_default(o, &options_fields[i], &standard))
-            write_field(&b, o, &options_fields[i]);
-    buffer_char(&b, '}');
-    return buffer_take(&b);
+            write_field(&w, o, &options_fields[i]);
+    jw_end(&w);
+    return jw_take(&w);
 }

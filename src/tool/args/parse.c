@@ -193,14 +193,6 @@ static int short_options(struct parser *p, const char *letters)
     return err;
 }
 
-static void set_defaults(const struct args_syntax *syntax, void *into)
-{
-    const struct args_option *row;
-
-    for (row = first_row(syntax); row; row = next_row(row))
-        args_default(row, into);
-}
-
 static int check_count(const struct parser *p)
 {
     const struct args_syntax *s = p->syntax;
@@ -212,11 +204,6 @@ static int check_count(const struct parser *p)
     return 0;
 }
 
-static void take_word(struct parser *p)
-{
-    p->out->word[p->out->count++] = p->argv[p->at];
-}
-
 int args_parse(const struct args_syntax *syntax, int argc, char **argv, void *into,
                struct args *out, char why[ARGS_WHY_SIZE])
 {
@@ -226,13 +213,14 @@ int args_parse(const struct args_syntax *syntax, int argc, char **argv, void *in
 
     *out = (struct args){.word = argv + 1, .apart = SIZE_MAX};
     *why = '\0';
-    set_defaults(syntax, into);
+    for (const struct args_option *row = first_row(syntax); row; row = next_row(row))
+        args_default(row, into);
     for (; p.at < argc && !err && !out->help; p.at++) {
         const char *word = argv[p.at];
 
         if (ended || word[0] != '-' || !word[1]) {
             ended |= syntax->stops;
-            take_word(&p);
+            out->word[out->count++] = argv[p.at];
         } else if (!strcmp(word, "--")) {
             ended = true;
             out->apart = out->count;

@@ -1,10 +1,10 @@
 #include "record/environment.h"
-#include "base/clean.h"
-#include "base/utf8.h"
 
 #include "base/atomics.h"
 #include "base/buffer.h"
+#include "base/clean.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "options/options_fields.h"
 
 #include <errno.h>
@@ -20,14 +20,12 @@ int record_environment_make(struct record_environment *e, const char *library,
     if (!utf8_valid(library))
         return record_refuse(
             why, CLI_IO, "%s is not UTF-8; .NET cannot load a library from such a path", library);
-    e->set[RECORD_ENABLE].name = "CORECLR_ENABLE_PROFILING";
-    e->set[RECORD_ENABLE].value = memory_strdup("1");
-    e->set[RECORD_PROFILER].name = "CORECLR_PROFILER";
-    e->set[RECORD_PROFILER].value = memory_strdup(OPTIONS_CLSID);
-    e->set[RECORD_PATH].name = "CORECLR_PROFILER_PATH";
-    e->set[RECORD_PATH].value = memory_strdup(library);
-    e->set[RECORD_OPTIONS].name = OPTIONS_VARIABLE;
-    e->set[RECORD_OPTIONS].value = options_write(o);
+    *e = (struct record_environment){{
+        [RECORD_ENABLE] = {"CORECLR_ENABLE_PROFILING", memory_strdup("1")},
+        [RECORD_PROFILER] = {"CORECLR_PROFILER", memory_strdup(OPTIONS_CLSID)},
+        [RECORD_PATH] = {"CORECLR_PROFILER_PATH", memory_strdup(library)},
+        [RECORD_OPTIONS] = {OPTIONS_VARIABLE, options_write(o)},
+    }};
     for (size_t i = 0; i < COUNT_OF(e->set); i++)
         if (!e->set[i].value)
             return record_refuse(why, CLI_IO, "out of memory");

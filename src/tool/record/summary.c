@@ -50,29 +50,21 @@ static void print_counts(FILE *out, const struct record_process *p)
 
 static void print_state(FILE *out, const struct record_process *p)
 {
-    const char *reason = p->reason ? p->reason : "it does not say why";
+    static const char *const says[] = {
+        [RECORD_STATE_ENDED] = "",
+        [RECORD_STATE_RECORDING] = ": still running, and still recording",
+        [RECORD_STATE_LOST] =
+            ": killed, or crashed, while recording; its log can be read up to there",
+        [RECORD_STATE_DECLINED] = ": not recorded: ",
+        [RECORD_STATE_FAILED] = ": recording failed: ",
+        [RECORD_STATE_DAMAGED] = ": its status file cannot be read",
+    };
 
-    switch (p->state) {
-    case RECORD_STATE_ENDED:
+    if (p->state == RECORD_STATE_ENDED || p->state == RECORD_STATE_FAILED)
         print_counts(out, p);
-        break;
-    case RECORD_STATE_RECORDING:
-        fputs(": still running, and still recording", out);
-        break;
-    case RECORD_STATE_LOST:
-        fputs(": killed, or crashed, while recording; its log can be read up to there", out);
-        break;
-    case RECORD_STATE_DECLINED:
-        fprintf(out, ": not recorded: %s", reason);
-        break;
-    case RECORD_STATE_FAILED:
-        print_counts(out, p);
-        fprintf(out, ": recording failed: %s", reason);
-        break;
-    case RECORD_STATE_DAMAGED:
-        fputs(": its status file cannot be read", out);
-        break;
-    }
+    fputs(says[p->state], out);
+    if (p->state == RECORD_STATE_DECLINED || p->state == RECORD_STATE_FAILED)
+        fputs(p->reason ? p->reason : "it does not say why", out);
 }
 
 static void print_notes(FILE *out, const char *notes)

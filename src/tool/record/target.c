@@ -2,7 +2,6 @@
 
 #include "base/file.h"
 #include "base/path.h"
-
 #include "command/command.h"
 #include "record/elf.h"
 
@@ -41,23 +40,18 @@ static bool is_executable(const char *path)
 static int search(const char *command, const char *search_path, char path[PATH_MAX])
 {
     char candidate[PATH_MAX];
-    bool found = false;
+    bool found = false, runs = false;
 
-    while (search_path) {
+    while (search_path && !runs) {
         const char *end = strchrnul(search_path, ':');
         int length = (int)(end - search_path);
         int size = snprintf(candidate, sizeof(candidate), "%.*s%s%s", length, search_path,
                             length ? "/" : "./", command);
 
-        if (size < (int)sizeof(candidate)) {
-            if (is_executable(candidate)) {
-                memcpy(path, candidate, strlen(candidate) + 1);
-                return 0;
-            }
-            if (!found && is_file(candidate)) {
-                memcpy(path, candidate, strlen(candidate) + 1);
-                found = true;
-            }
+        runs = size < (int)sizeof(candidate) && is_executable(candidate);
+        if (runs || (!found && size < (int)sizeof(candidate) && is_file(candidate))) {
+            memcpy(path, candidate, strlen(candidate) + 1);
+            found = true;
         }
         search_path = *end ? end + 1 : NULL;
     }
