@@ -61,21 +61,21 @@ void memory_free_blocks(void *const *blocks, size_t count)
         memory_free(blocks[i]);
 }
 
-static void *map(size_t size, int protection)
+static void *map(size_t size, int protection, int flags, int fd, uint64_t offset)
 {
     int saved = errno;
     void *pages;
 
     if (must_fail())
         return NULL;
-    pages = mmap(NULL, size, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    pages = mmap(NULL, size, protection, MAP_PRIVATE | flags, fd, (off_t)offset);
     errno = saved;
     return pages == MAP_FAILED ? NULL : pages;
 }
 
 void *memory_pages_map(size_t size)
 {
-    return map(size, PROT_READ | PROT_WRITE);
+    return map(size, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
 /* Returns false for pages that the process has locked. */
@@ -109,7 +109,7 @@ void *memory_pages_grow(void *pages, size_t size, size_t larger)
 
 void *memory_pages_reserve(size_t size)
 {
-    return map(size, PROT_NONE);
+    return map(size, PROT_NONE, MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
 size_t memory_pages_share(void)
@@ -141,14 +141,7 @@ void memory_pages_unmap(void *pages, size_t size)
 
 const void *memory_file_map(int fd, uint64_t offset, size_t size)
 {
-    int saved = errno;
-    void *bytes;
-
-    if (must_fail())
-        return NULL;
-    bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, (off_t)offset);
-    errno = saved;
-    return bytes == MAP_FAILED ? NULL : bytes;
+    return map(size, PROT_READ, 0, fd, offset);
 }
 
 void memory_file_discard(const void *bytes, size_t size)

@@ -26,10 +26,8 @@ int options_patterns_append(struct options_patterns *list, char *text)
 
 void options_patterns_free(struct options_patterns *list)
 {
-    for (size_t i = 0; i < list->count; i++)
-        memory_free(list->pattern[i]);
-    memory_free(list->pattern);
-    memory_free(list->met);
+    memory_free_blocks((void *const *)list->pattern, list->count);
+    memory_free_all(list->pattern, list->met);
 }
 
 bool options_match(const struct options_patterns *patterns, const char *name)

@@ -47,18 +47,6 @@ static int check_start(const struct record_args *r, const char *command, char pa
     return status;
 }
 
-/* The log's folder: processes can report there, too, when no other place has room. */
-static void log_folder(const struct options *o, char folder[PATH_MAX])
-{
-    const char *slash = o->output ? strrchr(o->output, '/') : NULL;
-
-    if (slash)
-        snprintf(folder, PATH_MAX, "%.*s", (int)(slash > o->output ? slash - o->output : 1),
-                 o->output);
-    else
-        snprintf(folder, PATH_MAX, "%s", !o->output && o->directory ? o->directory : "");
-}
-
 static void summarize(const struct record_args *r, const char *folder, const char *path)
 {
     struct record_processes processes;
@@ -76,12 +64,15 @@ static void summarize(const struct record_args *r, const char *folder, const cha
     free(here);
 }
 
-/* Where processes report their state. Without it only the summary is missing. */
+/*
+ * Where processes report their state: in the log's folder, when no other place has room. Without it
+ * only the summary is missing.
+ */
 static int prepare_status(struct record_args *r, char folder[PATH_MAX], struct record_why *why)
 {
     char place[PATH_MAX];
 
-    log_folder(&r->options, place);
+    record_options_folder(&r->options, place);
     if (record_status_create(place, folder, why) != CLI_OK) {
         cli_complain(&cmd_record, "note: there will be no summary: %s", why->text);
         *why->text = *folder = '\0';
@@ -99,7 +90,7 @@ static void clean_up(const struct record_args *r, const char *folder)
 
     if (*folder)
         record_status_remove(folder);
-    log_folder(&r->options, place);
+    record_options_folder(&r->options, place);
     record_status_sweep(*place ? place : NULL);
     client_sweep();
 }

@@ -172,30 +172,34 @@ static int can_create_in(const char *directory)
     return 0;
 }
 
+void record_options_folder(const struct options *o, char folder[PATH_MAX])
+{
+    const char *slash = o->output ? strrchr(o->output, '/') : NULL;
+
+    if (slash)
+        snprintf(folder, PATH_MAX, "%.*s", (int)(slash > o->output ? slash - o->output : 1),
+                 o->output);
+    else
+        snprintf(folder, PATH_MAX, "%s", !o->output && o->directory ? o->directory : "");
+}
+
 int record_options_check_output(const struct options *o, struct record_why *why)
 {
     char folder[PATH_MAX];
-    const char *slash;
     struct stat st;
     int err;
 
-    if (o->output) {
-        if (!lstat(o->output, &st))
-            return record_refuse(
-                why, CLI_IO, "%s exists and will not be overwritten; choose another name with -o",
-                o->output);
-        slash = strrchr(o->output, '/');
-        if ((size_t)(slash - o->output) >= sizeof(folder))
-            return record_refuse(why, CLI_IO, "the name of the log is too long");
-        memcpy(folder, o->output, (size_t)(slash - o->output));
-        folder[slash - o->output] = '\0';
-    } else {
-        snprintf(folder, sizeof(folder), "%s", o->directory);
-    }
+    if (o->output && !lstat(o->output, &st))
+        return record_refuse(why, CLI_IO,
+                             "%s exists and will not be overwritten; choose another name with -o",
+                             o->output);
+    if (o->output && strrchr(o->output, '/') - o->output >= PATH_MAX)
+        return record_refuse(why, CLI_IO, "the name of the log is too long");
+    record_options_folder(o, folder);
     err = can_create_in(folder);
     if (err)
         return record_refuse(why, CLI_IO,
-                             "cannot write a log in %s: %s; choose another place with -o",
-                             *folder ? folder : "/", strerror(-err));
+                             "cannot write a log in %s: %s; choose another place with -o", folder,
+                             strerror(-err));
     return CLI_OK;
 }

@@ -6,6 +6,8 @@
 #include "command/why.h"
 #include "options/options.h"
 
+#include <limits.h>
+
 enum env_format { ENV_SHELL, ENV_JSON, ENV_DOCKER, ENV_SYSTEMD };
 
 struct record_args {
@@ -29,6 +31,9 @@ extern const struct args_option record_options[]; /* what both share */
 int record_options_settle(const struct cli_command *command, const struct args *args,
                           struct record_args *r);
 void record_options_free(void *r); /* of a struct record_args; as a command's `free` */
+
+/* Where the log goes: the folder of its file, or the one given; "" if neither is set. */
+void record_options_folder(const struct options *o, char folder[PATH_MAX]);
 
 /* Could the log be created? What exists is never overwritten. Returns: CLI_OK or CLI_IO. */
 int record_options_check_output(const struct options *o, struct record_why *why);

@@ -33,17 +33,13 @@ struct entry {
     uint64_t offset, size, packed; /* packed 0: it is as it is */
 };
 
-static uint64_t read_u64(const uint8_t *at)
-{
-    return symbols_little(at, 4) | (uint64_t)symbols_little(at + 4, 4) << 32;
-}
-
 /* Where the header is; 0: this is no bundle. */
 static uint64_t find_header(const struct bundle *b)
 {
     const size_t overlap = BEFORE + sizeof(mark);
     uint8_t *piece = memory_alloc(PIECE + overlap), *found = NULL;
-    uint64_t header = 0;
+    struct symbols_cursor c = {.left = 0};
+    uint64_t header;
 
     for (uint64_t at = 0; piece && !found && at < b->size && at < HOST_MAX; at += PIECE) {
         size_t size = b->size - at < PIECE + overlap ? (size_t)(b->size - at) : PIECE + overlap;
@@ -53,16 +49,10 @@ static uint64_t find_header(const struct bundle *b)
         found = size > overlap ? memmem(piece + BEFORE, size - BEFORE, mark, sizeof(mark)) : NULL;
     }
     if (found)
-        header = read_u64(found - BEFORE);
+        c = symbols_read((struct symbols_span){found - BEFORE, BEFORE});
+    header = symbols_read_u64(&c);
     memory_free(piece);
     return header < b->size ? header : 0;
-}
-
-static uint64_t next_u64(struct symbols_cursor *c)
-{
-    const uint8_t *at = symbols_read_bytes(c, 8);
-
-    return at ? read_u64(at) : 0;
 }
 
 /* A text with its length before it, seven bits a byte, the lowest first. */
@@ -93,7 +83,8 @@ static int find_entry(struct symbols_span manifest, const char *name, struct ent
     if (major >= 2)
         symbols_read_bytes(&c, 5 * 8); /* where two of the files are, and flags */
     while (count-- && !c.failed) {
-        struct entry entry = {next_u64(&c), next_u64(&c), major >= 6 ? next_u64(&c) : 0};
+        struct entry entry = {symbols_read_u64(&c), symbols_read_u64(&c),
+                              major >= 6 ? symbols_read_u64(&c) : 0};
         struct symbols_span path;
 
         symbols_read_u8(&c); /* type */

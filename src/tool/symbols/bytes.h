@@ -85,6 +85,13 @@ static inline uint32_t symbols_read_u32(struct symbols_cursor *c)
     return symbols_read_little(c, 4);
 }
 
+static inline uint64_t symbols_read_u64(struct symbols_cursor *c)
+{
+    uint64_t low = symbols_read_u32(c);
+
+    return low | (uint64_t)symbols_read_u32(c) << 32;
+}
+
 /* Compressed integers, ECMA-335 II.23.2: 7, 14 or 29 bits by the leading bits of the first byte. */
 static inline uint32_t symbols_read_packed(struct symbols_cursor *c, unsigned *bits)
 {

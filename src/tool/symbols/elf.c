@@ -122,47 +122,33 @@ static int read_sections(struct symbols_elf *e, const char *build_id)
     }
     if (err)
         return err;
-    if (e->count)
-        qsort(e->functions, e->count, sizeof(*e->functions), by_address);
+    SORT(e->functions, e->count, by_address);
     return !any ? -EBADMSG : !right ? -ESTALE : 0;
 }
 
+/* The descriptor is the caller's to close whatever is wrong with the file. */
 static int open_file(const char *path, int *out)
 {
     struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), err = 0;
 
-    if (fd < 0)
+    *out = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (*out < 0 || fstat(*out, &st))
         return -errno;
-    if (fstat(fd, &st))
-        err = -errno;
-    else if (!S_ISREG(st.st_mode))
-        err = -EIO;
-    else if ((uint64_t)st.st_size > SYMBOLS_MAX_FILE)
-        err = -EFBIG;
-    if (err)
-        close(fd);
-    else
-        *out = fd;
-    return err;
+    if (!S_ISREG(st.st_mode))
+        return -EIO;
+    return (uint64_t)st.st_size > SYMBOLS_MAX_FILE ? -EFBIG : 0;
 }
 
 int symbols_elf_open(const char *path, const char *build_id, struct symbols_elf **out)
 {
     struct symbols_elf *e = memory_zalloc(1, sizeof(*e));
-    int err;
+    int err = e ? open_file(path, &e->fd) : -ENOMEM;
 
     *out = NULL;
-    if (!e)
-        return -ENOMEM;
-    err = open_file(path, &e->fd);
-    if (err) {
-        memory_free(e);
-        return err;
-    }
-    if (elf_version(EV_CURRENT) != EV_NONE)
+    if (!err && elf_version(EV_CURRENT) != EV_NONE)
         e->elf = elf_begin(e->fd, ELF_C_READ, NULL);
-    err = e->elf && elf_kind(e->elf) == ELF_K_ELF ? read_sections(e, build_id) : -EBADMSG;
+    if (!err)
+        err = e->elf && elf_kind(e->elf) == ELF_K_ELF ? read_sections(e, build_id) : -EBADMSG;
     if (err)
         symbols_elf_free(e);
     else
@@ -175,7 +161,8 @@ void symbols_elf_free(struct symbols_elf *e)
     if (!e)
         return;
     elf_end(e->elf);
-    close(e->fd);
+    if (e->fd >= 0)
+        close(e->fd);
     memory_free_all(e->functions, e);
 }
 

@@ -47,8 +47,7 @@ static int metadata_tables(struct symbols_span stream, struct symbols_metadata *
     out->wide_string = sizes & 1 ? 4 : 2;
     out->wide_guid = sizes & 2 ? 4 : 2;
     out->wide_blob = sizes & 4 ? 4 : 2;
-    out->present = symbols_read_u32(&c);
-    out->present |= (uint64_t)symbols_read_u32(&c) << 32;
+    out->present = symbols_read_u64(&c);
     symbols_read_bytes(&c, 8); /* which tables are sorted: not relied on */
     if (!symbols_metadata_rows(&c, out->present, out->rows))
         return symbols_fail(error, SYMBOLS_DAMAGED, "the table header names impossible row counts");

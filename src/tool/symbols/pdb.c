@@ -233,8 +233,7 @@ static int pdb_stream(struct symbols *s, const struct symbols_image *expected,
     uint64_t tables;
 
     symbols_read_u32(&c); /* entry point */
-    tables = symbols_read_u32(&c);
-    tables |= (uint64_t)symbols_read_u32(&c) << 32;
+    tables = symbols_read_u64(&c);
     if (!id || c.failed)
         return symbols_fail(error, SYMBOLS_DAMAGED, "its stream #Pdb is missing or cut off");
     if (expected && expected->has_codeview && memcmp(id, expected->id, SYMBOLS_PDB_ID_SIZE) != 0) {
