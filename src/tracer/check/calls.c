@@ -1,5 +1,12 @@
-#include "check/calls.h"
-
+/*
+ * check/calls.c - --check-calls: a snapshot from inside of an Enter hook. There the runtime finds
+ * no place to begin a walk (.NET 10 refuses, or leaves the youngest frames out), so it is given
+ * one: a CONTEXT of the method just entered, at its call of the hook.
+ *
+ * A method called from native code that has not been let in yet is no managed frame to the runtime:
+ * its thread does not run managed code, and there a seed is ignored. Such a frame more in the
+ * shadow stack is counted apart.
+ */
 #include "check/internal.h"
 
 #include "base/clock.h"
@@ -86,10 +93,7 @@ void check_call(struct check *check, struct stack *stack)
         return;
     }
     check_seed_set(seed, &registers);
-    check_walk_begin(walk);
-    result = config->info->vtbl->do_stack_snapshot(config->info, 0, check_walk_frame,
-                                                   COR_PRF_SNAPSHOT_REGISTER_CONTEXT, walk,
-                                                   seed->context, sizeof(seed->context));
+    result = check_walk_run(walk, 0, COR_PRF_SNAPSHOT_REGISTER_CONTEXT, seed);
     if (walk->failed)
         return;
     add_relaxed(&a->taken, 1);

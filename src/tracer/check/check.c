@@ -40,8 +40,7 @@ void check_thread_ended(struct stack *s)
         return;
     s->thread->check = NULL;
     check_walk_fini(&t->walk);
-    memory_free(t->seed);
-    memory_free(t);
+    memory_free_all(t->seed, t);
 }
 
 struct check_thread *check_thread_of(struct check *check, struct stack *s)
@@ -90,22 +89,14 @@ void check_flag_lower(struct check *check)
         flag_change(check, -1);
 }
 
-static hresult snapshot(struct check *check, clr_stack_snapshot_callback *callback, uint32_t flags,
-                        void *client_data)
-{
-    struct clr_info *info = check->config.info;
-    hresult result;
-
-    check_flag_raise(check);
-    result = info->vtbl->do_stack_snapshot(info, 0, callback, flags, client_data, NULL, 0);
-    check_flag_lower(check);
-    return result;
-}
-
 static hresult walk_self(struct check_walk *walk, uint32_t flags)
 {
-    check_walk_begin(walk);
-    return snapshot(walk->check, check_walk_frame, flags, walk);
+    hresult result;
+
+    check_flag_raise(walk->check);
+    result = check_walk_run(walk, 0, flags, NULL);
+    check_flag_lower(walk->check);
+    return result;
 }
 
 static bool equal(const struct check_walk *walk, const struct capture *capture)
@@ -268,28 +259,31 @@ static hresult on_leaf(uintptr_t function, uintptr_t ip, uintptr_t frame_info,
     return S_FALSE; /* enough */
 }
 
-static hresult on_any(uintptr_t function, uintptr_t ip, uintptr_t frame_info, uint32_t context_size,
-                      const uint8_t *context, void *client_data)
+/* The youngest managed frame's instruction; 0: there is none. */
+static hresult find_leaf(struct check *check, uintptr_t *ip)
 {
-    bool *found = client_data;
+    struct clr_info *info = check->config.info;
+    hresult result;
 
-    (void)ip, (void)frame_info, (void)context_size, (void)context;
-    *found = function != 0;
-    return *found ? S_FALSE : S_OK;
+    *ip = 0;
+    check_flag_raise(check);
+    result = info->vtbl->do_stack_snapshot(info, 0, on_leaf, COR_PRF_SNAPSHOT_DEFAULT, ip, NULL, 0);
+    check_flag_lower(check);
+    return result;
 }
 
 bool check_unframed(struct check *check)
 {
-    bool found = false;
-    hresult result = snapshot(check, on_any, COR_PRF_SNAPSHOT_DEFAULT, &found);
+    uintptr_t ip;
+    hresult result = find_leaf(check, &ip);
 
-    return !found && (result == S_OK || result == E_FAIL);
+    return !ip && (result == S_OK || result == E_FAIL);
 }
 
 uintptr_t check_leaf(struct check *check)
 {
-    uintptr_t ip = 0;
+    uintptr_t ip;
 
-    snapshot(check, on_leaf, COR_PRF_SNAPSHOT_DEFAULT, &ip);
+    find_leaf(check, &ip);
     return ip;
 }

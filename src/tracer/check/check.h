@@ -83,4 +83,13 @@ uintptr_t check_leaf(struct check *check);
 /* By a snapshot: no managed frame on the calling thread? false when refused. Otherwise as above. */
 bool check_unframed(struct check *check);
 
+/*
+ * check_call - --check-calls: the calling thread's shadow stack, whose youngest frame was just
+ * pushed, against a snapshot.
+ * Threads: any, its own stack. May run: in an Enter hook's slow path, where this was asked for by
+ *          option only. It asks the runtime and may allocate; a difference is posted as event_post
+ *          does.
+ */
+void check_call(struct check *check, struct stack *stack);
+
 #endif

@@ -35,11 +35,14 @@ struct check_walk {
 
 int check_walk_init(struct check_walk *walk, struct check *check); /* 0 or -ENOMEM */
 void check_walk_fini(struct check_walk *walk);
-void check_walk_begin(struct check_walk *walk); /* no frames yet */
 
-/* StackSnapshotCallback; client_data is the walk. */
-hresult check_walk_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info,
-                         uint32_t context_size, const uint8_t *context, void *client_data);
+/*
+ * check_walk_run - the snapshot of a thread, 0: the calling one. seed: where it begins, or NULL.
+ * Returns: what the runtime says of it.
+ */
+struct check_seed;
+hresult check_walk_run(struct check_walk *walk, uintptr_t thread_id, uint32_t flags,
+                       struct check_seed *seed);
 
 /*
  * walk->shadow = the `depth` frames below `top` (stack_settle's) of the calling thread. Returns

@@ -63,15 +63,13 @@ int check_threads_new(const struct check_threads_config *config, struct check_th
 
 void check_threads_created(struct check_threads *t, uintptr_t thread_id)
 {
-    struct gone_thread *found = NULL;
+    struct gone_thread **link = &t->gone, *found;
 
     pthread_mutex_lock(&t->lock);
-    for (struct gone_thread **link = &t->gone; *link; link = &(*link)->next)
-        if ((*link)->id == thread_id) {
-            found = *link;
-            *link = found->next;
-            break;
-        }
+    while ((found = *link) && found->id != thread_id)
+        link = &found->next;
+    if (found)
+        *link = found->next;
     pthread_mutex_unlock(&t->lock);
     memory_free(found);
 }
@@ -279,7 +277,6 @@ static void compare_seed(struct check_threads *t, const struct native_registers 
 static void walk_seeded(struct check_threads *t, uintptr_t thread_id, uint32_t os_thread)
 {
     struct agreement_seeds *a = t->config.seeds;
-    struct clr_info *info = t->config.info;
     struct native_registers registers;
     enum native_result found = find_seed(t, os_thread, &registers);
     hresult result;
@@ -291,10 +288,7 @@ static void walk_seeded(struct check_threads *t, uintptr_t thread_id, uint32_t o
     }
     compare_seed(t, &registers);
     check_seed_set(&t->seed, &registers);
-    check_walk_begin(&t->seeded);
-    result = info->vtbl->do_stack_snapshot(info, thread_id, check_walk_frame,
-                                           COR_PRF_SNAPSHOT_REGISTER_CONTEXT, &t->seeded,
-                                           t->seed.context, sizeof(t->seed.context));
+    result = check_walk_run(&t->seeded, thread_id, COR_PRF_SNAPSHOT_REGISTER_CONTEXT, &t->seed);
     add_relaxed(&a->taken, 1);
     if (result < 0) {
         agreement_refused(&a->refusals, result);
@@ -313,11 +307,9 @@ typedef void visit_thread(struct check_threads *t, uintptr_t thread_id, uint32_t
 static void compare_thread(struct check_threads *t, uintptr_t thread_id, uint32_t os_thread,
                            void *context)
 {
-    struct clr_info *info = t->config.info;
     struct agreement_threads *a = t->config.agreement;
     uint64_t before = clock_ticks(), between, after;
-    hresult result = info->vtbl->do_stack_snapshot(
-        info, thread_id, check_walk_frame, COR_PRF_SNAPSHOT_REGISTER_CONTEXT, &t->walked, NULL, 0);
+    hresult result = check_walk_run(&t->walked, thread_id, COR_PRF_SNAPSHOT_REGISTER_CONTEXT, NULL);
 
     (void)context;
     between = clock_ticks();
@@ -347,10 +339,8 @@ static hresult stop(struct check_threads *t, visit_thread *visit, void *context)
         while (threads->vtbl->next(threads, 1, &id, &got) == S_OK && got == 1) {
             /* Announced; then looked whether it is gone: pairs with check_threads_destroyed(). */
             atomic_store(&t->walking, id);
-            if (!is_gone(t, id) && info->vtbl->get_thread_info(info, id, &os_thread) == S_OK) {
-                check_walk_begin(&t->walked);
+            if (!is_gone(t, id) && info->vtbl->get_thread_info(info, id, &os_thread) == S_OK)
                 visit(t, id, os_thread, context);
-            }
             atomic_store(&t->walking, 0);
         }
         clr_release(threads);
@@ -387,11 +377,9 @@ static void sample_thread(struct check_threads *t, uintptr_t thread_id, uint32_t
                           void *context)
 {
     const struct sampling *to = context;
-    struct clr_info *info = t->config.info;
     struct check_sample sample = {.os_thread = os_thread};
 
-    sample.result = info->vtbl->do_stack_snapshot(info, thread_id, check_walk_frame,
-                                                  COR_PRF_SNAPSHOT_DEFAULT, &t->walked, NULL, 0);
+    sample.result = check_walk_run(&t->walked, thread_id, COR_PRF_SNAPSHOT_DEFAULT, NULL);
     sample.count = t->walked.count;
     sample.frame = t->walked.frame;
     to->each(to->context, &sample);

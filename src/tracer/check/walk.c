@@ -22,19 +22,8 @@ int check_walk_init(struct check_walk *walk, struct check *check)
 
 void check_walk_fini(struct check_walk *walk)
 {
-    memory_free(walk->frame);
-    memory_free(walk->shadow);
-    memory_free(walk->code);
+    memory_free_all(walk->frame, walk->shadow, walk->code);
     check_runs_free(walk->runs);
-}
-
-void check_walk_begin(struct check_walk *walk)
-{
-    walk->count = 0;
-    walk->last = (struct check_frame){0, 0, 0, 0};
-    walk->failed = false;
-    if (walk->runs)
-        check_runs_begin(walk->runs);
 }
 
 bool check_counts(const struct check *check, uintptr_t function)
@@ -50,8 +39,9 @@ bool check_counts(const struct check *check, uintptr_t function)
                                 : !(method && load_relaxed(&method->spared));
 }
 
-hresult check_walk_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info,
-                         uint32_t context_size, const uint8_t *context, void *client_data)
+/* StackSnapshotCallback; client_data is the walk. */
+static hresult on_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info,
+                        uint32_t context_size, const uint8_t *context, void *client_data)
 {
     struct check_walk *walk = client_data;
     struct clr_registers registers = clr_context_registers(context);
@@ -70,6 +60,21 @@ hresult check_walk_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info,
     }
     walk->frame[walk->count++] = frame;
     return S_OK;
+}
+
+hresult check_walk_run(struct check_walk *walk, uintptr_t thread_id, uint32_t flags,
+                       struct check_seed *seed)
+{
+    struct clr_info *info = walk->check->config.info;
+
+    walk->count = 0;
+    walk->last = (struct check_frame){0, 0, 0, 0};
+    walk->failed = false;
+    if (walk->runs)
+        check_runs_begin(walk->runs);
+    return info->vtbl->do_stack_snapshot(info, thread_id, on_frame, flags, walk,
+                                         seed ? seed->context : NULL,
+                                         seed ? sizeof(seed->context) : 0);
 }
 
 bool check_walk_copy(struct check_walk *walk, const struct frame *top, size_t depth)

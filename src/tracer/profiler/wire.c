@@ -1,6 +1,5 @@
 #include "profiler/wire.h"
 
-#include "check/calls.h"
 #include "code/code.h"
 #include "hooks/calls.h"
 #include "hooks/elt.h"
