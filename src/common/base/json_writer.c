@@ -80,6 +80,12 @@ void jw_text(struct json_writer *w, const char *key, const char *text)
     buffer_json_string(&w->text, text);
 }
 
+void jw_text_if(struct json_writer *w, const char *key, const char *text)
+{
+    if (text)
+        jw_text(w, key, text);
+}
+
 void jw_unsigned(struct json_writer *w, const char *key, uint64_t value)
 {
     begin_value(w, key);
@@ -161,6 +167,18 @@ void jw_fail(struct json_writer *w)
 void jw_line(struct json_writer *w, int indent)
 {
     w->indent = indent;
+}
+
+void jw_line_object(struct json_writer *w, int indent, const char *key)
+{
+    jw_line(w, indent);
+    jw_object(w, key);
+}
+
+void jw_line_array(struct json_writer *w, int indent, const char *key)
+{
+    jw_line(w, indent);
+    jw_array(w, key);
 }
 
 int jw_finish(struct json_writer *w)

@@ -42,6 +42,7 @@ void jw_array(struct json_writer *w, const char *key);
 void jw_end(struct json_writer *w); /* of the innermost that is open */
 
 void jw_text(struct json_writer *w, const char *key, const char *text); /* as buffer_json_string */
+void jw_text_if(struct json_writer *w, const char *key, const char *text); /* nothing for NULL */
 void jw_unsigned(struct json_writer *w, const char *key, uint64_t value);
 void jw_counts(struct json_writer *w, const char *key, const uint64_t *values, size_t count);
 void jw_number(struct json_writer *w, const char *key, const char *format, ...)
@@ -56,6 +57,8 @@ void jw_fail(struct json_writer *w); /* what was to come cannot be had, for want
 
 /* The next value begins a line, behind that many spaces. */
 void jw_line(struct json_writer *w, int indent);
+void jw_line_object(struct json_writer *w, int indent, const char *key);
+void jw_line_array(struct json_writer *w, int indent, const char *key);
 
 /*
  * jw_finish - a line break behind the whole, and what is left goes to the file; ask ferror()

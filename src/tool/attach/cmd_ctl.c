@@ -12,15 +12,17 @@
 
 struct action {
     const char *name;
-    unsigned min, max;                    /* arguments after it */
-    json_t *(*request)(char **arguments); /* NULL: an argument is wrong, or no memory */
-    void (*print)(const json_t *reply, FILE *out);
+    unsigned min, max;  /* arguments after it */
+    const char *always; /* the request, or NULL */
+    /* The request of its arguments. Returns: NULL: one of them is wrong, or no memory. */
+    json_t *(*request)(char **arguments);
+    void (*print)(const json_t *reply, FILE *out); /* NULL: there is nothing to print */
 };
 
 static void print_settings(const json_t *r, FILE *out)
 {
     const json_t *only = json_object_get(r, "only");
-    long long sample = (long long)json_integer_value(json_object_get(r, "sample"));
+    long long sample = (long long)client_number(r, "sample");
     size_t i;
     json_t *pattern;
 
@@ -31,61 +33,30 @@ static void print_settings(const json_t *r, FILE *out)
         fputs(", allocations of", out);
     json_array_foreach(only, i, pattern)
     {
-        fputc(' ', out);
-        text_print(out, json_string_value(pattern) ? json_string_value(pattern) : "?");
+        text_part(out, " ", json_is_string(pattern) ? json_string_value(pattern) : "?", "");
     }
     fputc('\n', out);
-}
-
-static void print_text(const json_t *r, const char *key, FILE *out)
-{
-    const char *text = json_string_value(json_object_get(r, key));
-
-    text_print(out, text ? text : "?");
 }
 
 static void print_status(const json_t *r, FILE *out)
 {
     struct text_number a, b, c;
 
-    print_text(r, "name", out);
-    fputs(", .NET ", out);
-    print_text(r, "runtime", out);
-    fputs(", hooks ", out);
-    print_text(r, "hooks", out);
-    fprintf(out, ", pid %lld: ", (long long)json_integer_value(json_object_get(r, "pid")));
+    text_part(out, "", client_text(r, "name"), ", .NET ");
+    text_part(out, "", client_text(r, "runtime"), ", hooks ");
+    text_print(out, client_text(r, "hooks"));
+    fprintf(out, ", pid %lld: ", (long long)client_number(r, "pid"));
     print_settings(r, out);
-    fprintf(out, "%s allocations of %s bytes in ",
-            text_count(&a, (uint64_t)json_integer_value(json_object_get(r, "written"))),
-            text_count(&b, (uint64_t)json_integer_value(json_object_get(r, "bytes"))));
-    print_text(r, "log", out);
-    fprintf(out, ", part %lld, %s bytes so far\n",
-            (long long)json_integer_value(json_object_get(r, "part")),
-            text_count(&c, (uint64_t)json_integer_value(json_object_get(r, "log_bytes"))));
+    fprintf(out, "%s allocations of %s bytes in ", text_count(&a, client_number(r, "written")),
+            text_count(&b, client_number(r, "bytes")));
+    text_print(out, client_text(r, "log"));
+    fprintf(out, ", part %lld, %s bytes so far\n", (long long)client_number(r, "part"),
+            text_count(&c, client_number(r, "log_bytes")));
 }
 
 static void print_rotated(const json_t *r, FILE *out)
 {
-    fputs("the log until now is ", out);
-    print_text(r, "log", out);
-    fputc('\n', out);
-}
-
-static void print_nothing(const json_t *r, FILE *out)
-{
-    (void)r, (void)out;
-}
-
-static json_t *ask_start(char **arguments)
-{
-    (void)arguments;
-    return json_pack("{s:s, s:b}", "command", "set", "paused", 0);
-}
-
-static json_t *ask_stop(char **arguments)
-{
-    (void)arguments;
-    return json_pack("{s:s, s:b}", "command", "set", "paused", 1);
+    text_part(out, "the log until now is ", client_text(r, "log"), "\n");
 }
 
 static json_t *ask_mark(char **arguments)
@@ -112,23 +83,15 @@ static json_t *ask_sample(char **arguments)
     return json_pack("{s:s, s:I}", "command", "set", "sample", (json_int_t)bytes);
 }
 
-static json_t *ask_rotate(char **arguments)
-{
-    (void)arguments;
-    return json_pack("{s:s}", "command", "rotate");
-}
-
-static json_t *ask_status(char **arguments)
-{
-    (void)arguments;
-    return json_pack("{s:s}", "command", "status");
-}
-
+#define SET(member) "{\"command\":\"set\"," member "}"
 static const struct action actions[] = {
-    {"start", 0, 0, ask_start, print_settings},   {"stop", 0, 0, ask_stop, print_settings},
-    {"mark", 1, 1, ask_mark, print_nothing},      {"only", 1, 256, ask_only, print_settings},
-    {"sample", 1, 1, ask_sample, print_settings}, {"rotate", 0, 0, ask_rotate, print_rotated},
-    {"status", 0, 0, ask_status, print_status},
+    {"start", 0, 0, SET("\"paused\":false"), NULL, print_settings},
+    {"stop", 0, 0, SET("\"paused\":true"), NULL, print_settings},
+    {"mark", 1, 1, NULL, ask_mark, NULL},
+    {"only", 1, 256, NULL, ask_only, print_settings},
+    {"sample", 1, 1, NULL, ask_sample, print_settings},
+    {"rotate", 0, 0, "{\"command\":\"rotate\"}", NULL, print_rotated},
+    {"status", 0, 0, "{\"command\":\"status\"}", NULL, print_status},
 };
 
 static const struct action *action_find(const char *name)
@@ -151,24 +114,19 @@ static int unknown_action(const char *name)
 static int perform(long pid, const struct action *action, char **arguments, FILE *out)
 {
     struct client client;
-    json_t *request = action->request(arguments), *reply = NULL;
+    json_t *reply = NULL, *request = action->always ? json_loads(action->always, 0, NULL)
+                                                    : action->request(arguments);
 
     if (!request)
         return cli_usage_error(&cmd_ctl, "%s does not take \"%.100s\"", action->name,
                                arguments[0] ? arguments[0] : "");
-    if (client_open(&client, pid)) {
-        json_decref(request);
+    if (client_ask_once(&client, pid, request, &reply)) {
         cli_complain(&cmd_ctl, "%s", client.why);
         return CLI_IO;
     }
-    if (client_ask(&client, request, &reply)) {
-        cli_complain(&cmd_ctl, "%s", client.why);
-        client_close(&client);
-        return CLI_IO;
-    }
-    action->print(reply, out);
+    if (action->print)
+        action->print(reply, out);
     json_decref(reply);
-    client_close(&client);
     return CLI_OK;
 }
 

@@ -34,12 +34,10 @@ static const struct args_option options[] = {
 
 static void print_frame(const struct live_frame *f, FILE *out)
 {
-    fputs(f->certain ? "    at " : "    ?? ", out);
-    text_print(out, f->method);
+    text_part(out, f->certain ? "    at " : "    ?? ", f->method, "");
     if (f->file) {
-        fputs("  ", out);
-        text_print(out, f->file);
-        fprintf(out, ":%u", f->line);
+        text_part(out, "  ", f->file, ":");
+        fprintf(out, "%u", f->line);
     } else if (f->il >= 0) {
         fprintf(out, "  +IL_%04x", (unsigned)f->il);
     } else if (f->filter) {
@@ -53,11 +51,7 @@ static void print_thread(struct live_stacks *stacks, const struct live_thread *t
     struct live_frame frame;
 
     fprintf(out, "thread %u", t->os);
-    if (t->name) {
-        fputs(" \"", out);
-        text_print(out, t->name);
-        fputc('"', out);
-    }
+    text_part(out, " \"", t->name, "\"");
     fprintf(out, ": %u frame%s", t->depth, text_plural(t->depth));
     if (!t->exact)
         fprintf(out, ", approximate: after %u tries %u are certain", t->tries, t->certain);
@@ -125,8 +119,7 @@ static void thread_json(struct live_stacks *stacks, const struct live_thread *t,
 
     jw_object(w, NULL);
     jw_unsigned(w, "os", t->os);
-    if (t->name)
-        jw_text(w, "name", t->name);
+    jw_text_if(w, "name", t->name);
     jw_unsigned(w, "depth", t->depth);
     jw_bool(w, "exact", t->exact);
     jw_unsigned(w, "tries", t->tries);
@@ -152,8 +145,8 @@ static int print_json(const struct dump_args *a, struct live_stacks *stacks, con
     jw_init(&w, out);
     jw_object(&w, NULL);
     jw_unsigned(&w, "pid", (uint64_t)a->pid);
-    jw_unsigned(&w, "t", (uint64_t)json_integer_value(json_object_get(reply, "t")));
-    jw_unsigned(&w, "copy_ns", (uint64_t)json_integer_value(json_object_get(reply, "copy_ns")));
+    jw_unsigned(&w, "t", client_number(reply, "t"));
+    jw_unsigned(&w, "copy_ns", client_number(reply, "copy_ns"));
     jw_array(&w, "threads");
     for (size_t i = 0; i < live_stacks_count(stacks); i++) {
         live_stacks_thread(stacks, i, &t);
@@ -169,29 +162,22 @@ static int dump(const struct dump_args *a, FILE *out)
 {
     struct live_stacks *stacks = live_stacks_new(a->symbols.item, a->symbols.count, !a->no_lines);
     struct client client;
-    json_t *reply = NULL;
-    int err = stacks ? client_open(&client, a->pid) : -ENOMEM;
+    json_t *reply = NULL,
+           *request = json_pack("{s:s, s:I}", "command", "dump", "frames", (json_int_t)a->frames);
+    int status = CLI_IO;
 
-    if (!stacks)
-        snprintf(client.why, sizeof(client.why), "out of memory");
-    if (!err) {
-        err = client_ask(
-            &client, json_pack("{s:s, s:I}", "command", "dump", "frames", (json_int_t)a->frames),
-            &reply);
-        client_close(&client);
-    }
-    if (!err && (live_stacks_take(stacks, reply) ||
-                 (a->format == READING_JSON && print_json(a, stacks, reply, out)))) {
-        err = -ENOMEM;
-        snprintf(client.why, sizeof(client.why), "out of memory");
-    }
-    if (err)
+    if (client_ask_once(&client, a->pid, request, &reply))
         cli_complain(&cmd_dump, "%s", client.why);
-    else if (a->format == READING_TEXT)
+    else if (!stacks || live_stacks_take(stacks, reply) ||
+             (a->format == READING_JSON && print_json(a, stacks, reply, out)))
+        status = cli_failed(&cmd_dump, -ENOMEM);
+    else
+        status = CLI_OK;
+    if (status == CLI_OK && a->format == READING_TEXT)
         print_text(a, stacks, reply, out);
     json_decref(reply);
     live_stacks_free(stacks);
-    return err ? CLI_IO : CLI_OK;
+    return status;
 }
 
 static int run(void *into, const struct args *args, FILE *out)

@@ -29,48 +29,32 @@ static void on_socket(void *context, long pid, const char *socket)
     struct listing *l = context;
     struct client client;
     json_t *status = NULL;
+    int err = client_open(&client, pid);
 
-    if (client_open(&client, pid)) {
-        if (access(socket, F_OK)) /* nobody listened: it has been removed */
-            l->stale++;
-        else
-            json_array_append_new(
-                l->found, json_pack("{s:I, s:s}", "pid", (json_int_t)pid, "error", client.why));
+    if (err && access(socket, F_OK)) { /* nobody listened: it has been removed */
+        l->stale++;
         return;
     }
-    if (client_ask(&client, json_pack("{s:s}", "command", "status"), &status))
+    if (err || client_ask(&client, json_pack("{s:s}", "command", "status"), &status))
         status = json_pack("{s:I, s:s}", "pid", (json_int_t)pid, "error", client.why);
     client_close(&client);
     json_array_append_new(l->found, status);
 }
 
-static const char *text_of(const json_t *s, const char *key)
-{
-    const char *text = json_string_value(json_object_get(s, key));
-
-    return text ? text : "?";
-}
-
 static void print_one(const json_t *s, FILE *out)
 {
     const char *error = json_string_value(json_object_get(s, "error"));
-    const char *name = text_of(s, "name"), *log = text_of(s, "log");
-    const char *runtime = text_of(s, "runtime");
     char called[300], version[40];
     struct text_number count;
 
-    fprintf(out, "%8lld  ", (long long)json_integer_value(json_object_get(s, "pid")));
-    if (error) {
-        text_print(out, error);
-        fputc('\n', out);
-        return;
-    }
-    fprintf(out, "%-20s .NET %-8s %-9s %14s events  ", text_clean(called, sizeof(called), name),
-            text_clean(version, sizeof(version), runtime),
-            json_is_true(json_object_get(s, "paused")) ? "paused" : "recording",
-            text_count(&count, (uint64_t)json_integer_value(json_object_get(s, "written"))));
-    text_print(out, log);
-    fputc('\n', out);
+    fprintf(out, "%8lld  ", (long long)client_number(s, "pid"));
+    if (!error)
+        fprintf(out, "%-20s .NET %-8s %-9s %14s events  ",
+                text_clean(called, sizeof(called), client_text(s, "name")),
+                text_clean(version, sizeof(version), client_text(s, "runtime")),
+                json_is_true(json_object_get(s, "paused")) ? "paused" : "recording",
+                text_count(&count, client_number(s, "written")));
+    text_part(out, "", error ? error : client_text(s, "log"), "\n");
 }
 
 static int run(void *into, const struct args *args, FILE *out)

@@ -2,6 +2,7 @@
 
 #include "terminal/text.h"
 
+#include "base/array.h"
 #include "base/clean.h"
 #include "base/clock.h"
 #include "base/memory.h"
@@ -29,7 +30,7 @@ static void rows_free(struct top *t)
         memory_free(t->row[i].text);
     memory_free(t->row);
     t->row = NULL;
-    t->rows = 0;
+    t->rows = t->capacity = 0;
 }
 
 void top_fini(struct top *t)
@@ -48,17 +49,10 @@ static double number(const json_t *object, const char *key)
     return json_number_value(json_object_get(object, key));
 }
 
-static const char *text(const json_t *object, const char *key)
-{
-    const char *found = json_string_value(json_object_get(object, key));
-
-    return found ? found : "?";
-}
-
 static void key_of(const json_t *site, char key[KEY_SIZE])
 {
     snprintf(key, KEY_SIZE, "%.0f/%.0f/%s", number(site, "node"), number(site, "il"),
-             text(site, "type"));
+             client_text(site, "type"));
 }
 
 static json_t *remember(const json_t *sites)
@@ -81,11 +75,11 @@ static int ask(struct client *client, json_t *request, json_t **keep)
     json_t *reply;
     int err = client_ask(client, request, &reply);
 
-    if (err)
-        return err;
-    json_decref(*keep);
-    *keep = reply;
-    return 0;
+    if (!err) {
+        json_decref(*keep);
+        *keep = reply;
+    }
+    return err;
 }
 
 int top_look(struct top *t, struct client *client)
@@ -103,7 +97,7 @@ int top_look(struct top *t, struct client *client)
     t->looked_ns = now;
     if (!err)
         err = ask(client, json_pack("{s:s}", "command", "status"), &t->status);
-    if (!err && strcmp(text(t->status, "hooks"), "none") != 0)
+    if (!err && strcmp(client_text(t->status, "hooks"), "none") != 0)
         err =
             ask(client, json_pack("{s:s, s:i}", "command", "dump", "frames", MAX_FRAMES), &t->dump);
     if (!err && t->dump)
@@ -115,17 +109,12 @@ int top_look(struct top *t, struct client *client)
 
 static struct top_row *row_add(struct top *t, char *words)
 {
-    struct top_row *row = memory_realloc(t->row, (t->rows + 1) * sizeof(*row));
-
-    if (!row || !words) {
-        t->row = row ? row : t->row;
+    if (!words || !array_reserve(&t->row, &t->capacity, t->rows + 1)) {
         memory_free(words);
         return NULL;
     }
-    t->row = row;
-    row += t->rows++;
-    *row = (struct top_row){.text = words};
-    return row;
+    t->row[t->rows] = (struct top_row){.text = words};
+    return &t->row[t->rows++];
 }
 
 static char *join(const char *first, const char *between, const char *second)
@@ -164,10 +153,11 @@ static int arrange_sites(struct top *t)
 
     json_array_foreach(json_object_get(t->sites, "rows"), i, site)
     {
-        if (t->type && strcmp(t->type, text(site, "type")) != 0)
+        if (t->type && strcmp(t->type, client_text(site, "type")) != 0)
             continue;
         method = json_string_value(json_array_get(json_object_get(site, "stack"), 0));
-        row = row_add(t, join(text(site, "type"), "  ", method ? method : "(no managed frame)"));
+        row = row_add(
+            t, join(client_text(site, "type"), "  ", method ? method : "(no managed frame)"));
         if (!row)
             return -ENOMEM;
         row->site = site;
@@ -184,7 +174,7 @@ static int arrange_types(struct top *t)
 
     json_array_foreach(json_object_get(t->sites, "rows"), i, site)
     {
-        const char *type = text(site, "type");
+        const char *type = client_text(site, "type");
 
         for (row = t->row; row < t->row + t->rows && strcmp(row->text, type) != 0;)
             row++;
@@ -290,7 +280,8 @@ void top_title(const struct top *t, char *to, size_t size)
     struct text_number events;
 
     snprintf(to, size, "%s (pid %.0f, .NET %s) %s; %s events; %s%s%s by %s%s%s",
-             text(t->status, "name"), number(t->status, "pid"), text(t->status, "runtime"),
+             client_text(t->status, "name"), number(t->status, "pid"),
+             client_text(t->status, "runtime"),
              json_is_true(json_object_get(t->status, "paused")) ? "paused" : "recording",
              text_count(&events, (uint64_t)number(t->status, "written")), views[t->view],
              t->type ? " of " : "", t->type ? t->type : "",
@@ -336,20 +327,21 @@ static bool detail_of_thread(struct top *t, size_t thread_index, size_t index, c
     return true;
 }
 
+static bool detail_of_site(const json_t *site, size_t index, char *to, size_t size)
+{
+    const char *frame = json_string_value(json_array_get(json_object_get(site, "stack"), index));
+
+    if (frame)
+        snprintf(to, size, "    at %s", frame);
+    return frame != NULL;
+}
+
 bool top_detail(struct top *t, size_t row, size_t index, char *to, size_t size)
 {
-    const char *frame;
+    bool there = t->view == TOP_THREADS ? detail_of_thread(t, t->row[row].thread, index, to, size)
+                                        : detail_of_site(t->row[row].site, index, to, size);
 
-    if (t->view == TOP_THREADS) {
-        if (!detail_of_thread(t, t->row[row].thread, index, to, size))
-            return false;
-    } else {
-        frame =
-            json_string_value(json_array_get(json_object_get(t->row[row].site, "stack"), index));
-        if (!frame)
-            return false;
-        snprintf(to, size, "    at %s", frame);
-    }
-    clean_in_place(to);
-    return true;
+    if (there)
+        clean_in_place(to);
+    return there;
 }

@@ -38,7 +38,7 @@ struct top {
     uint64_t looked_ns;
     struct live_stacks *stacks;
     struct top_row *row;
-    size_t rows;
+    size_t rows, capacity;
 };
 
 int top_init(struct top *t); /* 0 or -ENOMEM */

@@ -173,20 +173,19 @@ static int wait_for(const struct client *c, short events, uint64_t until_ns)
 
 static int send_all(const struct client *c, const char *text, size_t size, uint64_t until_ns)
 {
+    int err;
+
     while (size) {
         ssize_t n = send(c->fd, text, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 
         if (n < 0 && errno != EAGAIN && errno != EINTR)
             return -errno;
-        if (n < 0) {
-            int err = wait_for(c, POLLOUT, until_ns);
-
-            if (err)
-                return err;
-            continue;
+        if (n > 0) {
+            text += n;
+            size -= (size_t)n;
+        } else if ((err = wait_for(c, POLLOUT, until_ns))) {
+            return err;
         }
-        text += n;
-        size -= (size_t)n;
     }
     return 0;
 }
@@ -283,6 +282,31 @@ int client_ask(struct client *c, json_t *request, json_t **reply)
         refuse(c, err, "process %ld: %s", c->pid, strerror(-err));
     buffer_free(&line);
     return err;
+}
+
+int client_ask_once(struct client *c, long pid, json_t *request, json_t **reply)
+{
+    int err = client_open(c, pid);
+
+    if (err) {
+        json_decref(request);
+        return err;
+    }
+    err = client_ask(c, request, reply);
+    client_close(c);
+    return err;
+}
+
+const char *client_text(const json_t *reply, const char *key)
+{
+    const char *text = json_string_value(json_object_get(reply, key));
+
+    return text ? text : "?";
+}
+
+uint64_t client_number(const json_t *reply, const char *key)
+{
+    return (uint64_t)json_integer_value(json_object_get(reply, key));
 }
 
 static void each_in(const char *folder, int fd, client_found *found, void *context)

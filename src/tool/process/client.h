@@ -10,6 +10,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define CLIENT_WHY_SIZE 400
 
@@ -36,6 +37,13 @@ void client_close(struct client *client);
  * Returns: 0 and *reply, the caller's; else -errno and client->why, also for a reply that says no.
  */
 int client_ask(struct client *client, json_t *request, json_t **reply);
+
+/* client_ask_once - the same with a connection of its own. */
+int client_ask_once(struct client *client, long pid, json_t *request, json_t **reply);
+
+/* A member of a reply; "?" and 0 where there is none. */
+const char *client_text(const json_t *reply, const char *key);
+uint64_t client_number(const json_t *reply, const char *key);
 
 /* client_sweep - removes this user's sockets that nobody serves any more. Returns: how many. */
 unsigned client_sweep(void);

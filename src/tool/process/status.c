@@ -1,5 +1,6 @@
 #include "process/status.h"
 
+#include "base/array.h"
 #include "base/atomics.h"
 #include "base/buffer.h"
 #include "base/clean.h"
@@ -7,6 +8,7 @@
 #include "base/path.h"
 #include "base/utf8.h"
 #include "base/memory.h"
+#include "base/order.h"
 #include "command/command.h"
 #include "terminal/text.h"
 #include "options/socket_path.h"
@@ -148,23 +150,22 @@ unsigned record_status_sweep(const char *log_folder)
     return removed;
 }
 
-/* A member as one line, whatever the traced process put there. */
-static char *take_text(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    char *copy = text ? memory_strdup(text) : NULL;
-
-    if (copy)
-        clean_in_place(copy);
-    return copy;
-}
-
 /* It is opened, so its letters stay as they are; who prints it cleans it. */
 static char *take_path(const json_t *object, const char *key)
 {
     const char *text = json_string_value(json_object_get(object, key));
 
     return text ? memory_strdup(text) : NULL;
+}
+
+/* A member as one line, whatever the traced process put there. */
+static char *take_text(const json_t *object, const char *key)
+{
+    char *copy = take_path(object, key);
+
+    if (copy)
+        clean_in_place(copy);
+    return copy;
 }
 
 /* What a user calls it: the assembly that `dotnet` runs, else its subcommand, else the file. */
@@ -232,28 +233,24 @@ static bool is_alive(int folder, const char *name, long pid)
 
 static enum record_state take_state(const json_t *object, bool alive)
 {
+    static const char *const words[] = {[RECORD_STATE_RECORDING] = "recording",
+                                        [RECORD_STATE_ENDED] = "ended",
+                                        [RECORD_STATE_DECLINED] = "declined",
+                                        [RECORD_STATE_FAILED] = "failed"};
     const char *text = json_string_value(json_object_get(object, "state"));
 
-    if (!text)
-        return RECORD_STATE_DAMAGED;
-    if (!strcmp(text, "recording"))
-        return alive ? RECORD_STATE_RECORDING : RECORD_STATE_LOST;
-    if (!strcmp(text, "ended"))
-        return RECORD_STATE_ENDED;
-    if (!strcmp(text, "declined"))
-        return RECORD_STATE_DECLINED;
-    if (!strcmp(text, "failed"))
-        return RECORD_STATE_FAILED;
+    for (size_t i = 0; text && i < COUNT_OF(words); i++)
+        if (words[i] && !strcmp(text, words[i]))
+            return i || alive ? (enum record_state)i : RECORD_STATE_LOST;
     return RECORD_STATE_DAMAGED;
 }
 
 /* Text of the traced process, as part of one line. */
-static void append_text(struct buffer *b, const json_t *text)
+static void append_text(struct buffer *b, const char *before, const json_t *text)
 {
-    const char *at = json_string_value(text);
-
-    if (at)
-        buffer_clean(b, at);
+    buffer_text(b, before);
+    if (json_is_string(text))
+        buffer_clean(b, json_string_value(text));
 }
 
 static void append_lost_of(struct buffer *b, const char *what, uint64_t lost, uint64_t seen)
@@ -308,17 +305,14 @@ static void append_unmatched(struct buffer *b, const json_t *object)
 
         if (!option)
             continue;
-        buffer_text(b, "--");
-        append_text(b, json_object_get(row, "option"));
-        buffer_char(b, ' ');
-        append_text(b, json_object_get(row, "pattern"));
+        append_text(b, "--", json_object_get(row, "option"));
+        append_text(b, " ", json_object_get(row, "pattern"));
         buffer_format(b, ": %s has such a name",
                       !strcmp(option, "types") ? "no type of an object that was made"
                                                : "no method that ran");
         json_array_foreach(json_object_get(row, "near"), n, name)
         {
-            buffer_text(b, n ? ", " : "; near: ");
-            append_text(b, name);
+            append_text(b, n ? ", " : "; near: ", name);
         }
         buffer_char(b, '\n');
     }
@@ -326,35 +320,30 @@ static void append_unmatched(struct buffer *b, const json_t *object)
 
 /* A count and its words: "1,234 allocations have only the beginning ...". Nothing for 0. */
 static void append_count(struct buffer *b, const json_t *object, const char *key, const char *one,
-                         const char *several)
+                         const char *several, const char *rest)
 {
     bool there;
     uint64_t count = take_number(object, key, &there);
     struct text_number number;
 
     if (count)
-        buffer_format(b, "%s %s\n", text_count(&number, count), count == 1 ? one : several);
+        buffer_format(b, "%s %s%s\n", text_count(&number, count), count == 1 ? one : several, rest);
 }
 
 static void append_counts(struct buffer *b, const json_t *object)
 {
     const json_t *hooks = json_object_get(object, "hooks"); /* of an end record */
 
-    append_count(b, object, "cut_allocs",
-                 "allocation has only the beginning of its call path: the table of paths was full; "
-                 "record with a larger --max-nodes",
-                 "allocations have only the beginning of their call path: the table of paths was "
-                 "full; record with a larger --max-nodes");
-    append_count(b, object, "beginnings_lost",
-                 "path on which async methods began to wait is lost: logical stacks may end with "
-                 "callers that are not in the log",
-                 "paths on which async methods began to wait are lost: logical stacks may end with "
-                 "callers that are not in the log");
+    append_count(b, object, "cut_allocs", "allocation has only the beginning of its call path",
+                 "allocations have only the beginning of their call path",
+                 ": the table of paths was full; record with a larger --max-nodes");
+    append_count(b, object, "beginnings_lost", "path on which async methods began to wait is",
+                 "paths on which async methods began to wait are",
+                 " lost: logical stacks may end with callers that are not in the log");
     append_count(b, json_object_get(object, "spared") ? object : hooks, "spared",
-                 "method is not hooked, and in no stack: the runtime fails with hooks in it (see "
-                 "Limits in the README)",
-                 "methods are not hooked, and in no stack: the runtime fails with hooks in them "
-                 "(see Limits in the README)");
+                 "method is not hooked, and in no stack: the runtime fails with hooks in it",
+                 "methods are not hooked, and in no stack: the runtime fails with hooks in them",
+                 " (see Limits in the README)");
 }
 
 /* What others did to the file: see `file` and `rotated_out` in log_schema.json. */
@@ -413,9 +402,7 @@ static char *take_command(const json_t *object)
 
     json_array_foreach(json_object_get(object, "command"), i, word)
     {
-        if (i)
-            buffer_char(&b, ' ');
-        append_text(&b, word);
+        append_text(&b, i ? " " : "", word);
     }
     return b.data ? buffer_take(&b) : NULL;
 }
@@ -503,9 +490,7 @@ static void read_process(int folder, const char *name, long pid, struct record_p
 
 static int by_pid(const void *a, const void *b)
 {
-    long x = ((const struct record_process *)a)->pid, y = ((const struct record_process *)b)->pid;
-
-    return (x > y) - (x < y);
+    return ORDER(((const struct record_process *)a)->pid, ((const struct record_process *)b)->pid);
 }
 
 /* "4711.json", "4711-2.json" only: what is being written has another name until the rename. */
@@ -525,16 +510,13 @@ static long pid_of(const char *name)
 
 static int read_entry(int folder, const char *name, struct record_processes *out)
 {
-    struct record_process *grown;
     long pid = pid_of(name);
 
     if (pid < 0 || strlen(name) > 40)
         return 0;
-    grown = memory_realloc(out->process, (out->count + 1) * sizeof(*grown));
-    if (!grown)
+    if (!array_reserve(&out->process, &out->capacity, out->count + 1))
         return -ENOMEM;
-    out->process = grown;
-    read_process(folder, name, pid, &grown[out->count++]);
+    read_process(folder, name, pid, &out->process[out->count++]);
     return 0;
 }
 
@@ -554,8 +536,7 @@ int record_status_read(const char *folder, struct record_processes *out)
     while (!err && (entry = readdir(dir)) != NULL)
         err = read_entry(dirfd(dir), entry->d_name, out);
     closedir(dir);
-    if (out->count > 1)
-        qsort(out->process, out->count, sizeof(*out->process), by_pid);
+    SORT(out->process, out->count, by_pid);
     return err;
 }
 

@@ -39,7 +39,7 @@ struct record_process {
 
 struct record_processes {
     struct record_process *process; /* by pid */
-    size_t count;
+    size_t count, capacity;
 };
 
 /*

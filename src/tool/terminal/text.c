@@ -107,6 +107,15 @@ void text_print(FILE *out, const char *text)
     print_letters(out, text, SIZE_MAX);
 }
 
+void text_part(FILE *out, const char *before, const char *text, const char *after)
+{
+    if (!text)
+        return;
+    fputs(before, out);
+    text_print(out, text);
+    fputs(after, out);
+}
+
 const char *text_clean(char *to, size_t size, const char *text)
 {
     snprintf(to, size, "%s", text);

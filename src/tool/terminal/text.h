@@ -30,6 +30,9 @@ static inline const char *text_plural(uint64_t count)
 /* text_print - text of others, as much of it as a terminal only shows (base/clean.h). */
 void text_print(FILE *out, const char *text);
 
+/* text_part - the same between words of ours; nothing for NULL. */
+void text_part(FILE *out, const char *before, const char *text, const char *after);
+
 /* text_clean - the same into `to`, cut to fit, for a column of printf's. Returns: to. */
 const char *text_clean(char *to, size_t size, const char *text);
 

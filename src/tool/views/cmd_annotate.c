@@ -247,8 +247,7 @@ static int print_json(const struct annotate *a, const struct source *s, FILE *ou
     for (size_t line = 1; line <= sums->line_count; line++) {
         if (!has_amount(a, line))
             continue;
-        jw_line(&w, 1);
-        jw_object(&w, NULL);
+        jw_line_object(&w, 1, NULL);
         jw_unsigned(&w, "line", line);
         json_amount("allocs", "bytes", &sums->lines[line].own, &w);
         json_amount("below_allocs", "below_bytes", &sums->lines[line].below, &w);

@@ -198,8 +198,7 @@ static int json(struct replay *r, const struct report_problems *problems, FILE *
     jw_object(&w, NULL);
     jw_array(&w, "rows");
     for (size_t i = 0; i < count; i++) {
-        jw_line(&w, 1);
-        jw_object(&w, NULL);
+        jw_line_object(&w, 1, NULL);
         json_row(&rows[i], replay_defs(r), &w);
         jw_end(&w);
     }

@@ -38,8 +38,7 @@ static void json_depths(const struct report_checks *c, struct json_writer *w)
     for (size_t i = 0; i < c->depth_count; i++) {
         const struct report_depth *d = &c->depths[i];
 
-        jw_line(w, 3);
-        jw_object(w, NULL);
+        jw_line_object(w, 3, NULL);
         jw_unsigned(w, "from", d->from);
         jw_unsigned(w, "to", d->to);
         jw_unsigned(w, "count", d->count);
@@ -55,14 +54,12 @@ static void json_threads(const struct report_checks *c, struct json_writer *w)
     uint32_t *order;
     size_t count = print_costs_order(c, &order);
 
-    jw_line(w, 1);
-    jw_array(w, "by_thread");
+    jw_line_array(w, 1, "by_thread");
     for (size_t i = 0; i < count; i++) {
         const struct report_thread_checks *t = &c->threads[order[i]];
         const struct report_thread *thread = &c->defs.threads[order[i]];
 
-        jw_line(w, 2);
-        jw_object(w, NULL);
+        jw_line_object(w, 2, NULL);
         jw_unsigned(w, "thread", thread->id);
         jw_unsigned(w, "os", thread->os);
         jw_unsigned(w, "compared", t->compared);
@@ -70,8 +67,7 @@ static void json_threads(const struct report_checks *c, struct json_writer *w)
         jw_unsigned(w, "mismatched", t->compared - t->equal);
         jw_unsigned(w, "refused", t->refused);
         json_means(t->shadow_ns, t->snapshot_ns, t->compared, w);
-        if (thread->name)
-            jw_text(w, "name", thread->name);
+        jw_text_if(w, "name", thread->name);
         jw_end(w);
     }
     jw_end(w);
@@ -107,8 +103,7 @@ static void json_repairs_of(const char *list, struct json_writer *w)
 static void json_mismatch(const struct report_checks *c, const struct report_mismatch *m,
                           struct json_writer *w)
 {
-    jw_line(w, 2);
-    jw_object(w, NULL);
+    jw_line_object(w, 2, NULL);
     jw_text(w, "cause", m->cause);
     jw_unsigned(w, "line", m->at.line);
     jw_unsigned(w, "offset", m->at.offset);
@@ -156,8 +151,7 @@ static void json_counts(const char *key, const struct sst_counter *counters, siz
     const char *name;
     json_t *one;
 
-    jw_line(w, 1);
-    jw_object(w, key);
+    jw_line_object(w, 1, key);
     for (size_t i = 0; i < count; i++)
         if (counters[i].form == SST_FORM_COUNT)
             jw_unsigned(w, counters[i].key, report_count_in(counts, counters[i].key));
@@ -171,8 +165,7 @@ static void json_counts(const char *key, const struct sst_counter *counters, siz
 
 static void json_snapshots(const struct report_checks *c, struct json_writer *w)
 {
-    jw_line(w, 1);
-    jw_object(w, "snapshots");
+    jw_line_object(w, 1, "snapshots");
     jw_unsigned(w, "taken", c->taken);
     jw_unsigned(w, "refused", c->refused);
     jw_tree(w, "refused_by", c->refused_by);
@@ -191,8 +184,7 @@ static void json_snapshots(const struct report_checks *c, struct json_writer *w)
 
 static void json_costs(const struct report_checks *c, struct json_writer *w)
 {
-    jw_line(w, 1);
-    jw_object(w, "cost");
+    jw_line_object(w, 1, "cost");
     json_hooks(c, w);
     json_cost(&c->shadow, "shadow_ns", w);
     json_cost(&c->snapshot, "snapshot_ns", w);
@@ -230,16 +222,14 @@ static void json_checks(const struct report_checks *c, const struct report_probl
     json_counts("threads", threads, COUNT_OF(threads), json_object_get(c->sections, "threads"), w);
     jw_unsigned(w, "allocs", c->allocs);
     json_threads(c, w);
-    jw_line(w, 1);
-    jw_array(w, "examples");
+    jw_line_array(w, 1, "examples");
     for (size_t i = 0; i < c->mismatch_count; i++)
         json_mismatch(c, &c->mismatches[i], w);
     jw_end(w);
     jw_line(w, 1);
     print_log_json(&c->log, problems, "log", w);
     if (report_profile_any(&c->profile)) {
-        jw_line(w, 1);
-        jw_object(w, "profile");
+        jw_line_object(w, 1, "profile");
         print_profile_members(&c->profile, &c->defs, NULL, w);
         jw_end(w);
     }
@@ -250,8 +240,7 @@ static void json_checks(const struct report_checks *c, const struct report_probl
 
 static void json_sites(const struct report_diff_sum *sites, struct json_writer *w)
 {
-    jw_line(w, 1);
-    jw_object(w, "sites");
+    jw_line_object(w, 1, "sites");
     jw_unsigned(w, "same", sites->same);
     jw_unsigned(w, "changed", sites->changed);
     jw_unsigned(w, "only_first", sites->only[REPORT_DIFF_OLD]);

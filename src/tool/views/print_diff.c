@@ -262,8 +262,7 @@ static void json_change(const struct print_diff *p, const struct report_change *
     const struct print_report *shown;
     struct report_row row;
 
-    jw_line(w, 2);
-    jw_object(w, NULL);
+    jw_line_object(w, 2, NULL);
     json_difference("allocs", side[0].allocs, side[1].allocs, w);
     json_difference("bytes", side[0].bytes, side[1].bytes, w);
     jw_bool(w, "certain", report_change_certain(c));
@@ -288,8 +287,7 @@ static void json_side(const struct print_diff *p, int number, struct json_writer
     total_of(side, &allocs, &bytes);
     for (size_t i = 0; i < side->count; i++)
         lost += report_log_lost(report_sites_log(side->logs[i].sites));
-    jw_line(w, 1);
-    jw_object(w, number == REPORT_DIFF_OLD ? "old" : "new");
+    jw_line_object(w, 1, number == REPORT_DIFF_OLD ? "old" : "new");
     jw_unsigned(w, "allocs", allocs);
     jw_unsigned(w, "bytes", bytes);
     jw_unsigned(w, "lost", lost);
@@ -312,8 +310,7 @@ static void json_totals(const struct print_diff *p, size_t some, size_t noise,
 
     for (int side = 0; side < REPORT_DIFF_SIDES; side++)
         total_of(&p->side[side], &allocs[side], &bytes[side]);
-    jw_line(w, 1);
-    jw_object(w, "change");
+    jw_line_object(w, 1, "change");
     json_difference("allocs", allocs[0], allocs[1], w);
     json_difference("bytes", bytes[0], bytes[1], w);
     jw_end(w);
@@ -339,8 +336,7 @@ int print_diff_json(const struct print_diff *p, FILE *out)
     for (int side = 0; side < REPORT_DIFF_SIDES; side++)
         json_side(p, side, &w);
     json_totals(p, some, count_noise(p), &w);
-    jw_line(&w, 1);
-    jw_array(&w, "rows");
+    jw_line_array(&w, 1, "rows");
     for (size_t i = 0; i < shown; i++)
         json_change(p, report_diff_change(p->diff, i), &w);
     jw_end(&w);

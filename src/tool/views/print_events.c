@@ -222,13 +222,11 @@ static void catchers_json(const struct print_events *p, struct json_writer *w)
     const struct events_table *t = &p->report->catchers;
     struct buffer name = BUFFER_INIT;
 
-    jw_line(w, 1);
-    jw_array(w, "catchers");
+    jw_line_array(w, 1, "catchers");
     for (size_t i = 0; i < shown(t, p->top); i++) {
         const struct events_row *row = &t->rows[i];
 
-        jw_line(w, 2);
-        jw_object(w, NULL);
+        jw_line_object(w, 2, NULL);
         jw_text(w, "exception", report_class(&p->report->defs, row->a)->name);
         jw_text(w, "method", print_stack_method(&p->stack, &name, row->b));
         jw_unsigned(w, "caught", row->count);
@@ -281,8 +279,7 @@ static void since_json(const struct print_events *p, struct json_writer *w)
 {
     const struct collections *c = &p->report->collections;
 
-    jw_line(w, 1);
-    jw_object(w, "since");
+    jw_line_object(w, 1, "since");
     jw_unsigned(w, "bytes", c->bytes_after);
     jw_unsigned(w, "allocs", c->allocs_after);
     allocators_json(p, c->count, w);
@@ -338,11 +335,9 @@ static void rows_json(const struct print_events *p, struct json_writer *w)
     bool gc = f->topic == EVENTS_GC;
     size_t count = gc ? f->collections.count : shown(&f->table, p->top);
 
-    jw_line(w, 1);
-    jw_array(w, "rows");
+    jw_line_array(w, 1, "rows");
     for (size_t i = 0; i < count; i++) {
-        jw_line(w, 2);
-        jw_object(w, NULL);
+        jw_line_object(w, 2, NULL);
         if (gc)
             collection_json(p, i, w);
         else

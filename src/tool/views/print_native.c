@@ -62,8 +62,7 @@ void print_native_json(const struct report_checks *c, struct json_writer *w)
 {
     struct native_names *names = native_names_new(&c->images);
 
-    jw_line(w, 1);
-    jw_object(w, "native");
+    jw_line_object(w, 1, "native");
     jw_unsigned(w, "line", c->native_stack.at.line);
     jw_unsigned(w, "offset", c->native_stack.at.offset);
     jw_array(w, "stack");

@@ -110,11 +110,9 @@ static void methods_json(const struct report_profile *p, const struct report_def
         jw_fail(w);
         return;
     }
-    jw_line(w, 1);
-    jw_array(w, "methods");
+    jw_line_array(w, 1, "methods");
     for (size_t i = 0; i < count; i++) {
-        jw_line(w, 2);
-        jw_object(w, NULL);
+        jw_line_object(w, 2, NULL);
         jw_text(w, "method", rows[i].method ? report_method(defs, rows[i].method)->name : "");
         jw_counts(w, "self", rows[i].self, REPORT_SOURCES);
         jw_counts(w, "total", rows[i].total, REPORT_SOURCES);
@@ -133,8 +131,7 @@ static void stacks_json(const struct report_profile_source *s, const struct prin
     for (size_t i = 0; i < s->paths; i++) {
         if (!s->by_path[i])
             continue;
-        jw_line(w, 2);
-        jw_object(w, NULL);
+        jw_line_object(w, 2, NULL);
         jw_unsigned(w, "samples", s->by_path[i]);
         print_stack_json(stack, (uint32_t)i, REPORT_NO_IL, w);
         jw_end(w);
@@ -150,8 +147,7 @@ void print_profile_members(const struct report_profile *p, const struct report_d
 
         if (!s->figures && !s->samples)
             continue;
-        jw_line(w, 1);
-        jw_object(w, report_sampler_name((enum report_sampler)i));
+        jw_line_object(w, 1, report_sampler_name((enum report_sampler)i));
         costs_json(s, w);
         if (stack)
             stacks_json(s, stack, w);

@@ -372,8 +372,7 @@ void print_report_what_json(const struct print_report *p, const struct report_ro
         jw_unsigned(w, "thread", d->threads[row->thread - 1].id);
         if (d->threads[row->thread - 1].os)
             jw_unsigned(w, "os", d->threads[row->thread - 1].os);
-        if (d->threads[row->thread - 1].name)
-            jw_text(w, "name", d->threads[row->thread - 1].name);
+        jw_text_if(w, "name", d->threads[row->thread - 1].name);
         break;
     }
 }
@@ -381,8 +380,7 @@ void print_report_what_json(const struct print_report *p, const struct report_ro
 static void json_row(const struct print_report *p, const struct report_row *row,
                      struct json_writer *w)
 {
-    jw_line(w, 2);
-    jw_object(w, NULL);
+    jw_line_object(w, 2, NULL);
     json_amounts(row, w);
     jw_number(w, "share", "%.6g", row->share);
     print_report_what_json(p, row, w);
@@ -419,14 +417,11 @@ int print_report_json(const struct print_report *p, FILE *out)
     print_stack_schema_json(&p->stack, &w);
     jw_text(&w, "by", print_report_by(p->by));
     json_total(p, &w);
-    if (p->from)
-        jw_text(&w, "from", p->from);
-    if (p->to)
-        jw_text(&w, "to", p->to);
+    jw_text_if(&w, "from", p->from);
+    jw_text_if(&w, "to", p->to);
     print_log_json(report_sites_log(p->sites), p->problems, "log", &w);
     jw_unsigned(&w, "row_count", report_sites_count(p->sites));
-    jw_line(&w, 1);
-    jw_array(&w, "rows");
+    jw_line_array(&w, 1, "rows");
     for (size_t i = 0; i < shown; i++) {
         struct report_row row;
 

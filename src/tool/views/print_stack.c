@@ -184,8 +184,7 @@ void print_stack_line_json(const struct print_stack *p, const struct source_line
 
     jw_text(w, "file", line->file);
     jw_unsigned(w, "line", line->line);
-    if (url)
-        jw_text(w, "url", url);
+    jw_text_if(w, "url", url);
     memory_free(url);
 }
 
@@ -345,14 +344,12 @@ static void json_frame(const struct print_stack *p, const struct report_frame *f
 #undef NAME
     const char *call = calls[report_frame_call(f)];
 
-    jw_line(w, 2);
-    jw_object(w, NULL);
+    jw_line_object(w, 2, NULL);
     if (f->path == REPORT_PATH_LOST)
         jw_text(w, "method", PRINT_LOST_FRAME);
     else
         print_stack_method_json(p, f->method, f->il, w);
-    if (call)
-        jw_text(w, "call", call);
+    jw_text_if(w, "call", call);
     if (f->filter)
         jw_bool(w, "filter", true);
     jw_end(w);
@@ -367,8 +364,7 @@ void print_stack_tables_json(const struct print_stack *p, struct json_writer *w)
 {
     if (!p->tables)
         return;
-    jw_line(w, 1);
-    jw_array(w, "frames");
+    jw_line_array(w, 1, "frames");
     for (size_t i = 0; i < report_stacks_frame_count(p->tables); i++) {
         const struct print_stack *log = p;
         const struct report_defs *defs;
@@ -379,13 +375,11 @@ void print_stack_tables_json(const struct print_stack *p, struct json_writer *w)
         json_frame(log, &f, w);
     }
     jw_end(w);
-    jw_line(w, 1);
-    jw_array(w, "stacks");
+    jw_line_array(w, 1, "stacks");
     for (size_t i = 0; i < report_stacks_count(p->tables); i++) {
         const struct report_stack *stack = report_stacks_at(p->tables, i);
 
-        jw_line(w, 2);
-        jw_object(w, NULL);
+        jw_line_object(w, 2, NULL);
         json_number("parent", stack->parent, w);
         jw_unsigned(w, "frame", stack->frame);
         jw_end(w);
