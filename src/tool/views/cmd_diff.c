@@ -210,17 +210,13 @@ static int run(void *into, const struct args *args, FILE *out)
 {
     struct diff_args *a = into;
     struct sides sides = {.names = NULL};
-    const char *wrong;
 
     if (!take_names(&sides, args))
         return CLI_USAGE;
     a->min_given = args_given(&cmd_diff.syntax, args, "min-bytes");
-    if (a->format == READING_JSON && !args_given(&cmd_diff.syntax, args, "top"))
-        a->top = 0;
-    wrong = print_stack_choose(&a->stack, a->format == READING_JSON, a->inline_stacks,
-                               args_given(&cmd_diff.syntax, args, "depth"));
-    if (wrong)
-        return cli_usage_error(&cmd_diff, "%s", wrong);
+    if (print_stack_choose(&a->stack, &a->top, &cmd_diff, args, a->format == READING_JSON,
+                           a->inline_stacks))
+        return CLI_USAGE;
     return diff(a, &sides, out);
 }
 

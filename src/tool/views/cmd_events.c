@@ -103,19 +103,15 @@ static int topic_find(const char *name)
 static int run(void *into, const struct args *args, FILE *out)
 {
     struct events_args *a = into;
-    bool depth_given = args_given(&cmd_events.syntax, args, "depth");
     int topic = topic_find(args->word[0]);
-    const char *wrong;
 
     if (topic < 0)
         return cli_unknown(&cmd_events, "topic", args->word[0], topics);
-    if (topic == EVENTS_GC && !depth_given)
+    if (topic == EVENTS_GC && !args_given(&cmd_events.syntax, args, "depth"))
         a->stack.depth = GC_DEPTH;
-    wrong = print_stack_choose(&a->stack, a->format == READING_JSON, a->inline_stacks, depth_given);
-    if (wrong)
-        return cli_usage_error(&cmd_events, "%s", wrong);
-    if (a->format == READING_JSON && !args_given(&cmd_events.syntax, args, "top"))
-        a->top = 0;
+    if (print_stack_choose(&a->stack, &a->top, &cmd_events, args, a->format == READING_JSON,
+                           a->inline_stacks))
+        return CLI_USAGE;
     return show(a, (enum events_topic)topic, args->word[1], out);
 }
 

@@ -106,17 +106,14 @@ static int print(const struct profile_args *a, const struct reader *r,
 /* Returns: CLI_OK: all that was given has a meaning. */
 static int check(struct profile_args *a, const struct args *args)
 {
-    bool depth_given = args_given(&cmd_profile.syntax, args, "depth");
-    const char *wrong;
-
     if (a->format != READING_FOLDED && args_given(&cmd_profile.syntax, args, "source"))
         return cli_usage_error(&cmd_profile, "--source needs --format folded");
     if (a->format == READING_FOLDED && args_given(&cmd_profile.syntax, args, "top"))
         return cli_usage_error(&cmd_profile, "--top does not apply to --format folded");
-    if (a->format != READING_JSON && depth_given)
+    if (a->format != READING_JSON && args_given(&cmd_profile.syntax, args, "depth"))
         return cli_usage_error(&cmd_profile, "--depth needs --format json");
-    wrong = print_stack_choose(&a->stack, a->format == READING_JSON, a->inline_stacks, depth_given);
-    return wrong ? cli_usage_error(&cmd_profile, "%s", wrong) : CLI_OK;
+    return print_stack_choose(&a->stack, &a->top, &cmd_profile, args, a->format == READING_JSON,
+                              a->inline_stacks);
 }
 
 static int run(void *into, const struct args *args, FILE *out)

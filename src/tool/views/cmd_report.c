@@ -107,44 +107,44 @@ static int look_up(struct report_args *a, struct report_sites *sites)
     return err ? err : report_sites_finish(sites);
 }
 
-static int report(struct report_args *a, char **logs, FILE *out)
+static int print(struct report_args *a, struct report_sites *sites, FILE *out)
 {
-    struct report_problems problems;
-    struct report_sites *sites = NULL;
-    int status = CLI_OK, failed = 0;
+    int err = 0;
 
-    report_problems_init(&problems);
-    if (report_sites_new(a->print.by, &a->filter, &problems, &sites)) {
-        status = cli_failed(&cmd_report, -ENOMEM);
-        goto out;
-    }
-    status = read_all(a, sites, logs);
-    if (status)
-        goto out;
-    reading_problems(&cmd_report, &problems);
-    if (look_up(a, sites)) {
-        status = cli_failed(&cmd_report, -ENOMEM);
-        goto out;
-    }
     a->print.stack.links = a->format == READING_TEXT && text_links_wanted(a->links, out);
     a->print.sites = sites;
     a->print.stack.defs = report_sites_defs(sites);
-    a->print.problems = &problems;
-    report_stacks_init(&a->tables);
     a->print.stack.tables = a->inline_stacks ? NULL : &a->tables;
     if (a->format == READING_FOLDED) {
-        failed = print_folded_sites(sites, a->print.min_bytes, out);
+        err = print_folded_sites(sites, a->print.min_bytes, out);
         print_complete_stderr(&cmd_report, report_sites_log(sites));
     } else if (a->format == READING_TEXT) {
         print_report_text(&a->print, out);
     } else {
-        failed = print_report_json(&a->print, out);
-    }
-    if (failed) {
-        status = cli_failed(&cmd_report, -ENOMEM);
+        err = print_report_json(&a->print, out);
     }
     source_lines_missing(a->print.stack.lines);
-out:
+    return err;
+}
+
+static int report(struct report_args *a, char **logs, FILE *out)
+{
+    struct report_problems problems;
+    struct report_sites *sites;
+    int status;
+
+    report_problems_init(&problems);
+    report_stacks_init(&a->tables);
+    a->print.problems = &problems;
+    status = cli_failed(&cmd_report, report_sites_new(a->print.by, &a->filter, &problems, &sites));
+    if (!status)
+        status = read_all(a, sites, logs);
+    if (!status) {
+        reading_problems(&cmd_report, &problems);
+        status = cli_failed(&cmd_report, look_up(a, sites));
+    }
+    if (!status)
+        status = cli_failed(&cmd_report, print(a, sites, out));
     report_async_free(a->print.stack.async);
     line_rows_fini(&a->rows);
     source_lines_free(a->print.stack.lines);
@@ -157,17 +157,12 @@ out:
 static int run(void *into, const struct args *args, FILE *out)
 {
     struct report_args *a = into;
-    bool depth_given = args_given(&cmd_report.syntax, args, "depth");
-    const char *wrong;
 
     if (a->format == READING_FOLDED && a->print.by != REPORT_BY_SITE)
         return cli_usage_error(&cmd_report, "--format folded needs --by site");
-    wrong = print_stack_choose(&a->print.stack, a->format == READING_JSON, a->inline_stacks,
-                               depth_given);
-    if (wrong)
-        return cli_usage_error(&cmd_report, "%s", wrong);
-    if (a->format == READING_JSON && !args_given(&cmd_report.syntax, args, "top"))
-        a->print.top = 0;
+    if (print_stack_choose(&a->print.stack, &a->print.top, &cmd_report, args,
+                           a->format == READING_JSON, a->inline_stacks))
+        return CLI_USAGE;
     a->print.from = a->window.from;
     a->print.to = a->window.to;
     a->print.filtered = a->filter.thread || a->filter.type || a->filter.method || a->filter.steady;

@@ -21,27 +21,26 @@ struct table {
     FILE *out;
 };
 
-static struct table table_of(const struct report_checks *checks, size_t count,
-                             const struct terminal *terminal, FILE *out)
-{
-    size_t label = count > 1 && terminal->width < TEXT_WIDTH ? 28 : 36;
+struct cell {
+    struct text_number number;
+    char text[72];
+};
 
-    return (struct table){checks, count, label, count > 1 ? terminal->width < 92 ? 26 : 28 : 20,
-                          out};
-}
+/* A log's value in a row. of: what the row is of. to: room for it. */
+typedef const char *in_cell(const struct report_checks *c, const void *of, struct cell *to);
 
-static void row_begin(const struct table *t, const char *indent, const char *label)
+static void print_row(const struct table *t, const char *indent, const char *label, in_cell *value,
+                      const void *of)
 {
     size_t used = strlen(indent);
+    struct cell cell;
 
     fputs(indent, t->out);
     used += text_elide(t->out, label, t->label - used - 1);
     fprintf(t->out, "%*s", (int)(t->label - used), "");
-}
-
-static void row_value(const struct table *t, const char *text)
-{
-    fprintf(t->out, "%*s", (int)t->column, text);
+    for (size_t i = 0; i < t->count; i++)
+        fprintf(t->out, "%*s", (int)t->column, value(&t->checks[i], of, &cell));
+    putc('\n', t->out);
 }
 
 /* ---- counters and what they are by, as report/checks.h has them in sections ---- */
@@ -92,22 +91,19 @@ static json_t *part(const struct report_checks *c, const char *section, const ch
     return key ? json_object_get(of, key) : of;
 }
 
-/* A row of what each log has by that name: counts, or words. */
-static void row_of_name(const struct table *t, const char *indent, const char *label,
-                        const char *section, const char *key, const char *name)
+/* Where a count, or a word, is; key NULL: in the section itself. */
+struct place {
+    const char *section, *key, *name;
+};
+
+static const char *of_name(const struct report_checks *c, const void *of, struct cell *to)
 {
-    struct text_number n;
-    char text[32];
+    const struct place *p = of;
+    const json_t *value = json_object_get(part(c, p->section, p->key), p->name);
 
-    row_begin(t, indent, label);
-    for (size_t i = 0; i < t->count; i++) {
-        const json_t *value = json_object_get(part(&t->checks[i], section, key), name);
-
-        row_value(t, json_is_string(value)
-                         ? text_clean(text, sizeof(text), json_string_value(value))
-                         : text_count(&n, (uint64_t)json_integer_value(value)));
-    }
-    putc('\n', t->out);
+    if (json_is_string(value))
+        return text_clean(to->text, 32, json_string_value(value));
+    return text_count(&to->number, (uint64_t)json_integer_value(value));
 }
 
 /* Has any of the logs something by that name that is not 0? */
@@ -139,7 +135,7 @@ static size_t rows_of_part(const struct table *t, const char *indent, const char
                 !any_by(t, section, key, name))
                 continue;
             words(name, label);
-            row_of_name(t, indent, label, section, key, name);
+            print_row(t, indent, label, of_name, &(struct place){section, key, name});
             rows++;
         }
     }
@@ -156,7 +152,7 @@ static void rows_of_counters(const struct table *t, const char *section,
         if (!c->label || (!any && c->form != SST_FORM_COUNT))
             continue;
         if (c->form != SST_FORM_BY) {
-            row_of_name(t, i ? "  " : "", c->label, section, NULL, c->key);
+            print_row(t, i ? "  " : "", c->label, of_name, &(struct place){section, NULL, c->key});
             continue;
         }
         if (*c->label)
@@ -186,40 +182,46 @@ static bool any_section(const struct table *t, const char *section)
     return any;
 }
 
-static void row_cost(const struct table *t, const char *label, size_t offset)
+static const char *allocations(const struct report_checks *c, const void *of, struct cell *to)
 {
-    char text[64];
-
-    row_begin(t, "  ", label);
-    for (size_t i = 0; i < t->count; i++) {
-        const void *at = (const char *)&t->checks[i] + offset;
-        const struct report_histogram *h = at;
-        struct text_number mean, median, high;
-
-        if (h->count)
-            snprintf(text, sizeof(text), "%s  %s  %s", text_ns(&mean, report_mean(h)),
-                     text_ns(&median, (double)report_quantile(h, 0.5)),
-                     text_ns(&high, (double)report_quantile(h, 0.99)));
-        row_value(t, h->count ? text : "-");
-    }
-    putc('\n', t->out);
+    (void)of;
+    return text_count(&to->number, c->allocs);
 }
 
-static void print_hooks(const struct table *t)
+/* of: the offset of a histogram. */
+static const char *cost(const struct report_checks *c, const void *of, struct cell *to)
 {
-    struct text_number n;
-    char text[64];
+    const void *at = (const char *)c + *(const size_t *)of;
+    const struct report_histogram *h = at;
+    struct text_number mean, median, high;
 
-    row_begin(t, "  ", "hooks: calls");
-    for (size_t i = 0; i < t->count; i++)
-        row_value(t, t->checks[i].has_hooks ? text_count(&n, t->checks[i].hook_calls) : "-");
-    putc('\n', t->out);
-    row_begin(t, "  ", "hooks: a pair of enter and leave");
-    for (size_t i = 0; i < t->count; i++) {
-        snprintf(text, sizeof(text), "%.1f ns", t->checks[i].hook_ns_per_pair);
-        row_value(t, t->checks[i].hook_ns_per_pair > 0 ? text : "-");
-    }
-    putc('\n', t->out);
+    if (!h->count)
+        return "-";
+    snprintf(to->text, sizeof(to->text), "%s  %s  %s", text_ns(&mean, report_mean(h)),
+             text_ns(&median, (double)report_quantile(h, 0.5)),
+             text_ns(&high, (double)report_quantile(h, 0.99)));
+    return to->text;
+}
+
+static const char *hook_calls(const struct report_checks *c, const void *of, struct cell *to)
+{
+    (void)of;
+    return c->has_hooks ? text_count(&to->number, c->hook_calls) : "-";
+}
+
+static const char *hook_cost(const struct report_checks *c, const void *of, struct cell *to)
+{
+    (void)of;
+    snprintf(to->text, sizeof(to->text), "%.1f ns", c->hook_ns_per_pair);
+    return c->hook_ns_per_pair > 0 ? to->text : "-";
+}
+
+static const char *accuracy(const struct report_checks *c, const void *of, struct cell *to)
+{
+    (void)of;
+    snprintf(to->text, sizeof(to->text), "%.9g",
+             c->compared ? (double)c->equal / (double)c->compared : 0.0);
+    return c->compared ? to->text : "-";
 }
 
 static void print_sentence(const struct report_checks *c, FILE *out)
@@ -255,40 +257,21 @@ static void print_sentence(const struct report_checks *c, FILE *out)
     fputs(".\n", out);
 }
 
-static void print_accuracy(const struct table *t)
-{
-    char text[32];
-
-    row_begin(t, "  ", "accuracy (equal / compared)");
-    for (size_t i = 0; i < t->count; i++) {
-        const struct report_checks *c = &t->checks[i];
-
-        snprintf(text, sizeof(text), "%.9g",
-                 c->compared ? (double)c->equal / (double)c->compared : 0.0);
-        row_value(t, c->compared ? text : "-");
-    }
-    putc('\n', t->out);
-}
+struct right {
+    const char *equal, *native, *all, *unknown;
+};
 
 /* "of whole": what is right, beside what there is of it but for what is not known. */
-static void row_of_right(const struct table *t, const char *label, const char *const right[2],
-                         const char *all, const char *unknown)
+static const char *of_right(const struct report_checks *c, const void *of, struct cell *to)
 {
+    const struct right *r = of;
+    const json_t *counts = part(c, "instructions", NULL);
+    uint64_t whole = report_count_in(counts, r->all) - report_count_in(counts, r->unknown);
+    uint64_t right = report_count_in(counts, r->equal) + report_count_in(counts, r->native);
     struct text_number n, m;
-    char text[72];
 
-    row_begin(t, "  ", label);
-    for (size_t i = 0; i < t->count; i++) {
-        const json_t *counts = part(&t->checks[i], "instructions", NULL);
-        uint64_t whole = report_count_in(counts, all) - report_count_in(counts, unknown);
-
-        snprintf(
-            text, sizeof(text), "%s of %s",
-            text_count(&n, report_count_in(counts, right[0]) + report_count_in(counts, right[1])),
-            text_count(&m, whole));
-        row_value(t, whole ? text : "-");
-    }
-    putc('\n', t->out);
+    snprintf(to->text, sizeof(to->text), "%s of %s", text_count(&n, right), text_count(&m, whole));
+    return whole ? to->text : "-";
 }
 
 /* Which instruction each frame was at, where the log has that. */
@@ -299,12 +282,13 @@ static void print_instructions(const struct table *t)
     if (!any_by(t, section, NULL, "calls") && !any_by(t, section, NULL, "sites"))
         return;
     fputs("Instructions of equal stacks\n", t->out);
-    row_of_right(t, "calls, equal or through native",
-                 (const char *const[]){"calls_equal", "calls_native"}, "calls", "");
-    row_of_right(t, "allocations, equal", (const char *const[]){"sites_equal", ""}, "sites",
-                 "sites_unknown");
+    print_row(t, "  ", "calls, equal or through native", of_right,
+              &(struct right){"calls_equal", "calls_native", "calls", ""});
+    print_row(t, "  ", "allocations, equal", of_right,
+              &(struct right){"sites_equal", "", "sites", "sites_unknown"});
     if (any_by(t, section, NULL, "sites_unknown")) /* nothing was claimed of these: none is wrong */
-        row_of_name(t, "    ", "in handlers: none is logged", section, NULL, "sites_unknown");
+        print_row(t, "    ", "in handlers: none is logged", of_name,
+                  &(struct place){section, NULL, "sites_unknown"});
 }
 
 static void print_registers(const struct table *t)
@@ -350,33 +334,30 @@ void print_compare_text(const struct report_checks *checks, char *const *names, 
                         const struct report_diff_sum *sites, FILE *out)
 {
     const struct terminal terminal = terminal_of(out);
-    const struct table t = table_of(checks, count, &terminal, out);
-    struct text_number n;
+    const struct table t = {checks, count, count > 1 && terminal.width < TEXT_WIDTH ? 28 : 36,
+                            count > 1 ? terminal.width < 92 ? 26 : 28 : 20, out};
 
     for (size_t i = 0; i < count; i++) {
-        if (count > 1) {
-            text_print(out, names[i]);
-            fputs(": ", out);
-        }
+        text_part(out, "", count > 1 ? names[i] : NULL, ": ");
         print_sentence(&checks[i], out);
     }
     putc('\n', out);
     print_logs(&t, names);
-    row_begin(&t, "", "Allocations in the log");
-    for (size_t i = 0; i < count; i++)
-        row_value(&t, text_count(&n, checks[i].allocs));
-    putc('\n', out);
+    print_row(&t, "", "Allocations in the log", allocations, NULL);
     PRINT_SECTION(&t, "snapshots", SST_COUNTERS_SNAPSHOTS);
-    print_accuracy(&t);
+    print_row(&t, "  ", "accuracy (equal / compared)", accuracy, NULL);
     print_instructions(&t);
     print_registers(&t);
     PRINT_SECTION(&t, "threads", SST_COUNTERS_THREADS);
     PRINT_SECTION(&t, "seeds", SST_COUNTERS_SEEDS);
     PRINT_SECTION(&t, "calls", SST_COUNTERS_CALLS);
     fputs("Cost: mean, median, 99%\n", out);
-    row_cost(&t, "shadow stack, one capture", offsetof(struct report_checks, shadow));
-    row_cost(&t, "snapshot, one capture", offsetof(struct report_checks, snapshot));
-    print_hooks(&t);
+    print_row(&t, "  ", "shadow stack, one capture", cost,
+              &(size_t){offsetof(struct report_checks, shadow)});
+    print_row(&t, "  ", "snapshot, one capture", cost,
+              &(size_t){offsetof(struct report_checks, snapshot)});
+    print_row(&t, "  ", "hooks: calls", hook_calls, NULL);
+    print_row(&t, "  ", "hooks: a pair of enter and leave", hook_cost, NULL);
     fputs("Repairs of the shadow stack\n", out);
     if (!rows_of_part(&t, "  ", "repairs", NULL, own_name))
         fputs("  none\n", out);
@@ -384,11 +365,7 @@ void print_compare_text(const struct report_checks *checks, char *const *names, 
         print_sites(sites, out);
     print_costs_by_depth(checks, count, &terminal, out);
     for (size_t i = 0; i < count; i++) {
-        if (count > 1) {
-            putc('\n', out);
-            text_print(out, names[i]);
-            putc(':', out);
-        }
+        text_part(out, "\n", count > 1 ? names[i] : NULL, ":");
         print_costs_by_thread(&checks[i], &terminal, out);
         if (report_profile_any(&checks[i].profile)) {
             fputs("\nSampled stacks, the shadow stacks beside suspending and walking\n", out);

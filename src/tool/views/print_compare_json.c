@@ -6,6 +6,7 @@
 #include "views/print_native.h"
 #include "views/print_profile.h"
 
+#include <math.h>
 #include <string.h>
 
 static void json_cost(const struct report_histogram *h, const char *key, struct json_writer *w)
@@ -129,10 +130,7 @@ static void json_hooks(const struct report_checks *c, struct json_writer *w)
         jw_unsigned(w, "calls", c->hook_calls);
     else
         jw_null(w, "calls");
-    if (c->hook_ns_per_pair > 0)
-        jw_real(w, "ns_per_pair", c->hook_ns_per_pair);
-    else
-        jw_null(w, "ns_per_pair");
+    jw_real(w, "ns_per_pair", c->hook_ns_per_pair > 0 ? c->hook_ns_per_pair : NAN);
     jw_end(w);
 }
 
@@ -175,10 +173,7 @@ static void json_snapshots(const struct report_checks *c, struct json_writer *w)
     jw_unsigned(w, "compared", c->compared);
     jw_unsigned(w, "equal", c->equal);
     jw_unsigned(w, "mismatched", c->mismatched);
-    if (c->compared)
-        jw_real(w, "accuracy", (double)c->equal / (double)c->compared);
-    else
-        jw_null(w, "accuracy");
+    jw_real(w, "accuracy", c->compared ? (double)c->equal / (double)c->compared : NAN);
     jw_tree(w, "mismatched_by", c->mismatched_by);
 }
 

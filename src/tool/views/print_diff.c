@@ -121,8 +121,7 @@ static void print_total(const struct print_diff *p, int number, FILE *out)
     struct signed_text change;
 
     total_of(side, &allocs, &bytes);
-    fprintf(out, "%s ", number == REPORT_DIFF_OLD ? "Old:" : "New:");
-    text_print(out, side->names[0]);
+    text_part(out, number == REPORT_DIFF_OLD ? "Old: " : "New: ", side->names[0], "");
     if (side->count > 1)
         fprintf(out, " and %s more, on average", text_count(&n, side->count - 1));
     fprintf(out, ": %s%s allocation%s, %s bytes", estimated(side) ? "about " : "",
@@ -202,10 +201,7 @@ void print_diff_text(const struct print_diff *p, FILE *out)
         fputs("Estimates: a change marked ? may come from sampling alone.\n", out);
     if (shown)
         fprintf(out, "\n%*s  %*s  %*s  %*s  %s\n", columns.change + 1, "bytes", columns.bytes,
-                "old", columns.bytes, "new", columns.allocs, "objects",
-                by == REPORT_BY_SITE   ? "type, and the stack that allocates it"
-                : by == REPORT_BY_LINE ? "line, method, type"
-                                       : titles[by]);
+                "old", columns.bytes, "new", columns.allocs, "objects", print_report_heading(by));
     for (size_t i = 0; i < shown; i++)
         print_change(p, report_diff_change(p->diff, i), &columns, out);
     fprintf(out, "\nShown: %s of %s %ss that changed; %s did not.%s\n", text_count(&a, shown),
@@ -273,11 +269,6 @@ static void json_change(const struct print_diff *p, const struct report_change *
     jw_end(w);
 }
 
-static void json_log(const struct print_report *report, const char *key, struct json_writer *w)
-{
-    print_log_json(report_sites_log(report->sites), report->problems, key, w);
-}
-
 /* "log" is the first one; all of them are in "logs" where there are several. */
 static void json_side(const struct print_diff *p, int number, struct json_writer *w)
 {
@@ -292,11 +283,11 @@ static void json_side(const struct print_diff *p, int number, struct json_writer
     jw_unsigned(w, "bytes", bytes);
     jw_unsigned(w, "lost", lost);
     jw_bool(w, "estimated", estimated(side));
-    json_log(&side->logs[0], "log", w);
+    print_log_json(report_sites_log(side->logs[0].sites), side->logs[0].problems, "log", w);
     if (side->count > 1) {
         jw_array(w, "logs");
         for (size_t i = 0; i < side->count; i++)
-            json_log(&side->logs[i], NULL, w);
+            print_log_json(report_sites_log(side->logs[i].sites), side->logs[i].problems, NULL, w);
         jw_end(w);
     }
     jw_end(w);
@@ -332,7 +323,7 @@ int print_diff_json(const struct print_diff *p, FILE *out)
     jw_init(&w, out);
     jw_object(&w, NULL);
     print_stack_schema_json(first, &w);
-    jw_text(&w, "by", print_report_by(p->side[0].logs[0].by));
+    jw_text(&w, "by", print_report_keys[p->side[0].logs[0].by]);
     for (int side = 0; side < REPORT_DIFF_SIDES; side++)
         json_side(p, side, &w);
     json_totals(p, some, count_noise(p), &w);

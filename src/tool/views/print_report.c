@@ -10,9 +10,11 @@
 const char *const print_report_keys[] = {"site",   "type", "method", "thread",
                                          "module", "line", NULL};
 
-const char *print_report_by(enum report_by by)
+const char *print_report_heading(enum report_by by)
 {
-    return (size_t)by < COUNT_OF(print_report_keys) ? print_report_keys[by] : NULL;
+    return by == REPORT_BY_SITE   ? "type, and the stack that allocates it"
+           : by == REPORT_BY_LINE ? "line, method, type"
+                                  : print_report_keys[by];
 }
 
 /* Text. */
@@ -55,7 +57,6 @@ void print_report_what(const struct print_report *p, const struct report_row *ro
     const struct report_defs *d = report_sites_defs(p->sites);
     const struct report_thread *thread;
     struct buffer name = BUFFER_INIT;
-    char text[64];
 
     switch (p->by) {
     case REPORT_BY_SITE:
@@ -80,10 +81,8 @@ void print_report_what(const struct print_report *p, const struct report_row *ro
             break;
         }
         thread = &d->threads[row->thread - 1];
-        snprintf(text, sizeof(text), "%u%s", thread->id, thread->os ? " (os " : "");
-        fputs(text, out);
-        if (thread->os)
-            fprintf(out, "%u)%s", thread->os, thread->name ? " " : "");
+        fprintf(out, thread->os ? "%u (os %u)%s" : "%u", thread->id, thread->os,
+                thread->name ? " " : "");
         if (thread->name)
             text_elide(out, thread->name, room > 30 ? room - 30 : 0);
         break;
@@ -252,9 +251,7 @@ void print_report_text(const struct print_report *p, FILE *out)
         fprintf(out, "\n%*s %6s  %*s  %s%s%s\n", (int)columns.bytes + 1, "bytes", "share",
                 (int)columns.allocs, "objects", estimated ? "       95% range  " : "",
                 columns.calls ? "     calls       total        self  " : "",
-                p->by == REPORT_BY_SITE   ? "type, and the stack that allocates it"
-                : p->by == REPORT_BY_LINE ? "line, method, type"
-                                          : print_report_by(p->by));
+                print_report_heading(p->by));
     for (size_t i = 0; i < shown; i++) {
         report_sites_row(p->sites, i, &row);
         print_row(p, &row, &columns, out);
@@ -339,6 +336,7 @@ void print_report_what_json(const struct print_report *p, const struct report_ro
                             struct json_writer *w)
 {
     const struct report_defs *d = report_sites_defs(p->sites);
+    const struct report_thread *thread;
 
     switch (p->by) {
     case REPORT_BY_SITE:
@@ -369,10 +367,11 @@ void print_report_what_json(const struct print_report *p, const struct report_ro
             jw_null(w, "thread");
             break;
         }
-        jw_unsigned(w, "thread", d->threads[row->thread - 1].id);
-        if (d->threads[row->thread - 1].os)
-            jw_unsigned(w, "os", d->threads[row->thread - 1].os);
-        jw_text_if(w, "name", d->threads[row->thread - 1].name);
+        thread = &d->threads[row->thread - 1];
+        jw_unsigned(w, "thread", thread->id);
+        if (thread->os)
+            jw_unsigned(w, "os", thread->os);
+        jw_text_if(w, "name", thread->name);
         break;
     }
 }
@@ -415,7 +414,7 @@ int print_report_json(const struct print_report *p, FILE *out)
     jw_init(&w, out);
     jw_object(&w, NULL);
     print_stack_schema_json(&p->stack, &w);
-    jw_text(&w, "by", print_report_by(p->by));
+    jw_text(&w, "by", print_report_keys[p->by]);
     json_total(p, &w);
     jw_text_if(&w, "from", p->from);
     jw_text_if(&w, "to", p->to);

@@ -36,8 +36,9 @@ void print_report_what(const struct print_report *p, const struct report_row *ro
 void print_report_what_json(const struct print_report *p, const struct report_row *row,
                             struct json_writer *w);
 
-/* The name of `by` on the command line; NULL past the last. */
-extern const char *const print_report_keys[];
-const char *print_report_by(enum report_by by);
+extern const char *const print_report_keys[]; /* names on the command line, by enum report_by */
+
+/* What stands above the column that print_report_what fills. */
+const char *print_report_heading(enum report_by by);
 
 #endif

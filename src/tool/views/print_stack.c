@@ -13,16 +13,20 @@
 
 #define ASYNC_CALLERS 32
 
-const char *print_stack_choose(struct print_stack *p, bool json, bool inline_stacks,
-                               bool depth_given)
+int print_stack_choose(struct print_stack *p, uint64_t *top, const struct cli_command *command,
+                       const struct args *args, bool json, bool inline_stacks)
 {
+    bool depth_given = args_given(&command->syntax, args, "depth");
+
     if (inline_stacks && !json)
-        return "--inline-stacks needs --format json";
+        return cli_usage_error(command, "--inline-stacks needs --format json");
     if (depth_given && json && !inline_stacks)
-        return "--depth with --format json needs --inline-stacks";
+        return cli_usage_error(command, "--depth with --format json needs --inline-stacks");
     if (json && !depth_given)
         p->depth = 0;
-    return NULL;
+    if (json && !args_given(&command->syntax, args, "top"))
+        *top = 0;
+    return CLI_OK;
 }
 
 const char *print_stack_method(const struct print_stack *p, struct buffer *b, uint32_t method)
@@ -48,7 +52,7 @@ static void async_callers(const struct print_stack *p, uint32_t path,
                           void *context)
 {
     struct report_caller caller;
-    uint32_t resumed = 0;
+    uint32_t resumed;
     struct report_frame f;
 
     if (!p->async || !report_frame_first(p->defs, path, REPORT_NO_IL, &f))
@@ -100,11 +104,7 @@ void print_stack_link(const struct print_stack *p, const struct source_line *lin
     text_elide(out, text, PRINT_WHERE_SIZE);
     if (linked)
         fputs("\033]8;;\033\\", out);
-    if (url) {
-        fputs(" <", out);
-        text_elide(out, url, SIZE_MAX);
-        putc('>', out);
-    }
+    text_part(out, " <", url, ">");
     memory_free(url);
 }
 
@@ -115,11 +115,10 @@ static void print_frame(const struct print_stack *p, const struct report_frame *
         [SST_CALL_NATIVE] = "  (through native code)",
         [SST_CALL_UNHOOKED] = "  (through code without hooks)",
     };
-    const char *filter = f->filter ? " [filter]" : "", *why = calls[report_frame_call(f)];
+    const char *filter = f->filter ? " [filter]" : "", *call = calls[report_frame_call(f)];
     size_t room = p->wide ? SIZE_MAX : terminal_width(out) - strlen(indent) - strlen(at);
     struct buffer name = BUFFER_INIT;
     struct source_line line;
-    const char *call = why ? why : "";
     char where[PRINT_WHERE_SIZE] = "";
     bool known = source_line_of(p->lines, f->method, f->il, &line);
 
@@ -127,6 +126,7 @@ static void print_frame(const struct print_stack *p, const struct report_frame *
         print_stack_where(p, &line, where);
     else if (f->il >= 0)
         snprintf(where, sizeof(where), " +IL_%04x", (unsigned)f->il);
+    call = call ? call : "";
     if (!p->wide)
         room -= text_columns(where) + strlen(filter) + strlen(call) + (known ? strlen(" in ") : 0);
     fprintf(out, "%s%s", indent, at);

@@ -5,6 +5,7 @@
 #ifndef SHADOWTRACE_VIEWS_PRINT_STACK_H
 #define SHADOWTRACE_VIEWS_PRINT_STACK_H
 
+#include "command/command.h"
 #include "report/source_lines.h"
 
 #include "base/json_writer.h"
@@ -27,11 +28,11 @@ struct print_stack {
 };
 
 /*
- * print_stack_choose - how many frames are shown, by a command's options. Returns: NULL, or what
- * does not go together.
+ * print_stack_choose - how many frames, and rows (top), are shown by a command's options: in JSON
+ * all, unless they say. Returns: CLI_OK, or CLI_USAGE: a line has said what does not go together.
  */
-const char *print_stack_choose(struct print_stack *p, bool json, bool inline_stacks,
-                               bool depth_given);
+int print_stack_choose(struct print_stack *p, uint64_t *top, const struct cli_command *command,
+                       const struct args *args, bool json, bool inline_stacks);
 
 /* path: number in defs; il: in its leaf, or REPORT_NO_IL. Each line begins with `indent`. */
 void print_stack_text(const struct print_stack *p, uint32_t path, int32_t il, const char *indent,
