@@ -85,7 +85,7 @@
     X(COUNT, shadow_ns, NULL) \
     X(COUNT, snapshot_ns, NULL)
 
-/* Of a profile record. Beside them: hz, and cost_ns and cost, which are times. */
+/* Of a profile record. Beside them: hz, and cost_ns, worst_ns and cost, which are times. */
 #define SST_COUNTERS_PROFILE(X) \
     X(COUNT, ticks, NULL) \
     X(COUNT, late, NULL) \
@@ -93,8 +93,7 @@
     X(COUNT, approximate, NULL) \
     X(COUNT, dispatching, NULL) \
     X(COUNT, refused, NULL) \
-    X(COUNT, lost, NULL) \
-    X(COUNT, worst_ns, NULL)
+    X(COUNT, lost, NULL)
 
 /* Of the end record's member "calls": how they ended; `entered` are these and those `open`. */
 #define SST_COUNTERS_CALL_ENDS(X) \

@@ -416,7 +416,8 @@ void report_defs_fini(struct report_defs *d)
 
 /* Records. */
 
-static int unusable(struct report_defs *d, const struct report_record *r, const char *key)
+int report_defs_unusable(const struct report_defs *d, const struct report_record *r,
+                         const char *key)
 {
     report_problem(d->problems, r->at, "%s: member \"%s\" is missing or not what it should be",
                    report_kind_name(r->kind), key);
@@ -432,20 +433,17 @@ static int add_named(struct report_defs *d, const struct report_record *r)
     struct report_def def = {.defined = true};
     struct report_string *text;
     uint32_t id = 0, module = 0, number = 0, found;
+    const char *bad = report_member_id(r->json, "id", 1, &id)                         ? "id"
+                      : report_member_text(r->json, "name", &name)                    ? "name"
+                      : report_member_text(r->json, "path", &path) == -EBADMSG        ? "path"
+                      : report_member_text(r->json, "mvid", &mvid) == -EBADMSG        ? "mvid"
+                      : report_member_id(r->json, "module", 1, &module) == -EBADMSG   ? "module"
+                      : report_member_id(r->json, "token", 0, &def.token) == -EBADMSG ? "token"
+                                                                                      : NULL;
     int err;
 
-    if (report_member_id(r->json, "id", 1, &id))
-        return unusable(d, r, "id");
-    if (report_member_text(r->json, "name", &name))
-        return unusable(d, r, "name");
-    if (report_member_text(r->json, "path", &path) == -EBADMSG)
-        return unusable(d, r, "path");
-    if (report_member_text(r->json, "mvid", &mvid) == -EBADMSG)
-        return unusable(d, r, "mvid");
-    if (report_member_id(r->json, "module", 1, &module) == -EBADMSG)
-        return unusable(d, r, "module");
-    if (report_member_id(r->json, "token", 0, &def.token) == -EBADMSG)
-        return unusable(d, r, "token");
+    if (bad)
+        return report_defs_unusable(d, r, bad);
     err = table_number(d, &d->modules, module, r->at, &def.module);
     if (!err)
         err = intern_text(d, path, &def.path);
@@ -493,11 +491,11 @@ static int add_thread(struct report_defs *d, const struct report_record *r)
     int err;
 
     if (report_member_id(r->json, "id", 1, &id))
-        return unusable(d, r, "id");
+        return report_defs_unusable(d, r, "id");
     if (report_member_id(r->json, "os", 0, &os) == -EBADMSG)
-        return unusable(d, r, "os");
+        return report_defs_unusable(d, r, "os");
     if (report_member_text(r->json, "name", &name) == -EBADMSG)
-        return unusable(d, r, "name");
+        return report_defs_unusable(d, r, "name");
     err = thread_number(d, id, &number);
     if (!err && name)
         err = intern_text(d, name, &name);

@@ -113,6 +113,10 @@ void report_defs_fini(struct report_defs *d); /* also after a failed init */
  */
 int report_defs_add(struct report_defs *d, const struct report_record *record);
 
+/* report_defs_unusable - notes that a record is, for want of this member. Returns: -EBADMSG. */
+int report_defs_unusable(const struct report_defs *d, const struct report_record *record,
+                         const char *key);
+
 /*
  * report_defs_expect - what the record names must be defined by now; else that is a problem, noted
  * once for each id, whoever asks for it later. Returns: 0 or -ENOMEM.

@@ -8,6 +8,7 @@
 
 #define PROGRESS_LINES 32768
 #define SMALL          ((uint64_t)4 << 20) /* bytes of a file that threads are not worth */
+#define NO_RECORD      "no record in its first lines"
 #define GIVE_UP_LINES  1000 /* without a record: this is no log, do not read on to its end */
 
 void report_log_init(struct report_log *log)
@@ -197,20 +198,19 @@ static int on_end(struct report_log *log, const struct report_record *r)
 static int use(struct report_log *log, struct report_defs *defs,
                const struct report_consumer *consumer, const struct report_record *r)
 {
+    static int (*const on[SST_KIND_COUNT])(struct report_log *, const struct report_record *) = {
+        [SST_KIND_HEADER] = on_header,
+        [SST_KIND_LOST] = on_lost,
+        [SST_KIND_FAMILY_LOST] = on_family_lost,
+        [SST_KIND_NOT_WRITTEN] = on_not_written,
+        [SST_KIND_END] = on_end,
+    };
     int err = 0;
 
     if (UNLIKELY(log->tally.ended) && r->kind != SST_KIND_HEADER)
         log->after_end++;
-    if (r->kind == SST_KIND_HEADER)
-        err = on_header(log, r);
-    else if (r->kind == SST_KIND_LOST)
-        err = on_lost(log, r);
-    else if (r->kind == SST_KIND_FAMILY_LOST)
-        err = on_family_lost(log, r);
-    else if (r->kind == SST_KIND_NOT_WRITTEN)
-        err = on_not_written(log, r);
-    else if (r->kind == SST_KIND_END)
-        err = on_end(log, r);
+    if (UNLIKELY(on[r->kind] != NULL))
+        err = on[r->kind](log, r);
     if (err)
         return err == -EBADMSG ? -ENOMSG : err;
     if (LIKELY(r->kind != SST_KIND_ALLOC))
@@ -239,17 +239,9 @@ static bool could_begin(const struct report_line *line)
     return line->cut && line->at.line == 1 && memcmp(line->text, first, size) == 0;
 }
 
-static int not_a_log(struct report_log *log)
+static int not_a_log(struct report_log *log, const char *why)
 {
-    snprintf(log->why, sizeof(log->why), "not a shadowtrace log: no record in its first lines");
-    return -EBADMSG;
-}
-
-/* What has no header and fewer lines of a log than others is a text that quotes one. */
-static int quotes_a_log(struct report_log *log)
-{
-    snprintf(log->why, sizeof(log->why),
-             "not a shadowtrace log: it has no header, and most of its lines are no records");
+    snprintf(log->why, sizeof(log->why), "not a shadowtrace log: %s", why);
     return -EBADMSG;
 }
 
@@ -373,7 +365,7 @@ int report_log_read_lines(struct report_lines *lines, const char *file, struct r
         at.line = line->at.line + 1;
         at.offset = line->at.offset + line->size + !line->cut;
         if (UNLIKELY(at.line == GIVE_UP_LINES) && log->used == before) {
-            err = not_a_log(log);
+            err = not_a_log(log, NO_RECORD);
             goto out;
         }
         if (UNLIKELY(line->at.line % PROGRESS_LINES == 0))
@@ -383,9 +375,11 @@ int report_log_read_lines(struct report_lines *lines, const char *file, struct r
         goto out;
     if (log->lines == first_line)
         err = headless(log);
-    err = err ? err : log->lines == first_line || log->used != before || begun ? 0 : not_a_log(log);
+    else if (log->used == before && !begun)
+        err = not_a_log(log, NO_RECORD);
+    /* what has no header and fewer lines of a log than others is a text that quotes one */
     if (!err && log->headers == headers && log->damaged - damaged > log->used - before)
-        err = quotes_a_log(log);
+        err = not_a_log(log, "it has no header, and most of its lines are no records");
     if (report_lines_damage(lines)) {
         /* a line that was noted as cut says it already */
         if (log->cut == cut_before || strcmp(report_lines_damage(lines), REPORT_LINES_CUT) != 0)

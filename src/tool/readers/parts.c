@@ -9,19 +9,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What a header says of the part that it begins. */
-struct part {
-    uint64_t pid, clock, number; /* number 0: no header to be had */
-};
-
 struct found {
-    uint64_t number;
+    uint64_t part;
     char *path;
 };
 
-static struct part part_of(const char *path)
+/* What a file's header says of the part that it begins; its number 0: no header to be had. */
+static struct report_recording part_of(const char *path)
 {
-    struct part part = {.number = 0};
+    struct report_recording part = {0, 0, 0, 0};
     struct report_lines *lines = NULL;
     struct report_parser parser;
     struct report_record record;
@@ -33,19 +29,15 @@ static struct part part_of(const char *path)
         return part;
     report_parser_init(&parser);
     if (report_lines_next(lines, &line) > 0 && !line.too_long &&
-        !report_parse_any(&parser, &line, &record) && record.kind == SST_KIND_HEADER) {
-        part.number = 1;
-        (void)report_member_count(record.json, "pid", &part.pid);
-        (void)report_member_count(record.json, "clock", &part.clock);
-        (void)report_member_count(record.json, "part", &part.number);
-    }
+        !report_parse_any(&parser, &line, &record) && record.kind == SST_KIND_HEADER)
+        (void)report_recording_next(&part, record.json);
     report_parser_fini(&parser);
     report_lines_free(lines);
     return part;
 }
 
 /* Not by "started": 0.1 wrote into each part when that one began. */
-static bool same_recording(const struct part *a, const struct part *b)
+static bool same_recording(const struct report_recording *a, const struct report_recording *b)
 {
     return a->number && b->number && a->pid == b->pid && a->clock == b->clock;
 }
@@ -74,30 +66,32 @@ static int by_number(const void *a, const void *b)
 {
     const struct found *x = a, *y = b;
 
-    return ORDER(x->number, y->number);
+    return ORDER(x->part, y->part);
 }
 
 /* One file of the folder: an earlier part? */
 static int look_at(const char *folder, const char *entry, const char *name,
-                   const struct part *wanted, struct found **found, size_t *count, size_t *capacity)
+                   const struct report_recording *wanted, struct found **found, size_t *count,
+                   size_t *capacity)
 {
     char path[4096];
-    struct part part;
+    struct report_recording part;
     size_t length = stem(entry);
 
     if (!length || length != strlen(name) || memcmp(entry, name, length) != 0 ||
         snprintf(path, sizeof(path), "%s/%s", folder, entry) >= (int)sizeof(path))
         return 0;
     part = part_of(path);
-    if (!same_recording(&part, wanted) || part.number >= wanted->number)
+    if (!same_recording(&part, wanted) || part.part >= wanted->part)
         return 0;
     if (!array_reserve(found, capacity, *count + 1))
         return -ENOMEM;
-    (*found)[*count] = (struct found){part.number, memory_strdup(path)};
+    (*found)[*count] = (struct found){part.part, memory_strdup(path)};
     return (*found)[(*count)++].path ? 0 : -ENOMEM;
 }
 
-static int earlier(const char *path, const struct part *wanted, struct report_parts *out)
+static int earlier(const char *path, const struct report_recording *wanted,
+                   struct report_parts *out)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t count = 0, capacity = 0;
@@ -116,7 +110,7 @@ static int earlier(const char *path, const struct part *wanted, struct report_pa
         closedir(dir);
     SORT(found, count, by_number);
     for (size_t i = 0; i < count; i++)
-        if (err || (i && found[i].number == found[i - 1].number))
+        if (err || (i && found[i].part == found[i - 1].part))
             memory_free(found[i].path); /* a copy of it */
         else
             err = add(out, found[i].path);
@@ -125,24 +119,24 @@ static int earlier(const char *path, const struct part *wanted, struct report_pa
 }
 
 /* The part that came last, if path is NAME.N and NAME is of the same recording. */
-static uint64_t last_beside(const char *path, const struct part *part)
+static uint64_t last_beside(const char *path, const struct report_recording *part)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t length = stem(name);
     char base[4096];
-    struct part last;
+    struct report_recording last;
 
     if (!length || snprintf(base, sizeof(base), "%.*s%.*s", (int)(name - path), path, (int)length,
                             name) >= (int)sizeof(base))
-        return part->number;
+        return part->part;
     last = part_of(base);
-    return same_recording(part, &last) && last.number > part->number ? last.number : part->number;
+    return same_recording(part, &last) && last.part > part->part ? last.part : part->part;
 }
 
 int report_parts_find(const char *path, struct report_parts *out)
 {
-    struct part part = part_of(path);
-    int err = part.number > 1 ? earlier(path, &part, out) : 0;
+    struct report_recording part = part_of(path);
+    int err = part.part > 1 ? earlier(path, &part, out) : 0;
 
     out->last = part.number ? last_beside(path, &part) : 0;
     return err ? err : add(out, memory_strdup(path));

@@ -507,10 +507,12 @@ bool report_parse_by_hand(struct report_parser *p, const struct report_line *lin
 
 /* By jansson. */
 
-static int bad(struct report_parser *p, const char *key, const char *what)
+/* Notes what is wrong with the record; only the first such thing counts. */
+static void bad(struct report_parser *p, const char *key, const char *what)
 {
-    snprintf(p->why, sizeof(p->why), "member \"%s\" %s", key, what);
-    return -EBADMSG;
+    if (!p->err)
+        snprintf(p->why, sizeof(p->why), "member \"%s\" %s", key, what);
+    p->err = p->err ? p->err : -EBADMSG;
 }
 
 int report_member_count(const json_t *record, const char *key, uint64_t *out)
@@ -587,184 +589,160 @@ bool report_recording_next(struct report_recording *r, const json_t *header)
     return !goes_on;
 }
 
-static int want(struct report_parser *p, int err, const char *key, bool needed)
+static void want(struct report_parser *p, int err, const char *key, bool needed)
 {
     if (err == -EBADMSG)
-        return bad(p, key, "is not what it should be");
-    if (err == -ENOENT && needed)
-        return bad(p, key, "is missing");
-    return 0;
+        bad(p, key, "is not what it should be");
+    else if (err == -ENOENT && needed)
+        bad(p, key, "is missing");
 }
 
-static int any_il(struct report_parser *p, const char *key, int32_t *out)
+static void any_count(struct report_parser *p, const char *key, bool needed, uint64_t *out)
+{
+    want(p, report_member_count(p->json, key, out), key, needed);
+}
+
+static void any_id(struct report_parser *p, const char *key, uint32_t min, bool needed,
+                   uint32_t *out)
+{
+    want(p, report_member_id(p->json, key, min, out), key, needed);
+}
+
+static void any_il(struct report_parser *p, const char *key, int32_t *out)
 {
     uint64_t il = 0;
-    int err = report_member_count(p->json, key, &il);
 
     *out = REPORT_NO_IL;
-    if (err)
-        return want(p, err, key, false);
+    if (!json_object_get(p->json, key))
+        return;
+    any_count(p, key, true, &il);
     if (il > INT32_MAX)
-        return bad(p, key, "is too large");
-    *out = (int32_t)il;
-    return 0;
+        bad(p, key, "is too large");
+    else
+        *out = (int32_t)il;
 }
 
 /* An allocation's has either of two names. */
-static int any_alloc_il(struct report_parser *p, struct report_alloc *a)
+static void any_alloc_il(struct report_parser *p, struct report_alloc *a)
 {
     a->unoptimised = json_object_get(p->json, "il0");
     if (a->unoptimised && json_object_get(p->json, "il"))
-        return bad(p, "il0", "stands beside il");
-    return any_il(p, a->unoptimised ? "il0" : "il", &a->il);
+        bad(p, "il0", "stands beside il");
+    any_il(p, a->unoptimised ? "il0" : "il", &a->il);
+}
+
+/* A value as text again, the parser's; NULL: no memory. */
+static const char *any_text(struct report_parser *p, const json_t *value, char **text)
+{
+    *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    p->err = *text ? p->err : -ENOMEM;
+    return *text;
 }
 
 /* An inline stack goes back into text, so that there is one way to read it. */
-static int any_stack(struct report_parser *p, struct report_alloc *a)
+static void any_stack(struct report_parser *p, struct report_alloc *a)
 {
     const json_t *stack = json_object_get(p->json, "stack"),
                  *type = json_object_get(p->json, "type");
     const json_t *frame;
     size_t i;
 
-    if (stack) {
-        if (!json_is_array(stack))
-            return bad(p, "stack", "is no array");
-        json_array_foreach(stack, i, frame)
-        {
-            if (!json_is_string(frame))
-                return bad(p, "stack", "holds something else than names");
-        }
-        p->stack = json_dumps(stack, JSON_COMPACT);
-        if (!p->stack)
-            return -ENOMEM;
-        a->stack = p->stack;
-        a->stack_size = strlen(p->stack);
+    if (stack && !json_is_array(stack))
+        bad(p, "stack", "is no array");
+    json_array_foreach(stack, i, frame)
+    {
+        if (!json_is_string(frame))
+            bad(p, "stack", "holds something else than names");
     }
-    if (type) {
-        if (!json_is_string(type))
-            return bad(p, "type", "is no text");
-        p->type = json_dumps(type, JSON_COMPACT | JSON_ENCODE_ANY);
-        if (!p->type)
-            return -ENOMEM;
-        a->type = p->type;
-        a->type_size = strlen(p->type);
-    }
-    return 0;
+    if (type && !json_is_string(type))
+        bad(p, "type", "is no text");
+    if (!p->err && stack && (a->stack = any_text(p, stack, &p->stack)))
+        a->stack_size = strlen(a->stack);
+    if (!p->err && type && (a->type = any_text(p, type, &p->type)))
+        a->type_size = strlen(a->type);
 }
 
-static int any_bool(struct report_parser *p, const char *key, bool *out)
+static void any_bool(struct report_parser *p, const char *key, bool *out)
 {
     const json_t *value = json_object_get(p->json, key);
 
     *out = json_is_true(value);
-    return !value || json_is_boolean(value) ? 0 : bad(p, key, "is neither true nor false");
+    if (value && !json_is_boolean(value))
+        bad(p, key, "is neither true nor false");
 }
 
-static int any_call(struct report_parser *p, enum sst_call *out)
+/* The index of a text that is one of these words; 0: it is not there, or none of them. */
+static unsigned any_word(struct report_parser *p, const char *key, const char *const *names,
+                         size_t count)
 {
-    const char *call = NULL;
-    int err = want(p, report_member_text(p->json, "call", &call), "call", false);
+    const char *word = "";
 
-    if (!err && call)
-        *out = (enum sst_call)word_index(call_names, COUNT_OF(call_names), call, strlen(call));
-    return err;
+    want(p, report_member_text(p->json, key, &word), key, false);
+    return word_index(names, count, word, strlen(word));
 }
 
-static int any_alloc(struct report_parser *p, enum sst_kind kind, struct report_alloc *a)
+static void any_alloc(struct report_parser *p, enum sst_kind kind, struct report_alloc *a)
 {
     bool site = kind == SST_KIND_SITE;
-    const char *heap = NULL;
-    int err;
 
     *a = (struct report_alloc){.allocs = 1, .il = REPORT_NO_IL};
-    err = want(p, report_member_count(p->json, "bytes", &a->bytes), "bytes", true);
-    if (!err)
-        err = want(p, report_member_count(p->json, "t", &a->t), "t", !site);
-    if (!err)
-        err = want(p, report_member_id(p->json, "thread", 1, &a->thread), "thread", !site);
-    if (!err && site)
-        err = want(p, report_member_count(p->json, "allocs", &a->allocs), "allocs", true);
-    if (!err)
-        err = want(p, report_member_number(p->json, "weight", &a->weight), "weight", false);
-    if (!err && !(a->weight >= 0 && a->weight <= SST_INTEGER_MAX))
-        err = bad(p, "weight", "is out of range");
-    if (!err)
-        err = want(p, report_member_text(p->json, "heap", &heap), "heap", false);
-    if (!err && heap)
-        a->heap = (enum sst_heap)word_index(heap_names, COUNT_OF(heap_names), heap, strlen(heap));
-    if (!err)
-        err = any_alloc_il(p, a);
-    if (!err)
-        err = any_bool(p, "cut", &a->cut);
-    if (!err)
-        err = any_call(p, &a->call);
-    if (!err)
-        err = any_stack(p, a);
-    if (!err)
-        err = want(p, report_member_id(p->json, "class", 1, &a->class_id), "class", !a->type);
-    if (!err)
-        err = want(p, report_member_id(p->json, "node", 0, &a->node), "node", !a->stack);
-    return err;
+    any_count(p, "bytes", true, &a->bytes);
+    any_count(p, "t", !site, &a->t);
+    any_id(p, "thread", 1, !site, &a->thread);
+    if (site)
+        any_count(p, "allocs", true, &a->allocs);
+    want(p, report_member_number(p->json, "weight", &a->weight), "weight", false);
+    if (!(a->weight >= 0 && a->weight <= SST_INTEGER_MAX))
+        bad(p, "weight", "is out of range");
+    a->heap = (enum sst_heap)any_word(p, "heap", heap_names, COUNT_OF(heap_names));
+    any_alloc_il(p, a);
+    any_bool(p, "cut", &a->cut);
+    a->call = (enum sst_call)any_word(p, "call", call_names, COUNT_OF(call_names));
+    any_stack(p, a);
+    any_id(p, "class", 1, !a->type, &a->class_id);
+    any_id(p, "node", 0, !a->stack, &a->node);
 }
 
-static int any_node(struct report_parser *p, struct report_node *n)
+static void any_node(struct report_parser *p, struct report_node *n)
 {
-    int err;
-
     *n = (struct report_node){.il = REPORT_NO_IL};
-    err = any_bool(p, "filter", &n->filter);
-    if (err)
-        return err;
-    err = want(p, report_member_id(p->json, "id", 1, &n->id), "id", true);
-    if (!err)
-        err = want(p, report_member_id(p->json, "parent", 0, &n->parent), "parent", true);
-    if (!err)
-        err = want(p, report_member_id(p->json, "method", 1, &n->method), "method", true);
-    if (!err)
-        err = want(p, report_member_id(p->json, "begun", 1, &n->begun), "begun", false);
-    if (!err)
-        err = any_call(p, &n->call);
-    return err ? err : any_il(p, "il", &n->il);
+    any_bool(p, "filter", &n->filter);
+    any_id(p, "id", 1, true, &n->id);
+    any_id(p, "parent", 0, true, &n->parent);
+    any_id(p, "method", 1, true, &n->method);
+    any_id(p, "begun", 1, false, &n->begun);
+    n->call = (enum sst_call)any_word(p, "call", call_names, COUNT_OF(call_names));
+    any_il(p, "il", &n->il);
 }
 
 /* An array of pairs of whole numbers, as text again, the parser's. */
-static int any_pairs(struct report_parser *p, const char *key, int64_t min, char **text)
+static const char *any_pairs(struct report_parser *p, const char *key, int64_t min, char **text)
 {
     const json_t *array = json_object_get(p->json, key), *number;
     size_t i;
 
     if (!json_is_array(array) || json_array_size(array) % 2)
-        return bad(p, key, "must be an array of pairs of whole numbers");
+        bad(p, key, "must be an array of pairs of whole numbers");
     json_array_foreach(array, i, number)
     {
         if (!json_is_integer(number) || json_integer_value(number) < min ||
             json_integer_value(number) > SST_INTEGER_MAX)
-            return bad(p, key, "holds something that is no number of a call");
+            bad(p, key, "holds something that is no number of a call");
     }
-    *text = json_dumps(array, JSON_COMPACT);
-    return *text ? 0 : -ENOMEM;
+    return p->err ? NULL : any_text(p, array, text);
 }
 
-static int any_calls(struct report_parser *p, struct report_batch *b)
+static void any_calls(struct report_parser *p, struct report_batch *b)
 {
-    int err;
-
     *b = (struct report_batch){0};
-    err = want(p, report_member_count(p->json, "t", &b->t), "t", true);
-    if (!err)
-        err = want(p, report_member_id(p->json, "thread", 1, &b->thread), "thread", true);
-    if (!err)
-        err = want(p, report_member_count(p->json, "depth", &b->depth), "depth", true);
-    if (!err && json_object_get(p->json, "open"))
-        err = any_pairs(p, "open", 0, &p->type);
-    if (!err)
-        err = any_pairs(p, "e", -SST_INTEGER_MAX, &p->stack);
-    if (!err && !json_array_size(json_object_get(p->json, "e")))
-        err = bad(p, "e", "is empty");
-    b->open = p->type;
-    b->events = p->stack;
-    return err;
+    any_count(p, "t", true, &b->t);
+    any_id(p, "thread", 1, true, &b->thread);
+    any_count(p, "depth", true, &b->depth);
+    if (json_object_get(p->json, "open"))
+        b->open = any_pairs(p, "open", 0, &p->type);
+    b->events = any_pairs(p, "e", -SST_INTEGER_MAX, &p->stack);
+    if (!json_array_size(json_object_get(p->json, "e")))
+        bad(p, "e", "is empty");
 }
 
 /* What this version knows of each kind, so that what it does not know can be counted. */
@@ -812,7 +790,8 @@ static const char *const known_members[SST_KIND_COUNT][28] = {
     [SST_KIND_MARK] = {"t", "text"},
     [SST_KIND_CONFIG] = {"t", "number", "paused", "sample", "only"},
     [SST_KIND_SAMPLE] = {"t", "os", "node", "source", "depth", "approximate", "cut"},
-    [SST_KIND_PROFILE] = {"t", "source", "hz", SST_COUNTERS_PROFILE(MEMBER) "cost_ns", "cost"},
+    [SST_KIND_PROFILE] = {"t", "source", "hz", SST_COUNTERS_PROFILE(MEMBER) "cost_ns", "worst_ns",
+                          "cost"},
     [SST_KIND_NOT_WRITTEN] = {"t", "records"},
     [SST_KIND_END] = {"t",         "seen",        "written",     "lost",         "beginnings_lost",
                       "lost_by",   "bytes",       "threads",     "nodes",        "nodes_refused",
@@ -843,9 +822,9 @@ int report_parse_any(struct report_parser *p, const struct report_line *line,
 {
     const char *kind = NULL;
     json_error_t error;
-    int err = 0;
 
     drop_last(p);
+    p->err = 0;
     p->json = json_loadb(line->text, line->size, 0, &error);
     if (!p->json) {
         if (json_error_code(&error) == json_error_out_of_memory)
@@ -863,14 +842,14 @@ int report_parse_any(struct report_parser *p, const struct report_line *line,
     if (out->kind == SST_KIND_UNKNOWN)
         return 0;
     if (out->kind == SST_KIND_ALLOC || out->kind == SST_KIND_SITE)
-        err = any_alloc(p, out->kind, &out->alloc);
+        any_alloc(p, out->kind, &out->alloc);
     else if (out->kind == SST_KIND_NODE)
-        err = any_node(p, &out->node);
+        any_node(p, &out->node);
     else if (out->kind == SST_KIND_CALLS)
-        err = any_calls(p, &out->calls);
-    if (!err)
+        any_calls(p, &out->calls);
+    if (!p->err)
         count_unknown(p, out->kind);
-    return err;
+    return p->err;
 }
 
 int report_parse(struct report_parser *p, const struct report_line *line, struct report_record *out)

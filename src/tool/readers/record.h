@@ -74,6 +74,7 @@ struct report_parser {
     json_t *json;
     char *stack, *type; /* of a record that jansson read: its inline stack put back into text */
     uint64_t unknown_members;
+    int err; /* of the record that jansson reads */
     char why[160];
 };
 

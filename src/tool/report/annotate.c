@@ -1,6 +1,7 @@
 #include "report/annotate.h"
 
-#include <stdlib.h>
+#include "base/order.h"
+
 #include <string.h>
 
 struct adding {
@@ -29,19 +30,9 @@ static uint32_t line_in_file(struct adding *a, uint32_t method, int32_t il)
 
 static int reserve_line(struct adding *a, uint32_t line)
 {
-    struct annotate_line *larger;
-    size_t count = a->sums->line_count, had = a->sums->lines ? count + 1 : 0;
-
-    if (line <= count)
-        return 0;
-    while (count < line)
-        count = count ? 2 * count : 256;
-    larger = memory_realloc(a->sums->lines, (count + 1) * sizeof(*larger));
-    if (!larger)
+    if (!array_reserve_zeroed(&a->sums->lines, &a->sums->line_capacity, (size_t)line + 1))
         return -ENOMEM;
-    memset(larger + had, 0, (count + 1 - had) * sizeof(*larger));
-    a->sums->lines = larger;
-    a->sums->line_count = count;
+    a->sums->line_count = a->sums->line_capacity - 1;
     return 0;
 }
 
@@ -114,11 +105,7 @@ static int by_line(const void *left, const void *right)
 {
     const struct annotate_type *a = left, *b = right;
 
-    if (a->line != b->line)
-        return a->line < b->line ? -1 : 1;
-    if (a->class_number != b->class_number)
-        return a->class_number < b->class_number ? -1 : 1;
-    return 0;
+    return a->line != b->line ? ORDER(a->line, b->line) : ORDER(a->class_number, b->class_number);
 }
 
 /* Sites of one type on one line become one. */

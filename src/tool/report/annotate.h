@@ -26,7 +26,7 @@ struct annotate_type {
 
 struct annotation {
     struct annotate_line *lines; /* by line, 1 to line_count */
-    size_t line_count;
+    size_t line_count, line_capacity;
     struct annotate_type *types; /* by line */
     size_t type_count;
     struct annotate_amount total; /* of all sites, in whatever file */

@@ -222,13 +222,6 @@ static int settle(struct report_checks *c)
 
 /* Records. */
 
-static int unusable(struct report_checks *c, const struct report_record *r, const char *key)
-{
-    report_problem(c->defs.problems, r->at, "%s: member \"%s\" is missing or not what it should be",
-                   report_kind_name(r->kind), key);
-    return -EBADMSG;
-}
-
 static int on_check(struct report_checks *c, const struct report_record *r)
 {
     static const struct sst_counter counters[] = {SST_COUNTERS_SNAPSHOTS(SST_COUNTER)};
@@ -237,7 +230,7 @@ static int on_check(struct report_checks *c, const struct report_record *r)
     for (size_t i = 0; i < COUNT_OF(counters); i++)
         if (counters[i].form == SST_FORM_COUNT &&
             report_member_count(r->json, counters[i].key, &value))
-            return unusable(c, r, counters[i].key);
+            return report_defs_unusable(&c->defs, r, counters[i].key);
     return report_json_keep(&c->check, r->json);
 }
 
@@ -261,9 +254,9 @@ static int on_check_thread(struct report_checks *c, const struct report_record *
     int err;
 
     if (report_member_id(r->json, "thread", 1, &id))
-        return unusable(c, r, "thread");
+        return report_defs_unusable(&c->defs, r, "thread");
     if (now.equal > now.compared)
-        return unusable(c, r, "equal");
+        return report_defs_unusable(&c->defs, r, "equal");
     err = report_defs_thread(&c->defs, id, r->at, &number);
     kept = err ? NULL : thread_of(c, number);
     if (!kept)
@@ -278,9 +271,9 @@ static int on_repair(struct report_checks *c, const struct report_record *r)
     uint64_t count = 0;
 
     if (report_member_text(r->json, "reason", &reason))
-        return unusable(c, r, "reason");
+        return report_defs_unusable(&c->defs, r, "reason");
     if (report_member_count(r->json, "count", &count))
-        return unusable(c, r, "count");
+        return report_defs_unusable(&c->defs, r, "count");
     return report_counts_set(&c->counts, reason, count);
 }
 
@@ -346,9 +339,9 @@ static int on_mismatch(struct report_checks *c, const struct report_record *r)
     int err;
 
     if (report_member_text(r->json, "cause", &cause))
-        return unusable(c, r, "cause");
+        return report_defs_unusable(&c->defs, r, "cause");
     if (!json_is_array(json_object_get(r->json, "shadow")))
-        return unusable(c, r, "shadow");
+        return report_defs_unusable(&c->defs, r, "shadow");
     if (!json_object_get(r->json, "stopped") && !json_object_get(r->json, "in_call"))
         c->mismatch_records++;
     err = report_counts_add(&c->seen_by, cause, 1);
@@ -398,7 +391,7 @@ static int on_image(struct report_checks *c, const struct report_record *r)
 {
     int err = report_images_add(&c->images, r);
 
-    return err == -EBADMSG ? unusable(c, r, "id\" or \"path") : err;
+    return err == -EBADMSG ? report_defs_unusable(&c->defs, r, "id\" or \"path") : err;
 }
 
 static int on_header(struct report_checks *c, const struct report_record *r)
@@ -497,14 +490,12 @@ static int add_sections(struct report_checks *c)
 
 int report_checks_finish(struct report_checks *c)
 {
+    json_t **const objects[] = {&c->refused_by, &c->mismatched_by, &c->repairs};
     int err = settle(c);
 
-    if (!err && !c->refused_by && !(c->refused_by = json_object()))
-        err = -ENOMEM;
-    if (!err && !c->mismatched_by && !(c->mismatched_by = json_object()))
-        err = -ENOMEM;
-    if (!err && !c->repairs && !(c->repairs = json_object()))
-        err = -ENOMEM;
+    for (size_t i = 0; i < COUNT_OF(objects); i++)
+        if (!err && !*objects[i] && !(*objects[i] = json_object()))
+            err = -ENOMEM;
     if (!err)
         err = add_sections(c);
     SORT(c->shadow.buckets, c->shadow.size, bucket_order);

@@ -145,7 +145,7 @@ double report_profile_overlap(const struct report_profile *p, const struct repor
 uint64_t report_profile_quantile(const struct report_profile_source *source, double share)
 {
     const json_t *cost = json_object_get(source->figures, "cost");
-    uint64_t all = 0, so_far = 0;
+    uint64_t worst = report_profile_figure(source, "worst_ns"), all = 0, so_far = 0, ns;
     size_t i;
     json_t *bucket;
 
@@ -154,8 +154,9 @@ uint64_t report_profile_quantile(const struct report_profile_source *source, dou
     json_array_foreach(cost, i, bucket)
     {
         so_far += (uint64_t)json_integer_value(json_array_get(bucket, 1));
+        ns = (uint64_t)json_integer_value(json_array_get(bucket, 0));
         if ((double)so_far >= share * (double)all)
-            return (uint64_t)json_integer_value(json_array_get(bucket, 0));
+            return worst && ns > worst ? worst : ns; /* a bucket may end above it */
     }
     return 0;
 }

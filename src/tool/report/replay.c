@@ -95,12 +95,6 @@ static int history_add(struct thread *t, uint64_t at)
 
 static int number_of(struct replay *r, uint32_t id, uint32_t *number)
 {
-    uint32_t known = report_ids_get(&r->defs.methods.ids, id);
-
-    if (LIKELY(known)) {
-        *number = known - 1;
-        return 0;
-    }
     return report_defs_method(&r->defs, id, (struct report_place){0, 0}, number);
 }
 

@@ -7,13 +7,14 @@
 
 #include "event/agreement.h"
 
+#include <shadowtrace/log_counters.h>
+
 enum profile_source { PROFILE_SHADOW, PROFILE_SNAPSHOT, PROFILE_SOURCES };
 
+#define PROFILE_COUNTER(form, member, label) _Atomic(uint64_t) member;
 struct profile_counts {
-    uint32_t hz;                   /* 0: this source is not sampled */
-    _Atomic(uint64_t) ticks, late; /* moments sampled, and left out */
-    _Atomic(uint64_t) samples, approximate, dispatching, refused;
-    _Atomic(uint64_t) lost; /* samples that there was no space for */
+    uint32_t hz; /* 0: this source is not sampled */
+    SST_COUNTERS_PROFILE(PROFILE_COUNTER)
     _Atomic(uint64_t) worst_ns;
     struct agreement_histogram cost; /* of a moment, ns */
 };

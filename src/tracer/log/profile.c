@@ -30,13 +30,8 @@ static int write_source(struct log *log, enum profile_source source, uint64_t t)
         json_pack("{s:s, s:I, s:s, s:I}", "kind", "profile", "t", (json_int_t)t, "source",
                   source == PROFILE_SHADOW ? "shadow" : "snapshot", "hz", (json_int_t)c->hz);
 
-    log_set(line, "ticks", load_relaxed(&c->ticks));
-    log_set(line, "late", load_relaxed(&c->late));
-    log_set(line, "samples", load_relaxed(&c->samples));
-    log_set(line, "approximate", load_relaxed(&c->approximate));
-    log_set(line, "dispatching", load_relaxed(&c->dispatching));
-    log_set(line, "refused", load_relaxed(&c->refused));
-    log_set(line, "lost", load_relaxed(&c->lost));
+#define SET(form, member, label) log_set(line, #member, load_relaxed(&c->member));
+    SST_COUNTERS_PROFILE(SET)
     log_set(line, "cost_ns", load_relaxed(&c->cost.sum));
     log_set(line, "worst_ns", load_relaxed(&c->worst_ns));
     json_object_set_new(line, "cost", log_histogram(&c->cost));
