@@ -129,25 +129,22 @@ void report_ids_free(struct report_ids *ids)
 
 /* Strings: each text once, at an address that stays. */
 
-struct text_key {
-    const char *text;
-    size_t size;
-};
-
-static bool string_equal(const void *context, uint32_t number, const void *key)
+static bool string_equal(const void *record, const void *key)
 {
-    const struct report_string *s = &((const struct report_defs *)context)->strings[number];
-    const struct text_key *k = key;
+    const struct report_string *have = record, *want = key;
 
-    return s->size == k->size && memcmp(s->text, k->text, k->size) == 0;
+    return have->size == want->size && memcmp(have->text, want->text, want->size) == 0;
 }
 
-static uint64_t string_hash(const void *context, uint32_t number)
+static uint64_t string_hash(const void *record)
 {
-    const struct report_string *s = &((const struct report_defs *)context)->strings[number];
+    const struct report_string *s = record;
 
     return hash_bytes(s->text, s->size);
 }
+
+static const struct index_kind string_kind = {sizeof(struct report_string), string_hash,
+                                              string_equal};
 
 static char *string_room(struct report_defs *d, size_t size)
 {
@@ -170,14 +167,14 @@ static char *string_room(struct report_defs *d, size_t size)
 
 static int intern(struct report_defs *d, const char *text, size_t size, struct report_string **out)
 {
-    const struct text_key key = {text, size};
+    const struct report_string key = {text, (uint32_t)size, 0};
     uint32_t number;
     size_t slot = 0;
     char *copy;
 
-    if (index_reserve(&d->string_index, string_hash, d))
+    if (index_reserve(&d->string_index, &string_kind, d->strings))
         return -ENOMEM;
-    number = index_find(&d->string_index, hash_bytes(text, size), string_equal, d, &key, &slot);
+    number = index_find(&d->string_index, &string_kind, d->strings, string_hash(&key), &key, &slot);
     if (number != INDEX_NONE) {
         *out = &d->strings[number];
         return 0;
@@ -208,37 +205,28 @@ static int intern_text(struct report_defs *d, const char *text, const char **out
 
 /* Tables of modules, classes, methods. Names are interned: equal text, equal address. */
 
-static bool def_equal(const void *context, uint32_t number, const void *key)
+static bool def_equal(const void *record, const void *key)
 {
-    const struct report_def *have = &((const struct report_table *)context)->defs[number];
-    const struct report_def *want = key;
+    const struct report_def *have = record, *want = key;
 
     return have->name == want->name && have->path == want->path && have->module == want->module &&
            have->token == want->token && have->mvid == want->mvid && have->defined == want->defined;
 }
 
-static uint64_t def_hash_of(const struct report_def *def)
+static uint64_t def_hash(const void *record)
 {
+    const struct report_def *def = record;
+
     return hash_mix(hash_mix((uintptr_t)def->name, (uintptr_t)def->path ^ (uintptr_t)def->mvid),
                     (uint64_t)def->module << 32 | def->token);
 }
 
-static uint64_t def_hash(const void *context, uint32_t number)
-{
-    return def_hash_of(&((const struct report_table *)context)->defs[number]);
-}
-
 static int table_add(struct report_table *t, const struct report_def *def, uint32_t *out)
 {
-    int added;
+    static const struct index_kind kind = {sizeof(*def), def_hash, def_equal};
+    int added = index_add(&t->index, &kind, &t->defs, &t->count, &t->capacity, def, out);
 
-    if (!array_reserve(&t->defs, &t->capacity, t->count + 1))
-        return -ENOMEM;
-    added = index_add(&t->index, def_hash_of(def), def_equal, def_hash, t, def, t->count, out);
-    if (added <= 0)
-        return added;
-    t->defs[t->count++] = *def;
-    return 0;
+    return added < 0 ? added : 0;
 }
 
 static void table_free(struct report_table *t)
@@ -295,39 +283,31 @@ static int table_init(struct report_defs *d, struct report_table *t, const char 
 
 /* Paths. */
 
-static bool path_equal(const void *context, uint32_t number, const void *key)
+static bool path_equal(const void *record, const void *key)
 {
-    const struct report_path *have = &((const struct report_defs *)context)->paths[number];
-    const struct report_path *want = key;
+    const struct report_path *have = record, *want = key;
 
     return have->parent == want->parent && have->method == want->method && have->il == want->il &&
            have->filter == want->filter && have->begun == want->begun;
 }
 
-static uint64_t path_hash_of(const struct report_path *path)
+static uint64_t path_hash(const void *record)
 {
+    const struct report_path *path = record;
+
     return hash_mix((uint64_t)path->parent << 32 | path->method,
                     (uint64_t)(uint32_t)path->il << 1 | path->filter | (uint64_t)path->begun << 33);
 }
 
-static uint64_t path_hash(const void *context, uint32_t number)
-{
-    return path_hash_of(&((const struct report_defs *)context)->paths[number]);
-}
-
 static int path_add(struct report_defs *d, const struct report_path *path, uint32_t *out)
 {
-    int added;
+    static const struct index_kind kind = {sizeof(*path), path_hash, path_equal};
+    int added =
+        index_add(&d->path_index, &kind, &d->paths, &d->path_count, &d->path_capacity, path, out);
 
-    if (!array_reserve(&d->paths, &d->path_capacity, d->path_count + 1))
-        return -ENOMEM;
-    added = index_add(&d->path_index, path_hash_of(path), path_equal, path_hash, d, path,
-                      d->path_count, out);
-    if (added <= 0)
-        return added;
-    d->paths[d->path_count] = *path;
-    d->paths[d->path_count++].goes_on = path->begun || d->paths[path->parent].goes_on;
-    return 0;
+    if (added > 0)
+        d->paths[*out].goes_on = path->begun || d->paths[path->parent].goes_on;
+    return added < 0 ? added : 0;
 }
 
 /* From the leaf down to a path that is known, then up again: paths may be a million frames deep. */

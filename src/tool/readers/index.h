@@ -22,23 +22,32 @@ struct index {
     size_t mask, used;
 };
 
-/* Whether record `number` has the key looked for; its hash, for when the index grows. */
-typedef bool index_equal(const void *context, uint32_t number, const void *key);
-typedef uint64_t index_hash(const void *context, uint32_t number);
+/* What the records are; a key is one of them, too, of which no more than `equal` compares is set. */
+struct index_kind {
+    size_t size;
+    uint64_t (*hash)(const void *record);
+    bool (*equal)(const void *record, const void *key);
+};
+
+static inline const void *index_at(const struct index_kind *kind, const void *records,
+                                   size_t number)
+{
+    return (const char *)records + number * kind->size;
+}
 
 /*
  * index_find - the number of the record with that key and hash, or INDEX_NONE; *slot is where it is
  * or would be.
  */
-static inline uint32_t index_find(const struct index *x, uint64_t hash, index_equal *equal,
-                                  const void *context, const void *key, size_t *slot)
+static inline uint32_t index_find(const struct index *x, const struct index_kind *kind,
+                                  const void *records, uint64_t hash, const void *key, size_t *slot)
 {
     size_t at = (size_t)hash & x->mask;
 
     if (UNLIKELY(!x->slots))
         return INDEX_NONE;
     for (; x->slots[at]; at = (at + 1) & x->mask)
-        if (LIKELY(equal(context, x->slots[at] - 1, key)))
+        if (LIKELY(kind->equal(index_at(kind, records, x->slots[at] - 1), key)))
             break;
     *slot = at;
     return x->slots[at] - 1; /* an empty slot gives INDEX_NONE */
@@ -48,7 +57,7 @@ static inline uint32_t index_find(const struct index *x, uint64_t hash, index_eq
  * index_reserve - room for one more record. Call before index_find where a new one is added.
  * Returns: 0 or -ENOMEM.
  */
-static inline int index_reserve(struct index *x, index_hash *hash, const void *context)
+static inline int index_reserve(struct index *x, const struct index_kind *kind, const void *records)
 {
     size_t size = x->slots ? (x->mask + 1) * 2 : 64;
     struct index larger = {NULL, size - 1, x->used};
@@ -62,7 +71,7 @@ static inline int index_reserve(struct index *x, index_hash *hash, const void *c
 
         if (!x->slots[i])
             continue;
-        at = (size_t)hash(context, x->slots[i] - 1) & larger.mask;
+        at = (size_t)kind->hash(index_at(kind, records, x->slots[i] - 1)) & larger.mask;
         while (larger.slots[at])
             at = (at + 1) & larger.mask;
         larger.slots[at] = x->slots[i];
@@ -93,21 +102,26 @@ static inline void index_free(struct index *x)
 }
 
 /*
- * index_add - the number of the record with that key and hash; `next` if it is new. Then the
- * caller, who has made room in its array before, puts it there.
+ * index_add - the number of the record with that key; a new one is put behind the others. array: the
+ * address of the caller's pointer, as array_reserve has it.
  * Returns: 1: it is new; 0; -ENOMEM.
  */
-static inline int index_add(struct index *x, uint64_t hash, index_equal *equal, index_hash *hash_of,
-                            const void *context, const void *key, size_t next, uint32_t *number)
+static inline int index_add(struct index *x, const struct index_kind *kind, void *array,
+                            size_t *count, size_t *capacity, const void *key, uint32_t *number)
 {
     size_t slot = 0;
+    char *records;
 
-    if (index_reserve(x, hash_of, context))
+    if (*count == *capacity && !array_extend(array, capacity, *count + 1, kind->size, false))
         return -ENOMEM;
-    *number = index_find(x, hash, equal, context, key, &slot);
+    memcpy(&records, array, sizeof(records));
+    if (index_reserve(x, kind, records))
+        return -ENOMEM;
+    *number = index_find(x, kind, records, kind->hash(key), key, &slot);
     if (*number != INDEX_NONE)
         return 0;
-    *number = (uint32_t)next;
+    *number = (uint32_t)(*count)++;
+    memcpy(records + *number * kind->size, key, kind->size);
     index_put(x, slot, *number);
     return 1;
 }

@@ -64,20 +64,16 @@ static bool began_by(const void *collection, const void *t)
     return ((const struct collection *)collection)->t <= *(const uint64_t *)t;
 }
 
-static uint64_t hash_of(const struct collections_share *s)
+static uint64_t share_hash(const void *record)
 {
+    const struct collections_share *s = record;
+
     return hash_mix(hash_mix((uint64_t)s->at << 32 | s->path, s->class_number), (uint32_t)s->il);
 }
 
-static uint64_t hash_at(const void *context, uint32_t number)
+static bool share_equal(const void *record, const void *key)
 {
-    return hash_of(&((const struct collections *)context)->shares[number]);
-}
-
-static bool equal(const void *context, uint32_t number, const void *key)
-{
-    const struct collections *c = context;
-    const struct collections_share *have = &c->shares[number], *want = key;
+    const struct collections_share *have = record, *want = key;
 
     return have->at == want->at && have->path == want->path &&
            have->class_number == want->class_number && have->il == want->il;
@@ -87,14 +83,11 @@ static bool equal(const void *context, uint32_t number, const void *key)
 static struct collections_share *share_of(struct collections *c,
                                           const struct collections_share *key)
 {
+    static const struct index_kind kind = {sizeof(*key), share_hash, share_equal};
     uint32_t number;
-    int added;
+    int added =
+        index_add(&c->index, &kind, &c->shares, &c->share_count, &c->share_capacity, key, &number);
 
-    if (!array_reserve(&c->shares, &c->share_capacity, c->share_count + 1))
-        return NULL;
-    added = index_add(&c->index, hash_of(key), equal, hash_at, c, key, c->share_count, &number);
-    if (added > 0)
-        c->shares[c->share_count++] = *key;
     return added < 0 ? NULL : &c->shares[number];
 }
 

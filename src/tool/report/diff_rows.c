@@ -39,30 +39,28 @@ void diff_rows_fini(struct diff_rows *rows)
     index_free(&rows->index);
 }
 
-static bool key_equal(const void *context, uint32_t number, const void *key)
+static bool key_equal(const void *record, const void *key)
 {
-    return diff_key_order(&((const struct diff_rows *)context)->keys[number], key) == 0;
+    return diff_key_order(record, key) == 0;
 }
 
-static uint64_t key_hash(const void *context, uint32_t number)
+static uint64_t key_hash(const void *record)
 {
-    return ((const struct diff_rows *)context)->keys[number].a;
+    return ((const struct diff_key *)record)->a;
 }
 
 struct diff_amount *diff_rows_add(struct diff_rows *rows, const struct diff_key *key)
 {
+    static const struct index_kind kind = {sizeof(*key), key_hash, key_equal};
     uint32_t number;
     int added;
 
-    if (!array_reserve(&rows->keys, &rows->key_capacity, rows->count + 1) ||
-        !array_reserve(&rows->amounts, &rows->amount_capacity, (rows->count + 1) * rows->logs))
+    if (!array_reserve(&rows->amounts, &rows->amount_capacity, (rows->count + 1) * rows->logs))
         return NULL;
-    added = index_add(&rows->index, key->a, key_equal, key_hash, rows, key, rows->count, &number);
-    if (added > 0) {
-        rows->keys[rows->count++] = *key;
-        for (size_t log = 0; log < rows->logs; log++)
-            diff_amounts(rows, number)[log] = (struct diff_amount){.row = REPORT_DIFF_NONE};
-    }
+    added = index_add(&rows->index, &kind, &rows->keys, &rows->count, &rows->key_capacity, key,
+                      &number);
+    for (size_t log = 0; added > 0 && log < rows->logs; log++)
+        diff_amounts(rows, number)[log] = (struct diff_amount){.row = REPORT_DIFF_NONE};
     return added < 0 ? NULL : diff_amounts(rows, number);
 }
 

@@ -5,42 +5,36 @@
 #define NAMES_MAX 512 /* rows that are told by name; further ones are one row */
 #define OTHERS    "(others)"
 
-static bool equal(const void *context, uint32_t number, const void *key)
+static bool row_equal(const void *record, const void *key)
 {
-    const struct events_table *t = context;
-    const struct events_row *row = &t->rows[number], *wanted = key;
+    const struct events_row *row = record, *wanted = key;
 
     return row->a == wanted->a && row->b == wanted->b && !row->name == !wanted->name &&
            (!row->name || strcmp(row->name, wanted->name) == 0);
 }
 
-static uint64_t hash_of(const struct events_row *row)
+static uint64_t row_hash(const void *record)
 {
-    return row->name ? hash_bytes(row->name, strlen(row->name)) : hash_mix(row->a, row->b);
-}
+    const struct events_row *row = record;
 
-static uint64_t hash_at(const void *context, uint32_t number)
-{
-    return hash_of(&((const struct events_table *)context)->rows[number]);
+    return row->name ? hash_bytes(row->name, strlen(row->name)) : hash_mix(row->a, row->b);
 }
 
 /* The row of a key, made if it is new; NULL: no memory. Valid until the next one is made. */
 static struct events_row *row_of(struct events_table *t, uint32_t a, uint32_t b, const char *name)
 {
+    static const struct index_kind kind = {sizeof(struct events_row), row_hash, row_equal};
     struct events_row key = {.a = a, .b = b};
     uint32_t number;
     int added;
 
     key.name = (char *)(uintptr_t)(name && t->named >= NAMES_MAX ? OTHERS : name);
-    if (!array_reserve(&t->rows, &t->capacity, t->count + 1))
-        return NULL;
-    added = index_add(&t->index, hash_of(&key), equal, hash_at, t, &key, t->count, &number);
-    if (added <= 0)
-        return added < 0 ? NULL : &t->rows[number];
-    t->rows[t->count] = key;
-    t->rows[t->count].name = key.name ? memory_strdup(key.name) : NULL;
-    t->named += key.name != NULL;
-    return t->rows[t->count++].name || !key.name ? &t->rows[number] : NULL;
+    added = index_add(&t->index, &kind, &t->rows, &t->count, &t->capacity, &key, &number);
+    if (added > 0 && key.name) {
+        t->rows[number].name = memory_strdup(key.name);
+        t->named++;
+    }
+    return added < 0 || (key.name && !t->rows[number].name) ? NULL : &t->rows[number];
 }
 
 static void add_time(struct events_row *row, uint64_t ns)

@@ -15,36 +15,28 @@ void line_rows_fini(struct line_rows *l)
     index_free(&l->index);
 }
 
-static bool row_equal(const void *context, uint32_t number, const void *key)
+static bool row_equal(const void *record, const void *key)
 {
-    const struct line_row *have = &((const struct line_rows *)context)->rows[number];
-    const struct line_row *want = key;
+    const struct line_row *have = record, *want = key;
 
     return have->line.line == want->line.line && have->line.document == want->line.document &&
            have->line.module == want->line.module && have->method == want->method;
 }
 
-static uint64_t row_hash_of(const struct line_row *row)
+static uint64_t row_hash(const void *record)
 {
+    const struct line_row *row = record;
+
     return hash_mix((uint64_t)row->line.module << 32 | row->line.document,
                     (uint64_t)row->method << 32 | row->line.line);
 }
 
-static uint64_t row_hash(const void *context, uint32_t number)
-{
-    return row_hash_of(&((const struct line_rows *)context)->rows[number]);
-}
-
 static uint32_t number_of(struct line_rows *l, const struct line_row *row)
 {
+    static const struct index_kind kind = {sizeof(*row), row_hash, row_equal};
     uint32_t number;
-    int added;
+    int added = index_add(&l->index, &kind, &l->rows, &l->count, &l->capacity, row, &number);
 
-    if (!array_reserve(&l->rows, &l->capacity, l->count + 1))
-        return 0;
-    added = index_add(&l->index, row_hash_of(row), row_equal, row_hash, l, row, l->count, &number);
-    if (added > 0)
-        l->rows[l->count++] = *row;
     return added < 0 ? 0 : number + 1;
 }
 

@@ -65,21 +65,17 @@ struct report_sites {
 
 /* Adding up. */
 
-static inline uint64_t site_hash_of(const struct site *site)
+static inline uint64_t site_hash(const void *record)
 {
+    const struct site *site = record;
+
     return hash_mix((uint64_t)site->path << 32 | (uint32_t)site->il,
                     (uint64_t)site->class_number << 32 | site->thread);
 }
 
-static uint64_t site_hash(const void *context, uint32_t number)
+static inline bool site_equal(const void *record, const void *key)
 {
-    return site_hash_of(&((const struct report_sites *)context)->sites[number]);
-}
-
-static inline bool site_equal(const void *context, uint32_t number, const void *key)
-{
-    const struct site *have = &((const struct report_sites *)context)->sites[number];
-    const struct site *want = key;
+    const struct site *have = record, *want = key;
 
     return have->path == want->path && have->il == want->il &&
            have->class_number == want->class_number && have->thread == want->thread;
@@ -130,12 +126,13 @@ static int begin_estimates(struct report_sites *s)
 
 static int add_one(struct report_sites *s, const struct pending *p)
 {
+    static const struct index_kind kind = {sizeof(struct site), site_hash, site_equal};
     size_t slot = 0;
     uint32_t number;
 
-    if (index_reserve(&s->index, site_hash, s))
+    if (index_reserve(&s->index, &kind, s->sites))
         return -ENOMEM;
-    number = index_find(&s->index, p->hash, site_equal, s, &p->site, &slot);
+    number = index_find(&s->index, &kind, s->sites, p->hash, &p->site, &slot);
     if (UNLIKELY(number == INDEX_NONE)) {
         if (new_site(s, &p->site, &number))
             return -ENOMEM;
@@ -230,7 +227,7 @@ static int on_alloc(struct report_sites *s, const struct report_record *r)
     if ((s->filter.thread && a->thread != s->filter.thread) ||
         (s->filter.steady && UNLIKELY(a->unoptimised)))
         return 0;
-    p->hash = site_hash_of(&p->site);
+    p->hash = site_hash(&p->site);
     if (LIKELY(s->index.slots != NULL))
         __builtin_prefetch(&s->index.slots[p->hash & s->index.mask]);
     return ++s->batched == BATCH ? flush(s) : 0;
@@ -467,7 +464,7 @@ static int merge(struct report_sites *s, const bool *class_match, const bool *pa
         rekey(s, &p.site);
         add_amount(&s->total, &p.site);
         add_estimate(&s->total_estimate, &p.estimate);
-        p.hash = site_hash_of(&p.site);
+        p.hash = site_hash(&p.site);
         if (add_one(s, &p))
             return -ENOMEM;
     }

@@ -268,22 +268,18 @@ void source_lines_missing(struct source_lines *s)
 
 /* ---- lines ---- */
 
-static bool answer_equal(const void *context, uint32_t number, const void *key)
+static bool answer_equal(const void *record, const void *key)
 {
-    const struct answer *have = &((const struct source_lines *)context)->answers[number];
-    const struct answer *want = key;
+    const struct answer *have = record, *want = key;
 
     return have->method == want->method && have->il == want->il;
 }
 
-static uint64_t answer_hash_of(const struct answer *a)
+static uint64_t answer_hash(const void *record)
 {
-    return hash_mix(a->method, (uint32_t)a->il);
-}
+    const struct answer *a = record;
 
-static uint64_t answer_hash(const void *context, uint32_t number)
-{
-    return answer_hash_of(&((const struct source_lines *)context)->answers[number]);
+    return hash_mix(a->method, (uint32_t)a->il);
 }
 
 static void look_up(struct source_lines *s, struct answer *a)
@@ -297,36 +293,23 @@ static void look_up(struct source_lines *s, struct answer *a)
         a->line = (struct source_line){line.file, line.line, def->module, line.document};
 }
 
-/* Without memory for it an answer is found anew each time. */
-static void remember(struct source_lines *s, const struct answer *a, size_t slot)
-{
-    if (!array_reserve(&s->answers, &s->answer_capacity, s->answer_count + 1))
-        return;
-    s->answers[s->answer_count] = *a;
-    index_put(&s->index, slot, (uint32_t)s->answer_count++);
-}
-
 bool source_line_of(struct source_lines *s, uint32_t method, int32_t il, struct source_line *out)
 {
-    struct answer a = {method, il, {NULL, 0, 0, 0}};
-    uint32_t number = INDEX_NONE;
-    size_t slot;
+    static const struct index_kind kind = {sizeof(struct answer), answer_hash, answer_equal};
+    struct answer a = {method, il, {NULL, 0, 0, 0}}, *known = &a;
+    uint32_t number;
+    int added;
 
     if (!s || il < 0)
         return false;
-    if (index_reserve(&s->index, answer_hash, s)) {
-        look_up(s, &a);
-    } else {
-        number = index_find(&s->index, answer_hash_of(&a), answer_equal, s, &a, &slot);
-        if (number != INDEX_NONE) {
-            a = s->answers[number];
-        } else {
-            look_up(s, &a);
-            remember(s, &a, slot);
-        }
-    }
-    *out = a.line;
-    return a.line.file;
+    added = index_add(&s->index, &kind, &s->answers, &s->answer_count, &s->answer_capacity, &a,
+                      &number);
+    if (added >= 0)
+        known = &s->answers[number];
+    if (added != 0) /* without memory for it an answer is found anew each time */
+        look_up(s, known);
+    *out = known->line;
+    return out->file;
 }
 
 /* ---- addresses ---- */

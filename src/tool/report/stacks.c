@@ -7,57 +7,42 @@ struct frame_key {
     int32_t il;
 };
 
+static uint64_t frame_hash(const void *record)
+{
+    return hash_bytes(record, sizeof(struct frame_key));
+}
+
+static bool frame_equal(const void *record, const void *key)
+{
+    return memcmp(record, key, sizeof(struct frame_key)) == 0;
+}
+
+/* A stack's key is what it is of. */
+#define STACK_KEY offsetof(struct report_stack, parent)
+
+static uint64_t stack_hash(const void *record)
+{
+    return hash_bytes(record, STACK_KEY);
+}
+
+static bool stack_equal(const void *record, const void *key)
+{
+    return memcmp(record, key, STACK_KEY) == 0;
+}
+
+static const struct index_kind frame_kind = {sizeof(struct frame_key), frame_hash, frame_equal};
+static const struct index_kind stack_kind = {sizeof(struct report_stack), stack_hash, stack_equal};
+
 void report_stacks_init(struct report_stacks *s)
 {
-    *s = (struct report_stacks){
-        .frames = {.size = sizeof(struct frame_key), .key = sizeof(struct frame_key)},
-        .stacks = {.size = sizeof(struct report_stack),
-                   .key = offsetof(struct report_stack, parent)},
-    };
+    *s = (struct report_stacks){.frames = NULL};
 }
 
 void report_stacks_fini(struct report_stacks *s)
 {
-    memory_free(s->frames.data);
-    index_free(&s->frames.index);
-    memory_free(s->stacks.data);
-    index_free(&s->stacks.index);
-    memory_free(s->walk);
-}
-
-static uint64_t record_hash(const void *context, uint32_t number)
-{
-    const struct report_records *r = context;
-
-    return hash_bytes(r->data + number * r->size, r->key);
-}
-
-static bool record_equal(const void *context, uint32_t number, const void *key)
-{
-    const struct report_records *r = context;
-
-    return memcmp(r->data + number * r->size, key, r->key) == 0;
-}
-
-/* INDEX_NONE: there is none. The slot is for records_add. */
-static uint32_t records_find(const struct report_records *r, const void *record, size_t *slot)
-{
-    return index_find(&r->index, hash_bytes(record, r->key), record_equal, r, record, slot);
-}
-
-/* The number of the record with the key of this one, which is added if there is none. */
-static int records_add(struct report_records *r, const void *record, uint32_t *out)
-{
-    int added;
-
-    if (!array_reserve(&r->data, &r->capacity, (r->count + 1) * r->size))
-        return -ENOMEM;
-    added = index_add(&r->index, hash_bytes(record, r->key), record_equal, record_hash, r, record,
-                      r->count, out);
-    if (added <= 0)
-        return added;
-    memcpy(r->data + r->count++ * r->size, record, r->size);
-    return 0;
+    memory_free_all(s->frames, s->stacks, s->walk);
+    index_free(&s->frame_index);
+    index_free(&s->stack_index);
 }
 
 static int add_frame(struct report_stacks *s, const struct report_defs *defs,
@@ -68,8 +53,10 @@ static int add_frame(struct report_stacks *s, const struct report_defs *defs,
                             .filter = f->filter,
                             .lost = f->path == REPORT_PATH_LOST,
                             .il = f->il};
+    int added = index_add(&s->frame_index, &frame_kind, &s->frames, &s->frame_count,
+                          &s->frame_capacity, &key, out);
 
-    return records_add(&s->frames, &key, out);
+    return added < 0 ? added : 0;
 }
 
 /* Keeps a stack's frames that are in no other yet, leaf first. *parent: the number of the rest. */
@@ -85,7 +72,8 @@ static int walk_new(struct report_stacks *s, const struct report_defs *defs, uin
          more = report_frame_outer(defs, &f)) {
         const struct report_stack key = {.defs = defs, .path = f.path, .il = f.il};
 
-        *parent = records_find(&s->stacks, &key, &slot);
+        *parent =
+            index_find(&s->stack_index, &stack_kind, s->stacks, stack_hash(&key), &key, &slot);
         if (*parent != INDEX_NONE)
             return 0;
         if (!array_reserve(&s->walk, &s->walk_capacity, *count + 1))
@@ -107,7 +95,9 @@ int report_stacks_add(struct report_stacks *s, const struct report_defs *defs, u
 
         err = add_frame(s, defs, f, &stack.frame);
         if (!err)
-            err = records_add(&s->stacks, &stack, out);
+            err = index_add(&s->stack_index, &stack_kind, &s->stacks, &s->stack_count,
+                            &s->stack_capacity, &stack, out);
+        err = err < 0 ? err : 0;
     }
     return err;
 }
@@ -120,23 +110,23 @@ int report_stacks_frame(struct report_stacks *s, const struct report_defs *defs,
 
 size_t report_stacks_count(const struct report_stacks *s)
 {
-    return s->stacks.count;
+    return s->stack_count;
 }
 
 size_t report_stacks_frame_count(const struct report_stacks *s)
 {
-    return s->frames.count;
+    return s->frame_count;
 }
 
 const struct report_stack *report_stacks_at(const struct report_stacks *s, size_t number)
 {
-    return &((const struct report_stack *)(const void *)s->stacks.data)[number];
+    return &s->stacks[number];
 }
 
 struct report_frame report_stacks_frame_at(const struct report_stacks *s, size_t number,
                                            const struct report_defs **defs)
 {
-    const struct frame_key *key = &((const struct frame_key *)(const void *)s->frames.data)[number];
+    const struct frame_key *key = &s->frames[number];
 
     *defs = key->defs;
     return (struct report_frame){.path = key->lost ? REPORT_PATH_LOST : REPORT_PATH_EMPTY,

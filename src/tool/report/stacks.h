@@ -19,15 +19,11 @@ struct report_stack {
     uint32_t parent, frame; /* numbers; parents have lower ones than their children */
 };
 
-/* Records in the order they came, found by the first bytes of each. */
-struct report_records {
-    char *data;
-    size_t size, key, count, capacity;
-    struct index index;
-};
-
 struct report_stacks {
-    struct report_records frames, stacks;
+    struct frame_key *frames;
+    struct report_stack *stacks;
+    size_t frame_count, frame_capacity, stack_count, stack_capacity;
+    struct index frame_index, stack_index;
     struct report_frame *walk; /* frames of the stack being added that are new */
     size_t walk_capacity;
 };
