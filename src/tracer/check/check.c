@@ -67,35 +67,25 @@ struct check_seed *check_thread_seed(struct check_thread *t)
     return t->seed;
 }
 
-static void flag_change(struct check *check, int by)
+void check_flag(struct check *check, bool up)
 {
+    if (!check->config.toggle_flag)
+        return;
     pthread_mutex_lock(&check->flag_lock);
-    check->walks += (unsigned)by;
-    if (check->walks == (by > 0))
+    check->walks += up ? 1 : -1u;
+    if (check->walks == up)
         clr_event_mask_change(check->config.info, COR_PRF_ENABLE_STACK_SNAPSHOT,
-                              by > 0 ? COR_PRF_ENABLE_STACK_SNAPSHOT : 0);
+                              up ? COR_PRF_ENABLE_STACK_SNAPSHOT : 0);
     pthread_mutex_unlock(&check->flag_lock);
-}
-
-void check_flag_raise(struct check *check)
-{
-    if (check->config.toggle_flag)
-        flag_change(check, 1);
-}
-
-void check_flag_lower(struct check *check)
-{
-    if (check->config.toggle_flag)
-        flag_change(check, -1);
 }
 
 static hresult walk_self(struct check_walk *walk, uint32_t flags)
 {
     hresult result;
 
-    check_flag_raise(walk->check);
+    check_flag(walk->check, true);
     result = check_walk_run(walk, 0, flags, NULL);
-    check_flag_lower(walk->check);
+    check_flag(walk->check, false);
     return result;
 }
 
@@ -266,9 +256,9 @@ static hresult find_leaf(struct check *check, uintptr_t *ip)
     hresult result;
 
     *ip = 0;
-    check_flag_raise(check);
+    check_flag(check, true);
     result = info->vtbl->do_stack_snapshot(info, 0, on_leaf, COR_PRF_SNAPSHOT_DEFAULT, ip, NULL, 0);
-    check_flag_lower(check);
+    check_flag(check, false);
     return result;
 }
 

@@ -148,7 +148,6 @@ struct check_thread *check_thread_of(struct check *check, struct stack *stack);
 struct check_seed *check_thread_seed(struct check_thread *thread); /* NULL: memory ran out */
 
 /* The runtime's snapshot flag, up around walks where it is not up all the time. Threads: any. */
-void check_flag_raise(struct check *check);
-void check_flag_lower(struct check *check);
+void check_flag(struct check *check, bool up);
 
 #endif

@@ -406,14 +406,14 @@ void check_threads_begin(struct check_threads *t)
 {
     struct clr_info *info = t->config.info;
 
-    check_flag_raise(t->config.check);
+    check_flag(t->config.check, true);
     /* The first walk of a process sets up what a walk of a stopped thread could wait for. */
     info->vtbl->do_stack_snapshot(info, 0, ignore_frame, COR_PRF_SNAPSHOT_DEFAULT, NULL, NULL, 0);
 }
 
 void check_threads_end(struct check_threads *t)
 {
-    check_flag_lower(t->config.check);
+    check_flag(t->config.check, false);
 }
 
 static void *threads_main(void *context)

@@ -54,8 +54,7 @@ struct dump *dump_new(struct metadata *metadata)
 
 static void thread_free(struct kept_thread *t)
 {
-    memory_free(t->text);
-    memory_free(t->methods.method);
+    memory_free_all(t->text, t->methods.method);
     *t = (struct kept_thread){.text = NULL};
 }
 
@@ -63,8 +62,7 @@ static void kept_free(struct kept *kept)
 {
     for (size_t i = 0; i < kept->count; i++)
         thread_free(&kept->thread[i]);
-    memory_free(kept->thread);
-    memory_free(kept->seen);
+    memory_free_all(kept->thread, kept->seen);
     *kept = (struct kept){.count = 0};
 }
 
@@ -176,8 +174,7 @@ static int kept_reserve(struct kept *kept, size_t count)
     kept->thread = memory_zalloc(count + 1, sizeof(*kept->thread));
     if (kept->seen && kept->thread)
         return 0;
-    memory_free(kept->seen);
-    memory_free(kept->thread);
+    memory_free_all(kept->seen, kept->thread);
     *kept = (struct kept){.count = 0};
     return -ENOMEM;
 }

@@ -41,26 +41,22 @@ struct frames *frames_new(struct metadata *metadata)
 {
     struct frames *f = memory_zalloc(1, sizeof(*f));
 
-    if (f) {
-        f->metadata = metadata;
-        f->call = memory_zalloc(KNOWN, sizeof(*f->call));
-    }
-    if (f && !f->call) {
-        memory_free(f);
+    if (!f)
         return NULL;
-    }
-    return f;
+    f->metadata = metadata;
+    f->call = memory_zalloc(KNOWN, sizeof(*f->call));
+    if (f->call)
+        return f;
+    memory_free(f);
+    return NULL;
 }
 
 void frames_free(struct frames *f)
 {
     for (size_t i = 0; f && i < f->methods; i++)
         memory_free(f->method[i].text);
-    if (f) {
-        memory_free(f->method);
-        memory_free(f->call);
-    }
-    memory_free(f);
+    if (f)
+        memory_free_all(f->method, f->call, f);
 }
 
 const char *frames_name(struct metadata *metadata, struct metadata_method *method)

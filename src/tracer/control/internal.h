@@ -30,10 +30,9 @@ struct control {
     uint64_t crowded_until_ns; /* the thread's: until then nobody is let in */
 };
 
-/* socket.c: 0 or -errno with why. control_admit - the peer's user is ours. */
+/* socket.c: 0 or -errno with why. */
 int control_socket_open(struct control *control, char *why, size_t why_size);
 void control_socket_close(struct control *control);
-bool control_admit(int fd);
 void control_socket_remove(struct control *control); /* its name only: the thread still polls */
 
 /* server.c */

@@ -117,10 +117,7 @@ static void run_dump(const struct request *r)
         return;
     }
     begin(r->out);
-    if (dump_all(r->control->dump, &r->control->config, &request, r->out)) {
-        control_refuse(r->out, "out of memory");
-        return;
-    }
+    r->out->failed |= dump_all(r->control->dump, &r->control->config, &request, r->out) != 0;
     finish(r->out);
 }
 
@@ -194,11 +191,8 @@ static void run_mark(const struct request *r)
         control_refuse(r->out, "a mark needs a \"text\"");
         return;
     }
-    if (r->control->config.mark(r->control->config.context, text)) {
-        control_refuse(r->out, "out of memory");
-        return;
-    }
     begin(r->out);
+    r->out->failed |= r->control->config.mark(r->control->config.context, text) != 0;
     finish(r->out);
 }
 
@@ -244,12 +238,9 @@ static void run_set(const struct request *r)
     if (!err)
         err = config_change(&change, &now);
     config_only_free(&change.only);
-    if (err) {
-        control_refuse(r->out, "out of memory");
-        return;
-    }
     begin(r->out);
     put_live(r->out);
+    r->out->failed |= err != 0;
     finish(r->out);
 }
 

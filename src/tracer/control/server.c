@@ -148,7 +148,7 @@ static void accept_all(struct control *c)
     int fd;
 
     while ((fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-        if (!control_admit(fd)) {
+        if (!socket_peer(fd, true)) {
             turn_away(fd, "this process belongs to another user");
         } else if (c->clients == MOST_CLIENTS) {
             turn_away(fd, "128 clients are connected; try again later");
@@ -173,13 +173,6 @@ static int rest_ms(const struct control *c, struct pollfd *listener)
     return (int)((c->crowded_until_ns - now) / 1000000) + 1;
 }
 
-static short wants(const struct control_client *client)
-{
-    if (client->out.size)
-        return POLLOUT;
-    return POLLIN;
-}
-
 static bool client_move(struct control *c, struct control_client *client, short events)
 {
     if (events & (POLLERR | POLLNVAL))
@@ -201,7 +194,8 @@ static bool serve(struct control *c)
     fd[0] = (struct pollfd){.fd = c->wake, .events = POLLIN};
     rest = rest_ms(c, &fd[1]);
     for (size_t i = 0; i < count; i++)
-        fd[2 + i] = (struct pollfd){.fd = c->client[i].fd, .events = wants(&c->client[i])};
+        fd[2 + i] = (struct pollfd){.fd = c->client[i].fd,
+                                    .events = c->client[i].out.size ? POLLOUT : POLLIN};
     if (poll(fd, (nfds_t)(2 + count), rest) < 0)
         return true;
     if (!gate_enter(&c->gate))

@@ -114,8 +114,3 @@ void control_socket_close(struct control *c)
         close(c->folder);
     c->listener = c->folder = -1;
 }
-
-bool control_admit(int fd)
-{
-    return socket_peer(fd, true);
-}

@@ -135,7 +135,7 @@ static uint32_t filter_base(const struct events_thread *t)
 
 static struct events_exception *current(struct events_thread *t)
 {
-    return t->exceptions > filter_base(t) && t->exceptions <= EVENTS_NESTED
+    return t && t->exceptions > filter_base(t) && t->exceptions <= EVENTS_NESTED
                ? &t->exception[t->exceptions - 1]
                : NULL;
 }
@@ -260,8 +260,7 @@ void events_exception_filter_leave(struct events *ev)
 
 void events_exception_catcher_found(struct events *ev)
 {
-    struct events_thread *t = exceptions_of(ev);
-    struct events_exception *e = t ? current(t) : NULL;
+    struct events_exception *e = current(exceptions_of(ev));
 
     if (e)
         e->state = EXCEPTION_FOUND;
@@ -271,7 +270,7 @@ void events_exception_catcher_found(struct events *ev)
 void events_exception_unwind(struct events *ev)
 {
     struct events_thread *t = exceptions_of(ev);
-    struct events_exception *e = t ? current(t) : NULL;
+    struct events_exception *e = current(t);
 
     if (!e || e->state != EXCEPTION_SEARCHING)
         return;
@@ -284,7 +283,7 @@ void events_exception_unwind(struct events *ev)
 void events_exception_finally_enter(struct events *ev, uintptr_t function, uintptr_t sp)
 {
     struct events_thread *t = exceptions_of(ev);
-    struct events_exception *e = t ? current(t) : NULL;
+    struct events_exception *e = current(t);
 
     if (!t)
         return;
@@ -297,8 +296,7 @@ void events_exception_finally_enter(struct events *ev, uintptr_t function, uintp
 
 void events_exception_finally_leave(struct events *ev)
 {
-    struct events_thread *t = exceptions_of(ev);
-    struct events_exception *e = t ? current(t) : NULL;
+    struct events_exception *e = current(exceptions_of(ev));
 
     if (e)
         e->finally = 0;

@@ -60,23 +60,15 @@ static void put_line(struct log *log, struct log_thread *thread, const struct ev
 
     if (!line)
         return;
-    at = LOG_PUT(at, "{\"kind\":\"alloc\",\"t\":");
-    at = decimal_put(at, t);
-    at = LOG_PUT(at, ",\"thread\":");
-    at = decimal_put(at, thread->ring->thread);
-    at = LOG_PUT(at, ",\"class\":");
-    at = decimal_put(at, class->id);
-    at = LOG_PUT(at, ",\"bytes\":");
-    at = decimal_put(at, event_bytes(event));
-    if (!whole) {
-        at = LOG_PUT(at, ",\"node\":");
-        at = decimal_put(at, log_node_id(log, event->node));
-    }
+    at = LOG_PUT_NUMBER(at, "{\"kind\":\"alloc\",\"t\":", t);
+    at = LOG_PUT_NUMBER(at, ",\"thread\":", thread->ring->thread);
+    at = LOG_PUT_NUMBER(at, ",\"class\":", class->id);
+    at = LOG_PUT_NUMBER(at, ",\"bytes\":", event_bytes(event));
+    if (!whole)
+        at = LOG_PUT_NUMBER(at, ",\"node\":", log_node_id(log, event->node));
     at = log_put_il(at, il);
-    if (thread->values && thread->values_ticks == event->ticks) {
-        at = LOG_PUT(at, ",\"values\":");
-        at = decimal_put(at, thread->values);
-    }
+    if (thread->values && thread->values_ticks == event->ticks)
+        at = LOG_PUT_NUMBER(at, ",\"values\":", thread->values);
     if (LIKELY(!whole && !thread->sample && event_heap(event) == EVENT_HEAP_NORMAL &&
                !tree_is_cut(event->node))) {
         at = LOG_PUT(at, "}\n");

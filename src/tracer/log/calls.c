@@ -230,14 +230,12 @@ size_t log_write_calls(struct log *log, struct log_thread *thread, const struct 
     if (!c && !(c = thread->calls = memory_zalloc(1, sizeof(*c))))
         return *err = -ENOMEM, 0;
     for (done = 0; done < count && event_kind(&events[done]) == EVENT_CALL; done++) {
-        uint64_t ns = clock_ticks_to_ns(events[done].ticks);
-
+        uint64_t ns = log_t(log, clock_ticks_to_ns(events[done].ticks));
         bool doomed = false;
 
         *err = define(log, &events[done], &doomed);
         if (*err)
             break;
-        ns = ns > log->zero_ns ? ns - log->zero_ns : 0;
         if (!waits(c))
             begin(log, thread, ns);
         c->doomed |= doomed;
@@ -326,10 +324,11 @@ void log_calls_free(struct log *log, struct log_thread *thread)
     log->calls.open_ended += c->count;
     buffer_free(&c->events);
     buffer_free(&c->at_start);
-    memory_free(c->open);
-    memory_free(c);
+    memory_free_all(c->open, c);
     thread->calls = NULL;
 }
+
+#define PUT_END(form, member, label) log_set(sums, #member, s->member);
 
 json_t *log_calls_json(const struct log *log)
 {
@@ -340,10 +339,7 @@ json_t *log_calls_json(const struct log *log)
     for (const struct log_thread *thread = log->threads; thread; thread = thread->next)
         open += thread->calls ? thread->calls->count : 0;
     log_set(sums, "entered", s->entered);
-    log_set(sums, "left", s->left);
-    log_set(sums, "tail_calls", s->tail_calls);
-    log_set(sums, "unwound", s->unwound);
-    log_set(sums, "ends_missing", s->ends_missing);
+    SST_COUNTERS_CALL_ENDS(PUT_END)
     log_set(sums, "open", open);
     log_set(sums, "missing", s->missing);
     if (s->entered_lost + s->ended_lost)

@@ -67,15 +67,9 @@ json_t *log_repairs(const struct stack_totals *totals)
 #define PUT_COUNT(member)        log_set(to, #member, load_relaxed(&from->member));
 #define PUT_ANY(member)          log_set_any(to, #member, load_relaxed(&from->member));
 #define PUT_BY(member)           json_object_set_new(to, #member, member);
-#define PUT_WORD(member)         put_word(to, #member, member);
+#define PUT_WORD(member)         json_object_set_new(to, #member, json_string(member));
 #define COPY(form, member, label) \
     SST_NUMBER_##form(store_relaxed(&from->member, load_relaxed(&a->member));)
-
-static void put_word(json_t *object, const char *name, const char *word)
-{
-    if (word)
-        json_object_set_new(object, name, json_string(word));
-}
 
 /* The counts that check and end records share. */
 json_t *log_put_snapshots(json_t *to, const struct agreement *a)

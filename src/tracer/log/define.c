@@ -1,8 +1,10 @@
 #include "log/internal.h"
 
 #include "base/array.h"
+#include "base/memory.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* In the record, which goes when what it is of is unloaded: a table of ids would only grow. */
 static void written_set(const struct log *log, const uint32_t *written)
@@ -170,6 +172,26 @@ int log_define_node(struct log *log, uint32_t id)
             return err;
         tree_mark_set(node, log->generation);
     }
+    return 0;
+}
+
+void log_ids_clear(struct log_ids *ids)
+{
+    if (ids->seen)
+        memset(ids->seen, 0, ids->capacity);
+}
+
+void log_ids_free(struct log_ids *ids)
+{
+    memory_free(ids->seen);
+    *ids = (struct log_ids){0};
+}
+
+int log_ids_add(struct log_ids *ids, uint32_t id)
+{
+    if (!array_reserve_zeroed(&ids->seen, &ids->capacity, (size_t)id + 1))
+        return -ENOMEM;
+    ids->seen[id] = 1;
     return 0;
 }
 

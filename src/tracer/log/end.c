@@ -31,7 +31,6 @@ static json_t *hooks_json(const struct log *log, const struct stack_totals *tota
 static void set_asked(struct log *log, json_t *line)
 {
     const struct options *options = log->config.options;
-    json_t *events = log_families_json(log);
 
     if (options->args.count + options->returns.count)
         json_object_set_new(line, "values", log_values_totals(log));
@@ -40,8 +39,7 @@ static void set_asked(struct log *log, json_t *line)
     if (log->config.agreement)
         json_object_set_new(line, "snapshots",
                             log_put_snapshots(json_object(), log->config.agreement));
-    if (events)
-        json_object_set_new(line, "events", events);
+    json_object_set_new(line, "events", log_families_json(log));
     if (options_records(options, OPTIONS_CALLS))
         json_object_set_new(line, "calls", log_calls_json(log));
 }
@@ -49,15 +47,11 @@ static void set_asked(struct log *log, json_t *line)
 /* Of lines and of the file. */
 static void set_records(const struct log *log, json_t *line)
 {
-    json_t *fate = log_fate_json(log);
-
     json_object_set_new(line, "records", log_kinds_json(log->put.lines));
-    if (log->gone_parts)
-        json_object_set_new(line, "rotated_out", log_gone_json(log));
+    json_object_set_new(line, "rotated_out", log_gone_json(log));
     if (log_kinds_sum(log->not_written))
         json_object_set_new(line, "not_written", log_kinds_json(log->not_written));
-    if (fate)
-        json_object_set_new(line, "file", fate);
+    json_object_set_new(line, "file", log_fate_json(log));
 }
 
 int log_write_end(struct log *log, uint64_t t)
@@ -89,7 +83,7 @@ int log_write_end(struct log *log, uint64_t t)
     log_set(line, "names_failed", metadata_failures(c->metadata, &last));
     log_set(line, "log_bytes", log->file.bytes + log->file.buffer.size - log->file.sent);
     log_set_any(line, "cut_allocs", log->put.cut);
-    log_set_beginnings_lost(log, line);
+    log_set_any(line, "beginnings_lost", load_relaxed(&c->hub->beginnings_lost));
     set_given(log, line);
     if (log->file.part > 1) /* the sums are of the whole recording */
         log_set(line, "part", log->file.part);

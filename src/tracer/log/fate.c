@@ -163,10 +163,8 @@ json_t *log_fate_json(const struct log *log)
     object = json_object();
     if (fate->moved)
         json_object_set_new(object, "moved", log_text(fate->moved));
-    if (fate->removed)
-        json_object_set_new(object, "removed", json_true());
+    log_set_flag(object, "removed", fate->removed);
     log_set_any(object, "truncated", fate->truncated);
-    if (fate->replaced)
-        json_object_set_new(object, "replaced", json_true());
+    log_set_flag(object, "replaced", fate->replaced);
     return object;
 }

@@ -71,15 +71,10 @@ int log_file_open(struct log *log, char *why, size_t why_size)
                  "--compress needs libzstd.so.1 (package libzstd1), which cannot be loaded");
         return -ENOSYS;
     }
-    if (!err) {
+    for (unsigned i = 1; !err && log->file.fd < 0; i++) {
         log->file.fd = open(path, OPEN_FLAGS, 0600);
-        for (unsigned i = 1; !err && log->file.fd < 0 && errno == EEXIST && i < MAX_NAMES; i++) {
-            err = path_make(log, i, path, sizeof(path));
-            if (!err)
-                log->file.fd = open(path, OPEN_FLAGS, 0600);
-        }
-        if (!err && log->file.fd < 0)
-            err = -errno;
+        if (log->file.fd < 0)
+            err = errno == EEXIST && i < MAX_NAMES ? path_make(log, i, path, sizeof(path)) : -errno;
     }
     if (!err && (!(log->file.path = path_absolute(path)) ||
                  (log->file.zstd && !(log->file.compressor = log->file.zstd->create())))) {
@@ -359,7 +354,6 @@ void log_file_restart(struct log *log)
     file->error = 0;
 }
 
-/* The present part is renamed, if it is where it was; the next one begins at PATH. */
 int log_file_next(struct log *log, bool keep)
 {
     struct log_file *file = &log->file;

@@ -12,6 +12,23 @@
 
 #include <errno.h>
 
+uint32_t log_node_number(struct log *log, uint32_t node)
+{
+    uint32_t id;
+
+    if (LIKELY(!log->node_ids)) {
+        if (node > log->node_max)
+            log->node_max = node;
+        return node;
+    }
+    id = load_relaxed(&log->node_id[node]);
+    if (id == NODE_ID_OPEN || (!id && node > log->node_max)) {
+        id = ++log->node_ids;
+        store_relaxed(&log->node_id[node], id);
+    }
+    return id ? id : node;
+}
+
 int log_grace_begin(struct log *log)
 {
     if (!log->node_id) {

@@ -48,10 +48,8 @@ void log_put_heap(struct buffer *b, enum event_heap heap, uint32_t node)
 
 char *log_put_il(char *at, int32_t il)
 {
-    if (LIKELY(il >= 0 && il == CODE_IL_OFFSET(il))) {
-        at = LOG_PUT(at, ",\"il\":");
-        return decimal_put(at, (uint64_t)il);
-    }
+    if (LIKELY(il >= 0 && il == CODE_IL_OFFSET(il)))
+        return LOG_PUT_NUMBER(at, ",\"il\":", (uint64_t)il);
     if (il >= 0) {
         at = il & CODE_IL_UNOPTIMISED ? LOG_PUT(at, ",\"il0\":") : LOG_PUT(at, ",\"il\":");
         at = decimal_put(at, (uint64_t)(CODE_IL_OFFSET(il)));
@@ -74,17 +72,14 @@ int log_format_node(struct log *log, const struct tree_node *node)
 
     if (!line)
         return log_line_drop(log, mark);
-    at = LOG_PUT(at, "{\"kind\":\"node\",\"id\":");
-    at = decimal_put(at, log_node_number(log, tree_id(log->config.tree, node)));
-    at = LOG_PUT(at, ",\"parent\":");
-    at = decimal_put(at, log_node_id(log, tree_id(tree, begun ? tree_parent(parent) : parent)));
+    at = LOG_PUT_NUMBER(
+        at, "{\"kind\":\"node\",\"id\":", log_node_number(log, tree_id(log->config.tree, node)));
+    at = LOG_PUT_NUMBER(
+        at, ",\"parent\":", log_node_id(log, tree_id(tree, begun ? tree_parent(parent) : parent)));
     from = begun ? tree_node_by_id(tree, begun) : NULL;
-    if (from && load_relaxed(&from->up) && tree_mark(from) == log->generation) {
-        at = LOG_PUT(at, ",\"begun\":");
-        at = decimal_put(at, log_node_number(log, begun));
-    }
-    at = LOG_PUT(at, ",\"method\":");
-    at = decimal_put(at, ((const struct metadata_method *)call->target)->id);
+    if (from && load_relaxed(&from->up) && tree_mark(from) == log->generation)
+        at = LOG_PUT_NUMBER(at, ",\"begun\":", log_node_number(log, begun));
+    at = LOG_PUT_NUMBER(at, ",\"method\":", ((const struct metadata_method *)call->target)->id);
     at = log_put_il(at, il);
     b->size += (size_t)(at - line);
     buffer_text(b, call_member(il));

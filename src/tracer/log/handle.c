@@ -19,79 +19,57 @@ static int write_name(struct log *log, const struct event_name *name)
     return 0;
 }
 
+/* What is one line, if it is written. */
+static const struct line_kind {
+    log_write_event *write;
+    enum sst_kind missed; /* as which it is counted if it is not; 0: as one of its family, or not */
+} line_kinds[] = {
+    [EVENT_MISMATCH] = {log_write_mismatch, SST_KIND_MISMATCH},
+    [EVENT_SNAPSHOT] = {log_write_snapshot, SST_KIND_SNAPSHOT},
+    [EVENT_SAMPLE] = {log_write_sample, SST_KIND_SAMPLE},
+    [EVENT_FAMILY] = {log_write_family, SST_KIND_UNKNOWN},
+    [EVENT_TRANSITION] = {log_write_transition, SST_KIND_UNKNOWN},
+    [EVENT_VALUES] = {log_write_values, SST_KIND_UNKNOWN},
+};
+
 /* Kinds whose subject is a block of ours. */
 #define KIND(kind) (1u << (kind))
 #define PAYLOADS \
     (KIND(EVENT_MISMATCH) | KIND(EVENT_SNAPSHOT) | KIND(EVENT_THREAD_NAME) | KIND(EVENT_FAMILY) | \
      KIND(EVENT_VALUES))
-
-static bool has_payload(const struct event *event)
-{
-    return KIND(event_kind(event)) & PAYLOADS;
-}
+#define FAMILIES (KIND(EVENT_FAMILY) | KIND(EVENT_TRANSITION) | KIND(EVENT_CALL))
 
 static enum event_lost reason_of(int err)
 {
     return err == -ENOSPC ? EVENT_LOST_WRITE_FAILED : EVENT_LOST_NO_MEMORY;
 }
 
+/* Values are what was posted without what was written; those of no line are not counted. */
 static void lose_other(struct log *log, const struct event *event, enum event_lost reason)
 {
-    switch (event_kind(event)) {
-    case EVENT_MISMATCH:
-        log->not_written[SST_KIND_MISMATCH]++;
-        break;
-    case EVENT_SNAPSHOT:
-        log->not_written[SST_KIND_SNAPSHOT]++;
-        break;
-    case EVENT_SAMPLE:
-        log->not_written[SST_KIND_SAMPLE]++;
-        break;
-    case EVENT_FAMILY:
-    case EVENT_TRANSITION:
-    case EVENT_CALL:
+    enum event_kind kind = event_kind(event);
+
+    if (KIND(kind) & FAMILIES)
         log->family_lost[log_family_of(event)][reason]++;
-        break;
-    default: /* values are what was posted without what was written; the others are no lines */
-        break;
-    }
+    else if (kind < COUNT_OF(line_kinds) && line_kinds[kind].missed)
+        log->not_written[line_kinds[kind].missed]++;
 }
 
 /* Any but an allocation. Returns 0 when it is done with, or -EAGAIN when it has to wait. */
 static int handle_other(struct log *log, struct log_thread *thread, const struct event *event)
 {
-    void *payload = has_payload(event) ? (void *)event->subject : NULL;
+    enum event_kind kind = event_kind(event);
     int err = 0;
 
-    switch (event_kind(event)) {
-    case EVENT_ALLOC:
-        break; /* see handle() */
-    case EVENT_MISMATCH:
-        err = log_write_mismatch(log, thread, payload, log_event_t(log, thread, event));
-        break;
-    case EVENT_SNAPSHOT:
-        err = log_write_snapshot(log, thread, payload, log_event_t(log, thread, event));
-        break;
+    switch (kind) {
     case EVENT_THREAD_NAME:
-        err = write_name(log, payload);
-        break;
-    case EVENT_SAMPLE:
-        err = log_write_sample(log, event, log_event_t(log, thread, event));
+        err = write_name(log, (const struct event_name *)event->subject);
         break;
     case EVENT_WAITS:
         err = log_define_node(log, event->node);
         break;
     case EVENT_SAMPLE_RATE:
         thread->sample = event->subject;
-        break;
-    case EVENT_FAMILY:
-        err = log_write_family(log, thread, event, log_event_t(log, thread, event));
-        break;
-    case EVENT_TRANSITION:
-        err = log_write_transition(log, thread, event, log_event_t(log, thread, event));
-        break;
-    case EVENT_VALUES:
-        err = log_write_values(log, thread, payload, log_event_t(log, thread, event));
         break;
     case EVENT_VALUES_OF:
         thread->values = (uint32_t)event->subject;
@@ -100,12 +78,15 @@ static int handle_other(struct log *log, struct log_thread *thread, const struct
     case EVENT_CALL:
         log_write_calls(log, thread, event, 1, &err);
         break;
+    default:
+        err = line_kinds[kind].write(log, thread, event, log_event_t(log, thread, event));
     }
     if (err == -EAGAIN)
         return err;
     if (err)
         lose_other(log, event, reason_of(err));
-    memory_free(payload);
+    if (KIND(kind) & PAYLOADS)
+        memory_free((void *)event->subject);
     return 0;
 }
 

@@ -40,16 +40,12 @@ int log_write_header(struct log *log)
         log_text(c->executable), "command", log_texts(c->command), "runtime", c->runtime, "hooks",
         c->hooks, "capture", capture_name(c->options->capture), "options", options_json(c->options),
         "clock", (json_int_t)log->zero_ns, "started", started, "tracer", SHADOWTRACE_VERSION);
-    if (c->no_native)
-        json_object_set_new(line, "no_native", json_string(c->no_native));
-    if (options_beginnings(c->options))
-        json_object_set_new(line, "beginnings", json_true());
-    if (c->unverified)
-        json_object_set_new(line, "unverified", json_true());
+    json_object_set_new(line, "no_native", json_string(c->no_native));
+    log_set_flag(line, "beginnings", options_beginnings(c->options));
+    log_set_flag(line, "unverified", c->unverified);
     if (log->file.part > 1)
         log_set(line, "part", log->file.part);
-    if (log->gone_parts)
-        json_object_set_new(line, "rotated_out", log_gone_json(log));
+    json_object_set_new(line, "rotated_out", log_gone_json(log));
     if (uncontrolled)
         json_object_set_new(line, "uncontrolled", log_text(uncontrolled));
     return log_emit(log, SST_KIND_HEADER, line);

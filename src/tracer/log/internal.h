@@ -256,6 +256,9 @@ static inline void log_file_hurry(struct log *log) /* what waits is written this
 /* Appends a literal; at must have room. */
 #define LOG_PUT(at, text) (memcpy((at), (text), sizeof(text) - 1), (at) + sizeof(text) - 1)
 
+/* The same with a number behind it. */
+#define LOG_PUT_NUMBER(at, text, value) decimal_put(LOG_PUT(at, text), (value))
+
 /* A line that began at mark is taken back: memory ran out for it. Returns -ENOMEM. */
 static inline int log_line_drop(struct log *log, size_t mark)
 {
@@ -269,13 +272,17 @@ static inline void log_put_number(struct buffer *b, const char *member, uint64_t
     buffer_text(b, member);
     buffer_unsigned(b, value);
 }
+/* `t` of a moment of CLOCK_MONOTONIC. */
+static inline uint64_t log_t(const struct log *log, uint64_t ns)
+{
+    return ns > log->zero_ns ? ns - log->zero_ns : 0;
+}
 /* `t` of an event. */
 static inline uint64_t log_event_t(const struct log *log, struct log_thread *thread,
                                    const struct event *event)
 {
-    uint64_t ns = clock_ticks_to_ns(event->ticks);
+    uint64_t ns = log_t(log, clock_ticks_to_ns(event->ticks));
 
-    ns = ns > log->zero_ns ? ns - log->zero_ns : 0;
     if (ns < thread->last_ns)
         ns = thread->last_ns;
     thread->last_ns = ns;
@@ -294,17 +301,21 @@ int log_emit(struct log *log, enum sst_kind kind, json_t *line);
 
 /*
  * JSON of a line to be emitted. Members are set without a look at the result, in a NULL line too:
- * log_emit() knows whether memory was refused meanwhile.
+ * log_emit() knows whether memory was refused meanwhile. A member that is NULL is left out.
  */
 json_t *log_text(const char *text);    /* string of whatever bytes; NULL when memory runs out */
 json_t *log_texts(char *const *texts); /* NULL-terminated, or NULL */
 void log_hex(char hex[20], uint64_t value, int digits);
 void log_set(json_t *to, const char *member, uint64_t value);
-void log_set_any(json_t *to, const char *member, uint64_t value); /* unless it is 0 */
+void log_set_any(json_t *to, const char *member, uint64_t value);           /* unless it is 0 */
+static inline void log_set_flag(json_t *to, const char *member, bool value) /* unless false */
+{
+    json_object_set_new(to, member, value ? json_true() : NULL);
+}
 json_t *log_reasons(const uint64_t by[EVENT_LOST_REASONS]);
 json_t *log_histogram(const struct agreement_histogram *h);
 
-/* ids.c */
+/* define.c: which ids this part of the log has */
 #define NODE_ID_OPEN UINT32_MAX
 int log_ids_add(struct log_ids *ids, uint32_t id); /* 0 or -ENOMEM */
 void log_ids_clear(struct log_ids *ids);           /* nothing was written: a new part begins */
@@ -313,7 +324,7 @@ static inline bool log_ids_has(const struct log_ids *ids, uint32_t id)
 {
     return id < ids->capacity && ids->seen[id];
 }
-/* At its definition: it has one from now on. */
+/* forget.c: at its definition; it has one from now on */
 uint32_t log_node_number(struct log *log, uint32_t node);
 /* Log id of a node that is defined, whether cut or not. */
 static inline uint32_t log_node_id(const struct log *log, uint32_t node)
@@ -365,32 +376,25 @@ static inline bool log_node_defined(const struct log *log, uint32_t id)
 int log_natives(struct log *log, const struct event_native *native, size_t count, json_t **out);
 void log_images_clear(struct log_images *images); /* as log_ids_clear */
 
-/* stacks.c: both stacks of a difference, and a snapshot; as define.c */
-int log_write_mismatch(struct log *log, struct log_thread *thread, const struct event_mismatch *m,
-                       uint64_t t);
-int log_write_snapshot(struct log *log, struct log_thread *thread, const struct event_stack *stack,
-                       uint64_t t);
+/* An event that is one line; as define.c. */
+typedef int log_write_event(struct log *log, struct log_thread *thread, const struct event *event,
+                            uint64_t t);
+log_write_event log_write_mismatch, log_write_snapshot; /* stacks.c */
+log_write_event log_write_values;                       /* values.c: --args, --returns */
+log_write_event log_write_family, log_write_transition; /* events.c: but for alloc and calls */
+log_write_event log_write_sample;                       /* profile.c */
 
-/* values.c: --args, --returns */
-struct values_record;
-int log_write_values(struct log *log, struct log_thread *thread, const struct values_record *record,
-                     uint64_t t); /* as define.c */
-/* "args" of an alloc line with its stack. */
+/* values.c: log_values_put - "args" of an alloc line with its stack */
 void log_values_put(struct buffer *b, struct log_thread *thread, const struct tree_node *node);
 void log_values_free(struct log_thread *thread);
 json_t *log_values_totals(const struct log *log);
 
-/* events.c: --events, but for alloc and calls */
-int log_write_family(struct log *log, struct log_thread *thread, const struct event *event,
-                     uint64_t t); /* as define.c */
-int log_write_transition(struct log *log, struct log_thread *thread, const struct event *event,
-                         uint64_t t);                       /* the same */
+/* events.c */
 uint32_t log_family_of(const struct event *event);          /* enum options_family */
 void log_write_family_reports(struct log *log, uint64_t t); /* losses that grew */
 json_t *log_families_json(const struct log *log); /* for the end record; NULL: only alloc */
 
 /* profile.c */
-int log_write_sample(struct log *log, const struct event *event, uint64_t t); /* as define.c */
 void log_write_profile(struct log *log, uint64_t t); /* where sampling has gone on */
 
 /*
@@ -476,7 +480,6 @@ json_t *log_repairs(const struct stack_totals *totals);
 /* reports.c: check, lost, repair and the like, those that changed; log_lost returns their sum */
 void log_write_reports(struct log *log, uint64_t t);
 uint64_t log_lost(const struct log *log, uint64_t by[EVENT_LOST_REASONS], uint64_t *seen);
-void log_set_beginnings_lost(const struct log *log, json_t *to);
 
 /* unmatched.c: patterns of --only, --types, --args and the like that nothing matched; made once */
 json_t *log_unmatched(struct log *log);

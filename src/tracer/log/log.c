@@ -46,8 +46,7 @@ int log_open(const struct log_config *config, struct log **out, char *why, size_
 failed:
     log_sites_free(log->sites);
     log_file_free(log);
-    memory_free(log->file.path);
-    memory_free(log);
+    memory_free_all(log->file.path, log);
     return err;
 }
 

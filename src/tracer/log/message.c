@@ -28,8 +28,7 @@ static void drop(struct log_message *message)
     if (atomic_fetch_sub_explicit(&message->holders, 1, memory_order_acq_rel) != 1)
         return;
     json_decref(message->line);
-    memory_free(message->text);
-    memory_free(message);
+    memory_free_all(message->text, message);
 }
 
 static struct log_message *in_order(struct log_message *newest)
@@ -87,18 +86,11 @@ static int post_line(struct log *log, enum sst_kind kind, json_t *line)
     return 0;
 }
 
-static json_int_t now_t(const struct log *log)
-{
-    uint64_t now = clock_ns();
-
-    return now > log->zero_ns ? (json_int_t)(now - log->zero_ns) : 0;
-}
-
 int log_mark(struct log *log, const char *text)
 {
-    return post_line(
-        log, SST_KIND_MARK,
-        json_pack("{s:s, s:I, s:o}", "kind", "mark", "t", now_t(log), "text", log_text(text)));
+    return post_line(log, SST_KIND_MARK,
+                     json_pack("{s:s, s:I, s:o}", "kind", "mark", "t",
+                               (json_int_t)log_t(log, clock_ns()), "text", log_text(text)));
 }
 
 int log_configured(struct log *log, const struct config_settings *now,
@@ -109,9 +101,10 @@ int log_configured(struct log *log, const struct config_settings *now,
     for (size_t i = 0; patterns && i < only->count; i++)
         json_array_append_new(patterns, log_text(only->pattern[i]));
     return post_line(log, SST_KIND_CONFIG,
-                     json_pack("{s:s, s:I, s:I, s:b, s:I, s:o}", "kind", "config", "t", now_t(log),
-                               "number", (json_int_t)now->generation, "paused", (int)now->paused,
-                               "sample", (json_int_t)now->sample, "only", patterns));
+                     json_pack("{s:s, s:I, s:I, s:b, s:I, s:o}", "kind", "config", "t",
+                               (json_int_t)log_t(log, clock_ns()), "number",
+                               (json_int_t)now->generation, "paused", (int)now->paused, "sample",
+                               (json_int_t)now->sample, "only", patterns));
 }
 
 int log_ask(struct log *log, void (*answer)(struct log *log, struct log_message *message),

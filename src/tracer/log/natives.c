@@ -69,7 +69,7 @@ static int define(struct log *log, uintptr_t address, uintptr_t *offset)
         return number + 1;
     line = json_pack("{s:s, s:i, s:o, s:I}", "kind", "image", "id", number + 1, "path",
                      log_text(image->path), "base", (json_int_t)image->base);
-    if (line && *image->build_id)
+    if (*image->build_id)
         json_object_set_new(line, "build_id", json_string(image->build_id));
     err = log_emit(log, SST_KIND_IMAGE, line);
     image->written = !err;

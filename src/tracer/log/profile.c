@@ -3,13 +3,15 @@
 
 #include <errno.h>
 
-int log_write_sample(struct log *log, const struct event *event, uint64_t t)
+int log_write_sample(struct log *log, struct log_thread *thread, const struct event *event,
+                     uint64_t t)
 {
     struct buffer *b = &log->file.buffer;
     bool approximate = event->subject & PROFILE_EVENT_APPROXIMATE;
     size_t mark;
     int err = log_file_full(log) ? -ENOSPC : log_define_node(log, event->node);
 
+    (void)thread; /* the sampler's; the line says whose stack it is */
     if (err)
         return err;
     mark = b->size;

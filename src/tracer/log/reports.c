@@ -23,11 +23,6 @@ uint64_t log_lost(const struct log *log, uint64_t by[EVENT_LOST_REASONS], uint64
     return sum;
 }
 
-void log_set_beginnings_lost(const struct log *log, json_t *to)
-{
-    log_set_any(to, "beginnings_lost", load_relaxed(&log->config.hub->beginnings_lost));
-}
-
 static void write_count(struct log *log, enum sst_kind kind, uint64_t t, const char *reason,
                         uint64_t count, uint64_t *reported)
 {

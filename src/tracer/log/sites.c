@@ -202,19 +202,13 @@ static int write_line(struct log *log, const struct row *row)
 
     if (!line)
         return log_line_drop(log, mark);
-    at = LOG_PUT(at, "{\"kind\":\"site\",\"node\":");
-    at = decimal_put(at, log_node_id(log, row->node));
+    at = LOG_PUT_NUMBER(at, "{\"kind\":\"site\",\"node\":", log_node_id(log, row->node));
     at = log_put_il(at, il);
-    at = LOG_PUT(at, ",\"class\":");
-    at = decimal_put(at, class_of(row)->id);
-    if (LIKELY(log_ids_has(&log->defined_threads, row->thread))) {
-        at = LOG_PUT(at, ",\"thread\":");
-        at = decimal_put(at, row->thread);
-    }
-    at = LOG_PUT(at, ",\"allocs\":");
-    at = decimal_put(at, row->allocs);
-    at = LOG_PUT(at, ",\"bytes\":");
-    at = decimal_put(at, row->bytes);
+    at = LOG_PUT_NUMBER(at, ",\"class\":", class_of(row)->id);
+    if (LIKELY(log_ids_has(&log->defined_threads, row->thread)))
+        at = LOG_PUT_NUMBER(at, ",\"thread\":", row->thread);
+    at = LOG_PUT_NUMBER(at, ",\"allocs\":", row->allocs);
+    at = LOG_PUT_NUMBER(at, ",\"bytes\":", row->bytes);
     b->size += (size_t)(at - line);
     log_put_heap(b, (enum event_heap)(row->class_heap >> 48), row->node);
     if (weight > (double)row->bytes) /* else each stands for itself */

@@ -43,9 +43,10 @@ static json_t *repair_names(uint32_t mask)
     return array;
 }
 
-int log_write_mismatch(struct log *log, struct log_thread *thread, const struct event_mismatch *m,
+int log_write_mismatch(struct log *log, struct log_thread *thread, const struct event *event,
                        uint64_t t)
 {
+    const struct event_mismatch *m = (const struct event_mismatch *)event->subject;
     const struct metadata_class *class = (const struct metadata_class *)m->class;
     json_t *shadow = NULL, *snapshot = NULL, *native = NULL, *line;
     const uintptr_t *methods_end = m->methods + m->shadow + m->snapshot;
@@ -72,24 +73,22 @@ int log_write_mismatch(struct log *log, struct log_thread *thread, const struct 
     if (class)
         log_set(line, "class", class->id);
     log_set_any(line, "stopped", m->stopped);
-    if (m->in_call)
-        json_object_set_new(line, "in_call", json_true());
+    log_set_flag(line, "in_call", m->in_call);
     set_refused(line, m->refused);
-    if (native)
-        json_object_set_new(line, "native", native);
+    json_object_set_new(line, "native", native);
     return log_emit(log, SST_KIND_MISMATCH, line);
 }
 
-int log_write_snapshot(struct log *log, struct log_thread *thread, const struct event_stack *stack,
+int log_write_snapshot(struct log *log, struct log_thread *thread, const struct event *event,
                        uint64_t t)
 {
+    const struct event_stack *stack = (const struct event_stack *)event->subject;
     const uintptr_t *methods_end = stack->methods + stack->count;
     json_t *methods = NULL, *native = NULL, *line;
     int err = log_file_full(log) ? -ENOSPC : 0;
 
     if (!err)
         err = method_array(log, stack->methods, stack->count, &methods);
-
     if (!err)
         err = log_natives(log, (const struct event_native *)methods_end, stack->natives, &native);
     if (err) {
@@ -99,7 +98,6 @@ int log_write_snapshot(struct log *log, struct log_thread *thread, const struct 
     line = json_pack("{s:s, s:I, s:I, s:o}", "kind", "snapshot", "t", (json_int_t)t, "thread",
                      (json_int_t)thread->ring->thread, "stack", methods);
     set_refused(line, stack->refused);
-    if (native)
-        json_object_set_new(line, "native", native);
+    json_object_set_new(line, "native", native);
     return log_emit(log, SST_KIND_SNAPSHOT, line);
 }

@@ -115,8 +115,7 @@ static void set_reasons(const struct log *log, json_t *status)
 
     if (c->control && !uncontrolled)
         json_object_set_new(status, "control", log_text(c->control));
-    if (c->unverified)
-        json_object_set_new(status, "unverified", json_true());
+    log_set_flag(status, "unverified", c->unverified);
     if (c->no_native)
         json_object_set_new(status, "no_native", json_string(c->no_native));
     if (uncontrolled)
@@ -144,7 +143,7 @@ static void set_counts(const struct log *log, json_t *status)
         log_set(status, "nodes_refused", tree_refused(log->config.tree));
         log_set(status, "cut_allocs", log->put.cut);
     }
-    log_set_beginnings_lost(log, status);
+    log_set_any(status, "beginnings_lost", load_relaxed(&log->config.hub->beginnings_lost));
     log_set_any(status, "spared", load_relaxed(log->config.spared));
     if (log->sampled) {
         log_set(status, "estimated_allocs", (uint64_t)log->estimated_allocs);
@@ -162,7 +161,7 @@ static json_t *process_json(const char *executable, char *const *command, const 
 int log_status_write(struct log *log, const char *state)
 {
     const struct log_config *c = &log->config;
-    json_t *status, *fate;
+    json_t *status;
 
     if (!c->options->status)
         return 0;
@@ -179,10 +178,8 @@ int log_status_write(struct log *log, const char *state)
         json_object_set_new(status, "not_written", log_kinds_json(log->not_written));
         json_object_set_new(status, "records", log_kinds_json(log->put.lines));
     }
-    if (log->gone_parts)
-        json_object_set_new(status, "rotated_out", log_gone_json(log));
-    if ((fate = log_fate_json(log)))
-        json_object_set_new(status, "file", fate);
+    json_object_set_new(status, "rotated_out", log_gone_json(log));
+    json_object_set_new(status, "file", log_fate_json(log));
     return emit(c->options->status, status);
 }
 

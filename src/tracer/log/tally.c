@@ -149,9 +149,8 @@ json_t *log_kinds_json(const uint64_t lines[SST_KIND_COUNT])
 {
     json_t *object = json_object();
 
-    for (unsigned i = 1; object && i < SST_KIND_COUNT; i++)
-        if (lines[i])
-            json_object_set_new(object, kind_texts[i], json_integer((json_int_t)lines[i]));
+    for (unsigned i = 1; i < SST_KIND_COUNT; i++)
+        log_set_any(object, kind_texts[i], lines[i]);
     return object;
 }
 

@@ -22,8 +22,6 @@ static const char *literal_of(const char *pattern, size_t *length)
             *length = run;
         }
         at += run;
-        if (!*at)
-            break;
     }
     return best;
 }

@@ -63,9 +63,10 @@ void log_values_free(struct log_thread *thread)
     memory_free(thread->live);
 }
 
-int log_write_values(struct log *log, struct log_thread *thread, const struct values_record *record,
+int log_write_values(struct log *log, struct log_thread *thread, const struct event *event,
                      uint64_t t)
 {
+    const struct values_record *record = (const struct values_record *)event->subject;
     struct buffer *b = &log->file.buffer;
     bool full = log_file_full(log), whole = log->config.options->stacks == OPTIONS_STACKS_INLINE;
     int err = full ? 0 : log_define_method(log, record->method);

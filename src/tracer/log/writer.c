@@ -23,13 +23,6 @@
 #define BATCH          4096         /* slots of one ring before the next gets its turn */
 #define SITES_BATCH    1024         /* rows of --log sites before the rings get theirs */
 
-static uint64_t now_t(struct log *log)
-{
-    uint64_t now = clock_ns();
-
-    return now > log->zero_ns ? now - log->zero_ns : 0;
-}
-
 /* Calls from the tail on, many at once. Returns how many were taken. */
 static uint64_t drain_calls(struct log *log, struct log_thread *thread, uint64_t tail,
                             uint64_t head)
@@ -115,13 +108,6 @@ static void adopt(struct log *log)
     }
 }
 
-static void thread_free(struct log_thread *thread)
-{
-    log_values_free(thread);
-    memory_free(thread->name);
-    memory_free(thread);
-}
-
 /* Threads that closed their ring and whose events are all written. */
 static void retire(struct log *log)
 {
@@ -145,7 +131,8 @@ static void retire(struct log *log)
             log->lost_ended[i] += load_relaxed(&ring->lost[i]);
         *link = thread->next;
         event_ring_free(ring);
-        thread_free(thread);
+        log_values_free(thread);
+        memory_free_all(thread->name, thread);
     }
 }
 
@@ -166,7 +153,7 @@ static void report(struct log *log, uint64_t now)
     clock_calibrate();
     log_fate_look(log);
     log_watch_expire(log, now);
-    log_write_reports(log, now_t(log));
+    log_write_reports(log, log_t(log, clock_ns()));
     log_status_write(log, "recording");
 }
 
@@ -260,7 +247,7 @@ static void count_unadopted(struct log *log)
 static bool end_write(struct log *log)
 {
     for (unsigned i = 0; i < END_TRIES; i++)
-        if (!log_write_end(log, now_t(log)))
+        if (!log_write_end(log, log_t(log, clock_ns())))
             return true;
     return false;
 }
@@ -286,7 +273,7 @@ static void finish(struct log *log)
         log_sites_drop(log);
     log_file_flush(log);
     log_fate_look(log); /* so that the end, too, comes behind a header */
-    log_write_reports(log, now_t(log));
+    log_write_reports(log, log_t(log, clock_ns()));
     whole = end_write(log);
     log_file_close(log);
     log_fate_end(log);
