@@ -31,11 +31,22 @@ static void put_file(struct buffer *b, const struct report_gap *gap)
         buffer_text(b, "the file was replaced while it was written");
 }
 
-/* Gaps in what was read. */
-static void put_read(struct buffer *b, const struct report_gap *gap, const char *count,
+/* What one, and what several of a kind are said to be, behind their count. */
+static const char *const counted[REPORT_GAP_COUNT][2] = {
+    [REPORT_GAP_DAMAGED] = {"damaged line skipped", "damaged lines skipped"},
+    [REPORT_GAP_HEADER_AGAIN] = {"header is repeated", "headers are repeated"},
+    [REPORT_GAP_SEVERAL] = {"more recording is in the same file",
+                            "more recordings are in the same file"},
+    [REPORT_GAP_AFTER_END] = {"line is after its end", "lines are after its end"},
+    [REPORT_GAP_UNDEFINED] = {"id that no line defines", "ids that no line defines"},
+    [REPORT_GAP_NAMES] = {"name missing: the runtime did not give them, or memory ran out",
+                          "names missing: the runtime did not give them, or memory ran out"},
+};
+
+static void put_kind(struct buffer *b, const struct report_gap *gap, const char *count,
                      const char *of)
 {
-    const char *s = text_plural(gap->count);
+    const char *s = text_plural(gap->count), *are = gap->count == 1 ? "is" : "are";
 
     switch (gap->kind) {
     case REPORT_GAP_NO_HEADER:
@@ -48,22 +59,9 @@ static void put_read(struct buffer *b, const struct report_gap *gap, const char 
     case REPORT_GAP_CUT:
         buffer_text(b, "it ends within a line, or within compressed data");
         break;
-    case REPORT_GAP_DAMAGED:
-        buffer_format(b, "%s damaged line%s skipped", count, s);
-        break;
-    case REPORT_GAP_HEADER_AGAIN:
-        buffer_format(b, "%s header%s repeated", count, gap->count == 1 ? " is" : "s are");
-        break;
-    case REPORT_GAP_SEVERAL:
-        buffer_format(b, "%s more recording%s in the same file", count,
-                      gap->count == 1 ? " is" : "s are");
-        break;
-    case REPORT_GAP_AFTER_END:
-        buffer_format(b, "%s line%s after its end", count, gap->count == 1 ? " is" : "s are");
-        break;
     case REPORT_GAP_PARTS:
-        buffer_format(b, "%s part%s of the recording %s missing%s%s", count, s,
-                      gap->count == 1 ? "is" : "are", *gap->what ? ": " : "", gap->what);
+        buffer_format(b, "%s part%s of the recording %s missing%s%s", count, s, are,
+                      *gap->what ? ": " : "", gap->what);
         break;
     case REPORT_GAP_MISSING:
         buffer_format(b, "%s of %s %s%s are missing", count, of, gap->what, unit(gap));
@@ -72,22 +70,10 @@ static void put_read(struct buffer *b, const struct report_gap *gap, const char 
         buffer_format(b, "%s %s%s more than the %s that were written", count, gap->what, unit(gap),
                       of);
         break;
-    default:
-        buffer_format(b, "%s id%s that no line defines", count, s);
-        break;
-    }
-}
-
-/* Gaps that the recording tells itself. */
-static void put_said(struct buffer *b, const struct report_gap *gap, const char *count,
-                     const char *of)
-{
-    const char *s = text_plural(gap->count);
-
-    switch (gap->kind) {
     case REPORT_GAP_ROTATED_OUT:
-        buffer_format(b, "%s part%s gone, overwritten (--max-log) or removed, with %s allocation%s",
-                      count, gap->count == 1 ? " is" : "s are", of, text_plural(gap->of));
+        buffer_format(b,
+                      "%s part%s %s gone, overwritten (--max-log) or removed, with %s allocation%s",
+                      count, s, are, of, text_plural(gap->of));
         break;
     case REPORT_GAP_LOST:
         buffer_format(b, "lost while recording: %s %s", gap->what, count);
@@ -103,10 +89,6 @@ static void put_said(struct buffer *b, const struct report_gap *gap, const char 
                       "(--max-nodes)",
                       count, s);
         break;
-    case REPORT_GAP_NAMES:
-        buffer_format(b, "%s name%s missing: the runtime did not give them, or memory ran out",
-                      count, s);
-        break;
     default:
         put_file(b, gap);
         break;
@@ -119,10 +101,10 @@ static void put_gap(struct buffer *b, const struct report_gap *gap)
 
     text_count(&count, gap->count);
     text_count(&of, gap->of);
-    if (gap->kind == REPORT_GAP_ROTATED_OUT || gap->kind >= REPORT_GAP_LOST)
-        put_said(b, gap, count.text, of.text);
+    if (counted[gap->kind][0])
+        buffer_format(b, "%s %s", count.text, counted[gap->kind][gap->count != 1]);
     else
-        put_read(b, gap, count.text, of.text);
+        put_kind(b, gap, count.text, of.text);
 }
 
 void print_gaps(const struct report_completeness *c, FILE *out)
@@ -132,23 +114,17 @@ void print_gaps(const struct report_completeness *c, FILE *out)
     for (size_t i = 0; i < c->count; i++) {
         buffer_clear(&b);
         put_gap(&b, &c->gaps[i]);
-        fputs("  ", out);
-        text_elide(out, b.failed ? report_gap_word(c->gaps[i].kind) : b.data, SIZE_MAX);
-        putc('\n', out);
+        text_part(out, "  ", b.failed ? report_gap_word(c->gaps[i].kind) : b.data, "\n");
     }
     if (c->more)
         fputs("  and more of these kinds\n", out);
     buffer_free(&b);
 }
 
-/* It is whole, at another place. */
-static const char *moved_to(const struct report_log *log)
-{
-    return json_string_value(json_object_get(json_object_get(log->end, "file"), "moved"));
-}
-
 void print_complete(const struct report_log *log, FILE *out)
 {
+    const json_t *file = json_object_get(log->end, "file");
+    const char *moved = json_string_value(json_object_get(file, "moved")); /* it is whole */
     struct report_completeness c;
 
     report_log_completeness(log, &c);
@@ -156,11 +132,7 @@ void print_complete(const struct report_log *log, FILE *out)
                               : "The log is NOT COMPLETE:\n",
           out);
     print_gaps(&c, out);
-    if (moved_to(log)) {
-        fputs("It was moved while it was written, to ", out);
-        text_elide(out, moved_to(log), SIZE_MAX);
-        fputs(".\n", out);
-    }
+    text_part(out, "It was moved while it was written, to ", moved, ".\n");
 }
 
 void print_complete_stderr(const struct cli_command *command, const struct report_log *log)

@@ -66,28 +66,19 @@ static const char *thread_name(struct report_defs *defs, uint32_t id)
     return known ? defs->threads[known - 1].name : NULL;
 }
 
-static void text_value(const char *before, const char *value, FILE *out)
-{
-    if (!value)
-        return;
-    fputs(before, out);
-    text_print(out, value);
-}
-
 static void text_call(const struct replay_row *row, struct report_defs *defs, FILE *out)
 {
+    static const char *const ends[] = {[REPORT_CALL_TAIL] = " (tail call)",
+                                       [REPORT_CALL_UNWOUND] = " (unwound)",
+                                       [REPORT_CALL_UNKNOWN] = " (its end is not in the log)",
+                                       [REPORT_CALL_OPEN] = " (not ended)"};
+
     text_print(out, report_method(defs, row->method)->name);
-    text_value(" ", row->args, out);
-    text_value(" = ", row->returns, out);
-    text_value(" out ", row->out, out);
-    if (row->end == REPORT_CALL_TAIL)
-        fputs(" (tail call)", out);
-    else if (row->end == REPORT_CALL_UNWOUND)
-        fputs(" (unwound)", out);
-    else if (row->end == REPORT_CALL_UNKNOWN)
-        fputs(" (its end is not in the log)", out);
-    else if (row->end == REPORT_CALL_OPEN)
-        fputs(" (not ended)", out);
+    text_part(out, " ", row->args, "");
+    text_part(out, " = ", row->returns, "");
+    text_part(out, " out ", row->out, "");
+    if ((size_t)row->end < COUNT_OF(ends) && ends[row->end])
+        fputs(ends[row->end], out);
 }
 
 #define MAX_SHOWN 60 /* levels that a row is shifted by */
@@ -109,8 +100,8 @@ static void text_row(const struct replay_row *row, struct report_defs *defs, boo
     if (row->kind == REPLAY_CALL)
         text_call(row, defs, out);
     else if (row->kind == REPLAY_EXCEPTION) {
-        text_value("! ", report_class(defs, row->method)->name, out);
-        text_value(": ", row->args, out);
+        text_part(out, "! ", report_class(defs, row->method)->name, "");
+        text_part(out, ": ", row->args, "");
     } else
         fprintf(out, "... %" PRIu64 " call%s not in the log: the buffer was full", row->missing,
                 text_plural(row->missing));
@@ -132,10 +123,8 @@ static void text(const struct replay_args *a, struct replay *r, FILE *out)
 
     for (size_t i = 0; i < count; i++) {
         if (!a->filter.interleaved && (!i || rows[i].thread != rows[i - 1].thread)) {
-            const char *name = thread_name(defs, rows[i].thread);
-
             fprintf(out, "%sThread %" PRIu32, i ? "\n" : "", rows[i].thread);
-            text_value(" ", name, out);
+            text_part(out, " ", thread_name(defs, rows[i].thread), "");
             fputc('\n', out);
             head(false, out);
         } else if (!i) {

@@ -16,22 +16,17 @@ struct file {
 
 struct native_names {
     const struct report_images *images;
-    struct file *files; /* one for each image */
     char text[320];
+    struct file files[]; /* one for each image */
 };
 
 struct native_names *native_names_new(const struct report_images *images)
 {
-    struct native_names *names = memory_zalloc(1, sizeof(*names));
+    struct native_names *names =
+        memory_zalloc(1, sizeof(*names) + images->count * sizeof(names->files[0]));
 
-    if (!names)
-        return NULL;
-    names->images = images;
-    names->files = memory_zalloc(images->count + 1, sizeof(*names->files));
-    if (!names->files) {
-        memory_free(names);
-        return NULL;
-    }
+    if (names)
+        names->images = images;
     return names;
 }
 
@@ -41,7 +36,6 @@ void native_names_free(struct native_names *names)
         return;
     for (size_t i = 0; i < names->images->count; i++)
         symbols_elf_free(names->files[i].elf);
-    memory_free(names->files);
     memory_free(names);
 }
 
@@ -71,8 +65,7 @@ const char *native_names_text(struct native_names *names, const struct report_na
         snprintf(names->text, sizeof(names->text), "0x%" PRIx64, frame->offset);
         return names->text;
     }
-    path = names->images->images[frame->image - 1].path;
-    path = path_base_name(path);
+    path = path_base_name(names->images->images[frame->image - 1].path);
     function = function_of(names, frame);
     if (function)
         snprintf(text, sizeof(text), "%.100s!%.200s", path, function);

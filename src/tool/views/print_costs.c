@@ -2,6 +2,8 @@
 
 #include "terminal/text.h"
 
+#include "base/order.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +14,7 @@
 
 /* A row of the depths that any of the logs has; log[i] is NULL where that one has none. */
 struct depth_row {
-    uint64_t from, to;
-    const struct report_depth *log[LOGS];
+    const struct report_depth *any, *log[LOGS];
 };
 
 static double mean_of(const struct report_depth *d, bool snapshot)
@@ -27,6 +28,12 @@ static bool comes_before(const struct report_depth *a, const struct report_depth
     return a->from != b->from ? a->from < b->from : a->to < b->to;
 }
 
+/* The depth that a log has next, or NULL. */
+static const struct report_depth *depth_at(const struct report_checks *c, size_t at)
+{
+    return at < c->depth_count ? &c->depths[at] : NULL;
+}
+
 /* Both lists are by depth: merge them. Returns whether there is a row. */
 static bool next_row(const struct report_checks *checks, size_t count, size_t at[LOGS],
                      struct depth_row *row)
@@ -35,39 +42,33 @@ static bool next_row(const struct report_checks *checks, size_t count, size_t at
 
     memset(row, 0, sizeof(*row));
     for (size_t i = 0; i < count; i++) {
-        const struct report_depth *d =
-            at[i] < checks[i].depth_count ? &checks[i].depths[at[i]] : NULL;
+        const struct report_depth *d = depth_at(&checks[i], at[i]);
 
         if (d && (!least || comes_before(d, least)))
             least = d;
     }
     for (size_t i = 0; least && i < count; i++) {
-        const struct report_depth *d =
-            at[i] < checks[i].depth_count ? &checks[i].depths[at[i]] : NULL;
+        const struct report_depth *d = depth_at(&checks[i], at[i]);
 
-        if (d && d->from == least->from && d->to == least->to) {
+        if (d && !comes_before(least, d)) {
             row->log[i] = d;
             at[i]++;
         }
     }
-    if (least) {
-        row->from = least->from;
-        row->to = least->to;
-    }
+    row->any = least;
     return least != NULL;
 }
 
 static void print_label(const struct depth_row *row, FILE *out)
 {
+    unsigned long long from = row->any->from, to = row->any->to;
     char frames[48];
 
-    if (row->from == row->to)
-        snprintf(frames, sizeof(frames), "%llu", (unsigned long long)row->from);
-    else if (row->to >= UINT32_MAX - 1)
-        snprintf(frames, sizeof(frames), "%llu-", (unsigned long long)row->from);
-    else
-        snprintf(frames, sizeof(frames), "%llu-%llu", (unsigned long long)row->from,
-                 (unsigned long long)row->to);
+    snprintf(frames, sizeof(frames),
+             from == to             ? "%llu"
+             : to >= UINT32_MAX - 1 ? "%llu-"
+                                    : "%llu-%llu",
+             from, to);
     fprintf(out, "%-*s", LABEL, frames);
 }
 
@@ -231,10 +232,10 @@ static int by_comparisons(const void *left, const void *right, void *context)
     const struct report_thread_checks *x = &c->threads[a], *y = &c->threads[b];
 
     if (different(x) != different(y))
-        return different(x) > different(y) ? -1 : 1;
+        return ORDER(different(y), different(x));
     if (x->compared != y->compared)
-        return x->compared > y->compared ? -1 : 1;
-    return a < b ? -1 : a > b;
+        return ORDER(y->compared, x->compared);
+    return ORDER(a, b);
 }
 
 size_t print_costs_order(const struct report_checks *c, uint32_t **out)

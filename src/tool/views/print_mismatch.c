@@ -108,8 +108,7 @@ static void print_natives(const struct report_mismatch *m, struct native_names *
 
 static void print_where(const struct report_checks *c, const struct report_mismatch *m, FILE *out)
 {
-    fputc('\n', out);
-    text_print(out, m->cause);
+    text_part(out, "\n", m->cause, "");
     fprintf(out, ", first seen in line %llu, offset %llu", (unsigned long long)m->at.line,
             (unsigned long long)m->at.offset);
     if (m->thread)
@@ -118,15 +117,11 @@ static void print_where(const struct report_checks *c, const struct report_misma
         fputs(", of ", out);
         text_elide(out, report_class(&c->defs, m->class_number)->name, 40);
     }
-    if (m->refused[0]) {
-        fputs("; the snapshot was refused: ", out);
-        text_print(out, m->refused);
-    }
-    fputs(m->repairs[0] ? "\nRepairs that had touched this stack: "
-                        : "\nNo repair had touched this stack.",
-          out);
-    text_print(out, m->repairs);
-    fputc('\n', out);
+    text_part(out, "; the snapshot was refused: ", m->refused[0] ? m->refused : NULL, "");
+    text_part(out,
+              m->repairs[0] ? "\nRepairs that had touched this stack: "
+                            : "\nNo repair had touched this stack.",
+              m->repairs, "\n");
 }
 
 void print_mismatch(const struct report_checks *c, const struct report_mismatch *m,
