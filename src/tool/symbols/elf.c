@@ -144,15 +144,13 @@ int symbols_elf_open(const char *path, const char *build_id, struct symbols_elf 
     struct symbols_elf *e = memory_zalloc(1, sizeof(*e));
     int err = e ? open_file(path, &e->fd) : -ENOMEM;
 
-    *out = NULL;
     if (!err && elf_version(EV_CURRENT) != EV_NONE)
         e->elf = elf_begin(e->fd, ELF_C_READ, NULL);
     if (!err)
         err = e->elf && elf_kind(e->elf) == ELF_K_ELF ? read_sections(e, build_id) : -EBADMSG;
+    *out = err ? NULL : e;
     if (err)
         symbols_elf_free(e);
-    else
-        *out = e;
     return err;
 }
 

@@ -4,7 +4,7 @@
 
 #include "symbols/symbols.h"
 
-/* Set reason and text, which the reason may begin. error is no NULL. Returns the reason's -errno. */
+/* Set reason and text; some reasons begin it. error is not NULL. Returns the reason's -errno. */
 int symbols_fail(struct symbols_error *error, enum symbols_reason reason, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

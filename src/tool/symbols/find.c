@@ -287,3 +287,13 @@ int symbols_open_bundled(const char *bundle, const char *name, const char *const
         err = symbols_bundle_read(bundle, name, &data, &size, &search.error);
     return open_data(&search, data, size, err, mvid, out, error);
 }
+
+const char *symbols_path(const struct symbols *symbols)
+{
+    return symbols->path;
+}
+
+bool symbols_embedded(const struct symbols *symbols)
+{
+    return symbols->embedded;
+}

@@ -338,16 +338,6 @@ const char *symbols_source_link(const struct symbols *symbols, size_t *size)
     return (const char *)symbols->source_link.data;
 }
 
-const char *symbols_path(const struct symbols *symbols)
-{
-    return symbols->path;
-}
-
-bool symbols_embedded(const struct symbols *symbols)
-{
-    return symbols->embedded;
-}
-
 bool symbols_verified(const struct symbols *symbols)
 {
     return symbols->verified;

@@ -175,19 +175,28 @@ static int compile_pattern(struct compiler *c, struct rule *r, const json_t *val
     return 0;
 }
 
-static int compile_number(struct compiler *c, const char *key, const json_t *value, double *out)
-{
-    if (!json_is_number(value))
-        return refuse(c, "no number", key);
-    *out = json_number_value(value);
-    return 0;
-}
+/* Keywords that are a number, with the member of struct rule that it goes to. */
+static const struct limit {
+    const char *key;
+    bool size; /* a size_t, else a double */
+    size_t offset;
+} limits[] = {
+    {"minimum", false, offsetof(struct rule, minimum)},
+    {"maximum", false, offsetof(struct rule, maximum)},
+    {"multipleOf", false, offsetof(struct rule, multiple)},
+    {"minLength", true, offsetof(struct rule, min_length)},
+    {"minItems", true, offsetof(struct rule, min_items)},
+    {"maxItems", true, offsetof(struct rule, max_items)},
+};
 
-static int compile_size(struct compiler *c, const char *key, const json_t *value, size_t *out)
+static int compile_limit(struct compiler *c, const struct limit *l, const json_t *value, void *out)
 {
-    if (!json_is_integer(value) || json_integer_value(value) < 0)
-        return refuse(c, "no size", key);
-    *out = (size_t)json_integer_value(value);
+    if (l->size ? !json_is_integer(value) || json_integer_value(value) < 0 : !json_is_number(value))
+        return refuse(c, l->size ? "no size" : "no number", l->key);
+    if (l->size)
+        *(size_t *)out = (size_t)json_integer_value(value);
+    else
+        *(double *)out = json_number_value(value);
     return 0;
 }
 
@@ -200,6 +209,9 @@ static int compile_keyword(struct compiler *c, struct rule *r, const char *key, 
     for (size_t i = 0; i < COUNT_OF(annotations); i++)
         if (strcmp(key, annotations[i]) == 0)
             return 0;
+    for (size_t i = 0; i < COUNT_OF(limits); i++)
+        if (strcmp(key, limits[i].key) == 0)
+            return compile_limit(c, &limits[i], value, (char *)r + limits[i].offset);
     if (strcmp(key, "type") == 0)
         return compile_type(c, r, value);
     if (strcmp(key, "$ref") == 0)
@@ -218,18 +230,6 @@ static int compile_keyword(struct compiler *c, struct rule *r, const char *key, 
         return compile_list(c, &r->any_of, value);
     if (strcmp(key, "pattern") == 0)
         return compile_pattern(c, r, value);
-    if (strcmp(key, "minimum") == 0)
-        return compile_number(c, key, value, &r->minimum);
-    if (strcmp(key, "maximum") == 0)
-        return compile_number(c, key, value, &r->maximum);
-    if (strcmp(key, "multipleOf") == 0)
-        return compile_number(c, key, value, &r->multiple);
-    if (strcmp(key, "minLength") == 0)
-        return compile_size(c, key, value, &r->min_length);
-    if (strcmp(key, "minItems") == 0)
-        return compile_size(c, key, value, &r->min_items);
-    if (strcmp(key, "maxItems") == 0)
-        return compile_size(c, key, value, &r->max_items);
     if (strcmp(key, "const") == 0)
         r->constant = value;
     else if (strcmp(key, "enum") == 0 && json_is_array(value))
