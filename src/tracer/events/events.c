@@ -135,11 +135,10 @@ const struct metadata_method *events_method(struct events *ev, uintptr_t functio
 
 const struct metadata_class *events_class(struct events *ev, uintptr_t class_id)
 {
-    struct metadata_class *class;
+    struct metadata_class *class = NULL;
 
-    if (!class_id || metadata_class_get(ev->config.metadata, class_id, &class))
-        return NULL;
-    metadata_class_resolve(ev->config.metadata, class);
+    if (class_id && !metadata_class_get(ev->config.metadata, class_id, &class))
+        metadata_class_resolve(ev->config.metadata, class);
     return class;
 }
 
