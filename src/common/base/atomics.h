@@ -33,6 +33,14 @@
 #define fence_acquire() atomic_thread_fence(memory_order_acquire)
 #define fence_full()    atomic_thread_fence(memory_order_seq_cst)
 
+/* A node becomes the first of a list, to which others may add at the same time. */
+#define list_push(head, node, next) \
+    do { \
+        (node)->next = load_relaxed(head); \
+        while (!cas_acq_rel((head), &(node)->next, (node))) \
+            ; \
+    } while (0)
+
 #ifndef container_of
 #define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 #endif

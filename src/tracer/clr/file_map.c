@@ -22,13 +22,6 @@ struct file {
 
 static _Atomic(struct file *) files; /* only grows */
 
-static void keep(struct file *file)
-{
-    file->next = load_relaxed(&files);
-    while (!cas_acq_rel(&files, &file->next, file)) /* pairs with clr_file_map_discard */
-        ;
-}
-
 /* Where the file has it, in bytes; 0: it is not the file of this image. */
 static uint64_t offset_of(int fd, const uint8_t *image, const uint8_t *metadata, uint32_t size)
 {
@@ -58,7 +51,7 @@ static const uint8_t *map(int fd, uint64_t offset, uint32_t size)
         memory_free(file);
         return NULL;
     }
-    keep(file);
+    list_push(&files, file, next); /* pairs with clr_file_map_discard */
     return (const uint8_t *)file->pages + before;
 }
 

@@ -53,28 +53,38 @@ static void dispenser_make(void)
     }
 }
 
-static hresult open_own(struct clr_info *info, uintptr_t module_id, const char *path,
-                        struct clr_unknown **out)
+const uint8_t *clr_scope_image(struct clr_info *info, uintptr_t module_id, bool *flat)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     const uint32_t changing =
         COR_PRF_MODULE_DYNAMIC | COR_PRF_MODULE_COLLECTIBLE | COR_PRF_MODULE_RESOURCE;
-    const uint8_t *image = NULL, *metadata, *own = NULL;
-    uint32_t length, flags = COR_PRF_MODULE_DYNAMIC, size = 0;
+    uint32_t length, flags = COR_PRF_MODULE_DYNAMIC;
+    const uint8_t *image = NULL;
     uintptr_t assembly;
 
     if (info->vtbl->get_module_info2(info, module_id, &image, 0, &length, NULL, &assembly,
                                      &flags) != S_OK ||
-        !image || (flags & changing))
-        return E_FAIL;
-    metadata = clr_pe_metadata(image, flags & COR_PRF_MODULE_FLAT_LAYOUT, &size);
+        flags & changing)
+        return NULL;
+    *flat = flags & COR_PRF_MODULE_FLAT_LAYOUT;
+    return image;
+}
+
+static hresult open_own(struct clr_info *info, uintptr_t module_id, const char *path,
+                        struct clr_unknown **out)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    bool flat;
+    const uint8_t *image = clr_scope_image(info, module_id, &flat), *metadata, *own = NULL;
+    uint32_t size = 0;
+
+    metadata = image ? clr_pe_metadata(image, flat, &size) : NULL;
     if (!metadata)
         return E_FAIL;
     runtime = info->vtbl;
     pthread_once(&once, dispenser_make);
     if (!dispenser)
         return E_FAIL;
-    if (path && size >= CLR_FILE_MAP_MIN && !(flags & COR_PRF_MODULE_FLAT_LAYOUT))
+    if (path && size >= CLR_FILE_MAP_MIN && !flat)
         own = clr_file_map(path, image, metadata, size);
     return dispenser->vtbl->open_scope_on_memory(dispenser, own ? own : metadata, size, ofReadOnly,
                                                  &clr_iid_metadata_import2, out);

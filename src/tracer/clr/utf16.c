@@ -1,5 +1,7 @@
 #include "clr/utf16.h"
 
+#include "base/memory.h"
+
 #define REPLACEMENT 0xFFFDu
 
 /* The character at in[*at], advancing *at past it. */
@@ -60,6 +62,16 @@ size_t clr_utf16_to_utf8(char *out, size_t size, const clr_wchar *in, size_t len
     if (size)
         out[written] = '\0';
     return needed;
+}
+
+char *clr_utf16_copy(const clr_wchar *text, size_t max)
+{
+    size_t units = clr_utf16_length(text, max);
+    char *out = memory_alloc(CLR_UTF8_SIZE(units));
+
+    if (out)
+        clr_utf16_to_utf8(out, CLR_UTF8_SIZE(units), text, units);
+    return out;
 }
 
 bool clr_utf16_same(const clr_wchar *text, const clr_wchar *other)

@@ -24,6 +24,9 @@
  */
 size_t clr_utf16_to_utf8(char *out, size_t size, const clr_wchar *in, size_t length);
 
+/* Units up to a zero, max at most, as UTF-8. Owns: memory_free(); NULL: no memory. */
+char *clr_utf16_copy(const clr_wchar *text, size_t max);
+
 /* Are these the same text? Both end with a zero. */
 bool clr_utf16_same(const clr_wchar *text, const clr_wchar *other);
 

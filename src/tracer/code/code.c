@@ -44,7 +44,8 @@ static bool is_real(const struct clr_debug_il_to_native_map *entry)
     return entry->il_offset < EPILOG; /* PROLOG, NO_MAPPING and EPILOG are the highest values */
 }
 
-static bool il_of(struct metadata *metadata, struct metadata_method *method, struct il_code *out)
+bool code_il_of(const struct metadata *metadata, const struct metadata_method *method,
+                struct il_code *out)
 {
     struct clr_info *info = metadata->config.info;
     const uint8_t *bytes = NULL;
@@ -317,7 +318,7 @@ static bool ask_pieces(struct metadata *metadata, struct metadata_method *method
     struct il_code il;
     int err;
 
-    if (!il_of(metadata, method, &il))
+    if (!code_il_of(metadata, method, &il))
         return true;
     if (body->entries > MAP_SMALL)
         mapped = memory_alloc(body->entries * sizeof(*mapped));
@@ -337,7 +338,7 @@ static bool is_sole(struct metadata *metadata, struct metadata_method *method,
 {
     struct il_code il;
 
-    return body->sole = il_of(metadata, method, &il) && il_pieces_sole(&il, &body->pieces);
+    return body->sole = code_il_of(metadata, method, &il) && il_pieces_sole(&il, &body->pieces);
 }
 
 /*
@@ -373,13 +374,6 @@ static struct code_body *body_ask(struct metadata *metadata, struct metadata_met
     }
     body_free(body);
     return NULL;
-}
-
-static void body_add(struct metadata_method *method, struct code_body *body)
-{
-    body->next = load_relaxed(&method->bodies);
-    while (!cas_acq_rel(&method->bodies, &body->next, body))
-        ;
 }
 
 /* Of several that begin at the same place the newest, which is whole. */
@@ -437,7 +431,7 @@ static void bodies_add(struct metadata *metadata, struct metadata_method *method
             &(struct code_body){.start = start[i], .epoch = epoch, .order = i ? count - i : 0},
             false);
         if (body)
-            body_add(method, body);
+            list_push(&method->bodies, body, next);
     }
     if (start != small)
         memory_free(start);
@@ -460,7 +454,7 @@ static int32_t body_il(struct metadata *metadata, struct metadata_method *method
     if (!whole)
         return CODE_IL_UNMAPPED;
     whole->again = true;
-    body_add(method, whole);
+    list_push(&method->bodies, whole, next);
     return mapped_il(metadata, method, whole, offset, hint);
 }
 

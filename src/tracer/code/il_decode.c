@@ -16,10 +16,10 @@ bool il_parse(const uint8_t *body, size_t size, struct il_code *out)
     if ((body[0] & 3) == CorILMethod_FatFormat) { /* the two formats share the low two bits */
         if (size < fat_header || read_u32(body + 4) > size - fat_header)
             return false;
-        *out = (struct il_code){body + fat_header, read_u32(body + 4)};
+        *out = (struct il_code){body + fat_header, read_u32(body + 4), (uint32_t)size, body};
         return true;
     }
-    *out = (struct il_code){body + 1, (uint32_t)body[0] >> 2};
+    *out = (struct il_code){body + 1, (uint32_t)body[0] >> 2, (uint32_t)size, body};
     return out->size <= size - 1;
 }
 

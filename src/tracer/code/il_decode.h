@@ -55,7 +55,8 @@ enum {
 /* The code of a method's IL body: after its header, before its exception clauses. */
 struct il_code {
     const uint8_t *code;
-    uint32_t size;
+    uint32_t size, body_size;
+    const uint8_t *body; /* all of it, as metadata stores it */
 };
 
 /* il_parse - finds the code in a body as metadata stores it. Returns: false for a damaged one. */

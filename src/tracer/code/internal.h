@@ -31,6 +31,10 @@ const struct code_body *code_body_find(const struct metadata *metadata,
                                        struct metadata_method *method, uintptr_t ip,
                                        uint32_t *offset);
 
+/* The IL of a method. Returns: whether it is known, and has any. */
+bool code_il_of(const struct metadata *metadata, const struct metadata_method *method,
+                struct il_code *out);
+
 /* Objects that optimised code may do without; see tier.c. */
 enum code_spared { CODE_SPARED_NONE, CODE_SPARED_BOX, CODE_SPARED_HANDLE };
 

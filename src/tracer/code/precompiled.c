@@ -8,6 +8,7 @@
 #include "metadata/signature.h"
 
 #include "clr/readytorun.h"
+#include "clr/scope.h"
 
 #include <shadowtrace/clr/constants.h>
 #include <shadowtrace/clr/metadata.h>
@@ -16,24 +17,18 @@
 
 #define DEPTH_MAX 64
 
-/* The image as the runtime mapped it; NULL for modules that may go, or change. */
+/* NULL for modules that may go, or change, or have none. */
 static struct readytorun *ready_of(struct metadata *metadata, const struct metadata_module *module)
 {
     struct metadata_module_entry *m = metadata_module_entry(module);
-    const uint32_t changing =
-        COR_PRF_MODULE_DYNAMIC | COR_PRF_MODULE_COLLECTIBLE | COR_PRF_MODULE_RESOURCE;
-    uint32_t length, flags = COR_PRF_MODULE_DYNAMIC;
-    struct clr_info *info = metadata->config.info;
-    const uint8_t *image = NULL;
-    uintptr_t assembly;
+    const uint8_t *image;
+    bool flat;
 
     if (m->ready_asked)
         return m->ready;
     m->ready_asked = true;
-    if (info->vtbl->get_module_info2(info, module->module_id, &image, 0, &length, NULL, &assembly,
-                                     &flags) == S_OK &&
-        image && !(flags & changing))
-        m->ready = readytorun_new(image, flags & COR_PRF_MODULE_FLAT_LAYOUT);
+    image = clr_scope_image(metadata->config.info, module->module_id, &flat);
+    m->ready = image ? readytorun_new(image, flat) : NULL;
     return m->ready;
 }
 

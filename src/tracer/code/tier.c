@@ -47,25 +47,17 @@ static bool in_clauses(const uint8_t *section, uint32_t size, bool fat, uint32_t
     return false;
 }
 
-/* A method's body as metadata stores it. */
-struct body {
-    const uint8_t *start;
-    uint32_t size;
-    struct il_code il;
-};
-
-static bool in_handler(const struct body *body, uint32_t offset)
+static bool in_handler(const struct il_code *il, uint32_t offset)
 {
-    uint64_t at = ((uint64_t)(body->il.code - body->start) + body->il.size + 3) & ~UINT64_C(3);
-    bool more =
-        (body->start[0] & 3) == CorILMethod_FatFormat && body->start[0] & CorILMethod_MoreSects;
+    uint64_t at = ((uint64_t)(il->code - il->body) + il->size + 3) & ~UINT64_C(3);
+    bool more = (il->body[0] & 3) == CorILMethod_FatFormat && il->body[0] & CorILMethod_MoreSects;
 
-    while (more && at + 4 <= body->size) {
-        const uint8_t *section = body->start + at;
+    while (more && at + 4 <= il->body_size) {
+        const uint8_t *section = il->body + at;
         bool fat = section[0] & SECTION_FAT;
         uint32_t size = fat ? little(section + 1, 3) : section[1];
 
-        if (size < 4 || at + size > body->size)
+        if (size < 4 || at + size > il->body_size)
             return false;
         if (section[0] & SECTION_CLAUSES && in_clauses(section, size, fat, offset))
             return true;
@@ -91,44 +83,22 @@ static bool branches_back(const struct il_code *il, const struct il_instruction 
  * for loops that it could not leave for an optimised body: in handlers, and beside stack
  * allocations.
  */
-static bool first_optimised(const struct metadata *metadata, const struct body *body)
+static bool first_optimised(const struct metadata *metadata, const struct il_code *il)
 {
     bool loops = false, in_handlers = false, localloc = false;
     struct il_instruction in;
     uint32_t at = 0;
 
-    while (il_next(&body->il, &at, &in)) {
+    while (il_next(il, &at, &in)) {
         if (in.opcode == OP_TAIL)
             return true;
         localloc |= in.opcode == OP_LOCALLOC;
-        if (!branches_back(&body->il, &in, at))
+        if (!branches_back(il, &in, at))
             continue;
         loops = true;
-        in_handlers |= in_handler(body, in.at);
+        in_handlers |= in_handler(il, in.at);
     }
     return loops && (!metadata->config.tiers.quick_loops || in_handlers || localloc);
-}
-
-static bool body_of(const struct metadata *metadata, const struct metadata_method *method,
-                    struct body *out)
-{
-    struct clr_info *info = metadata->config.info;
-
-    return info->vtbl->get_il_function_body(info, method->module->module_id, method->token,
-                                            &out->start, &out->size) >= 0 &&
-           il_parse(out->start, out->size, &out->il);
-}
-
-/* Does the method ask to be optimised from the start on? */
-static bool asks_for_optimisation(const struct metadata_method *method)
-{
-    struct clr_metadata *import = method->module->import;
-    uint32_t flags = 0;
-
-    return import &&
-           import->vtbl->get_method_props(import, method->token, NULL, NULL, 0, NULL, NULL, NULL,
-                                          NULL, NULL, &flags) >= 0 &&
-           flags & miAggressiveOptimization;
 }
 
 /* The hook's argument is the method's record: `movabs $record, %r14`, in the prolog. */
@@ -157,13 +127,13 @@ static unsigned calls_before(struct metadata_method *method, const struct code_b
 static bool unoptimised(const struct metadata *metadata, struct metadata_method *method,
                         const struct code_body *body)
 {
-    struct body il;
+    struct il_code il;
 
     if (body->order)
         return metadata->config.tiers.instrumented && has_enter(method, body) &&
                !calls_before(method, body);
-    return body_of(metadata, method, &il) && !first_optimised(metadata, &il) &&
-           !asks_for_optimisation(method);
+    return code_il_of(metadata, method, &il) && !first_optimised(metadata, &il) &&
+           !(metadata_method_flags(method) & miAggressiveOptimization);
 }
 
 /* Is it a value type? Its objects are boxes. */
@@ -189,15 +159,15 @@ static enum code_spared spared(struct metadata *metadata, const struct metadata_
 {
     struct il_instruction in = {.at = UINT32_MAX};
     bool constrained = false;
-    struct body body;
+    struct il_code code;
     uint32_t at = 0;
 
     if (made->module && made->module->corelib &&
         strcmp(metadata_class_resolve(metadata, made), "System.RuntimeFieldInfoStub") == 0)
         return CODE_SPARED_HANDLE;
-    if (il < 0 || !body_of(metadata, method, &body))
+    if (il < 0 || !code_il_of(metadata, method, &code))
         return CODE_SPARED_NONE;
-    while (at <= (uint32_t)il && il_next(&body.il, &at, &in) && in.at < (uint32_t)il)
+    while (at <= (uint32_t)il && il_next(&code, &at, &in) && in.at < (uint32_t)il)
         constrained = in.opcode == OP_CONSTRAINED;
     if (in.at != (uint32_t)il)
         return CODE_SPARED_NONE;

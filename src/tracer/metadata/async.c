@@ -14,15 +14,20 @@ static const clr_wchar *const tasks[] = {
     u"System.Threading.Tasks.Task", u"System.Threading.Tasks.Task`1",
     u"System.Threading.Tasks.ValueTask", u"System.Threading.Tasks.ValueTask`1"};
 
-bool metadata_method_async(const struct metadata_method *method)
+uint32_t metadata_method_flags(const struct metadata_method *method)
 {
     struct clr_metadata *import = method->module ? method->module->import : NULL;
     uint32_t owner, flags = 0;
 
-    return import &&
-           import->vtbl->get_method_props(import, method->token, &owner, NULL, 0, NULL, NULL, NULL,
-                                          NULL, NULL, &flags) >= 0 &&
-           flags & miAsync;
+    return import && import->vtbl->get_method_props(import, method->token, &owner, NULL, 0, NULL,
+                                                    NULL, NULL, NULL, NULL, &flags) >= 0
+               ? flags
+               : 0;
+}
+
+bool metadata_method_async(const struct metadata_method *method)
+{
+    return metadata_method_flags(method) & miAsync;
 }
 
 /* The type that a signature says is returned, without arguments; 0: no class or structure. */

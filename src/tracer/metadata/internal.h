@@ -146,6 +146,9 @@ bool metadata_module_gone(const struct metadata_module *module);
 bool metadata_class_gone(const struct metadata_class *class);
 bool metadata_method_gone(const struct metadata_method *method);
 
+/* CorMethodImpl, as the module's metadata has it; 0: not known. */
+uint32_t metadata_method_flags(const struct metadata_method *method);
+
 /* Counts a refusal of the runtime. */
 void metadata_failed(struct metadata *metadata, hresult hr);
 

@@ -115,7 +115,7 @@ static char *get_text(struct metadata *metadata, enum what what, uintptr_t id,
 {
     clr_wchar small[256], *text = small;
     uint32_t length, max = COUNT_OF(small);
-    char *out = NULL;
+    char *out;
 
     *hr = ask_text(metadata, what, id, text, max, &length, facts);
     if (*hr >= 0 && length > max && length < 1u << 16) {
@@ -127,10 +127,7 @@ static char *get_text(struct metadata *metadata, enum what what, uintptr_t id,
     }
     if (*hr < 0 || length > max)
         length = 0;
-    length = (uint32_t)clr_utf16_length(text, length);
-    out = memory_alloc(CLR_UTF8_SIZE(length));
-    if (out)
-        clr_utf16_to_utf8(out, CLR_UTF8_SIZE(length), text, length);
+    out = clr_utf16_copy(text, length);
     if (text != small)
         memory_free(text);
     return out;

@@ -51,7 +51,6 @@ static bool parameter_name(struct clr_metadata *import, uint32_t method, uint32_
 {
     clr_wchar name[NAME_UNITS];
     uint32_t token = 0, length = 0, attributes = 0;
-    size_t units;
 
     p->back = p->type->kind == VALUES_BYREF;
     if (import->vtbl->get_param_for_method_index(import, method, number, &token) < 0 || !token ||
@@ -61,10 +60,7 @@ static bool parameter_name(struct clr_metadata *import, uint32_t method, uint32_
         p->name = default_name(number);
         return p->name;
     }
-    units = clr_utf16_length(name, length < NAME_UNITS ? length : NAME_UNITS);
-    p->name = memory_alloc(CLR_UTF8_SIZE(units));
-    if (p->name)
-        clr_utf16_to_utf8(p->name, CLR_UTF8_SIZE(units), name, units);
+    p->name = clr_utf16_copy(name, length < NAME_UNITS ? length : NAME_UNITS);
     p->out = (attributes & (pdOut | pdIn)) == pdOut;
     p->back &= (attributes & (pdOut | pdIn)) != pdIn;
     return p->name;
@@ -87,9 +83,7 @@ static bool add_this(struct values_types *types, const struct values_type *type,
     where->kind = VALUES_BYREF;
     where->size = sizeof(uintptr_t);
     where->target = type;
-    where->next = load_relaxed(&types->made);
-    while (!cas_acq_rel(&types->made, &where->next, where))
-        ;
+    list_push(&types->made, where, next);
     p->type = where;
     return true;
 }

@@ -40,7 +40,7 @@ static const struct values_type *read_type(struct reading *r, const struct value
 
 static struct values_type *type_new(struct reading *r, enum values_kind kind, uint32_t size)
 {
-    struct values_type *type = memory_zalloc(1, sizeof(*type)), *head;
+    struct values_type *type = memory_zalloc(1, sizeof(*type));
 
     if (!type) {
         r->failed = true;
@@ -48,10 +48,7 @@ static struct values_type *type_new(struct reading *r, enum values_kind kind, ui
     }
     type->kind = kind;
     type->size = size;
-    head = load_relaxed(&r->types->made);
-    do
-        type->next = head;
-    while (!cas_acq_rel(&r->types->made, &head, type));
+    list_push(&r->types->made, type, next);
     return type;
 }
 
@@ -96,16 +93,6 @@ void values_types_free(struct values_types *types)
     }
 }
 
-static char *utf8(const clr_wchar *name, uint32_t length)
-{
-    size_t units = clr_utf16_length(name, length < NAME_UNITS ? length : NAME_UNITS);
-    char *text = memory_alloc(CLR_UTF8_SIZE(units));
-
-    if (text)
-        clr_utf16_to_utf8(text, CLR_UTF8_SIZE(units), name, units);
-    return text;
-}
-
 static _Atomic(struct values_type *) *bucket(struct values_types *types, uintptr_t class_id)
 {
     return &types->kept[(class_id >> 3 ^ class_id >> 13) & (VALUES_BUCKETS - 1)];
@@ -124,14 +111,9 @@ static const struct values_type *kept_type(struct values_types *types, uintptr_t
 static const struct values_type *keep(struct values_types *types, struct values_type *type,
                                       bool kept)
 {
-    _Atomic(struct values_type *) *at = bucket(types, type->class_id);
-
     type->kept = kept;
-    if (!kept)
-        return type;
-    type->next_kept = load_relaxed(at);
-    while (!cas_acq_rel(at, &type->next_kept, type))
-        ;
+    if (kept)
+        list_push(bucket(types, type->class_id), type, next_kept);
     return type;
 }
 
@@ -292,7 +274,7 @@ static void enum_member(struct reading *r, struct values_type *type, struct clr_
         struct values_name *row = &type->name[type->names];
 
         row->value = values_bits(value, (uint8_t)element);
-        row->name = utf8(name, length);
+        row->name = clr_utf16_copy(name, length < NAME_UNITS ? length : NAME_UNITS);
         if (row->name)
             type->names++;
         else
@@ -366,7 +348,7 @@ static void read_field(struct reading *r, const struct values_scope *scope,
     blob++; /* that it is a field's */
     field->offset = at->offset;
     field->type = read_type(r, scope, &blob, end);
-    field->name = utf8(name, length);
+    field->name = clr_utf16_copy(name, length < NAME_UNITS ? length : NAME_UNITS);
     if (field->name && field->type)
         type->fields++;
     else
@@ -528,7 +510,6 @@ static void instance_add(struct values_types *types, const struct metadata_modul
                          uintptr_t class_id)
 {
     struct values_instance *instance;
-    _Atomic(struct values_instance *) *bucket;
     uintptr_t ids[ARGS_MAX];
 
     for (uint32_t i = 0; i < args; i++)
@@ -537,11 +518,9 @@ static void instance_add(struct values_types *types, const struct metadata_modul
     if (instance_find(types, module, token, ids, args) ||
         !(instance = memory_alloc(sizeof(*instance) + args * sizeof(*ids))))
         return;
-    bucket = instances_of(types, token, ids, args);
-    *instance = (struct values_instance){load_relaxed(bucket), module, token, args, class_id};
+    *instance = (struct values_instance){NULL, module, token, args, class_id};
     memcpy(instance->arg, ids, args * sizeof(*ids));
-    while (!cas_acq_rel(bucket, &instance->next, instance))
-        ;
+    list_push(instances_of(types, token, ids, args), instance, next);
 }
 
 /* ClassID of a definition with its arguments; 0: one is not known, or cannot be loaded here. */

@@ -147,9 +147,7 @@ static void add_open(const struct metadata_method *method)
     import->vtbl->get_method_props(import, method->token, &open->owner, NULL, 0, NULL, NULL, NULL,
                                    NULL, NULL, NULL);
     at = owner_bucket(method->module, open->owner);
-    open->next = load_relaxed(&self.open[at]);
-    while (!cas_acq_rel(&self.open[at], &open->next, open))
-        ;
+    list_push(&self.open[at], open, next);
     fence_full();
     for (struct met_class *met = load_acquire(&self.met[at]); met; met = met->next)
         load_types(open, met->class);
@@ -162,9 +160,8 @@ static void add_met(struct metadata_class *class)
 
     if (!met)
         return;
-    *met = (struct met_class){load_relaxed(&self.met[at]), class};
-    while (!cas_acq_rel(&self.met[at], &met->next, met))
-        ;
+    met->class = class;
+    list_push(&self.met[at], met, next);
     fence_full();
     for (const struct open_method *open = load_acquire(&self.open[at]); open; open = open->next)
         load_types(open, class);
@@ -500,9 +497,8 @@ static void leave_unfinished(struct metadata_method *method, const struct values
 
     if (!u)
         return; /* what is not known now never will be */
-    *u = (struct unfinished){load_relaxed(&self.unfinished), method, shared};
-    while (!cas_acq_rel(&self.unfinished, &u->next, u))
-        ;
+    *u = (struct unfinished){NULL, method, shared};
+    list_push(&self.unfinished, u, next);
 }
 
 /* Runs in a hook: what the instantiation adds must be had without loading anything. */
@@ -535,9 +531,7 @@ static struct exact *exact_make(_Atomic(struct exact *) *bucket, struct metadata
     }
     e->method->traced = shared->traced;
     store_relaxed(&e->method->plan, exact_plan(shared, e->method));
-    e->next = load_relaxed(bucket);
-    while (!cas_acq_rel(bucket, &e->next, e))
-        ;
+    list_push(bucket, e, next);
     return e;
 }
 

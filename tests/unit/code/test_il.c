@@ -74,7 +74,7 @@ TEST_EACH(setup, teardown);
 static int32_t find(const uint8_t *code, uint32_t size, const uint32_t *mapped, uint32_t count,
                     uint32_t from, const struct il_target *target)
 {
-    const struct il_code il = {code, size};
+    const struct il_code il = {.code = code, .size = size};
     struct il_pieces pieces;
     int32_t found;
 
@@ -87,7 +87,7 @@ static int32_t find(const uint8_t *code, uint32_t size, const uint32_t *mapped, 
 /* The same behind an epilog, where only an operand that names the target is believed. */
 static int32_t find_lost(const uint8_t *code, uint32_t size, const struct il_target *target)
 {
-    const struct il_code il = {code, size};
+    const struct il_code il = {.code = code, .size = size};
     struct il_pieces pieces;
     int32_t found;
 
@@ -339,7 +339,8 @@ TEST(without_memory_nothing_is_found_and_nothing_leaks)
 {
     static const uint8_t code[] = {CALL(2), CALL(3), RET}, call[] = {CALL(2)};
     uint8_t calls[200 * sizeof(call)]; /* more than lies on the stack */
-    const struct il_code il = {code, sizeof(code)}, large = {calls, sizeof(calls)};
+    const struct il_code il = {.code = code, .size = sizeof(code)},
+                         large = {.code = calls, .size = sizeof(calls)};
     const struct il_target target = {.callee = "App.Program.Second()"};
     struct il_pieces pieces;
     int32_t found = IL_UNKNOWN;
