@@ -24,17 +24,6 @@ enum {
     METADATA_TOKENS = METADATA_HIDDEN + 3
 };
 
-/*
- * What was unloaded is freed in steps, see metadata_retire(): retired, it is in no table; then it
- * waits on a list of its kind to become another record. Memory of records keeps its kind and
- * number.
- */
-struct metadata_life {
-    uint32_t number;      /* place in metadata_records; 0: none yet */
-    bool retired;         /* the resolver's */
-    _Atomic(bool) listed; /* it is a record; release: all else in it is set */
-};
-
 struct metadata_module_entry {
     struct metadata_entry entry;
     struct metadata_module record;
@@ -42,7 +31,6 @@ struct metadata_module_entry {
     _Atomic(bool) gone;              /* unloaded: nothing of its metadata may be read */
     struct readytorun *ready;        /* the resolver's: code compiled ahead of time; NULL: none */
     bool ready_asked;                /* the resolver's */
-    struct metadata_life life;
 };
 
 /* Text for want of memory to make any. */
@@ -52,14 +40,12 @@ struct metadata_class_entry {
     struct metadata_entry entry;
     struct metadata_class record;
     uint32_t element_type; /* of an array: CorElementType, for elements that have no record */
-    struct metadata_life life;
     char fallback[METADATA_FALLBACK_SIZE]; /* written with the record */
 };
 
 struct metadata_method_entry {
     struct metadata_entry entry;
     struct metadata_method record;
-    struct metadata_life life;
     bool recheck;            /* may be unloaded, or nobody can tell: ask again at every mapping */
     _Atomic(uint32_t) epoch; /* of the last look whether what it is made of is still loaded */
     char fallback[METADATA_FALLBACK_SIZE]; /* written with the record */
@@ -71,16 +57,21 @@ struct metadata_kept {
 };
 #define METADATA_ARGS_KEPT 8 /* type arguments of one type; arrays of more are freed */
 
+/* All records of one kind; making, to change it. */
+struct metadata_kind {
+    struct metadata_table table;
+    struct metadata_records records; /* their entries */
+    struct metadata_kept kept;
+    uint32_t ids; /* given out */
+};
+
 struct metadata {
     struct metadata_config config;
     /* Guards every change of tables and records. The runtime is never called under it. */
     pthread_mutex_t making;
     struct memory_pool pool; /* records, their arguments and texts, and the tables of records */
-    struct metadata_table method_table, class_table, module_table; /* making, to change them */
-    struct metadata_records methods, classes, modules;
-    struct metadata_kept kept_methods, kept_classes, kept_modules; /* making */
+    struct metadata_kind methods, classes, modules;
     struct metadata_kept kept_args[METADATA_ARGS_KEPT + 1]; /* making; by how many there are */
-    uint32_t method_ids, class_ids, module_ids;             /* given out; making */
     uint32_t unloads, retired;   /* modules gone; making: as of the last metadata_retire() */
     _Atomic(uint32_t) holders;   /* metadata_hold() */
     _Atomic(bool) metadata_held; /* some is not given back yet, because of holders */
@@ -151,9 +142,6 @@ uint32_t metadata_method_flags(const struct metadata_method *method);
 
 /* Counts a refusal of the runtime. */
 void metadata_failed(struct metadata *metadata, hresult hr);
-
-void *metadata_record_at(const struct metadata_records *records,
-                         uint32_t id); /* NULL past the newest */
 
 #define TEXT_MAX 4096 /* bytes of a name, at the most */
 

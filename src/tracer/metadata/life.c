@@ -64,62 +64,63 @@ static void text_free(_Atomic(const char *) *text, bool collectible, const char 
         memory_free((void *)(uintptr_t)made);
 }
 
-/* Takes the record with its number and nothing else in it. */
-#define TAKE(metadata, kept, type) \
-    __extension__({ \
-        type *taken = take(metadata, kept, sizeof(type)); \
-        uint32_t number = taken ? taken->life.number : 0; \
-        if (taken) { \
-            memset(taken, 0, sizeof(*taken)); \
-            taken->life.number = number; \
-        } \
-        taken; \
-    })
+/* A record with its number and nothing else in it. */
+static void *record_take(struct metadata *metadata, struct metadata_kind *kind, size_t size)
+{
+    struct metadata_entry *entry = take(metadata, &kind->kept, size);
+    uint32_t number = entry ? entry->number : 0;
+
+    if (!entry)
+        return NULL;
+    memset(entry, 0, size);
+    entry->number = number;
+    return entry;
+}
 
 struct metadata_method_entry *metadata_method_take(struct metadata *metadata)
 {
-    return TAKE(metadata, &metadata->kept_methods, struct metadata_method_entry);
+    return record_take(metadata, &metadata->methods, sizeof(struct metadata_method_entry));
 }
 
 struct metadata_class_entry *metadata_class_take(struct metadata *metadata)
 {
-    return TAKE(metadata, &metadata->kept_classes, struct metadata_class_entry);
+    return record_take(metadata, &metadata->classes, sizeof(struct metadata_class_entry));
 }
 
 struct metadata_module_entry *metadata_module_take(struct metadata *metadata)
 {
-    return TAKE(metadata, &metadata->kept_modules, struct metadata_module_entry);
+    return record_take(metadata, &metadata->modules, sizeof(struct metadata_module_entry));
 }
 
 void metadata_method_give(struct metadata *metadata, struct metadata_method_entry *m)
 {
     if (!m)
         return;
-    store_release(&m->life.listed, false);
+    store_release(&m->entry.listed, false);
     text_free(&m->record.text, m->record.collectible, m->fallback);
     if (metadata->config.forget)
         metadata->config.forget(&m->record);
     args_give(metadata, m->record.arg, m->record.args);
     m->record.arg = NULL;
-    give(metadata, &metadata->kept_methods, m);
+    give(metadata, &metadata->methods.kept, m);
 }
 
 void metadata_class_give(struct metadata *metadata, struct metadata_class_entry *c)
 {
     if (!c)
         return;
-    store_release(&c->life.listed, false);
+    store_release(&c->entry.listed, false);
     text_free(&c->record.text, c->record.collectible, c->fallback);
     args_give(metadata, c->record.arg, c->record.args);
     c->record.arg = NULL;
-    give(metadata, &metadata->kept_classes, c);
+    give(metadata, &metadata->classes.kept, c);
 }
 
 void metadata_module_give(struct metadata *metadata, struct metadata_module_entry *m)
 {
     if (!m)
         return;
-    store_release(&m->life.listed, false);
+    store_release(&m->entry.listed, false);
     clr_release(m->record.import);
     readytorun_free(m->ready);
     m->ready = NULL;
@@ -127,7 +128,7 @@ void metadata_module_give(struct metadata *metadata, struct metadata_module_entr
     memory_free(m->record.path);
     m->record.import = NULL;
     m->record.name = m->record.path = NULL;
-    give(metadata, &metadata->kept_modules, m);
+    give(metadata, &metadata->modules.kept, m);
 }
 
 /* ---- what has gone ---- */
@@ -161,25 +162,27 @@ bool metadata_method_gone(const struct metadata_method *method)
 
 bool metadata_method_retired(const struct metadata_method *method)
 {
-    return metadata_method_entry(method)->life.retired;
+    return metadata_method_entry(method)->entry.retired;
 }
 
 bool metadata_class_retired(const struct metadata_class *class)
 {
-    return metadata_class_entry(class)->life.retired;
+    return metadata_class_entry(class)->entry.retired;
 }
 
-static void unlist(struct metadata_table *table, struct metadata_entry *entry)
+/* Every record of a kind that is one. */
+#define EACH(kind, type, var) \
+    for (uint32_t at = 1; at <= load_acquire(&(kind)->records.count); at++) \
+        for (type *var = container_of(metadata_record_at(&(kind)->records, at), type, entry); \
+             var && load_acquire(&var->entry.listed); var = NULL)
+
+/* What has gone leaves its table, if it is still there. Caller holds `making`. */
+static void retire(struct metadata_kind *kind, struct metadata_entry *entry, bool gone)
 {
-    if (metadata_table_find(table, entry->key) == entry)
-        metadata_table_remove(table, entry->key);
+    entry->retired |= gone;
+    if (gone && metadata_table_find(&kind->table, entry->key) == entry)
+        metadata_table_remove(&kind->table, entry->key);
 }
-
-/* Every record of a kind that is one, and not retired. Caller holds names->making. */
-#define EACH(records, type, var) \
-    for (uint32_t at = 1; at <= load_relaxed(&(records)->count); at++) \
-        for (type *var = container_of(metadata_record_at(records, at), type, record); \
-             var && load_acquire(&var->life.listed) && !var->life.retired; var = NULL)
 
 bool metadata_retire(struct metadata *metadata)
 {
@@ -190,19 +193,11 @@ bool metadata_retire(struct metadata *metadata)
     metadata->retired = metadata->unloads;
     if (some) {
         EACH(&metadata->methods, struct metadata_method_entry, m)
-        {
-            m->life.retired = metadata_method_gone(&m->record);
-            if (m->life.retired && m->entry.key)
-                unlist(&metadata->method_table, &m->entry);
-        }
+        retire(&metadata->methods, &m->entry, metadata_method_gone(&m->record));
         EACH(&metadata->classes, struct metadata_class_entry, c)
-        {
-            c->life.retired = metadata_class_gone(&c->record);
-            if (c->life.retired)
-                unlist(&metadata->class_table, &c->entry);
-        }
+        retire(&metadata->classes, &c->entry, metadata_class_gone(&c->record));
         EACH(&metadata->modules, struct metadata_module_entry, module)
-        module->life.retired = load_acquire(&module->gone); /* it is in no table any more */
+        module->entry.retired = load_acquire(&module->gone); /* it is in no table any more */
     }
     pthread_mutex_unlock(&metadata->making);
     if (some)
@@ -230,13 +225,9 @@ static struct clr_metadata *next_metadata(struct metadata *metadata)
     struct clr_metadata *import = NULL;
 
     pthread_mutex_lock(&metadata->making);
-    for (uint32_t at = 1; !import && at <= load_relaxed(&metadata->modules.count); at++) {
-        struct metadata_module_entry *module = container_of(
-            metadata_record_at(&metadata->modules, at), struct metadata_module_entry, record);
-
-        if (load_acquire(&module->life.listed) && metadata_module_gone(&module->record))
-            import = metadata_import_take(metadata, module);
-    }
+    EACH(&metadata->modules, struct metadata_module_entry, module)
+    if (!import && metadata_module_gone(&module->record))
+        import = metadata_import_take(metadata, module);
     pthread_mutex_unlock(&metadata->making);
     return import;
 }
@@ -252,46 +243,39 @@ void metadata_release_imports(struct metadata *metadata)
         clr_release(import);
 }
 
-#define RETIRED(records, type, var) \
-    for (uint32_t at = 1; at <= load_acquire(&(records)->count); at++) \
-        for (type *var = container_of(metadata_record_at(records, at), type, record); \
-             var && load_acquire(&var->life.listed) && var->life.retired; var = NULL)
-
-void metadata_release(struct metadata *metadata)
+/* Frees what was retired, or all. */
+static void release(struct metadata *metadata, bool all)
 {
-    RETIRED(&metadata->methods, struct metadata_method_entry, m)
-    {
+    EACH(&metadata->methods, struct metadata_method_entry, m)
+    if (all || m->entry.retired) {
         metadata_method_give(metadata, m);
         add_relaxed(&metadata->given.methods, 1);
     }
-    RETIRED(&metadata->classes, struct metadata_class_entry, c)
-    {
+    EACH(&metadata->classes, struct metadata_class_entry, c)
+    if (all || c->entry.retired) {
         metadata_class_give(metadata, c);
         add_relaxed(&metadata->given.classes, 1);
     }
-    RETIRED(&metadata->modules, struct metadata_module_entry, module)
-    {
+    EACH(&metadata->modules, struct metadata_module_entry, module)
+    if (all || module->entry.retired) {
         metadata_module_give(metadata, module);
         add_relaxed(&metadata->given.modules, 1);
     }
 }
 
-const struct metadata_given *metadata_given_back(const struct metadata *metadata)
+void metadata_release(struct metadata *metadata)
 {
-    return &metadata->given;
+    release(metadata, false);
 }
 
 void metadata_release_all(struct metadata *metadata)
 {
-    for (uint32_t at = 1; at <= load_relaxed(&metadata->methods.count); at++)
-        metadata_method_give(metadata, container_of(metadata_record_at(&metadata->methods, at),
-                                                    struct metadata_method_entry, record));
-    for (uint32_t at = 1; at <= load_relaxed(&metadata->classes.count); at++)
-        metadata_class_give(metadata, container_of(metadata_record_at(&metadata->classes, at),
-                                                   struct metadata_class_entry, record));
-    for (uint32_t at = 1; at <= load_relaxed(&metadata->modules.count); at++)
-        metadata_module_give(metadata, container_of(metadata_record_at(&metadata->modules, at),
-                                                    struct metadata_module_entry, record));
+    release(metadata, true);
+}
+
+const struct metadata_given *metadata_given_back(const struct metadata *metadata)
+{
+    return &metadata->given;
 }
 
 void metadata_hold(struct metadata *metadata)

@@ -29,17 +29,10 @@ static struct metadata_entry *table_find(const struct metadata_table *table, uin
     return found;
 }
 
-/* Puts a finished record on the table, in place of one with the same key. Caller holds `making`. */
-static void table_put(struct metadata_table *table, struct metadata_entry *entry, uintptr_t key)
-{
-    entry->key = key;
-    metadata_table_put(table, entry);
-}
-
 bool metadata_reclaim(struct metadata *metadata)
 {
-    struct metadata_table *table[] = {&metadata->method_table, &metadata->class_table,
-                                      &metadata->module_table};
+    struct metadata_table *table[] = {&metadata->methods.table, &metadata->classes.table,
+                                      &metadata->modules.table};
     struct metadata_slots *outgrown[COUNT_OF(table)];
     bool some = false;
 
@@ -57,17 +50,35 @@ bool metadata_reclaim(struct metadata *metadata)
 }
 
 /*
- * A number for a record, and room in its table, if it is to be in one. Returns: 0 or -ENOMEM.
- * Caller holds `making`.
+ * Lists a finished record, on the table in place of one with the same key, unless key is 0.
+ * Returns: whether there was memory. Caller holds `making`.
  */
-static int reserve(struct metadata *metadata, struct metadata_table *table,
-                   struct metadata_records *records, struct metadata_life *life)
+static bool list(struct metadata *metadata, struct metadata_kind *kind,
+                 struct metadata_entry *entry, uintptr_t key, uint32_t *id)
 {
-    if (table && metadata_table_room(table))
-        return -ENOMEM;
-    if (!life->number)
-        life->number = metadata_records_reserve(records, &metadata->pool);
-    return life->number ? 0 : -ENOMEM;
+    if (key && metadata_table_room(&kind->table))
+        return false;
+    if (!entry->number)
+        entry->number = metadata_records_reserve(&kind->records, &metadata->pool);
+    if (!entry->number)
+        return false;
+    *id = ++kind->ids;
+    entry->key = key;
+    if (key)
+        metadata_table_put(&kind->table, entry);
+    metadata_records_add(&kind->records, entry->number, entry);
+    store_release(&entry->listed, true);
+    return true;
+}
+
+/* The entry of a record by its number. */
+static struct metadata_entry *entry_at(const struct metadata_kind *kind, uint32_t number,
+                                       bool *listed)
+{
+    struct metadata_entry *entry = metadata_record_at(&kind->records, number);
+
+    *listed = entry && load_acquire(&entry->listed);
+    return entry;
 }
 
 /* ---- asking the runtime ---- */
@@ -247,7 +258,7 @@ static int module_describe(struct metadata *metadata, uintptr_t module_id,
 int metadata_module_get(struct metadata *metadata, uintptr_t module_id,
                         struct metadata_module **out)
 {
-    struct metadata_entry *found = table_find(&metadata->module_table, module_id);
+    struct metadata_entry *found = table_find(&metadata->modules.table, module_id);
     struct metadata_module_entry *m = NULL;
     int err;
 
@@ -256,17 +267,11 @@ int metadata_module_get(struct metadata *metadata, uintptr_t module_id,
         if (err)
             return err;
         pthread_mutex_lock(&metadata->making);
-        found = table_find(&metadata->module_table,
-                           module_id); /* another thread may have been faster */
-        if (!found) {
-            if (!reserve(metadata, &metadata->module_table, &metadata->modules, &m->life)) {
-                m->record.id = ++metadata->module_ids;
-                table_put(&metadata->module_table, &m->entry, module_id);
-                metadata_records_add(&metadata->modules, m->life.number, &m->record);
-                store_release(&m->life.listed, true);
-                found = &m->entry;
-                m = NULL;
-            }
+        /* another thread may have been faster */
+        found = table_find(&metadata->modules.table, module_id);
+        if (!found && list(metadata, &metadata->modules, &m->entry, module_id, &m->record.id)) {
+            found = &m->entry;
+            m = NULL;
         }
         pthread_mutex_unlock(&metadata->making);
         metadata_module_give(metadata, m);
@@ -284,11 +289,11 @@ void metadata_module_unloaded(struct metadata *metadata, uintptr_t module_id)
     struct metadata_entry *found;
 
     pthread_mutex_lock(&metadata->making);
-    found = table_find(&metadata->module_table, module_id);
+    found = table_find(&metadata->modules.table, module_id);
     if (found) {
         module = container_of(found, struct metadata_module_entry, entry);
         store_release(&module->gone, true);
-        metadata_table_remove(&metadata->module_table, module_id);
+        metadata_table_remove(&metadata->modules.table, module_id);
         metadata->unloads++;
         import = metadata_import_take(metadata, module);
     }
@@ -470,20 +475,16 @@ static struct metadata_class *class_publish(struct metadata *metadata,
 
     store_relaxed(&mine->record.epoch, epoch);
     pthread_mutex_lock(&metadata->making);
-    found = table_find(&metadata->class_table, mine->record.class_id);
+    found = table_find(&metadata->classes.table, mine->record.class_id);
     c = found ? &container_of(found, struct metadata_class_entry, entry)->record : NULL;
     if (c && class_same(c, &mine->record)) {
         store_relaxed(&c->epoch, epoch);
     } else {
-        c = NULL;
-        if (!reserve(metadata, &metadata->class_table, &metadata->classes, &mine->life)) {
-            c = &mine->record;
-            c->id = ++metadata->class_ids;
-            table_put(&metadata->class_table, &mine->entry, c->class_id);
-            metadata_records_add(&metadata->classes, mine->life.number, c);
-            store_release(&mine->life.listed, true);
+        c = &mine->record;
+        if (list(metadata, &metadata->classes, &mine->entry, c->class_id, &c->id))
             mine = NULL;
-        }
+        else
+            c = NULL;
     }
     pthread_mutex_unlock(&metadata->making);
     metadata_class_give(metadata, mine);
@@ -505,7 +506,7 @@ static int class_get(struct metadata *metadata, uintptr_t class_id, uintptr_t ob
     err = class_describe(metadata, class_id, object, depth, &mine);
     if (err)
         return err;
-    if (mine->record.collectible || mine->life.number)
+    if (mine->record.collectible || mine->entry.number)
         metadata_class_resolve(metadata,
                                &mine->record); /* the resolver may have passed its number */
     *out = class_publish(metadata, mine, epoch);
@@ -526,34 +527,31 @@ int metadata_class_of(struct metadata *metadata, uintptr_t class_id, uintptr_t o
 const struct metadata_class *metadata_class_at(const struct metadata *metadata, uint32_t number,
                                                bool *listed)
 {
-    const struct metadata_class *class = metadata_record_at(&metadata->classes, number);
+    struct metadata_entry *entry = entry_at(&metadata->classes, number, listed);
 
-    *listed = class && load_acquire(&metadata_class_entry(class)->life.listed);
-    return class;
+    return entry ? &container_of(entry, struct metadata_class_entry, entry)->record : NULL;
 }
 
 const struct metadata_module *metadata_module_at(const struct metadata *metadata, uint32_t number,
                                                  bool *listed)
 {
-    const struct metadata_module *module = metadata_record_at(&metadata->modules, number);
+    struct metadata_entry *entry = entry_at(&metadata->modules, number, listed);
 
-    *listed = module && load_acquire(&metadata_module_entry(module)->life.listed);
-    return module;
+    return entry ? &container_of(entry, struct metadata_module_entry, entry)->record : NULL;
 }
 
 const struct metadata_method *metadata_method_at(const struct metadata *metadata, uint32_t number,
                                                  bool *listed)
 {
-    const struct metadata_method *method = metadata_record_at(&metadata->methods, number);
+    struct metadata_entry *entry = entry_at(&metadata->methods, number, listed);
 
-    *listed = method && load_acquire(&metadata_method_entry(method)->life.listed);
-    return method;
+    return entry ? &container_of(entry, struct metadata_method_entry, entry)->record : NULL;
 }
 
 struct metadata_class *metadata_class_find(struct metadata *metadata, uintptr_t class_id)
 {
     struct grace_section section = grace_enter(); /* what was found stays until it is looked at */
-    struct metadata_entry *found = metadata_table_find(&metadata->class_table, class_id);
+    struct metadata_entry *found = metadata_table_find(&metadata->classes.table, class_id);
     struct metadata_class *c =
         found ? &container_of(found, struct metadata_class_entry, entry)->record : NULL;
 
@@ -698,18 +696,14 @@ static struct metadata_method *method_publish(struct metadata *metadata,
 
     store_relaxed(&mine->epoch, epoch);
     pthread_mutex_lock(&metadata->making);
-    found = table_find(&metadata->method_table, mine->record.function_id);
+    found = table_find(&metadata->methods.table, mine->record.function_id);
     m = found ? &container_of(found, struct metadata_method_entry, entry)->record : NULL;
     if (!m || !method_same(m, &mine->record)) {
-        m = NULL;
-        if (!reserve(metadata, &metadata->method_table, &metadata->methods, &mine->life)) {
-            m = &mine->record;
-            m->id = ++metadata->method_ids;
-            table_put(&metadata->method_table, &mine->entry, m->function_id);
-            metadata_records_add(&metadata->methods, mine->life.number, m);
-            store_release(&mine->life.listed, true);
+        m = &mine->record;
+        if (list(metadata, &metadata->methods, &mine->entry, m->function_id, &m->id))
             mine = NULL;
-        }
+        else
+            m = NULL;
     }
     pthread_mutex_unlock(&metadata->making);
     metadata_method_give(metadata, mine);
@@ -739,7 +733,7 @@ static int method_make(struct metadata *metadata, uintptr_t function_id, uint32_
 static struct metadata_method *lasting_method(struct metadata *metadata, uintptr_t function_id)
 {
     struct grace_section section = grace_enter(); /* as metadata_class_find */
-    struct metadata_entry *found = metadata_table_find(&metadata->method_table, function_id);
+    struct metadata_entry *found = metadata_table_find(&metadata->methods.table, function_id);
     struct metadata_method_entry *m =
         found ? container_of(found, struct metadata_method_entry, entry) : NULL;
     struct metadata_method *lasting = m && !m->recheck ? &m->record : NULL;
@@ -801,25 +795,19 @@ int metadata_method_exact(struct metadata *metadata, const struct metadata_metho
     write_fallback(entry->fallback, "?method 0x", m->token);
     metadata_method_resolve(metadata, m);
     pthread_mutex_lock(&metadata->making);
-    err = reserve(metadata, NULL, &metadata->methods, &entry->life);
-    if (!err) {
-        m->id = ++metadata->method_ids;
-        metadata_records_add(&metadata->methods, entry->life.number, m);
-        store_release(&entry->life.listed, true);
-    }
+    if (list(metadata, &metadata->methods, &entry->entry, 0, &m->id))
+        *out = m;
     pthread_mutex_unlock(&metadata->making);
-    if (err) {
-        metadata_method_give(metadata, entry);
-        return -ENOMEM;
-    }
-    *out = m;
-    return 0;
+    if (*out)
+        return 0;
+    metadata_method_give(metadata, entry);
+    return -ENOMEM;
 }
 
 struct metadata_method *metadata_method_find(struct metadata *metadata, uintptr_t function_id)
 {
     struct grace_section section = grace_enter(); /* as metadata_class_find */
-    struct metadata_entry *found = metadata_table_find(&metadata->method_table, function_id);
+    struct metadata_entry *found = metadata_table_find(&metadata->methods.table, function_id);
     uint32_t epoch = load_acquire(&metadata->epoch);
     struct metadata_method_entry *entry =
         found ? container_of(found, struct metadata_method_entry, entry) : NULL;
@@ -846,9 +834,9 @@ int metadata_new(const struct metadata_config *config, struct metadata **out)
         return -ENOMEM;
     metadata->config = *config;
     pthread_mutex_init(&metadata->making, NULL);
-    if (metadata_table_init(&metadata->method_table) ||
-        metadata_table_init(&metadata->class_table) ||
-        metadata_table_init(&metadata->module_table)) {
+    if (metadata_table_init(&metadata->methods.table) ||
+        metadata_table_init(&metadata->classes.table) ||
+        metadata_table_init(&metadata->modules.table)) {
         metadata_free(metadata);
         return -ENOMEM;
     }
@@ -862,9 +850,9 @@ void metadata_free(struct metadata *metadata)
         return;
     if (metadata->started)
         pthread_join(metadata->thread, NULL);
-    metadata_table_fini(&metadata->method_table);
-    metadata_table_fini(&metadata->class_table);
-    metadata_table_fini(&metadata->module_table);
+    metadata_table_fini(&metadata->methods.table);
+    metadata_table_fini(&metadata->classes.table);
+    metadata_table_fini(&metadata->modules.table);
     metadata_release_all(metadata);
     memory_pool_free(&metadata->pool);
     memory_free(metadata->memo);

@@ -18,15 +18,17 @@
 /* Text for classes made since the last round. Those that can be unloaded have theirs already. */
 static bool resolve_classes(struct metadata *metadata)
 {
-    uint32_t newest = load_acquire(&metadata->classes.count), before = metadata->resolved;
+    const struct metadata_records *records = &metadata->classes.records;
+    uint32_t newest = load_acquire(&records->count), before = metadata->resolved;
 
     while (metadata->resolved < newest && metadata->resolved - before < ROUND_LIMIT &&
            !load_relaxed(&metadata->stopping)) {
-        struct metadata_class *class =
-            metadata_record_at(&metadata->classes, metadata->resolved + 1);
+        struct metadata_class_entry *class =
+            container_of(metadata_record_at(records, metadata->resolved + 1),
+                         struct metadata_class_entry, entry);
 
-        if (load_acquire(&metadata_class_entry(class)->life.listed) && !class->collectible)
-            metadata_class_resolve(metadata, class);
+        if (load_acquire(&class->entry.listed) && !class->record.collectible)
+            metadata_class_resolve(metadata, &class->record);
         metadata->resolved++;
     }
     return metadata->resolved != before;

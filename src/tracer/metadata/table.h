@@ -17,9 +17,16 @@
 
 #include <stdbool.h>
 
-/* What a record begins with; it does not move while it is in the table. */
+/*
+ * What a record begins with; it does not move while it is in the table. What was unloaded is freed
+ * in steps, see metadata_retire(): retired, it is in no table; then it waits on a list of its kind
+ * to become another record. Memory of records keeps its kind and number.
+ */
 struct metadata_entry {
-    uintptr_t key; /* the runtime's id, never 0; set before the entry is in a table */
+    uintptr_t key;        /* the runtime's id; 0: in no table. Set before the entry is in one */
+    uint32_t number;      /* place in metadata_records; 0: none yet */
+    bool retired;         /* the resolver's */
+    _Atomic(bool) listed; /* it is a record; release: all else in it is set */
 };
 
 struct metadata_slots;

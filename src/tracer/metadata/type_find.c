@@ -26,13 +26,15 @@ static uint32_t definition(const struct metadata_module *module, const clr_wchar
 static struct metadata_module *find_outermost(struct metadata *metadata, const clr_wchar *name,
                                               uint32_t *type)
 {
+    const struct metadata_records *records = &metadata->modules.records;
     struct metadata_module *found = NULL, *module;
+    struct metadata_entry *entry;
 
-    for (uint32_t number = 1; (module = metadata_record_at(&metadata->modules, number)); number++) {
-        uint32_t token = load_acquire(&metadata_module_entry(module)->life.listed)
-                             ? definition(module, name, mdTokenNil, true)
-                             : 0;
+    for (uint32_t number = 1; (entry = metadata_record_at(records, number)); number++) {
+        uint32_t token;
 
+        module = &container_of(entry, struct metadata_module_entry, entry)->record;
+        token = load_acquire(&entry->listed) ? definition(module, name, mdTokenNil, true) : 0;
         if (!token)
             continue;
         if (found && !module->corelib)
