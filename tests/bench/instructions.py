@@ -26,7 +26,7 @@ COUNTED = ['valgrind', '--tool=callgrind', '--separate-threads=yes', '--smc-chec
 SETTINGS = {'DOTNET_GCHeapHardLimit': '0x40000000', 'DOTNET_GCgen0size': '0x4000000', 'DOTNET_TC_CallCountingDelayMs': '0x1388'}
 OURS = re.compile(r'libshadowtrace|liburcu|libjansson|libzstd|libnoop')
 RUNTIME = re.compile(r'libcoreclr|libclrjit|libclrgc')
-OWN_THREADS = re.compile(r'\b(?:writer_main|resolver_run|threads_main|control_main|sampler_main)\b')
+OWN_THREADS = re.compile(r'\b(?:log_writer|resolver_run|threads_main|control_main|sampler_main)\b')
 SHORT = ['plain', 'alloc', 'only', 'only-sites']
 COMPILER = ['elt3a', 'events3-0', 'sites3-0']
 CALLS = ['plain', 'elt3', 'events3-0', 'elt2', 'events2-0']
