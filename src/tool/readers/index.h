@@ -22,7 +22,7 @@ struct index {
     size_t mask, used;
 };
 
-/* What the records are; a key is one of them, too, of which no more than `equal` compares is set. */
+/* What the records are. A key is one, too: to find it only what `hash` and `equal` read matters. */
 struct index_kind {
     size_t size;
     uint64_t (*hash)(const void *record);
@@ -102,8 +102,8 @@ static inline void index_free(struct index *x)
 }
 
 /*
- * index_add - the number of the record with that key; a new one is put behind the others. array: the
- * address of the caller's pointer, as array_reserve has it.
+ * index_add - the number of the record with that key; a new one, all of it, goes behind the others.
+ * array: the address of the caller's pointer, as array_reserve has it.
  * Returns: 1: it is new; 0; -ENOMEM.
  */
 static inline int index_add(struct index *x, const struct index_kind *kind, void *array,
