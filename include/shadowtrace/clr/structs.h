@@ -203,9 +203,7 @@ struct clr_context_amd64 {
     uint64_t last_exception_from_rip;
 };
 
-/*
- * CONTEXT on ARM64: the part common to 3.1, 7 and 9 (992 bytes there); x[0] to x[28].
- */
+/* CONTEXT on ARM64: the part common to 3.1, 7 and 9 (992 bytes there); x[0] to x[28]. */
 struct clr_context_arm64 {
     _Alignas(16) uint32_t context_flags;
     uint32_t cpsr;

@@ -1,6 +1,4 @@
-/*
- * base/clock.h - time for events: ticks are cheap to read, and become nanoseconds off the hot path.
- */
+/* base/clock.h - time for events: ticks are cheap to read, nanoseconds are for off the hot path. */
 #ifndef SHADOWTRACE_BASE_CLOCK_H
 #define SHADOWTRACE_BASE_CLOCK_H
 

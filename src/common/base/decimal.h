@@ -1,6 +1,4 @@
-/*
- * base/decimal.h - numbers as decimal digits, eight at a time: most of a line of the log is digits.
- */
+/* base/decimal.h - numbers as decimal digits, eight at a time: log lines are mostly digits. */
 #ifndef SHADOWTRACE_BASE_DECIMAL_H
 #define SHADOWTRACE_BASE_DECIMAL_H
 

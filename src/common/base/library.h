@@ -1,6 +1,4 @@
-/*
- * base/library.h - libraries that are loaded when they are wanted: who does without does not pay.
- */
+/* base/library.h - libraries that are loaded when they are wanted, and cost nothing before. */
 #ifndef SHADOWTRACE_BASE_LIBRARY_H
 #define SHADOWTRACE_BASE_LIBRARY_H
 

@@ -53,9 +53,7 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, void *in
 void cli_complain(const struct cli_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/*
- * cli_usage_error - the same for a wrong argument, naming the help page. Returns CLI_USAGE.
- */
+/* cli_usage_error - the same for a wrong argument, naming the help page. Returns CLI_USAGE. */
 int cli_usage_error(const struct cli_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

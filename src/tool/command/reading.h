@@ -34,9 +34,7 @@ void reading_progress_init(struct reading_progress *p, const struct reading_opti
 void reading_progress(void *progress, uint64_t taken, uint64_t size);
 void reading_progress_end(struct reading_progress *p);
 
-/*
- * reading_bar - what the bar shows after `ns`, at most `room` - 1 bytes: size 0: not known.
- */
+/* reading_bar - what the bar shows after `ns`, at most `room` - 1 bytes: size 0: not known. */
 void reading_bar(char *to, size_t room, uint64_t taken, uint64_t size, uint64_t ns);
 
 /* --from and --to: texts of marks; NULL: not given. */

@@ -252,9 +252,7 @@ enum { /* members seen: one twice is jansson's business */
        SAW_BEGUN = 262144,
 };
 
-/*
- * Whether the key that begins behind the quote at `at` is this one; then `at` moves to its value.
- */
+/* Is the key that begins behind the quote at `at` this one? Then `at` moves to its value. */
 #define KEY(at, text) \
     (memcmp((at), text "\":", sizeof(text) + 1) == 0 && ((at) += sizeof(text) + 1))
 

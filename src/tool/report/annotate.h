@@ -1,6 +1,4 @@
-/*
- * report/annotate.h - a source file's lines with what each allocated itself, and below its calls.
- */
+/* report/annotate.h - lines of a source file: what each allocated itself, and below its calls. */
 #ifndef SHADOWTRACE_REPORT_ANNOTATE_H
 #define SHADOWTRACE_REPORT_ANNOTATE_H
 

@@ -68,9 +68,7 @@ int report_sites_new(enum report_by by, const struct report_filter *filter,
                      struct report_problems *problems, struct report_sites **out);
 void report_sites_free(struct report_sites *s);
 
-/*
- * report_sites_progress - have this called now and then while reading; see struct report_consumer.
- */
+/* report_sites_progress - call this now and then while reading; see struct report_consumer. */
 void report_sites_progress(struct report_sites *s,
                            void (*progress)(void *context, uint64_t taken, uint64_t size),
                            void *context);

@@ -1,6 +1,4 @@
-/*
- * symbols/elf.h - names of native functions: the symbols of an executable or a library, by libelf.
- */
+/* symbols/elf.h - names of native functions: symbols of executables and libraries, by libelf. */
 #ifndef SHADOWTRACE_SYMBOLS_ELF_H
 #define SHADOWTRACE_SYMBOLS_ELF_H
 

@@ -144,9 +144,7 @@ static void search_keys(struct search *search)
     }
 }
 
-/*
- * The base name of a path of either system, if it can be one of ours. Returns whether it was set.
- */
+/* The base name of a path of either system, if it can be ours. Returns: was it set? */
 static bool search_base(char out[NAME_MAX + 1], const char *path, size_t length)
 {
     size_t start = length;

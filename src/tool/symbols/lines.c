@@ -76,9 +76,7 @@ static int points_init(struct points *p, const struct symbols *s, uint32_t metho
     return p->c.failed || !p->document || p->document > p->documents ? -EBADMSG : 0;
 }
 
-/*
- * Where the point begins, and in which document. Returns false at the end; look at c.failed there.
- */
+/* Where the point begins, in which document. Returns false at the end; look at c.failed there. */
 static bool points_offset(struct points *p)
 {
     while (p->c.left) {

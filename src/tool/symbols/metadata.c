@@ -59,9 +59,7 @@ static int metadata_tables(struct symbols_span stream, struct symbols_metadata *
     return 0;
 }
 
-/*
- * A name ends in NUL and is padded with NUL to a multiple of 4. Returns false if it does not end.
- */
+/* A name ends in NUL, padded with NUL to a multiple of 4. Returns false if it does not end. */
 static bool metadata_stream(struct symbols_cursor *c, struct stream *out)
 {
     out->offset = symbols_read_u32(c);

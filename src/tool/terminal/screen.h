@@ -1,6 +1,4 @@
-/*
- * terminal/screen.h - the terminal of stdout and stdin as rows of text. One at a time.
- */
+/* terminal/screen.h - the terminal of stdout and stdin as rows of text. One at a time. */
 #ifndef SHADOWTRACE_TERMINAL_SCREEN_H
 #define SHADOWTRACE_TERMINAL_SCREEN_H
 

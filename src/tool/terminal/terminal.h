@@ -1,6 +1,4 @@
-/*
- * terminal/terminal.h - what output for people may use: how many columns, and whether colours.
- */
+/* terminal/terminal.h - what output for people may use: how many columns, and whether colours. */
 #ifndef SHADOWTRACE_TERMINAL_TERMINAL_H
 #define SHADOWTRACE_TERMINAL_TERMINAL_H
 

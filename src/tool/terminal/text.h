@@ -1,6 +1,4 @@
-/*
- * terminal/text.h - numbers, names and columns for people.
- */
+/* terminal/text.h - numbers, names and columns for people. */
 #ifndef SHADOWTRACE_TERMINAL_TEXT_H
 #define SHADOWTRACE_TERMINAL_TEXT_H
 

@@ -1,6 +1,4 @@
-/*
- * cmd_annotate.c - a source file with what its lines allocated in the margin.
- */
+/* cmd_annotate.c - a source file with what its lines allocated in the margin. */
 #include "views/views.h"
 #include "command/print_complete.h"
 #include "command/reading.h"

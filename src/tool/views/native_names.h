@@ -1,6 +1,4 @@
-/*
- * views/native_names.h - native frames as text, with the symbols of the files on this machine.
- */
+/* views/native_names.h - native frames as text, with the symbols of the files on this machine. */
 #ifndef SHADOWTRACE_VIEWS_NATIVE_NAMES_H
 #define SHADOWTRACE_VIEWS_NATIVE_NAMES_H
 

@@ -1,6 +1,4 @@
-/*
- * views/print_diff.h - report/diff.h as text for people and as JSON.
- */
+/* views/print_diff.h - report/diff.h as text for people and as JSON. */
 #ifndef SHADOWTRACE_VIEWS_PRINT_DIFF_H
 #define SHADOWTRACE_VIEWS_PRINT_DIFF_H
 

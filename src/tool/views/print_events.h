@@ -1,6 +1,4 @@
-/*
- * views/print_events.h - `events TOPIC`: tables for people, and JSON.
- */
+/* views/print_events.h - `events TOPIC`: tables for people, and JSON. */
 #ifndef SHADOWTRACE_VIEWS_PRINT_EVENTS_H
 #define SHADOWTRACE_VIEWS_PRINT_EVENTS_H
 

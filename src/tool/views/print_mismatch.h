@@ -1,6 +1,4 @@
-/*
- * views/print_mismatch.h - one difference for people: shadow stack and snapshot side by side.
- */
+/* views/print_mismatch.h - one difference for people: shadow stack and snapshot side by side. */
 #ifndef SHADOWTRACE_VIEWS_PRINT_MISMATCH_H
 #define SHADOWTRACE_VIEWS_PRINT_MISMATCH_H
 

@@ -1,6 +1,4 @@
-/*
- * views/print_native.h - native frames between the managed ones of a logged snapshot (--native).
- */
+/* views/print_native.h - native frames between the managed ones of a logged snapshot (--native). */
 #ifndef SHADOWTRACE_VIEWS_PRINT_NATIVE_H
 #define SHADOWTRACE_VIEWS_PRINT_NATIVE_H
 

@@ -1,6 +1,4 @@
-/*
- * views/print_report.h - rows of report/sites.h as text for people, and as JSON for programs.
- */
+/* views/print_report.h - rows of report/sites.h as text for people, and as JSON for programs. */
 #ifndef SHADOWTRACE_VIEWS_PRINT_REPORT_H
 #define SHADOWTRACE_VIEWS_PRINT_REPORT_H
 

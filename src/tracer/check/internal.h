@@ -1,6 +1,4 @@
-/*
- * check/internal.h - what the files of src/tracer/check/ share: a walker, and what it found.
- */
+/* check/internal.h - what the files of src/tracer/check/ share: a walker, and what it found. */
 #ifndef SHADOWTRACE_CHECK_INTERNAL_H
 #define SHADOWTRACE_CHECK_INTERNAL_H
 

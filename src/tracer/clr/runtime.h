@@ -1,6 +1,4 @@
-/*
- * clr/runtime.h - the runtime that this process runs on: what each room needs to know of it.
- */
+/* clr/runtime.h - the runtime that this process runs on: what each room needs to know of it. */
 #ifndef SHADOWTRACE_CLR_RUNTIME_H
 #define SHADOWTRACE_CLR_RUNTIME_H
 

@@ -1,6 +1,4 @@
-/*
- * code/il_decode.h - instructions of IL, one after the other.
- */
+/* code/il_decode.h - instructions of IL, one after the other. */
 #ifndef SHADOWTRACE_CODE_IL_DECODE_H
 #define SHADOWTRACE_CODE_IL_DECODE_H
 

@@ -1,6 +1,4 @@
-/*
- * code/il_pieces.h - a method's IL in pieces, as the runtime maps it.
- */
+/* code/il_pieces.h - a method's IL in pieces, as the runtime maps it. */
 #ifndef SHADOWTRACE_CODE_IL_PIECES_H
 #define SHADOWTRACE_CODE_IL_PIECES_H
 

@@ -1,6 +1,4 @@
-/*
- * control/internal.h - what the files of src/tracer/control/ share.
- */
+/* control/internal.h - what the files of src/tracer/control/ share. */
 #ifndef SHADOWTRACE_CONTROL_INTERNAL_H
 #define SHADOWTRACE_CONTROL_INTERNAL_H
 

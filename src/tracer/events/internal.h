@@ -1,6 +1,4 @@
-/*
- * events/internal.h - what the files of src/tracer/events/ share.
- */
+/* events/internal.h - what the files of src/tracer/events/ share. */
 #ifndef SHADOWTRACE_EVENTS_INTERNAL_H
 #define SHADOWTRACE_EVENTS_INTERNAL_H
 

@@ -1,6 +1,4 @@
-/*
- * log/events.c - records of the event categories (--events); how many were met, written and lost.
- */
+/* log/events.c - records of the event categories (--events): how many were met, written, lost. */
 #include "log/internal.h"
 
 #include <errno.h>

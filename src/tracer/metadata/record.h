@@ -1,6 +1,4 @@
-/*
- * metadata/record.h - what is known of a module, a class and a method.
- */
+/* metadata/record.h - what is known of a module, a class and a method. */
 #ifndef SHADOWTRACE_METADATA_RECORD_H
 #define SHADOWTRACE_METADATA_RECORD_H
 

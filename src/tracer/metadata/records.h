@@ -1,15 +1,11 @@
-/*
- * metadata/records.h - records by number: 1, 2, ..., append-only.
- */
+/* metadata/records.h - records by number: 1, 2, ..., append-only. */
 #ifndef SHADOWTRACE_METADATA_RECORDS_H
 #define SHADOWTRACE_METADATA_RECORDS_H
 
 #include "base/atomics.h"
 #include "base/memory.h"
 
-/*
- * Chunk k holds METADATA_CHUNK << k of them and never moves, so that readers need no lock.
- */
+/* Chunk k holds METADATA_CHUNK << k of them and never moves, so that readers need no lock. */
 #define METADATA_CHUNK  1024u
 #define METADATA_CHUNKS 22
 

@@ -443,11 +443,8 @@ static const slot starting[CLR_CALLBACK_SLOTS] = {[0 ... CLR_CALLBACK_SLOTS - 1]
                                                   SLOT(query_interface) SLOT(add_ref) SLOT(release)
                                                       SLOT(initialize)};
 
-static const struct clr_guid own_clsid = {
-    0x7b6a1f52,
-    0x3c0e,
-    0x4e57,
-    {0x9d, 0x35, 0x5a, 0xd0, 0xb3, 0xc5, 0xe4, 0xa1}}; /* OPTIONS_CLSID */
+/* OPTIONS_CLSID */
+CLR_GUID(own_clsid, 0x7b6a1f52, 0x3c0e, 0x4e57, 0x9d, 0x35, 0x5a, 0xd0, 0xb3, 0xc5, 0xe4, 0xa1);
 
 __attribute__((visibility("default"))) hresult
 DllGetClassObject(const struct clr_guid *clsid, const struct clr_guid *iid, void **out)

@@ -1,6 +1,4 @@
-/*
- * profiler/object.h - what the runtime calls first: the one symbol exported for it.
- */
+/* profiler/object.h - what the runtime calls first: the one symbol exported for it. */
 #ifndef SHADOWTRACE_PROFILER_OBJECT_H
 #define SHADOWTRACE_PROFILER_OBJECT_H
 

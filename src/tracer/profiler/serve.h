@@ -1,6 +1,4 @@
-/*
- * profiler/serve.h - the control socket, and what is answered there from the other rooms.
- */
+/* profiler/serve.h - the control socket, and what is answered there from the other rooms. */
 #ifndef SHADOWTRACE_PROFILER_SERVE_H
 #define SHADOWTRACE_PROFILER_SERVE_H
 

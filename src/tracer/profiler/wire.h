@@ -1,6 +1,4 @@
-/*
- * profiler/wire.h - makes the rooms, in the order in which they need each other.
- */
+/* profiler/wire.h - makes the rooms, in the order in which they need each other. */
 #ifndef SHADOWTRACE_PROFILER_WIRE_H
 #define SHADOWTRACE_PROFILER_WIRE_H
 

@@ -1,6 +1,4 @@
-/*
- * stack/rules.c - rules that a test build can switch off, by name (SHADOWTRACE_WITHOUT).
- */
+/* stack/rules.c - rules that a test build can switch off, by name (SHADOWTRACE_WITHOUT). */
 #include "stack/stack_hot.h"
 
 #ifdef SHADOWTRACE_NEGATIVE
