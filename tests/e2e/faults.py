@@ -46,8 +46,16 @@ FORMS = {
 }
 
 
+build_lock = threading.Lock()
+
+
 def build():
-    """The library that makes calls fail."""
+    """The library that makes calls fail. Threads: any."""
+    with build_lock:
+        build_once()
+
+
+def build_once():
     source = os.path.join(harness.PROGRAMS, 'native', 'fault.c')
     os.makedirs(FOLDER, exist_ok=True)
     if not os.path.exists(PRELOAD) or os.path.getmtime(PRELOAD) < os.path.getmtime(source):

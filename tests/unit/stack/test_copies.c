@@ -28,9 +28,12 @@
 
 #define MOST_LEVELS 2200u /* beyond the first block: a stack that deep grows */
 #define LEVELS      200u
+#define UNSEEN      3u  /* frames thrown out of by an exception whose handler nobody reports, */
+#define HANDLING    20u /* and those of the handler, which come over them */
 #define METHODS     8u
 #define STRIDE      2u
-#define FRAMES      (64u * 2u * MOST_LEVELS)
+#define MOST_FRAMES (MOST_LEVELS + UNSEEN)
+#define FRAMES      (64u * 2u * MOST_FRAMES)
 #define THREADS     64u
 /* Every atomic store is made under a lock of TSan's: who loses its processor there keeps the reader waiting for long. */
 #ifdef __SANITIZE_THREAD__
@@ -59,7 +62,7 @@ struct fleet {
 };
 
 struct tally {
-    uint64_t copies, threads, exact, unchanged, torn, uncertain, failed;
+    uint64_t copies, threads, exact, unchanged, torn, uncertain, failed, short_of_room;
 };
 
 static uint64_t setting(const char *name, uint64_t standard)
@@ -99,33 +102,41 @@ static void leave(const struct machine *m, unsigned level)
 }
 
 /*
- * The three frames above `level` are thrown out of, the handler in their place is not reported: its frames come over
+ * The frames above `level` are thrown out of, the handler in their place is not reported: its frames come over
  * theirs until somebody looks. Then they move down.
  */
 static void handle_unseen(struct fleet *fleet, struct machine *m, unsigned level)
 {
     struct frame *top;
 
-    for (unsigned i = 1; i <= 3; i++)
+    for (unsigned i = 1; i <= UNSEEN; i++)
         enter(m, level + i);
     stack_exception_thrown();
-    stack_search_function_enter(methods[(level + 3) % METHODS]);
+    stack_search_function_enter(methods[(level + UNSEEN) % METHODS]);
     stack_search_catcher_found();
-    for (unsigned i = 3; i >= 1; i--)
+    for (unsigned i = UNSEEN; i >= 1; i--)
         stack_unwind_function_enter(methods[(level + i) % METHODS]);
-    for (unsigned i = 1; i <= 20; i++)
+    for (unsigned i = 1; i <= HANDLING; i++)
         enter_from(m, level + i, HANDLER);
-    if (stack_settle(stack_current(), &top) == level + 20)
+    if (stack_settle(stack_current(), &top) == level + HANDLING)
         add_relaxed(&fleet->spliced, 1);
-    for (unsigned i = 20; i >= 1; i--)
+    for (unsigned i = HANDLING; i >= 1; i--)
         leave(m, level + i);
+}
+
+/* A random depth. Every eighth is of the deepest that a stack can have, where handlers come over frames. */
+static unsigned random_level(unsigned most, uint64_t *random)
+{
+    if (next_random(random) % 8 == 0)
+        return most - HANDLING - next_random(random) % 4;
+    return next_random(random) % most + 1;
 }
 
 /* From `from` calls deep to a random depth and back, by returns or by an exception caught half way. */
 static unsigned step(struct fleet *fleet, struct machine *m, unsigned level, unsigned most,
                      uint64_t *random)
 {
-    unsigned to = next_random(random) % most + 1, start = level;
+    unsigned to = random_level(most, random), start = level;
 
     while (level < to)
         enter(m, ++level);
@@ -139,7 +150,7 @@ static unsigned step(struct fleet *fleet, struct machine *m, unsigned level, uns
     }
     for (; level > to; level--)
         leave(m, level);
-    if (level + 20 <= most && next_random(random) % 4 == 0)
+    if (level + HANDLING <= most && next_random(random) % 4 == 0)
         handle_unseen(fleet, m, level);
     add_relaxed(&fleet->calls, start > to ? start - to : to - start);
     return level;
@@ -226,7 +237,8 @@ static void judge(const struct stack_copies *copies, struct tally *tally)
         tally->unchanged += t->unchanged;
         if (t->unchanged)
             continue; /* nothing was copied */
-        if (t->exact && !possible(copies->frames + t->first, t->depth, t->dispatching))
+        tally->short_of_room += t->count != t->depth;
+        if (t->exact && !possible(copies->frames + t->first, t->count, t->dispatching))
             tally->torn++;
         if (!t->exact && !possible(copies->frames + t->first, t->certain, true))
             tally->uncertain++;
@@ -260,7 +272,7 @@ static struct stack_copies *copies_new(void)
     copies->frames = memory_alloc(FRAMES * sizeof(*copies->frames));
     copies->thread_capacity = 4 * THREADS;
     copies->threads = memory_alloc(4 * THREADS * sizeof(*copies->threads));
-    copies->most = MOST_LEVELS;
+    copies->most = MOST_FRAMES;
     assert_true(copies->frames && copies->threads);
     return copies;
 }
@@ -358,6 +370,7 @@ TEST(no_copy_of_threads_at_full_speed_is_torn)
     report("full speed", &fleet, &tally);
     assert_int_equal(tally.torn, 0);
     assert_int_equal(tally.uncertain, 0);
+    assert_int_equal(tally.short_of_room, 0);
     assert_int_equal(tally.failed, 0);
     assert_true(tally.exact > 0 && tally.unchanged > 0);
     assert_true(load_relaxed(&fleet.thrown) > 0 && load_relaxed(&fleet.spliced) > 0);
@@ -372,6 +385,7 @@ TEST(no_copy_is_torn_while_threads_end_and_stacks_grow)
     report("churn", &fleet, &tally);
     assert_int_equal(tally.torn, 0);
     assert_int_equal(tally.uncertain, 0);
+    assert_int_equal(tally.short_of_room, 0);
     assert_true(load_relaxed(&fleet.ended) > 0);
 }
 
