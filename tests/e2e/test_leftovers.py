@@ -101,6 +101,7 @@ def test_folders_that_are_not_stale_recordings_stay(t):
         fcntl.flock(fd, fcntl.LOCK_EX)
         t.equal(tool('list', env=env).status, 0)
         t.equal(everything(place), before, 'removed')
+        fcntl.flock(fd, fcntl.LOCK_UN)  # closing it is not enough: a child of another test has it, too, until it execs
         os.close(fd)
         tool('list', env=env)
         t.equal(sorted(set(before) - set(everything(place))), ['tmp/' + os.path.basename(held)], 'removed')
