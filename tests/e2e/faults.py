@@ -31,6 +31,7 @@ from harness import ENVIRONMENT, LIBRARY, OUT, PROGRAM, TOOL  # noqa: E402
 KINDS = ('malloc', 'mmap', 'write', 'open', 'thread', 'register', 'socket')
 FOREVER = 1 << 62
 SIZE = 4096
+LOG_LIMIT = 64 << 20  # bytes, unpacked: far more than any of these programs has to say
 FOLDER = os.path.join(OUT, 'faults')
 PRELOAD = os.path.join(FOLDER, 'libfault.so')
 
@@ -226,17 +227,20 @@ def unpacked(path):
     stream = ctypes.c_void_p(zstd.ZSTD_createDStream())
     given = ZstdBuffer(ctypes.cast(ctypes.c_char_p(packed), ctypes.c_void_p), len(packed), 0)
     room = ctypes.create_string_buffer(1 << 17)
-    data = b''
+    data, size = [], 0
     while True:
         out = ZstdBuffer(ctypes.cast(room, ctypes.c_void_p), len(room), 0)
         left = zstd.ZSTD_decompressStream(stream, ctypes.byref(out), ctypes.byref(given))
         if zstd.ZSTD_isError(ctypes.c_size_t(left)):
             break
-        data += room.raw[:out.at]
+        data.append(room.raw[:out.at])
+        size += out.at
+        if size > LOG_LIMIT:
+            raise AssertionError('the log is %d bytes, and more than %d unpacked' % (len(packed), LOG_LIMIT))
         if given.at == given.size and out.at < out.size:
             break
     zstd.ZSTD_freeDStream(stream)
-    return data
+    return b''.join(data)
 
 
 unprofiled_cache = {}

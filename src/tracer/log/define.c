@@ -187,28 +187,31 @@ void log_ids_free(struct log_ids *ids)
     *ids = (struct log_ids){0};
 }
 
-int log_ids_add(struct log_ids *ids, uint32_t id)
+/* Room for an id, so that it can be noted once its line is written. */
+static int ids_reserve(struct log_ids *ids, uint32_t id)
 {
-    if (!array_reserve_zeroed(&ids->seen, &ids->capacity, (size_t)id + 1))
-        return -ENOMEM;
-    ids->seen[id] = 1;
-    return 0;
+    return array_reserve_zeroed(&ids->seen, &ids->capacity, (size_t)id + 1) ? 0 : -ENOMEM;
 }
 
 int log_define_thread(struct log *log, struct log_thread *thread, const uint64_t *end)
 {
     struct buffer *b = &log->file.buffer;
+    uint32_t id = thread->ring->thread;
     size_t mark = b->size;
     int err;
 
     if (log_file_full(log))
         return -ENOSPC;
-    log_put_number(b, "{\"kind\":\"thread\",\"id\":", thread->ring->thread);
+    if (ids_reserve(&log->defined_threads, id))
+        return -ENOMEM;
+    log_put_number(b, "{\"kind\":\"thread\",\"id\":", id);
     log_put_number(b, ",\"os\":", thread->ring->os);
     if (thread->name)
         put_text(b, ",\"name\":", thread->name);
     if (end)
         log_put_number(b, ",\"end\":", *end);
     err = log_line_end(log, SST_KIND_THREAD, mark);
-    return err ? err : log_ids_add(&log->defined_threads, thread->ring->thread);
+    if (!err)
+        log->defined_threads.seen[id] = 1;
+    return err;
 }

@@ -317,8 +317,7 @@ json_t *log_histogram(const struct agreement_histogram *h);
 
 /* define.c: which ids this part of the log has */
 #define NODE_ID_OPEN UINT32_MAX
-int log_ids_add(struct log_ids *ids, uint32_t id); /* 0 or -ENOMEM */
-void log_ids_clear(struct log_ids *ids);           /* nothing was written: a new part begins */
+void log_ids_clear(struct log_ids *ids); /* nothing was written: a new part begins */
 void log_ids_free(struct log_ids *ids);
 static inline bool log_ids_has(const struct log_ids *ids, uint32_t id)
 {
