@@ -1,0 +1,97 @@
+/*
+ * model/model.h - what the allocations of logs weigh, by call path, type, thread and time: the one
+ * table that every view, page and export is a walk over.
+ *
+ *     model_new -> model_read (one or more logs) -> model_finish -> model_tree_new (as often as is
+ *     asked) -> model_free
+ *
+ * The model keeps cells: what was allocated on one path, at one instruction, of one type, and as
+ * far as `dimensions` asks for by one thread, in one slice of time, in one heap and size class. A
+ * tree is made from the cells that a filter lets through, in the shape that a view wants (tree.h).
+ *
+ * Weights are columns of doubles, which hold every integer of a log exactly (below 2^53).
+ *
+ * Threads: one at a time.
+ */
+#ifndef SHADOWTRACE_MODEL_MODEL_H
+#define SHADOWTRACE_MODEL_MODEL_H
+
+#include "readers/log.h"
+#include "readers/marks.h"
+#include "report/source_lines.h"
+
+/* Columns. Later ones: what is alive, at its peak, gone before its first collection. */
+enum model_weight {
+    MODEL_BYTES,
+    MODEL_ALLOCS,
+    MODEL_UNOPTIMISED,    /* of the bytes: what only unoptimised code makes */
+    MODEL_BYTES_VARIANCE, /* of estimates (sampled logs) only */
+    MODEL_ALLOCS_VARIANCE,
+    MODEL_SAMPLED, /* events that an estimate rests on */
+    MODEL_WEIGHTS
+};
+
+/* What tells cells apart besides path, instruction and type. Each costs memory. */
+struct model_dimensions {
+    bool threads;
+    bool sizes;     /* heap, and power of two of the size of one object */
+    unsigned marks; /* reserved: 0 */
+    /*
+     * Time slices: so many ns each (0: none are kept). Allocations of `--log sites` have no time:
+     * slice 0. model_slice_ns() says what it came to: where there would be more than
+     * `slices_max`, neighbours are joined.
+     */
+    uint64_t slice_ns;
+    unsigned slices_max;
+};
+
+struct model_options {
+    struct model_dimensions dimensions;
+    bool physical; /* the machine's stacks; by default they are logical ones (report/logical.h) */
+    unsigned jobs; /* threads that parse ahead */
+    void (*progress)(void *context, uint64_t taken, uint64_t size); /* NULL none */
+    void *progress_context;
+};
+
+struct model;
+
+/* model_new - Returns: 0 or -ENOMEM. Owns: problems and options' context are borrowed. */
+int model_new(const struct model_options *options, struct report_problems *problems,
+              struct model **out);
+void model_free(struct model *m); /* NULL is fine */
+
+/*
+ * model_read - adds a log; of it only what lies in `window` (NULL: all; borrowed until it returns).
+ * Returns: as report_log_read.
+ */
+int model_read(struct model *m, const char *path, const struct report_window *window);
+
+/*
+ * model_finish - no reading after it. own and lines may be NULL, are borrowed until model_free, and
+ * are made from model_defs() between model_read and this. Returns: 0 or -ENOMEM.
+ */
+struct model_own; /* model/own.h */
+int model_finish(struct model *m, const struct model_own *own, struct source_lines *lines);
+
+const struct report_defs *model_defs(const struct model *m);
+const struct report_log *model_log(const struct model *m);
+bool model_estimated(const struct model *m); /* some log was sampled */
+
+/* All cells of all logs; the model's. */
+struct model_cell {
+    uint32_t path; /* of report_defs */
+    int32_t il;    /* in the path's leaf, or REPORT_NO_IL */
+    uint32_t class_number;
+    uint32_t thread;    /* number of report_defs + 1; 0: not said, or not asked for */
+    uint32_t slice;     /* 0 where not asked for */
+    uint8_t heap, size; /* enum sst_heap; power of two at or below the size of one object */
+};
+size_t model_cell_count(const struct model *m);
+const struct model_cell *model_cell(const struct model *m, size_t i);
+double model_cell_weight(const struct model *m, size_t i, enum model_weight weight);
+
+/* Time: slices of the whole, whatever filter. Slice i begins at i * model_slice_ns. */
+unsigned model_slice_count(const struct model *m);
+uint64_t model_slice_ns(const struct model *m);
+uint64_t model_duration_ns(const struct model *m); /* last event; 0: not said */
+#endif

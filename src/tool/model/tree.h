@@ -1,0 +1,128 @@
+/*
+ * model/tree.h - a call tree of those of a model's cells that a filter lets through, in the shape
+ * that a view wants: places (a method, a line or an instruction of it) as nodes, the heaviest
+ * child first. Node 0 is the root: it stands for no frame, and its total is the tree's.
+ *
+ * Nodes lie in preorder: children of node i are i + 1, then end of that one, ... below end of i.
+ *
+ *     for (uint32_t child = node + 1; child < tree->nodes[node].end; child = tree->nodes[child].end)
+ */
+#ifndef SHADOWTRACE_MODEL_TREE_H
+#define SHADOWTRACE_MODEL_TREE_H
+
+#include "model/model.h"
+
+/* Globs (`*`, `?`) over the names that are shown and the full ones. Several: any of them. */
+struct model_globs {
+    const char *const *globs;
+    size_t count;
+};
+
+struct model_filter {
+    struct model_globs types;
+    struct model_globs methods; /* some frame of the stack matches */
+    struct model_globs exclude; /* no frame of the stack, nor the type, does */
+    struct model_globs
+        below;       /* stacks begin at their outermost frame that matches; others are left out */
+    uint32_t thread; /* id in the log; 0 all; needs the dimension */
+    bool has_slices; /* only slices [from_slice, to_slice); needs the dimension */
+    unsigned from_slice, to_slice;
+    bool own;    /* only what own code allocates, itself or through others */
+    bool steady; /* without what only unoptimised code makes */
+};
+
+/* Frames of one node differ in no more than this. */
+enum model_grain { MODEL_GRAIN_METHOD, MODEL_GRAIN_LINE, MODEL_GRAIN_IL };
+
+struct model_shape {
+    enum model_grain grain;
+    bool fold_framework; /* a run of frames that are not own becomes one place */
+    bool fold_recursion; /* a cycle of methods becomes one frame each */
+    bool types;          /* the type is a leaf of its own below its path */
+    double min_share;    /* nodes below that share of the total go into their parent; see folded */
+};
+
+enum model_place_kind {
+    MODEL_PLACE_ROOT,
+    MODEL_PLACE_METHOD,
+    MODEL_PLACE_FOLDED,  /* `count` frames of namespace or module `name` */
+    MODEL_PLACE_TYPE,    /* method: the number of a class */
+    MODEL_PLACE_SEVERAL, /* callers that the log cannot tell apart; name says how many */
+    MODEL_PLACE_LOST,    /* callers that are not in the log */
+    MODEL_PLACE_CUT,     /* the path was not kept */
+    MODEL_PLACE_DYNAMIC, /* a dynamic method */
+    MODEL_PLACE_NONE     /* no managed frame */
+};
+
+/* What a node is of. Nodes share places. */
+struct model_place {
+    enum model_place_kind kind;
+    uint32_t method; /* number in defs, or of a class */
+    int32_t il;    /* where in it the next inner frame is called, or the object is made; grain IL */
+    uint32_t line; /* 0 not known; grain LINE and IL */
+    const char *file; /* as the compiler wrote it, or NULL */
+    const char *name; /* of what is no method and no type */
+    uint32_t count;   /* frames it stands for */
+    bool own;
+};
+
+struct model_node {
+    uint32_t parent; /* the root's is the root */
+    uint32_t end;    /* behind its subtree */
+    uint32_t place;
+    uint32_t depth; /* of the root 0 */
+};
+
+struct model_tree {
+    const struct model *model;
+    struct model_node *nodes;
+    uint32_t node_count;
+    struct model_place *places;
+    uint32_t place_count;
+    /* By node; NULL: all 0. self is the node's own, total that of its subtree. */
+    double *self[MODEL_WEIGHTS], *total[MODEL_WEIGHTS];
+    /* Cells of the model that the filter let through, by the node that they are of. */
+    uint32_t *cells;
+    uint32_t cell_count;
+    uint32_t *first_cell; /* by node, one more than nodes: cells of node i are [i], [i + 1) */
+    /* What min_share folded: nodes, and bytes that now stand at an ancestor. */
+    uint32_t folded_nodes;
+    double folded_bytes;
+};
+
+/*
+ * model_tree_new - Returns: 0; -ENOMEM; -ENOENT: a glob matches nothing, why says which, and the
+ * nearest name. Owns: *out is the caller's until model_tree_free; the model must live as long.
+ */
+int model_tree_new(const struct model *m, const struct model_filter *filter,
+                   const struct model_shape *shape, struct model_tree **out, char *why,
+                   size_t why_size);
+void model_tree_free(struct model_tree *t);
+
+/*
+ * model_tree_ids - 128 bits for each node: a hash of its place's full name, module and line (not of
+ * ids, addresses or builds) and its parent's. The same stack has the same id in every process.
+ * Returns: 0 or -ENOMEM; *out has two words a node, to be freed with memory_free.
+ */
+int model_tree_ids(const struct model_tree *t, uint64_t (**out)[2]);
+
+/*
+ * Merged from the other end: whose callers, or what it calls, of all nodes of one place: level by
+ * level, as they are opened. Level 0 is the place; its weight counts recursion once.
+ */
+struct model_merged;
+enum model_direction { MODEL_CALLERS, MODEL_CALLEES };
+/* places: those of the method, or of the type (callers only), that are merged. */
+int model_merged_new(const struct model_tree *t, const uint32_t *places, size_t count,
+                     enum model_direction direction, struct model_merged **out);
+void model_merged_free(struct model_merged *g);
+/* Rows: 0 is the start. A row's children, heaviest first, are made when they are first asked for. */
+struct model_merged_row {
+    uint32_t place, parent;
+    double self[MODEL_WEIGHTS], total[MODEL_WEIGHTS];
+};
+const struct model_merged_row *model_merged_row(const struct model_merged *g, uint32_t row);
+int model_merged_open(struct model_merged *g, uint32_t row, const uint32_t **children,
+                      size_t *count);
+
+#endif
