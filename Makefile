@@ -148,11 +148,22 @@ deps:
 	$(Q)command -v dotnet >/dev/null || { \
 	  echo "the .NET SDK is missing: install .NET 8, 9 or 10 (package dotnet-sdk-10.0) so that 'dotnet' is on PATH" >&2; exit 1; }
 
-# What single tests compare with; without it they are skipped.
+# What single tests compare with, or open our files with (tests/e2e/consumers.py); without it they are skipped.
+TEST_FILES := $(ZYDIS):libzydis-dev
+TEST_PROGRAMS := node:nodejs npm:npm chromium:chromium go:golang-go tmux:tmux $(if $(SHADOWTRACE_ALL_BROWSERS),firefox-esr:firefox-esr)
 deps-tests: deps
-	$(Q)test -e $(ZYDIS) || { sudo=''; [ "$$(id -u)" = 0 ] || sudo=sudo; \
-	  DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq libzydis-dev >/dev/null 2>&1 \
-	    || echo "could not install libzydis-dev: lengths of instructions are not compared with those of Zydis"; }
+	$(Q)missing=''; \
+	for pair in $(TEST_FILES); do test -e "$${pair%%:*}" || missing="$$missing $${pair##*:}"; done; \
+	for pair in $(TEST_PROGRAMS); do command -v "$${pair%%:*}" >/dev/null 2>&1 || missing="$$missing $${pair##*:}"; done; \
+	[ -n "$$missing" ] || exit 0; \
+	sudo=''; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+	echo "installing:$$missing"; \
+	get="$$sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300"; \
+	$$get update >/dev/null 2>&1; \
+	for package in $$missing; do \
+	  $$get install -y --no-install-recommends $$package >/dev/null 2>&1 \
+	    || echo "could not install $$package: what needs it is not tested"; \
+	done
 
 # ---- Tests: one program per tests/unit/<folder>/test_*.c, against every object but the command's main. What tests share
 # (tests/support, and the other .c files beside them) is compiled once; main() is there, too.
@@ -211,6 +222,8 @@ check-all: check
 	$(Q)SHADOWTRACE_KILLS=200 python3 tests/e2e/run.py -j 1 -k kills.
 	$(Q)SHADOWTRACE_LOAD=1 SHADOWTRACE_JQ_READS=1000000000 python3 tests/e2e/run.py -j 1 -k load_with_all_families -k compiler.
 	$(Q)SHADOWTRACE_UNLOAD=1 python3 tests/e2e/run.py -j 1 -k unload.memory_stays
+	$(Q)$(MAKE) --no-print-directory SHADOWTRACE_ALL_BROWSERS=1 deps-tests
+	$(Q)SHADOWTRACE_ALL_BROWSERS=1 python3 tests/e2e/run.py -j 1 -k firefox-esr
 	$(Q)SHADOWTRACE_DUMPS=100000 python3 tests/e2e/run.py -j 1 -k control.no_dump
 	$(Q)$(MAKE) --no-print-directory soak
 	$(Q)for san in thread address,undefined; do $(MAKE) --no-print-directory SAN=$$san copies || exit 1; done

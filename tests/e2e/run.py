@@ -7,7 +7,7 @@ usage: tests/e2e/run.py [-k TEXT]... [-j N] [--keep] [--list] [--build] [--frame
 -k TEXT        only tests whose name contains TEXT (several: any of them)
 -j N           so many at once (default: one more than there are processors, at most 4); 1 tells the CPU time of each
 --keep         keep the logs of tests that passed, too: build/e2e/run/<test>/
---build        only build the programs that the tests need
+--build        only build the programs that the tests need, and install what they open our files with
 --framework F  run the programs on net8.0 or net9.0 where a test does not say which itself
 
 Exit status 1 when a test failed. SHADOWTRACE_BUILD names the build folder (default build).
@@ -26,6 +26,7 @@ import traceback
 
 sys.dont_write_bytecode = True  # output lies under build/ only
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import consumers  # noqa: E402
 import harness  # noqa: E402
 
 
@@ -126,6 +127,8 @@ def main():
     runner = Runner(arguments.keep)
     runner.alone = arguments.j == 1
     wanted = {need for _, function, values in tests for need in programs_of(function, values)}
+    if arguments.build:
+        threading.Thread(target=consumers.prepare).start()  # it waits for a network, building does not
     harness.PROGRAM.build(sorted(wanted), say=lambda text: print('       ' + text, flush=True))
     if arguments.build:
         return 0

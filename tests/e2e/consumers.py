@@ -1,0 +1,146 @@
+"""
+What opens the files that we write, for tests: packages of node (DuckDB, speedscope, puppeteer), browsers, Go's pprof.
+
+Packages: tests/e2e/node names them and pins their versions; `npm ci` installs them under build/e2e/node, once for all
+runners. Debian packages: `make deps-tests` installs those of OPENERS in the Makefile that are missing. What is not to be
+had skips the test, with the reason.
+
+usage: tests/e2e/consumers.py node    install the packages, print their folder; 77 and the reason where they cannot be had
+"""
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import sys
+
+import harness
+from harness import ENVIRONMENT, OUT, Skip, run
+
+NODE = os.path.join(harness.HERE, 'node')
+
+# A browser in `make check`, all in `make check-all`: for @each('browser', *BROWSERS).
+BROWSERS = ('chromium', 'firefox-esr') if os.environ.get('SHADOWTRACE_ALL_BROWSERS') else ('chromium',)
+
+# What npm says where there is no registry, or not this package in it: then there is nothing to test with.
+NO_REGISTRY = ('ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT',
+               'ERR_SOCKET_TIMEOUT', 'E401', 'E403', 'E404', 'E502', 'E503', 'E504', 'ETARGET')
+
+_unreachable = []
+
+
+def program(name):
+    """Where a program is."""
+    found = shutil.which(name, path=ENVIRONMENT.get('PATH'))
+    if not found:
+        raise Skip('%s is not installed: `make deps-tests` installs it' % name)
+    return found
+
+
+def _packages_stamp():
+    digest = hashlib.sha256(os.path.realpath(program('node')).encode())
+    for name in 'package.json', 'package-lock.json':
+        with open(os.path.join(NODE, name), 'rb') as file:
+            digest.update(file.read())
+    return digest.hexdigest()
+
+
+def packages():
+    """The folder node_modules with what tests/e2e/node asks for; installed if it is not there yet."""
+    folder = os.path.join(OUT, 'node')
+    stamp_path = os.path.join(folder, '.stamp')
+    stamp = _packages_stamp()
+    npm = program('npm')
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, '.lock'), 'w', encoding='utf-8') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if _unreachable:
+            raise Skip(_unreachable[0])
+        if os.path.exists(stamp_path):
+            with open(stamp_path, encoding='utf-8') as file:
+                if file.read() == stamp:
+                    return os.path.join(folder, 'node_modules')
+            os.unlink(stamp_path)
+        for name in 'package.json', 'package-lock.json':
+            shutil.copyfile(os.path.join(NODE, name), os.path.join(folder, name))
+        result = run(['nice', npm, 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--no-update-notifier',
+                      '--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--fetch-timeout=60000'],
+                     timeout=600, cwd=folder)
+        if result.status:
+            for reason in NO_REGISTRY:
+                if 'code ' + reason in result.errors:
+                    _unreachable.append('packages of node cannot be had: npm says %s' % reason)
+                    raise Skip(_unreachable[0])
+            raise AssertionError('the packages of tests/e2e/node do not install\n%s' % result)
+        with open(stamp_path, 'w', encoding='utf-8') as file:
+            file.write(stamp)
+    return os.path.join(folder, 'node_modules')
+
+
+def prepare():
+    """What takes long and can be done while other tests run; who needs it will say what is missing."""
+    try:
+        packages()
+    except (Skip, AssertionError):
+        pass
+
+
+def node(script, *arguments, timeout=240, **more):
+    """Runs a script with node; require() finds the packages."""
+    environment = dict(more.pop('env', ENVIRONMENT), NODE_PATH=packages())
+    return run([program('node'), script, *arguments], timeout=timeout, env=environment, **more)
+
+
+def node_json(script, *arguments, **more):
+    """What a script prints, which is JSON."""
+    result = node(script, *arguments, **more)
+    if result.status:
+        raise AssertionError(str(result))
+    return json.loads(result.out)
+
+
+def browser_run(t, script, arguments=None, browser='chromium', size=(1280, 800), flags=(), timeout=120):
+    """
+    Runs JavaScript that drives a browser without a window, and returns what it returns (JSON).
+
+    script: the body of an async function. It has `page` (puppeteer's, of the given size), `browser`, `args` (the
+    arguments), `messages` (what the page wrote to its console, and its errors) and `requests` (the addresses that the page
+    asked for; Firefox does not tell those of files; in Chromium names of other machines are not found). What it throws fails
+    the test.
+    """
+    folder = t.path('browser')
+    os.makedirs(folder, exist_ok=True)
+    given = {'script': script, 'args': arguments or {}, 'browser': browser, 'path': program(browser),
+             'profile': os.path.join(folder, 'profile'), 'size': size, 'flags': list(flags), 'root': os.geteuid() == 0,
+             'timeout': timeout}
+    # The script ends the browser when it takes too long; the time after that is for what cannot be ended so.
+    result = node(os.path.join(NODE, 'browser.cjs'), timeout=timeout + 30, stdin=json.dumps(given).encode(), cwd=t.folder,
+                  env=dict(ENVIRONMENT, HOME=folder))
+    shutil.rmtree(given['profile'], ignore_errors=True)
+    if result.status:
+        raise AssertionError('in %s: %s' % (browser, result.errors.strip() or result))
+    return json.loads(result.out)
+
+
+def pprof(t, *arguments, timeout=240):
+    """go tool pprof, without asking for anything over a network."""
+    environment = dict(ENVIRONMENT, HOME=t.folder, PPROF_TMPDIR=t.folder, GOPROXY='off', GOTOOLCHAIN='local', GOFLAGS='')
+    result = run([program('go'), 'tool', 'pprof', *arguments], timeout=timeout, env=environment, cwd=t.folder)
+    if result.status:
+        raise AssertionError(str(result))
+    return result.text
+
+
+def main():
+    if sys.argv[1:] != ['node']:
+        sys.exit(__doc__.strip().rsplit('\n', 1)[1])
+    try:
+        print(packages())
+    except Skip as skip:
+        print(skip, file=sys.stderr)
+        return 77
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
