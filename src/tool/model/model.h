@@ -2,8 +2,8 @@
  * model/model.h - what the allocations of logs weigh, by call path, type, thread and time: the one
  * table that every view, page and export is a walk over.
  *
- *     model_new -> model_read (one or more logs) -> model_finish -> model_tree_new (as often as is
- *     asked) -> model_free
+ *     model_new -> model_read (one or more logs) -> model_finish -> model_know ->
+ *     model_tree_new (as often as is asked) -> model_free
  *
  * The model keeps cells: what was allocated on one path, at one instruction, of one type, and as
  * far as `dimensions` asks for by one thread, in one slice of time, in one heap and size class. A
@@ -20,14 +20,19 @@
 #include "readers/marks.h"
 #include "report/source_lines.h"
 
-/* Columns. Later ones: what is alive, at its peak, gone before its first collection. */
+/*
+ * Columns. Of a sampled log bytes and allocs are estimates; the columns from MODEL_BYTES_VARIANCE
+ * on say how good, and are 0 for exact logs: see report/estimate.h. Later ones: what is alive, at
+ * its peak, gone before its first collection.
+ */
 enum model_weight {
     MODEL_BYTES,
     MODEL_ALLOCS,
-    MODEL_UNOPTIMISED,    /* of the bytes: what only unoptimised code makes */
-    MODEL_BYTES_VARIANCE, /* of estimates (sampled logs) only */
+    MODEL_UNOPTIMISED, /* of the bytes: what only unoptimised code makes */
+    MODEL_BYTES_VARIANCE,
     MODEL_ALLOCS_VARIANCE,
-    MODEL_SAMPLED, /* events that an estimate rests on */
+    MODEL_SEEN_BYTES, /* that the log has: what an estimate rests on */
+    MODEL_SAMPLED,    /* the same of objects */
     MODEL_WEIGHTS
 };
 
@@ -37,9 +42,9 @@ struct model_dimensions {
     bool sizes;     /* heap, and power of two of the size of one object */
     unsigned marks; /* reserved: 0 */
     /*
-     * Time slices: so many ns each (0: none are kept). Allocations of `--log sites` have no time:
-     * slice 0. model_slice_ns() says what it came to: where there would be more than
-     * `slices_max`, neighbours are joined.
+     * Time slices: so many ns each (0: none are kept), from the beginning of each recording.
+     * Allocations of `--log sites` have no time: slice 0. model_slice_ns() says what it came to:
+     * where there would be more than `slices_max` (0: 65,536), neighbours are joined.
      */
     uint64_t slice_ns;
     unsigned slices_max;
@@ -55,7 +60,7 @@ struct model_options {
 
 struct model;
 
-/* model_new - Returns: 0 or -ENOMEM. Owns: problems and options' context are borrowed. */
+/* model_new - Returns: 0 or -ENOMEM. Owns: problems and options->progress_context are borrowed. */
 int model_new(const struct model_options *options, struct report_problems *problems,
               struct model **out);
 void model_free(struct model *m); /* NULL is fine */
@@ -65,16 +70,22 @@ void model_free(struct model *m); /* NULL is fine */
  * Returns: as report_log_read.
  */
 int model_read(struct model *m, const char *path, const struct report_window *window);
+int model_read_lines(struct model *m, struct report_lines *lines, const char *file,
+                     const struct report_window *window);
 
 /*
- * model_finish - no reading after it. own and lines may be NULL, are borrowed until model_free, and
- * are made from model_defs() between model_read and this. Returns: 0 or -ENOMEM.
+ * model_finish - no reading after it. Paths become logical ones. Returns: 0 or -ENOMEM.
+ * model_know   - own and lines may be NULL, are borrowed until model_free, and are made from
+ *                model_defs() after model_finish, which adds methods. Before the first tree.
  */
 struct model_own; /* model/own.h */
-int model_finish(struct model *m, const struct model_own *own, struct source_lines *lines);
+int model_finish(struct model *m);
+void model_know(struct model *m, const struct model_own *own, struct source_lines *lines);
 
 const struct report_defs *model_defs(const struct model *m);
 const struct report_log *model_log(const struct model *m);
+const struct model_own *model_own_code(const struct model *m); /* what model_know had; or NULL */
+struct source_lines *model_source_lines(const struct model *m);
 bool model_estimated(const struct model *m); /* some log was sampled */
 
 /* All cells of all logs; the model's. */
@@ -82,16 +93,23 @@ struct model_cell {
     uint32_t path; /* of report_defs */
     int32_t il;    /* in the path's leaf, or REPORT_NO_IL */
     uint32_t class_number;
-    uint32_t thread;    /* number of report_defs + 1; 0: not said, or not asked for */
-    uint32_t slice;     /* 0 where not asked for */
-    uint8_t heap, size; /* enum sst_heap; power of two at or below the size of one object */
+    uint32_t thread; /* number of report_defs + 1; 0: not said, or not asked for */
+    uint32_t slice;  /* 0 where not asked for */
+    /* enum sst_heap; power of two at or below the size of one object. 0 where not asked for */
+    uint8_t heap, size;
+    bool unoptimised; /* made by unoptimised code only */
 };
 size_t model_cell_count(const struct model *m);
 const struct model_cell *model_cell(const struct model *m, size_t i);
 double model_cell_weight(const struct model *m, size_t i, enum model_weight weight);
+bool model_has_weight(const struct model *m, enum model_weight weight); /* not 0 for all cells */
+
+/* Sums over all cells; and over those of one heap, whether sizes were asked for or not. */
+double model_weight_total(const struct model *m, enum model_weight weight);
+double model_heap_weight(const struct model *m, enum sst_heap heap, enum model_weight weight);
 
 /* Time: slices of the whole, whatever filter. Slice i begins at i * model_slice_ns. */
 unsigned model_slice_count(const struct model *m);
 uint64_t model_slice_ns(const struct model *m);
-uint64_t model_duration_ns(const struct model *m); /* last event; 0: not said */
+uint64_t model_duration_ns(const struct model *m); /* the longest recording's; 0: not said */
 #endif

@@ -5,66 +5,12 @@
  *
  * Nodes lie in preorder: children of node i are i + 1, then end of that one, ... below end of i.
  *
- *     for (uint32_t child = node + 1; child < tree->nodes[node].end; child = tree->nodes[child].end)
+ *     for (uint32_t child = node + 1; child < nodes[node].end; child = nodes[child].end)
  */
 #ifndef SHADOWTRACE_MODEL_TREE_H
 #define SHADOWTRACE_MODEL_TREE_H
 
-#include "model/model.h"
-
-/* Globs (`*`, `?`) over the names that are shown and the full ones. Several: any of them. */
-struct model_globs {
-    const char *const *globs;
-    size_t count;
-};
-
-struct model_filter {
-    struct model_globs types;
-    struct model_globs methods; /* some frame of the stack matches */
-    struct model_globs exclude; /* no frame of the stack, nor the type, does */
-    struct model_globs
-        below;       /* stacks begin at their outermost frame that matches; others are left out */
-    uint32_t thread; /* id in the log; 0 all; needs the dimension */
-    bool has_slices; /* only slices [from_slice, to_slice); needs the dimension */
-    unsigned from_slice, to_slice;
-    bool own;    /* only what own code allocates, itself or through others */
-    bool steady; /* without what only unoptimised code makes */
-};
-
-/* Frames of one node differ in no more than this. */
-enum model_grain { MODEL_GRAIN_METHOD, MODEL_GRAIN_LINE, MODEL_GRAIN_IL };
-
-struct model_shape {
-    enum model_grain grain;
-    bool fold_framework; /* a run of frames that are not own becomes one place */
-    bool fold_recursion; /* a cycle of methods becomes one frame each */
-    bool types;          /* the type is a leaf of its own below its path */
-    double min_share;    /* nodes below that share of the total go into their parent; see folded */
-};
-
-enum model_place_kind {
-    MODEL_PLACE_ROOT,
-    MODEL_PLACE_METHOD,
-    MODEL_PLACE_FOLDED,  /* `count` frames of namespace or module `name` */
-    MODEL_PLACE_TYPE,    /* method: the number of a class */
-    MODEL_PLACE_SEVERAL, /* callers that the log cannot tell apart; name says how many */
-    MODEL_PLACE_LOST,    /* callers that are not in the log */
-    MODEL_PLACE_CUT,     /* the path was not kept */
-    MODEL_PLACE_DYNAMIC, /* a dynamic method */
-    MODEL_PLACE_NONE     /* no managed frame */
-};
-
-/* What a node is of. Nodes share places. */
-struct model_place {
-    enum model_place_kind kind;
-    uint32_t method; /* number in defs, or of a class */
-    int32_t il;    /* where in it the next inner frame is called, or the object is made; grain IL */
-    uint32_t line; /* 0 not known; grain LINE and IL */
-    const char *file; /* as the compiler wrote it, or NULL */
-    const char *name; /* of what is no method and no type */
-    uint32_t count;   /* frames it stands for */
-    bool own;
-};
+#include "model/shape.h"
 
 struct model_node {
     uint32_t parent; /* the root's is the root */
@@ -79,7 +25,8 @@ struct model_tree {
     uint32_t node_count;
     struct model_place *places;
     uint32_t place_count;
-    /* By node; NULL: all 0. self is the node's own, total that of its subtree. */
+    /* By node; NULL: all 0, never of bytes and allocs. self is the node's own, total that of its
+     * subtree. */
     double *self[MODEL_WEIGHTS], *total[MODEL_WEIGHTS];
     /* Cells of the model that the filter let through, by the node that they are of. */
     uint32_t *cells;
@@ -116,7 +63,7 @@ enum model_direction { MODEL_CALLERS, MODEL_CALLEES };
 int model_merged_new(const struct model_tree *t, const uint32_t *places, size_t count,
                      enum model_direction direction, struct model_merged **out);
 void model_merged_free(struct model_merged *g);
-/* Rows: 0 is the start. A row's children, heaviest first, are made when they are first asked for. */
+/* Rows: 0 is the start. Children, heaviest first, are made when they are first asked for. */
 struct model_merged_row {
     uint32_t place, parent;
     double self[MODEL_WEIGHTS], total[MODEL_WEIGHTS];

@@ -684,3 +684,47 @@ uint32_t report_logical_ends(const struct report_defs *defs, uint32_t path)
     return begins(name, REPORT_SEVERAL) ? (uint32_t)strtoul(name + strlen(REPORT_SEVERAL), NULL, 10)
                                         : 0;
 }
+
+/* ---- what it rests on ---- */
+
+void report_logical_note(struct report_logical_basis *b, const struct report_record *record)
+{
+    static const char *const leave_out[] = {"sample", "types", "min_size"};
+    const json_t *options;
+    bool some = false;
+
+    if (record->kind == SST_KIND_CONFIG)
+        b->left_out = b->unbegun = true; /* what is recorded changed on the way */
+    if (record->kind != SST_KIND_HEADER)
+        return;
+    options = json_object_get(record->json, "options");
+    for (size_t i = 0; i < COUNT_OF(leave_out); i++)
+        some = some || json_object_get(options, leave_out[i]);
+    b->left_out = b->left_out || some;
+    if ((some && !json_is_true(json_object_get(record->json, "beginnings"))) ||
+        json_object_get(options, "paused"))
+        b->unbegun = true;
+}
+
+/* Whether the logs have each path on which an async method had to wait. They may end early. */
+static bool has_beginnings(const struct report_logical_basis *b, const struct report_log *log)
+{
+    static const enum report_gap_kind gone[] = {
+        REPORT_GAP_DAMAGED,     REPORT_GAP_PARTS,     REPORT_GAP_ROTATED_OUT,
+        REPORT_GAP_MISSING,     REPORT_GAP_UNDEFINED, REPORT_GAP_LOST,
+        REPORT_GAP_NOT_WRITTEN, REPORT_GAP_PATHS,     REPORT_GAP_FILE};
+    struct report_completeness gaps;
+    bool any = b->unbegun;
+
+    report_log_completeness(log, &gaps);
+    for (size_t i = 0; i < COUNT_OF(gone); i++)
+        any = any || report_gap_of(&gaps, gone[i]);
+    return !any;
+}
+
+void report_logical_known(const struct report_logical_basis *b, const struct report_log *log,
+                          bool all, struct report_logical_allocs *out)
+{
+    out->begun = has_beginnings(b, log);
+    out->complete = out->begun && all && !b->left_out;
+}

@@ -12,7 +12,7 @@
 #ifndef SHADOWTRACE_REPORT_LOGICAL_H
 #define SHADOWTRACE_REPORT_LOGICAL_H
 
-#include "readers/defs.h"
+#include "readers/log.h"
 
 /* What is asked of a log's allocations: the path each was made on, and its class. */
 struct report_logical_allocs {
@@ -21,6 +21,19 @@ struct report_logical_allocs {
     bool (*next)(void *context, uint32_t *path, uint32_t *class_number);
     void *context;
 };
+
+/* What logs leave out, which decides what logical paths may rest on. All 0 to begin with. */
+struct report_logical_basis {
+    bool left_out; /* allocations are, of some log */
+    bool unbegun;  /* and so may the paths be on which async methods were made to wait */
+};
+
+/* report_logical_note - takes each record of the logs. */
+void report_logical_note(struct report_logical_basis *b, const struct report_record *record);
+
+/* report_logical_known - sets begun and complete of *out. all: no allocation was passed over. */
+void report_logical_known(const struct report_logical_basis *b, const struct report_log *log,
+                          bool all, struct report_logical_allocs *out);
 
 /*
  * report_logical - the logical path of each path of defs, which gets the paths that it does not

@@ -6,7 +6,6 @@
 #include "report/demangle.h"
 #include "report/logical.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #define BATCH 32 /* events whose cache misses overlap */
@@ -22,18 +21,9 @@ struct site {
     uint64_t unoptimised;   /* of the bytes: objects that only unoptimised code makes */
 };
 
-/*
- * Beside each site once the log proves sampled. Horvitz-Thompson: an event of weight w and b bytes
- * was taken with probability b / w; it stands for w bytes and w / b objects, and adds w * (w - b)
- * and (1 - b / w) * (w / b)^2 to the variances of the two sums.
- */
-struct estimate {
-    double bytes, allocs, bytes_variance, allocs_variance;
-};
-
 struct pending {
     struct site site;
-    struct estimate estimate;
+    struct report_estimate estimate;
     uint64_t hash;
 };
 
@@ -41,16 +31,15 @@ struct report_sites {
     enum report_by by;
     struct report_filter filter;
     bool want_path, want_il, want_class, want_thread;
-    bool left_out; /* allocations are, of some log */
-    bool unbegun;  /* and so may the paths be on which async methods were made to wait */
+    struct report_logical_basis basis;
     struct site *sites;
-    struct estimate *estimates; /* NULL until the first weight */
+    struct report_estimate *estimates; /* beside the sites; NULL until the first weight */
     size_t count, capacity, estimate_capacity;
     struct index index;
     struct pending batch[BATCH];
     size_t batched;
     struct site all, total;
-    struct estimate all_estimate, total_estimate;
+    struct report_estimate all_estimate, total_estimate;
     struct site heaps[SST_HEAP_COUNT];
     struct report_call_times calls; /* by method only */
     struct report_defs defs;
@@ -88,7 +77,7 @@ static void add_amount(struct site *to, const struct site *more)
     to->unoptimised += more->unoptimised;
 }
 
-static void add_estimate(struct estimate *to, const struct estimate *more)
+static void add_estimate(struct report_estimate *to, const struct report_estimate *more)
 {
     to->bytes += more->bytes;
     to->allocs += more->allocs;
@@ -105,7 +94,7 @@ static int new_site(struct report_sites *s, const struct site *site, uint32_t *o
     s->sites[*out] = *site;
     s->sites[*out].allocs = s->sites[*out].bytes = s->sites[*out].unoptimised = 0;
     if (s->estimates)
-        s->estimates[*out] = (struct estimate){0, 0, 0, 0};
+        s->estimates[*out] = (struct report_estimate){0, 0, 0, 0};
     return 0;
 }
 
@@ -119,8 +108,8 @@ static int begin_estimates(struct report_sites *s)
         return -ENOMEM;
     s->estimate_capacity = capacity;
     for (size_t i = 0; i < s->count; i++)
-        s->estimates[i] = (struct estimate){.bytes = (double)s->sites[i].bytes,
-                                            .allocs = (double)s->sites[i].allocs};
+        s->estimates[i] = (struct report_estimate){.bytes = (double)s->sites[i].bytes,
+                                                   .allocs = (double)s->sites[i].allocs};
     return 0;
 }
 
@@ -164,22 +153,6 @@ static int flush(struct report_sites *s)
     return err;
 }
 
-static void weigh(const struct report_alloc *a, struct estimate *e)
-{
-    double bytes = (double)a->bytes, allocs = (double)a->allocs, scale;
-
-    if (a->weight <= bytes || a->bytes == 0) {
-        *e = (struct estimate){.bytes = bytes, .allocs = allocs};
-        return;
-    }
-    /* a site record sums events of much the same weight: its mean stands for each of them */
-    scale = a->weight / bytes;
-    e->bytes = a->weight;
-    e->allocs = allocs * scale;
-    e->bytes_variance = a->weight * (a->weight - bytes) / (allocs > 0 ? allocs : 1);
-    e->allocs_variance = allocs * (1 - 1 / scale) * scale * scale;
-}
-
 static inline struct site site_of(const struct report_alloc *a)
 {
     return (struct site){.il = REPORT_NO_IL,
@@ -201,8 +174,8 @@ static int on_alloc(struct report_sites *s, const struct report_record *r)
             err = begin_estimates(s);
         p = &s->batch[0];
         p->site = site_of(a);
-        s->all_estimate =
-            (struct estimate){.bytes = (double)s->all.bytes, .allocs = (double)s->all.allocs};
+        s->all_estimate = (struct report_estimate){.bytes = (double)s->all.bytes,
+                                                   .allocs = (double)s->all.allocs};
     }
     if (s->want_path && !err)
         err = report_defs_alloc_path(&s->defs, a, r->at, &p->site.path);
@@ -221,7 +194,7 @@ static int on_alloc(struct report_sites *s, const struct report_record *r)
     add_amount(&s->all, &p->site);
     add_amount(&s->heaps[a->heap], &p->site);
     if (UNLIKELY(s->estimates != NULL)) {
-        weigh(a, &p->estimate);
+        report_estimate_of(a, &p->estimate);
         add_estimate(&s->all_estimate, &p->estimate);
     }
     if ((s->filter.thread && a->thread != s->filter.thread) ||
@@ -248,37 +221,6 @@ static int on_calls(struct report_sites *s, const struct report_record *r)
     return report_call_times_take(&s->calls, &r->calls);
 }
 
-/* What a recording leaves out of its log decides what logical paths may rest on. */
-static void note_header(struct report_sites *s, const json_t *header)
-{
-    static const char *const leave_out[] = {"sample", "types", "min_size"};
-    const json_t *options = json_object_get(header, "options");
-    bool some = false;
-
-    for (size_t i = 0; i < COUNT_OF(leave_out); i++)
-        some = some || json_object_get(options, leave_out[i]);
-    s->left_out = s->left_out || some;
-    if ((some && !json_is_true(json_object_get(header, "beginnings"))) ||
-        json_object_get(options, "paused"))
-        s->unbegun = true;
-}
-
-/* Whether the logs have each path on which an async method had to wait. They may end early. */
-static bool has_beginnings(const struct report_sites *s)
-{
-    static const enum report_gap_kind gone[] = {
-        REPORT_GAP_DAMAGED,     REPORT_GAP_PARTS,     REPORT_GAP_ROTATED_OUT,
-        REPORT_GAP_MISSING,     REPORT_GAP_UNDEFINED, REPORT_GAP_LOST,
-        REPORT_GAP_NOT_WRITTEN, REPORT_GAP_PATHS,     REPORT_GAP_FILE};
-    struct report_completeness gaps;
-    bool any = s->unbegun;
-
-    report_log_completeness(&s->log, &gaps);
-    for (size_t i = 0; i < COUNT_OF(gone); i++)
-        any = any || report_gap_of(&gaps, gone[i]);
-    return !any;
-}
-
 static int on_record(void *context, const struct report_record *record)
 {
     struct report_sites *s = context;
@@ -287,12 +229,9 @@ static int on_record(void *context, const struct report_record *record)
         return UNLIKELY(s->window != NULL) && !within(s, record) ? 0 : on_alloc(s, record);
     if (record->kind == SST_KIND_CALLS)
         return on_calls(s, record);
-    if (record->kind == SST_KIND_CONFIG)
-        s->left_out = s->unbegun = true; /* what is recorded changed on the way */
-    if (record->kind == SST_KIND_HEADER) {
-        note_header(s, record->json);
+    report_logical_note(&s->basis, record);
+    if (record->kind == SST_KIND_HEADER)
         report_recording_next(&s->recording, record->json);
-    }
     return 0;
 }
 
@@ -510,14 +449,11 @@ static bool next_site(void *context, uint32_t *path, uint32_t *class_number)
 int report_sites_logical(struct report_sites *s)
 {
     struct each_site each = {s, 0};
-    const struct report_logical_allocs allocs = {.begun = has_beginnings(s),
-                                                 .complete = has_beginnings(s) && !s->left_out &&
-                                                             !s->window && !s->filter.thread,
-                                                 .next = next_site,
-                                                 .context = &each};
+    struct report_logical_allocs allocs = {.next = next_site, .context = &each};
     uint32_t *map = NULL;
     int err = s->want_path ? flush(s) : 0;
 
+    report_logical_known(&s->basis, &s->log, !s->window && !s->filter.thread, &allocs);
     if (!err && s->want_path)
         err = report_logical(&s->defs, &allocs, &map);
     for (size_t i = 0; map && i < s->count; i++)
@@ -559,44 +495,23 @@ size_t report_sites_count(const struct report_sites *s)
     return s->count;
 }
 
-/*
- * 95 % of a sum of weights: as a Poisson count of n = value^2 / variance equal parts has it (Wilson
- * and Hilferty's form of the exact limits), which holds for few events too, where a normal interval
- * would not. What was seen is there.
- */
-static struct report_amount interval(double value, double variance, double seen)
-{
-    const double z = 1.959964;
-    struct report_amount out = {value, value, value};
-    double n, low, high;
-
-    if (!(variance > 0))
-        return out;
-    n = value * value / variance;
-    low = 1 - 1 / (9 * n) - z / (3 * sqrt(n));
-    high = 1 - 1 / (9 * (n + 1)) + z / (3 * sqrt(n + 1));
-    out.low = low > 0 ? value * low * low * low : 0;
-    out.low = out.low > seen ? out.low : seen;
-    out.high = value * (n + 1) / n * high * high * high;
-    return out;
-}
-
 static uint64_t rounded(double value)
 {
     return value < SST_INTEGER_MAX ? (uint64_t)(value + 0.5) : SST_INTEGER_MAX;
 }
 
 static void describe(const struct report_sites *s, const struct site *site,
-                     const struct estimate *estimate, struct report_row *row)
+                     const struct report_estimate *estimate, struct report_row *row)
 {
     double whole = s->estimates ? s->total_estimate.bytes : (double)s->total.bytes;
 
     *row = (struct report_row){.allocs = site->allocs, .bytes = site->bytes, .il = REPORT_NO_IL};
     if (estimate) {
         row->sampled = site->allocs;
-        row->allocs_range =
-            interval(estimate->allocs, estimate->allocs_variance, (double)site->allocs);
-        row->bytes_range = interval(estimate->bytes, estimate->bytes_variance, (double)site->bytes);
+        row->allocs_range = report_estimate_interval(estimate->allocs, estimate->allocs_variance,
+                                                     (double)site->allocs);
+        row->bytes_range = report_estimate_interval(estimate->bytes, estimate->bytes_variance,
+                                                    (double)site->bytes);
         row->allocs = rounded(row->allocs_range.value);
         row->bytes = rounded(row->bytes_range.value);
     } else {

@@ -18,6 +18,7 @@
 #define SHADOWTRACE_REPORT_SITES_H
 
 #include "report/call_times.h"
+#include "report/estimate.h"
 #include "readers/log.h"
 #include "readers/marks.h"
 
@@ -35,11 +36,6 @@ struct report_filter {
     const char *method; /* the same of any frame of the path */
     uint32_t thread;    /* id in the log; 0 all */
     bool steady;        /* without objects that only unoptimised code makes */
-};
-
-/* An estimate with its interval; exact figures have low = value = high. */
-struct report_amount {
-    double value, low, high;
 };
 
 struct report_row {

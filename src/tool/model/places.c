@@ -1,0 +1,159 @@
+#include "model/places.h"
+
+#include <stdlib.h>
+
+/* What tells frames apart. */
+struct place_frame {
+    uint32_t method;
+    int32_t il;
+    uint32_t filter, lost;
+    uint32_t place;
+};
+
+#define FRAME_KEY offsetof(struct place_frame, place)
+
+static uint64_t frame_hash(const void *record)
+{
+    return hash_bytes(record, FRAME_KEY);
+}
+
+static bool frame_equal(const void *record, const void *key)
+{
+    return memcmp(record, key, FRAME_KEY) == 0;
+}
+
+/* Texts are each in one piece of memory: a file belongs to source lines, a name to defs. */
+static uint64_t place_hash(const void *record)
+{
+    const struct model_place *p = record;
+    uint64_t what = (uint64_t)p->method << 32 | (uint32_t)p->kind << 1 | p->filter,
+             where = (uint64_t)p->line << 32 | (uint32_t)p->il;
+
+    return hash_mix(hash_mix(what, where), (uint64_t)(uintptr_t)p->file);
+}
+
+static bool place_equal(const void *record, const void *key)
+{
+    const struct model_place *have = record, *want = key;
+
+    return have->kind == want->kind && have->method == want->method && have->il == want->il &&
+           have->line == want->line && have->file == want->file && have->filter == want->filter;
+}
+
+static int add_place(struct places *p, const struct model_place *place, uint32_t *out)
+{
+    static const struct index_kind kind = {sizeof(struct model_place), place_hash, place_equal};
+    int added = index_add(&p->index, &kind, &p->places, &p->count, &p->capacity, place, out);
+
+    return added < 0 ? added : 0;
+}
+
+/* ---- kinds ---- */
+
+static enum model_place_kind kind_of(const char *name)
+{
+    if (name[0] != '(')
+        return MODEL_PLACE_METHOD;
+    return strcmp(name, REPORT_PATH_CUT) == 0                           ? MODEL_PLACE_CUT
+           : strcmp(name, REPORT_PATH_DYNAMIC) == 0                     ? MODEL_PLACE_DYNAMIC
+           : strncmp(name, REPORT_SEVERAL, strlen(REPORT_SEVERAL)) == 0 ? MODEL_PLACE_SEVERAL
+                                                                        : MODEL_PLACE_METHOD;
+}
+
+int places_init(struct places *p, const struct model *m, enum model_grain grain)
+{
+    const struct report_defs *d = model_defs(m);
+    const struct model_place root = {.kind = MODEL_PLACE_ROOT, .il = REPORT_NO_IL};
+    uint32_t number;
+
+    *p = (struct places){.model = m, .defs = d, .grain = grain};
+    p->kinds = memory_alloc(d->methods.count);
+    if (!p->kinds)
+        return -ENOMEM;
+    for (size_t i = 0; i < d->methods.count; i++)
+        p->kinds[i] = (uint8_t)kind_of(d->methods.defs[i].name);
+    return add_place(p, &root, &number);
+}
+
+void places_fini(struct places *p)
+{
+    memory_free_all(p->places, p->frames, p->kinds);
+    index_free(&p->index);
+    index_free(&p->frame_index);
+}
+
+/* ---- frames ---- */
+
+static void describe(const struct places *p, const struct report_frame *f, struct model_place *out)
+{
+    struct source_line line;
+    const char *name;
+
+    *out = (struct model_place){.il = REPORT_NO_IL, .count = 1};
+    if (f->path == REPORT_PATH_LOST) {
+        out->kind = MODEL_PLACE_LOST;
+        out->name = MODEL_NAME_LOST;
+        return;
+    }
+    name = report_method(p->defs, f->method)->name;
+    out->kind = (enum model_place_kind)p->kinds[f->method];
+    out->method = f->method;
+    if (out->kind != MODEL_PLACE_METHOD) {
+        out->name = name;
+        if (out->kind == MODEL_PLACE_SEVERAL)
+            out->count = (uint32_t)strtoul(name + strlen(REPORT_SEVERAL), NULL, 10);
+        return;
+    }
+    out->filter = f->filter;
+    if (p->grain == MODEL_GRAIN_IL)
+        out->il = f->il;
+    if (p->grain != MODEL_GRAIN_METHOD &&
+        source_line_of(model_source_lines(p->model), f->method, f->il, &line)) {
+        out->line = line.line;
+        out->file = line.file;
+    }
+}
+
+int places_frame(struct places *p, const struct report_frame *f, uint32_t *out)
+{
+    static const struct index_kind kind = {sizeof(struct place_frame), frame_hash, frame_equal};
+    struct place_frame frame = {.method = f->method,
+                                .il = p->grain == MODEL_GRAIN_METHOD ? REPORT_NO_IL : f->il,
+                                .filter = f->filter,
+                                .lost = f->path == REPORT_PATH_LOST};
+    struct model_place place;
+    size_t slot = 0;
+    uint32_t number;
+
+    if (!array_reserve(&p->frames, &p->frame_capacity, p->frame_count + 1) ||
+        index_reserve(&p->frame_index, &kind, p->frames))
+        return -ENOMEM;
+    number = index_find(&p->frame_index, &kind, p->frames, frame_hash(&frame), &frame, &slot);
+    if (number != INDEX_NONE) {
+        *out = p->frames[number].place;
+        return 0;
+    }
+    describe(p, f, &place);
+    if (add_place(p, &place, &frame.place))
+        return -ENOMEM;
+    *out = frame.place;
+    index_put(&p->frame_index, slot, (uint32_t)p->frame_count);
+    p->frames[p->frame_count++] = frame;
+    return 0;
+}
+
+int places_type(struct places *p, uint32_t class_number, uint32_t *out)
+{
+    const struct model_place place = {
+        .kind = MODEL_PLACE_TYPE, .method = class_number, .il = REPORT_NO_IL, .count = 1};
+
+    return add_place(p, &place, out);
+}
+
+int places_none(struct places *p, uint32_t *out)
+{
+    const struct model_place place = {
+        .kind = MODEL_PLACE_NONE, .il = REPORT_NO_IL, .name = MODEL_NAME_NONE, .count = 1};
+
+    return add_place(p, &place, out);
+}

@@ -1,0 +1,68 @@
+/* model/shape.h - what of a model a tree is made of, and how: filter, grain, and the places. */
+#ifndef SHADOWTRACE_MODEL_SHAPE_H
+#define SHADOWTRACE_MODEL_SHAPE_H
+
+#include "model/model.h"
+
+/* Globs (`*`, `?`) over the names that are shown and the full ones. Several: any of them. */
+struct model_globs {
+    const char *const *globs;
+    size_t count;
+};
+
+struct model_filter {
+    struct model_globs types;
+    struct model_globs methods; /* some frame of the stack matches */
+    struct model_globs exclude; /* no frame of the stack, nor the type, does */
+    struct model_globs
+        below;       /* stacks begin at their outermost frame that matches; others are left out */
+    uint32_t thread; /* id in the log; 0 all; needs the dimension */
+    bool has_slices; /* only slices [from_slice, to_slice); needs the dimension */
+    unsigned from_slice, to_slice;
+    bool own;    /* only what own code allocates, itself or through others */
+    bool steady; /* without what only unoptimised code makes */
+};
+
+/* Frames of one node differ in no more than this. */
+enum model_grain { MODEL_GRAIN_METHOD, MODEL_GRAIN_LINE, MODEL_GRAIN_IL };
+
+struct model_shape {
+    enum model_grain grain;
+    bool fold_framework; /* a run of frames that are not own becomes one place */
+    bool fold_recursion; /* a cycle of methods becomes one frame each */
+    bool types;          /* the type is a leaf of its own below its path */
+    double min_share;    /* nodes below that share of the total go into their parent; see folded */
+};
+
+enum model_place_kind {
+    MODEL_PLACE_ROOT,
+    MODEL_PLACE_METHOD,
+    MODEL_PLACE_FOLDED,  /* `count` frames of namespace or module `name` */
+    MODEL_PLACE_TYPE,    /* method: the number of a class */
+    MODEL_PLACE_SEVERAL, /* callers that the log cannot tell apart; name says how many */
+    MODEL_PLACE_LOST,    /* callers that are not in the log */
+    MODEL_PLACE_CUT,     /* the path was not kept */
+    MODEL_PLACE_DYNAMIC, /* a dynamic method */
+    MODEL_PLACE_NONE     /* no managed frame */
+};
+
+/* What a node is of. Nodes share places. */
+struct model_place {
+    enum model_place_kind kind;
+    uint32_t method; /* number in defs, or of a class */
+    /* Where in it the next inner frame is called, or the object is made; grain IL, as in
+     * report/frames.h. REPORT_NO_IL with other grains. */
+    int32_t il;
+    uint32_t line;    /* 0 not known; grain LINE and IL */
+    const char *file; /* as the compiler wrote it, or NULL */
+    const char *name; /* of what is no method and no type */
+    uint32_t count;   /* frames it stands for; of MODEL_PLACE_SEVERAL: callers */
+    bool own;
+    bool filter; /* an exception filter's second frame of its method */
+};
+
+/* Names of places that are no methods. */
+#define MODEL_NAME_NONE "(no managed frame)"
+#define MODEL_NAME_LOST "(callers not in the log)"
+
+#endif

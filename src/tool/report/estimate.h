@@ -1,0 +1,27 @@
+/*
+ * report/estimate.h - what sampled logs say about the whole (Horvitz-Thompson): an event of weight
+ * w and b bytes was taken with probability b / w; it stands for w bytes and w / b objects, and adds
+ * w * (w - b) and (1 - b / w) * (w / b)^2 to the variances of the two sums.
+ */
+#ifndef SHADOWTRACE_REPORT_ESTIMATE_H
+#define SHADOWTRACE_REPORT_ESTIMATE_H
+
+#include "readers/record.h"
+
+struct report_estimate {
+    double bytes, allocs, bytes_variance, allocs_variance;
+};
+
+/* An estimate with its interval; exact figures have low = value = high. */
+struct report_amount {
+    double value, low, high;
+};
+
+/* report_estimate_of - of one record; one without a weight stands for itself. */
+void report_estimate_of(const struct report_alloc *a, struct report_estimate *out);
+
+/* report_estimate_interval - covers the exact figure in about 95 of 100 cases. seen: of it in the
+ * log. */
+struct report_amount report_estimate_interval(double value, double variance, double seen);
+
+#endif
