@@ -74,6 +74,12 @@
     X(UNMAPPED, "unmapped") /* in the parent's code, at a place without IL */ \
     X(UNHOOKED, "unhooked") /* in managed code that is not hooked */
 
+/* Member "owner" of module: whose code it is; absent where that is not known. */
+#define SST_OWNERS(X) \
+    X(FRAMEWORK, "framework") \
+    X(PACKAGE, "package") /* of somebody else */ \
+    X(OWN, "own")         /* the user's */
+
 /* Member "cause" of mismatch. */
 #define SST_CAUSES(X) \
     X(SHADOW_EXTRA, "shadow_extra")         /* the shadow stack has frames the snapshot has not */ \
@@ -98,11 +104,13 @@
 #define SST_ENUMERATOR_HEAP(name, text)  SST_HEAP_##name,
 #define SST_ENUMERATOR_CALL(name, text)  SST_CALL_##name,
 #define SST_ENUMERATOR_CAUSE(name, text) SST_CAUSE_##name,
+#define SST_ENUMERATOR_OWNER(name, text) SST_OWNER_##name,
 
 /* 0 in each: a word this version does not know, or none at all. */
 enum sst_kind { SST_KIND_UNKNOWN, SST_KINDS(SST_ENUMERATOR_KIND) SST_KIND_COUNT };
 enum sst_heap { SST_HEAP_NORMAL, SST_HEAPS(SST_ENUMERATOR_HEAP) SST_HEAP_COUNT };
 enum sst_call { SST_CALL_NONE, SST_CALLS(SST_ENUMERATOR_CALL) SST_CALL_COUNT };
+enum sst_owner { SST_OWNER_UNKNOWN, SST_OWNERS(SST_ENUMERATOR_OWNER) SST_OWNER_COUNT };
 enum sst_cause { SST_CAUSE_UNKNOWN, SST_CAUSES(SST_ENUMERATOR_CAUSE) SST_CAUSE_COUNT };
 
 #endif

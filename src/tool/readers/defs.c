@@ -6,6 +6,8 @@
 #define PAGE_SIZE  ((size_t)1 << PAGE_SHIFT)
 #define BLOCK      ((size_t)64 << 10)
 
+#define OWNER_WORD(name, text) text,
+
 /* Ids. */
 
 #define IDS_FOR_PAGE  256 /* ids that must be there for each page */
@@ -404,12 +406,23 @@ int report_defs_unusable(const struct report_defs *d, const struct report_record
     return -EBADMSG;
 }
 
+/* 0: no word, or one of a later version. */
+static uint8_t owner_of(const char *word)
+{
+    static const char *const words[] = {"", SST_OWNERS(OWNER_WORD)};
+    uint8_t owner = SST_OWNER_COUNT - 1;
+
+    while (owner && strcmp(word, words[owner]) != 0)
+        owner--;
+    return owner;
+}
+
 static int add_named(struct report_defs *d, const struct report_record *r)
 {
     struct report_table *t = r->kind == SST_KIND_MODULE  ? &d->modules
                              : r->kind == SST_KIND_CLASS ? &d->classes
                                                          : &d->methods;
-    const char *name = NULL, *path = "", *mvid = NULL;
+    const char *name = NULL, *path = "", *mvid = NULL, *owner = "";
     struct report_def def = {.defined = true};
     struct report_string *text;
     uint32_t id = 0, module = 0, number = 0, found;
@@ -417,6 +430,7 @@ static int add_named(struct report_defs *d, const struct report_record *r)
                       : report_member_text(r->json, "name", &name)                    ? "name"
                       : report_member_text(r->json, "path", &path) == -EBADMSG        ? "path"
                       : report_member_text(r->json, "mvid", &mvid) == -EBADMSG        ? "mvid"
+                      : report_member_text(r->json, "owner", &owner) == -EBADMSG      ? "owner"
                       : report_member_id(r->json, "module", 1, &module) == -EBADMSG   ? "module"
                       : report_member_id(r->json, "token", 0, &def.token) == -EBADMSG ? "token"
                                                                                       : NULL;
@@ -434,6 +448,7 @@ static int add_named(struct report_defs *d, const struct report_record *r)
     if (err)
         return err;
     def.name = text->text;
+    def.owner = owner_of(owner);
     found = ids_get(&t->ids, id);
     if (found && !t->defs[found - 1].defined) { /* used before: that entry gets its name now */
         t->defs[found - 1] = def;
@@ -442,6 +457,8 @@ static int add_named(struct report_defs *d, const struct report_record *r)
         err = table_add(t, &def, &number);
         if (!err)
             err = ids_set(&t->ids, id, number);
+        if (!err && def.owner)
+            t->defs[number].owner = def.owner;
     }
     if (!err && t == &d->methods && !text->method)
         text->method = number;

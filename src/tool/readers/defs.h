@@ -36,6 +36,7 @@ struct report_def {
     const char *mvid; /* of a module: the build's id as text; NULL not known */
     uint32_t module;  /* number; 0 for a module itself */
     uint32_t token;   /* 0: none given */
+    uint8_t owner;    /* of a module: enum sst_owner; of several definitions the last that says */
     bool defined;     /* false: an id was used that nobody defined, name says which */
 };
 

@@ -749,7 +749,7 @@ static const char *const known_members[SST_KIND_COUNT][28] = {
     [SST_KIND_HEADER] = {"format", "version", "pid", "executable", "command", "runtime", "hooks",
                          "capture", "options", "clock", "started", "tracer", "unverified", "part",
                          "uncontrolled", "no_native", "rotated_out", "beginnings"},
-    [SST_KIND_MODULE] = {"id", "name", "path", "mvid"},
+    [SST_KIND_MODULE] = {"id", "name", "path", "mvid", "owner"},
     [SST_KIND_CLASS] = {"id", "name", "module", "token"},
     [SST_KIND_METHOD] = {"id", "name", "module", "token"},
     [SST_KIND_IMAGE] = {"id", "path", "base", "build_id"},

@@ -393,6 +393,35 @@ bool source_lines_document(struct source_lines *s, const char *file, struct sour
     return false;
 }
 
+static bool names_a_file(const struct symbols *symbols)
+{
+    struct symbols_document document;
+    struct stat st;
+
+    for (uint32_t i = 1; i <= symbols_document_count(symbols); i++)
+        if (symbols_document(symbols, i, &document) == 0 && *document.file == '/' &&
+            stat(document.file, &st) == 0 && S_ISREG(st.st_mode))
+            return true;
+    return false;
+}
+
+bool source_lines_at_home(struct source_lines *s, uint32_t number)
+{
+    struct module_lines *module = s && number < s->module_count ? &s->modules[number] : NULL;
+    size_t told = s ? s->notes.size : 0;
+    bool asked = module && module->tried;
+
+    if (!module)
+        return false;
+    if (module_of(s, number))
+        return names_a_file(module->symbols);
+    if (!asked) { /* as if nobody had */
+        *module = (struct module_lines){.tried = false};
+        s->notes.size = told;
+    }
+    return false;
+}
+
 int source_lines_text(struct source_lines *s, const struct source_line *document, const char *path,
                       char **text, size_t *size, bool *checked)
 {

@@ -59,6 +59,12 @@ char *source_line_url(struct source_lines *s, const struct source_line *line);
 bool source_lines_document(struct source_lines *s, const char *file, struct source_line *out);
 
 /*
+ * source_lines_at_home - whether the sources of a module (number in defs) are here: its symbols
+ * name a file that exists. Whoever did not ask about the module's lines is told nothing of it.
+ */
+bool source_lines_at_home(struct source_lines *s, uint32_t module);
+
+/*
  * source_lines_text - the source file itself: embedded in the PDB, or from disk: `path`, or where
  * the compiler had it.
  * Returns: 0 and *text of *size bytes, a NUL behind, to be freed with memory_free; -ENOENT: not

@@ -1,0 +1,365 @@
+#include "model/own.h"
+
+#include "base/buffer.h"
+#include "base/glob.h"
+#include "base/near.h"
+#include "base/path.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <strings.h>
+
+#define LITTLE 0.01 /* of all bytes */
+
+struct model_own {
+    const struct report_defs *defs;
+    uint8_t *modules; /* by number: enum model_owner */
+    uint8_t *methods; /* by number: whether a pattern matches its name; NULL: none were given */
+    size_t method_count;
+    bool any;
+};
+
+struct globs {
+    const char *const *globs;
+    size_t count;
+};
+
+/* ---- what the log does not say ---- */
+
+/* Names that only the framework's assemblies have, among those of one folder. */
+static bool framework_name(const char *name)
+{
+    return strncmp(name, "System.", 7) == 0 || strncmp(name, "Microsoft.", 10) == 0 ||
+           strcmp(name, "System") == 0 || strcmp(name, "mscorlib") == 0 ||
+           strcmp(name, "netstandard") == 0 || strcmp(name, "WindowsBase") == 0;
+}
+
+/* Assemblies that the framework makes in memory. */
+static bool made_by_framework(const char *name)
+{
+    return framework_name(name) || strcmp(name, "ProxyBuilder") == 0 ||
+           strcmp(name, "Anonymously Hosted DynamicMethods Assembly") == 0;
+}
+
+static size_t folder_size(const char *path)
+{
+    return (size_t)(path_base_name(path) - path);
+}
+
+static bool same_folder(const char *a, const char *b)
+{
+    return folder_size(a) == folder_size(b) && memcmp(a, b, folder_size(a)) == 0;
+}
+
+static const struct report_def *corelib_of(const struct report_defs *defs)
+{
+    for (uint32_t i = 1; i < defs->modules.count; i++)
+        if (strcmp(report_module(defs, i)->name, "System.Private.CoreLib") == 0)
+            return report_module(defs, i);
+    return NULL;
+}
+
+static bool is_framework(const struct report_def *module, const struct report_def *corelib)
+{
+    if (module == corelib || strstr(module->path, "/shared/Microsoft."))
+        return true;
+    return corelib && same_folder(module->path, corelib->path) && framework_name(module->name);
+}
+
+/* The main assembly, as the host finds it: the first .dll or .exe after `dotnet`, or the image. */
+static bool is_main(const struct report_def *module, const json_t *header)
+{
+    const json_t *command = json_object_get(header, "command"), *argument;
+    const char *file = json_string_value(json_object_get(header, "executable"));
+    const char *name = path_base_name(module->path);
+    size_t i;
+
+    if (!file || !*name)
+        return false;
+    if (strcmp(path_base_name(file), "dotnet") == 0)
+        json_array_foreach(command, i, argument)
+        {
+            file = json_string_value(argument);
+            if (i && file && path_is_assembly(file))
+                return strcmp(path_base_name(file), name) == 0;
+        }
+    return path_stem(name) == strlen(path_base_name(file)) &&
+           strncmp(name, path_base_name(file), path_stem(name)) == 0;
+}
+
+static enum model_owner guess(const struct report_defs *defs, const struct report_log *log,
+                              struct source_lines *lines, uint32_t number)
+{
+    const struct report_def *module = report_module(defs, number);
+
+    if (!number || !module->defined)
+        return MODEL_PACKAGE;
+    if (!*module->path)
+        return made_by_framework(module->name) ? MODEL_FRAMEWORK : MODEL_OWN;
+    if (is_framework(module, corelib_of(defs)))
+        return MODEL_FRAMEWORK;
+    return is_main(module, log->header) || source_lines_at_home(lines, number) ? MODEL_OWN
+                                                                               : MODEL_PACKAGE;
+}
+
+static enum model_owner owner_of(const struct report_defs *defs, const struct report_log *log,
+                                 struct source_lines *lines, uint32_t number)
+{
+    switch ((enum sst_owner)report_module(defs, number)->owner) {
+    case SST_OWNER_OWN:
+        return MODEL_OWN;
+    case SST_OWNER_PACKAGE:
+        return MODEL_PACKAGE;
+    case SST_OWNER_FRAMEWORK:
+        return MODEL_FRAMEWORK;
+    default:
+        return guess(defs, log, lines, number);
+    }
+}
+
+/* ---- patterns ---- */
+
+static bool matches(const struct globs *globs, const char *name)
+{
+    for (size_t i = 0; i < globs->count; i++)
+        if (glob_match(globs->globs[i], name))
+            return true;
+    return false;
+}
+
+/* Letters without the pattern's wildcards, in either case. */
+static bool resembles(const char *name, const char *pattern)
+{
+    char bare[128];
+    size_t size = 0;
+
+    for (; *pattern && size < sizeof(bare) - 1; pattern++)
+        if (*pattern != '*' && *pattern != '?')
+            bare[size++] = *pattern;
+    while (size && bare[size - 1] == '.')
+        size--;
+    bare[size] = '\0';
+    if (size < 3)
+        return false;
+    for (; *name; name++)
+        if (strncasecmp(name, bare, size) == 0)
+            return true;
+    return false;
+}
+
+/* Up to MODEL_OWN_NEAREST names that were perhaps meant: of modules, else of methods. */
+static void append_near(struct buffer *b, const struct report_defs *defs, const char *pattern)
+{
+    const struct report_table *const tables[] = {&defs->modules, &defs->methods};
+    size_t found = 0;
+
+    for (int pass = 0; pass < 3 && !found; pass++) {
+        const struct report_table *t = tables[pass == 1];
+
+        for (size_t i = 1; i < t->count && found < MODEL_OWN_NEAREST; i++) {
+            const char *name = t->defs[i].name, *const list[] = {name, NULL};
+
+            if (!t->defs[i].defined ||
+                !(pass == 2 ? near_find(pattern, list) != NULL : resembles(name, pattern)))
+                continue;
+            buffer_text(b, found++ ? ", " : "; near: ");
+            buffer_clean(b, name);
+        }
+    }
+}
+
+static bool meets(const struct report_table *t, const char *pattern)
+{
+    for (size_t i = 1; i < t->count; i++)
+        if (t->defs[i].defined && glob_match(pattern, t->defs[i].name))
+            return true;
+    return false;
+}
+
+static int check_patterns(const struct report_defs *defs, const struct globs *globs, char *why,
+                          size_t size)
+{
+    struct buffer b = BUFFER_INIT;
+
+    for (size_t i = 0; i < globs->count; i++) {
+        if (meets(&defs->modules, globs->globs[i]) || meets(&defs->methods, globs->globs[i]))
+            continue;
+        buffer_text(&b, "--own-code ");
+        buffer_clean(&b, globs->globs[i]);
+        buffer_text(&b, ": no module or method has such a name");
+        append_near(&b, defs, globs->globs[i]);
+        snprintf(why, size, "%s", b.failed || !b.data ? "" : b.data);
+        buffer_free(&b);
+        return -ENOENT;
+    }
+    return 0;
+}
+
+/* What the recording was told; to be freed. count 0: nothing, or no memory. */
+static const char **recorded_patterns(const struct report_log *log, size_t *count)
+{
+    const json_t *options = json_object_get(log->header, "options");
+    const json_t *array = json_object_get(options, "own_code"), *value;
+    const char **globs =
+        json_array_size(array) ? memory_zalloc(json_array_size(array), sizeof(*globs)) : NULL;
+    size_t i;
+
+    *count = 0;
+    if (globs)
+        json_array_foreach(array, i, value)
+        {
+            if (json_is_string(value))
+                globs[(*count)++] = json_string_value(value);
+        }
+    return globs;
+}
+
+static void apply_patterns(struct model_own *own, const struct globs *globs)
+{
+    const struct report_defs *defs = own->defs;
+
+    for (uint32_t i = 1; i < defs->modules.count; i++) {
+        if (matches(globs, report_module(defs, i)->name))
+            own->modules[i] = MODEL_OWN;
+        else if (own->modules[i] == MODEL_OWN)
+            own->modules[i] = MODEL_PACKAGE;
+    }
+    for (uint32_t i = 1; i < defs->methods.count; i++) {
+        own->methods[i] = matches(globs, report_method(defs, i)->name);
+        own->any |= own->methods[i];
+    }
+}
+
+/* ---- the whole ---- */
+
+static int make(struct model_own *own, const struct report_log *log, struct source_lines *lines,
+                const struct globs *globs)
+{
+    const struct report_defs *defs = own->defs;
+
+    own->modules = memory_zalloc(defs->modules.count, 1);
+    own->methods = globs->count ? memory_zalloc(defs->methods.count, 1) : NULL;
+    own->method_count = defs->methods.count;
+    if (!own->modules || (globs->count && !own->methods))
+        return -ENOMEM;
+    for (uint32_t i = 0; i < defs->modules.count; i++)
+        own->modules[i] = (uint8_t)owner_of(defs, log, lines, i);
+    if (globs->count)
+        apply_patterns(own, globs);
+    for (uint32_t i = 1; i < defs->modules.count; i++)
+        own->any |= own->modules[i] == MODEL_OWN;
+    return 0;
+}
+
+int model_own_new(const struct report_defs *defs, const struct report_log *log,
+                  struct source_lines *lines, const char *const *patterns, size_t count,
+                  struct model_own **out, char *why, size_t why_size)
+{
+    struct globs globs = {patterns, count};
+    const char **recorded = NULL;
+    struct model_own *own;
+    int err = check_patterns(defs, &globs, why, why_size);
+
+    *out = NULL;
+    if (err)
+        return err;
+    if (!count)
+        globs.globs = recorded = recorded_patterns(log, &globs.count);
+    own = memory_zalloc(1, sizeof(*own));
+    err = -ENOMEM;
+    if (own) {
+        own->defs = defs;
+        err = make(own, log, lines, &globs);
+    }
+    memory_free(recorded);
+    if (err) {
+        model_own_free(own);
+        return err;
+    }
+    *out = own;
+    return 0;
+}
+
+void model_own_free(struct model_own *own)
+{
+    if (own)
+        memory_free_all(own->modules, own->methods, own);
+}
+
+enum model_owner model_own_of_module(const struct model_own *own, uint32_t module)
+{
+    return own && module < own->defs->modules.count ? (enum model_owner)own->modules[module]
+                                                    : MODEL_PACKAGE;
+}
+
+enum model_owner model_own_of_method(const struct model_own *own, uint32_t method)
+{
+    if (!own || method >= own->method_count)
+        return MODEL_PACKAGE;
+    if (own->methods && own->methods[method])
+        return MODEL_OWN;
+    return model_own_of_module(own, report_method(own->defs, method)->module);
+}
+
+bool model_own_any(const struct model_own *own)
+{
+    return own && own->any;
+}
+
+/* ---- where own code makes next to nothing ---- */
+
+static double sum(const struct model_own *own, const double *bytes, bool only_own)
+{
+    double total = 0;
+
+    for (uint32_t i = 0; i < own->defs->modules.count; i++)
+        if (!only_own || own->modules[i] == MODEL_OWN)
+            total += bytes[i];
+    return total;
+}
+
+size_t model_own_nearest(const struct model_own *own, const double *bytes,
+                         uint32_t out[MODEL_OWN_NEAREST])
+{
+    size_t count = 0;
+
+    if (!own || sum(own, bytes, true) >= LITTLE * sum(own, bytes, false))
+        return 0;
+    for (uint32_t i = 1; i < own->defs->modules.count; i++) {
+        size_t at = count;
+
+        if (own->modules[i] != MODEL_PACKAGE || bytes[i] <= 0)
+            continue;
+        for (; at && bytes[out[at - 1]] < bytes[i]; at--)
+            if (at < MODEL_OWN_NEAREST)
+                out[at] = out[at - 1];
+        if (at < MODEL_OWN_NEAREST)
+            out[at] = i;
+        count += count < MODEL_OWN_NEAREST;
+    }
+    return count;
+}
+
+bool model_own_tell(const struct model_own *own, const double *bytes, struct buffer *out)
+{
+    uint32_t nearest[MODEL_OWN_NEAREST];
+    size_t count = model_own_nearest(own, bytes, nearest);
+    double total = count ? sum(own, bytes, false) : 0;
+
+    if (!count)
+        return false;
+    if (own->any)
+        buffer_format(out, "own code makes %.1f %% of the bytes",
+                      100 * sum(own, bytes, true) / total);
+    else
+        buffer_text(out, "no own code is known");
+    for (size_t i = 0; i < count; i++) {
+        buffer_text(out, i ? ", " : "; nearest modules that are not framework: ");
+        buffer_clean(out, report_module(own->defs, nearest[i])->name);
+        buffer_format(out, " (%.1f %%)", 100 * bytes[nearest[i]] / total);
+    }
+    buffer_text(out, "; --own-code ");
+    buffer_clean(out, report_module(own->defs, nearest[0])->name);
+    buffer_text(out, " takes it for own");
+    return true;
+}
