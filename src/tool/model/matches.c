@@ -128,3 +128,30 @@ void matches_why(const struct report_table *methods, const struct report_table *
     buffer_free(&c.text);
     buffer_free(&meant);
 }
+
+/* ---- places ---- */
+
+int matches_places(const struct report_defs *d, const struct model_globs *globs,
+                   const struct model_place *places, uint32_t place_count, uint32_t **out,
+                   size_t *count, char *why, size_t why_size)
+{
+    bool *methods = NULL, *types = NULL;
+    int64_t known = matches_of(&d->methods, globs, &methods);
+    enum model_place_kind kind = known > 0 ? MODEL_PLACE_METHOD : MODEL_PLACE_TYPE;
+    const bool *matched;
+
+    *out = NULL;
+    *count = 0;
+    if (known == 0)
+        known = matches_of(&d->classes, globs, &types);
+    matched = types ? types : methods;
+    if (known == 0)
+        matches_why(&d->methods, &d->classes, globs, why, why_size);
+    else if (known > 0)
+        *out = memory_alloc((place_count + 1) * sizeof(**out));
+    for (uint32_t i = 0; *out && i < place_count; i++)
+        if (places[i].kind == kind && matched[places[i].method])
+            (*out)[(*count)++] = i;
+    memory_free_all(methods, types);
+    return *out ? 0 : known == 0 ? -ENOENT : -ENOMEM;
+}

@@ -18,4 +18,9 @@ int64_t matches_of(const struct report_table *table, const struct model_globs *g
 void matches_why(const struct report_table *methods, const struct report_table *types,
                  const struct model_globs *globs, char *why, size_t why_size);
 
+/* matches_places - as model_tree_find. */
+int matches_places(const struct report_defs *d, const struct model_globs *globs,
+                   const struct model_place *places, uint32_t place_count, uint32_t **out,
+                   size_t *count, char *why, size_t why_size);
+
 #endif

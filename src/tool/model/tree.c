@@ -2,6 +2,7 @@
 
 #include "base/order.h"
 
+#include "model/matches.h"
 #include "model/places.h"
 #include "model/selected.h"
 
@@ -23,7 +24,6 @@ struct build {
     uint32_t *cells;   /* that were let through */
     uint32_t *leaves;  /* beside them: their nodes */
     uint32_t cell_count;
-    uint32_t *ranks;   /* by place: its place in the order of names */
     uint32_t *numbers; /* by link: its node in the tree */
 };
 
@@ -197,6 +197,7 @@ static int prune(struct build *b, double *bytes, struct model_tree *t)
 
 /* ---- order ---- */
 
+/* The root's is empty: it comes first. */
 static const char *place_name(const struct build *b, const struct model_place *p)
 {
     return p->kind == MODEL_PLACE_METHOD ? report_method(b->defs, p->method)->name
@@ -221,24 +222,32 @@ static int by_name(const void *left, const void *right, void *context)
                                 : ORDER(*(const uint32_t *)left, *(const uint32_t *)right);
 }
 
-/* Numbers of places become their ranks: comparing siblings then takes no names. */
-static int rank_places(struct build *b)
+/* Places get their numbers in the order of names: comparing siblings then takes no names. */
+static int sort_places(struct build *b)
 {
     size_t count = b->places.count;
     uint32_t *sorted = memory_alloc(count * sizeof(*sorted));
+    uint32_t *ranks = memory_alloc(count * sizeof(*ranks));
+    struct model_place *places = memory_alloc(count * sizeof(*places));
+    int err = sorted && ranks && places ? 0 : -ENOMEM;
 
-    b->ranks = memory_alloc(count * sizeof(*b->ranks));
-    if (!sorted || !b->ranks) {
-        memory_free(sorted);
-        return -ENOMEM;
-    }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; !err && i < count; i++)
         sorted[i] = (uint32_t)i;
-    qsort_r(sorted, count, sizeof(*sorted), by_name, b);
-    for (size_t i = 0; i < count; i++)
-        b->ranks[sorted[i]] = (uint32_t)i;
-    memory_free(sorted);
-    return 0;
+    if (!err)
+        qsort_r(sorted, count, sizeof(*sorted), by_name, b);
+    for (size_t i = 0; !err && i < count; i++) {
+        ranks[sorted[i]] = (uint32_t)i;
+        places[i] = b->places.places[sorted[i]];
+    }
+    for (size_t i = 0; !err && i < b->count; i++)
+        b->links[i].place = ranks[b->links[i].place];
+    if (!err) {
+        memory_free(b->places.places);
+        b->places.places = places;
+        places = NULL;
+    }
+    memory_free_all(sorted, ranks, places);
+    return err;
 }
 
 /* Children of links: those of link i are [first[i], first[i + 1]) of `children`. */
@@ -252,11 +261,10 @@ static int by_weight(const void *left, const void *right, void *context)
 {
     const struct families *f = context;
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    const uint32_t *ranks = f->build->ranks;
     const struct link *links = f->build->links;
 
     return f->bytes[a] != f->bytes[b] ? ORDER(f->bytes[b], f->bytes[a])
-                                      : ORDER(ranks[links[a].place], ranks[links[b].place]);
+                                      : ORDER(links[a].place, links[b].place);
 }
 
 static int make_families(struct families *f)
@@ -329,7 +337,7 @@ static int order_nodes(struct build *b, struct model_tree *t)
 
     f.bytes = bytes;
     if (!err)
-        err = rank_places(b);
+        err = sort_places(b);
     if (!err)
         err = make_families(&f);
     memory_free(bytes);
@@ -417,12 +425,19 @@ int model_tree_new(const struct model *m, const struct model_filter *filter,
     selected_fini(&b.selected);
     places_fini(&b.places);
     index_free(&b.index);
-    memory_free_all(b.links, b.callers, b.cells, b.leaves, b.ranks, b.numbers);
+    memory_free_all(b.links, b.callers, b.cells, b.leaves, b.numbers);
     if (err)
         model_tree_free(t);
     else
         *out = t;
     return err;
+}
+
+int model_tree_find(const struct model_tree *t, const struct model_globs *globs, uint32_t **places,
+                    size_t *count, char *why, size_t why_size)
+{
+    return matches_places(model_defs(t->model), globs, t->places, t->place_count, places, count,
+                          why, why_size);
 }
 
 void model_tree_free(struct model_tree *t)

@@ -23,7 +23,7 @@ struct model_tree {
     const struct model *model;
     struct model_node *nodes;
     uint32_t node_count;
-    struct model_place *places;
+    struct model_place *places; /* in the order of their names */
     uint32_t place_count;
     /* By node; NULL: all 0, never of bytes and allocs. self is the node's own, total that of its
      * subtree. */
@@ -47,29 +47,20 @@ int model_tree_new(const struct model *m, const struct model_filter *filter,
 void model_tree_free(struct model_tree *t);
 
 /*
- * model_tree_ids - 128 bits for each node: a hash of its place's full name, module and line (not of
- * ids, addresses or builds) and its parent's. The same stack has the same id in every process.
+ * model_tree_ids - 128 bits for each node, the high word first: a hash (FNV-1a) of its place's full
+ * name, module and line (with grain IL also the offset), and of its parent's id. No number, address
+ * or build of a log goes in: the same stack has the same id in every process.
  * Returns: 0 or -ENOMEM; *out has two words a node, to be freed with memory_free.
  */
 int model_tree_ids(const struct model_tree *t, uint64_t (**out)[2]);
 
 /*
- * Merged from the other end: whose callers, or what it calls, of all nodes of one place: level by
- * level, as they are opened. Level 0 is the place; its weight counts recursion once.
+ * model_tree_find - the places of methods whose names the globs cover, or if there are none, of
+ * types. Returns: 0, also if no node of the tree is of one: *count is 0; -ENOENT: the globs match
+ * nothing, why says which and the nearest name; -ENOMEM. Owns: *places is the caller's, to be freed
+ * with memory_free.
  */
-struct model_merged;
-enum model_direction { MODEL_CALLERS, MODEL_CALLEES };
-/* places: those of the method, or of the type (callers only), that are merged. */
-int model_merged_new(const struct model_tree *t, const uint32_t *places, size_t count,
-                     enum model_direction direction, struct model_merged **out);
-void model_merged_free(struct model_merged *g);
-/* Rows: 0 is the start. Children, heaviest first, are made when they are first asked for. */
-struct model_merged_row {
-    uint32_t place, parent;
-    double self[MODEL_WEIGHTS], total[MODEL_WEIGHTS];
-};
-const struct model_merged_row *model_merged_row(const struct model_merged *g, uint32_t row);
-int model_merged_open(struct model_merged *g, uint32_t row, const uint32_t **children,
-                      size_t *count);
+int model_tree_find(const struct model_tree *t, const struct model_globs *globs, uint32_t **places,
+                    size_t *count, char *why, size_t why_size);
 
 #endif
