@@ -4,6 +4,7 @@
 #include "terminal/screen.h"
 #include "terminal/text.h"
 #include "attach/top.h"
+#include "attach/top_screen.h"
 
 #include "base/clock.h"
 
@@ -44,7 +45,7 @@ static const struct args_option options[] = {
     ARGS_EXPLAINED("s", NULL, "sort by bytes/s, objects/s or bytes"),
     ARGS_EXPLAINED("/", NULL, "filter"),
     ARGS_EXPLAINED("p, space", NULL, "pause"),
-    ARGS_EXPLAINED("arrows, page keys", NULL, "move"),
+    ARGS_EXPLAINED("arrows, j k, page keys, g G", NULL, "move"),
     ARGS_EXPLAINED("enter, right", NULL,
                    "details of a row: the call sites of a type, the stack of a site or thread"),
     ARGS_EXPLAINED("escape, left", NULL, "back"),
@@ -55,9 +56,6 @@ struct shown {
     struct top top;
     struct client client;
     const struct top_args *args;
-    /* on a screen */
-    bool paused, drilled, typing;
-    size_t selected, scroll; /* scroll: first line of the detail */
 };
 
 static int look(struct shown *s)
@@ -101,169 +99,17 @@ static int run_plain(struct shown *s, FILE *out)
 
 /* ---- a screen ---- */
 
-static void draw_detail(struct shown *s, struct screen *screen, int rows)
-{
-    char line[LINE_SIZE];
-    size_t index = 0;
-    int row = 3;
-
-    top_line(&s->top, s->selected, line, sizeof(line));
-    screen_put(screen, 2, line, true);
-    for (index = s->scroll; row < rows - 1; index++, row++) {
-        if (!top_detail(&s->top, s->selected, index, line, sizeof(line)))
-            return;
-        screen_put(screen, row, line, false);
-    }
-}
-
-static void draw_rows(struct shown *s, struct screen *screen, int rows)
-{
-    size_t room = rows > 4 ? (size_t)rows - 3 : 1;
-    size_t first = s->selected >= room ? s->selected - room + 1 : 0;
-    char line[LINE_SIZE];
-
-    for (size_t i = first; i < s->top.rows && i < first + room; i++) {
-        top_line(&s->top, i, line, sizeof(line));
-        screen_put(screen, 2 + (int)(i - first), line, i == s->selected);
-    }
-}
-
-static void draw(struct shown *s, struct screen *screen)
-{
-    char line[LINE_SIZE];
-    int rows, columns;
-
-    screen_size(&rows, &columns);
-    if (s->top.rows && s->selected >= s->top.rows)
-        s->selected = s->top.rows - 1;
-    screen_clear(screen);
-    top_title(&s->top, line, sizeof(line));
-    screen_put(screen, 0, line, false);
-    screen_put(screen, 1, top_columns(&s->top), false);
-    if (s->drilled && s->top.rows)
-        draw_detail(s, screen, rows);
-    else
-        draw_rows(s, screen, rows);
-    snprintf(line, sizeof(line), s->typing ? "filter: %s_" : "%s%s", s->typing ? s->top.filter : "",
-             s->paused ? "PAUSED  1 sites  2 types  3 threads  s sort  / filter  p go on  enter  q"
-                       : "1 sites  2 types  3 threads  s sort  / filter  p pause  enter more  q");
-    screen_put(screen, rows - 1, line, true);
-    screen_show(screen);
-}
-
-static void type(struct shown *s, int key)
-{
-    size_t length = strlen(s->top.filter);
-
-    if (key == '\n' || key == '\r' || key == 27)
-        s->typing = false;
-    else if ((key == 127 || key == 8) && length)
-        s->top.filter[length - 1] = '\0';
-    else if (key >= 0x20 && key < 0x7F && length + 1 < sizeof(s->top.filter)) {
-        s->top.filter[length] = (char)key;
-        s->top.filter[length + 1] = '\0';
-    }
-    s->selected = 0;
-}
-
-static void move_by(struct shown *s, int by)
-{
-    size_t *at = s->drilled ? &s->scroll : &s->selected;
-
-    if (by < 0)
-        *at = *at > (size_t)-by ? *at - (size_t)-by : 0;
-    else if (s->drilled || *at + (size_t)by < s->top.rows)
-        *at += (size_t)by;
-    else
-        *at = s->top.rows ? s->top.rows - 1 : 0;
-}
-
-/* To what is behind a row. */
-static void open_row(struct shown *s)
-{
-    if (!s->top.rows || s->drilled)
-        return;
-    if (s->top.view == TOP_TYPES) {
-        top_open_type(&s->top, s->selected);
-        s->selected = 0;
-    } else {
-        s->drilled = true;
-        s->scroll = 0;
-    }
-}
-
-static void go_back(struct shown *s)
-{
-    if (!s->drilled && s->top.type) {
-        top_close_type(&s->top);
-        s->selected = 0;
-    }
-    s->drilled = false;
-}
-
-/* Returns whether to go on. */
-static bool obey(struct shown *s, int key)
-{
-    switch (key) {
-    case 'q':
-    case SCREEN_GONE:
-        return false;
-    case '1':
-    case '2':
-    case '3':
-        top_close_type(&s->top);
-        s->top.view = (enum top_view)(key - '1');
-        s->selected = 0;
-        s->drilled = false;
-        break;
-    case 's':
-        s->top.order = (s->top.order + 1) % TOP_ORDERS;
-        break;
-    case '/':
-        s->typing = true;
-        break;
-    case 'p':
-    case ' ':
-        s->paused = !s->paused;
-        break;
-    case '\n':
-    case '\r':
-    case SCREEN_RIGHT:
-        open_row(s);
-        break;
-    case 27:
-    case SCREEN_LEFT:
-        go_back(s);
-        break;
-    case SCREEN_DOWN:
-    case 'j':
-        move_by(s, 1);
-        break;
-    case SCREEN_UP:
-    case 'k':
-        move_by(s, -1);
-        break;
-    case SCREEN_PAGE_DOWN:
-        move_by(s, 20);
-        break;
-    case SCREEN_PAGE_UP:
-        move_by(s, -20);
-        break;
-    }
-    return true;
-}
-
 static int run_screen(struct shown *s, struct screen *screen)
 {
     uint64_t next = clock_ns(), now;
+    struct top_screen view;
     bool going = true;
     int err = 0;
 
+    top_screen_init(&view, &s->top);
     while (going && !err) {
-        int key;
-
         now = clock_ns();
-        if (now >= next && !s->paused && !s->drilled) {
+        if (now >= next && !view.paused && !view.drilled) {
             err = look(s);
             next = now + s->args->interval;
         } else {
@@ -271,13 +117,11 @@ static int run_screen(struct shown *s, struct screen *screen)
         }
         if (err)
             break;
-        draw(s, screen);
+        top_screen_draw(&view, screen_begin(screen));
+        screen_show(screen);
         now = clock_ns();
-        key = screen_key(screen, next > now ? (int)((next - now) / NS_PER_MS) + 1 : 200);
-        if (s->typing && key >= 0 && key < SCREEN_GONE)
-            type(s, key);
-        else
-            going = obey(s, key);
+        going = top_screen_key(
+            &view, screen_key(screen, next > now ? (int)((next - now) / NS_PER_MS) + 1 : 200));
     }
     return err;
 }

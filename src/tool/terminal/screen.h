@@ -1,36 +1,45 @@
-/* terminal/screen.h - the terminal of stdout and stdin as rows of text. One at a time. */
+/*
+ * terminal/screen.h - the terminal of stdout and stdin as a canvas and keys. One at a time.
+ *
+ *     while (going) {
+ *         struct canvas *canvas = screen_begin(screen);
+ *
+ *         ... put things on it ...
+ *         screen_show(screen);
+ *         key = screen_key(screen, -1);
+ *     }
+ *
+ * However the program ends, other than by SIGKILL, the terminal is as it was before; a program that
+ * is stopped and continued (control-Z, fg) finds its screen again.
+ */
 #ifndef SHADOWTRACE_TERMINAL_SCREEN_H
 #define SHADOWTRACE_TERMINAL_SCREEN_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "terminal/canvas.h"
+#include "terminal/key.h"
 
 struct screen;
 
-enum screen_key {
-    SCREEN_NONE = -1,  /* nothing was pressed in time */
-    SCREEN_GONE = 256, /* there is no terminal any more */
-    SCREEN_RESIZED,
-    SCREEN_DOWN,
-    SCREEN_UP,
-    SCREEN_LEFT,
-    SCREEN_RIGHT,
-    SCREEN_PAGE_DOWN,
-    SCREEN_PAGE_UP,
-};
+/* screen_possible - whether TERM names a terminal that can show one; else one line in why. */
+bool screen_possible(const char *term, char *why, size_t why_size);
 
 /* screen_open - take over the terminal. Returns: NULL, with one line in why. */
 struct screen *screen_open(char *why, size_t why_size);
 void screen_close(struct screen *s); /* the terminal is as it was; NULL-safe */
 
-void screen_size(int *rows, int *columns);
-void screen_clear(struct screen *s);
+/* screen_begin - Returns: a blank canvas of the size that the terminal has now; the screen's. */
+struct canvas *screen_begin(struct screen *s);
 
-/* screen_put - in a row, cut at the right edge. screen_show - what was put since screen_clear. */
-void screen_put(struct screen *s, int row, const char *text, bool strong);
+/* screen_show - the canvas of screen_begin. */
 void screen_show(struct screen *s);
 
-/* screen_key - wait for a key, at most so long. Returns: an enum screen_key, or a byte. */
+/* screen_key - wait for a key, at most so long (below 0: for ever). Returns: an enum key. */
 int screen_key(struct screen *s, int milliseconds);
+
+/*
+ * screen_run - another program has the terminal until it ends. argv is executed as it is, by no
+ * shell. Returns: its wait status; -errno: it could not be started.
+ */
+int screen_run(struct screen *s, char *const *argv);
 
 #endif
