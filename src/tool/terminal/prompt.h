@@ -1,4 +1,4 @@
-/* terminal/prompt.h - one line that is typed: letters of UTF-8, a cursor, and what was typed before. */
+/* terminal/prompt.h - one line that is typed: letters, a cursor, and what was typed before. */
 #ifndef SHADOWTRACE_TERMINAL_PROMPT_H
 #define SHADOWTRACE_TERMINAL_PROMPT_H
 
