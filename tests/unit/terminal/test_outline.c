@@ -1,4 +1,4 @@
-#include "terminal/tree_list.h"
+#include "terminal/outline.h"
 
 #include "base/array.h"
 #include "base/memory.h"
@@ -24,7 +24,7 @@ static bool has_children(void *context, uint32_t node)
     return digits(node) < DEPTH;
 }
 
-static int children(void *context, uint32_t node, struct tree_children *out)
+static int children(void *context, uint32_t node, struct outline_children *out)
 {
     (void)context;
     asked++;
@@ -36,21 +36,21 @@ static int children(void *context, uint32_t node, struct tree_children *out)
     return 0;
 }
 
-static struct tree_list list;
+static struct outline list;
 
 static int begin(void **state)
 {
-    static const struct tree_source source = {children, has_children, NULL};
+    static const struct outline_source source = {children, has_children, NULL};
 
     (void)state;
     asked = 0;
-    return tree_list_init(&list, &source, 0);
+    return outline_init(&list, &source, 0);
 }
 
 static int end(void **state)
 {
     (void)state;
-    tree_list_fini(&list);
+    outline_fini(&list);
     return 0;
 }
 
@@ -63,7 +63,7 @@ static const char *rows(void)
     size_t at = 0;
 
     for (size_t i = 0; i < list.count; i++) {
-        const struct tree_row *row = &list.rows[i];
+        const struct outline_row *row = &list.rows[i];
 
         assert_int_equal(row->depth, digits(row->node));
         at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%u%s", i ? " " : "", row->node,
@@ -77,20 +77,20 @@ static const char *rows(void)
 TEST(rows_open_and_close)
 {
     assert_string_equal(rows(), "0+");
-    assert_int_equal(tree_list_open(&list, 0), 0);
+    assert_int_equal(outline_open(&list, 0), 0);
     assert_string_equal(rows(), "0- 1+ 2+ 3+");
-    assert_int_equal(tree_list_open(&list, 2), 0);
-    assert_int_equal(tree_list_open(&list, 2), 0); /* it is */
+    assert_int_equal(outline_open(&list, 2), 0);
+    assert_int_equal(outline_open(&list, 2), 0); /* it is */
     assert_string_equal(rows(), "0- 1+ 2- 21+ 22+ 23+ 3+");
-    assert_int_equal(tree_list_open(&list, 3), 0);
+    assert_int_equal(outline_open(&list, 3), 0);
     assert_string_equal(rows(), "0- 1+ 2- 21- 211+ 212+ 213+ 22+ 23+ 3+");
-    assert_int_equal(tree_list_end(&list, 2), 9);
-    assert_int_equal(tree_list_parent(&list, 5), 3);
-    assert_int_equal(tree_list_parent(&list, 9), 0);
-    assert_int_equal(tree_list_parent(&list, 0), 0);
-    tree_list_close(&list, 2);
-    tree_list_close(&list, 2);
-    tree_list_close(&list, 77);
+    assert_int_equal(outline_end(&list, 2), 9);
+    assert_int_equal(outline_parent(&list, 5), 3);
+    assert_int_equal(outline_parent(&list, 9), 0);
+    assert_int_equal(outline_parent(&list, 0), 0);
+    outline_close(&list, 2);
+    outline_close(&list, 2);
+    outline_close(&list, 77);
     assert_string_equal(rows(), "0- 1+ 2+ 3+");
     assert_int_equal(asked, 3);
 }
@@ -100,9 +100,9 @@ TEST(a_leaf_does_not_open)
     const uint32_t path[] = {0, 1, 11, 111, 1111};
     size_t at;
 
-    assert_int_equal(tree_list_open_path(&list, 0, path, 5, &at), 0);
+    assert_int_equal(outline_open_path(&list, 0, path, 5, &at), 0);
     assert_int_equal(list.rows[at].node, 1111);
-    assert_int_equal(tree_list_open(&list, at), 0);
+    assert_int_equal(outline_open(&list, at), 0);
     assert_false(list.rows[at].open);
 }
 
@@ -111,8 +111,8 @@ TEST(a_path_opens_at_once)
     const uint32_t path[] = {2, 21, 213, 2132};
     size_t at;
 
-    assert_int_equal(tree_list_open(&list, 0), 0);
-    assert_int_equal(tree_list_open_path(&list, 2, path, 4, &at), 0);
+    assert_int_equal(outline_open(&list, 0), 0);
+    assert_int_equal(outline_open_path(&list, 2, path, 4, &at), 0);
     assert_string_equal(rows(), "0- 1+ 2- 21- 211+ 212+ 213- 2131 2132 2133 22+ 23+ 3+");
     assert_int_equal(list.rows[at].node, 2132);
     assert_int_equal(asked, 4);
@@ -123,31 +123,31 @@ TEST(a_path_that_is_none_opens_as_far_as_it_goes)
     const uint32_t path[] = {0, 3, 77, 771};
     size_t at;
 
-    assert_int_equal(tree_list_open_path(&list, 0, path, 4, &at), 0);
+    assert_int_equal(outline_open_path(&list, 0, path, 4, &at), 0);
     assert_int_equal(list.rows[at].node, 3);
-    assert_int_equal(tree_list_open_path(&list, 0, path, 1, &at), 0);
+    assert_int_equal(outline_open_path(&list, 0, path, 1, &at), 0);
     assert_int_equal(at, 0);
 }
 
 TEST(a_subtree_opens_as_far_as_there_is_room)
 {
-    assert_int_equal(tree_list_open(&list, 0), 0);
-    assert_int_equal(tree_list_open_all(&list, 1, 1000), 0);
+    assert_int_equal(outline_open(&list, 0), 0);
+    assert_int_equal(outline_open_all(&list, 1, 1000), 0);
     assert_int_equal(list.count, 1 + 3 + 39);
-    assert_int_equal(tree_list_end(&list, 1), 41);
-    assert_int_equal(tree_list_open_all(&list, 0, 1000), 0);
+    assert_int_equal(outline_end(&list, 1), 41);
+    assert_int_equal(outline_open_all(&list, 0, 1000), 0);
     assert_int_equal(list.count, 1 + 3 + 9 + 27 + 81);
-    assert_int_equal(tree_list_open_all(&list, 0, 20), -E2BIG);
+    assert_int_equal(outline_open_all(&list, 0, 20), -E2BIG);
     assert_in_range(list.count, 20, 30);
     assert_string_equal(rows() + strlen(rows()) - 6, " 2+ 3+");
-    assert_int_equal(tree_list_open_all(&list, list.count - 1, 1000), 0);
+    assert_int_equal(outline_open_all(&list, list.count - 1, 1000), 0);
     assert_int_equal(list.rows[list.count - 1].node, 3333);
 }
 
 /* A stack of 100,000 frames: no step may cost as much as there are rows. */
 #define DEEP 100000
 
-static int deep_children(void *context, uint32_t node, struct tree_children *out)
+static int deep_children(void *context, uint32_t node, struct outline_children *out)
 {
     (void)context;
     if (!array_reserve(&out->nodes, &out->capacity, 2))
@@ -167,19 +167,19 @@ static bool deep_has_children(void *context, uint32_t node)
 TEST(deep_trees_open_by_their_path)
 {
     static uint32_t path[DEEP];
-    static const struct tree_source source = {deep_children, deep_has_children, NULL};
+    static const struct outline_source source = {deep_children, deep_has_children, NULL};
     size_t at;
 
     for (uint32_t i = 0; i < DEEP; i++)
         path[i] = i;
-    tree_list_fini(&list);
-    assert_int_equal(tree_list_init(&list, &source, 0), 0);
-    assert_int_equal(tree_list_open_path(&list, 0, path, DEEP, &at), 0);
+    outline_fini(&list);
+    assert_int_equal(outline_init(&list, &source, 0), 0);
+    assert_int_equal(outline_open_path(&list, 0, path, DEEP, &at), 0);
     assert_int_equal(at, DEEP - 1);
     assert_int_equal(list.count, 2 * DEEP - 1);
     assert_int_equal(list.rows[list.count - 1].node, DEEP);
-    tree_list_close(&list, 0);
-    assert_int_equal(tree_list_open_all(&list, 0, 1000000), 0);
+    outline_close(&list, 0);
+    assert_int_equal(outline_open_all(&list, 0, 1000000), 0);
     assert_int_equal(list.count, 2 * DEEP - 1);
 }
 
@@ -190,13 +190,13 @@ TEST(without_memory_nothing_opens)
 
     for (long n = 0; n < 12; n++) {
         memory_fail_after(n);
-        if (tree_list_open_path(&list, 0, path, 5, &at))
-            tree_list_close(&list, 0);
-        if (tree_list_open_all(&list, 0, 1000))
-            tree_list_close(&list, 0);
+        if (outline_open_path(&list, 0, path, 5, &at))
+            outline_close(&list, 0);
+        if (outline_open_all(&list, 0, 1000))
+            outline_close(&list, 0);
         memory_fail_after(-1);
         rows();
     }
-    assert_int_equal(tree_list_open(&list, 0), 0);
+    assert_int_equal(outline_open(&list, 0), 0);
     rows();
 }

@@ -1,4 +1,4 @@
-#include "terminal/tree_list.h"
+#include "terminal/outline.h"
 
 #include "base/array.h"
 #include "base/memory.h"
@@ -6,24 +6,24 @@
 #include <errno.h>
 #include <string.h>
 
-int tree_list_init(struct tree_list *t, const struct tree_source *source, uint32_t root)
+int outline_init(struct outline *t, const struct outline_source *source, uint32_t root)
 {
-    *t = (struct tree_list){.source = *source};
+    *t = (struct outline){.source = *source};
     if (!array_reserve(&t->rows, &t->capacity, 1))
         return -ENOMEM;
-    t->rows[0] = (struct tree_row){.node = root};
+    t->rows[0] = (struct outline_row){.node = root};
     t->count = 1;
     return 0;
 }
 
-void tree_list_fini(struct tree_list *t)
+void outline_fini(struct outline *t)
 {
     memory_free(t->rows);
     memory_free(t->children.nodes);
-    *t = (struct tree_list){.count = 0};
+    *t = (struct outline){.count = 0};
 }
 
-size_t tree_list_end(const struct tree_list *t, size_t row)
+size_t outline_end(const struct outline *t, size_t row)
 {
     size_t end = row + 1;
 
@@ -32,7 +32,7 @@ size_t tree_list_end(const struct tree_list *t, size_t row)
     return end;
 }
 
-size_t tree_list_parent(const struct tree_list *t, size_t row)
+size_t outline_parent(const struct outline *t, size_t row)
 {
     size_t at = row;
 
@@ -41,14 +41,14 @@ size_t tree_list_parent(const struct tree_list *t, size_t row)
     return at;
 }
 
-static bool opens(const struct tree_list *t, size_t row)
+static bool opens(const struct outline *t, size_t row)
 {
     return row < t->count && !t->rows[row].open &&
            t->source.has_children(t->source.context, t->rows[row].node);
 }
 
 /* Room for so many rows behind `row`; what they are is the caller's. */
-static int insert(struct tree_list *t, size_t row, size_t count)
+static int insert(struct outline *t, size_t row, size_t count)
 {
     if (!array_reserve(&t->rows, &t->capacity, t->count + count))
         return -ENOMEM;
@@ -57,18 +57,18 @@ static int insert(struct tree_list *t, size_t row, size_t count)
     return 0;
 }
 
-static int ask(struct tree_list *t, uint32_t node)
+static int ask(struct outline *t, uint32_t node)
 {
     t->children.count = 0;
     return t->source.children(t->source.context, node, &t->children);
 }
 
-static struct tree_row child_row(const struct tree_row *parent, uint32_t node)
+static struct outline_row child_row(const struct outline_row *parent, uint32_t node)
 {
-    return (struct tree_row){.node = node, .depth = (parent->depth + 1) & 0x7fffffff};
+    return (struct outline_row){.node = node, .depth = (parent->depth + 1) & 0x7fffffff};
 }
 
-int tree_list_open(struct tree_list *t, size_t row)
+int outline_open(struct outline *t, size_t row)
 {
     int err;
 
@@ -85,13 +85,13 @@ int tree_list_open(struct tree_list *t, size_t row)
     return 0;
 }
 
-void tree_list_close(struct tree_list *t, size_t row)
+void outline_close(struct outline *t, size_t row)
 {
     size_t end;
 
     if (row >= t->count || !t->rows[row].open)
         return;
-    end = tree_list_end(t, row);
+    end = outline_end(t, row);
     memmove(t->rows + row + 1, t->rows + end, (t->count - end) * sizeof(*t->rows));
     t->count -= end - row - 1;
     t->rows[row].open = 0;
@@ -99,11 +99,11 @@ void tree_list_close(struct tree_list *t, size_t row)
 
 /* The rows of a subtree in a list of their own, so that no row moves more than once. */
 struct run {
-    struct tree_row *rows;
+    struct outline_row *rows;
     size_t count, capacity;
 };
 
-static int push(struct run *run, struct tree_row row)
+static int push(struct run *run, struct outline_row row)
 {
     if (!array_reserve(&run->rows, &run->capacity, run->count + 1))
         return -ENOMEM;
@@ -112,11 +112,11 @@ static int push(struct run *run, struct tree_row row)
 }
 
 /* In place of what is open below the row. */
-static int put_run(struct tree_list *t, size_t row, const struct run *run)
+static int put_run(struct outline *t, size_t row, const struct run *run)
 {
     int err;
 
-    tree_list_close(t, row);
+    outline_close(t, row);
     err = insert(t, row, run->count);
     if (err || !run->count)
         return err;
@@ -126,7 +126,7 @@ static int put_run(struct tree_list *t, size_t row, const struct run *run)
 }
 
 /* todo: rows that are to follow, the next one last. */
-static int push_children(struct tree_list *t, const struct tree_row *parent, struct run *todo)
+static int push_children(struct outline *t, const struct outline_row *parent, struct run *todo)
 {
     int err = ask(t, parent->node);
 
@@ -135,10 +135,10 @@ static int push_children(struct tree_list *t, const struct tree_row *parent, str
     return err;
 }
 
-int tree_list_open_all(struct tree_list *t, size_t row, size_t most)
+int outline_open_all(struct outline *t, size_t row, size_t most)
 {
     struct run run = {NULL, 0, 0}, todo = {NULL, 0, 0};
-    struct tree_row next = t->rows[row];
+    struct outline_row next = t->rows[row];
     int err = push_children(t, &next, &todo);
 
     while (todo.count && !err && run.count + todo.count <= most) {
@@ -159,7 +159,7 @@ int tree_list_open_all(struct tree_list *t, size_t row, size_t most)
 }
 
 /* Of one level: those up to the one on the path go to the run, those behind it wait. */
-static int split_level(struct tree_list *t, const struct tree_row *parent, uint32_t on_path,
+static int split_level(struct outline *t, const struct outline_row *parent, uint32_t on_path,
                        struct run *run, struct run *behind)
 {
     size_t i = 0, n;
@@ -172,11 +172,11 @@ static int split_level(struct tree_list *t, const struct tree_row *parent, uint3
     return err;
 }
 
-int tree_list_open_path(struct tree_list *t, size_t row, const uint32_t *path, size_t length,
-                        size_t *at)
+int outline_open_path(struct outline *t, size_t row, const uint32_t *path, size_t length,
+                      size_t *at)
 {
     struct run run = {NULL, 0, 0}, behind = {NULL, 0, 0};
-    struct tree_row parent = t->rows[row];
+    struct outline_row parent = t->rows[row];
     int err = 0;
 
     *at = row;
