@@ -4,6 +4,8 @@
  * short: C# keywords (string, byte[], int?), tuples as (int, string), no namespaces where the name
  * is unambiguous without, parameters only to tell overloads apart. full: as a .NET developer writes
  * it in full, `Ns.Outer.Inner<System.String>.Method<T>(System.Int32)`. raw: as the log has it.
+ *
+ * To cut a name to so many columns: fit_name (terminal/fit.h).
  */
 #ifndef SHADOWTRACE_MODEL_NAMES_H
 #define SHADOWTRACE_MODEL_NAMES_H
@@ -22,10 +24,5 @@ void names_free(struct names *n);
 /* Numbers of defs. The text is the names', made when first asked for; never NULL. */
 const char *names_method(struct names *n, uint32_t method);
 const char *names_class(struct names *n, uint32_t class_number);
-
-/* names_fit - `name` in at most `width` columns: cut in the middle of its namespaces and type
- * arguments ("…"), never of the method. Returns: text in *b. */
-struct buffer;
-const char *names_fit(struct buffer *b, const char *name, size_t width);
 
 #endif

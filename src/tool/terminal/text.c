@@ -72,25 +72,63 @@ const char *text_ns(struct text_number *to, double ns)
     return to->text;
 }
 
+/* Letters that take no column, or two, from first to last (Unicode 15, in whole blocks). */
+static const struct {
+    uint32_t first, last;
+    size_t columns;
+} widths[] = {
+    {0x300, 0x36f, 0},     {0x483, 0x489, 0},     {0x591, 0x5bd, 0},     {0x64b, 0x65f, 0},
+    {0x1100, 0x115f, 2},   {0x200b, 0x200d, 0},   {0x20d0, 0x20ff, 0},   {0x2e80, 0x303e, 2},
+    {0x3041, 0x4dbf, 2},   {0x4e00, 0xa4cf, 2},   {0xa960, 0xa97f, 2},   {0xac00, 0xd7a3, 2},
+    {0xf900, 0xfaff, 2},   {0xfe00, 0xfe0f, 0},   {0xfe20, 0xfe2f, 0},   {0xfe30, 0xfe6f, 2},
+    {0xff00, 0xff60, 2},   {0xffe0, 0xffe6, 2},   {0x1f300, 0x1f64f, 2}, {0x1f680, 0x1f6ff, 2},
+    {0x1f900, 0x1f9ff, 2}, {0x20000, 0x3fffd, 2},
+};
+
+static size_t columns_of(uint32_t letter)
+{
+    for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]) && widths[i].first <= letter; i++)
+        if (letter <= widths[i].last)
+            return widths[i].columns;
+    return 1;
+}
+
+size_t text_letter(const char *text, bool *safe, size_t *columns)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    size_t length = clean_letter(text, safe);
+
+    *columns = 1;
+    if (*safe && length == 4)
+        *columns = columns_of((at[0] & 7u) << 18 | (at[1] & 0x3fu) << 12 | (at[2] & 0x3fu) << 6 |
+                              (at[3] & 0x3fu));
+    else if (*safe && length > 1)
+        *columns = columns_of(clean_number(text));
+    return length;
+}
+
 size_t text_columns(const char *text)
 {
-    size_t columns = 0;
+    size_t columns = 0, letter;
     bool safe;
 
-    for (; *text; columns++)
-        text += clean_letter(text, &safe);
+    for (; *text; columns += letter)
+        text += text_letter(text, &safe, &letter);
     return columns;
 }
 
-/* At most `columns` letters. Returns: what is left. */
-static const char *print_letters(FILE *out, const char *text, size_t columns)
+/* As many letters as fit `columns`; *used are those they take. Returns: what is left. */
+static const char *print_letters(FILE *out, const char *text, size_t columns, size_t *used)
 {
     const char *run = text;
+    size_t letter;
     bool safe;
 
-    for (; *text && columns > 0; columns--) {
-        size_t length = clean_letter(text, &safe);
+    for (*used = 0; *text; *used += letter) {
+        size_t length = text_letter(text, &safe, &letter);
 
+        if (*used + letter > columns)
+            break;
         if (!safe) {
             fwrite(run, 1, (size_t)(text - run), out);
             putc(CLEAN_MARK, out);
@@ -104,7 +142,9 @@ static const char *print_letters(FILE *out, const char *text, size_t columns)
 
 void text_print(FILE *out, const char *text)
 {
-    print_letters(out, text, SIZE_MAX);
+    size_t used;
+
+    print_letters(out, text, SIZE_MAX, &used);
 }
 
 void text_part(FILE *out, const char *before, const char *text, const char *after)
@@ -125,22 +165,21 @@ const char *text_clean(char *to, size_t size, const char *text)
 
 size_t text_elide(FILE *out, const char *text, size_t width)
 {
-    size_t columns = text_columns(text), head, skip;
+    size_t columns = text_columns(text), head, tail, letter;
     bool safe;
 
     if (columns <= width) {
-        print_letters(out, text, columns);
+        print_letters(out, text, width, &head);
         return columns;
     }
     if (width == 0)
         return 0;
-    head = (width - 1) - (width - 1) / 2;
-    text = print_letters(out, text, head);
+    text = print_letters(out, text, (width - 1) - (width - 1) / 2, &head);
     fputs("\xE2\x80\xA6", out); /* the ellipsis */
-    for (skip = columns - (width - 1); skip > 0; skip--)
-        text += clean_letter(text, &safe);
-    print_letters(out, text, width - 1 - head);
-    return width;
+    for (columns -= head; columns > width - 1 - head; columns -= letter)
+        text += text_letter(text, &safe, &letter);
+    print_letters(out, text, SIZE_MAX, &tail);
+    return head + 1 + tail;
 }
 
 /* text_elide for a part of a text. */

@@ -34,8 +34,11 @@ void text_part(FILE *out, const char *before, const char *text, const char *afte
 /* text_clean - the same into `to`, cut to fit, for a column of printf's. Returns: to. */
 const char *text_clean(char *to, size_t size, const char *text);
 
-/* Columns that text takes, as UTF-8 letters count; wide letters are taken for one. */
+/* Columns that text takes: a letter has one, a wide one (East Asian, emoji) two, an accent none. */
 size_t text_columns(const char *text);
+
+/* text_letter - one letter of a text that has not ended. Returns: its bytes. */
+size_t text_letter(const char *text, bool *safe, size_t *columns);
 
 /*
  * text_elide - print text in at most `width` columns, the middle left out if need be. Returns: the
