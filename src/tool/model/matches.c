@@ -2,6 +2,7 @@
 
 #include "base/buffer.h"
 #include "base/glob.h"
+#include "base/name.h"
 #include "base/near.h"
 
 #include "report/demangle.h"
@@ -11,9 +12,9 @@
 /* The name up to its parameters. Returns: false if it has none. */
 static bool without_parameters(const char *name, struct buffer *out)
 {
-    const char *at = strchr(name, '(');
+    const char *at = name_parameters(name);
 
-    if (!at || at == name)
+    if (!*at || at == name)
         return false;
     buffer_clear(out);
     buffer_append(out, name, (size_t)(at - name));
@@ -60,7 +61,7 @@ int64_t matches_of(const struct report_table *table, const struct model_globs *g
  */
 static void put_short(struct buffer *b, const char *name, unsigned parts)
 {
-    size_t end = strcspn(name, "("), begin = end;
+    size_t end = (size_t)(name_parameters(name) - name), begin = end;
     int depth = 0;
 
     for (; begin > 0; begin--) {

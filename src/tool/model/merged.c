@@ -30,7 +30,7 @@ struct model_merged {
     unsigned columns;
     enum model_weight column[MODEL_WEIGHTS];
     struct found {
-        uint32_t place, node, from; /* from: entry of the row that is opened */
+        uint32_t group, node, from; /* from: entry of the row that is opened */
     } * found;
     size_t found_count, found_capacity;
 };
@@ -160,11 +160,24 @@ void model_merged_free(struct model_merged *g)
 
 /* ---- opening ---- */
 
+/* Places that one row is of: folded frames of one name, however many; they lie side by side. */
+static uint32_t group_of(const struct model_merged *g, uint32_t node)
+{
+    const struct model_place *places = g->tree->places;
+    uint32_t place = g->tree->nodes[node].place;
+
+    while (place && places[place].kind == MODEL_PLACE_FOLDED &&
+           places[place - 1].kind == MODEL_PLACE_FOLDED &&
+           places[place - 1].name == places[place].name)
+        place--;
+    return place;
+}
+
 static int find_one(struct model_merged *g, uint32_t node, uint32_t from)
 {
     if (!array_reserve(&g->found, &g->found_capacity, g->found_count + 1))
         return -ENOMEM;
-    g->found[g->found_count++] = (struct found){g->tree->nodes[node].place, node, from};
+    g->found[g->found_count++] = (struct found){group_of(g, node), node, from};
     return 0;
 }
 
@@ -188,11 +201,11 @@ static int find(struct model_merged *g, const struct row *row)
     return err;
 }
 
-static int by_place(const void *left, const void *right)
+static int by_group(const void *left, const void *right)
 {
     const struct found *a = left, *b = right;
 
-    return a->place != b->place ? ORDER(a->place, b->place)
+    return a->group != b->group ? ORDER(a->group, b->group)
            : a->node != b->node ? ORDER(a->node, b->node)
                                 : ORDER(a->from, b->from);
 }
@@ -214,15 +227,17 @@ static int add_found(struct model_merged *g, const struct found *f, bool same)
     return 0;
 }
 
-/* The row of a run of `found` that has one place. */
+/* The row of those of `found` that are one group; the last of its places, with most frames. */
 static int add_row(struct model_merged *g, uint32_t parent, const struct found *found, size_t count)
 {
-    struct row row = {.shown = {.place = found->place, .parent = parent},
-                      .first_entry = (uint32_t)g->entry_count};
+    struct row row = {.shown = {.parent = parent}, .first_entry = (uint32_t)g->entry_count};
     int err = array_reserve(&g->rows, &g->row_capacity, g->row_count + 1) ? 0 : -ENOMEM;
 
     for (size_t i = 0; !err && i < count; i++)
         err = add_found(g, &found[i], i && found[i].node == found[i - 1].node);
+    for (size_t i = 0; i < count; i++)
+        if (g->tree->nodes[found[i].node].place > row.shown.place)
+            row.shown.place = g->tree->nodes[found[i].node].place;
     if (err)
         return err;
     row.entry_count = (uint32_t)g->entry_count - row.first_entry;
@@ -247,9 +262,9 @@ int model_merged_open(struct model_merged *g, uint32_t row, uint32_t *first, uin
     int err = g->rows[row].open ? 0 : find(g, &g->rows[row]);
 
     if (!err && !g->rows[row].open) {
-        SORT(g->found, g->found_count, by_place);
+        SORT(g->found, g->found_count, by_group);
         for (size_t i = 0; !err && i < g->found_count; i = next) {
-            for (next = i; next < g->found_count && g->found[next].place == g->found[i].place;)
+            for (next = i; next < g->found_count && g->found[next].group == g->found[i].group;)
                 next++;
             err = add_row(g, row, &g->found[i], next - i);
         }

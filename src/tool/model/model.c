@@ -3,6 +3,8 @@
 #include "report/estimate.h"
 #include "report/logical.h"
 
+#include "model/own.h"
+
 #define BATCH      32 /* events whose cache misses overlap */
 #define SLICES_MAX 65536
 
@@ -42,6 +44,8 @@ struct model {
     double heaps[SST_HEAP_COUNT][MODEL_WEIGHTS];
     const struct model_own *own;
     struct source_lines *lines;
+    double *module_bytes; /* by module; NULL without own */
+    bool little_own;      /* own code makes next to nothing */
 };
 
 /* ---- adding up ---- */
@@ -321,7 +325,7 @@ void model_free(struct model *m)
 {
     if (!m)
         return;
-    memory_free_all(m->cells, m->sampled);
+    memory_free_all(m->cells, m->sampled, m->module_bytes);
     index_free(&m->index);
     report_defs_fini(&m->defs);
     report_log_fini(&m->log);
@@ -396,10 +400,43 @@ int model_finish(struct model *m)
     return err;
 }
 
-void model_know(struct model *m, const struct model_own *own, struct source_lines *lines)
+/* Bytes by the module of the innermost frame that is no framework. */
+static int add_modules(struct model *m)
 {
+    uint32_t *modules = memory_zalloc(m->defs.path_count, sizeof(*modules)); /* by path */
+
+    m->module_bytes = memory_zalloc(m->defs.modules.count, sizeof(*m->module_bytes));
+    if (!modules || !m->module_bytes) {
+        memory_free(modules);
+        return -ENOMEM;
+    }
+    for (uint32_t path = REPORT_PATH_LOST + 1; path < m->defs.path_count; path++) {
+        const struct report_path *p = report_path(&m->defs, path);
+
+        modules[path] = model_own_of_method(m->own, p->method) == MODEL_FRAMEWORK
+                            ? modules[p->parent]
+                            : report_method(&m->defs, p->method)->module;
+    }
+    for (size_t i = 0; i < m->count; i++)
+        m->module_bytes[modules[m->cells[i].key.path]] += m->cells[i].bytes;
+    memory_free(modules);
+    return 0;
+}
+
+int model_know(struct model *m, const struct model_own *own, struct source_lines *lines)
+{
+    uint32_t nearest[MODEL_OWN_NEAREST];
+    int err;
+
     m->own = own;
     m->lines = lines;
+    memory_free(m->module_bytes);
+    m->module_bytes = NULL;
+    if (!own)
+        return 0;
+    err = add_modules(m);
+    m->little_own = !err && model_own_nearest(own, m->module_bytes, nearest) > 0;
+    return err;
 }
 
 /* ---- what there is ---- */
@@ -422,6 +459,18 @@ const struct model_own *model_own_code(const struct model *m)
 struct source_lines *model_source_lines(const struct model *m)
 {
     return m->lines;
+}
+
+const double *model_module_bytes(const struct model *m)
+{
+    return m->module_bytes;
+}
+
+bool model_is_near(const struct model *m, uint32_t method)
+{
+    enum model_owner owner = m->own ? model_own_of_method(m->own, method) : MODEL_FRAMEWORK;
+
+    return owner == MODEL_OWN || (m->little_own && owner == MODEL_PACKAGE);
 }
 
 bool model_estimated(const struct model *m)

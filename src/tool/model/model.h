@@ -74,18 +74,31 @@ int model_read_lines(struct model *m, struct report_lines *lines, const char *fi
                      const struct report_window *window);
 
 /*
- * model_finish - no reading after it. Paths become logical ones. Returns: 0 or -ENOMEM.
+ * model_finish - no reading after it. Paths become logical ones.
  * model_know   - own and lines may be NULL, are borrowed until model_free, and are made from
  *                model_defs() after model_finish, which adds methods. Before the first tree.
+ * Both return: 0 or -ENOMEM.
  */
 struct model_own; /* model/own.h */
 int model_finish(struct model *m);
-void model_know(struct model *m, const struct model_own *own, struct source_lines *lines);
+int model_know(struct model *m, const struct model_own *own, struct source_lines *lines);
 
 const struct report_defs *model_defs(const struct model *m);
 const struct report_log *model_log(const struct model *m);
 const struct model_own *model_own_code(const struct model *m); /* what model_know had; or NULL */
 struct source_lines *model_source_lines(const struct model *m);
+
+/*
+ * By module: bytes allocated under its methods with nothing but framework between, as
+ * model_own_nearest wants them. NULL before model_know, or without own.
+ */
+const double *model_module_bytes(const struct model *m);
+
+/*
+ * Whether a method is what a person looks for first: own code, or, where that makes next to nothing
+ * (model_own_nearest), all that is no framework. False without own.
+ */
+bool model_is_near(const struct model *m, uint32_t method);
 bool model_estimated(const struct model *m); /* some log was sampled */
 
 /* All cells of all logs; the model's. */

@@ -1,5 +1,7 @@
 #include "model/places.h"
 
+#include "model/own.h"
+
 #include <stdlib.h>
 
 /* What tells frames apart. */
@@ -29,15 +31,18 @@ static uint64_t place_hash(const void *record)
     uint64_t what = (uint64_t)p->method << 32 | (uint32_t)p->kind << 1 | p->filter,
              where = (uint64_t)p->line << 32 | (uint32_t)p->il;
 
-    return hash_mix(hash_mix(what, where), (uint64_t)(uintptr_t)p->file);
+    uint64_t name = hash_mix((uint64_t)(uintptr_t)p->name, p->count);
+
+    return hash_mix(hash_mix(what, where), hash_mix((uint64_t)(uintptr_t)p->file, name));
 }
 
 static bool place_equal(const void *record, const void *key)
 {
     const struct model_place *have = record, *want = key;
 
-    return have->kind == want->kind && have->method == want->method && have->il == want->il &&
-           have->line == want->line && have->file == want->file && have->filter == want->filter;
+    return have->kind == want->kind && have->name == want->name && have->count == want->count &&
+           have->method == want->method && have->il == want->il && have->line == want->line &&
+           have->file == want->file && have->filter == want->filter;
 }
 
 static int add_place(struct places *p, const struct model_place *place, uint32_t *out)
@@ -105,6 +110,8 @@ static void describe(const struct places *p, const struct report_frame *f, struc
         return;
     }
     out->filter = f->filter;
+    out->own = model_own_of_method(model_own_code(p->model), f->method) == MODEL_OWN;
+    out->near = model_is_near(p->model, f->method);
     if (p->grain == MODEL_GRAIN_IL)
         out->il = f->il;
     if (p->grain != MODEL_GRAIN_METHOD &&
@@ -146,6 +153,14 @@ int places_type(struct places *p, uint32_t class_number, uint32_t *out)
 {
     const struct model_place place = {
         .kind = MODEL_PLACE_TYPE, .method = class_number, .il = REPORT_NO_IL, .count = 1};
+
+    return add_place(p, &place, out);
+}
+
+int places_folded(struct places *p, const char *name, uint32_t count, uint32_t *out)
+{
+    const struct model_place place = {
+        .kind = MODEL_PLACE_FOLDED, .il = REPORT_NO_IL, .name = name, .count = count};
 
     return add_place(p, &place, out);
 }

@@ -26,12 +26,27 @@ struct model_filter {
 /* Frames of one node differ in no more than this. */
 enum model_grain { MODEL_GRAIN_METHOD, MODEL_GRAIN_LINE, MODEL_GRAIN_IL };
 
+/*
+ * Folding changes what frames a stack has before it goes into the tree; every cell is of one node
+ * all the same, and totals are exact.
+ *
+ * fold_framework: two or more frames on end that are not near (model_is_near) become one frame,
+ * called by the longest namespace that all of them have; if there is none by their module; if they
+ * have several by nothing. A frame alone stays, and so do those that are no methods: callers that
+ * are lost, several or not kept, dynamic methods; no run goes over them. Runs of one name below one
+ * node are one node, with the count of the longest.
+ *
+ * fold_recursion: taken from the root, wherever the last n frames (n to 64, the least first) are of
+ * the same methods, in the same order, as the n before them, the last frame goes into the place of
+ * the n-th before it. So A B A B C is A B C, and A A A is A; A B A C stays, for C is below B. A
+ * method that is on a stack stays on it. The line is that of the last frame: the one that goes on.
+ */
 struct model_shape {
     enum model_grain grain;
-    bool fold_framework; /* a run of frames that are not own becomes one place */
-    bool fold_recursion; /* a cycle of methods becomes one frame each */
-    bool types;          /* the type is a leaf of its own below its path */
-    double min_share;    /* nodes below that share of the total go into their parent; see folded */
+    bool fold_framework;
+    bool fold_recursion;
+    bool types;       /* the type is a leaf of its own below its path */
+    double min_share; /* nodes below that share of the total go into their parent; see folded */
 };
 
 enum model_place_kind {
@@ -58,6 +73,7 @@ struct model_place {
     const char *name; /* of what is no method and no type */
     uint32_t count;   /* frames it stands for; of MODEL_PLACE_SEVERAL: callers */
     bool own;
+    bool near;   /* model_is_near: own code, or the nearest to it that there is */
     bool filter; /* an exception filter's second frame of its method */
 };
 

@@ -2,25 +2,18 @@
 
 #include "base/order.h"
 
+#include "model/links.h"
 #include "model/matches.h"
-#include "model/places.h"
 #include "model/selected.h"
-
-/* A node while the tree is made: parents have lower numbers than their children. */
-struct link {
-    uint32_t parent, place;
-};
 
 struct build {
     const struct model *model;
     const struct report_defs *defs;
     const struct model_shape *shape;
     struct selected selected;
-    struct places places;
-    struct link *links;
-    size_t count, capacity;
-    struct index index;
-    uint32_t *callers; /* by path: the node of its caller */
+    struct links links;
+    uint32_t *callers; /* by path: how far its stack has come without it: links, and runs */
+    uint32_t *runs;    /* NULL without fold_framework */
     uint32_t *cells;   /* that were let through */
     uint32_t *leaves;  /* beside them: their nodes */
     uint32_t cell_count;
@@ -29,37 +22,12 @@ struct build {
 
 /* ---- nodes ---- */
 
-static uint64_t link_hash(const void *record)
+/* The stack of a frame's callers is on its way; now it is that of the frame. */
+static int step(struct build *b, const struct report_frame *f, struct links_state *out)
 {
-    const struct link *l = record;
+    const struct links_state from = {b->callers[f->path], b->runs ? b->runs[f->path] : RUNS_NONE};
 
-    return hash_mix((uint64_t)l->parent << 32 | l->place, 0);
-}
-
-static bool link_equal(const void *record, const void *key)
-{
-    const struct link *have = record, *want = key;
-
-    return have->parent == want->parent && have->place == want->place;
-}
-
-/* The node of a place below another. */
-static int child(struct build *b, uint32_t parent, uint32_t place, uint32_t *out)
-{
-    static const struct index_kind kind = {sizeof(struct link), link_hash, link_equal};
-    const struct link key = {parent, place};
-    int added = index_add(&b->index, &kind, &b->links, &b->count, &b->capacity, &key, out);
-
-    return added < 0 ? added : 0;
-}
-
-/* The node of a frame: that of its caller has been made. */
-static int frame_node(struct build *b, const struct report_frame *f, uint32_t *out)
-{
-    uint32_t place;
-    int err = places_frame(&b->places, f, &place);
-
-    return err ? err : child(b, b->callers[f->path], place, out);
+    return links_step(&b->links, from, f, out);
 }
 
 /* Each path's frame lies below that of its parent, once: parents come first. */
@@ -68,34 +36,40 @@ static int add_paths(struct build *b)
     int err = 0;
 
     for (uint32_t path = REPORT_PATH_LOST; !err && path < b->defs->path_count; path++) {
+        struct links_state state = {0, RUNS_NONE};
         struct report_frame f;
 
-        b->callers[path] = 0;
-        if (!selected_path(&b->selected, path) || selected_outermost(&b->selected, path))
-            continue;
-        report_frame_first(b->defs, path, REPORT_NO_IL, &f);
-        report_frame_outer(b->defs, &f);
-        err = frame_node(b, &f, &b->callers[path]);
+        if (selected_path(&b->selected, path) && !selected_outermost(&b->selected, path)) {
+            report_frame_first(b->defs, path, REPORT_NO_IL, &f);
+            report_frame_outer(b->defs, &f);
+            err = step(b, &f, &state);
+        }
+        b->callers[path] = state.link;
+        if (b->runs)
+            b->runs[path] = state.run;
     }
     return err;
 }
 
 static int cell_node(struct build *b, const struct model_cell *c, uint32_t *out)
 {
+    struct links_state state;
     struct report_frame f;
     uint32_t place;
     int err;
 
     if (report_frame_first(b->defs, c->path, c->il, &f)) {
-        err = frame_node(b, &f, out);
-    } else {
-        err = places_none(&b->places, &place);
+        err = step(b, &f, &state);
         if (!err)
-            err = child(b, 0, place, out);
+            err = links_end(&b->links, state, out);
+    } else {
+        err = places_none(&b->links.places, &place);
+        if (!err)
+            err = links_child(&b->links, 0, place, out);
     }
     if (!err && b->shape->types)
-        err = places_type(&b->places, c->class_number, &place);
-    return !err && b->shape->types ? child(b, *out, place, out) : err;
+        err = places_type(&b->links.places, c->class_number, &place);
+    return !err && b->shape->types ? links_child(&b->links, *out, place, out) : err;
 }
 
 static int add_cells(struct build *b)
@@ -120,79 +94,103 @@ static int add_cells(struct build *b)
 
 static int add_nodes(struct build *b)
 {
-    const struct link root = {0, 0};
+    size_t paths = b->defs->path_count;
     int err;
 
-    if (!array_reserve(&b->links, &b->capacity, 1))
-        return -ENOMEM;
-    b->links[b->count++] = root; /* not in the index: it is nobody's child */
-    b->callers = memory_alloc(b->defs->path_count * sizeof(*b->callers));
-    if (!b->callers)
+    b->callers = memory_alloc(paths * sizeof(*b->callers));
+    if (b->links.fold_framework)
+        b->runs = memory_alloc(paths * sizeof(*b->runs));
+    if (!b->callers || (b->links.fold_framework && !b->runs))
         return -ENOMEM;
     err = add_paths(b);
     if (!err)
         err = add_cells(b);
-    memory_free(b->callers);
-    b->callers = NULL;
-    index_free(&b->index);
-    return err;
+    memory_free_all(b->callers, b->runs);
+    b->callers = b->runs = NULL;
+    return err ? err : links_finish(&b->links);
 }
 
-/* ---- what is too small ---- */
+/* ---- what goes ---- */
 
-static double *bytes_of_links(const struct build *b)
+/* Of links while some of them go. */
+struct pruning {
+    double *bytes;  /* totals */
+    bool *used;     /* has cells: the beginning of a cycle that was folded may have none */
+    uint32_t *into; /* what each becomes */
+    double least;
+};
+
+static int look_at_links(const struct build *b, struct pruning *p)
 {
-    double *bytes = memory_zalloc(b->count, sizeof(*bytes));
+    size_t count = b->links.count;
 
-    for (uint32_t i = 0; bytes && i < b->cell_count; i++)
-        bytes[b->leaves[i]] += model_cell_weight(b->model, b->cells[i], MODEL_BYTES);
-    for (size_t i = b->count; bytes && i-- > 1;)
-        bytes[b->links[i].parent] += bytes[i];
-    return bytes;
+    p->bytes = memory_zalloc(count, sizeof(*p->bytes));
+    p->used = memory_zalloc(count, sizeof(*p->used));
+    if (!p->bytes || !p->used)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < b->cell_count; i++) {
+        p->bytes[b->leaves[i]] += model_cell_weight(b->model, b->cells[i], MODEL_BYTES);
+        p->used[b->leaves[i]] = true;
+    }
+    for (size_t i = count; i-- > 1;) {
+        p->bytes[b->links.links[i].parent] += p->bytes[i];
+        p->used[b->links.links[i].parent] |= p->used[i];
+    }
+    /* rounding must not make the root too small for itself */
+    p->least = b->shape->min_share < 1 ? p->bytes[0] * b->shape->min_share : p->bytes[0];
+    return 0;
 }
 
-/* Links close up over the small ones, which go into their parents. `into`: where each went. */
-static void close_up(struct build *b, double *bytes, double least, uint32_t *into,
-                     struct model_tree *t)
+static bool stays(const struct pruning *p, size_t link)
 {
+    return link == 0 || (p->used[link] && p->bytes[link] >= p->least);
+}
+
+/* Links close up over those that go. */
+static void close_up(struct build *b, struct pruning *p, struct model_tree *t)
+{
+    struct link *links = b->links.links;
     uint32_t kept = 1;
 
-    into[0] = 0;
-    for (size_t i = 1; i < b->count; i++) {
-        struct link l = b->links[i];
+    p->into[0] = 0;
+    for (size_t i = 1; i < b->links.count; i++) {
+        struct link l = links[i];
 
-        if (bytes[i] < least) {
-            into[i] = into[l.parent];
-            t->folded_nodes++;
-            if (bytes[l.parent] >= least)
-                t->folded_bytes += bytes[i];
-        } else {
-            into[i] = kept;
-            b->links[kept++] = (struct link){into[l.parent], l.place};
+        if (stays(p, i)) {
+            p->into[i] = kept;
+            links[kept++] = (struct link){p->into[l.parent], l.place};
+            continue;
         }
+        p->into[i] = p->into[l.parent];
+        t->folded_nodes += p->used[i];
+        if (stays(p, l.parent))
+            t->folded_bytes += p->bytes[i];
     }
     kept = 1;
-    for (size_t i = 1; i < b->count; i++)
-        if (bytes[i] >= least)
-            bytes[kept++] = bytes[i];
-    b->count = kept;
+    for (size_t i = 1; i < b->links.count; i++)
+        if (stays(p, i))
+            p->bytes[kept++] = p->bytes[i];
+    b->links.count = kept;
+    for (uint32_t i = 0; i < b->cell_count; i++)
+        b->leaves[i] = p->into[b->leaves[i]];
 }
 
-static int prune(struct build *b, double *bytes, struct model_tree *t)
+/* *bytes: the totals of the links that are left, to be freed. Returns: 0 or -ENOMEM. */
+static int prune(struct build *b, double **bytes, struct model_tree *t)
 {
-    double least = bytes[0] * b->shape->min_share;
-    uint32_t *into;
+    struct pruning p = {.bytes = NULL};
+    int err = look_at_links(b, &p);
 
-    if (!(least > 0))
-        return 0;
-    into = memory_alloc(b->count * sizeof(*into));
-    if (!into)
-        return -ENOMEM;
-    close_up(b, bytes, least < bytes[0] ? least : bytes[0], into, t);
-    for (uint32_t i = 0; i < b->cell_count; i++)
-        b->leaves[i] = into[b->leaves[i]];
-    memory_free(into);
-    return 0;
+    if (!err && (p.least > 0 || b->shape->fold_recursion)) {
+        p.into = memory_alloc(b->links.count * sizeof(*p.into));
+        if (p.into)
+            close_up(b, &p, t);
+        else
+            err = -ENOMEM;
+    }
+    memory_free_all(p.used, p.into);
+    *bytes = p.bytes;
+    return err;
 }
 
 /* ---- order ---- */
@@ -209,23 +207,24 @@ static const char *place_name(const struct build *b, const struct model_place *p
 static int by_name(const void *left, const void *right, void *context)
 {
     const struct build *b = context;
-    const struct model_place *p = &b->places.places[*(const uint32_t *)left],
-                             *q = &b->places.places[*(const uint32_t *)right];
+    const struct model_place *p = &b->links.places.places[*(const uint32_t *)left],
+                             *q = &b->links.places.places[*(const uint32_t *)right];
     int order = strcmp(place_name(b, p), place_name(b, q));
 
     if (!order && p->file && q->file)
         order = strcmp(p->file, q->file);
-    return order                ? order
-           : p->line != q->line ? ORDER(p->line, q->line)
-           : p->il != q->il     ? ORDER(p->il, q->il)
-           : p->kind != q->kind ? ORDER(p->kind, q->kind)
-                                : ORDER(*(const uint32_t *)left, *(const uint32_t *)right);
+    return order                  ? order
+           : p->line != q->line   ? ORDER(p->line, q->line)
+           : p->il != q->il       ? ORDER(p->il, q->il)
+           : p->kind != q->kind   ? ORDER(p->kind, q->kind)
+           : p->count != q->count ? ORDER(p->count, q->count)
+                                  : ORDER(*(const uint32_t *)left, *(const uint32_t *)right);
 }
 
 /* Places get their numbers in the order of names: comparing siblings then takes no names. */
 static int sort_places(struct build *b)
 {
-    size_t count = b->places.count;
+    size_t count = b->links.places.count;
     uint32_t *sorted = memory_alloc(count * sizeof(*sorted));
     uint32_t *ranks = memory_alloc(count * sizeof(*ranks));
     struct model_place *places = memory_alloc(count * sizeof(*places));
@@ -237,13 +236,13 @@ static int sort_places(struct build *b)
         qsort_r(sorted, count, sizeof(*sorted), by_name, b);
     for (size_t i = 0; !err && i < count; i++) {
         ranks[sorted[i]] = (uint32_t)i;
-        places[i] = b->places.places[sorted[i]];
+        places[i] = b->links.places.places[sorted[i]];
     }
-    for (size_t i = 0; !err && i < b->count; i++)
-        b->links[i].place = ranks[b->links[i].place];
+    for (size_t i = 0; !err && i < b->links.count; i++)
+        b->links.links[i].place = ranks[b->links.links[i].place];
     if (!err) {
-        memory_free(b->places.places);
-        b->places.places = places;
+        memory_free(b->links.places.places);
+        b->links.places.places = places;
         places = NULL;
     }
     memory_free_all(sorted, ranks, places);
@@ -261,7 +260,7 @@ static int by_weight(const void *left, const void *right, void *context)
 {
     const struct families *f = context;
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    const struct link *links = f->build->links;
+    const struct link *links = f->build->links.links;
 
     return f->bytes[a] != f->bytes[b] ? ORDER(f->bytes[b], f->bytes[a])
                                       : ORDER(links[a].place, links[b].place);
@@ -270,18 +269,18 @@ static int by_weight(const void *left, const void *right, void *context)
 static int make_families(struct families *f)
 {
     const struct build *b = f->build;
-    size_t count = b->count;
+    size_t count = b->links.count;
 
     f->first = memory_zalloc(count + 2, sizeof(*f->first));
     f->children = memory_alloc(count * sizeof(*f->children));
     if (!f->first || !f->children)
         return -ENOMEM;
     for (size_t i = 1; i < count; i++)
-        f->first[b->links[i].parent + 2]++;
+        f->first[b->links.links[i].parent + 2]++;
     for (size_t i = 2; i <= count; i++)
         f->first[i] += f->first[i - 1];
     for (size_t i = 1; i < count; i++)
-        f->children[f->first[b->links[i].parent + 1]++] = (uint32_t)i;
+        f->children[f->first[b->links.links[i].parent + 1]++] = (uint32_t)i;
     for (size_t i = 0; i < count; i++) {
         size_t size = f->first[i + 1] - f->first[i];
 
@@ -296,22 +295,22 @@ static int make_families(struct families *f)
 /* Links get their numbers in preorder, and the tree its nodes. */
 static int place_nodes(struct build *b, const struct families *f, struct model_tree *t)
 {
-    uint32_t *sizes = memory_alloc(b->count * sizeof(*sizes));
+    uint32_t *sizes = memory_alloc(b->links.count * sizeof(*sizes));
 
-    b->numbers = memory_alloc(b->count * sizeof(*b->numbers));
-    t->nodes = memory_alloc(b->count * sizeof(*t->nodes));
+    b->numbers = memory_alloc(b->links.count * sizeof(*b->numbers));
+    t->nodes = memory_alloc(b->links.count * sizeof(*t->nodes));
     if (!sizes || !b->numbers || !t->nodes) {
         memory_free(sizes);
         return -ENOMEM;
     }
-    for (size_t i = 0; i < b->count; i++)
+    for (size_t i = 0; i < b->links.count; i++)
         sizes[i] = 1;
-    for (size_t i = b->count; i-- > 1;)
-        sizes[b->links[i].parent] += sizes[i];
+    for (size_t i = b->links.count; i-- > 1;)
+        sizes[b->links.links[i].parent] += sizes[i];
     t->node_count = sizes[0];
     t->nodes[0] = (struct model_node){.end = t->node_count};
     b->numbers[0] = 0;
-    for (uint32_t i = 0; i < b->count; i++) {
+    for (uint32_t i = 0; i < b->links.count; i++) {
         uint32_t parent = b->numbers[i], next = parent + 1;
 
         for (uint32_t j = f->first[i]; j < f->first[i + 1]; j++) {
@@ -320,7 +319,7 @@ static int place_nodes(struct build *b, const struct families *f, struct model_t
             b->numbers[link] = next;
             t->nodes[next] = (struct model_node){.parent = parent,
                                                  .end = next + sizes[link],
-                                                 .place = b->links[link].place,
+                                                 .place = b->links.links[link].place,
                                                  .depth = t->nodes[parent].depth + 1};
             next += sizes[link];
         }
@@ -332,8 +331,8 @@ static int place_nodes(struct build *b, const struct families *f, struct model_t
 static int order_nodes(struct build *b, struct model_tree *t)
 {
     struct families f = {.build = b};
-    double *bytes = bytes_of_links(b);
-    int err = bytes ? prune(b, bytes, t) : -ENOMEM;
+    double *bytes;
+    int err = prune(b, &bytes, t);
 
     f.bytes = bytes;
     if (!err)
@@ -343,8 +342,8 @@ static int order_nodes(struct build *b, struct model_tree *t)
     memory_free(bytes);
     if (!err)
         err = place_nodes(b, &f, t);
-    memory_free_all(f.first, f.children, b->links);
-    b->links = NULL;
+    memory_free_all(f.first, f.children, b->links.links);
+    b->links.links = NULL;
     return err;
 }
 
@@ -385,7 +384,7 @@ static int deal_cells(struct build *b, struct model_tree *t)
 
 static int make(struct build *b, struct model_tree *t)
 {
-    int err = places_init(&b->places, b->model, b->shape->grain);
+    int err = links_init(&b->links, b->model, b->shape);
 
     if (!err)
         err = add_nodes(b);
@@ -399,9 +398,13 @@ static int make(struct build *b, struct model_tree *t)
         err = deal_cells(b, t);
     if (err)
         return err;
-    t->places = b->places.places;
-    t->place_count = (uint32_t)b->places.count;
-    b->places.places = NULL;
+    t->places = b->links.places.places;
+    t->place_count = (uint32_t)b->links.places.count;
+    b->links.places.places = NULL;
+    t->texts = b->links.runs.names;
+    t->text_count = (uint32_t)b->links.runs.name_count;
+    b->links.runs.names = NULL;
+    b->links.runs.name_count = 0;
     return 0;
 }
 
@@ -423,9 +426,8 @@ int model_tree_new(const struct model *m, const struct model_filter *filter,
         err = make(&b, t);
     }
     selected_fini(&b.selected);
-    places_fini(&b.places);
-    index_free(&b.index);
-    memory_free_all(b.links, b.callers, b.cells, b.leaves, b.numbers);
+    links_fini(&b.links);
+    memory_free_all(b.callers, b.runs, b.cells, b.leaves, b.numbers);
     if (err)
         model_tree_free(t);
     else
@@ -444,7 +446,9 @@ void model_tree_free(struct model_tree *t)
 {
     if (!t)
         return;
-    memory_free_all(t->nodes, t->places, t->cells, t->first_cell);
+    for (uint32_t i = 0; i < t->text_count; i++)
+        memory_free(t->texts[i]);
+    memory_free_all(t->nodes, t->places, t->texts, t->cells, t->first_cell);
     for (int weight = 0; weight < MODEL_WEIGHTS; weight++)
         memory_free_all(t->self[weight], t->total[weight]);
     memory_free(t);

@@ -32,6 +32,8 @@ struct model_tree {
     uint32_t *cells;
     uint32_t cell_count;
     uint32_t *first_cell; /* by node, one more than nodes: cells of node i are [i], [i + 1) */
+    char **texts;         /* the tree's own names */
+    uint32_t text_count;
     /* What min_share folded: nodes, and bytes that now stand at an ancestor. */
     uint32_t folded_nodes;
     double folded_bytes;
