@@ -2,7 +2,7 @@
 
 #include "model/own.h"
 
-#define CYCLE_MAX 64 /* frames; shape.h says so, too */
+#define CYCLE_MAX 1000 /* frames; shape.h says so, too */
 
 static uint64_t link_hash(const void *record)
 {
@@ -59,54 +59,23 @@ int links_child(struct links *l, uint32_t parent, uint32_t place, uint32_t *out)
 
 /* ---- recursion ---- */
 
-/* The nodes above a frame that is to come, 0 the nearest, as far as they were asked for. */
-struct above {
-    const struct links *links;
-    uint32_t nodes[2 * CYCLE_MAX];
-    unsigned count;
-    uint32_t next; /* above those; 0: none */
-};
-
-static bool above_has(struct above *a, unsigned i)
-{
-    while (a->count <= i && a->next) {
-        a->nodes[a->count++] = a->next;
-        a->next = a->links->links[a->next].parent;
-    }
-    return i < a->count;
-}
-
-static uint32_t cycle_of(const struct above *a, unsigned i)
-{
-    return places_cycle(&a->links->places, a->links->links[a->nodes[i]].place);
-}
-
-/* Whether the frame to come and the n - 1 nodes nearest to it are the n nodes above these again. */
-static bool repeats(struct above *a, unsigned n)
-{
-    if (!above_has(a, 2 * n - 2))
-        return false;
-    for (unsigned i = 0; i + 1 < n; i++)
-        if (cycle_of(a, i) != cycle_of(a, i + n))
-            return false;
-    return true;
-}
-
-/* Where a frame goes that may end a cycle: beside the frame that it repeats. */
+/* Where a near frame goes: beside the frame of its method, if there is one above it. */
 static uint32_t parent_of_frame(const struct links *l, uint32_t parent, uint32_t place)
 {
-    uint32_t cycle = places_cycle(&l->places, place);
-    struct above above = {.links = l, .next = parent};
+    const struct model_place *places = l->places.places, *p = &places[place], *q;
+    unsigned frames = 0;
 
-    for (unsigned n = 1; n <= CYCLE_MAX && above_has(&above, n - 1); n++)
-        if (cycle_of(&above, n - 1) == cycle && repeats(&above, n))
-            return l->links[above.nodes[n - 1]].parent;
+    for (uint32_t at = parent; at && frames < CYCLE_MAX; at = l->links[at].parent, frames++) {
+        q = &places[l->links[at].place];
+        if (q->kind == p->kind && q->method == p->method && q->filter == p->filter)
+            return l->links[at].parent;
+    }
     return parent;
 }
 
 static int push(struct links *l, uint32_t parent, uint32_t place, uint32_t *out)
 {
-    if (l->shape->fold_recursion)
+    if (l->shape->fold_recursion && l->places.places[place].near)
         parent = parent_of_frame(l, parent, place);
     return links_child(l, parent, place, out);
 }

@@ -32,12 +32,4 @@ int places_type(struct places *p, uint32_t class_number, uint32_t *out);
 int places_folded(struct places *p, const char *name, uint32_t count, uint32_t *out);
 int places_none(struct places *p, uint32_t *out);
 
-/* What is equal of places where one frame can stand for another of a cycle: the method. */
-static inline uint32_t places_cycle(const struct places *p, uint32_t place)
-{
-    const struct model_place *has = &p->places[place];
-
-    return has->kind == MODEL_PLACE_METHOD && !has->filter ? has->method : UINT32_MAX - place;
-}
-
 #endif

@@ -31,15 +31,20 @@ enum model_grain { MODEL_GRAIN_METHOD, MODEL_GRAIN_LINE, MODEL_GRAIN_IL };
  * all the same, and totals are exact.
  *
  * fold_framework: two or more frames on end that are not near (model_is_near) become one frame,
- * called by the longest namespace that all of them have; if there is none by their module; if they
+ * called by the namespace that all have in common; if there is none by their module; if they
  * have several by nothing. A frame alone stays, and so do those that are no methods: callers that
  * are lost, several or not kept, dynamic methods; no run goes over them. Runs of one name below one
  * node are one node, with the count of the longest.
  *
- * fold_recursion: taken from the root, wherever the last n frames (n to 64, the least first) are of
- * the same methods, in the same order, as the n before them, the last frame goes into the place of
- * the n-th before it. So A B A B C is A B C, and A A A is A; A B A C stays, for C is below B. A
- * method that is on a stack stays on it. The line is that of the last frame: the one that goes on.
+ * fold_recursion: taken from the root, a near frame whose method stands above it already (among
+ * the 1,000 frames next to it that are left) goes back to that one: A B A C is A C, A B A B is A B,
+ * and A A A is A. So such a method stands below itself nowhere, and of a cycle each has one frame. Other
+ * frames do not go back: what builders of tasks or of lists call is not the same each time. What a
+ * method makes by calling itself through others is of its node, not of theirs: sums by method
+ * (inclusive ones, callers, callees) want a tree that is not folded. The line of a frame is that of
+ * the last one that went into it: the one that goes on.
+ *
+ * Both want to know whose code is whose (model_know); else nothing is folded.
  */
 struct model_shape {
     enum model_grain grain;
