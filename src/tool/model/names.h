@@ -19,9 +19,21 @@ struct names;
 
 /* names_new - of a log that was read (defs borrowed). Returns: 0 or -ENOMEM. */
 int names_new(const struct report_defs *defs, enum names_style style, struct names **out);
-void names_free(struct names *n);
+void names_free(struct names *n); /* NULL is fine */
 
-/* Numbers of defs. The text is the names', made when first asked for; never NULL. */
+/*
+ * names_beside - of another log that is shown beside the first: what is called alike in one of them
+ * keeps its namespace in both. Before any name is asked for. Returns: 0 or -ENOMEM.
+ * Owns: as names_new; it is freed before the first.
+ */
+int names_beside(struct names *first, const struct report_defs *defs, struct names **out);
+
+/*
+ * Numbers of defs. The text is the names', made when first asked for; never NULL.
+ * Two methods of one log have the same short name only if they were one in the source (an async
+ * method and its state machine), or their full names are the same; types never have.
+ * Where memory is short, or the name is none (brackets do not match): the full name.
+ */
 const char *names_method(struct names *n, uint32_t method);
 const char *names_class(struct names *n, uint32_t class_number);
 
