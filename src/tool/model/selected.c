@@ -1,6 +1,7 @@
 #include "model/selected.h"
 
 #include "model/matches.h"
+#include "model/own.h"
 
 /* What a path has. */
 enum {
@@ -8,7 +9,8 @@ enum {
     EXCLUDED = 2,   /* one that it does not */
     BEGUN = 4,      /* a frame at or below the one at which stacks begin */
     BEGINS = 8,     /* its own frame is that one */
-    MARKED = 16
+    MARKED = 16,
+    OWN = 32 /* one of own code */
 };
 
 /* ---- globs ---- */
@@ -35,11 +37,12 @@ static int match(const struct report_defs *d, const struct meaning *what, char *
 
 static void look_at_paths(struct selected *s)
 {
+    const struct model_own *own = model_own_code(s->model);
     const struct report_defs *d = s->defs;
 
     for (uint32_t path = REPORT_PATH_LOST + 1; path < d->path_count; path++) {
         const struct report_path *p = report_path(d, path);
-        uint8_t flags = s->paths[p->parent] & (HAS_METHOD | EXCLUDED | BEGUN);
+        uint8_t flags = s->paths[p->parent] & (HAS_METHOD | EXCLUDED | BEGUN | OWN);
 
         if (s->methods && s->methods[p->method])
             flags |= HAS_METHOD;
@@ -47,6 +50,8 @@ static void look_at_paths(struct selected *s)
             flags |= EXCLUDED;
         if (s->beginnings && s->beginnings[p->method] && !(flags & BEGUN))
             flags |= BEGUN | BEGINS;
+        if (s->filter->own && model_own_of_method(own, p->method) == MODEL_OWN)
+            flags |= OWN;
         s->paths[path] = flags;
     }
 }
@@ -96,8 +101,8 @@ bool selected_cell(const struct selected *s, size_t i)
         return false;
     return (!s->types || s->types[c->class_number]) && (!s->methods || (path & HAS_METHOD)) &&
            (!s->no_types || !(s->no_types[c->class_number] || (path & EXCLUDED))) &&
-           (!s->beginnings || (path & BEGUN)) && has_thread(s, c) &&
-           !(s->filter->steady && c->unoptimised);
+           (!s->beginnings || (path & BEGUN)) && (!s->filter->own || (path & OWN)) &&
+           has_thread(s, c) && !(s->filter->steady && c->unoptimised);
 }
 
 /* ---- paths ---- */

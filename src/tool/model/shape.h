@@ -38,11 +38,11 @@ enum model_grain { MODEL_GRAIN_METHOD, MODEL_GRAIN_LINE, MODEL_GRAIN_IL };
  *
  * fold_recursion: taken from the root, a near frame whose method stands above it already (among
  * the 1,000 frames next to it that are left) goes back to that one: A B A C is A C, A B A B is A B,
- * and A A A is A. So such a method stands below itself nowhere, and of a cycle each has one frame. Other
- * frames do not go back: what builders of tasks or of lists call is not the same each time. What a
- * method makes by calling itself through others is of its node, not of theirs: sums by method
- * (inclusive ones, callers, callees) want a tree that is not folded. The line of a frame is that of
- * the last one that went into it: the one that goes on.
+ * and A A A is A. So such a method stands below itself nowhere, and of a cycle each has one frame.
+ * Other frames do not go back: what builders of tasks or of lists call is not the same each time.
+ * What a method makes by calling itself through others is of its node, not of theirs: sums by
+ * method (inclusive ones, callers, callees) want a tree that is not folded. The line of a frame is
+ * that of the last one that went into it: the one that goes on.
  *
  * Both want to know whose code is whose (model_know); else nothing is folded.
  */

@@ -227,6 +227,15 @@ TEST(where_own_code_makes_next_to_nothing_packages_stay)
     assert_true(tree->places[tree->nodes[1].place].near);
 }
 
+TEST(a_filter_keeps_what_own_code_makes_itself_or_through_others)
+{
+    const struct model_filter only_own = {.own = true};
+
+    fold(&framework, 4, "a", "web a linq", "web linq", "web page");
+    assert_int_equal(model_tree_of(&only_own, &framework), 0);
+    assert_true(tree->total[MODEL_BYTES][0] == 3);
+}
+
 TEST(without_word_of_whose_code_it_is_nothing_is_folded)
 {
     read_stacks((const char *const[]){"a linq more b a"}, 1);

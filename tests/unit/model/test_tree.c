@@ -159,6 +159,54 @@ TEST(a_model_without_allocations_has_a_root)
     assert_string_equal(model_tree_text(), "all 0/0 0/0\n");
 }
 
+#define DEEP 100000
+
+/* A log of one stack DEEP frames deep, which allocates in every tenth of them. */
+static char *deep_log(void)
+{
+    size_t size = (size_t)DEEP * 160, at = 0;
+    char *text = malloc(size);
+
+    assert_non_null(text);
+    at += (size_t)snprintf(text, size, "%s", DEFINITIONS);
+    for (unsigned i = 1; i < DEEP; i++) {
+        at +=
+            (size_t)snprintf(text + at, size - at,
+                             "{\"kind\":\"node\",\"id\":%u,\"parent\":%u,\"method\":%u,\"il\":4}\n",
+                             i + 10, i == 1 ? 0 : i + 9, 1 + i % 3);
+        if (i % 10 == 0)
+            at += (size_t)snprintf(text + at, size - at,
+                                   "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":1,"
+                                   "\"bytes\":24,\"node\":%u,\"il\":3}\n",
+                                   i + 10);
+        assert_true(at < size - 200);
+    }
+    return text;
+}
+
+/* Each frame once, whatever the depth: this takes milliseconds, frame by frame it would minutes. */
+TEST(deep_stacks_cost_as_much_as_they_have_frames)
+{
+    char *text = deep_log();
+    uint64_t(*ids)[2];
+
+    model_text(&plain_options, text);
+    free(text);
+    for (unsigned i = 0; i < 6; i++) {
+        const struct model_shape shape = {.grain = (enum model_grain)(i % 3),
+                                          .types = i / 3,
+                                          .fold_recursion = i / 3,
+                                          .min_share = i / 3 * 1e-9};
+
+        assert_int_equal(model_tree_of(&everything, &shape), 0);
+        assert_true(tree->node_count >= DEEP - 10);
+        assert_true(tree->total[MODEL_BYTES][0] == (DEEP / 10 - 1) * 24);
+        assert_int_equal(tree->nodes[DEEP - 20].depth >= DEEP / 2, 1);
+    }
+    assert_int_equal(model_tree_ids(tree, &ids), 0);
+    memory_free(ids);
+}
+
 /* The sums of a log's alloc and site lines, by a reader of another kind. */
 static void sums_of(const char *path, uint64_t *bytes, uint64_t *allocs)
 {
