@@ -53,6 +53,8 @@ const struct options_field options_fields[] = {
     BYTES(min_size, 0),
     LIST(only),
     LIST(exclude),
+    FLAG(own),
+    LIST(own_code),
     LIST(types),
     LIST(process),
     LIST(args),

@@ -67,6 +67,8 @@ struct options {
     uint64_t sample;        /* --sample BYTES; 0 off */
     uint64_t min_size;      /* --min-size BYTES; 0 off */
     struct options_patterns only, exclude; /* --only, --exclude: methods */
+    bool own;                              /* --own: hook own code only */
+    struct options_patterns own_code;      /* --own-code: modules and methods that are own code */
     struct options_patterns types;         /* --types */
     struct options_patterns process;       /* --process */
     struct options_patterns calls;         /* --calls: methods whose calls are traced; none: all */
@@ -115,11 +117,23 @@ static inline bool options_values(const struct options *o)
     return o->args.count || o->returns.count;
 }
 
-/* Is there a pattern that methods or types are to match? */
+/* Is there a pattern that methods, modules or types are to match, or own code to be found? */
 static inline bool options_choose(const struct options *o)
 {
-    return o->only.count || o->exclude.count || o->types.count || o->args.count ||
-           o->returns.count || o->calls.count;
+    return o->only.count || o->exclude.count || o->own || o->own_code.count || o->types.count ||
+           o->args.count || o->returns.count || o->calls.count;
+}
+
+/* Are only a few methods hooked, while precompiled code of all others is used? */
+static inline bool options_few(const struct options *o)
+{
+    return o->only.count || o->own;
+}
+
+/* Are there methods without hooks because of what was asked for? */
+static inline bool options_chooses_methods(const struct options *o)
+{
+    return options_few(o) || o->exclude.count;
 }
 
 void options_init(struct options *o); /* the defaults */

@@ -30,9 +30,12 @@ static const char *contradiction(const struct options *o)
         {snapshots && o->check,
          "check and capture contradict each other: \"snapshot\" keeps no shadow stack to compare "
          "with; use capture both, or leave check out"},
-        {snapshots && (o->only.count || o->exclude.count),
-         "only or exclude and capture contradict each other: \"snapshot\" sets no hooks to choose; "
-         "leave only and exclude, or capture out"},
+        {snapshots && options_chooses_methods(o),
+         "only, own or exclude and capture contradict each other: \"snapshot\" sets no hooks to "
+         "choose; leave only, own and exclude, or capture out"},
+        {o->own && o->only.count,
+         "own and only contradict each other: each chooses the methods that are hooked; leave one "
+         "of them out, or say with own_code which code is own"},
         {o->native && !o->check && !snapshots, "native and check contradict each other: native "
                                                "frames are those of snapshots, and check 0 "
                                                "takes none; leave one of them out"},

@@ -1,6 +1,7 @@
 #include "model/own.h"
 
 #include "base/buffer.h"
+#include "base/framework.h"
 #include "base/glob.h"
 #include "base/near.h"
 #include "base/path.h"
@@ -26,21 +27,6 @@ struct globs {
 
 /* ---- what the log does not say ---- */
 
-/* Names that only the framework's assemblies have, among those of one folder. */
-static bool framework_name(const char *name)
-{
-    return strncmp(name, "System.", 7) == 0 || strncmp(name, "Microsoft.", 10) == 0 ||
-           strcmp(name, "System") == 0 || strcmp(name, "mscorlib") == 0 ||
-           strcmp(name, "netstandard") == 0 || strcmp(name, "WindowsBase") == 0;
-}
-
-/* Assemblies that the framework makes in memory. */
-static bool made_by_framework(const char *name)
-{
-    return framework_name(name) || strcmp(name, "ProxyBuilder") == 0 ||
-           strcmp(name, "Anonymously Hosted DynamicMethods Assembly") == 0;
-}
-
 static size_t folder_size(const char *path)
 {
     return (size_t)(path_base_name(path) - path);
@@ -54,7 +40,7 @@ static bool same_folder(const char *a, const char *b)
 static const struct report_def *corelib_of(const struct report_defs *defs)
 {
     for (uint32_t i = 1; i < defs->modules.count; i++)
-        if (strcmp(report_module(defs, i)->name, "System.Private.CoreLib") == 0)
+        if (strcmp(report_module(defs, i)->name, FRAMEWORK_CORELIB) == 0)
             return report_module(defs, i);
     return NULL;
 }
@@ -63,7 +49,7 @@ static bool is_framework(const struct report_def *module, const struct report_de
 {
     if (module == corelib || strstr(module->path, "/shared/Microsoft."))
         return true;
-    return corelib && same_folder(module->path, corelib->path) && framework_name(module->name);
+    return corelib && same_folder(module->path, corelib->path) && framework_named(module->name);
 }
 
 /* The main assembly, as the host finds it: the first .dll or .exe after `dotnet`, or the image. */
@@ -95,7 +81,7 @@ static enum model_owner guess(const struct report_defs *defs, const struct repor
     if (!number || !module->defined)
         return MODEL_PACKAGE;
     if (!*module->path)
-        return made_by_framework(module->name) ? MODEL_FRAMEWORK : MODEL_OWN;
+        return framework_made(module->name) ? MODEL_FRAMEWORK : MODEL_OWN;
     if (is_framework(module, corelib_of(defs)))
         return MODEL_FRAMEWORK;
     return is_main(module, log->header) || source_lines_at_home(lines, number) ? MODEL_OWN

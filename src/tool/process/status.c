@@ -293,6 +293,17 @@ static void append_lost(struct buffer *b, const json_t *object)
         buffer_char(b, '\n');
 }
 
+/* What the patterns of an option are about, and that none was met. */
+static const char *unmatched_words(const char *option)
+{
+    if (!strcmp(option, "own"))
+        return "nothing that ran is known to be own code; --own-code says what is";
+    if (!strcmp(option, "own-code"))
+        return "no module or method that ran has such a name";
+    return !strcmp(option, "types") ? "no type of an object that was made has such a name"
+                                    : "no method that ran has such a name";
+}
+
 /* "--args Order.*: no method has such a name; near: Orders.Run()" */
 static void append_unmatched(struct buffer *b, const json_t *object)
 {
@@ -302,14 +313,14 @@ static void append_unmatched(struct buffer *b, const json_t *object)
     json_array_foreach(array, i, row)
     {
         const char *option = json_string_value(json_object_get(row, "option"));
+        const char *pattern = json_string_value(json_object_get(row, "pattern"));
 
         if (!option)
             continue;
         append_text(b, "--", json_object_get(row, "option"));
-        append_text(b, " ", json_object_get(row, "pattern"));
-        buffer_format(b, ": %s has such a name",
-                      !strcmp(option, "types") ? "no type of an object that was made"
-                                               : "no method that ran");
+        if (pattern && *pattern)
+            append_text(b, " ", json_object_get(row, "pattern"));
+        buffer_format(b, ": %s", unmatched_words(option));
         json_array_foreach(json_object_get(row, "near"), n, name)
         {
             append_text(b, n ? ", " : "; near: ", name);

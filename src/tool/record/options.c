@@ -15,8 +15,14 @@
 #define FIELD(name, argument, ...) ARGS_ROW(FIELD, name, argument, options, __VA_ARGS__)
 
 const struct args_option record_options[] = {
-    FIELD("only", "PATTERN", "hook only methods whose full name matches",
+    FIELD("own", NULL,
+          "hook own code only: the projects in the program's deps.json, and in that of plugins and "
+          "tests; the framework's precompiled code stays in use",
           .group = "What is recorded"),
+    FIELD("own-code", "PATTERN",
+          "modules and methods that are own code, in place of what deps.json says; reports go by "
+          "it, too"),
+    FIELD("only", "PATTERN", "hook only methods whose full name matches"),
     FIELD("exclude", "PATTERN", "do not hook methods that match"),
     FIELD("types", "PATTERN", "record only allocations of matching types"),
     FIELD("process", "PATTERN", "record only processes whose main assembly matches"),

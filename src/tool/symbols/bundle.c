@@ -1,5 +1,6 @@
 #include "symbols/bundle.h"
 
+#include "base/bundle.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "symbols/bytes.h"
@@ -13,16 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The SHA-256 of ".net core bundle". Eight bytes before it: where the header is; 0: no bundle. */
-static const uint8_t mark[32] = {0x8b, 0x12, 0x02, 0xb9, 0x6a, 0x61, 0x20, 0x38, 0x72, 0x7b, 0x93,
-                                 0x02, 0x14, 0xd7, 0xa0, 0x32, 0x13, 0xf5, 0xb9, 0xe6, 0xef, 0xae,
-                                 0x33, 0x18, 0xee, 0x3b, 0x2d, 0xce, 0x24, 0xb3, 0x6a, 0xae};
+static const uint8_t mark[BUNDLE_MARK_SIZE] = BUNDLE_MARK;
 
-#define BEFORE       8         /* bytes before the mark */
+#define BEFORE       BUNDLE_BEFORE_MARK
 #define HOST_MAX     (1 << 28) /* bytes of a host in which the mark is looked for */
 #define PIECE        (1 << 20)
 #define MANIFEST_MAX (8 << 20) /* bytes of a header with its entries that are read */
-#define NEWEST       6
 
 struct bundle {
     int fd;
@@ -78,7 +75,7 @@ static int find_entry(struct symbols_span manifest, const char *name, struct ent
     symbols_read_bytes(&c, 4); /* minor */
     count = symbols_read_little(&c, 4);
     next_text(&c);
-    if (c.failed || !major || major > NEWEST)
+    if (c.failed || !major || major > BUNDLE_NEWEST)
         return -EBADMSG;
     if (major >= 2)
         symbols_read_bytes(&c, 5 * 8); /* where two of the files are, and flags */

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/memory.h"
+#include "owner/owner.h"
 
 #include <errno.h>
 #include <string.h>
@@ -33,6 +34,8 @@ static int define_module(struct log *log, const struct metadata_module *module)
     put_text(b, ",\"path\":", module->path);
     if (*module->mvid)
         put_text(b, ",\"mvid\":", module->mvid);
+    if (module->owner)
+        put_text(b, ",\"owner\":", owner_word((enum sst_owner)module->owner));
     err = log_line_end(log, SST_KIND_MODULE, mark);
     if (!err)
         written_set(log, &module->written);

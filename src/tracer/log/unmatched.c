@@ -1,8 +1,11 @@
 /* log/unmatched.c - patterns of options that nothing matched, and names that were perhaps meant. */
 #include "log/internal.h"
 
+#include "base/glob.h"
 #include "base/near.h"
 #include "options/options_fields.h"
+
+#include <shadowtrace/log_reader.h>
 
 #include <string.h>
 
@@ -73,6 +76,15 @@ static bool class_at(const struct metadata *metadata, uint32_t number, const cha
     return class != NULL;
 }
 
+static bool module_at(const struct metadata *metadata, uint32_t number, const char **text)
+{
+    bool listed;
+    const struct metadata_module *module = metadata_module_at(metadata, number, &listed);
+
+    *text = listed ? module->name : NULL;
+    return module != NULL;
+}
+
 /* Names that contain the pattern's text; else with the same last part; else with a similar one. */
 static json_t *near_names(const struct metadata *metadata, const char *pattern, name_at *at)
 {
@@ -98,9 +110,66 @@ static json_t *near_names(const struct metadata *metadata, const char *pattern, 
     return found;
 }
 
+/* Without --own nobody asks while the program runs: what is known is looked through. */
+static bool matches_any(const struct metadata *metadata, const char *pattern, name_at *at)
+{
+    const char *text;
+
+    for (uint32_t number = 1; at(metadata, number, &text); number++)
+        if (text && glob_match(pattern, text))
+            return true;
+    return false;
+}
+
+static void add_row(json_t *array, const char *option, const char *pattern, json_t *near)
+{
+    json_array_append_new(array, json_pack("{s:s, s:o, s:o}", "option", option, "pattern",
+                                           log_text(pattern), "near", near));
+}
+
+static void find_own_code(const struct metadata *metadata, const struct options_patterns *patterns,
+                          json_t *array)
+{
+    for (size_t i = 0; i < patterns->count; i++) {
+        const char *pattern = patterns->pattern[i];
+        json_t *near;
+
+        if (load_relaxed(&patterns->met[i]) || matches_any(metadata, pattern, module_at) ||
+            matches_any(metadata, pattern, method_at))
+            continue;
+        near = near_names(metadata, pattern, module_at);
+        if (!json_array_size(near)) {
+            json_decref(near);
+            near = near_names(metadata, pattern, method_at);
+        }
+        add_row(array, "own-code", pattern, near);
+    }
+}
+
+/* --own where nothing is: names the first modules that may have been meant. */
+static void find_own(const struct metadata *metadata, json_t *array)
+{
+    const struct metadata_module *module;
+    json_t *near = json_array();
+    bool listed, any = false;
+
+    for (uint32_t n = 1; (module = metadata_module_at(metadata, n, &listed)); n++) {
+        if (!listed || module->owner == SST_OWNER_FRAMEWORK)
+            continue;
+        any |= module->owner != SST_OWNER_PACKAGE;
+        if (json_array_size(near) < NEAR)
+            json_array_append_new(near, log_text(module->name));
+    }
+    if (any)
+        json_decref(near);
+    else
+        add_row(array, "own", "", near);
+}
+
 static json_t *find_all(const struct log *log)
 {
     const struct options *options = log->config.options;
+    const struct metadata *metadata = log->config.metadata;
     const struct {
         const char *option;
         const struct options_patterns *patterns;
@@ -118,11 +187,12 @@ static json_t *find_all(const struct log *log)
             const char *pattern = lists[i].patterns->pattern[p];
 
             if (!load_relaxed(&lists[i].patterns->met[p]))
-                json_array_append_new(
-                    array, json_pack("{s:s, s:o, s:o}", "option", lists[i].option, "pattern",
-                                     log_text(pattern), "near",
-                                     near_names(log->config.metadata, pattern, lists[i].at)));
+                add_row(array, lists[i].option, pattern,
+                        near_names(metadata, pattern, lists[i].at));
         }
+    find_own_code(metadata, &options->own_code, array);
+    if (options->own && !options->own_code.count)
+        find_own(metadata, array);
     metadata_unhold(log->config.metadata);
     return array;
 }

@@ -1,5 +1,7 @@
 #include "metadata/internal.h"
 
+#include "base/framework.h"
+#include "owner/owner.h"
 #include "rcu/grace.h"
 #include "base/memory.h"
 #include "base/path.h"
@@ -244,7 +246,8 @@ static int module_describe(struct metadata *metadata, uintptr_t module_id,
         metadata_module_give(metadata, m);
         return -ENOMEM;
     }
-    m->record.corelib = strcmp(m->record.name, "System.Private.CoreLib") == 0;
+    m->record.corelib = strcmp(m->record.name, FRAMEWORK_CORELIB) == 0;
+    m->record.owner = (uint8_t)owners_ask(metadata->config.owners, m->record.path, m->record.name);
     hr = clr_scope_open(metadata->config.info, module_id, m->record.path, &m->record.import);
     if (hr < 0)
         metadata_failed(metadata, hr);
@@ -280,6 +283,17 @@ int metadata_module_get(struct metadata *metadata, uintptr_t module_id,
     }
     *out = &container_of(found, struct metadata_module_entry, entry)->record;
     return 0;
+}
+
+void metadata_module_loaded(struct metadata *metadata, uintptr_t module_id)
+{
+    struct module_facts facts;
+    hresult hr;
+    char *path = get_text(metadata, MODULE_FILE, module_id, &facts, &hr);
+
+    if (path)
+        owners_loaded(metadata->config.owners, path);
+    memory_free(path);
 }
 
 void metadata_module_unloaded(struct metadata *metadata, uintptr_t module_id)

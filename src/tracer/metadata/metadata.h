@@ -41,8 +41,9 @@ struct metadata_config {
     void *context;
     void (*forget)(
         struct metadata_method *method); /* frees its bodies, before it is made another's */
-    bool types_by_name; /* metadata_type_find() is used: metadata of what is unloaded is kept */
-    unsigned pause_ms;  /* between rounds while there is work; 0: 2 */
+    struct owners *owners; /* tells whose code modules are; NULL: not known; borrowed */
+    bool types_by_name;    /* metadata_type_find() is used: metadata of what is unloaded is kept */
+    unsigned pause_ms;     /* between rounds while there is work; 0: 2 */
 };
 
 int metadata_new(const struct metadata_config *config, struct metadata **out); /* 0 or -ENOMEM */
@@ -105,6 +106,12 @@ struct metadata_class *metadata_class_find(struct metadata *metadata, uintptr_t 
  */
 int metadata_module_get(struct metadata *metadata, uintptr_t module_id,
                         struct metadata_module **out);
+
+/*
+ * metadata_module_loaded - from ModuleLoadFinished: whose code it is may be told by a file beside
+ * it. Before anything of the module is asked for.
+ */
+void metadata_module_loaded(struct metadata *metadata, uintptr_t module_id);
 
 /* metadata_module_met - from ModuleLoadFinished, for folders that look for types by name. */
 void metadata_module_met(struct metadata *metadata, uintptr_t module_id);

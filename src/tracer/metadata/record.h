@@ -16,6 +16,7 @@ struct metadata_module {
     struct clr_metadata *import; /* one reference; NULL: none was to be had, or it was unloaded */
     char *name, *path;           /* assembly's simple name, and its file; UTF-8; path may be "" */
     char mvid[37];               /* module version id, of this very build, as text; "" not known */
+    uint8_t owner;               /* enum sst_owner: whose code it is */
     uint32_t written;            /* as of a class */
 };
 

@@ -20,6 +20,7 @@
 #include "events/events.h"
 #include "log/log.h"
 #include "options/options.h"
+#include "owner/owner.h"
 #include "profiler/process.h"
 #include "sampler/sampler.h"
 #include "select/corelib.h"
@@ -37,6 +38,7 @@ struct profiler {
     struct options options;
     struct process process;
     struct clr_runtime runtime;
+    struct owners *owners;
     struct metadata *metadata;
     struct tree *tree;
     struct tree_sites *sites;

@@ -136,6 +136,7 @@ static hresult on_jit_cached_function_search_started(struct clr_callback *self,
 static hresult on_module_load_finished(struct clr_callback *self, uintptr_t module_id,
                                        hresult status)
 {
+    metadata_module_loaded(profiler_of(self)->metadata, module_id);
     corelib_loaded(&profiler_of(self)->corelib, profiler_of(self)->runtime.info, module_id);
     if (options_values(&profiler_of(self)->options) || profiler_of(self)->options.exact_generics)
         metadata_module_met(profiler_of(self)->metadata, module_id);

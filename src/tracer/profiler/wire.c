@@ -100,6 +100,19 @@ static struct metadata_tiers tiers(const struct profiler *p)
     };
 }
 
+static int owners_open(struct profiler *p)
+{
+    const struct owners_config config = {.executable = p->process.executable,
+                                         .bundle = process_bundle(),
+                                         .main = p->process.main,
+                                         .deps = p->process.deps,
+                                         .sdk = p->process.sdk,
+                                         .own_code = &p->options.own_code};
+
+    (void)owners_new(&config, &p->owners); /* without memory: whose code it is, is not known */
+    return 0;
+}
+
 static int metadata_open(struct profiler *p)
 {
     const struct options *o = &p->options;
@@ -107,6 +120,7 @@ static int metadata_open(struct profiler *p)
                                            .forget = code_bodies_free,
                                            .info = p->runtime.info,
                                            .info_version = p->runtime.info_version,
+                                           .owners = p->owners,
                                            .poll = rounds_poll,
                                            .context = p,
                                            .types_by_name = options_values(o) || o->exact_generics,
@@ -211,7 +225,7 @@ static int check_open(struct profiler *p)
                                         .native_high = p->runtime.high,
                                         .hook_caller = hook_caller,
                                         .ends_early = p->runtime.major < 10,
-                                        .reduce = o->only.count || o->exclude.count,
+                                        .reduce = options_chooses_methods(o),
                                         .spared = &p->selection.spared,
                                         .native = o->native,
                                         .log_all = o->capture == OPTIONS_CAPTURE_BOTH,
@@ -346,6 +360,7 @@ int wire(struct profiler *p, char *why, size_t size)
     } rooms[] = {
         {image_find, "the runtime's image was not found"},
         {stacks_open, "no thread-specific key is left in this process"},
+        {owners_open, NULL},
         {metadata_open, NULL},
         {tree_open, NULL},
         {threads_open, NULL},

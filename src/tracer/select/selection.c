@@ -7,6 +7,7 @@
 
 #include <shadowtrace/clr/constants.h>
 #include <shadowtrace/clr/metadata.h>
+#include <shadowtrace/log_reader.h>
 
 #include <string.h>
 #include <uchar.h>
@@ -37,7 +38,8 @@ void selection_init(struct selection *s, const struct clr_runtime *runtime,
     s->info = runtime->info;
     s->metadata = metadata;
     s->options = options;
-    s->keeps_precompiled = options->only.count > 0;
+    s->keeps_precompiled = options_few(options);
+    s->named = options->own ? &options->own_code : &options->only;
     s->spares_unmanaged_callers = elt2 && !async;
     s->spares_async = elt2 && async;
     s->has_async = async;
@@ -93,7 +95,7 @@ static bool type_ask(const struct selection *s, struct clr_metadata *import, uin
         length < 2 || length > TYPE_NAME)
         return true;                                         /* not to be told from here */
     clr_utf16_to_utf8(name, sizeof(name), wide, length - 1); /* it counts the NUL */
-    return may_match(&s->options->only, name);
+    return may_match(s->named, name);
 }
 
 /* What was found once is kept: the module's number, the type's row and the answer in one word; 0:
@@ -139,14 +141,25 @@ static uint32_t type_of(const struct selection *s, const struct selection_defini
     return type;
 }
 
+/* What is not known to be somebody else's may be own. */
+static bool is_own(const struct metadata_module *module)
+{
+    return !module || module->owner == SST_OWNER_OWN || module->owner == SST_OWNER_UNKNOWN;
+}
+
 bool selection_may_want(struct selection *s, const struct selection_definition *function)
 {
     struct metadata_module *module;
     uint32_t type;
 
-    if (!s->options->only.count)
+    if (!s->keeps_precompiled)
         return true;
-    if (metadata_module_get(s->metadata, function->module_id, &module) || !module->import)
+    if (metadata_module_get(s->metadata, function->module_id, &module) ||
+        (s->options->own && is_own(module)))
+        return true;
+    if (!s->named->count)
+        return false;
+    if (!module->import)
         return true;
     type = type_of(s, function, module->import);
     return !type || type_may_match(s, module, type);
@@ -185,15 +198,17 @@ bool selection_continues(struct selection *s, const struct metadata_method *meth
 
 bool selection_wants(struct selection *s, struct metadata_method *method)
 {
-    const struct options_patterns *only = &s->options->only, *exclude = &s->options->exclude;
+    const struct options_patterns *named = s->named, *exclude = &s->options->exclude;
+    bool wanted = !s->keeps_precompiled || (s->options->own && is_own(method->module));
     const char *name;
 
     if (method->hidden || load_relaxed(&method->spared) || spares(s, method))
         return false;
-    if (!only->count && !exclude->count)
-        return true;
+    if (!named->count && !exclude->count)
+        return wanted;
     name = metadata_method_resolve(s->metadata, method);
-    return (!only->count || options_match(only, name)) && !options_match(exclude, name);
+    wanted |= options_match(named, name);
+    return wanted && !options_match(exclude, name);
 }
 
 /* Under the lock, after a change of what it depends on. */

@@ -26,7 +26,8 @@ struct selection {
     struct clr_info *info; /* borrowed, as is all below */
     struct metadata *metadata;
     const struct options *options;
-    bool keeps_precompiled; /* --only: the flag goes up and down */
+    bool keeps_precompiled;               /* --only, --own: the flag goes up and down */
+    const struct options_patterns *named; /* what is hooked by its name: of --only, or --own-code */
     /* ELT2 on .NET 8 and 9: methods for unmanaged callers are not hooked: the runtime's wrapper
      * crashes when a native thread enters through one, with empty hooks too. */
     bool spares_unmanaged_callers;
@@ -65,8 +66,9 @@ bool selection_define(const struct selection *s, uintptr_t function_id,
                       struct selection_definition *out);
 
 /*
- * May this function be one to hook? The namespace and the name of its outermost type tell of most
- * that --only does not name: without a record, or a text. Threads: any; mapper and callbacks.
+ * May this function be one to hook? Its module tells of --own; the namespace and the name of its
+ * outermost type of most that --only and --own-code do not name: without a record, or a text.
+ * Threads: any; mapper and callbacks.
  */
 bool selection_may_want(struct selection *s, const struct selection_definition *function);
 

@@ -107,6 +107,7 @@ static void fill(struct options *o)
     }
     o->log =
         OPTIONS_LOG_EVENTS; /* with stacks inline, capture both: the choices that go together */
+    o->own = false;         /* with only */
     o->check = 1;
     o->hooks = OPTIONS_HOOKS_ELT2; /* with args and returns */
 }
@@ -251,6 +252,9 @@ TEST(a_value_out_of_range_is_named)
 
 TEST(choices_that_contradict_each_other_are_refused)
 {
+    assert_refused("{\"version\":1,\"own\":true,\"only\":[\"A.*\"]}", "own and only contradict");
+    assert_refused("{\"version\":1,\"own\":true,\"capture\":\"snapshot\"}",
+                   "own or exclude and capture contradict");
     assert_refused("{\"version\":1,\"capture\":\"both\",\"check\":5}",
                    "check and capture contradict");
     assert_refused("{\"version\":1,\"capture\":\"snapshot\",\"check\":1}",

@@ -3,6 +3,7 @@
 #include "unit/metadata/fake_info.h"
 
 #include "base/memory.h"
+#include "owner/owner.h"
 #include "support/test.h"
 
 #include <stddef.h>
@@ -137,4 +138,82 @@ TEST(other_namespaces_are_ruled_out)
     assert_true(may);
     ask("Inner*", METHODS + 2, &may, &wants);
     assert_false(may);
+}
+
+/* With --own: what is said of Main and of Inner.Sum, in a module that is own code or is not. */
+static void ask_own(bool own, char *own_code, char *exclude, bool may_wants[2][2])
+{
+    static struct selection s;
+    const struct clr_runtime runtime = {.info = &info.base, .major = 10};
+    struct options_patterns none = {NULL, 0, NULL};
+    struct options chosen = {.own = true, .own_code = {&own_code, own_code != NULL, NULL}};
+    struct owners_config whose = {
+        .executable = "", .main = "", .own_code = own_code ? &chosen.own_code : &none};
+    struct metadata_config config = {.info = &info.base, .info_version = 10};
+    struct metadata *fresh;
+
+    chosen.exclude = (struct options_patterns){&exclude, exclude != NULL, NULL};
+    assert_int_equal(owners_new(&whose, &config.owners), 0);
+    owners_loaded(config.owners, own ? "/app.dll" : "/elsewhere/first.dll");
+    assert_int_equal(metadata_new(&config, &fresh), 0);
+    selection_init(&s, &runtime, fresh, &chosen);
+    assert_true(s.keeps_precompiled);
+    for (size_t i = 0; i < 2; i++) {
+        struct selection_definition definition;
+        struct metadata_method *method;
+
+        assert_true(selection_define(&s, METHODS + 2 * i, &definition));
+        may_wants[i][0] = selection_may_want(&s, &definition);
+        assert_int_equal(metadata_method_map(fresh, METHODS + 2 * i, &method), 0);
+        may_wants[i][1] = selection_wants(&s, method);
+        assert_true(may_wants[i][0] || !may_wants[i][1]);
+    }
+    metadata_free(fresh);
+    owners_free(config.owners);
+}
+
+static void assert_own(bool own, char *own_code, char *exclude, bool main, bool sum)
+{
+    bool may_wants[2][2];
+
+    ask_own(own, own_code, exclude, may_wants);
+    assert_int_equal(may_wants[0][1], main);
+    assert_int_equal(may_wants[1][1], sum);
+}
+
+TEST(with_own_all_methods_of_own_modules_are_hooked_and_no_others)
+{
+    bool may_wants[2][2];
+
+    assert_own(true, NULL, NULL, true, true);
+    ask_own(false, NULL, NULL, may_wants);
+    assert_false(may_wants[0][0]); /* without a look at its type */
+    assert_false(may_wants[1][0]);
+}
+
+TEST(with_own_what_is_excluded_is_not_hooked)
+{
+    assert_own(true, NULL, "*.Main()", false, true);
+}
+
+TEST(own_code_names_modules_and_methods)
+{
+    assert_own(false, "app", NULL, true, true);
+    assert_own(true, "other", NULL, false, false);
+    assert_own(true, "App.Outer*", NULL, false, true);
+    assert_own(false, "App.Program.*", NULL, true, false);
+    assert_own(false, "*", "*.Sum()", true, false);
+}
+
+TEST(of_what_nothing_is_known_with_own_all_is_hooked)
+{
+    static struct selection s;
+    const struct clr_runtime runtime = {.info = &info.base, .major = 10};
+    const struct options own = {.own = true};
+    struct metadata_method *method;
+
+    selection_init(&s, &runtime, metadata, &own); /* that has nobody to ask */
+    assert_int_equal(metadata_method_map(metadata, METHODS, &method), 0);
+    assert_int_equal(method->module->owner, SST_OWNER_UNKNOWN);
+    assert_true(selection_wants(&s, method));
 }
