@@ -26,7 +26,7 @@ BROWSERS = ('chromium', 'firefox-esr') if os.environ.get('SHADOWTRACE_ALL_BROWSE
 NO_REGISTRY = ('ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT',
                'ERR_SOCKET_TIMEOUT', 'E401', 'E403', 'E404', 'E502', 'E503', 'E504', 'ETARGET')
 
-_unreachable = []
+_unreachable = {}
 
 
 def program(name):
@@ -37,41 +37,41 @@ def program(name):
     return found
 
 
-def _packages_stamp():
+def _stamp(wanted):
     digest = hashlib.sha256(os.path.realpath(program('node')).encode())
     for name in 'package.json', 'package-lock.json':
-        with open(os.path.join(NODE, name), 'rb') as file:
+        with open(os.path.join(wanted, name), 'rb') as file:
             digest.update(file.read())
     return digest.hexdigest()
 
 
-def packages():
-    """The folder node_modules with what tests/e2e/node asks for; installed if it is not there yet."""
-    folder = os.path.join(OUT, 'node')
+def packages(what=''):
+    """The folder node_modules with what tests/e2e/node, or a folder of it, asks for; installed if it is not there yet."""
+    wanted, folder = os.path.join(NODE, what), os.path.join(OUT, 'node', what)
     stamp_path = os.path.join(folder, '.stamp')
-    stamp = _packages_stamp()
+    stamp = _stamp(wanted)
     npm = program('npm')
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, '.lock'), 'w', encoding='utf-8') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if _unreachable:
-            raise Skip(_unreachable[0])
+        if what in _unreachable:
+            raise Skip(_unreachable[what])
         if os.path.exists(stamp_path):
             with open(stamp_path, encoding='utf-8') as file:
                 if file.read() == stamp:
                     return os.path.join(folder, 'node_modules')
             os.unlink(stamp_path)
         for name in 'package.json', 'package-lock.json':
-            shutil.copyfile(os.path.join(NODE, name), os.path.join(folder, name))
+            shutil.copyfile(os.path.join(wanted, name), os.path.join(folder, name))
         result = run(['nice', npm, 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--no-update-notifier',
                       '--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--fetch-timeout=60000'],
                      timeout=600, cwd=folder)
         if result.status:
             for reason in NO_REGISTRY:
                 if 'code ' + reason in result.errors:
-                    _unreachable.append('packages of node cannot be had: npm says %s' % reason)
-                    raise Skip(_unreachable[0])
-            raise AssertionError('the packages of tests/e2e/node do not install\n%s' % result)
+                    _unreachable[what] = 'packages of node cannot be had: npm says %s' % reason
+                    raise Skip(_unreachable[what])
+            raise AssertionError('the packages of %s do not install\n%s' % (os.path.relpath(wanted, harness.ROOT), result))
         with open(stamp_path, 'w', encoding='utf-8') as file:
             file.write(stamp)
     return os.path.join(folder, 'node_modules')
@@ -85,9 +85,9 @@ def prepare():
         pass
 
 
-def node(script, *arguments, timeout=240, **more):
+def node(script, *arguments, timeout=240, what='', **more):
     """Runs a script with node; require() finds the packages."""
-    environment = dict(more.pop('env', ENVIRONMENT), NODE_PATH=packages())
+    environment = dict(more.pop('env', ENVIRONMENT), NODE_PATH=packages(what))
     return run([program('node'), script, *arguments], timeout=timeout, env=environment, **more)
 
 

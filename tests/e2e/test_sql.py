@@ -8,7 +8,7 @@ import shutil
 
 import consumers
 import harness
-from harness import PROGRAM, early, needs, tool_json
+from harness import PROGRAM, each, early, needs, tool_json
 from test_compiler import command
 
 RUN = os.path.join(harness.ROOT, 'examples/sql/run.cjs')
@@ -153,3 +153,32 @@ def test_a_hostile_name_stays_a_name(t):
         made.write(file.read().replace('"System.String"', r'"Bad\u001b[31m\u202eName"'))
     text = consumers.node(RUN, '--ask', 'types', path).text
     t.true('Bad?[31m?Name' in text and '\x1b' not in text, text)
+
+
+CLICKHOUSE = '''
+    const {Session} = require('chdb');
+    const [schema, log] = process.argv.slice(2);
+    const text = require('fs').readFileSync(schema, 'utf8').replaceAll('LOG.ndjson', log);
+    const session = new Session();
+    const answers = text.split(/;\\n/).filter(query => query.replace(/--.*/g, '').trim())
+        .map(query => session.query(query, 'JSONCompact')).filter(Boolean).map(text => JSON.parse(text).data);
+    session.cleanup();
+    console.log(JSON.stringify(answers));
+'''
+
+
+@needs('KnownAllocs')
+@each('options', '', '--log=sites', '--stacks=inline')
+def test_clickhouse(t, options):
+    """Half a gigabyte: SHADOWTRACE_CLICKHOUSE=1."""
+    if not os.environ.get('SHADOWTRACE_CLICKHOUSE'):
+        t.skip('loads much; SHADOWTRACE_CLICKHOUSE=1 runs it')
+    r = t.record(PROGRAM.command('KnownAllocs'), *options.split(), '--compress', log='log.ndjson.zst')
+    script = t.path('clickhouse.cjs')
+    with open(script, 'w', encoding='utf-8') as file:
+        file.write(CLICKHOUSE)
+    types, methods = consumers.node_json(script, os.path.join(harness.ROOT, 'examples/sql/clickhouse.sql'), r.path, what='clickhouse')
+    for found, key in (types, 'type'), (methods, 'method'):
+        report = tool_json('report', '--by', key, '--raw', '--physical', '--top', '0', '--format', 'json', r.path)
+        same_sums(t, rows([{'bytes': int(row[0]), 'allocs': int(row[1]), key: row[2] or None} for row in found], (key,)),
+                  rows(report['rows'], (key,)), 'by ' + key)
