@@ -7,6 +7,8 @@
 
 #include "report/demangle.h"
 
+#include "model/names.h"
+
 #include <stdio.h>
 
 /* The name up to its parameters. Returns: false if it has none. */
@@ -26,28 +28,47 @@ static bool glob_means(const char *glob, const char *name, struct buffer *b)
     return glob_match(glob, name) || (without_parameters(name, b) && glob_match(glob, b->data));
 }
 
-static bool any_means(const struct model_globs *globs, const char *name, struct buffer b[2])
+static const struct report_table *table_of(const struct model *m, enum matches_table table)
 {
-    const char *written = report_demangle(&b[0], name);
+    return table == MATCHES_METHODS ? &model_defs(m)->methods : &model_defs(m)->classes;
+}
+
+static const char *name_of(struct names *names, enum matches_table table, uint32_t number)
+{
+    return !names                     ? NULL
+           : table == MATCHES_METHODS ? names_method(names, number)
+                                      : names_class(names, number);
+}
+
+static bool any_means(const struct model *m, enum matches_table table, uint32_t number,
+                      const struct model_globs *globs, struct buffer b[2])
+{
+    const char *logged = table_of(m, table)->defs[number].name;
+    const char *const names[] = {logged, report_demangle(&b[0], logged),
+                                 name_of(model_names(m, false), table, number),
+                                 name_of(model_names(m, true), table, number)};
 
     for (size_t i = 0; i < globs->count; i++)
-        if (glob_means(globs->globs[i], name, &b[1]) ||
-            (written != name && glob_means(globs->globs[i], written, &b[1])))
-            return true;
+        for (size_t j = 0; j < COUNT_OF(names); j++)
+            if (names[j] && (j == 0 || names[j] != logged) &&
+                glob_means(globs->globs[i], names[j], &b[1]))
+                return true;
     return false;
 }
 
-int64_t matches_of(const struct report_table *table, const struct model_globs *globs, bool **out)
+int64_t matches_of(const struct model *m, enum matches_table table, const struct model_globs *globs,
+                   bool **out)
 {
     struct buffer b[2] = {BUFFER_INIT, BUFFER_INIT};
+    size_t names = table_of(m, table)->count;
     int64_t count = 0;
 
     *out = NULL;
     if (!globs->count)
         return 0;
-    *out = memory_zalloc(table->count, sizeof(**out));
-    for (size_t i = 1; *out && i < table->count; i++)
-        count += (*out)[i] = any_means(globs, table->defs[i].name, b);
+    *out = memory_zalloc(names, sizeof(**out));
+    for (uint32_t i = 1; *out && i < names; i++)
+        count += (*out)[i] = any_means(m, table, i, globs, b);
     buffer_free(&b[0]);
     buffer_free(&b[1]);
     return *out ? count : -ENOMEM;
@@ -79,12 +100,17 @@ struct candidates {
     size_t count;
 };
 
-static void add_candidates(struct candidates *c, const struct report_table *table, unsigned parts)
+static void add_candidates(struct candidates *c, const struct model *m, enum matches_table table,
+                           unsigned parts)
 {
     struct buffer written = BUFFER_INIT;
 
-    for (size_t i = 1; table && i < table->count; i++) {
-        put_short(&c->text, report_demangle(&written, table->defs[i].name), parts);
+    for (uint32_t i = 1; i < table_of(m, table)->count; i++) {
+        const char *shown = name_of(model_names(m, false), table, i);
+
+        put_short(&c->text,
+                  shown ? shown : report_demangle(&written, table_of(m, table)->defs[i].name),
+                  parts);
         buffer_append(&c->text, "", 1);
         c->count++;
     }
@@ -107,47 +133,57 @@ static const char *nearest(struct candidates *c, const char *meant)
     return found;
 }
 
-void matches_why(const struct report_table *methods, const struct report_table *types,
-                 const struct model_globs *globs, char *why, size_t why_size)
+void matches_why(const struct model *m, bool methods, bool types, const struct model_globs *globs,
+                 char *why, size_t why_size)
 {
     const char *what = methods && types ? "method or type" : methods ? "method" : "type";
-    const char *found = NULL;
+    struct buffer meant = BUFFER_INIT, line = BUFFER_INIT;
     struct candidates c = {BUFFER_INIT, 0};
-    struct buffer meant = BUFFER_INIT;
-    bool dotted;
+    const char *found = NULL;
+    unsigned parts;
 
     for (const char *at = globs->globs[0]; *at && *at != '('; at++)
         if (*at != '*' && *at != '?')
             buffer_char(&meant, *at);
-    dotted = meant.data && strchr(meant.data, '.');
-    add_candidates(&c, methods, dotted ? 2 : 1);
-    add_candidates(&c, types, dotted ? 2 : 1);
+    parts = meant.data && strchr(meant.data, '.') ? 2 : 1;
+    if (methods)
+        add_candidates(&c, m, MATCHES_METHODS, parts);
+    if (types)
+        add_candidates(&c, m, MATCHES_TYPES, parts);
     if (meant.data)
         found = nearest(&c, meant.data);
-    snprintf(why, why_size, "no %s matches \"%s\"%s%s%s", what, globs->globs[0],
-             found ? "; did you mean \"" : "", found ? found : "", found ? "\"?" : "");
+    buffer_format(&line, "no %s matches \"", what);
+    buffer_clean(&line, globs->globs[0]);
+    buffer_char(&line, '"');
+    if (found) {
+        buffer_text(&line, "; did you mean \"");
+        buffer_clean(&line, found);
+        buffer_text(&line, "\"?");
+    }
+    snprintf(why, why_size, "%s", line.data && !line.failed ? line.data : "");
     buffer_free(&c.text);
     buffer_free(&meant);
+    buffer_free(&line);
 }
 
 /* ---- places ---- */
 
-int matches_places(const struct report_defs *d, const struct model_globs *globs,
+int matches_places(const struct model *m, const struct model_globs *globs,
                    const struct model_place *places, uint32_t place_count, uint32_t **out,
                    size_t *count, char *why, size_t why_size)
 {
     bool *methods = NULL, *types = NULL;
-    int64_t known = matches_of(&d->methods, globs, &methods);
+    int64_t known = matches_of(m, MATCHES_METHODS, globs, &methods);
     enum model_place_kind kind = known > 0 ? MODEL_PLACE_METHOD : MODEL_PLACE_TYPE;
     const bool *matched;
 
     *out = NULL;
     *count = 0;
     if (known == 0)
-        known = matches_of(&d->classes, globs, &types);
+        known = matches_of(m, MATCHES_TYPES, globs, &types);
     matched = types ? types : methods;
     if (known == 0)
-        matches_why(&d->methods, &d->classes, globs, why, why_size);
+        matches_why(m, true, true, globs, why, why_size);
     else if (known > 0)
         *out = memory_alloc((place_count + 1) * sizeof(**out));
     for (uint32_t i = 0; *out && i < place_count; i++)

@@ -44,8 +44,9 @@ struct model {
     double heaps[SST_HEAP_COUNT][MODEL_WEIGHTS];
     const struct model_own *own;
     struct source_lines *lines;
-    double *module_bytes; /* by module; NULL without own */
-    bool little_own;      /* own code makes next to nothing */
+    struct names *names[2]; /* shown, full */
+    double *module_bytes;   /* by module; NULL without own */
+    bool little_own;        /* own code makes next to nothing */
 };
 
 /* ---- adding up ---- */
@@ -439,7 +440,18 @@ int model_know(struct model *m, const struct model_own *own, struct source_lines
     return err;
 }
 
+void model_call(struct model *m, struct names *shown, struct names *full)
+{
+    m->names[false] = shown;
+    m->names[true] = full;
+}
+
 /* ---- what there is ---- */
+
+struct names *model_names(const struct model *m, bool full)
+{
+    return m->names[full];
+}
 
 const struct report_defs *model_defs(const struct model *m)
 {

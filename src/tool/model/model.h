@@ -83,6 +83,14 @@ struct model_own; /* model/own.h */
 int model_finish(struct model *m);
 int model_know(struct model *m, const struct model_own *own, struct source_lines *lines);
 
+/*
+ * model_call - names that globs of filters mean, besides those of the log: the ones that are shown,
+ * and full ones. Either may be NULL; borrowed until model_free.
+ */
+struct names; /* model/names.h */
+void model_call(struct model *m, struct names *shown, struct names *full);
+struct names *model_names(const struct model *m, bool full);
+
 const struct report_defs *model_defs(const struct model *m);
 const struct report_log *model_log(const struct model *m);
 const struct model_own *model_own_code(const struct model *m); /* what model_know had; or NULL */

@@ -20,18 +20,17 @@ struct meaning {
     bool **methods, **types; /* NULL: not meant */
 };
 
-static int match(const struct report_defs *d, const struct meaning *what, char *why,
-                 size_t why_size)
+static int match(const struct model *m, const struct meaning *what, char *why, size_t why_size)
 {
-    int64_t methods = what->methods ? matches_of(&d->methods, what->globs, what->methods) : 0;
-    int64_t types = what->types ? matches_of(&d->classes, what->globs, what->types) : 0;
+    int64_t methods =
+        what->methods ? matches_of(m, MATCHES_METHODS, what->globs, what->methods) : 0;
+    int64_t types = what->types ? matches_of(m, MATCHES_TYPES, what->globs, what->types) : 0;
 
     if (methods < 0 || types < 0)
         return -ENOMEM;
     if (!what->globs->count || methods || types)
         return 0;
-    matches_why(what->methods ? &d->methods : NULL, what->types ? &d->classes : NULL, what->globs,
-                why, why_size);
+    matches_why(m, what->methods, what->types, what->globs, why, why_size);
     return -ENOENT;
 }
 
@@ -68,7 +67,7 @@ int selected_init(struct selected *s, const struct model *m, const struct model_
 
     *s = (struct selected){.model = m, .defs = d, .filter = filter};
     for (size_t i = 0; !err && i < COUNT_OF(globs); i++)
-        err = match(d, &globs[i], why, why_size);
+        err = match(m, &globs[i], why, why_size);
     if (err)
         return err;
     s->paths = memory_zalloc(d->path_count, sizeof(*s->paths));

@@ -4,7 +4,10 @@
 
 #include "model/model.h"
 
-/* Globs (`*`, `?`) over the names that are shown and the full ones. Several: any of them. */
+/*
+ * Globs (`*`, `?`) over names: as logged, as written (report/demangle.h), as shown and in full
+ * (model_call), each also without parameters. Several: any of them.
+ */
 struct model_globs {
     const char *const *globs;
     size_t count;

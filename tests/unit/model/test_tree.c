@@ -1,3 +1,5 @@
+#include "model/names.h"
+
 #include "unit/model/model_log.h"
 
 #include <dirent.h>
@@ -148,6 +150,26 @@ TEST(a_glob_that_matches_nothing_is_told_the_nearest_name)
         model_tree_of(&(struct model_filter){.exclude = GLOBS("nothing like it")}, &shape),
         -ENOENT);
     assert_string_equal(why, "no method or type matches \"nothing like it\"");
+}
+
+TEST(globs_mean_the_names_that_are_shown_too)
+{
+    struct names *shown, *full;
+
+    model_text(&plain_options, some);
+    assert_int_equal(names_new(model_defs(model), NAMES_SHORT, &shown), 0);
+    assert_int_equal(names_new(model_defs(model), NAMES_FULL, &full), 0);
+    model_call(model, shown, full);
+    assert_true(bytes_of(&(struct model_filter){.types = GLOBS("string")}) == 160);
+    assert_true(bytes_of(&(struct model_filter){.types = GLOBS("System.String")}) == 160);
+    assert_true(bytes_of(&(struct model_filter){.types = GLOBS("Thing[]")}) == 900);
+    assert_true(bytes_of(&(struct model_filter){.methods = GLOBS("P.Work")}) == 196);
+    assert_int_equal(model_tree_of(&(struct model_filter){.types = GLOBS("strnig")},
+                                   &(struct model_shape){.types = true}),
+                     -ENOENT);
+    assert_string_equal(why, "no type matches \"strnig\"; did you mean \"string\"?");
+    names_free(shown);
+    names_free(full);
 }
 
 TEST(a_model_without_allocations_has_a_root)
