@@ -2,6 +2,7 @@
 
 #include "attach/attach.h"
 #include "base/atomics.h"
+#include "page/page.h"
 #include "record/record.h"
 #include "views/views.h"
 
@@ -21,6 +22,7 @@ static const struct {
     {&cmd_report, "Look at a log"},
     {&cmd_annotate, "Look at a log"},
     {&cmd_diff, "Look at a log"},
+    {&cmd_html, "Look at a log"},
     {&cmd_events, "Look at a log"},
     {&cmd_profile, "Look at a log"},
     {&cmd_replay, "Look at a log"},

@@ -95,7 +95,7 @@ static void put_kind(struct buffer *b, const struct report_gap *gap, const char 
     }
 }
 
-static void put_gap(struct buffer *b, const struct report_gap *gap)
+void print_gap(struct buffer *b, const struct report_gap *gap)
 {
     struct text_number count, of;
 
@@ -113,7 +113,7 @@ void print_gaps(const struct report_completeness *c, FILE *out)
 
     for (size_t i = 0; i < c->count; i++) {
         buffer_clear(&b);
-        put_gap(&b, &c->gaps[i]);
+        print_gap(&b, &c->gaps[i]);
         text_part(out, "  ", b.failed ? report_gap_word(c->gaps[i].kind) : b.data, "\n");
     }
     if (c->more)
@@ -143,7 +143,7 @@ void print_complete_stderr(const struct cli_command *command, const struct repor
     report_log_completeness(log, &c);
     for (size_t i = 0; i < c.count; i++) {
         buffer_text(&b, i ? "; " : ": ");
-        put_gap(&b, &c.gaps[i]);
+        print_gap(&b, &c.gaps[i]);
     }
     if (!report_complete(&c))
         cli_complain(command, "the log is not complete%s", b.failed || !b.data ? "" : b.data);

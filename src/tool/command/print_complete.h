@@ -16,6 +16,9 @@ void print_complete(const struct report_log *log, FILE *out);
 /* print_complete_stderr - one line on stderr if it is not, for formats without a place for it. */
 void print_complete_stderr(const struct cli_command *command, const struct report_log *log);
 
+/* One gap, in words. */
+void print_gap(struct buffer *b, const struct report_gap *gap);
+
 /* Gaps that are at hand: a line for each. */
 void print_gaps(const struct report_completeness *c, FILE *out);
 

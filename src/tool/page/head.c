@@ -1,0 +1,231 @@
+#include "page/head.h"
+
+#include "command/print_complete.h"
+#include "page/sources.h"
+
+#define TITLE_WORDS 3
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* `dotnet app.dll` is app.dll; options and what follows tell little. */
+void page_title(const struct side *s, struct buffer *b)
+{
+    const json_t *command = json_object_get(model_log(s->model)->header, "command");
+    const char *first = json_string_value(json_array_get(command, 0));
+    size_t count = json_array_size(command), i = 0;
+
+    if (!first) {
+        buffer_utf8(b, base_name(s->count ? s->logs[0] : "log"));
+        return;
+    }
+    if (count > 1 && strcmp(base_name(first), "dotnet") == 0)
+        i = 1;
+    for (size_t end = i + TITLE_WORDS; i < count && i < end; i++) {
+        const char *word = json_string_value(json_array_get(command, i));
+
+        if (!word || (b->size && (word[0] == '-' || word[0] == '@')))
+            break;
+        if (b->size)
+            buffer_char(b, ' ');
+        buffer_utf8(b, base_name(word));
+    }
+}
+
+static void put_gaps(struct json_writer *w, const struct report_log *log)
+{
+    struct report_completeness c;
+    struct buffer b = BUFFER_INIT;
+
+    report_log_completeness(log, &c);
+    jw_bool(w, "complete", report_complete(&c));
+    jw_array(w, "gaps");
+    for (size_t i = 0; i < c.count; i++) {
+        buffer_clear(&b);
+        print_gap(&b, &c.gaps[i]);
+        jw_text(w, NULL, b.failed ? report_gap_word(c.gaps[i].kind) : b.data);
+    }
+    if (c.more)
+        jw_text(w, NULL, "and more of these kinds");
+    jw_end(w);
+    buffer_free(&b);
+}
+
+static void put_side(struct json_writer *w, const struct side *s)
+{
+    const struct report_log *log = model_log(s->model);
+    const json_t *command = json_object_get(log->header, "command");
+
+    jw_object(w, NULL);
+    jw_array(w, "files");
+    for (size_t i = 0; i < s->count; i++)
+        jw_text(w, NULL, s->logs[i]);
+    jw_end(w);
+    jw_array(w, "command");
+    for (size_t i = 0; i < json_array_size(command); i++) {
+        const char *word = json_string_value(json_array_get(command, i));
+
+        jw_text(w, NULL, word ? word : "");
+    }
+    jw_end(w);
+    jw_text_if(w, "runtime", json_string_value(json_object_get(log->header, "runtime")));
+    jw_text_if(w, "started", json_string_value(json_object_get(log->header, "started")));
+    put_gaps(w, log);
+    jw_end(w);
+}
+
+static void put_globs(struct json_writer *w, const char *option, const struct model_globs *globs)
+{
+    struct buffer b = BUFFER_INIT;
+
+    for (size_t i = 0; i < globs->count; i++) {
+        buffer_clear(&b);
+        buffer_format(&b, "%s %s", option, globs->globs[i]);
+        jw_text(w, NULL, b.failed ? option : b.data);
+    }
+    buffer_free(&b);
+}
+
+static void put_option(struct json_writer *w, const char *option, const char *value)
+{
+    const struct model_globs one = {&value, value ? 1 : 0};
+
+    put_globs(w, option, &one);
+}
+
+/* What was left out when the page was made, as it was asked for. */
+static void put_filters(struct json_writer *w, const struct side_options *o,
+                        const struct model_tree *t)
+{
+    char number[64];
+
+    jw_array(w, "filters");
+    put_option(w, "--from", o->window.from);
+    put_option(w, "--to", o->window.to);
+    put_globs(w, "--type", &o->filter.types);
+    put_globs(w, "--method", &o->filter.methods);
+    put_globs(w, "--exclude", &o->filter.exclude);
+    put_globs(w, "--below", &o->filter.below);
+    snprintf(number, sizeof(number), "%u", o->filter.thread);
+    put_option(w, "--thread", o->filter.thread ? number : NULL);
+    if (o->filter.own)
+        jw_text(w, NULL, "--own");
+    if (o->filter.steady)
+        jw_text(w, NULL, "--steady");
+    if (t->folded_nodes) {
+        snprintf(number, sizeof(number), "--min-share: %u small nodes are folded", t->folded_nodes);
+        jw_text(w, NULL, number);
+    }
+    jw_end(w);
+}
+
+static void put_names(struct json_writer *w, const struct page_head *h)
+{
+    const struct page_union *u = h->all;
+
+    jw_array(w, "names");
+    for (size_t i = 0; i < u->names_count; i++)
+        jw_text(w, NULL, u->names[h->columns->name_order[i]].shown);
+    jw_end(w);
+    jw_array(w, "full");
+    for (size_t i = 0; i < u->names_count; i++) {
+        const struct union_name *n = &u->names[h->columns->name_order[i]];
+
+        jw_text(w, NULL, strcmp(n->full, n->shown) == 0 ? "" : n->full);
+    }
+    jw_end(w);
+}
+
+static void put_tables(struct json_writer *w, const struct page_union *u)
+{
+    jw_array(w, "threads");
+    for (size_t i = 0; i < u->threads_count; i++) {
+        jw_object(w, NULL);
+        jw_unsigned(w, "id", u->threads[i].id);
+        jw_text(w, "name", u->threads[i].name);
+        jw_end(w);
+    }
+    jw_end(w);
+    jw_array(w, "modules");
+    for (size_t i = 0; i < u->modules_count; i++) {
+        jw_object(w, NULL);
+        jw_text(w, "name", u->modules[i].name);
+        jw_unsigned(w, "owner", u->modules[i].owner);
+        jw_end(w);
+    }
+    jw_end(w);
+    jw_array(w, "files");
+    for (size_t i = 0; i < u->files_count; i++)
+        jw_text(w, NULL, u->files[i].path);
+    jw_end(w);
+}
+
+/* Marks of a recording's own clock. Behind its first one a log has no common clock. */
+static void put_time(struct json_writer *w, const struct page_head *h)
+{
+    const struct side *s = &h->sides[0];
+
+    jw_unsigned(w, "slice_ns", model_slice_ns(s->model));
+    jw_unsigned(w, "slices", model_slice_count(s->model));
+    jw_unsigned(w, "duration_ns", model_duration_ns(s->model));
+    jw_array(w, "marks");
+    for (size_t i = 0; h->side_count == 1 && i < s->marks.count; i++) {
+        jw_object(w, NULL);
+        jw_text(w, "text", s->marks.marks[i].text);
+        jw_unsigned(w, "t", s->marks.marks[i].at.t);
+        jw_end(w);
+    }
+    jw_end(w);
+}
+
+static void put_columns(struct json_writer *w, const struct page_columns *c)
+{
+    jw_array(w, "columns");
+    for (int i = 0; i < PAGE_COLUMN_COUNT; i++) {
+        if (!c->column[i].count)
+            continue;
+        jw_array(w, NULL);
+        jw_text(w, NULL, page_column_names[i]);
+        jw_text(w, NULL, c->column[i].doubles ? "d" : "v");
+        jw_unsigned(w, NULL, c->column[i].count);
+        jw_unsigned(w, NULL, c->column[i].bytes.size);
+        jw_end(w);
+    }
+    jw_end(w);
+}
+
+char *page_head_write(const struct page_head *h)
+{
+    static const char *const heaps[] = {"small", "large", "pinned", "frozen"};
+    struct json_writer w;
+
+    jw_init(&w, NULL);
+    jw_object(&w, NULL);
+    jw_unsigned(&w, "format", 1);
+    jw_text(&w, "tool", SHADOWTRACE_VERSION);
+    jw_text(&w, "title", h->title);
+    jw_bool(&w, "estimated",
+            model_estimated(h->sides[0].model) ||
+                model_estimated(h->sides[h->side_count - 1].model));
+    jw_array(&w, "sides");
+    for (size_t i = 0; i < h->side_count; i++)
+        put_side(&w, &h->sides[i]);
+    jw_end(&w);
+    put_filters(&w, h->options, h->sides[0].tree);
+    put_time(&w, h);
+    jw_array(&w, "heaps");
+    for (size_t i = 0; i < COUNT_OF(heaps); i++)
+        jw_text(&w, NULL, heaps[i]);
+    jw_end(&w);
+    put_tables(&w, h->all);
+    put_names(&w, h);
+    if (page_sources(h->all, h->sides, h->side_count, &w))
+        jw_fail(&w);
+    put_columns(&w, h->columns);
+    jw_end(&w);
+    return jw_take(&w);
+}

@@ -1,0 +1,57 @@
+// Elements by name; texts become text, never markup.
+
+function el(name, properties, ...children) {
+    const out = document.createElement(name);
+    for (const [key, value] of Object.entries(properties || {})) {
+        if (value === null || value === undefined || value === false)
+            continue;
+        if (key.startsWith('on'))
+            out.addEventListener(key.slice(2), value);
+        else if (key === 'class')
+            out.className = value;
+        else if (key in out && !key.startsWith('aria'))
+            out[key] = value;
+        else
+            out.setAttribute(key, value === true ? '' : value);
+    }
+    out.append(...children.filter(child => child !== null && child !== undefined && child !== false));
+    return out;
+}
+
+function replace(parent, ...children) {
+    parent.replaceChildren(...children.filter(child => child !== null && child !== undefined && child !== false));
+    return parent;
+}
+
+function button(text, title, onclick, properties) {
+    return el('button', {type: 'button', title, onclick, ...properties}, text);
+}
+
+// Choices of which one is on: [[value, text, title]...].
+function choices(label, options, chosen, choose) {
+    return el('div', {class: 'choices', role: 'group', 'aria-label': label},
+        ...options.map(([value, text, title]) => el('button', {
+            type: 'button', title: title || '', 'aria-pressed': String(value === chosen),
+            'data-value': String(value), onclick: () => choose(value)}, text)));
+}
+
+async function copyText(text) {
+    try {
+        await navigator.clipboard.writeText(text);
+        return true;
+    } catch {
+        const area = el('textarea', {value: text, class: 'away', readOnly: true});
+        document.body.append(area);
+        area.select();
+        const done = document.execCommand('copy');
+        area.remove();
+        return done;
+    }
+}
+
+// A bar of a cell: its length is a share.
+function bar(share, family) {
+    const inner = el('span', {class: 'bar-in ' + (family || '')});
+    inner.style.width = Math.max(0, Math.min(100, share * 100)) + '%';
+    return el('span', {class: 'bar', 'aria-hidden': 'true'}, inner);
+}

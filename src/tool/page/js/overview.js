@@ -1,0 +1,140 @@
+// The first screen: where it is allocated, of what types, and by which path.
+
+const OVERVIEW_ROWS = 8;
+
+class OverviewView {
+    constructor(host, app) {
+        this.app = app;
+        this.host = el('div', {class: 'overview'});
+        host.append(el('div', {class: 'fill scroll'}, this.host));
+        this.update();
+    }
+
+    update() {
+        const {app} = this;
+        replace(this.host, this.facts(), app.log.diff ? this.change() : this.lines(),
+                this.types(), this.path(), this.more());
+    }
+
+    facts() {
+        const {app} = this;
+        const {head} = app.log;
+        const whole = app.whole();
+        const near = measure => {
+            const between = interval(app.log, app.filter(), measure);
+            return between ? `, ${formatMeasure(between.low, measure)} to ${formatMeasure(between.high, measure)}` : '';
+        };
+        const fact = (value, what, hint) => el('div', {class: 'fact', title: hint || ''}, el('b', {}, value), el('span', {}, what));
+        if (app.log.diff)
+            return el('section', {class: 'facts'}, ...this.diffFacts(fact, whole));
+        const seconds = app.seconds();
+        return el('section', {class: 'facts'},
+            fact((head.estimated ? '≈ ' : '') + formatBytes(whole.bytes),
+                 (head.estimated ? 'allocated, estimated' : 'allocated') + near('bytes'), formatCount(whole.bytes) + ' bytes'),
+            fact((head.estimated ? '≈ ' : '') + formatObjects(whole.allocs), 'objects' + near('allocs'), formatCount(whole.allocs)),
+            seconds ? fact(formatBytes(whole.bytes / seconds) + '/s', 'over ' + formatTime(seconds * 1e9)) : null,
+            fact(formatBytes(whole.allocs ? whole.bytes / whole.allocs : 0), 'mean size'),
+            app.log.hasOwn ? fact(formatShare(app.ownTotal().bytes, whole.bytes), 'under own code',
+                                  'allocated by own code, or by what it calls') : null);
+    }
+
+    diffFacts(fact, whole) {
+        const old = whole.oldBytes, now = whole.bytes - whole.oldBytes;
+        const oldCount = whole.oldAllocs, nowCount = whole.allocs - whole.oldAllocs;
+        return [fact(formatBytes(old), 'old'), fact(formatBytes(now), 'new'),
+                fact((now > old ? '▲ ' : now < old ? '▼ ' : '') + formatDelta(now - old, 'bytes'),
+                     'bytes, ' + (old ? formatShare(Math.abs(now - old), old) : '–')),
+                fact((nowCount > oldCount ? '▲ ' : nowCount < oldCount ? '▼ ' : '') +
+                     formatDelta(nowCount - oldCount, 'allocs'), 'objects')];
+    }
+
+    // Own lines; where there is no own code, or no line is known, the methods nearest to it.
+    lines() {
+        const {app} = this;
+        const own = app.nearestRows();
+        return this.panel(own.title, own.hint, own.rows.slice(0, OVERVIEW_ROWS), 'totalBytes',
+            row => row.place !== undefined && app.sources.has(row.place) ? app.showLine(row.place) : app.openPlace(row.place),
+            {table: own.table});
+    }
+
+    types() {
+        const {app} = this;
+        const rows = sortRows(tableRows(app, 'types'), {id: app.log.diff ? 'grew' : app.state.measure, down: true});
+        return this.panel('Types', 'what is allocated', rows.slice(0, OVERVIEW_ROWS), 'bytes',
+            row => app.set({view: 'butterfly', subject: row.key}, true), {table: 'types'});
+    }
+
+    change() {
+        const {app} = this;
+        const rows = tableRows(app, app.hasLines ? 'lines' : 'methods')
+            .filter(row => !app.log.hasOwn || row.family === 'own' || !app.hasLines)
+            .sort((a, b) => Math.abs(growth(b, 'totalBytes')) - Math.abs(growth(a, 'totalBytes')));
+        return this.panel(app.hasLines ? 'Own lines that changed most' : 'Methods that changed most',
+            'with all that they call', rows.slice(0, OVERVIEW_ROWS), 'totalBytes',
+            row => app.openPlace(row.place), {table: app.hasLines ? 'lines' : 'methods'});
+    }
+
+    panel(title, hint, rows, field, open, more) {
+        const {app} = this;
+        const measure = app.state.measure;
+        const by = measure === 'bytes' ? field : field === 'bytes' ? 'allocs' : 'totalAllocs';
+        const whole = app.whole()[measure];
+        const value = row => app.log.diff ? (growth(row, by) > 0 ? '▲ ' : growth(row, by) < 0 ? '▼ ' : '') +
+            formatDelta(growth(row, by), measure) : formatMeasure(row[by], measure);
+        return el('section', {class: 'panel'}, el('h2', {}, title, el('small', {}, ' ' + hint)),
+            rows.length ? el('ol', {class: 'tops'}, ...rows.map(row => el('li', {}, el('button', {
+                type: 'button', title: row.full || row.name, onclick: () => open(row)},
+                el('span', {class: 'tops-name'}, el('span', {class: row.family === 'own' ? 'own' : ''}, row.name),
+                   row.method ? el('small', {}, ' ' + row.method) : null),
+                el('span', {class: 'tops-value'}, value(row)),
+                el('span', {class: 'percent'}, app.log.diff ? '' : formatShare(row[by], whole)),
+                bar(whole ? row[by] / whole : 0, row.family)))))
+                : el('p', {class: 'faint'}, 'Nothing in this selection.'),
+            button('All ' + TABLES[more.table].title.toLowerCase(), '', () =>
+                app.set({view: 'tables', ...more, rows: '', sort: null}, true), {class: 'more'}));
+    }
+
+    // The heaviest child of the heaviest child, as long as it has at least a fifth of its parent.
+    path() {
+        const {app} = this;
+        const tree = app.picture();
+        const whole = app.whole()[app.state.measure];
+        const out = [];
+        for (let node = 0; out.length < 60;) {
+            const [first] = tree.children(node);
+            if (first === undefined || tree.weight(first) * 5 < tree.weight(node))
+                break;
+            out.push(node = first);
+        }
+        const short = out.length > 14 ? [...out.slice(0, 4), -1, ...out.slice(-9)] : out;
+        return el('section', {class: 'panel'}, el('h2', {}, 'Hottest path', el('small', {}, ' the heaviest callee of each')),
+            el('ol', {class: 'path'}, ...short.map(node => node < 0 ? el('li', {class: 'faint'}, `… ${out.length - 13} frames …`)
+                : el('li', {}, el('button', {type: 'button', title: app.fullLabel(tree, node),
+                    onclick: () => app.set({view: 'flame', mode: app.state.mode === 'reversed' ? 'flame' : app.state.mode,
+                                            zoom: node}, true)},
+                    el('i', {class: 'dot ' + familyOf(app.log, tree.place(node)), 'aria-hidden': 'true'}),
+                    el('span', {class: 'tops-name' + (familyOf(app.log, tree.place(node)) === 'own' ? ' own' : '')},
+                       app.label(tree, node)),
+                    el('span', {class: 'percent'}, formatShare(tree.weight(node), whole)))))),
+            button('Flame graph', '', () => app.set({view: 'flame'}, true), {class: 'more'}));
+    }
+
+    more() {
+        const {app} = this;
+        return el('section', {class: 'panel'}, el('h2', {}, app.log.diff ? 'What is compared' : 'Recording'),
+            ...app.log.head.sides.map((side, i) => el('div', {},
+                app.log.diff ? el('h3', {}, i ? 'New' : 'Old') : null,
+                el('dl', {class: 'about'}, ...this.aboutOf(side).flatMap(([term, text]) =>
+                    text ? [el('dt', {}, term), el('dd', {}, text)] : [])))));
+    }
+
+    aboutOf(side) {
+        const {head} = this.app.log;
+        return [['Command', clean((side.command || []).join(' '))], ['Log', side.files.map(clean).join(', ')],
+                ['Runtime', side.runtime && '.NET ' + clean(side.runtime)], ['Started', clean(side.started || '')],
+                ['Threads', head.threads.length ? formatCount(head.threads.length) : ''],
+                ['Only', head.filters.map(clean).join(', ')],
+                ['Complete', side.complete ? 'yes: every recorded allocation is here' : 'no: ' + side.gaps.map(clean).join('; ')],
+                ['Made by', 'shadowtrace ' + head.tool]];
+    }
+}

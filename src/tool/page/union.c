@@ -1,0 +1,371 @@
+#include "page/union.h"
+
+#include <stdlib.h>
+
+/* ---- What is the same ---- */
+
+static uint64_t hash_text(const char *text)
+{
+    return hash_bytes(text, strlen(text));
+}
+
+static uint64_t name_hash(const void *record)
+{
+    const struct union_name *n = record;
+
+    return hash_mix(hash_text(n->full), (uint64_t)n->module << 1 | n->type);
+}
+
+static bool name_equal(const void *record, const void *key)
+{
+    const struct union_name *have = record, *want = key;
+
+    return have->module == want->module && have->type == want->type &&
+           strcmp(have->full, want->full) == 0;
+}
+
+static uint64_t module_hash(const void *record)
+{
+    return hash_text(((const struct union_module *)record)->name);
+}
+
+static bool module_equal(const void *record, const void *key)
+{
+    return strcmp(((const struct union_module *)record)->name,
+                  ((const struct union_module *)key)->name) == 0;
+}
+
+static uint64_t place_hash(const void *record)
+{
+    const struct union_place *p = record;
+
+    return hash_mix(hash_mix((uint64_t)p->name << 8 | p->kind, (uint64_t)p->file << 32 | p->line),
+                    p->count);
+}
+
+static bool place_equal(const void *record, const void *key)
+{
+    const struct union_place *have = record, *want = key;
+
+    return have->kind == want->kind && have->name == want->name && have->file == want->file &&
+           have->line == want->line && have->count == want->count;
+}
+
+static uint64_t node_hash(const void *record)
+{
+    const struct union_node *n = record;
+
+    return hash_mix(n->parent, n->place);
+}
+
+static bool node_equal(const void *record, const void *key)
+{
+    const struct union_node *have = record, *want = key;
+
+    return have->parent == want->parent && have->place == want->place;
+}
+
+static uint64_t thread_hash(const void *record)
+{
+    const struct union_thread *t = record;
+
+    return hash_mix(hash_text(t->name), t->id);
+}
+
+static bool thread_equal(const void *record, const void *key)
+{
+    const struct union_thread *have = record, *want = key;
+
+    return have->id == want->id && strcmp(have->name, want->name) == 0;
+}
+
+static uint64_t cell_hash(const void *record)
+{
+    const struct union_cell *c = record;
+
+    return hash_mix((uint64_t)c->node << 32 | c->slice,
+                    (uint64_t)c->thread << 16 | (uint64_t)c->size << 8 | c->side);
+}
+
+static bool cell_equal(const void *record, const void *key)
+{
+    const struct union_cell *have = record, *want = key;
+
+    return have->node == want->node && have->thread == want->thread && have->slice == want->slice &&
+           have->size == want->size && have->side == want->side;
+}
+
+static uint64_t file_hash(const void *record)
+{
+    return hash_text(((const struct union_file *)record)->path);
+}
+
+static bool file_equal(const void *record, const void *key)
+{
+    return strcmp(((const struct union_file *)record)->path,
+                  ((const struct union_file *)key)->path) == 0;
+}
+
+/* The number of what a key says, added if it is new: ADD(u, names, name, &key, &number). */
+#define ADD(u, table, word, key, number) \
+    index_add(&(u)->table##_index, \
+              &(const struct index_kind){sizeof(*(u)->table), word##_hash, word##_equal}, \
+              &(u)->table, &(u)->table##_count, &(u)->table##_capacity, (key), (number))
+
+int union_init(struct page_union *u)
+{
+    const struct union_file no_file = {""};
+    const struct union_module no_module = {"", MODEL_FRAMEWORK};
+    uint32_t number;
+
+    *u = (struct page_union){0};
+    return ADD(u, files, file, &no_file, &number) < 0 ||
+                   ADD(u, modules, module, &no_module, &number) < 0
+               ? -ENOMEM
+               : 0;
+}
+
+void union_fini(struct page_union *u)
+{
+    memory_free_all(u->names, u->modules, u->places, u->nodes, u->threads, u->cells, u->files,
+                    u->order, u->first_cell, u->cell_order);
+    index_free(&u->names_index);
+    index_free(&u->modules_index);
+    index_free(&u->places_index);
+    index_free(&u->nodes_index);
+    index_free(&u->threads_index);
+    index_free(&u->cells_index);
+    index_free(&u->files_index);
+}
+
+/* ---- Adding ---- */
+
+/* The module of a method or class, 0 for none. */
+static int add_module(struct page_union *u, const struct side *s, uint32_t module, uint32_t *out)
+{
+    const struct report_def *def = report_module(model_defs(s->model), module);
+    const struct union_module key = {module ? def->name : "", model_own_of_module(s->own, module)};
+
+    *out = 0;
+    return module ? ADD(u, modules, module, &key, out) : 0;
+}
+
+static int add_name(struct page_union *u, const struct side *s, const struct model_place *p,
+                    uint32_t *out)
+{
+    const struct report_defs *d = model_defs(s->model);
+    struct union_name key = {.full = p->name ? p->name : "(all)", .owner = MODEL_FRAMEWORK};
+    const struct report_def *def = NULL;
+
+    key.shown = key.full;
+    if (p->kind == MODEL_PLACE_METHOD) {
+        def = report_method(d, p->method);
+        key.full = names_method(s->full, p->method);
+        key.shown = names_method(s->shown, p->method);
+        key.owner = model_own_of_method(s->own, p->method);
+    } else if (p->kind == MODEL_PLACE_TYPE) {
+        def = report_class(d, p->method);
+        key.full = names_class(s->full, p->method);
+        key.shown = names_class(s->shown, p->method);
+        key.owner = model_own_of_module(s->own, def->module);
+        key.type = true;
+    }
+    if (def && add_module(u, s, def->module, &key.module) < 0)
+        return -ENOMEM;
+    return ADD(u, names, name, &key, out);
+}
+
+static int add_place(struct page_union *u, const struct side *s, const struct model_place *p,
+                     uint32_t *out)
+{
+    const struct union_file file = {p->file ? p->file : ""};
+    struct union_place key = {.kind = p->kind, .line = p->line, .count = p->count};
+
+    if (ADD(u, files, file, &file, &key.file) < 0 || add_name(u, s, p, &key.name) < 0)
+        return -ENOMEM;
+    return ADD(u, places, place, &key, out);
+}
+
+static int add_thread(struct page_union *u, const struct side *s, uint32_t thread, uint32_t *out)
+{
+    const struct report_defs *d = model_defs(s->model);
+    struct union_thread key = {0, ""};
+
+    if (thread) {
+        key.id = d->threads[thread - 1].id;
+        key.name = d->threads[thread - 1].name ? d->threads[thread - 1].name : "";
+    }
+    return ADD(u, threads, thread, &key, out);
+}
+
+static int add_cell(struct page_union *u, const struct side *s, unsigned side, uint32_t node,
+                    uint32_t cell)
+{
+    const struct model_cell *c = model_cell(s->model, cell);
+    struct union_cell key = {.node = node,
+                             .slice = c->slice,
+                             .size = (uint8_t)(c->heap << 6 | c->size),
+                             .side = (uint8_t)side};
+    uint32_t number;
+
+    if (add_thread(u, s, c->thread, &key.thread) < 0 || ADD(u, cells, cell, &key, &number) < 0)
+        return -ENOMEM;
+    for (int w = 0; w < MODEL_WEIGHTS; w++)
+        u->cells[number].weight[w] += model_cell_weight(s->model, cell, (enum model_weight)w);
+    return 0;
+}
+
+static int add_nodes(struct page_union *u, const struct side *s, unsigned side,
+                     const uint32_t *places, uint32_t *to)
+{
+    const struct model_tree *t = s->tree;
+
+    for (uint32_t i = 0; i < t->node_count; i++) {
+        const struct union_node key = {.parent = i ? to[t->nodes[i].parent] : 0,
+                                       .place = places[t->nodes[i].place]};
+
+        if (ADD(u, nodes, node, &key, &to[i]) < 0)
+            return -ENOMEM;
+        for (uint32_t c = t->first_cell[i]; c < t->first_cell[i + 1]; c++)
+            if (add_cell(u, s, side, to[i], t->cells[c]))
+                return -ENOMEM;
+    }
+    return 0;
+}
+
+int union_add(struct page_union *u, const struct side *s, unsigned side)
+{
+    const struct model_tree *t = s->tree;
+    uint32_t *places = memory_alloc(sizeof(*places) * t->place_count);
+    uint32_t *to = memory_alloc(sizeof(*to) * t->node_count);
+    int err = places && to ? 0 : -ENOMEM;
+
+    for (uint32_t i = 0; !err && i < t->place_count; i++)
+        err = add_place(u, s, &t->places[i], &places[i]) < 0 ? -ENOMEM : 0;
+    if (!err)
+        err = add_nodes(u, s, side, places, to);
+    memory_free_all(places, to);
+    return err;
+}
+
+/* ---- Order ---- */
+
+static int by_weight(const void *a, const void *b, void *of)
+{
+    const struct union_node *nodes = of;
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+
+    if (nodes[left].bytes != nodes[right].bytes)
+        return nodes[left].bytes < nodes[right].bytes ? 1 : -1;
+    return (left > right) - (left < right);
+}
+
+/* Children of node i are list[first[i]] up to list[first[i + 1]]; first: two more than nodes. */
+static void list_children(const struct page_union *u, uint32_t *first, uint32_t *list)
+{
+    size_t count = u->nodes_count;
+
+    for (size_t i = 1; i < count; i++)
+        first[u->nodes[i].parent + 2]++;
+    for (size_t i = 2; i < count + 2; i++)
+        first[i] += first[i - 1];
+    for (size_t i = 1; i < count; i++)
+        list[first[u->nodes[i].parent + 1]++] = (uint32_t)i;
+    for (size_t i = 0; i < count; i++)
+        if (first[i + 1] - first[i] > 1)
+            qsort_r(list + first[i], first[i + 1] - first[i], sizeof(*list), by_weight, u->nodes);
+}
+
+/* `next` ends as the place in `list` behind each node's children. */
+static void preorder(struct page_union *u, uint32_t *next, const uint32_t *first,
+                     const uint32_t *list)
+{
+    uint32_t node = 0, done = 0;
+
+    u->order[done++] = 0;
+    while (done < u->nodes_count) {
+        if (next[node] == first[node + 1]) {
+            node = u->nodes[node].parent;
+            continue;
+        }
+        node = list[next[node]++];
+        u->order[done++] = node;
+    }
+}
+
+static int order_nodes(struct page_union *u)
+{
+    size_t count = u->nodes_count;
+    uint32_t *first = memory_zalloc(count + 2, sizeof(*first));
+    uint32_t *next = memory_alloc(sizeof(*next) * (count + 2));
+    uint32_t *list = memory_alloc(sizeof(*list) * (count + 1));
+    int err = first && next && list ? 0 : -ENOMEM;
+
+    u->order = memory_alloc(sizeof(*u->order) * (count + 1));
+    if (!u->order)
+        err = -ENOMEM;
+    if (!err) {
+        list_children(u, first, list);
+        memcpy(next, first, sizeof(*next) * (count + 2));
+        preorder(u, next, first, list);
+    }
+    memory_free_all(first, next, list);
+    return err;
+}
+
+static int by_time(const void *a, const void *b, void *of)
+{
+    const struct union_cell *cells = of;
+    const struct union_cell *left = &cells[*(const uint32_t *)a],
+                            *right = &cells[*(const uint32_t *)b];
+
+    if (left->side != right->side)
+        return left->side < right->side ? -1 : 1;
+    if (left->slice != right->slice)
+        return left->slice < right->slice ? -1 : 1;
+    if (left->thread != right->thread)
+        return left->thread < right->thread ? -1 : 1;
+    return (left->size > right->size) - (left->size < right->size);
+}
+
+static int order_cells(struct page_union *u)
+{
+    uint32_t *first = u->first_cell = memory_zalloc(u->nodes_count + 2, sizeof(*first));
+
+    u->cell_order = memory_alloc(sizeof(*u->cell_order) * (u->cells_count + 1));
+    if (!first || !u->cell_order)
+        return -ENOMEM;
+    for (size_t i = 0; i < u->cells_count; i++)
+        first[u->cells[i].node + 2]++;
+    for (size_t i = 2; i < u->nodes_count + 2; i++)
+        first[i] += first[i - 1];
+    for (size_t i = 0; i < u->cells_count; i++)
+        u->cell_order[first[u->cells[i].node + 1]++] = (uint32_t)i;
+    for (size_t i = 0; i < u->nodes_count; i++)
+        if (first[i + 1] - first[i] > 1)
+            qsort_r(u->cell_order + first[i], first[i + 1] - first[i], sizeof(*first), by_time,
+                    u->cells);
+    return 0;
+}
+
+/* Parents were added before their children. */
+static void add_up(struct page_union *u)
+{
+    for (size_t i = 0; i < u->cells_count; i++)
+        u->nodes[u->cells[i].node].bytes += u->cells[i].weight[MODEL_BYTES];
+    for (size_t i = u->nodes_count; i-- > 1;)
+        u->nodes[u->nodes[i].parent].bytes += u->nodes[i].bytes;
+    for (size_t i = 0; i < u->nodes_count; i++) {
+        u->places[u->nodes[i].place].uses++;
+        u->places[u->nodes[i].place].bytes += u->nodes[i].bytes;
+    }
+}
+
+int union_finish(struct page_union *u)
+{
+    int err;
+
+    add_up(u);
+    err = order_nodes(u);
+    return err ? err : order_cells(u);
+}
