@@ -2,6 +2,7 @@
 
 #include "attach/attach.h"
 #include "base/atomics.h"
+#include "browse/browse.h"
 #include "page/page.h"
 #include "record/record.h"
 #include "views/views.h"
@@ -20,6 +21,7 @@ static const struct {
     {&cmd_top, "Look at a traced process"},
     {&cmd_ctl, "Look at a traced process"},
     {&cmd_report, "Look at a log"},
+    {&cmd_browse, "Look at a log"},
     {&cmd_annotate, "Look at a log"},
     {&cmd_diff, "Look at a log"},
     {&cmd_html, "Look at a log"},

@@ -1,0 +1,253 @@
+#include "browse/data.h"
+
+#include "terminal/text.h"
+
+#include "base/array.h"
+#include "base/memory.h"
+#include "base/path.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- trees ---- */
+
+static const struct model_shape every_frame = {.grain = MODEL_GRAIN_LINE, .types = true};
+
+/* Both trees of a filter. On failure none is made. */
+static int make_trees(const struct data *d, const struct model_filter *filter,
+                      struct model_tree *trees[2], char *why, size_t why_size)
+{
+    struct model_shape folded = every_frame;
+    int err = model_tree_new(d->model, filter, &every_frame, &trees[0], why, why_size);
+
+    trees[1] = trees[0];
+    folded.fold_framework = d->fold;
+    folded.fold_recursion = d->recursion;
+    if (!err && (d->fold || d->recursion))
+        err = model_tree_new(d->model, filter, &folded, &trees[1], why, why_size);
+    if (err)
+        model_tree_free(trees[0]);
+    return err;
+}
+
+static void free_trees(struct data *d)
+{
+    if (d->shown != d->plain)
+        model_tree_free(d->shown);
+    model_tree_free(d->plain);
+    d->plain = d->shown = NULL;
+}
+
+int data_select(struct data *d, const char *text, bool own, char *why, size_t why_size)
+{
+    struct model_tree *trees[2];
+    struct filter *filter;
+    int err = filter_new(d->model, text, &filter, why, why_size);
+
+    if (err)
+        return err;
+    filter->model.own = own;
+    err = make_trees(d, &filter->model, trees, why, why_size);
+    if (err) {
+        memory_free(filter);
+        return err;
+    }
+    free_trees(d);
+    memory_free(d->filter);
+    d->filter = filter;
+    d->own = own;
+    d->plain = trees[0];
+    d->shown = trees[1];
+    return 0;
+}
+
+int data_shape(struct data *d, bool fold, bool recursion)
+{
+    struct model_shape shape = every_frame;
+    struct model_tree *tree = d->plain;
+    char why[200];
+    int err = 0;
+
+    shape.fold_framework = fold;
+    shape.fold_recursion = recursion;
+    if (fold || recursion)
+        err = model_tree_new(d->model, &d->filter->model, &shape, &tree, why, sizeof(why));
+    if (err)
+        return err;
+    if (d->shown != d->plain)
+        model_tree_free(d->shown);
+    d->shown = tree;
+    d->fold = fold;
+    d->recursion = recursion;
+    return 0;
+}
+
+int data_style(struct data *d, enum names_style style)
+{
+    int err = d->names[style] ? 0 : names_new(model_defs(d->model), style, &d->names[style]);
+
+    if (!err)
+        d->style = style;
+    return err;
+}
+
+int data_init(struct data *d, struct model *model, const struct data_log *logs, size_t log_count)
+{
+    struct report_completeness gaps;
+    char why[200];
+    int err;
+
+    *d = (struct data){.model = model, .logs = logs, .log_count = log_count, .recursion = true};
+    d->fold = model_own_any(model_own_code(model));
+    report_log_completeness(model_log(model), &gaps);
+    d->incomplete = !report_complete(&gaps);
+    err = data_style(d, NAMES_FULL);
+    if (!err)
+        err = data_style(d, NAMES_SHORT);
+    model_call(model, d->names[NAMES_SHORT], d->names[NAMES_FULL]);
+    return err ? err : data_select(d, "", false, why, sizeof(why));
+}
+
+void data_fini(struct data *d)
+{
+    free_trees(d);
+    for (size_t i = 0; i <= NAMES_RAW; i++)
+        names_free(d->names[i]);
+    memory_free(d->filter);
+}
+
+/* ---- numbers ---- */
+
+double data_total(const struct data *d, enum model_weight weight)
+{
+    return d->plain->total[weight][0];
+}
+
+const char *data_amount(const struct data *d, struct data_number *to, enum model_weight weight,
+                        double amount)
+{
+    struct text_number n;
+    uint64_t whole = amount > 0 ? (uint64_t)(amount + 0.5) : 0;
+
+    snprintf(to->text, sizeof(to->text), "%s%s", model_estimated(d->model) ? "~" : "",
+             weight == MODEL_BYTES ? text_bytes(&n, whole) : text_count(&n, whole));
+    return to->text;
+}
+
+const char *data_share(const struct data *d, struct data_number *to, double amount)
+{
+    double total = data_total(d, d->sort);
+    struct text_number n;
+
+    snprintf(to->text, sizeof(to->text), "%s", text_share(&n, total > 0 ? amount / total : 0));
+    return to->text;
+}
+
+/* ---- names ---- */
+
+static const char *kept(struct buffer *b)
+{
+    return b->failed ? "?" : b->data;
+}
+
+const char *data_place(const struct data *d, const struct model_place *p, struct buffer *b)
+{
+    buffer_clear(b);
+    if (p->kind == MODEL_PLACE_METHOD)
+        buffer_text(b, names_method(d->names[d->style], p->method));
+    else if (p->kind == MODEL_PLACE_TYPE)
+        buffer_text(b, names_class(d->names[d->style], p->method));
+    else if (p->kind == MODEL_PLACE_ROOT)
+        buffer_text(b, "(all)");
+    else if (p->kind == MODEL_PLACE_FOLDED)
+        buffer_format(b, "[%s, %u frame%s]", p->name ? p->name : "framework", p->count,
+                      text_plural(p->count));
+    else
+        buffer_text(b, p->name ? p->name : "?");
+    return kept(b);
+}
+
+const char *data_file_line(const char *file, uint32_t line, struct buffer *b)
+{
+    buffer_clear(b);
+    buffer_text(b, "");
+    if (file && line)
+        buffer_format(b, "%s:%u", path_base_name_foreign(file), line);
+    return kept(b);
+}
+
+bool data_hits(const struct data *d, const struct model_place *p)
+{
+    const struct report_defs *defs = model_defs(d->model);
+    struct buffer b = BUFFER_INIT;
+    bool hits = p->file && p->line && search_hits(&d->search, data_file_line(p->file, p->line, &b));
+
+    buffer_free(&b);
+    if (hits)
+        return true;
+    if (p->kind == MODEL_PLACE_METHOD)
+        return search_hits_name(&d->search, names_method(d->names[d->style], p->method)) ||
+               search_hits_name(&d->search, report_method(defs, p->method)->name);
+    if (p->kind == MODEL_PLACE_TYPE)
+        return search_hits_name(&d->search, names_class(d->names[d->style], p->method)) ||
+               search_hits_name(&d->search, report_class(defs, p->method)->name);
+    return search_hits(&d->search, p->name);
+}
+
+/* ---- targets ---- */
+
+void data_target(const struct model_place *p, struct target *out)
+{
+    *out = (struct target){.kind = p->kind == MODEL_PLACE_METHOD ? TARGET_METHOD
+                                   : p->kind == MODEL_PLACE_TYPE ? TARGET_TYPE
+                                                                 : TARGET_NONE,
+                           .number = p->method,
+                           .file = p->file,
+                           .line = p->line};
+}
+
+static bool is_meant(const struct model_place *p, const struct target *t)
+{
+    switch (t->kind) {
+    case TARGET_METHOD:
+        return p->kind == MODEL_PLACE_METHOD && p->method == t->number;
+    case TARGET_TYPE:
+        return p->kind == MODEL_PLACE_TYPE && p->method == t->number;
+    case TARGET_LINE:
+        return p->kind == MODEL_PLACE_METHOD && p->line == t->line && p->file &&
+               !strcmp(p->file, t->file);
+    default:
+        return false;
+    }
+}
+
+int data_places(const struct data *d, const struct target *t, uint32_t **out, size_t *count)
+{
+    size_t capacity = 0;
+
+    *out = NULL;
+    *count = 0;
+    for (uint32_t i = 0; i < d->plain->place_count; i++) {
+        if (!is_meant(&d->plain->places[i], t))
+            continue;
+        if (!array_reserve(out, &capacity, *count + 1)) {
+            memory_free(*out);
+            *out = NULL;
+            return -ENOMEM;
+        }
+        (*out)[(*count)++] = i;
+    }
+    return 0;
+}
+
+const char *data_target_text(const struct data *d, const struct target *t, struct buffer *b)
+{
+    if (t->kind == TARGET_LINE)
+        return data_file_line(t->file, t->line, b);
+    buffer_clear(b);
+    buffer_text(b, t->kind == TARGET_METHOD ? names_method(d->names[d->style], t->number)
+                   : t->kind == TARGET_TYPE ? names_class(d->names[d->style], t->number)
+                                            : "");
+    return kept(b);
+}

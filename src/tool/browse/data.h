@@ -1,0 +1,87 @@
+/*
+ * browse/data.h - what is looked at: the model, the part of it that the filter lets through as
+ * trees, and how it is told: names, amounts, files.
+ *
+ * Two trees: `plain` has every frame, and types as leaves; tables, callers and callees are made of
+ * it. `shown` is the one to walk in, with runs of framework code and recursion folded as wanted;
+ * with neither it is the same one.
+ */
+#ifndef SHADOWTRACE_BROWSE_DATA_H
+#define SHADOWTRACE_BROWSE_DATA_H
+
+#include "browse/filter.h"
+#include "browse/search.h"
+#include "model/merged.h"
+#include "model/names.h"
+#include "model/own.h"
+#include "model/tree.h"
+
+struct data_log { /* of several */
+    const char *path;
+    double weight[MODEL_WEIGHTS];
+};
+
+struct data {
+    struct model *model; /* borrowed, with what model_know had */
+    const struct data_log *logs;
+    size_t log_count;
+    enum names_style style;
+    struct names *names[NAMES_RAW + 1]; /* short and full ones always: filters mean both */
+    struct filter *filter;
+    bool own, fold, recursion; /* only own code; framework folded; recursion folded */
+    enum model_weight sort;    /* MODEL_BYTES or MODEL_ALLOCS */
+    struct search search;
+    struct model_tree *plain, *shown;
+    bool incomplete; /* something is missing of the logs */
+};
+
+/* data_init - nothing filtered. Returns: 0 or -ENOMEM; data_fini even then. */
+int data_init(struct data *d, struct model *model, const struct data_log *logs, size_t log_count);
+void data_fini(struct data *d);
+
+/*
+ * data_select - by what is typed and whether only own code; data_shape - how `shown` is folded.
+ * Returns: 0; -EINVAL, -ENOENT: one line in why; -ENOMEM. On failure all is as it was.
+ */
+int data_select(struct data *d, const char *filter, bool own, char *why, size_t why_size);
+int data_shape(struct data *d, bool fold, bool recursion);
+
+/* data_style - other names. Returns: 0 or -ENOMEM. */
+int data_style(struct data *d, enum names_style style);
+
+double data_total(const struct data *d, enum model_weight weight); /* of what is let through */
+
+/* data_amount - "21.1 MB", "213,197"; an estimate with a tilde. data_share - of the total. */
+struct data_number {
+    char text[48];
+};
+const char *data_amount(const struct data *d, struct data_number *to, enum model_weight weight,
+                        double amount);
+const char *data_share(const struct data *d, struct data_number *to, double amount);
+
+/* data_place - what a place is called, of a type its name; data_file_line - "File.cs:12", or "".
+ * Text in *b. */
+const char *data_place(const struct data *d, const struct model_place *p, struct buffer *b);
+const char *data_file_line(const char *file, uint32_t line, struct buffer *b);
+
+/* data_hits - whether the search finds a place. */
+bool data_hits(const struct data *d, const struct model_place *p);
+
+/* What is under the cursor. */
+enum target_kind { TARGET_NONE, TARGET_METHOD, TARGET_TYPE, TARGET_LINE, TARGET_THREAD };
+struct target {
+    enum target_kind kind;
+    uint32_t number;  /* of a method, class or thread */
+    const char *file; /* of a line, and of a method if it is known */
+    uint32_t line;
+};
+
+void data_target(const struct model_place *p, struct target *out);
+
+/* data_places - those of `plain` that a target means. Returns: 0 or -ENOMEM; *out to be freed. */
+int data_places(const struct data *d, const struct target *t, uint32_t **out, size_t *count);
+
+/* data_target_text - "string", "Program.Main", "Program.cs:12"; text in *b. */
+const char *data_target_text(const struct data *d, const struct target *t, struct buffer *b);
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * browse/outline_page.h - a page of rows that open and close: of a call tree, of callers and
+ * callees. What the nodes are is told by operations.
+ */
+#ifndef SHADOWTRACE_BROWSE_OUTLINE_PAGE_H
+#define SHADOWTRACE_BROWSE_OUTLINE_PAGE_H
+
+#include "browse/page.h"
+#include "terminal/outline.h"
+
+struct outline_page {
+    struct page page;
+    struct outline outline;
+    const struct outline_node_ops *nodes;
+    void *of; /* what the nodes are of */
+};
+
+/* A node: its place, and its sums by weight (bytes, objects). */
+struct outline_node {
+    const struct model_place *place;
+    double self[2], total[2];
+};
+
+struct outline_node_ops {
+    void (*node)(const struct outline_page *p, uint32_t node, struct outline_node *out);
+    int (*children)(void *page, uint32_t node, struct outline_children *out); /* sorted */
+    bool (*has_children)(void *page, uint32_t node);
+    bool (*find)(struct page *page, bool forward);
+    void (*free)(struct outline_page *p);
+};
+
+/* outline_page_init - p is zeroed but for page.data and of. Returns: 0 or -ENOMEM. */
+int outline_page_init(struct outline_page *p, const struct outline_node_ops *nodes);
+
+/* outline_page_sort - children by the sums that rows are sorted by. For children(). */
+int outline_page_sort(const struct outline_page *p, struct outline_children *children);
+
+/* outline_page_show - the row of a node goes under the cursor; path: from the first row to it. */
+int outline_page_show(struct outline_page *p, const uint32_t *path, size_t length);
+
+#endif

@@ -1,0 +1,112 @@
+#include "browse/page.h"
+
+#include "terminal/fit.h"
+#include "terminal/letter.h"
+
+#include "base/buffer.h"
+
+void page_free(struct page *page)
+{
+    if (page)
+        page->ops->free(page);
+}
+
+bool page_find(struct page *page, bool forward, bool (*hits)(const struct page *page, size_t index))
+{
+    size_t count = page->ops->count(page), at = page->list.cursor;
+
+    for (size_t i = 0; i < count; i++) {
+        at = forward ? (at + 1 < count ? at + 1 : 0) : (at ? at - 1 : count - 1);
+        if (hits(page, at)) {
+            list_at(&page->list, at);
+            return true;
+        }
+    }
+    return false;
+}
+
+#define SHARE  7
+#define AMOUNT 11
+
+/* Which columns a screen of that width has room for. */
+static bool has_amount(const struct canvas *c)
+{
+    return c->columns >= 40;
+}
+
+static bool has_objects(const struct canvas *c)
+{
+    return c->columns >= 64;
+}
+
+static bool has_self(const struct canvas *c)
+{
+    return c->columns >= 90;
+}
+
+/* The sum that rows are sorted by comes first, then the others. */
+static void put(struct canvas *c, int row, int *column, int width, unsigned style, const char *text)
+{
+    canvas_right(c, row, *column, width, style, text);
+    *column += width;
+}
+
+int page_width(const struct canvas *c, bool has_total)
+{
+    return SHARE + (has_amount(c) ? AMOUNT : 0) + (has_total && has_self(c) ? AMOUNT : 0) +
+           (has_objects(c) ? AMOUNT : 0);
+}
+
+int page_heads(const struct page *page, struct canvas *c, int row, bool has_total)
+{
+    bool bytes = page->data->sort == MODEL_BYTES;
+    const char *main = has_total ? "total" : bytes ? "bytes" : "objects";
+    int column = 0;
+
+    put(c, row, &column, SHARE - 1, CANVAS_BOLD, bytes ? "bytes%" : "objs%");
+    if (has_amount(c))
+        put(c, row, &column, AMOUNT, CANVAS_BOLD, main);
+    if (has_total && has_self(c))
+        put(c, row, &column, AMOUNT, CANVAS_BOLD, "self");
+    if (has_objects(c))
+        put(c, row, &column, AMOUNT, CANVAS_BOLD, bytes ? "objects" : "bytes");
+    return column + 1;
+}
+
+int page_amounts(const struct page *page, struct canvas *c, int row, const double total[2],
+                 const double self[2], bool has_total)
+{
+    const struct data *d = page->data;
+    int main = d->sort == MODEL_ALLOCS, other = !main, column = 0;
+    enum model_weight others = main ? MODEL_BYTES : MODEL_ALLOCS;
+    double all = data_total(d, d->sort), share = all > 0 ? total[main] / all : 0;
+    unsigned style = share >= 0.1 ? CANVAS_BOLD | CANVAS_RED : share < 0.01 ? CANVAS_DIM : 0;
+    struct data_number n;
+
+    put(c, row, &column, SHARE - 1, style, data_share(d, &n, total[main]));
+    if (has_amount(c))
+        put(c, row, &column, AMOUNT, CANVAS_PLAIN, data_amount(d, &n, d->sort, total[main]));
+    if (has_total && has_self(c))
+        put(c, row, &column, AMOUNT, CANVAS_PLAIN,
+            self[main] > 0 ? data_amount(d, &n, d->sort, self[main]) : "");
+    if (has_objects(c))
+        put(c, row, &column, AMOUNT, CANVAS_DIM, data_amount(d, &n, others, total[other]));
+    return column + 1;
+}
+
+void page_name(struct canvas *c, int row, int column, unsigned style, const char *name,
+               const char *where)
+{
+    int room = c->columns - column, beside = (int)letter_columns(where) + 2, end;
+    struct buffer fitted = BUFFER_INIT;
+
+    if (room <= 0)
+        return;
+    if (!*where || room - beside < 16)
+        beside = 0;
+    end = canvas_put(c, row, column, room - beside, style,
+                     fit_name(&fitted, name, (size_t)(room - beside)));
+    if (beside)
+        canvas_put(c, row, end + 2, c->columns, CANVAS_DIM, where);
+    buffer_free(&fitted);
+}

@@ -1,0 +1,305 @@
+#include "browse/ranking.h"
+
+#include "base/array.h"
+#include "base/memory.h"
+#include "base/order.h"
+#include "base/path.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_ROW UINT32_MAX
+
+bool ranking_has_total(enum ranking_kind kind)
+{
+    return kind == RANKING_METHODS || kind == RANKING_LINES || kind == RANKING_OWN_LINES ||
+           kind == RANKING_MODULES;
+}
+
+/* Which row each place belongs to: places of one row have equal keys. */
+struct key {
+    const void *text;
+    uint32_t number, line;
+};
+
+struct making {
+    const struct data *data;
+    struct ranking *ranking;
+    uint32_t only_module;
+    struct key *keys;  /* by place */
+    uint32_t *row_of;  /* by place */
+    uint32_t *near_of; /* by node: the row of itself, or of the nearest caller that has one */
+};
+
+/* Whether a place has a row; then its key and what the row is of. */
+static bool key_of(const struct making *m, const struct model_place *p, struct key *key,
+                   struct ranking_row *row)
+{
+    bool method = p->kind == MODEL_PLACE_METHOD;
+
+    *row = (struct ranking_row){.own = p->own};
+    data_target(p, &row->target);
+    switch (m->ranking->kind) {
+    case RANKING_TYPES:
+        *key = (struct key){NULL, p->method, 0};
+        row->target.file = NULL;
+        return p->kind == MODEL_PLACE_TYPE;
+    case RANKING_METHODS:
+        *key = (struct key){NULL, p->method, 0};
+        return method &&
+               (!m->only_module ||
+                report_method(model_defs(m->data->model), p->method)->module == m->only_module);
+    case RANKING_LINES:
+    case RANKING_OWN_LINES:
+        *key = (struct key){p->file, 0, p->line};
+        row->target.kind = TARGET_LINE;
+        return method && p->file && p->line && (m->ranking->kind == RANKING_LINES || p->own);
+    case RANKING_MODULES:
+        if (method)
+            *key =
+                (struct key){NULL, report_method(model_defs(m->data->model), p->method)->module, 0};
+        row->target = (struct target){.number = method ? key->number : 0};
+        return method;
+    default:
+        return false;
+    }
+}
+
+static int compare_keys(const void *left, const void *right, void *context)
+{
+    const struct making *m = context;
+    uint32_t i = *(const uint32_t *)left, j = *(const uint32_t *)right;
+    const struct key *a = &m->keys[i], *b = &m->keys[j];
+
+    return a->text != b->text       ? ORDER((uintptr_t)a->text, (uintptr_t)b->text)
+           : a->number != b->number ? ORDER(a->number, b->number)
+           : a->line != b->line     ? ORDER(a->line, b->line)
+                                    : ORDER(i, j);
+}
+
+static bool same_key(const struct key *a, const struct key *b)
+{
+    return a->text == b->text && a->number == b->number && a->line == b->line;
+}
+
+static int row_add(struct ranking *t, const struct ranking_row *row)
+{
+    if (!array_reserve(&t->rows, &t->capacity, t->count + 1))
+        return -ENOMEM;
+    t->rows[t->count++] = *row;
+    return 0;
+}
+
+/* Rows for all places that have one. sorted: memory for as many numbers as there are places. */
+static int make_rows(struct making *m, uint32_t *sorted)
+{
+    const struct model_tree *tree = m->data->plain;
+    struct ranking_row row;
+    size_t count = 0;
+    int err = 0;
+
+    for (uint32_t i = 0; i < tree->place_count; i++) {
+        m->row_of[i] = NO_ROW;
+        if (key_of(m, &tree->places[i], &m->keys[i], &row))
+            sorted[count++] = i;
+    }
+    if (count)
+        qsort_r(sorted, count, sizeof(*sorted), compare_keys, m);
+    for (size_t i = 0; i < count && !err; i++) {
+        struct key key;
+
+        key_of(m, &tree->places[sorted[i]], &key, &row);
+        if (!i || !same_key(&m->keys[sorted[i - 1]], &key))
+            err = row_add(m->ranking, &row);
+        m->row_of[sorted[i]] = (uint32_t)m->ranking->count - 1;
+    }
+    return err;
+}
+
+static void add(double sums[2], double *const *weights, uint32_t node)
+{
+    sums[0] += weights[MODEL_BYTES][node];
+    sums[1] += weights[MODEL_ALLOCS][node];
+}
+
+/* What a node makes itself is its method's: a type is a leaf below it. */
+static void add_self(struct making *m, uint32_t node, uint32_t row)
+{
+    if (row != NO_ROW)
+        add(m->ranking->rows[row].self, m->data->plain->self, node);
+}
+
+/* Callers come before what they call, so a row is open as long as nodes lie in its subtree. */
+static int sum_nodes(struct making *m)
+{
+    const struct model_tree *tree = m->data->plain;
+    bool nearest = m->ranking->kind == RANKING_LINES || m->ranking->kind == RANKING_OWN_LINES;
+    uint32_t *open_until = memory_zalloc(m->ranking->count + 1, sizeof(*open_until));
+
+    if (!open_until)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < tree->node_count; i++) {
+        const struct model_node *node = &tree->nodes[i];
+        uint32_t row = m->row_of[node->place], of = row;
+        bool type = tree->places[node->place].kind == MODEL_PLACE_TYPE;
+
+        if (row != NO_ROW && i >= open_until[row]) {
+            add(m->ranking->rows[row].total, tree->total, i);
+            open_until[row] = node->end;
+        }
+        if (type && m->ranking->kind != RANKING_TYPES)
+            of = m->near_of[node->parent];
+        else if (of == NO_ROW && nearest && i)
+            of = m->near_of[node->parent];
+        m->near_of[i] = of;
+        add_self(m, i, of);
+    }
+    memory_free(open_until);
+    return 0;
+}
+
+static int make_from_places(struct making *m)
+{
+    const struct model_tree *tree = m->data->plain;
+    uint32_t *sorted = memory_alloc((tree->place_count + 1) * sizeof(*sorted));
+    int err;
+
+    m->keys = memory_zalloc(tree->place_count + 1, sizeof(*m->keys));
+    m->row_of = memory_alloc((tree->place_count + 1) * sizeof(*m->row_of));
+    m->near_of = memory_alloc((tree->node_count + 1) * sizeof(*m->near_of));
+    err = sorted && m->keys && m->row_of && m->near_of ? make_rows(m, sorted) : -ENOMEM;
+    if (!err)
+        err = sum_nodes(m);
+    memory_free_all(sorted, m->keys, m->row_of, m->near_of);
+    return err;
+}
+
+/* Rows by number, those without anything left out. */
+static void keep_used(struct ranking *t)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < t->count; i++)
+        if (t->rows[i].self[1] > 0 || t->kind == RANKING_LOGS)
+            t->rows[used++] = t->rows[i];
+    t->count = used;
+}
+
+static int make_threads(const struct data *d, struct ranking *t)
+{
+    const struct model_tree *tree = d->plain;
+    int err = 0;
+
+    for (uint32_t i = 0; i <= model_defs(d->model)->thread_count && !err; i++)
+        err = row_add(t, &(struct ranking_row){.target = {.kind = TARGET_THREAD, .number = i}});
+    for (uint32_t i = 0; i < tree->cell_count && !err; i++) {
+        double *self = t->rows[model_cell(d->model, tree->cells[i])->thread].self;
+
+        self[0] += model_cell_weight(d->model, tree->cells[i], MODEL_BYTES);
+        self[1] += model_cell_weight(d->model, tree->cells[i], MODEL_ALLOCS);
+    }
+    keep_used(t);
+    return err;
+}
+
+static int make_logs(const struct data *d, struct ranking *t)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; i < d->log_count && !err; i++) {
+        struct ranking_row row = {.target = {.number = i}};
+
+        row.self[0] = d->logs[i].weight[MODEL_BYTES];
+        row.self[1] = d->logs[i].weight[MODEL_ALLOCS];
+        err = row_add(t, &row);
+    }
+    return err;
+}
+
+int ranking_make(const struct data *d, enum ranking_kind kind, uint32_t only_module,
+                 struct ranking *out)
+{
+    struct making m = {.data = d, .ranking = out, .only_module = only_module};
+    int err;
+
+    *out = (struct ranking){.kind = kind};
+    err = kind == RANKING_THREADS ? make_threads(d, out)
+          : kind == RANKING_LOGS  ? make_logs(d, out)
+                                  : make_from_places(&m);
+    if (err) {
+        ranking_fini(out);
+        return err;
+    }
+    if (!ranking_has_total(kind))
+        for (size_t i = 0; i < out->count; i++)
+            memcpy(out->rows[i].total, out->rows[i].self, sizeof(out->rows[i].self));
+    ranking_sort(d, out, d->sort, false);
+    return 0;
+}
+
+void ranking_fini(struct ranking *t)
+{
+    memory_free(t->rows);
+    *t = (struct ranking){.count = 0};
+}
+
+/* What qsort is to know. */
+struct sorting {
+    int weight;
+    bool total;
+};
+
+static int compare_rows(const void *left, const void *right, void *context)
+{
+    const struct sorting *s = context;
+    const struct ranking_row *a = left, *b = right;
+    double x = s->total ? a->total[s->weight] : a->self[s->weight];
+    double y = s->total ? b->total[s->weight] : b->self[s->weight];
+
+    return x != y                                 ? ORDER(y, x)
+           : a->total[0] != b->total[0]           ? ORDER(b->total[0], a->total[0])
+           : a->target.number != b->target.number ? ORDER(a->target.number, b->target.number)
+                                                  : ORDER(a->target.line, b->target.line);
+}
+
+void ranking_sort(const struct data *d, struct ranking *t, enum model_weight weight, bool total)
+{
+    struct sorting s = {weight == MODEL_ALLOCS, total};
+
+    (void)d;
+    if (t->count)
+        qsort_r(t->rows, t->count, sizeof(*t->rows), compare_rows, &s);
+}
+
+static void thread_name(const struct data *d, uint32_t number, struct buffer *b)
+{
+    const struct report_thread *thread;
+
+    if (!number) {
+        buffer_text(b, "(thread not in the log)");
+        return;
+    }
+    thread = &model_defs(d->model)->threads[number - 1];
+    buffer_format(b, "%u", thread->id);
+    if (thread->os)
+        buffer_format(b, "  os %u", thread->os);
+    if (thread->name)
+        buffer_format(b, "  %s", thread->name);
+}
+
+const char *ranking_name(const struct data *d, const struct ranking *t,
+                         const struct ranking_row *row, struct buffer *b)
+{
+    if (t->kind == RANKING_LINES || t->kind == RANKING_OWN_LINES || t->kind == RANKING_TYPES ||
+        t->kind == RANKING_METHODS)
+        return data_target_text(d, &row->target, b);
+    buffer_clear(b);
+    if (t->kind == RANKING_THREADS)
+        thread_name(d, row->target.number, b);
+    else if (t->kind == RANKING_LOGS)
+        buffer_text(b, path_base_name(d->logs[row->target.number].path));
+    else
+        buffer_text(b, report_module(model_defs(d->model), row->target.number)->name);
+    return b->failed ? "?" : b->data;
+}
