@@ -3,6 +3,7 @@
 #include "attach/attach.h"
 #include "base/atomics.h"
 #include "browse/browse.h"
+#include "export/export.h"
 #include "page/page.h"
 #include "record/record.h"
 #include "views/views.h"
@@ -28,6 +29,7 @@ static const struct {
     {&cmd_events, "Look at a log"},
     {&cmd_profile, "Look at a log"},
     {&cmd_replay, "Look at a log"},
+    {&cmd_export, "Look at a log"},
     {&cmd_compare, "Check a log"},
     {&cmd_validate, "Check a log"},
     {&cmd_help, "Help"},

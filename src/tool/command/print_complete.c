@@ -135,18 +135,27 @@ void print_complete(const struct report_log *log, FILE *out)
     text_part(out, "It was moved while it was written, to ", moved, ".\n");
 }
 
-void print_complete_stderr(const struct cli_command *command, const struct report_log *log)
+bool print_complete_text(const struct report_log *log, struct buffer *b)
 {
     struct report_completeness c;
-    struct buffer b = BUFFER_INIT;
 
     report_log_completeness(log, &c);
+    if (report_complete(&c))
+        return false;
+    buffer_text(b, "the log is not complete");
     for (size_t i = 0; i < c.count; i++) {
-        buffer_text(&b, i ? "; " : ": ");
-        print_gap(&b, &c.gaps[i]);
+        buffer_text(b, i ? "; " : ": ");
+        print_gap(b, &c.gaps[i]);
     }
-    if (!report_complete(&c))
-        cli_complain(command, "the log is not complete%s", b.failed || !b.data ? "" : b.data);
+    return true;
+}
+
+void print_complete_stderr(const struct cli_command *command, const struct report_log *log)
+{
+    struct buffer b = BUFFER_INIT;
+
+    if (print_complete_text(log, &b))
+        cli_complain(command, "%s", b.failed || !b.data ? "the log is not complete" : b.data);
     buffer_free(&b);
 }
 

@@ -7,11 +7,15 @@
 
 #include "command/command.h"
 
+#include "base/buffer.h"
 #include "base/json_writer.h"
 #include "readers/log.h"
 
 /* print_complete - a line, or a line and one for each gap. */
 void print_complete(const struct report_log *log, FILE *out);
+
+/* print_complete_text - the same in one line if it is not. Returns: whether there is one. */
+bool print_complete_text(const struct report_log *log, struct buffer *b);
 
 /* print_complete_stderr - one line on stderr if it is not, for formats without a place for it. */
 void print_complete_stderr(const struct cli_command *command, const struct report_log *log);

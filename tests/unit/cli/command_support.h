@@ -8,6 +8,7 @@
 
 #include "attach/attach.h"
 #include "cli/commands.h"
+#include "export/export.h"
 #include "record/record.h"
 #include "views/views.h"
 

@@ -1,0 +1,354 @@
+#include "export/export.h"
+
+#include "export/formats.h"
+#include "export/profile_of.h"
+
+#include "base/atomics.h"
+#include "base/memory.h"
+#include "base/path.h"
+#include "command/output.h"
+#include "command/print_complete.h"
+#include "command/reading.h"
+#include "command/rows.h"
+#include "model/own.h"
+#include "terminal/text.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MIN_SHARE 0.001 /* percent; `go tool pprof` opens four million allocations in seconds */
+
+/* In the order of `words`. */
+static const struct format {
+    const char *extension;
+    int (*write)(const struct export_profile *p, FILE *out);
+    bool text;          /* a terminal can show it */
+    bool lines;         /* it has a place for them */
+    const char *opened; /* by what; FILE stands for its name */
+} formats[] = {
+    {".pb.gz", export_pprof, false, true, "go tool pprof -http=: "},
+    {".speedscope.json", export_speedscope, true, true,
+     "https://www.speedscope.app (reads it locally): "},
+    {".nettrace", export_nettrace, false, false, "PerfView or Visual Studio: "},
+    {".perfView.xml.zip", export_perfview, false, false, "PerfView: "},
+    {".collapsed", export_collapsed, true, false, "flamegraph.pl, inferno or speedscope: "},
+};
+static const char *const words[] = {"pprof",    "speedscope", "nettrace",
+                                    "perfview", "collapsed",  NULL};
+
+struct export_args {
+    unsigned format, names;
+    const char *output, *min_share;
+    struct reading_options reading;
+    struct reading_window window;
+    struct args_list types, methods, exclude, below, own_code, symbols;
+    uint32_t thread;
+    bool own, steady, physical, no_lines;
+    double share;
+};
+
+#define ARGS_INTO struct export_args
+static const struct args_option options[] = {
+    ARGS_ROW(
+        WORD, "format", NULL, format,
+        "pprof: for `go tool pprof`, speedscope and others. speedscope: its own JSON. nettrace: "
+        "for PerfView and Visual Studio, an event for each site. perfview: "
+        "PerfView's XML. collapsed: folded stacks, a line each",
+        .words = words, .group = "What is written"),
+    ARGS_ROW(TEXT, "output", "FILE", output,
+             "write FILE, which must not exist; - is standard output (default: LOG with the "
+             "format's extension)",
+             .letter = 'o'),
+    ARGS_ROW(
+        TEXT, "min-share", "PERCENT", min_share,
+        "what a site (a stack and a type) has below this share of the bytes is added up at its "
+        "callers, as (smaller ones), until it reaches the share: files are smaller, and tools "
+        "faster; 0: write all (default 0.001)"),
+    ARGS_ROW(WORD, "names", NULL, names, "how methods and types are named", .words = names_styles,
+             .standard = NAMES_FULL),
+    ARGS_ROW(LIST, "type", "PATTERN", types,
+             "only types whose name matches; * stands for any text, ? for one character",
+             .group = "Of what"),
+    ARGS_ROW(LIST, "method", "PATTERN", methods,
+             "only allocations in or below methods whose name matches"),
+    ARGS_ROW(LIST, "exclude", "PATTERN", exclude,
+             "nothing in or below methods, nor of types, whose name matches"),
+    ARGS_ROW(LIST, "below", "PATTERN", below,
+             "stacks begin at their outermost method whose name matches; others are left out"),
+    ARGS_ROW(COUNT, "thread", "ID", thread, "only the thread with this id in the log", .least = 1,
+             .limit = UINT32_MAX - 1),
+    ROW_FROM("MARK", "only what was allocated after this mark (`shadowtrace ctl PID mark MARK`)"),
+    ROW_TO("MARK", "only what was allocated before this mark, the first of its name after --from"),
+    ARGS_ROW(FLAG, "own", NULL, own, "only what own code allocates, itself or through others"),
+    ARGS_ROW(LIST, "own-code", "PATTERN", own_code,
+             "modules or methods that are own code, in place of what the log says"),
+    ARGS_ROW(FLAG, "steady", NULL, steady, "leave out objects that only unoptimised code makes"),
+    ROW_PHYSICAL("use the machine's stacks, see `shadowtrace help report`"),
+    ROW_SYMBOLS,
+    ROW_NO_LINES,
+    ROW_JOBS,
+    ARGS_ROW(FLAG, "quiet", NULL, reading.quiet,
+             "show neither a progress bar nor what was written, only what is to be known of it"),
+    ARGS_END};
+
+/* ---- reading ---- */
+
+struct export_state {
+    struct export_args *a;
+    struct report_problems problems;
+    struct reading_progress progress;
+    struct model *model;
+    struct source_lines *lines;
+    struct model_own *own;
+    struct names *names;
+    struct model_tree *tree;
+    struct export_profile *profile;
+    struct export_folded folded;
+};
+
+static int read_logs(struct export_state *s, char **logs)
+{
+    struct export_args *a = s->a;
+    const struct model_options model = {.dimensions = {.threads = a->thread != 0},
+                                        .physical = a->physical,
+                                        .jobs = reading_threads(&a->reading),
+                                        .progress = reading_progress,
+                                        .progress_context = &s->progress};
+    struct report_window window;
+    int err = model_new(&model, &s->problems, &s->model), status = cli_failed(&cmd_export, err);
+
+    reading_progress_init(&s->progress, &a->reading);
+    for (; *logs && !status; logs++) {
+        status = reading_window(&cmd_export, *logs, &a->window, &window);
+        if (status)
+            break;
+        err = model_read(s->model, *logs, window.has_from || window.has_to ? &window : NULL);
+        reading_progress_end(&s->progress);
+        if (err)
+            status = reading_failed(&cmd_export, *logs, model_log(s->model), err);
+    }
+    if (status)
+        return status;
+    reading_problems(&cmd_export, &s->problems);
+    return cli_failed(&cmd_export, model_finish(s->model));
+}
+
+static int refuse_glob(const char *why, int err)
+{
+    return err == -ENOENT ? cli_usage_error(&cmd_export, "%s", why) : cli_failed(&cmd_export, err);
+}
+
+static int know(struct export_state *s)
+{
+    const struct export_args *a = s->a;
+    const struct report_defs *defs = model_defs(s->model);
+    char why[500] = "";
+    int err = 0;
+
+    if (!a->no_lines && (formats[a->format].lines || a->own))
+        err = reading_source_lines(&cmd_export, defs, &a->symbols, model_log(s->model), &s->lines);
+    if (!err)
+        err = model_own_new(defs, model_log(s->model), s->lines, a->own_code.item,
+                            a->own_code.count, &s->own, why, sizeof(why));
+    if (!err)
+        err = names_new(defs, (enum names_style)a->names, &s->names);
+    if (!err)
+        model_know(s->model, s->own, s->lines);
+    return refuse_glob(why, err);
+}
+
+static struct model_globs globs(const struct args_list *list)
+{
+    return (struct model_globs){list->item, list->count};
+}
+
+static int make_profile(struct export_state *s)
+{
+    const struct export_args *a = s->a;
+    const struct model_filter filter = {.types = globs(&a->types),
+                                        .methods = globs(&a->methods),
+                                        .exclude = globs(&a->exclude),
+                                        .below = globs(&a->below),
+                                        .thread = a->thread,
+                                        .own = a->own,
+                                        .steady = a->steady};
+    const struct model_shape shape = {.grain = MODEL_GRAIN_IL, .types = true};
+    char why[500] = "";
+    int err = model_tree_new(s->model, &filter, &shape, &s->tree, why, sizeof(why));
+
+    if (!err)
+        err = export_profile_of(s->tree, s->names, a->share, &s->profile, &s->folded);
+    return refuse_glob(why, err);
+}
+
+/* ---- what is to be known of it ---- */
+
+static int remark_folded(struct export_state *s)
+{
+    double total = s->tree->total[MODEL_BYTES][0];
+    struct text_number sites, bytes, share;
+
+    if (!s->folded.sites)
+        return 0;
+    return export_profile_remark(s->profile,
+                                 "%s site%s below %g %% of the bytes, together %s (%s), stand at "
+                                 "callers, below (smaller ones)",
+                                 text_count(&sites, s->folded.sites), text_plural(s->folded.sites),
+                                 s->a->share * 100, text_bytes(&bytes, (uint64_t)s->folded.bytes),
+                                 text_share(&share, total > 0 ? s->folded.bytes / total : 0));
+}
+
+static int remark(struct export_state *s)
+{
+    struct buffer gaps = BUFFER_INIT;
+    int err = 0;
+
+    if (print_complete_text(model_log(s->model), &gaps))
+        err = export_profile_remark(s->profile, "%s",
+                                    gaps.failed ? "the log is not complete" : gaps.data);
+    buffer_free(&gaps);
+    if (!err && model_estimated(s->model))
+        err = export_profile_remark(s->profile,
+                                    "recorded with --sample: bytes and objects are estimates");
+    return err ? err : remark_folded(s);
+}
+
+/* What was written, and what to open it with; on stderr. */
+static void tell(const struct export_state *s, const char *path)
+{
+    const struct export_profile *p = s->profile;
+    struct text_number bytes, allocs, samples;
+
+    for (size_t i = 0; i < p->remark_count; i++)
+        cli_complain(&cmd_export, "%s", p->remarks[i]);
+    if (s->a->reading.quiet || strcmp(path, "-") == 0)
+        return;
+    fprintf(stderr, "%s: %s in %s objects, %s sample%s\n", path, text_bytes(&bytes, p->bytes),
+            text_count(&allocs, p->allocs), text_count(&samples, p->sample_count),
+            text_plural(p->sample_count));
+    fprintf(stderr, "Open it with %s%s\n", formats[s->a->format].opened, path);
+}
+
+/* ---- writing ---- */
+
+/* LOG without its extensions, with the format's. Returns: text for memory_free, or NULL. */
+static char *output_path(const struct export_args *a, const char *log)
+{
+    static const char *const endings[] = {".zst", ".ndjson"};
+    struct buffer b = BUFFER_INIT;
+    size_t size = strlen(log);
+
+    for (size_t i = 0; i < COUNT_OF(endings); i++) {
+        size_t length = strlen(endings[i]);
+
+        if (size > length && strncmp(log + size - length, endings[i], length) == 0 &&
+            log[size - length - 1] != '/')
+            size -= length;
+    }
+    buffer_append(&b, a->output ? a->output : log, a->output ? strlen(a->output) : size);
+    if (!a->output)
+        buffer_text(&b, formats[a->format].extension);
+    return buffer_take(&b);
+}
+
+static int write_profile(const struct export_state *s, struct output *o)
+{
+    const struct format *format = &formats[s->a->format];
+    int err = format->write(s->profile, o->file);
+
+    if (err == -EOVERFLOW)
+        cli_complain(&cmd_export, "it is more than the format can hold: try a higher --min-share");
+    else if (err && !ferror(o->file))
+        return cli_failed(&cmd_export, err);
+    return err ? CLI_IO : CLI_OK;
+}
+
+static int export(struct export_state *s, char **logs, struct output *o)
+{
+    int status = read_logs(s, logs);
+
+    if (!status)
+        status = know(s);
+    if (!status)
+        status = make_profile(s);
+    if (!status)
+        status = cli_failed(&cmd_export, remark(s));
+    return status ? status : write_profile(s, o);
+}
+
+static void release(struct export_state *s)
+{
+    export_profile_free(s->profile);
+    model_tree_free(s->tree);
+    names_free(s->names);
+    model_own_free(s->own);
+    model_free(s->model);
+    source_lines_free(s->lines);
+    report_problems_fini(&s->problems);
+}
+
+/* A share of the bytes from what the user wrote, in percent. Returns: the exit status. */
+static int read_share(struct export_args *a)
+{
+    char *end;
+
+    a->share = MIN_SHARE / 100;
+    if (!a->min_share)
+        return CLI_OK;
+    a->share = strtod(a->min_share, &end) / 100;
+    end += *end == '%';
+    if (strchr("0123456789.", *a->min_share) && !*end && a->share >= 0 && a->share <= 1)
+        return CLI_OK;
+    return cli_usage_error(&cmd_export, "--min-share takes 0 to 100 percent, like 0.1, not \"%s\"",
+                           a->min_share);
+}
+
+static int check(struct export_args *a, const char *log)
+{
+    bool standard = a->output && strcmp(a->output, "-") == 0;
+
+    if (!a->output && strcmp(log, "-") == 0)
+        return cli_usage_error(&cmd_export, "a log from standard input needs -o FILE");
+    if (standard && !formats[a->format].text && isatty(STDOUT_FILENO))
+        return cli_usage_error(&cmd_export, "standard output is a terminal, which %s is not for",
+                               words[a->format]);
+    return read_share(a);
+}
+
+static int run(void *into, const struct args *args, FILE *out)
+{
+    struct export_args *a = into;
+    struct export_state s = {.a = a};
+    struct output o;
+    char *path;
+    int status = check(a, args->word[0]);
+
+    if (status)
+        return status;
+    path = output_path(a, args->word[0]);
+    if (!path)
+        return cli_failed(&cmd_export, -ENOMEM);
+    status = output_open(&cmd_export, path, out, &o);
+    if (!status) {
+        report_problems_init(&s.problems);
+        status = export(&s, args->word, &o);
+        status = output_close(&cmd_export, &o, status);
+        if (!status)
+            tell(&s, path);
+        if (!status && formats[a->format].lines)
+            source_lines_missing(s.lines);
+        release(&s);
+    }
+    memory_free(path);
+    return status;
+}
+
+CLI_COMMAND(
+    export, "[options] LOG...", "write a log as other tools read it",
+    .about = "LOG is what `shadowtrace record` wrote, plain or compressed, whole or cut; `-` is "
+             "standard input. Several logs are added up. FILE is there when it is whole; one that "
+             "exists is never overwritten.",
+    .syntax = {options, 1, UINT_MAX, "a log: LOG", false}, .size = sizeof(struct export_args));

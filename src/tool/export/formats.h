@@ -1,0 +1,36 @@
+/*
+ * export/formats.h - the formats of other tools, each in a file of its own. All write as they go:
+ * what they keep grows with the profile's frames and its deepest stack, not with the output.
+ *
+ * Each returns: 0; -ENOMEM; -errno of writing; -EOVERFLOW: more than the format can hold.
+ */
+#ifndef SHADOWTRACE_EXPORT_FORMATS_H
+#define SHADOWTRACE_EXPORT_FORMATS_H
+
+#include "export/profile.h"
+
+#include <stdio.h>
+
+/*
+ * pprof (profile.proto of github.com/google/pprof, gzip): sample types alloc_objects and
+ * alloc_space. Labels of a sample: `type`, `bytes` (of one object, on average), `own` (the nearest
+ * frame of own code).
+ */
+int export_pprof(const struct export_profile *p, FILE *out);
+
+/* speedscope's own JSON: a profile of bytes and one of objects. */
+int export_speedscope(const struct export_profile *p, FILE *out);
+
+/*
+ * .nettrace, version 4, as PerfView and Visual Studio read it: GCAllocationTick events, one for
+ * each sample; methods at addresses that are invented, in which each IL offset has four bytes.
+ */
+int export_nettrace(const struct export_profile *p, FILE *out);
+
+/* .perfView.xml.zip: metrics are bytes. PerfView reads them as floats: whole up to 16,777,216. */
+int export_perfview(const struct export_profile *p, FILE *out);
+
+/* Collapsed (folded) stacks, as flamegraph.pl has them: "root;...;leaf;[type] bytes". */
+int export_collapsed(const struct export_profile *p, FILE *out);
+
+#endif

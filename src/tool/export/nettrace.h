@@ -1,0 +1,29 @@
+/*
+ * export/nettrace.h - allocations one by one as GCAllocationTick events, for whoever walks a log
+ * once more. export_nettrace (formats.h) writes one for each sample.
+ */
+#ifndef SHADOWTRACE_EXPORT_NETTRACE_H
+#define SHADOWTRACE_EXPORT_NETTRACE_H
+
+#include "export/profile.h"
+
+#include <stdio.h>
+
+struct nettrace;
+
+/* nettrace_new - modules and methods are written. Returns: 0 or -ENOMEM. Owns: p, out borrowed. */
+int nettrace_new(const struct export_profile *p, FILE *out, struct nettrace **nettrace);
+
+struct export_allocation {
+    uint32_t node; /* of the type, or of what was folded */
+    uint64_t thread, t;
+    uint64_t bytes, object_bytes; /* of all; of one */
+    bool large;
+};
+void nettrace_allocation(struct nettrace *n, const struct export_allocation *a);
+
+/* nettrace_finish - Returns: 0; -ENOMEM; -errno of writing. */
+int nettrace_finish(struct nettrace *n);
+void nettrace_free(struct nettrace *n); /* NULL is fine */
+
+#endif

@@ -1,0 +1,464 @@
+#include "export/profile_of.h"
+
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "base/path.h"
+#include "model/own.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+
+#define SMALLER "(smaller ones)" /* the leaf of what was folded */
+
+/* What of one type was folded into a node. */
+struct rest {
+    double bytes, allocs;
+    uint32_t type; /* its place */
+    uint32_t next; /* number + 1 of the next of the same node; 0: the last */
+};
+
+/* While a profile is made. Arrays by node of the tree unless they say. */
+struct making {
+    const struct model_tree *t;
+    const struct report_defs *defs;
+    struct names *names;
+    struct export_profile *p;
+    double least; /* bytes of a sample */
+    struct rest *rests;
+    uint32_t rest_count;
+    uint32_t *rest_of;      /* number + 1 of its first; 0: nothing was folded into it */
+    bool *several;          /* its rests may have a type twice */
+    bool *folded;           /* its own weight is among the rests of another */
+    bool *used;             /* it, or something below it, is in the profile */
+    uint32_t *seen;         /* by place of a type: number + 1 of the rest being added to */
+    uint32_t *frames;       /* by place: number + 1; behind them that of SMALLER */
+    uint32_t *functions[2]; /* by number of a method, of a class: number + 1 */
+    uint32_t *modules;      /* by number: number + 1 */
+    size_t frame_capacity, module_capacity;
+    double told_bytes, told_allocs; /* exact sums of the samples so far */
+};
+
+/* ---- what is too small ---- */
+
+static bool is_type(const struct making *m, uint32_t node)
+{
+    return m->t->places[m->t->nodes[node].place].kind == MODEL_PLACE_TYPE;
+}
+
+static double own_bytes(const struct making *m, uint32_t node)
+{
+    return m->folded[node] ? 0 : m->t->self[MODEL_BYTES][node];
+}
+
+static double own_allocs(const struct making *m, uint32_t node)
+{
+    return m->folded[node] ? 0 : m->t->self[MODEL_ALLOCS][node];
+}
+
+/* Rests go over to another node: all of the list that begins with `first`. */
+static void hand_over(struct making *m, uint32_t first, uint32_t node)
+{
+    uint32_t last = first;
+
+    if (!first)
+        return;
+    while (m->rest_of[node] && m->rests[last - 1].next)
+        last = m->rests[last - 1].next;
+    if (m->rest_of[node]) {
+        m->rests[last - 1].next = m->rest_of[node];
+        m->several[node] = true;
+    }
+    m->rest_of[node] = first;
+}
+
+/* One rest for each type. */
+static void add_up(struct making *m, uint32_t node)
+{
+    uint32_t *link = &m->rest_of[node];
+
+    while (*link) {
+        struct rest *rest = &m->rests[*link - 1];
+        uint32_t known = m->seen[rest->type];
+
+        if (known) {
+            m->rests[known - 1].bytes += rest->bytes;
+            m->rests[known - 1].allocs += rest->allocs;
+            *link = rest->next;
+        } else {
+            m->seen[rest->type] = *link;
+            link = &rest->next;
+        }
+    }
+    for (uint32_t i = m->rest_of[node]; i; i = m->rests[i - 1].next)
+        m->seen[m->rests[i - 1].type] = 0;
+}
+
+/* Types that are still too small go on to the caller; the others stay. */
+static void send_on(struct making *m, uint32_t node)
+{
+    uint32_t *link = &m->rest_of[node], small = 0;
+
+    while (*link) {
+        uint32_t number = *link;
+        struct rest *rest = &m->rests[number - 1];
+
+        if (rest->bytes >= m->least) {
+            link = &rest->next;
+            continue;
+        }
+        *link = rest->next;
+        rest->next = small;
+        small = number;
+    }
+    hand_over(m, small, m->t->nodes[node].parent);
+}
+
+/* From the leaves up: children have higher numbers than their parents. */
+static void fold(struct making *m, struct export_folded *folded)
+{
+    const struct model_tree *t = m->t;
+
+    for (uint32_t i = t->node_count; i-- > 1;) {
+        double bytes = t->self[MODEL_BYTES][i], allocs = t->self[MODEL_ALLOCS][i];
+        uint32_t parent = t->nodes[i].parent;
+
+        if (is_type(m, i) && bytes < m->least) {
+            struct rest *rest = &m->rests[m->rest_count++];
+
+            *rest = (struct rest){.bytes = bytes, .allocs = allocs, .type = t->nodes[i].place};
+            hand_over(m, m->rest_count, parent);
+            m->folded[i] = true;
+            folded->sites++;
+            folded->bytes += bytes;
+        } else if (m->several[i]) {
+            add_up(m, i);
+            send_on(m, i);
+        } else if (m->rest_of[i]) { /* none of them has grown */
+            hand_over(m, m->rest_of[i], parent);
+            m->rest_of[i] = 0;
+        }
+        m->used[i] |= own_bytes(m, i) > 0 || own_allocs(m, i) > 0 || m->rest_of[i];
+        m->used[parent] |= m->used[i];
+    }
+    add_up(m, 0);
+}
+
+/* ---- frames ---- */
+
+static uint32_t module_of(struct making *m, uint32_t module)
+{
+    const struct report_def *def = report_module(m->defs, module);
+
+    if (!module)
+        return EXPORT_NO_MODULE;
+    if (!m->modules[module]) {
+        m->p->modules[m->p->module_count] =
+            (struct export_module){.name = def->name, .path = def->path, .mvid = def->mvid};
+        m->modules[module] = (uint32_t)++m->p->module_count;
+    }
+    return m->modules[module] - 1;
+}
+
+static uint32_t function_of(struct making *m, uint32_t *number)
+{
+    if (!*number)
+        *number = (uint32_t)++m->p->function_count;
+    return *number - 1;
+}
+
+static const char *text_of(const char *text)
+{
+    return text && *text ? text : "(no name)";
+}
+
+static void describe(struct making *m, const struct model_place *place, struct export_frame *f)
+{
+    *f = (struct export_frame){.il = REPORT_NO_IL, .module = EXPORT_NO_MODULE};
+    if (place->kind == MODEL_PLACE_METHOD) {
+        f->name = text_of(names_method(m->names, place->method));
+        f->file = place->file;
+        f->line = place->line;
+        f->il = place->il >= 0 ? place->il : REPORT_NO_IL;
+        f->function = function_of(m, &m->functions[0][place->method]);
+        f->module = module_of(m, report_method(m->defs, place->method)->module);
+        f->own = place->own ||
+                 model_own_of_method(model_own_code(m->t->model), place->method) == MODEL_OWN;
+    } else if (place->kind == MODEL_PLACE_TYPE) {
+        f->name = text_of(names_class(m->names, place->method));
+        f->kind = EXPORT_TYPE;
+        f->function = function_of(m, &m->functions[1][place->method]);
+    } else {
+        f->name = text_of(place->name);
+        f->kind = EXPORT_OTHER;
+        f->function = (uint32_t)m->p->function_count++;
+    }
+}
+
+/* place: place_count for SMALLER. Returns: 0 or -ENOMEM. */
+static int frame_of(struct making *m, uint32_t place, uint32_t *out)
+{
+    struct export_profile *p = m->p;
+
+    if (!m->frames[place]) {
+        if (!array_reserve(&p->frames, &m->frame_capacity, p->frame_count + 1))
+            return -ENOMEM;
+        if (place < m->t->place_count)
+            describe(m, &m->t->places[place], &p->frames[p->frame_count]);
+        else
+            p->frames[p->frame_count] =
+                (struct export_frame){.name = SMALLER,
+                                      .kind = EXPORT_OTHER,
+                                      .il = REPORT_NO_IL,
+                                      .module = EXPORT_NO_MODULE,
+                                      .function = (uint32_t)p->function_count++};
+        m->frames[place] = (uint32_t)++p->frame_count;
+    }
+    *out = m->frames[place] - 1;
+    return 0;
+}
+
+/* ---- nodes and samples ---- */
+
+static int put_node(struct making *m, uint32_t parent, uint32_t place)
+{
+    struct export_node *node = &m->p->nodes[m->p->node_count++];
+
+    node->parent = parent;
+    return frame_of(m, place, &node->frame);
+}
+
+/* Whole numbers that add up to the whole: estimates are rounded where they come to stand. */
+static uint64_t step(double *told, double value)
+{
+    double before = floor(*told + 0.5);
+
+    *told += value;
+    return (uint64_t)(floor(*told + 0.5) - before);
+}
+
+static void put_sample(struct making *m, double bytes, double allocs)
+{
+    struct export_profile *p = m->p;
+    struct export_sample *sample = &p->samples[p->sample_count++];
+
+    sample->node = (uint32_t)p->node_count - 1;
+    sample->bytes = step(&m->told_bytes, bytes);
+    sample->allocs = step(&m->told_allocs, allocs);
+    p->bytes += sample->bytes;
+    p->allocs += sample->allocs;
+}
+
+/* What was folded into a node, type by type, below a frame that says so. */
+static int put_rests(struct making *m, uint32_t parent, uint32_t first)
+{
+    uint32_t smaller = (uint32_t)m->p->node_count;
+    int err = put_node(m, parent, m->t->place_count);
+
+    for (uint32_t i = first; !err && i; i = m->rests[i - 1].next) {
+        err = put_node(m, smaller, m->rests[i - 1].type);
+        put_sample(m, m->rests[i - 1].bytes, m->rests[i - 1].allocs);
+    }
+    return err;
+}
+
+/* numbers: by node of the tree, its number in the profile. */
+static int put_all(struct making *m, uint32_t *numbers)
+{
+    const struct model_tree *t = m->t;
+    int err = 0;
+
+    m->p->node_count = 1;
+    numbers[0] = 0;
+    for (uint32_t i = 0; !err && i < t->node_count; i++) {
+        if (!m->used[i])
+            continue;
+        if (i) {
+            numbers[i] = (uint32_t)m->p->node_count;
+            err = put_node(m, numbers[t->nodes[i].parent], t->nodes[i].place);
+        }
+        if (!err && (own_bytes(m, i) > 0 || own_allocs(m, i) > 0))
+            put_sample(m, own_bytes(m, i), own_allocs(m, i));
+        if (!err && m->rest_of[i])
+            err = put_rests(m, numbers[i], m->rest_of[i]);
+    }
+    return err;
+}
+
+static int make_room(struct making *m)
+{
+    struct export_profile *p = m->p;
+    size_t used = 1, leaves = 0;
+
+    for (uint32_t i = 0; i < m->t->node_count; i++) {
+        used += (size_t)m->used[i] + (m->rest_of[i] != 0);
+        leaves += own_bytes(m, i) > 0 || own_allocs(m, i) > 0;
+        for (uint32_t r = m->rest_of[i]; r; r = m->rests[r - 1].next, used++)
+            leaves++;
+    }
+    p->nodes = memory_zalloc(used, sizeof(*p->nodes));
+    p->samples = memory_zalloc(leaves + 1, sizeof(*p->samples));
+    p->modules = memory_zalloc(m->defs->modules.count, sizeof(*p->modules));
+    return p->nodes && p->samples && p->modules ? 0 : -ENOMEM;
+}
+
+/* The module of the outermost frame of own code on the heaviest path; else any module's. */
+static uint32_t main_module(const struct export_profile *p)
+{
+    uint32_t found = EXPORT_NO_MODULE;
+
+    for (size_t i = 1; i < p->node_count; i++) {
+        const struct export_frame *frame = &p->frames[p->nodes[i].frame];
+
+        if (frame->own && frame->module != EXPORT_NO_MODULE)
+            return frame->module;
+        if (found == EXPORT_NO_MODULE)
+            found = frame->module;
+    }
+    return found;
+}
+
+static int make_tables(struct making *m)
+{
+    size_t nodes = m->t->node_count, places = (size_t)m->t->place_count + 1;
+
+    m->rests = memory_zalloc(nodes, sizeof(*m->rests));
+    m->rest_of = memory_zalloc(nodes, sizeof(*m->rest_of));
+    m->several = memory_zalloc(nodes, sizeof(*m->several));
+    m->folded = memory_zalloc(nodes, sizeof(*m->folded));
+    m->used = memory_zalloc(nodes, sizeof(*m->used));
+    m->seen = memory_zalloc(places, sizeof(*m->seen));
+    m->frames = memory_zalloc(places, sizeof(*m->frames));
+    m->functions[0] = memory_zalloc(m->defs->methods.count, sizeof(uint32_t));
+    m->functions[1] = memory_zalloc(m->defs->classes.count, sizeof(uint32_t));
+    m->modules = memory_zalloc(m->defs->modules.count, sizeof(uint32_t));
+    return m->rests && m->rest_of && m->several && m->folded && m->used && m->seen && m->frames &&
+                   m->functions[0] && m->functions[1] && m->modules
+               ? 0
+               : -ENOMEM;
+}
+
+static void free_tables(struct making *m)
+{
+    memory_free_all(m->rests, m->rest_of, m->several, m->folded, m->used, m->seen, m->frames,
+                    m->functions[0], m->functions[1], m->modules);
+}
+
+static int make(struct making *m, double min_share, struct export_folded *folded)
+{
+    uint32_t *numbers = memory_zalloc(m->t->node_count, sizeof(*numbers));
+    int err = numbers ? make_tables(m) : -ENOMEM;
+
+    if (!err) {
+        m->least = m->t->total[MODEL_BYTES][0] * min_share;
+        m->used[0] = true;
+        fold(m, folded);
+        err = make_room(m);
+    }
+    if (!err)
+        err = put_all(m, numbers);
+    if (!err)
+        m->p->main_module = main_module(m->p);
+    memory_free(numbers);
+    free_tables(m);
+    return err;
+}
+
+/* ---- the whole ---- */
+
+/* "app.dll" of `dotnet /there/app.dll args`, or the executable's name. */
+static const char *program_of(const json_t *header)
+{
+    const char *executable = json_string_value(json_object_get(header, "executable")), *name;
+    const json_t *argument;
+    size_t i;
+
+    if (!executable)
+        return "allocations";
+    name = path_base_name(executable);
+    if (strcmp(name, "dotnet") != 0)
+        return name;
+    json_array_foreach(json_object_get(header, "command"), i, argument)
+    {
+        const char *text = json_string_value(argument), *end = text ? strrchr(text, '.') : NULL;
+
+        if (i && end && (!strcmp(end, ".dll") || !strcmp(end, ".exe")))
+            return path_base_name(text);
+    }
+    return name;
+}
+
+/* "2026-11-21T10:00:00Z", in ns since 1970; 0: not in UTC, or no time. */
+static int64_t started_at(const char *text)
+{
+    struct tm utc = {0};
+    const char *end = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &utc) : NULL;
+
+    return end && end[strspn(end, ".0123456789")] == 'Z' ? timegm(&utc) * INT64_C(1000000000) : 0;
+}
+
+static void describe_log(struct export_profile *p, const struct model *model)
+{
+    const json_t *header = model_log(model)->header, *sample;
+
+    p->program = program_of(header);
+    p->pid = (uint64_t)json_integer_value(json_object_get(header, "pid"));
+    p->started = started_at(json_string_value(json_object_get(header, "started")));
+    p->duration = model_duration_ns(model);
+    sample = json_object_get(json_object_get(header, "options"), "sample");
+    p->period = json_integer_value(sample) > 0 ? (uint64_t)json_integer_value(sample) : 1;
+}
+
+int export_profile_of(const struct model_tree *tree, struct names *names, double min_share,
+                      struct export_profile **out, struct export_folded *folded)
+{
+    struct making m = {.t = tree, .defs = model_defs(tree->model), .names = names};
+    int err;
+
+    *folded = (struct export_folded){0};
+    *out = m.p = memory_zalloc(1, sizeof(**out));
+    if (!m.p)
+        return -ENOMEM;
+    describe_log(m.p, tree->model);
+    err = make(&m, min_share, folded);
+    if (err) {
+        export_profile_free(m.p);
+        *out = NULL;
+    }
+    return err;
+}
+
+int export_profile_remark(struct export_profile *p, const char *format, ...)
+{
+    struct buffer text = BUFFER_INIT;
+    char line[1000];
+    va_list arguments;
+    char **remarks;
+
+    va_start(arguments, format);
+    vsnprintf(line, sizeof(line), format, arguments);
+    va_end(arguments);
+    buffer_clean(&text, line);
+    remarks = memory_realloc(p->remarks, (p->remark_count + 1) * sizeof(*remarks));
+    if (!remarks || text.failed) {
+        if (remarks)
+            p->remarks = remarks;
+        buffer_free(&text);
+        return -ENOMEM;
+    }
+    p->remarks = remarks;
+    p->remarks[p->remark_count++] = buffer_take(&text);
+    return 0;
+}
+
+void export_profile_free(struct export_profile *p)
+{
+    if (!p)
+        return;
+    for (size_t i = 0; i < p->remark_count; i++)
+        memory_free(p->remarks[i]);
+    memory_free_all(p->modules, p->frames, p->nodes, p->samples, p->remarks, p);
+}
