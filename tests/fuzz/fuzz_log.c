@@ -1,7 +1,7 @@
 /*
  * fuzz_log - any bytes as a log: report, compare and validate read them to their end without a
  * crash; what the reader of usual lines takes, jansson takes too, with the same meaning; what
- * validate finds right, the schema finds right.
+ * validate finds right, the schema finds right; every byte of a model is of one node of its trees.
  */
 #include "readers/parallel_reader.h"
 #include "report/checks.h"
@@ -9,6 +9,8 @@
 #include "report/diff.h"
 #include "readers/marks.h"
 #include "report/sites.h"
+#include "model/merged.h"
+#include "model/own.h"
 #include "validate/validate.h"
 
 #include <stdio.h>
@@ -300,6 +302,69 @@ static void report(struct memory *m, enum report_by by)
     report_problems_fini(&problems);
 }
 
+/* Every cell is of one node, and so is every byte, whatever is folded. */
+static void tree(const struct model *model, const struct model_shape *shape, uint64_t *seed)
+{
+    static const struct model_filter all = {.thread = 0};
+    struct model_merged *merged = NULL;
+    struct model_tree *t = NULL;
+    uint64_t(*ids)[2] = NULL;
+    uint32_t first, count, place;
+    char why[100];
+
+    MUST(model_tree_new(model, &all, shape, &t, why, sizeof(why)) == 0);
+    MUST(t->cell_count == model_cell_count(model));
+    MUST(model_estimated(model) ||
+         t->total[MODEL_BYTES][0] == model_weight_total(model, MODEL_BYTES));
+    for (uint32_t i = 1; i < t->node_count; i++) {
+        const struct model_node *n = &t->nodes[i], *parent = &t->nodes[n->parent];
+
+        MUST(n->parent < i && n->end > i && n->end <= parent->end && n->depth == parent->depth + 1);
+    }
+    MUST(model_tree_ids(t, &ids) == 0);
+    place = (uint32_t)(*seed % t->place_count);
+    MUST(model_merged_new(t, &place, 1, *seed & 1 ? MODEL_CALLERS : MODEL_CALLEES, &merged) == 0);
+    for (uint32_t row = 0; row < model_merged_count(merged) && row < 100; row++)
+        MUST(model_merged_open(merged, row, &first, &count) == 0);
+    model_merged_free(merged);
+    memory_free(ids);
+    model_tree_free(t);
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+}
+
+static void model(struct memory *m)
+{
+    const struct model_options options = {
+        .dimensions = {.threads = true, .sizes = true, .slice_ns = 1000, .slices_max = 100}};
+    struct report_lines *lines = lines_of(m);
+    struct report_problems problems;
+    struct model_own *own = NULL;
+    struct model *model = NULL;
+    uint64_t seed = m->size;
+    char why[100];
+
+    report_problems_init(&problems);
+    MUST(model_new(&options, &problems, &model) == 0);
+    (void)model_read_lines(model, lines, "fuzz", NULL);
+    MUST(model_finish(model) == 0);
+    MUST(model_own_new(model_defs(model), model_log(model), NULL, NULL, 0, &own, why,
+                       sizeof(why)) == 0);
+    MUST(model_know(model, own, NULL) == 0);
+    MUST(model_slice_count(model) <= 100);
+    for (unsigned i = 0; i < 8; i++)
+        tree(model,
+             &(struct model_shape){.grain = (enum model_grain)(i % 3),
+                                   .types = i & 1,
+                                   .fold_framework = i & 2,
+                                   .fold_recursion = i & 4,
+                                   .min_share = i == 7 ? 0.05 : 0},
+             &seed);
+    model_free(model);
+    model_own_free(own);
+    report_lines_free(lines);
+    report_problems_fini(&problems);
+}
+
 static void compare(struct memory *m)
 {
     struct report_problems problems;
@@ -331,7 +396,7 @@ static uint64_t validate(struct memory *m, const struct report_schema *schema)
     return count;
 }
 
-#define READERS 11
+#define READERS 12
 
 static void one_reader(struct memory *m, unsigned which, const struct report_schema *schema)
 {
@@ -363,6 +428,9 @@ static void one_reader(struct memory *m, unsigned which, const struct report_sch
         break;
     case 9:
         diff(m, REPORT_BY_LINE);
+        break;
+    case 10:
+        model(m);
         break;
     default:
         MUST(validate(m, NULL) == validate(m, schema)); /* the fast way and the schema's */

@@ -149,8 +149,8 @@ static int join_cells(struct model *m)
 /* The first weight of a log: until here every event stood for itself. */
 static int begin_estimates(struct model *m)
 {
-    size_t capacity = m->capacity ? m->capacity : 1;
     int err = flush(m);
+    size_t capacity = m->capacity ? m->capacity : 1;
 
     if (err)
         return err;
