@@ -113,8 +113,8 @@ def browser_run(t, script, arguments=None, browser='chromium', size=(1280, 800),
     given = {'script': script, 'args': arguments or {}, 'browser': browser, 'path': program(browser),
              'profile': os.path.join(folder, 'profile'), 'size': size, 'flags': list(flags), 'root': os.geteuid() == 0,
              'timeout': timeout}
-    # The script ends the browser when it takes too long; the time after that is for what cannot be ended so.
-    result = node(os.path.join(NODE, 'browser.cjs'), timeout=timeout + 30, stdin=json.dumps(given).encode(), cwd=t.folder,
+    # browser.cjs ends what takes too long once the browser has started; the rest of the time is for that to happen.
+    result = node(os.path.join(NODE, 'browser.cjs'), timeout=timeout + 150, stdin=json.dumps(given).encode(), cwd=t.folder,
                   env=dict(ENVIRONMENT, HOME=folder))
     shutil.rmtree(given['profile'], ignore_errors=True)
     if result.status:
