@@ -65,10 +65,11 @@ class Columns {
         return this.places.has(name) ? this.places.get(name).count : 0;
     }
 
+    // A column that is not there is empty: a log may have no allocations.
     read(name, make, signed) {
         const column = this.places.get(name);
         if (!column)
-            return null;
+            return new make(0);
         const out = new make(column.count);
         if (column.form === 'd')
             readDoubles(this.bytes, column.at, column.count, out);
@@ -160,7 +161,7 @@ function readCells(columns, place, kind) {
         count: first[first.length - 1], first, size, allocs, bytes,
         thread: addUp(columns.read('thread', Int32Array, true)),
         slice: addUp(columns.read('slice', Int32Array, true)),
-        side: columns.read('side', Uint8Array),
+        side: columns.read('side', Uint8Array), // these only of a difference, and of estimates
         bytesVariance: columns.read('bytes_variance', Float64Array),
         allocsVariance: columns.read('allocs_variance', Float64Array),
         bytesSeen: columns.read('bytes_seen', Float64Array),

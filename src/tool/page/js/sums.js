@@ -128,7 +128,7 @@ function sumCells(log, filter, keyOf) {
             rows.set(key, row = emptyRow(key));
         row.bytes += cells.bytes[i];
         row.allocs += cells.allocs[i];
-        if (cells.side && cells.side[i] === 0) {
+        if (log.diff && cells.side[i] === 0) {
             row.oldBytes += cells.bytes[i];
             row.oldAllocs += cells.allocs[i];
         }
@@ -168,7 +168,7 @@ function passes(log, filter, cell) {
 function interval(log, filter, measure) {
     const {cells} = log;
     const variances = cells[measure + 'Variance'];
-    if (!variances)
+    if (!log.head.estimated)
         return null;
     let value = 0, variance = 0, seen = 0;
     for (let i = 0; i < cells.count; i++) {
