@@ -95,7 +95,7 @@ def test_logical_paths(t):
     Of 87 types, all paths, wherever their methods were begun, but of boxes from a pool: with ELT3 what waits keeps where it was
     begun. With ELT2 those of methods begun in several places may end where these part. Tiers inline what begins a method.
     """
-    for more, command, options in (('', [], []), ('own methods', [], ['--only', 'Logical.*']), ('elt2', [], ['--hooks', 'elt2']),
+    for more, command, options in (('', [], []), ('own methods', [], ['--only', 'Logical.*']), ('own code', [], ['--own']), ('elt2', [], ['--hooks', 'elt2']),
                                    ('tiers', ['40'], ['--log', 'sites'])):
         # often collected: what waits moves
         r = t.record(PROGRAM.command('Logical') + command, *options, env=dict(ENVIRONMENT, DOTNET_GCgen0size='0x20000'))
@@ -123,7 +123,7 @@ def test_logical_paths_of_fsharp(t):
 @needs('LogicalRuntime', framework='net10.0')
 def test_logical_paths_of_runtime_async(t):
     """The same program, its methods suspended by the runtime: all paths whole, collected often, at every tier."""
-    for options, command in ([], []), (['--only', 'Logical.*'], []), (['--log', 'sites', '--no-inline'], ['40']):
+    for options, command in ([], []), (['--only', 'Logical.*'], []), (['--own'], []), (['--log', 'sites', '--no-inline'], ['40']):
         r = t.record(PROGRAM.command('LogicalRuntime', 'net10.0') + command, *options,
                      env=dict(ENVIRONMENT, DOTNET_RuntimeAsync='1', DOTNET_GCgen0size='0x20000'))
         t.equal(r.status, 0, r)

@@ -146,7 +146,10 @@ static void find_own_code(const struct metadata *metadata, const struct options_
     }
 }
 
-/* --own where nothing is: names the first modules that may have been meant. */
+/*
+ * --own where nothing is: names the first modules that may have been meant. Where all is of the
+ * framework, as in the SDK's own processes, nobody expects any.
+ */
 static void find_own(const struct metadata *metadata, json_t *array)
 {
     const struct metadata_module *module;
@@ -160,7 +163,7 @@ static void find_own(const struct metadata *metadata, json_t *array)
         if (json_array_size(near) < NEAR)
             json_array_append_new(near, log_text(module->name));
     }
-    if (any)
+    if (any || !json_array_size(near))
         json_decref(near);
     else
         add_row(array, "own", "", near);

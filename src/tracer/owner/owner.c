@@ -218,15 +218,15 @@ static void ask_pdb(struct owners *o, const char *assembly)
 
 static enum sst_owner guess(const struct owners *o, const char *path, const char *name)
 {
-    if (!*path)
-        return framework_made(name) ? SST_OWNER_FRAMEWORK : SST_OWNER_OWN;
+    if (!folder_of(path) && framework_made(name))
+        return SST_OWNER_FRAMEWORK;
     if (o->corelib && same_folder(path, o->corelib) &&
         (framework_named(name) || (o->first && !same_folder(o->first, o->corelib))))
         return SST_OWNER_FRAMEWORK;
     if (o->failed)
         return SST_OWNER_UNKNOWN;
-    if (o->first && !o->given && strcmp(path, o->first) == 0)
-        return SST_OWNER_OWN; /* the main assembly, whatever its deps.json leaves out */
+    if (!folder_of(path))
+        return SST_OWNER_OWN;
     if (!o->told && o->first && strncmp(path, o->first, folder_of(o->first)) == 0)
         return SST_OWNER_OWN;
     return SST_OWNER_PACKAGE;
@@ -318,6 +318,8 @@ static enum sst_owner decide(const struct owners *o, const char *path, const cha
 
     if (strcmp(name, FRAMEWORK_CORELIB) == 0 || in_framework(o, path))
         return SST_OWNER_FRAMEWORK;
+    if (o->first && !o->given && strcmp(path, o->first) == 0)
+        return SST_OWNER_OWN; /* the main assembly */
     return listed(o, path, name, &owner) ? owner : guess(o, path, name);
 }
 

@@ -2,17 +2,19 @@
  * owner/owner.h - whose code a module is: the user's own, a package's, or the framework's. Decided
  * once for each module, by what was built, not by names:
  *
- *   1. What lies in the shared framework's folder is framework, whatever else is said of it.
- *   2. deps.json says of each library what it is: "project" is own, "runtimepack" framework, all
+ *   1. What lies in the shared framework's folder is framework, whatever else is said of it. So
+ *      is the SDK, as long as it runs by itself (`dotnet build`): a compiler that somebody starts
+ *      is that user's program.
+ *   2. The main assembly, which is loaded first, is own, but for a host of tests: it is told by
+ *      --depsfile whose program it runs.
+ *   3. deps.json says of each library what it is: "project" is own, "runtimepack" framework, all
  *      else a package's. Read are the program's (the host's --depsfile; in the bundle of a single
  *      file; beside the main assembly), and X.deps.json beside a loaded X.dll of which nothing is
  *      known yet: a plugin, a test project.
- *   3. Without any deps.json: what lies in the folder of the first assembly, or below it, is own,
+ *   4. Without any deps.json: what lies in the folder of the main assembly, or below it, is own,
  *      but for names of the framework where the runtime lies there, too.
- *   4. What no deps.json names is a package's, but a file elsewhere with its PDB beside it is own.
- *   5. What was made in memory is own, if the framework did not make it.
- *   6. What belongs to the SDK is framework as long as the SDK runs by itself (`dotnet build`); a
- *      compiler that somebody starts is that user's program.
+ *   5. What no deps.json names is a package's, but a file elsewhere with its PDB beside it is own.
+ *   6. What was made in memory is own, if neither the framework nor a library for mocks made it.
  *
  * A deps.json that is damaged, too large or no file is as none. Where memory ran out the answer is
  * "not known". --own-code replaces "own" by what it names.

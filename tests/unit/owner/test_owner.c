@@ -349,9 +349,13 @@ TEST(a_link_to_a_deps_json_is_followed)
     assert_string_equal(whose("app/Odd.dll"), "package");
 }
 
-TEST(a_main_assembly_that_its_deps_json_leaves_out_is_own)
+TEST(a_main_assembly_is_own_whatever_its_deps_json_says)
 {
     DEPS("app/Shop.deps.json", "Dapper", "package");
+    shop();
+    assert_string_equal(whose("app/Shop.dll"), "own");
+    DEPS("app/Shop.deps.json", "Shop", "package", "Dapper",
+         "package"); /* as of a compiler's stub */
     shop();
     assert_string_equal(whose("app/Shop.dll"), "own");
     assert_string_equal(whose("app/Lib.dll"), "package");
@@ -363,6 +367,8 @@ TEST(what_is_made_in_memory_is_own_if_the_framework_did_not_make_it)
     shop();
     assert_string_equal(owner_word(owners_ask(o, "", "FSI-ASSEMBLY")), "own");
     assert_string_equal(owner_word(owners_ask(o, "", "Submission#0")), "own");
+    assert_string_equal(owner_word(owners_ask(o, "F.exe", "F")), "own"); /* from bytes */
+    assert_string_equal(owner_word(owners_ask(o, "Dapper.dll", "Dapper")), "package");
     assert_string_equal(owner_word(owners_ask(o, "", "Dapper")), "package");
     assert_string_equal(owner_word(owners_ask(o, "", "Microsoft.GeneratedCode")), "framework");
     assert_string_equal(owner_word(owners_ask(o, "", "ProxyBuilder")), "framework");

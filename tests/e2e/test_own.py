@@ -1,0 +1,243 @@
+"""--own: whose code a module is, in programs of every form; own code hooked and nothing else, its stacks exact."""
+import json
+import os
+import shutil
+
+from harness import (BUILDING, ENVIRONMENT, HOOKS, NO_PACKAGE, OUT, PROGRAM, SDK, SDK_FRAMEWORK, Record, Skip, each, early,
+                     needs, run, tool, tool_json)
+from test_forms import FORMS
+from test_only import FRAMEWORKS
+
+APP = ['OwnApp', 'OwnLib']
+
+
+def owners(log):
+    """Names of modules by whose code they are."""
+    found = {}
+    for module in log.modules.values():
+        found.setdefault(module.get('owner'), set()).add(module['name'])
+    return found
+
+
+def own_frames_only(t, r, own):
+    """All frames are of own modules; the types that the program makes have all their allocations, each below Main."""
+    log = r.log
+    found = owners(log)
+    t.equal(found.get('own'), set(own), 'own modules of %s' % found)
+    t.equal(found.get(None), None, 'modules of which nothing is known')
+    hooked = {log.modules[log.methods[node['method']]['module']]['name'] for node in log.nodes.values()}
+    t.equal(hooked - set(own), set(), 'modules with hooks that are not own')
+    return found
+
+
+def made(log):
+    counts = {}
+    for alloc in log.allocs:
+        name = log.type(alloc)
+        if name.startswith('Own'):
+            counts[name] = counts.get(name, 0) + 1
+    return counts
+
+
+@needs('OwnApp')
+@each('hooks', *HOOKS)
+@each('framework', *FRAMEWORKS)
+def test_own_code_is_hooked_and_nothing_else(t, hooks, framework):
+    command = PROGRAM.command('OwnApp', framework)
+    r = t.record(command, '--own', hooks=hooks, check=1)
+    t.exact(r)
+    t.true(r.text.endswith('ok\n'), r)
+    found = own_frames_only(t, r, APP + ['Emitted'])
+    if framework == SDK_FRAMEWORK:
+        t.equal(found['package'], {'FSharp.Core'}, 'packages')
+        mapped = next(a for a in r.log.allocs if r.log.type(a) == 'OwnApp.Mapped')
+        names = r.log.names(mapped['node'])
+        t.true('Packaged' in names[0] and names[1].startswith('OwnApp.Program.Packaged('), names)  # the package is between
+    t.true('System.Private.CoreLib' in found['framework'], found)
+    t.equal(r.log.header['options'].get('own'), True)
+    counts = made(r.log)
+    t.equal((counts['OwnApp.Waited'], counts['OwnLib.Part'], counts['OwnApp.Weight']), (20, 80, 3), counts)
+    whole = t.record(command, hooks=hooks, check=0)
+    t.equal(made(whole.log), counts, 'with all hooked')
+    t.true(whole.log.end['nodes'] > r.log.end['nodes'], 'nodes')
+    waited = next(row for row in r.report()['rows'] if row['type'] == 'OwnApp.Waited')
+    t.true([name.split('(')[0] for name in waited['stack']][-1].endswith(('Main', '<Main>')), waited['stack'])
+
+
+@needs('Exceptions', 'Async', 'Generics', 'Unload')
+@each('hooks', *HOOKS)
+@each('program', 'Exceptions', 'Async', 'Generics', 'Unload')
+def test_stacks_are_the_snapshots_own_methods(t, hooks, program):
+    """As under --only; the same methods are hooked."""
+    r = t.record(PROGRAM.command(program), '--own', hooks=hooks, check=1)
+    t.true(t.exact(r)['equal'] > 100, 'too few comparisons')
+    t.equal(owners(r.log)['own'], {program})
+
+
+@needs('WebServer')
+def test_a_server(t):
+    r = t.record(PROGRAM.command('WebServer', SDK_FRAMEWORK) + ['--scale', '2'], '--own', check=1)
+    t.exact(r)
+    own_frames_only(t, r, ['WebServer'])
+
+
+@needs('OwnApp', 'OwnPlugin')
+def test_plugins(t):
+    """With a deps.json of its own; with its PDB alone; with neither; loaded from bytes."""
+    built = os.path.dirname(PROGRAM.command('OwnApp')[-1])
+    places = {}
+    for place, endings in (('whole', ('.dll', '.deps.json', '.pdb')), ('pdb', ('.dll', '.pdb')), ('bare', ('.dll',))):
+        os.mkdir(t.path(place))
+        for ending in endings:
+            shutil.copy(os.path.join(built, 'OwnPlugin' + ending), t.path(place))
+        places[place] = t.path(place, 'OwnPlugin.dll')
+    for how, place, own in (('plugin', 'whole', True), ('plugin', 'pdb', True), ('plugin', 'bare', False),
+                            ('bytes', 'bare', True)):
+        r = t.record(PROGRAM.command('OwnApp') + [how, places[place]], '--own', check=1)
+        t.exact(r)
+        t.equal('OwnPlugin' in owners(r.log)['own'], own, '%s %s' % (how, place))
+        names = r.log.names(next(a for a in r.log.allocs if r.log.type(a) == 'OwnPlugin.Piece')['node'])
+        t.equal('OwnPlugin.Plugin.Run(System.Int32)' in names, own, names)
+
+
+@early
+@each('form', 'single-file', 'single-file-with-runtime')
+def test_a_single_file(t, form):
+    """Its deps.json is in its bundle."""
+    program = PROGRAM.publish('Hello', 'hello-' + form, 'TargetFramework=' + SDK_FRAMEWORK, *FORMS[form])
+    r = t.record([program], '--own', check=1)
+    t.exact(r)
+    own_frames_only(t, r, ['Hello'])
+
+
+@needs('OwnApp')
+def test_started_in_other_ways(t):
+    """`dotnet exec` with a deps.json of another name; without any; through links."""
+    built = os.path.dirname(PROGRAM.command('OwnApp', SDK_FRAMEWORK)[-1])
+    copy = t.path('copy')
+    os.mkdir(copy)
+    for name in 'OwnApp.dll', 'OwnLib.dll', 'FSharp.Core.dll', 'OwnApp.runtimeconfig.json':
+        shutil.copy(os.path.join(built, name), copy)
+    shutil.copy(os.path.join(built, 'OwnApp.deps.json'), os.path.join(copy, 'other.json'))
+    os.symlink('copy', t.path('link'))
+    assembly = os.path.join(copy, 'OwnApp.dll')
+    deps = os.path.join(copy, 'OwnApp.deps.json')
+
+    def judge(command, own, status=0):
+        r = t.record(command, '--own', check=1)
+        t.exact(r, status)
+        t.equal(r.errors.count('\n'), 2, r)  # the summary, and no word more
+        own_frames_only(t, r, own)
+
+    everything = APP + ['FSharp.Core', 'Emitted']
+    judge(['dotnet', 'exec', '--depsfile', os.path.join(copy, 'other.json'), assembly], APP + ['Emitted'])
+    judge(['dotnet', assembly], everything)  # without any: what lies in the folder
+    os.symlink('other.json', deps)
+    judge(['dotnet', os.path.join(t.path('link'), 'OwnApp.dll')], APP + ['Emitted'])
+
+
+@needs('OwnApp')
+def test_dotnet_run(t):
+    """The SDK's own code is nobody's; that of the program it starts is its."""
+    project = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'programs', 'OwnApp', 'OwnApp.csproj')
+    folder = t.path('logs')
+    os.mkdir(folder)
+    result = tool('record', '--own', '--check', '50', '-o', folder, '--', 'dotnet', 'run', '--no-build', '-c', 'Release', '--project',
+                  project, '-p:E2EOut=' + OUT, '-p:E2EBringRuntime=false', '-p:TargetFramework=' + SDK_FRAMEWORK, cwd=t.folder)
+    t.equal(result.status, 0, result)
+    t.true('ok' in result.text, result)
+    logs = {name.split('-')[1]: Record(result, folder, os.path.join(folder, name)) for name in os.listdir(folder)}
+    own_frames_only(t, logs['OwnApp'], APP + ['Emitted'])
+    t.equal(owners(logs['dotnet'].log).get('own'), None, 'own code of the SDK')
+    t.true('--own:' not in result.errors, result)
+    for r in logs.values():
+        c = r.compare()
+        t.true(c['equal'] == c['compared'] > 10, c)
+
+
+TESTS = """<Project Sdk="Microsoft.NET.Sdk">
+  <PropertyGroup><TargetFramework>%s</TargetFramework><NuGetAudit>false</NuGetAudit></PropertyGroup>
+  <ItemGroup><PackageReference Include="Microsoft.NET.Test.Sdk" Version="17.12.0" />
+  <PackageReference Include="NUnit" Version="4.2.2" /><PackageReference Include="NUnit3TestAdapter" Version="4.6.0" /></ItemGroup>
+</Project>
+""" % SDK_FRAMEWORK
+CART = """using System.Threading.Tasks;
+using NUnit.Framework;
+namespace Shop.Tests;
+public class Thing { public int Number; }
+public class CartTests
+{
+    static object last;
+    [Test] public void Adds() { for (int i = 0; i < 50; i++) last = new Thing { Number = i }; Assert.That(((Thing)last).Number, Is.EqualTo(49)); }
+    [Test] public async Task Waits() { await Task.Delay(5); last = new Thing(); Assert.That(last, Is.Not.Null); }
+}
+"""
+
+
+@early
+def test_a_test_host(t):
+    """`dotnet vstest`: the host, the adapter and the framework of tests are packages; the tests are own."""
+    folder = os.path.join(OUT, 'own-tests')
+    assembly = os.path.join(folder, 'bin', 'Release', SDK_FRAMEWORK, 'Shop.Tests.dll')
+    os.makedirs(folder, exist_ok=True)
+    for name, text in (('Shop.Tests.csproj', TESTS), ('CartTests.cs', CART), ('Directory.Build.props', '<Project />\n')):
+        path = os.path.join(folder, name)
+        if not os.path.exists(path) or open(path, encoding='utf-8').read() != text:
+            with open(path, 'w', encoding='utf-8') as file:
+                file.write(text)
+            shutil.rmtree(os.path.join(folder, 'bin'), ignore_errors=True)
+    if not os.path.exists(assembly):
+        built = run(['nice', 'dotnet', 'build', folder, '-c', 'Release', '-nologo', '-v:q', '-nodeReuse:false',
+                     '-p:UseSharedCompilation=false'], timeout=600, env=BUILDING)
+        if any(code in built.text for code in NO_PACKAGE):
+            raise Skip('the packages of NUnit cannot be restored')
+        t.equal(built.status, 0, built)
+    logs = t.path('logs')
+    os.mkdir(logs)
+    result = tool('record', '--own', '--check', '1', '--process', 'testhost', '-o', logs, '--', 'dotnet', 'vstest', assembly,
+                  cwd=t.folder)
+    t.equal(result.status, 0, result)
+    r = Record(result, logs, os.path.join(logs, os.listdir(logs)[0]))
+    found = own_frames_only(t, r, ['Shop.Tests'])
+    t.true({'testhost', 'NUnit3.TestAdapter', 'nunit.framework'} & found['package'], found)
+    t.equal(sum(r.log.type(a) == 'Shop.Tests.Thing' for a in r.log.allocs), 51, 'things')
+    t.exact(r)
+
+
+@needs('OwnApp')
+def test_own_code_says_otherwise(t):
+    """Modules and methods, also the framework's; the log and its readers go by it."""
+    r = t.record(PROGRAM.command('OwnApp'), '--own', '--own-code', 'OwnLib', '--own-code', 'OwnApp.Program.Sorted*',
+                 '--own-code', 'System.Linq', check=1)
+    t.exact(r)
+    t.equal(owners(r.log)['own'], {'OwnLib', 'System.Linq'})
+    names = {d['name'].split('(')[0] for d in r.log.methods.values()}
+    t.true('OwnApp.Program.Sorted' in names and 'OwnLib.Maker.Make' in names, names)
+    t.true('OwnApp.Program.Thrown' not in names and 'OwnApp.Program.Emitted' not in names, names)
+    t.true(any(name.startswith('System.Linq.') for name in names), names)
+
+
+@needs('OwnApp')
+def test_a_pattern_that_nothing_matches_is_named(t):
+    for options in ['--own'], []:
+        r = t.record(PROGRAM.command('OwnApp'), *options, '--own-code', 'OwnLob', '--own-code', 'OwnApp')
+        t.equal([(x['option'], x['pattern']) for x in r.log.end['unmatched']], [('own-code', 'OwnLob')])
+        lines = [line for line in r.errors.splitlines() if '--own-code' in line]
+        t.equal(len(lines), 1, r)
+        t.true('--own-code OwnLob: no module or method that ran has such a name; near: OwnLib' in lines[0], lines)
+    r = t.record(PROGRAM.command('OwnApp'), '--own-code', 'OwnApp.Program.Thrown*')
+    t.equal(r.log.end['unmatched'], [], 'a method that ran, without --own')
+
+
+@needs('OwnApp')
+def test_where_nothing_is_own_that_is_said(t):
+    r = t.record(PROGRAM.command('OwnApp'), '--own', '--own-code', 'Nobody*')
+    t.true('--own-code Nobody*: no module or method' in r.errors, r)
+    t.equal(len(r.log.nodes), 0, 'nodes')
+
+
+@needs('OwnApp')
+def test_options_of_own_are_as_others(t):
+    env = json.loads(tool('env', '--own', '--own-code', 'A.*', '--format', 'json', '-o', t.path('log.ndjson')).out)
+    options = json.loads(env['SHADOWTRACE_OPTIONS'])
+    t.equal((options['own'], options['own_code']), (True, ['A.*']))
