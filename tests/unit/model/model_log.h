@@ -81,7 +81,9 @@ static inline const char *model_tree_text(void)
         const struct model_place *p = &tree->places[n->place];
         char il[40] = "";
 
-        if (p->il >= 0)
+        if (p->line)
+            snprintf(il, sizeof(il), ":%u", p->line);
+        else if (p->il >= 0)
             snprintf(il, sizeof(il), " +%d", p->il);
         else if (p->count > 1)
             snprintf(il, sizeof(il), " x%u", p->count);

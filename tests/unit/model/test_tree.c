@@ -1,4 +1,5 @@
 #include "model/names.h"
+#include "model/own.h"
 
 #include "unit/model/model_log.h"
 
@@ -56,6 +57,31 @@ TEST(instructions_are_where_the_next_frame_is_called_or_the_object_made)
                                            " (no managed frame) 64/64 1/1\n"
                                            " App.P.Main() +7 0/56 0/2\n"
                                            "  App.P.Work(System.Int32) +3 56/56 2/2\n");
+}
+
+TEST(lines_tell_frames_apart_if_symbols_know_them)
+{
+    static const char *const dirs[] = {"tests/fuzz/corpus/symbols"};
+    const struct model_shape shape = {.grain = MODEL_GRAIN_LINE};
+    struct source_lines *lines;
+
+    model_begin(&plain_options);
+    assert_int_equal(model_read(model, "tests/fixtures/logs/lines.ndjson", NULL), 0);
+    assert_int_equal(model_finish(model), 0);
+    assert_int_equal(source_lines_new(model_defs(model), dirs, 1, NULL, NULL, NULL, &lines), 0);
+    assert_int_equal(model_know(model, NULL, lines), 0);
+    assert_int_equal(model_tree_of(&everything, &shape), 0);
+    assert_string_equal(model_tree_text(),
+                        "all 0/136592 0/10\n"
+                        " (no managed frame) 131096/131096 1/1\n"
+                        " Shop.Program.Main(System.String[]):8 0/5368 0/6\n"
+                        "  Shop.Basket.Add(System.String):33 4120/4120 1/1\n"
+                        "  Shop.Basket.Add(System.String):27 1024/1248 1/5\n"
+                        "   System.String.Concat(System.String, System.String) 224/224 4/4\n"
+                        " Shop.Program.Main(System.String[]):700 64/64 1/1\n"
+                        " Shop.Program.Main(System.String[]):7 40/40 1/1\n"
+                        " Shop.Basket.NoCode() 24/24 1/1\n");
+    source_lines_free(lines);
 }
 
 TEST(types_are_leaves)
@@ -250,6 +276,7 @@ static void sums_of(const char *path, uint64_t *bytes, uint64_t *allocs)
     free(text);
 }
 
+/* Folded or not, with whatever is known of the log's code. */
 static void check_shape(const struct model_shape *shape, const double total[2])
 {
     double self = 0;
@@ -277,12 +304,17 @@ static void check_shape(const struct model_shape *shape, const double total[2])
 
 static void check_log(const char *path)
 {
+    struct model_own *own;
     uint64_t bytes, allocs;
     double total[2];
 
     model_begin(&plain_options);
     assert_int_equal(model_read(model, path, NULL), 0);
     assert_int_equal(model_finish(model), 0);
+    assert_int_equal(
+        model_own_new(model_defs(model), model_log(model), NULL, NULL, 0, &own, why, sizeof(why)),
+        0);
+    assert_int_equal(model_know(model, own, NULL), 0);
     total[0] = model_weight_total(model, MODEL_BYTES);
     total[1] = model_weight_total(model, MODEL_ALLOCS);
     if (!model_estimated(model) && !model_log(model)->skipped) {
@@ -290,12 +322,14 @@ static void check_log(const char *path)
         assert_true(total[0] == (double)bytes);
         assert_true(total[1] == (double)allocs);
     }
-    for (unsigned i = 0; i < 24; i++)
+    for (unsigned i = 0; i < 48; i++)
         check_shape(&(struct model_shape){.grain = (enum model_grain)(i % 3),
                                           .types = i / 3 & 1,
                                           .fold_recursion = i / 6 & 1,
-                                          .min_share = i / 12 ? 0.02 : 0},
+                                          .fold_framework = i / 12 & 1,
+                                          .min_share = i / 24 ? 0.02 : 0},
                     total);
+    model_own_free(own);
 }
 
 TEST(every_fixture_adds_up)
