@@ -33,6 +33,25 @@ static bool skip_brackets(struct cursor *c)
     return false;
 }
 
+static bool ends_name(char c)
+{
+    switch (c) {
+    case '.':
+    case '<':
+    case '>':
+    case ',':
+    case '[':
+    case ']':
+    case '*':
+    case '&':
+    case '(':
+    case ')':
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* A segment's own name, up to its arguments, a dot, or what follows its type. */
 static bool read_name(struct cursor *c, struct parts_span *out)
 {
@@ -47,7 +66,7 @@ static bool read_name(struct cursor *c, struct parts_span *out)
             c->at++;
     else if (is_at(c, '<') && !skip_brackets(c))
         return false;
-    while (c->at < c->end && !strchr(".<>,[]*&()", *c->at))
+    while (c->at < c->end && !ends_name(*c->at))
         c->at++;
     *out = (struct parts_span){from, (size_t)(c->at - from)};
     return out->size > 0;
@@ -55,7 +74,7 @@ static bool read_name(struct cursor *c, struct parts_span *out)
 
 static bool read_type(struct cursor *c, unsigned depth, uint16_t *out);
 
-/* Types with ", " between them, up to `close`. */
+/* Types with ", " between them, up to `close`; with "," in names that come from metadata as whole. */
 static bool read_list(struct cursor *c, char close, unsigned depth, uint16_t *first,
                       uint16_t *count)
 {
@@ -76,9 +95,11 @@ static bool read_list(struct cursor *c, char close, unsigned depth, uint16_t *fi
             c->at++;
             return true;
         }
-        if (c->end - c->at < 2 || c->at[0] != ',' || c->at[1] != ' ')
+        if (!is_at(c, ','))
             return false;
-        c->at += 2;
+        c->at++;
+        if (is_at(c, ' '))
+            c->at++;
     }
 }
 

@@ -1,6 +1,6 @@
 /*
- * model/name_parts.h - a full name taken apart: "Ns.Outer<Ns.A[]>.Method<T>(System.Int32&)" is a path
- * of segments, those have types as arguments, and types are paths with a suffix. For names.c.
+ * model/name_parts.h - a full name taken apart: "Ns.Outer<Ns.A[]>.Method<T>(System.Int32&)" is a
+ * path of segments, those have types as arguments, and types are paths with a suffix. For names.c.
  */
 #ifndef SHADOWTRACE_MODEL_NAME_PARTS_H
 #define SHADOWTRACE_MODEL_NAME_PARTS_H

@@ -235,6 +235,8 @@ TEST(interfaces_implemented_by_name_lose_their_namespace)
          "Tree<T>.IEnumerable<T>.GetEnumerator"},
         {"Shop.Tree<T>.System.Collections.IEnumerable.GetEnumerator()",
          "Tree<T>.IEnumerable.GetEnumerator"},
+        {"Shop.Tree<T>.System.IComparable<Shop.Pair<T,System.Int32>>.CompareTo(T)",
+         "Tree<T>.IComparable<Pair<T, int>>.CompareTo"},
         {"Shop.Basket.IPrivate.Do()", "Basket.IPrivate.Do"},
     };
 
@@ -260,7 +262,7 @@ TEST(what_is_no_name_stays_as_it_is)
         {"A<", NULL},
         {"A.B>", NULL},
         {"A.B<C", NULL},
-        {"A.B<C,D>", NULL},
+        {"A.B<C,>", NULL},
         {"A.B<>", NULL},
         {"A.B[", NULL},
         {"A.B<C>>", NULL},
