@@ -108,7 +108,7 @@ def test_lines_in_reports(t):
     rows, _ = by_line(r.path)
     row = next(row for row in rows if row.get('method') == 'Lines.Called.Ping()')
     t.equal(abs(row['line'] - ping) < 5, True, row)
-    t.equal('Program.cs:%d  Lines.Called.Ping()  System.Object' % row['line'] in out, True, 'a row of text')
+    t.equal('Program.cs:%d  Called.Ping  object' % row['line'] in out, True, 'a row of text')
     t.equal('\033' in out, False, 'no links where there is no terminal')
     # Names as written, and as logged.
     names = {frame['method'] for frame in json.loads(run('report', '--format', 'json', r.path)[1])['frames']}

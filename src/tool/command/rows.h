@@ -7,6 +7,7 @@
 #define SHADOWTRACE_COMMAND_ROWS_H
 
 #include "args/args.h"
+#include "command/naming.h"
 
 extern const char *const rows_formats[]; /* as enum reading_format */
 
@@ -40,9 +41,14 @@ extern const char *const rows_formats[]; /* as enum reading_format */
     ARGS_ROW(COUNT, "thread", "ID", filter.thread, "only the thread with this id in the log", \
              .least = 1, .limit = UINT32_MAX - 1)
 #define ROW_PHYSICAL(help) ARGS_ROW(FLAG, "physical", NULL, physical, help)
-#define ROW_RAW(member) \
-    ARGS_ROW(FLAG, "raw", NULL, member, \
-             "names as in the log: <BarAsync>d__3.MoveNext, not BarAsync")
+#define ROW_NAMES(naming) \
+    ARGS_ROW( \
+        WORD, "names", NULL, naming.style, \
+        "short: string, List<int>, namespaces and parameters only where names would be alike " \
+        "without. full: System.String, and all namespaces and parameters, as in JSON. raw: as " \
+        "in the log, <BarAsync>d__3.MoveNext, not BarAsync", \
+        .words = names_styles), \
+        ARGS_ROW(FLAG, "raw", NULL, naming.raw, "the same as --names raw")
 #define ROW_WIDE(member) \
     ARGS_ROW(FLAG, "wide", NULL, member, "do not shorten names; lines may be long")
 #define ROW_INLINE_STACKS \

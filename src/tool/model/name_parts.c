@@ -74,7 +74,7 @@ static bool read_name(struct cursor *c, struct parts_span *out)
 
 static bool read_type(struct cursor *c, unsigned depth, uint16_t *out);
 
-/* Types with ", " between them, up to `close`; with "," in names that come from metadata as whole. */
+/* Types with ", " between them, up to `close`; with "," within what metadata has as one name. */
 static bool read_list(struct cursor *c, char close, unsigned depth, uint16_t *first,
                       uint16_t *count)
 {

@@ -265,6 +265,19 @@ const char *fit_name(struct buffer *b, const char *name, size_t width)
     return result_of(b);
 }
 
+size_t fit_print_name(FILE *out, const char *name, size_t width)
+{
+    char room[BUFFER_TEXT_ROOM];
+    struct buffer b = BUFFER_ON(room);
+    size_t columns;
+
+    name = fit_name(&b, name, width);
+    columns = text_columns(name);
+    text_print(out, name);
+    buffer_free(&b);
+    return columns;
+}
+
 const char *fit_text(struct buffer *b, const char *text, size_t width)
 {
     buffer_clear(b);

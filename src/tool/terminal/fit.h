@@ -5,6 +5,7 @@
 #include "base/buffer.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 /*
  * fit_name - the name of a type or method, short or full, in at most `width` columns. Parameters go
@@ -18,5 +19,8 @@
 const char *fit_name(struct buffer *b, const char *name, size_t width);
 const char *fit_place(struct buffer *b, const char *place, size_t width);
 const char *fit_text(struct buffer *b, const char *text, size_t width);
+
+/* fit_print_name - the same on `out`, cleaned. Returns: the columns used. */
+size_t fit_print_name(FILE *out, const char *name, size_t width);
 
 #endif

@@ -7,8 +7,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define MIN_WIDTH 80
-#define MAX_WIDTH 240
+#define MIN_WIDTH  20
+#define LEAST_ROOM 8
+#define HELP_WIDTH 80
+#define MAX_WIDTH  240
 
 struct terminal terminal_from(bool is_terminal, size_t columns, const char *term,
                               const char *no_color)
@@ -45,10 +47,17 @@ size_t terminal_width(FILE *out)
     return width;
 }
 
+size_t terminal_room(FILE *out, size_t used)
+{
+    size_t width = terminal_width(out);
+
+    return width > used + LEAST_ROOM ? width - used : LEAST_ROOM;
+}
+
 size_t terminal_help_width(FILE *out)
 {
     int fd = fileno(out);
-    size_t width = fd >= 0 && isatty(fd) == 1 ? terminal_of(out).width : MIN_WIDTH;
+    size_t width = fd >= 0 && isatty(fd) == 1 ? terminal_of(out).width : HELP_WIDTH;
 
     return width < TEXT_WIDTH ? width : TEXT_WIDTH;
 }

@@ -11,13 +11,16 @@ struct terminal {
 };
 
 /*
- * terminal_of - of a stream: a terminal's own width within 80 to 240, else TEXT_WIDTH. Colours only
+ * terminal_of - of a stream: a terminal's own width within 20 to 240, else TEXT_WIDTH. Colours only
  * on a terminal that knows them, and not with NO_COLOR in the environment (no-color.org).
  */
 struct terminal terminal_of(FILE *out);
 
 /* terminal_width - its width alone, asked once for a stream. Threads: the one that prints. */
 size_t terminal_width(FILE *out);
+
+/* What is left of a line that has `used` columns already; a few in any case. */
+size_t terminal_room(FILE *out, size_t used);
 
 /* terminal_help_width - for pages of prose: a terminal's width up to TEXT_WIDTH, else 80. */
 size_t terminal_help_width(FILE *out);

@@ -9,10 +9,12 @@
 struct compare_args {
     enum reading_format format;
     struct reading_options reading;
+    struct naming naming;
 };
 
 #define ARGS_INTO struct compare_args
-static const struct args_option options[] = {ROW_FORMAT, ROW_JOBS, ROW_QUIET, ARGS_END};
+static const struct args_option options[] = {ROW_FORMAT, ROW_NAMES(naming), ROW_JOBS, ROW_QUIET,
+                                             ARGS_END};
 
 /* One of the logs. Its call sites are wanted only where there is another one. */
 struct side {
@@ -82,23 +84,41 @@ static int sum_of_sites(const struct side *sides, struct report_diff_sum *out)
     return err;
 }
 
-static int print(const struct report_checks *checks, const struct report_problems *problems,
-                 const struct side *sides, char **logs, size_t count, enum reading_format format,
-                 FILE *out)
+static int print_text(const struct report_checks *checks, char **logs, size_t count,
+                      const struct report_diff_sum *sites, struct naming naming, FILE *out)
+{
+    struct print_stack stacks[PRINT_COMPARE_LOGS] = {{.defs = NULL}};
+    int err = 0;
+
+    for (size_t i = 0; i < count && !err; i++) {
+        stacks[i].defs = &checks[i].defs;
+        stacks[i].naming = naming;
+        err = print_stack_names(&stacks[i], i ? &stacks[0] : NULL);
+    }
+    if (!err)
+        print_compare_text(checks, stacks, logs, count, sites, out);
+    for (size_t i = count; i-- > 0;) /* the first one is the other's, too */
+        names_free(stacks[i].names);
+    return err;
+}
+
+static int print(const struct compare_args *a, const struct report_checks *checks,
+                 const struct report_problems *problems, const struct side *sides, char **logs,
+                 size_t count, FILE *out)
 {
     struct report_diff_sum sum, *sites = count == REPORT_DIFF_SIDES ? &sum : NULL;
     int err = sites ? sum_of_sites(sides, sites) : 0;
 
-    if (!err && format == READING_JSON)
+    if (!err && a->format == READING_JSON)
         err = print_compare_json(checks, problems, count, sites, out);
     else if (!err)
-        print_compare_text(checks, logs, count, sites, out);
+        err = print_text(checks, logs, count, sites, a->naming, out);
     return err;
 }
 
 static int run(void *into, const struct args *args, FILE *out)
 {
-    const struct compare_args *a = into;
+    struct compare_args *a = into;
     char **logs = args->word;
     size_t count = args->count;
     struct report_problems problems[PRINT_COMPARE_LOGS];
@@ -108,6 +128,7 @@ static int run(void *into, const struct args *args, FILE *out)
     size_t begun = 0;
     int status = CLI_OK, err = sides_init(sides, count);
 
+    naming_choose(&a->naming, &cmd_compare, args, NAMES_SHORT);
     while (!err && begun < count && !status) {
         report_problems_init(&problems[begun]);
         status =
@@ -118,7 +139,7 @@ static int run(void *into, const struct args *args, FILE *out)
         begun++;
     }
     if (!err && !status)
-        err = print(checks, problems, sides, logs, count, a->format, out);
+        err = print(a, checks, problems, sides, logs, count, out);
     if (err)
         status = cli_failed(&cmd_compare, err);
     if (!status && mismatched)

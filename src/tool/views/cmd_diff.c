@@ -57,6 +57,7 @@ static const struct args_option options[] = {
     ROW_METHOD,
     ROW_SYMBOLS,
     ROW_NO_LINES,
+    ROW_NAMES(stack.naming),
     ROW_WIDE(stack.wide),
     ROW_JOBS,
     ROW_QUIET,
@@ -114,7 +115,7 @@ static int print(const struct diff_args *a, const struct sides *sides,
     int err = 0;
 
     report_stacks_init(&tables);
-    for (size_t i = 0; i < sides->all; i++) {
+    for (size_t i = 0; !err && i < sides->all; i++) {
         struct print_report *log = &sides->print[i];
 
         *log = (struct print_report){.sites = sides->sites[i],
@@ -126,14 +127,17 @@ static int print(const struct diff_args *a, const struct sides *sides,
         log->stack.lines = sides->logs[i].lines;
         log->stack.tables = a->inline_stacks ? NULL : &tables;
         log->stack.next = i + 1 < sides->all ? &log[1].stack : NULL;
+        err = print_stack_names(&log->stack, i ? &sides->print[0].stack : NULL);
     }
     for (size_t side = 0, first = 0; side < REPORT_DIFF_SIDES; first += sides->count[side++])
         p.side[side] = (struct print_diff_side){sides->print + first, sides->names + first,
                                                 sides->count[side]};
-    if (a->format == READING_JSON)
+    if (!err && a->format == READING_JSON)
         err = print_diff_json(&p, out);
-    else
+    else if (!err)
         print_diff_text(&p, out);
+    for (size_t i = sides->all; i-- > 0;) /* the first one is the others', too */
+        names_free(sides->print[i].stack.names);
     report_stacks_fini(&tables);
     return err;
 }

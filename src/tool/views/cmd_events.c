@@ -37,7 +37,7 @@ static const struct args_option options[] = {
     ROW_DEPTH(stack.depth),
     ROW_SYMBOLS,
     ROW_NO_LINES,
-    ROW_RAW(stack.raw),
+    ROW_NAMES(stack.naming),
     ROW_WIDE(stack.wide),
     ROW_JOBS,
     ROW_QUIET,
@@ -55,12 +55,15 @@ static int print(const struct events_args *a, const struct events_report *f,
     p.stack.tables = a->inline_stacks ? NULL : &tables;
     if (!a->no_lines)
         err = reading_source_lines(&cmd_events, &f->defs, &a->symbols, &f->log, &p.stack.lines);
+    if (!err)
+        err = print_stack_names(&p.stack, NULL);
     if (!err && a->format == READING_TEXT)
         print_events_text(&p, out);
     else if (!err && print_events_json(&p, out))
         err = -ENOMEM;
     source_lines_missing(p.stack.lines);
     source_lines_free(p.stack.lines);
+    names_free(p.stack.names);
     report_stacks_fini(&tables);
     return cli_failed(&cmd_events, err);
 }

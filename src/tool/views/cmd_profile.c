@@ -32,6 +32,7 @@ static const struct args_option options[] = {
     ROW_TOP(top),
     ROW_INLINE_STACKS,
     ROW_DEPTH(stack.depth),
+    ROW_NAMES(stack.naming),
     ROW_QUIET,
     ARGS_END};
 
@@ -70,15 +71,12 @@ static int read_all(struct reader *r, const struct reading_options *how, char **
 
 /* Returns: 0 or -ENOMEM. */
 static int print_json(const struct profile_args *a, const struct reader *r,
-                      const struct report_problems *problems, FILE *out)
+                      struct print_stack stack, const struct report_problems *problems, FILE *out)
 {
-    struct print_stack stack = a->stack;
     struct report_stacks tables;
     int err;
 
     report_stacks_init(&tables);
-    stack.defs = &r->defs;
-    stack.raw = true;
     stack.tables = a->inline_stacks ? NULL : &tables;
     err = print_profile_json(&r->profile, &stack, &r->log, problems, out);
     report_stacks_fini(&tables);
@@ -88,18 +86,22 @@ static int print_json(const struct profile_args *a, const struct reader *r,
 static int print(const struct profile_args *a, const struct reader *r,
                  const struct report_problems *problems, FILE *out)
 {
-    int err = 0;
+    struct print_stack stack = a->stack;
+    int err;
 
-    if (a->format == READING_FOLDED) {
+    stack.defs = &r->defs;
+    err = a->format == READING_FOLDED ? 0 : print_stack_names(&stack, NULL);
+    if (!err && a->format == READING_FOLDED) {
         err = print_folded_samples(&r->profile.source[a->source], &r->defs, out);
         print_complete_stderr(&cmd_profile, &r->log);
-    } else if (a->format == READING_JSON) {
-        err = print_json(a, r, problems, out);
-    } else {
-        print_profile_text(&r->profile, &r->defs, a->top, out);
+    } else if (!err && a->format == READING_JSON) {
+        err = print_json(a, r, stack, problems, out);
+    } else if (!err) {
+        print_profile_text(&r->profile, &stack, a->top, out);
         fputc('\n', out);
         reading_completeness(&r->log, out);
     }
+    names_free(stack.names);
     return cli_failed(&cmd_profile, err);
 }
 
@@ -112,8 +114,12 @@ static int check(struct profile_args *a, const struct args *args)
         return cli_usage_error(&cmd_profile, "--top does not apply to --format folded");
     if (a->format != READING_JSON && args_given(&cmd_profile.syntax, args, "depth"))
         return cli_usage_error(&cmd_profile, "--depth needs --format json");
-    return print_stack_choose(&a->stack, &a->top, &cmd_profile, args, a->format == READING_JSON,
-                              a->inline_stacks);
+    if (print_stack_choose(&a->stack, &a->top, &cmd_profile, args, a->format == READING_JSON,
+                           a->inline_stacks))
+        return CLI_USAGE;
+    naming_choose(&a->stack.naming, &cmd_profile, args,
+                  a->format == READING_JSON ? NAMES_RAW : NAMES_SHORT);
+    return CLI_OK;
 }
 
 static int run(void *into, const struct args *args, FILE *out)

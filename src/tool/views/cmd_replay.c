@@ -2,6 +2,7 @@
 #include "command/print_complete.h"
 #include "command/reading.h"
 #include "command/rows.h"
+#include "views/print_stack.h"
 #include "terminal/text.h"
 
 #include "readers/marks.h"
@@ -16,6 +17,7 @@ struct replay_args {
     enum reading_format format;
     struct reading_options reading;
     struct reading_window window;
+    struct print_stack stack; /* how names are shown */
 };
 
 #define ARGS_INTO struct replay_args
@@ -32,6 +34,7 @@ static const struct args_option options[] = {
     ARGS_ROW(COUNT, "limit", "N", filter.limit, "show at most the first N rows; 0: all",
              .standard = 10000, .limit = UINT32_MAX - 2),
     ROW_FORMAT,
+    ROW_NAMES(stack.naming),
     ROW_JOBS,
     ROW_QUIET,
     ARGS_END};
@@ -66,14 +69,16 @@ static const char *thread_name(struct report_defs *defs, uint32_t id)
     return known ? defs->threads[known - 1].name : NULL;
 }
 
-static void text_call(const struct replay_row *row, struct report_defs *defs, FILE *out)
+static void text_call(const struct replay_row *row, const struct print_stack *stack, FILE *out)
 {
+    struct buffer name = BUFFER_INIT;
     static const char *const ends[] = {[REPORT_CALL_TAIL] = " (tail call)",
                                        [REPORT_CALL_UNWOUND] = " (unwound)",
                                        [REPORT_CALL_UNKNOWN] = " (its end is not in the log)",
                                        [REPORT_CALL_OPEN] = " (not ended)"};
 
-    text_print(out, report_method(defs, row->method)->name);
+    text_print(out, print_stack_method(stack, &name, row->method));
+    buffer_free(&name);
     text_part(out, " ", row->args, "");
     text_part(out, " = ", row->returns, "");
     text_part(out, " out ", row->out, "");
@@ -83,8 +88,8 @@ static void text_call(const struct replay_row *row, struct report_defs *defs, FI
 
 #define MAX_SHOWN 60 /* levels that a row is shifted by */
 
-static void text_row(const struct replay_row *row, struct report_defs *defs, bool interleaved,
-                     FILE *out)
+static void text_row(const struct replay_row *row, const struct print_stack *stack,
+                     bool interleaved, FILE *out)
 {
     struct text_number ns, bytes;
 
@@ -98,9 +103,9 @@ static void text_row(const struct replay_row *row, struct report_defs *defs, boo
         fprintf(out, " %10s %12s  ", "", "");
     fprintf(out, "%*s", 2 * (int)(row->level < MAX_SHOWN ? row->level : MAX_SHOWN), "");
     if (row->kind == REPLAY_CALL)
-        text_call(row, defs, out);
+        text_call(row, stack, out);
     else if (row->kind == REPLAY_EXCEPTION) {
-        text_part(out, "! ", report_class(defs, row->method)->name, "");
+        text_part(out, "! ", print_stack_type(stack, row->method), "");
         text_part(out, ": ", row->args, "");
     } else
         fprintf(out, "... %" PRIu64 " call%s not in the log: the buffer was full", row->missing,
@@ -130,7 +135,7 @@ static void text(const struct replay_args *a, struct replay *r, FILE *out)
         } else if (!i) {
             head(true, out);
         }
-        text_row(&rows[i], defs, a->filter.interleaved, out);
+        text_row(&rows[i], &a->stack, a->filter.interleaved, out);
     }
     if (!replay_calls(r))
         fputs("The log has no calls; record with --events alloc,calls.\n", out);
@@ -155,29 +160,34 @@ static void json_value(const char *key, const char *value, struct json_writer *w
         jw_raw(w, key, value);
 }
 
-static void json_row(const struct replay_row *row, struct report_defs *defs, struct json_writer *w)
+static void json_row(const struct replay_row *row, const struct print_stack *stack,
+                     struct json_writer *w)
 {
+    struct buffer name = BUFFER_INIT;
+
     jw_unsigned(w, "thread", row->thread);
     jw_unsigned(w, "depth", row->level);
     jw_unsigned(w, "t", row->t);
     if (row->kind == REPLAY_EXCEPTION) {
-        jw_text(w, "exception", report_class(defs, row->method)->name);
+        jw_text(w, "exception", print_stack_type(stack, row->method));
         json_value("message", row->args, w);
     } else if (row->kind == REPLAY_MISSING) {
         jw_unsigned(w, "missing", row->missing);
     } else {
         jw_unsigned(w, "ns", row->ns);
         jw_text(w, "end", report_call_end_name(row->end));
-        jw_text(w, "method", report_method(defs, row->method)->name);
+        jw_text(w, "method", print_stack_method(stack, &name, row->method));
         jw_unsigned(w, "bytes", row->bytes);
         jw_unsigned(w, "allocs", row->allocs);
         json_value("args", row->args, w);
         json_value("returns", row->returns, w);
         json_value("out", row->out, w);
     }
+    buffer_free(&name);
 }
 
-static int json(struct replay *r, const struct report_problems *problems, FILE *out)
+static int json(const struct replay_args *a, struct replay *r,
+                const struct report_problems *problems, FILE *out)
 {
     size_t count;
     const struct replay_row *rows = replay_rows(r, &count);
@@ -188,7 +198,7 @@ static int json(struct replay *r, const struct report_problems *problems, FILE *
     jw_array(&w, "rows");
     for (size_t i = 0; i < count; i++) {
         jw_line_object(&w, 1, NULL);
-        json_row(&rows[i], replay_defs(r), &w);
+        json_row(&rows[i], &a->stack, &w);
         jw_end(&w);
     }
     jw_end(&w);
@@ -210,6 +220,8 @@ static int run(void *into, const struct args *args, FILE *out)
     struct replay *r = NULL;
     int err, status;
 
+    naming_choose(&a->stack.naming, &cmd_replay, args,
+                  a->format == READING_JSON ? NAMES_RAW : NAMES_SHORT);
     a->filter.to = UINT64_MAX;
     status = range(a, path);
     if (status)
@@ -226,13 +238,16 @@ static int run(void *into, const struct args *args, FILE *out)
     }
     if (!err) {
         reading_problems(&cmd_replay, &problems);
-        if (a->format == READING_TEXT)
+        a->stack.defs = replay_defs(r);
+        err = print_stack_names(&a->stack, NULL);
+        if (!err && a->format == READING_TEXT)
             text(a, r, out);
-        else
-            err = json(r, &problems, out);
+        else if (!err)
+            err = json(a, r, &problems, out);
     }
     if (err && !status)
         status = cli_failed(&cmd_replay, err);
+    names_free(a->stack.names);
     replay_free(r);
     report_problems_fini(&problems);
     return status;

@@ -63,7 +63,7 @@ static const struct args_option options[] = {
     ARGS_ROW(WORD, "links", "WHEN", links,
              "make files links that terminals open: auto (on a terminal), always, never",
              .words = text_links_words),
-    ROW_RAW(print.stack.raw),
+    ROW_NAMES(print.stack.naming),
     ROW_WIDE(print.stack.wide),
     ROW_JOBS,
     ROW_QUIET,
@@ -93,12 +93,14 @@ static int read_all(struct report_args *a, struct report_sites *sites, char **lo
 /* Between reading and the rows: who tells lines, and who called async methods. */
 static int look_up(struct report_args *a, struct report_sites *sites)
 {
-    const struct report_defs *defs = report_sites_defs(sites);
+    const struct report_defs *defs = a->print.stack.defs = report_sites_defs(sites);
     int err = a->physical ? 0 : report_sites_logical(sites);
 
     if (!err && !a->no_lines && a->format != READING_FOLDED)
         err = reading_source_lines(&cmd_report, defs, &a->symbols, report_sites_log(sites),
                                    &a->print.stack.lines);
+    if (!err && a->format != READING_FOLDED)
+        err = print_stack_names(&a->print.stack, NULL);
     line_rows_init(&a->rows, defs, a->print.stack.lines);
     a->print.rows = &a->rows;
     report_sites_lines(sites, line_rows_of, &a->rows);
@@ -113,7 +115,6 @@ static int print(struct report_args *a, struct report_sites *sites, FILE *out)
 
     a->print.stack.links = a->format == READING_TEXT && text_links_wanted(a->links, out);
     a->print.sites = sites;
-    a->print.stack.defs = report_sites_defs(sites);
     a->print.stack.tables = a->inline_stacks ? NULL : &a->tables;
     if (a->format == READING_FOLDED) {
         err = print_folded_sites(sites, a->print.min_bytes, out);
@@ -146,6 +147,7 @@ static int report(struct report_args *a, char **logs, FILE *out)
     if (!status)
         status = cli_failed(&cmd_report, print(a, sites, out));
     report_async_free(a->print.stack.async);
+    names_free(a->print.stack.names);
     line_rows_fini(&a->rows);
     source_lines_free(a->print.stack.lines);
     report_stacks_fini(&a->tables);

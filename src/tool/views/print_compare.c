@@ -330,8 +330,9 @@ static void print_sites(const struct report_diff_sum *sites, FILE *out)
     putc('\n', out);
 }
 
-void print_compare_text(const struct report_checks *checks, char *const *names, size_t count,
-                        const struct report_diff_sum *sites, FILE *out)
+void print_compare_text(const struct report_checks *checks, const struct print_stack *stacks,
+                        char *const *names, size_t count, const struct report_diff_sum *sites,
+                        FILE *out)
 {
     const struct terminal terminal = terminal_of(out);
     const struct table t = {checks, count, count > 1 && terminal.width < TEXT_WIDTH ? 28 : 36,
@@ -369,11 +370,11 @@ void print_compare_text(const struct report_checks *checks, char *const *names, 
         print_costs_by_thread(&checks[i], &terminal, out);
         if (report_profile_any(&checks[i].profile)) {
             fputs("\nSampled stacks, the shadow stacks beside suspending and walking\n", out);
-            print_profile_text(&checks[i].profile, &checks[i].defs, PROFILE_METHODS, out);
+            print_profile_text(&checks[i].profile, &stacks[i], PROFILE_METHODS, out);
         }
-        print_native_text(&checks[i], &terminal, out);
+        print_native_text(&checks[i], &stacks[i], &terminal, out);
         for (size_t at = 0; at < checks[i].mismatch_count; at++)
-            print_mismatch(&checks[i], &checks[i].mismatches[at], &terminal, out);
+            print_mismatch(&checks[i].mismatches[at], &checks[i], &stacks[i], &terminal, out);
         putc('\n', out);
         reading_completeness(&checks[i].log, out);
     }

@@ -5,6 +5,8 @@
 #ifndef SHADOWTRACE_VIEWS_PRINT_COMPARE_H
 #define SHADOWTRACE_VIEWS_PRINT_COMPARE_H
 
+#include "views/print_stack.h"
+
 #include "report/checks.h"
 #include "report/diff.h"
 
@@ -13,11 +15,12 @@
 #define PRINT_COMPARE_LOGS 2
 
 /*
- * checks[i] was read from names[i]; count is 1 or 2. sites: how call sites of two logs agree; NULL:
- * not asked.
+ * checks[i] was read from names[i], stacks[i] says how its names are shown; count is 1 or 2. sites:
+ * how call sites of two logs agree; NULL: not asked.
  */
-void print_compare_text(const struct report_checks *checks, char *const *names, size_t count,
-                        const struct report_diff_sum *sites, FILE *out);
+void print_compare_text(const struct report_checks *checks, const struct print_stack *stacks,
+                        char *const *names, size_t count, const struct report_diff_sum *sites,
+                        FILE *out);
 
 /* print_compare_json - one object for one log; {"logs": [...]} for two. Returns: 0 or -ENOMEM. */
 int print_compare_json(const struct report_checks *checks, const struct report_problems *problems,

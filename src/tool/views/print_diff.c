@@ -178,7 +178,7 @@ static void print_change(const struct print_diff *p, const struct report_change 
             text_count(&before, side[0].bytes), columns->bytes, text_count(&after, side[1].bytes),
             columns->allocs, signed_count(&allocs, side[0].allocs, side[1].allocs));
     shown = shown_side(p, c, &row);
-    print_report_what(shown, &row, shown->stack.wide ? SIZE_MAX : terminal_width(out) - used, out);
+    print_report_what(shown, &row, shown->stack.wide ? SIZE_MAX : terminal_room(out, used), out);
     putc('\n', out);
     if (shown->by == REPORT_BY_SITE)
         print_stack_text(&shown->stack, row.path, row.il, "      ", out);

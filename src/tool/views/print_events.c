@@ -2,6 +2,7 @@
 
 #include "command/print_complete.h"
 #include "command/reading.h"
+#include "terminal/fit.h"
 #include "terminal/terminal.h"
 #include "terminal/text.h"
 
@@ -29,13 +30,13 @@ static const char *method_name(const struct print_events *p, struct buffer *b,
 /* In what is left of a line that has `used` columns already. */
 static void put_class(const struct print_events *p, uint32_t class_number, size_t used, FILE *out)
 {
-    text_elide(out, report_class(&p->report->defs, class_number)->name,
-               p->stack.wide ? SIZE_MAX : terminal_width(out) - used);
+    fit_print_name(out, print_stack_type(&p->stack, class_number),
+                   p->stack.wide ? SIZE_MAX : terminal_room(out, used));
 }
 
 static void put_method(const struct print_events *p, const char *name, size_t used, FILE *out)
 {
-    text_elide_method(out, name, p->stack.wide ? SIZE_MAX : terminal_width(out) - used);
+    fit_print_name(out, name, p->stack.wide ? SIZE_MAX : terminal_room(out, used));
 }
 
 static void exceptions_text(const struct print_events *p, FILE *out)
@@ -208,7 +209,7 @@ void print_events_text(const struct print_events *p, FILE *out)
 static void throw_json(const struct print_events *p, const struct events_row *row,
                        struct json_writer *w)
 {
-    jw_text(w, "exception", report_class(&p->report->defs, row->a)->name);
+    jw_text(w, "exception", print_stack_type(&p->stack, row->a));
     jw_unsigned(w, "thrown", row->count);
     jw_unsigned(w, "caught", row->more[0]);
     jw_unsigned(w, "native", row->more[1]);
@@ -227,7 +228,7 @@ static void catchers_json(const struct print_events *p, struct json_writer *w)
         const struct events_row *row = &t->rows[i];
 
         jw_line_object(w, 2, NULL);
-        jw_text(w, "exception", report_class(&p->report->defs, row->a)->name);
+        jw_text(w, "exception", print_stack_type(&p->stack, row->a));
         jw_text(w, "method", print_stack_method(&p->stack, &name, row->b));
         jw_unsigned(w, "caught", row->count);
         jw_unsigned(w, "ns", row->ns);
@@ -246,7 +247,7 @@ static void allocators_json(const struct print_events *p, size_t at, struct json
     jw_array(w, "by");
     for (size_t i = 0; i < count && i < SITES_JSON; i++, share++) {
         jw_object(w, NULL);
-        jw_text(w, "type", report_class(&f->defs, share->class_number)->name);
+        jw_text(w, "type", print_stack_type(&p->stack, share->class_number));
         jw_unsigned(w, "allocs", share->allocs);
         jw_unsigned(w, "bytes", share->bytes);
         print_stack_json(&p->stack, share->path, share->il, w);

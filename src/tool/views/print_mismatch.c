@@ -1,7 +1,10 @@
 #include "views/print_mismatch.h"
 
 #include "views/native_names.h"
+#include "terminal/fit.h"
 #include "terminal/text.h"
+
+#include <string.h>
 
 #define AROUND_BELOW 3 /* rows shown below the first difference, towards the root */
 #define AROUND_ABOVE 9 /* and from it towards the leaves */
@@ -62,33 +65,45 @@ static bool row_equal(const struct report_mismatch *m, const struct print_mismat
                frame_of(m->snapshot, m->snapshot_size, row->snapshot);
 }
 
-static void print_cell(const struct report_checks *c, const uint32_t *stack, size_t size,
-                       size_t index, size_t width, bool pad, FILE *out)
+/* The names of a row's frames, in buffers of their own; "" for none. */
+static void names_of(const struct report_mismatch *m, const struct print_mismatch_row *row,
+                     const struct print_stack *stack, struct buffer buffers[2],
+                     const char *names[2])
 {
-    size_t used = 0;
+    uint32_t methods[2] = {0, 0};
 
-    if (index != NONE)
-        used = text_elide_method(out, report_method(&c->defs, frame_of(stack, size, index))->name,
-                                 width);
-    if (pad)
-        fprintf(out, "%*s", (int)(width - used), "");
+    if (row->shadow != NONE)
+        methods[0] = frame_of(m->shadow, m->shadow_size, row->shadow);
+    if (row->snapshot != NONE)
+        methods[1] = frame_of(m->snapshot, m->snapshot_size, row->snapshot);
+    names[0] = row->shadow == NONE ? "" : print_stack_method(stack, &buffers[0], methods[0]);
+    names[1] = row->snapshot == NONE ? "" : print_stack_method(stack, &buffers[1], methods[1]);
+    if (row->shadow != NONE && methods[0] != methods[1] && strcmp(names[0], names[1]) == 0)
+        for (int i = 0; i < 2; i++)
+            names[i] = report_method(stack->defs, methods[i])->name;
 }
 
-static void print_row(const struct report_checks *c, const struct report_mismatch *m,
-                      const struct print_mismatch_row *row, bool first,
-                      const struct terminal *terminal, FILE *out)
+static void print_row(const struct report_mismatch *m, const struct print_mismatch_row *row,
+                      bool first, const struct print_stack *stack, const struct terminal *terminal,
+                      FILE *out)
 {
-    size_t half = (terminal->width - MARGIN) / 2;
+    size_t half = (terminal->width - MARGIN) / 2, used;
+    struct buffer buffers[2] = {BUFFER_INIT, BUFFER_INIT};
+    const char *names[2];
+
+    names_of(m, row, stack, buffers, names);
 
     if (first)
         fputs(terminal_strong(terminal), out);
     fputs(first ? "> " : row_equal(m, row) ? "  " : "| ", out);
-    print_cell(c, m->shadow, m->shadow_size, row->shadow, half, true, out);
-    fputs(row->snapshot != NONE ? " | " : " |", out);
-    print_cell(c, m->snapshot, m->snapshot_size, row->snapshot, half, false, out);
+    used = fit_print_name(out, names[0], half);
+    fprintf(out, "%*s%s", (int)(half - used), "", row->snapshot != NONE ? " | " : " |");
+    fit_print_name(out, names[1], half);
     if (first)
         fputs(terminal_plain(terminal), out);
     putc('\n', out);
+    buffer_free(&buffers[0]);
+    buffer_free(&buffers[1]);
 }
 
 /* --native: frames just above a snapshot's frame; `at` counts from the leaf, up to the size. */
@@ -106,16 +121,16 @@ static void print_natives(const struct report_mismatch *m, struct native_names *
     }
 }
 
-static void print_where(const struct report_checks *c, const struct report_mismatch *m, FILE *out)
+static void print_where(const struct report_mismatch *m, const struct print_stack *stack, FILE *out)
 {
     text_part(out, "\n", m->cause, "");
     fprintf(out, ", first seen in line %llu, offset %llu", (unsigned long long)m->at.line,
             (unsigned long long)m->at.offset);
     if (m->thread)
-        fprintf(out, ", thread %u", c->defs.threads[m->thread - 1].id);
+        fprintf(out, ", thread %u", stack->defs->threads[m->thread - 1].id);
     if (m->class_number) {
         fputs(", of ", out);
-        text_elide(out, report_class(&c->defs, m->class_number)->name, 40);
+        fit_print_name(out, print_stack_type(stack, m->class_number), 40);
     }
     text_part(out, "; the snapshot was refused: ", m->refused[0] ? m->refused : NULL, "");
     text_part(out,
@@ -124,8 +139,8 @@ static void print_where(const struct report_checks *c, const struct report_misma
               m->repairs, "\n");
 }
 
-void print_mismatch(const struct report_checks *c, const struct report_mismatch *m,
-                    const struct terminal *terminal, FILE *out)
+void print_mismatch(const struct report_mismatch *m, const struct report_checks *c,
+                    const struct print_stack *stack, const struct terminal *terminal, FILE *out)
 {
     struct print_mismatch_row *rows =
         memory_alloc((m->shadow_size + m->snapshot_size + 1) * sizeof(*rows));
@@ -133,7 +148,7 @@ void print_mismatch(const struct report_checks *c, const struct report_mismatch 
     struct native_names *names = m->native_count ? native_names_new(&c->images) : NULL;
     char title[48];
 
-    print_where(c, m, out);
+    print_where(m, stack, out);
     while (first < count && row_equal(m, &rows[first]))
         first++;
     low = first > AROUND_BELOW ? first - AROUND_BELOW : 0;
@@ -146,7 +161,7 @@ void print_mismatch(const struct report_checks *c, const struct report_mismatch 
     for (size_t i = high; i-- > low;) {
         if (rows[i].snapshot != NONE)
             print_natives(m, names, m->snapshot_size - 1 - rows[i].snapshot, terminal, out);
-        print_row(c, m, &rows[i], i == first, terminal, out);
+        print_row(m, &rows[i], i == first, stack, terminal, out);
     }
     if (!low)
         print_natives(m, names, m->snapshot_size, terminal, out);

@@ -3,6 +3,7 @@
 #define SHADOWTRACE_VIEWS_PRINT_MISMATCH_H
 
 #include "terminal/terminal.h"
+#include "views/print_stack.h"
 
 #include "report/checks.h"
 
@@ -24,7 +25,8 @@ struct print_mismatch_row {
  */
 size_t print_mismatch_rows(const struct report_mismatch *m, struct print_mismatch_row *rows);
 
-void print_mismatch(const struct report_checks *c, const struct report_mismatch *m,
-                    const struct terminal *terminal, FILE *out);
+/* stack: how names are shown. Two methods that look alike so have those of the log. */
+void print_mismatch(const struct report_mismatch *m, const struct report_checks *c,
+                    const struct print_stack *stack, const struct terminal *terminal, FILE *out);
 
 #endif

@@ -1,21 +1,28 @@
 #include "views/print_native.h"
 
 #include "views/native_names.h"
+#include "terminal/fit.h"
 #include "terminal/text.h"
 
-/* Called for each frame, leaf first: a method's name, or a native frame's text. */
-static void each_frame(const struct report_checks *c, struct native_names *names,
+/* Called for each frame, leaf first: a method's name, or a native frame's text. stack NULL: raw. */
+static void each_frame(const struct report_checks *c, const struct print_stack *stack,
+                       struct native_names *names,
                        void (*frame)(void *context, const char *text, bool native), void *context)
 {
     const struct report_native_stack *s = &c->native_stack;
+    struct buffer name = BUFFER_INIT;
     size_t next = 0;
 
     for (size_t i = 0; i <= s->size; i++) {
         for (; next < s->native_count && (s->natives[next].at <= i || i == s->size); next++)
             frame(context, native_names_text(names, &s->natives[next]), true);
         if (i < s->size)
-            frame(context, report_method(&c->defs, s->stack[i])->name, false);
+            frame(context,
+                  stack ? print_stack_method(stack, &name, s->stack[i])
+                        : report_method(&c->defs, s->stack[i])->name,
+                  false);
     }
+    buffer_free(&name);
 }
 
 struct text_output {
@@ -31,11 +38,12 @@ static void text_frame(void *context, const char *text, bool native)
     if (native)
         text_elide(t->out, text, t->terminal->width - 4);
     else
-        text_elide_method(t->out, text, t->terminal->width - 2);
+        fit_print_name(t->out, text, t->terminal->width - 2);
     putc('\n', t->out);
 }
 
-void print_native_text(const struct report_checks *c, const struct terminal *terminal, FILE *out)
+void print_native_text(const struct report_checks *c, const struct print_stack *stack,
+                       const struct terminal *terminal, FILE *out)
 {
     struct text_output output = {terminal, out};
     struct native_names *names;
@@ -45,7 +53,7 @@ void print_native_text(const struct report_checks *c, const struct terminal *ter
     names = native_names_new(&c->images);
     fprintf(out, "\nA snapshot with its native frames, of line %llu\n",
             (unsigned long long)c->native_stack.at.line);
-    each_frame(c, names, text_frame, &output);
+    each_frame(c, stack, names, text_frame, &output);
     native_names_free(names);
 }
 
@@ -66,7 +74,7 @@ void print_native_json(const struct report_checks *c, struct json_writer *w)
     jw_unsigned(w, "line", c->native_stack.at.line);
     jw_unsigned(w, "offset", c->native_stack.at.offset);
     jw_array(w, "stack");
-    each_frame(c, names, json_frame, w);
+    each_frame(c, NULL, names, json_frame, w);
     jw_end(w);
     jw_end(w);
     native_names_free(names);

@@ -3,6 +3,7 @@
 #define SHADOWTRACE_VIEWS_PRINT_NATIVE_H
 
 #include "terminal/terminal.h"
+#include "views/print_stack.h"
 
 #include "base/json_writer.h"
 #include "report/checks.h"
@@ -10,7 +11,8 @@
 #include <stdio.h>
 
 /* The snapshot with the most runs of native frames; nothing if the log has none. */
-void print_native_text(const struct report_checks *c, const struct terminal *terminal, FILE *out);
+void print_native_text(const struct report_checks *c, const struct print_stack *stack,
+                       const struct terminal *terminal, FILE *out);
 
 /*
  * As a member native of a JSON object that is open in w. print_native_json: the same, as

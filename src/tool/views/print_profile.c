@@ -1,6 +1,7 @@
 #include "views/print_profile.h"
 
 #include "command/print_complete.h"
+#include "terminal/fit.h"
 #include "terminal/text.h"
 
 #include "base/memory.h"
@@ -36,9 +37,11 @@ static void print_share(uint64_t count, uint64_t all, FILE *out)
     fprintf(out, "%7s", all ? text_share(&a, (double)count / (double)all) : "-");
 }
 
-static void print_row(const struct report_profile *p, const struct report_defs *defs,
+static void print_row(const struct report_profile *p, const struct print_stack *stack,
                       const struct report_profile_row *row, FILE *out)
 {
+    struct buffer name = BUFFER_INIT;
+
     for (unsigned i = 0; i < REPORT_SOURCES; i++)
         if (p->source[i].samples) {
             print_share(row->self[i], p->source[i].samples, out);
@@ -46,10 +49,11 @@ static void print_row(const struct report_profile *p, const struct report_defs *
         }
     fputs("  ", out);
     if (row->method)
-        text_elide_method(out, report_method(defs, row->method)->name, METHOD_COLUMNS);
+        fit_print_name(out, print_stack_method(stack, &name, row->method), METHOD_COLUMNS);
     else
         fputs("(no frame is certain)", out);
     fputc('\n', out);
+    buffer_free(&name);
 }
 
 static void print_head(const struct report_profile *p, FILE *out)
@@ -64,7 +68,7 @@ static void print_head(const struct report_profile *p, FILE *out)
     fputs("  method\n", out);
 }
 
-void print_profile_text(const struct report_profile *p, const struct report_defs *defs,
+void print_profile_text(const struct report_profile *p, const struct print_stack *stack,
                         uint64_t top, FILE *out)
 {
     struct report_profile_row *rows;
@@ -72,7 +76,7 @@ void print_profile_text(const struct report_profile *p, const struct report_defs
     size_t count;
 
     print_costs(p, out);
-    if (report_profile_rows(p, defs, &rows, &count))
+    if (report_profile_rows(p, stack->defs, &rows, &count))
         return;
     if (p->source[REPORT_SHADOW].samples && p->source[REPORT_SNAPSHOT].samples)
         fprintf(out, "both show the same in %s of the samples, by the method on top\n",
@@ -80,7 +84,7 @@ void print_profile_text(const struct report_profile *p, const struct report_defs
     fputc('\n', out);
     print_head(p, out);
     for (size_t i = 0; i < count && (!top || i < top); i++)
-        print_row(p, defs, &rows[i], out);
+        print_row(p, stack, &rows[i], out);
     memory_free(rows);
 }
 
@@ -100,9 +104,18 @@ static void costs_json(const struct report_profile_source *s, struct json_writer
     jw_end(w);
 }
 
-static void methods_json(const struct report_profile *p, const struct report_defs *defs,
-                         struct json_writer *w)
+static const char *method_of(const struct report_defs *defs, const struct print_stack *stack,
+                             struct buffer *b, uint32_t method)
 {
+    return !method ? ""
+           : stack ? print_stack_method(stack, b, method)
+                   : report_method(defs, method)->name;
+}
+
+static void methods_json(const struct report_profile *p, const struct report_defs *defs,
+                         const struct print_stack *stack, struct json_writer *w)
+{
+    struct buffer name = BUFFER_INIT;
     struct report_profile_row *rows;
     size_t count;
 
@@ -113,7 +126,7 @@ static void methods_json(const struct report_profile *p, const struct report_def
     jw_line_array(w, 1, "methods");
     for (size_t i = 0; i < count; i++) {
         jw_line_object(w, 2, NULL);
-        jw_text(w, "method", rows[i].method ? report_method(defs, rows[i].method)->name : "");
+        jw_text(w, "method", method_of(defs, stack, &name, rows[i].method));
         jw_counts(w, "self", rows[i].self, REPORT_SOURCES);
         jw_counts(w, "total", rows[i].total, REPORT_SOURCES);
         jw_end(w);
@@ -122,6 +135,7 @@ static void methods_json(const struct report_profile *p, const struct report_def
     if (p->source[REPORT_SHADOW].samples && p->source[REPORT_SNAPSHOT].samples)
         jw_real(w, "overlap", report_profile_overlap(p, rows, count));
     memory_free(rows);
+    buffer_free(&name);
 }
 
 static void stacks_json(const struct report_profile_source *s, const struct print_stack *stack,
@@ -153,7 +167,7 @@ void print_profile_members(const struct report_profile *p, const struct report_d
             stacks_json(s, stack, w);
         jw_end(w);
     }
-    methods_json(p, defs, w);
+    methods_json(p, defs, stack, w);
 }
 
 int print_profile_json(const struct report_profile *p, const struct print_stack *stack,

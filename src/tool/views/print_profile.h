@@ -12,7 +12,7 @@
  * Methods by samples, `top` of them (0 all), both sources side by side if both are there, and what
  * each cost.
  */
-void print_profile_text(const struct report_profile *p, const struct report_defs *defs,
+void print_profile_text(const struct report_profile *p, const struct print_stack *stack,
                         uint64_t top, FILE *out);
 
 /* The same with the sampled stacks, as report_schema.json says. Returns: 0 or -ENOMEM. */

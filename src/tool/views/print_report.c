@@ -2,6 +2,7 @@
 
 #include "command/print_complete.h"
 #include "command/reading.h"
+#include "terminal/fit.h"
 #include "terminal/terminal.h"
 #include "terminal/text.h"
 
@@ -27,7 +28,7 @@ static void print_line(const struct print_report *p, const struct report_row *ro
                        FILE *out)
 {
     const struct line_row *at = line_rows_at(p->rows, row->line);
-    const char *type = report_class(report_sites_defs(p->sites), row->class_number)->name;
+    const char *type = print_stack_type(&p->stack, row->class_number);
     struct buffer name = BUFFER_INIT;
     char where[PRINT_WHERE_SIZE] = "(no source line)";
     size_t half;
@@ -44,10 +45,10 @@ static void print_line(const struct print_report *p, const struct report_row *ro
         fputs(where, out);
     if (at) {
         fputs("  ", out);
-        text_elide_method(out, print_stack_method(&p->stack, &name, at->method), room - half);
+        fit_print_name(out, print_stack_method(&p->stack, &name, at->method), room - half);
     }
     fputs("  ", out);
-    text_elide(out, type, p->stack.wide ? SIZE_MAX : half);
+    fit_print_name(out, type, p->stack.wide ? SIZE_MAX : half);
     buffer_free(&name);
 }
 
@@ -61,10 +62,10 @@ void print_report_what(const struct print_report *p, const struct report_row *ro
     switch (p->by) {
     case REPORT_BY_SITE:
     case REPORT_BY_TYPE:
-        text_elide(out, report_class(d, row->class_number)->name, room);
+        fit_print_name(out, print_stack_type(&p->stack, row->class_number), room);
         break;
     case REPORT_BY_METHOD:
-        text_elide_method(
+        fit_print_name(
             out, row->path ? print_stack_method(&p->stack, &name, row->method) : PRINT_NO_FRAME,
             room);
         buffer_free(&name);
@@ -139,7 +140,7 @@ static void print_row(const struct print_report *p, const struct report_row *row
     }
     if (row->unoptimised > 0)
         used += UNOPTIMISED_WIDTH;
-    print_report_what(p, row, p->stack.wide ? SIZE_MAX : terminal_width(out) - used, out);
+    print_report_what(p, row, p->stack.wide ? SIZE_MAX : terminal_room(out, used), out);
     if (row->unoptimised > 0)
         fprintf(out, " [%s unoptimised]", text_share(&share, row->unoptimised));
     putc('\n', out);
@@ -299,7 +300,7 @@ static void json_line_row(const struct print_report *p, const struct report_row 
     const struct line_row *at = line_rows_at(p->rows, row->line);
     struct buffer name = BUFFER_INIT;
 
-    jw_text(w, "type", report_class(d, row->class_number)->name);
+    jw_text(w, "type", print_stack_type(&p->stack, row->class_number));
     if (at) {
         jw_text(w, "method", print_stack_method(&p->stack, &name, at->method));
         jw_text(w, "module", report_module(d, at->line.module)->name);
@@ -340,12 +341,12 @@ void print_report_what_json(const struct print_report *p, const struct report_ro
 
     switch (p->by) {
     case REPORT_BY_SITE:
-        jw_text(w, "type", report_class(d, row->class_number)->name);
+        jw_text(w, "type", print_stack_type(&p->stack, row->class_number));
         json_method(p, row, w);
         print_stack_json(&p->stack, row->path, row->il, w);
         break;
     case REPORT_BY_TYPE:
-        jw_text(w, "type", report_class(d, row->class_number)->name);
+        jw_text(w, "type", print_stack_type(&p->stack, row->class_number));
         if (row->module)
             jw_text(w, "module", report_module(d, row->module)->name);
         break;

@@ -2,6 +2,7 @@
 
 #include "base/path.h"
 
+#include "terminal/fit.h"
 #include "terminal/terminal.h"
 #include "terminal/text.h"
 
@@ -26,14 +27,31 @@ int print_stack_choose(struct print_stack *p, uint64_t *top, const struct cli_co
         p->depth = 0;
     if (json && !args_given(&command->syntax, args, "top"))
         *top = 0;
+    naming_choose(&p->naming, command, args, json ? NAMES_FULL : NAMES_SHORT);
     return CLI_OK;
+}
+
+int print_stack_names(struct print_stack *p, const struct print_stack *first)
+{
+    if (p->naming.style != NAMES_SHORT)
+        return 0;
+    return first && first->names ? names_beside(first->names, p->defs, &p->names)
+                                 : names_new(p->defs, NAMES_SHORT, &p->names);
 }
 
 const char *print_stack_method(const struct print_stack *p, struct buffer *b, uint32_t method)
 {
     const char *name = report_method(p->defs, method)->name;
 
-    return p->raw ? name : report_demangle(b, name);
+    return p->names                       ? names_method(p->names, method)
+           : p->naming.style == NAMES_RAW ? name
+                                          : report_demangle(b, name);
+}
+
+const char *print_stack_type(const struct print_stack *p, uint32_t class_number)
+{
+    return p->names ? names_class(p->names, class_number)
+                    : report_class(p->defs, class_number)->name;
 }
 
 static const char *frame_name(const struct print_stack *p, struct buffer *b,
@@ -116,7 +134,7 @@ static void print_frame(const struct print_stack *p, const struct report_frame *
         [SST_CALL_UNHOOKED] = "  (through code without hooks)",
     };
     const char *filter = f->filter ? " [filter]" : "", *call = calls[report_frame_call(f)];
-    size_t room = p->wide ? SIZE_MAX : terminal_width(out) - strlen(indent) - strlen(at);
+    size_t used = strlen(indent) + strlen(at);
     struct buffer name = BUFFER_INIT;
     struct source_line line;
     char where[PRINT_WHERE_SIZE] = "";
@@ -127,10 +145,9 @@ static void print_frame(const struct print_stack *p, const struct report_frame *
     else if (f->il >= 0)
         snprintf(where, sizeof(where), " +IL_%04x", (unsigned)f->il);
     call = call ? call : "";
-    if (!p->wide)
-        room -= text_columns(where) + strlen(filter) + strlen(call) + (known ? strlen(" in ") : 0);
+    used += text_columns(where) + strlen(filter) + strlen(call) + (known ? strlen(" in ") : 0);
     fprintf(out, "%s%s", indent, at);
-    text_elide_method(out, frame_name(p, &name, f), room);
+    fit_print_name(out, frame_name(p, &name, f), p->wide ? SIZE_MAX : terminal_room(out, used));
     fprintf(out, "%s%s", filter, known ? " in " : where);
     if (known)
         print_stack_link(p, &line, where, out);

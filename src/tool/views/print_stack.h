@@ -5,7 +5,7 @@
 #ifndef SHADOWTRACE_VIEWS_PRINT_STACK_H
 #define SHADOWTRACE_VIEWS_PRINT_STACK_H
 
-#include "command/command.h"
+#include "command/naming.h"
 #include "report/source_lines.h"
 
 #include "base/json_writer.h"
@@ -22,14 +22,16 @@ struct print_stack {
     const struct print_stack *next; /* another log's, with the same tables */
     uint64_t depth;                 /* frames of each stack that is printed in place; 0 all */
     bool wide;                      /* names in full */
-    bool raw;                       /* names as in the log */
-    bool links;                     /* files as links for a terminal */
-    bool urls;                      /* addresses by Source Link */
+    struct naming naming;
+    struct names *names; /* NULL: names are full, or the log's */
+    bool links;          /* files as links for a terminal */
+    bool urls;           /* addresses by Source Link */
 };
 
 /*
  * print_stack_choose - how many frames, and rows (top), are shown by a command's options: in JSON
- * all, unless they say. Returns: CLI_OK, or CLI_USAGE: a line has said what does not go together.
+ * all, unless they say; and which names: in JSON full ones. Returns: CLI_OK, or CLI_USAGE: a line
+ * has said what does not go together.
  */
 int print_stack_choose(struct print_stack *p, uint64_t *top, const struct cli_command *command,
                        const struct args *args, bool json, bool inline_stacks);
@@ -54,8 +56,16 @@ void print_stack_schema_json(const struct print_stack *p, struct json_writer *w)
 void print_stack_method_json(const struct print_stack *p, uint32_t method, int32_t il,
                              struct json_writer *w);
 
-/* The name of a method (number in defs): in b, or the log's. */
+/*
+ * print_stack_names - makes names, if the style needs it: of p->defs, so that they are told apart
+ * from those of `first`, another log's, if that is not NULL. Returns: 0 or -ENOMEM.
+ * Owns: names_free(p->names) is the caller's.
+ */
+int print_stack_names(struct print_stack *p, const struct print_stack *first);
+
+/* The name of a method (number in defs): in b, the names', or the log's. Of a type, likewise. */
 const char *print_stack_method(const struct print_stack *p, struct buffer *b, uint32_t method);
+const char *print_stack_type(const struct print_stack *p, uint32_t class_number);
 
 #define PRINT_NO_FRAME   "(no managed frame)" /* the runtime itself allocated */
 #define PRINT_LOST_FRAME "(callers not in the log)"

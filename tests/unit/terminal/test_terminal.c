@@ -20,7 +20,8 @@ TEST(a_file_gets_the_fixed_width_and_no_colour)
 TEST(a_terminal_gets_its_own_width_within_limits)
 {
     assert_int_equal(terminal_from(true, 132, "xterm", NULL).width, 132);
-    assert_int_equal(terminal_from(true, 20, "xterm", NULL).width, 80);
+    assert_int_equal(terminal_from(true, 20, "xterm", NULL).width, 20);
+    assert_int_equal(terminal_from(true, 3, "xterm", NULL).width, 20);
     assert_int_equal(terminal_from(true, 5000, "xterm", NULL).width, 240);
     assert_int_equal(terminal_from(true, 0, "xterm", NULL).width, TEXT_WIDTH);
 }

@@ -28,6 +28,30 @@ TEST(text_is_as_expected)
                CLI_OK, FIXTURES "lines.report-line.txt");
 }
 
+TEST(names_are_short_full_or_raw)
+{
+    static const char *const styles[][3] = {
+        {"--names=short", "byte[]", "at Basket.Add<T> +IL_0028"},
+        {"--names=full", "System.Byte[]", "at Shop.Basket.Add<T>(System.String, T) +IL_0028"},
+        {"--names=raw", "System.Byte[]", "at Shop.Basket.Add<T>(System.String, T) +IL_0028"},
+        {"--raw", "System.Byte[]", "at Shop.Basket.Add<T>(System.String, T) +IL_0028"},
+    };
+    struct ran ran;
+
+    for (size_t i = 0; i < sizeof(styles) / sizeof(*styles); i++) {
+        ran = REPORT(styles[i][0], FIXTURES "small.ndjson");
+        assert_int_equal(ran.status, CLI_OK);
+        assert_non_null(strstr(ran.out, styles[i][1]));
+        assert_non_null(strstr(ran.out, styles[i][2]));
+        ran_free(&ran);
+    }
+    ran = REPORT("--format=json", "--names=short", FIXTURES "small.ndjson");
+    assert_non_null(strstr(ran.out, "\"method\":\"string.Concat\""));
+    ran_free(&ran);
+    expect_complaint(REPORT("--names=long", FIXTURES "small.ndjson"), CLI_USAGE,
+                     "short, full or raw");
+}
+
 TEST(json_is_as_expected)
 {
     expect_ran(REPORT("--format=json", FIXTURES "small.ndjson"), CLI_OK,
