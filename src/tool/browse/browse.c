@@ -450,10 +450,8 @@ static void draw_status(const struct browse *b, struct canvas *c, int row)
                  d->own ? "; own code" : "", *d->filter->text ? "; only " : "", d->filter->text,
                  *d->search.text ? "; /" : "", d->search.text);
     canvas_elide(c, row, 0, room, *b->message ? CANVAS_BOLD : CANVAS_PLAIN, left);
-    canvas_right(c, row, c->columns - (int)letter_columns(right), c->columns,
-                 d->incomplete ? CANVAS_BOLD | CANVAS_RED : CANVAS_PLAIN, right);
-    if (d->incomplete && room < 0)
-        canvas_put(c, row, 0, c->columns, CANVAS_BOLD | CANVAS_RED, "INCOMPLETE");
+    canvas_put(c, row, room < 0 ? 0 : room + 1, c->columns,
+               d->incomplete ? CANVAS_BOLD | CANVAS_RED : CANVAS_PLAIN, right);
 }
 
 static void draw_keys(const struct browse *b, struct canvas *c, int row)

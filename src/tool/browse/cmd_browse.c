@@ -2,7 +2,7 @@
 #include "browse/browse.h"
 
 #include "browse/editor.h"
-#include "command/reading.h"
+#include "browse/load.h"
 #include "command/rows.h"
 #include "terminal/screen.h"
 
@@ -17,17 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Slices of time that are kept: enough to choose a hundredth. */
-#define SLICE_NS   1000000u
-#define SLICES_MAX 128
-
-struct browse_args {
-    struct reading_options reading;
-    struct args_list symbols, own_code;
-    bool no_lines, physical;
-};
-
-#define ARGS_INTO struct browse_args
+#define ARGS_INTO struct load_options
 static const struct args_option options[] = {
     ROW_PHYSICAL("use the machine's stacks, not the logical ones of async methods"),
     ROW_SYMBOLS,
@@ -49,77 +39,6 @@ static const struct args_option options[] = {
     ARGS_EXPLAINED("?", NULL, "all keys"),
     ARGS_EXPLAINED("q", NULL, "quit"),
     ARGS_END};
-
-/* What is open while logs are looked at. */
-struct opened {
-    const struct browse_args *args;
-    struct report_problems problems;
-    struct model *model;
-    struct source_lines *lines;
-    struct model_own *own;
-    struct data_log *logs;
-    struct data data;
-    struct browse browse;
-};
-
-/* ---- reading ---- */
-
-static int read_logs(struct opened *o, char **paths)
-{
-    struct reading_progress progress;
-    struct model_options how = {
-        .dimensions = {.threads = true, .slice_ns = SLICE_NS, .slices_max = SLICES_MAX},
-        .physical = o->args->physical,
-        .jobs = reading_threads(&o->args->reading),
-        .progress = reading_progress,
-        .progress_context = &progress};
-    double before[MODEL_WEIGHTS] = {0};
-    int err;
-
-    reading_progress_init(&progress, &o->args->reading);
-    err = model_new(&how, &o->problems, &o->model);
-    if (err)
-        return cli_failed(&cmd_browse, err);
-    for (size_t i = 0; paths[i]; i++) {
-        err = model_read(o->model, paths[i], NULL);
-        reading_progress_end(&progress);
-        if (err)
-            return reading_failed(&cmd_browse, paths[i], model_log(o->model), err);
-        o->logs[i].path = paths[i];
-        for (int w = 0; w < MODEL_WEIGHTS; w++) {
-            double now = model_weight_total(o->model, (enum model_weight)w);
-
-            o->logs[i].weight[w] = now - before[w];
-            before[w] = now;
-        }
-    }
-    return cli_failed(&cmd_browse, model_finish(o->model));
-}
-
-/* Between reading and looking: own code, lines, trees. */
-static int prepare(struct opened *o, size_t count)
-{
-    char why[1000] = "";
-    int err = 0;
-
-    reading_problems(&cmd_browse, &o->problems);
-    if (!o->args->no_lines)
-        err = reading_source_lines(&cmd_browse, model_defs(o->model), &o->args->symbols,
-                                   model_log(o->model), &o->lines);
-    if (!err)
-        err = model_own_new(model_defs(o->model), model_log(o->model), o->lines,
-                            o->args->own_code.item, o->args->own_code.count, &o->own, why,
-                            sizeof(why));
-    if (err == -ENOENT)
-        return cli_usage_error(&cmd_browse, "%s", why);
-    if (!err)
-        err = model_know(o->model, o->own, o->lines);
-    if (!err)
-        err = data_init(&o->data, o->model, o->logs, count);
-    if (!err)
-        err = browse_init(&o->browse, &o->data);
-    return cli_failed(&cmd_browse, err);
-}
 
 /* ---- the screen ---- */
 
@@ -154,7 +73,7 @@ static void edit(struct browse *b, struct screen *screen)
     memory_free(editor);
 }
 
-static int look(struct opened *o)
+static int look(struct browse *b)
 {
     enum browse_next next = BROWSE_GOES_ON;
     char why[200];
@@ -165,11 +84,11 @@ static int look(struct opened *o)
         return CLI_IO;
     }
     while (next != BROWSE_ENDS) {
-        browse_draw(&o->browse, screen_begin(screen));
+        browse_draw(b, screen_begin(screen));
         screen_show(screen);
-        next = browse_key(&o->browse, screen_key(screen, -1));
+        next = browse_key(b, screen_key(screen, -1));
         if (next == BROWSE_EDIT)
-            edit(&o->browse, screen);
+            edit(b, screen);
     }
     screen_close(screen);
     return CLI_OK;
@@ -199,33 +118,23 @@ static int has_terminal(const struct args *args)
     return CLI_USAGE;
 }
 
-static void close_all(struct opened *o)
-{
-    browse_fini(&o->browse);
-    data_fini(&o->data);
-    model_free(o->model);
-    model_own_free(o->own);
-    source_lines_free(o->lines);
-    report_problems_fini(&o->problems);
-    memory_free(o->logs);
-}
-
 static int run(void *into, const struct args *args, FILE *out)
 {
-    struct opened o = {.args = into};
     int status = has_terminal(args);
+    struct browse browse;
+    struct loaded l;
 
     (void)out;
     if (status)
         return status;
-    report_problems_init(&o.problems);
-    o.logs = memory_zalloc(args->count, sizeof(*o.logs));
-    status = o.logs ? read_logs(&o, args->word) : cli_failed(&cmd_browse, -ENOMEM);
-    if (!status)
-        status = prepare(&o, args->count);
-    if (!status)
-        status = look(&o);
-    close_all(&o);
+    status = load(&cmd_browse, into, args->word, args->count, &l);
+    if (!status) {
+        status = cli_failed(&cmd_browse, browse_init(&browse, &l.data));
+        if (!status)
+            status = look(&browse);
+        browse_fini(&browse);
+    }
+    load_end(&l);
     return status;
 }
 
@@ -233,4 +142,4 @@ CLI_COMMAND(browse, "[options] LOG...", "look through a log on the terminal, fro
             .about = "LOG is what `shadowtrace record` wrote, plain or compressed, whole or cut. "
                      "Several logs, as of a process and those that it started, are added up.",
             .syntax = {options, 1, UINT_MAX, "a log: LOG", false},
-            .size = sizeof(struct browse_args));
+            .size = sizeof(struct load_options));

@@ -161,8 +161,8 @@ const char *data_place(const struct data *d, const struct model_place *p, struct
     else if (p->kind == MODEL_PLACE_ROOT)
         buffer_text(b, "(all)");
     else if (p->kind == MODEL_PLACE_FOLDED)
-        buffer_format(b, "[%s, %u frame%s]", p->name ? p->name : "framework", p->count,
-                      text_plural(p->count));
+        buffer_format(b, "[%s%s%u frame%s]", p->name ? p->name : "",
+                      p->name && *p->name ? ", " : "", p->count, text_plural(p->count));
     else
         buffer_text(b, p->name ? p->name : "?");
     return kept(b);

@@ -1,6 +1,7 @@
 #include "browse/filter.h"
 
 #include "args/args.h"
+#include "model/matches.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -30,12 +31,27 @@ static int refuse(const struct reading *r, const char *what, const char *value)
     return -EINVAL;
 }
 
+/* Whether a text is the whole name of something. */
+static bool is_name(const struct reading *r, enum what what, const char *text)
+{
+    const struct model_globs globs = {&text, 1};
+    bool *meant = NULL;
+    bool is = what != TYPE && matches_of(r->model, MATCHES_METHODS, &globs, &meant) > 0;
+
+    memory_free(meant);
+    meant = NULL;
+    is = is || ((what == TYPE || what == EXCLUDE) &&
+                matches_of(r->model, MATCHES_TYPES, &globs, &meant) > 0);
+    memory_free(meant);
+    return is;
+}
+
 static int take_glob(struct reading *r, enum what what, const char *value, size_t word)
 {
     struct filter *f = r->to;
     struct model_globs *globs[] = {&f->model.types, &f->model.methods, &f->model.exclude,
                                    &f->model.below};
-    const char *around = strpbrk(value, "*?") ? "" : "*";
+    const char *around = strpbrk(value, "*?") || is_name(r, what, value) ? "" : "*";
 
     if (!*value)
         return refuse(r, "a name is missing behind", keys[what]);

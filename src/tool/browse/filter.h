@@ -1,7 +1,7 @@
 /*
  * browse/filter.h - what is typed to see only a part: words like type=string, method=Parse,
- * thread=3, from=10s, to=50%, and a word alone, which is a method. A text without * and ? may be
- * anywhere in a name.
+ * thread=3, from=10s, to=50%, and a word alone, which is a method. What has no * or ?, and is no
+ * whole name, may be anywhere in one.
  */
 #ifndef SHADOWTRACE_BROWSE_FILTER_H
 #define SHADOWTRACE_BROWSE_FILTER_H

@@ -54,7 +54,8 @@ static bool key_of(const struct making *m, const struct model_place *p, struct k
     case RANKING_OWN_LINES:
         *key = (struct key){p->file, 0, p->line};
         row->target.kind = TARGET_LINE;
-        return method && p->file && p->line && (m->ranking->kind == RANKING_LINES || p->own);
+        return method && p->file && p->line &&
+               (m->ranking->kind == RANKING_LINES || model_is_near(m->data->model, p->method));
     case RANKING_MODULES:
         if (method)
             *key =
