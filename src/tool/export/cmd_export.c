@@ -103,7 +103,7 @@ struct export_state {
     struct model *model;
     struct source_lines *lines;
     struct model_own *own;
-    struct names *names;
+    struct names *names, *others; /* what globs mean besides the names that are written */
     struct model_tree *tree;
     struct export_profile *profile;
     struct export_folded folded;
@@ -156,7 +156,11 @@ static int know(struct export_state *s)
     if (!err)
         err = names_new(defs, (enum names_style)a->names, &s->names);
     if (!err)
-        model_know(s->model, s->own, s->lines);
+        err = names_new(defs, a->names == NAMES_SHORT ? NAMES_FULL : NAMES_SHORT, &s->others);
+    if (!err)
+        err = model_know(s->model, s->own, s->lines);
+    if (!err)
+        model_call(s->model, s->names, s->others);
     return refuse_glob(why, err);
 }
 
@@ -284,6 +288,7 @@ static void release(struct export_state *s)
     export_profile_free(s->profile);
     model_tree_free(s->tree);
     names_free(s->names);
+    names_free(s->others);
     model_own_free(s->own);
     model_free(s->model);
     source_lines_free(s->lines);

@@ -68,10 +68,15 @@ static int look_up(const struct cli_command *command, const struct side_options 
         return cli_usage_error(command, "%s", why);
     if (err)
         return cli_failed(command, err);
-    model_know(s->model, s->own, s->lines);
+    err = model_know(s->model, s->own, s->lines);
+    if (err)
+        return cli_failed(command, err);
     err =
         first ? names_beside(first->shown, defs, &s->shown) : names_new(defs, o->names, &s->shown);
-    return cli_failed(command, err ? err : names_new(defs, NAMES_FULL, &s->full));
+    if (!err)
+        err = names_new(defs, NAMES_FULL, &s->full);
+    model_call(s->model, s->shown, s->full);
+    return cli_failed(command, err);
 }
 
 int side_read(const struct cli_command *command, const struct side_options *o, char **logs,
