@@ -227,8 +227,10 @@ def test_speedscope_opens_it(t, browser):
 def deep_log(t, depth):
     """A log of one stack, each frame of which allocates 24 bytes."""
     path = t.path('deep.ndjson')
+    with open(os.path.join(harness.ROOT, 'tests/fixtures/logs/small.ndjson'), encoding='utf-8') as file:
+        header = file.readline()
     with open(path, 'w', encoding='utf-8') as file:
-        file.write('{"kind":"header","format":"shadowtrace","version":1,"pid":9}\n'
+        file.write(header +
                    '{"kind":"module","id":1,"name":"App","path":"/a/App.dll"}\n'
                    '{"kind":"thread","id":1,"os":9}\n'
                    '{"kind":"class","id":1,"name":"App.<b>&amp;\\";[]\\u202e","module":1}\n'
