@@ -182,7 +182,7 @@ static uint64_t bytes_within(struct memory *m, const struct report_window *windo
 static void marks(struct memory *m)
 {
     struct report_lines *lines = lines_of(m);
-    struct report_marks marks = {NULL, 0, 0};
+    struct report_marks marks = {.marks = NULL};
     struct report_window before, behind;
     char why[100];
 

@@ -2,12 +2,14 @@
 
 #include "command/print_complete.h"
 #include "command/rows.h"
+#include "terminal/terminal.h"
 #include "terminal/text.h"
 
 #include "base/clock.h"
 
 #include <errno.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -76,11 +78,74 @@ void reading_progress_end(struct reading_progress *p)
     p->shown = false;
 }
 
+static bool is_mark(const struct report_marks *marks, const char *text)
+{
+    for (size_t i = 0; i < marks->count; i++)
+        if (strcmp(marks->marks[i].text, text) == 0)
+            return true;
+    return false;
+}
+
+/* "10s" or "50%" of `length`, in ns. Returns: whether it is either. */
+static bool read_time(const char *text, uint64_t length, uint64_t *out)
+{
+    size_t digits = strspn(text, "0123456789.");
+    char *end;
+    double share;
+
+    if (!digits)
+        return false;
+    if (strcmp(text + digits, "%") != 0)
+        return text[digits] && !args_number(ARGS_DURATION, text, 0, SST_INTEGER_MAX, out);
+    share = strtod(text, &end) / 100;
+    *out = (uint64_t)(share * (double)length + 0.5);
+    return end == text + digits && share >= 0 && share <= 1;
+}
+
+/* Either bound: a mark is left to the marks, a time goes to *moment. Returns: whether it is one. */
+static bool take_time(const struct report_marks *marks, const char *text,
+                      struct report_moment *moment)
+{
+    *moment = (struct report_moment){.recording = 1};
+    return text && !is_mark(marks, text) && read_time(text, marks->length, &moment->t);
+}
+
+static int find_window(const struct cli_command *command, const char *path,
+                       const struct report_marks *marks, const struct reading_window *window,
+                       struct report_window *out)
+{
+    struct report_moment from, to;
+    bool from_time = take_time(marks, window->from, &from),
+         to_time = take_time(marks, window->to, &to);
+    char why[1000] = "";
+
+    if (report_marks_window(marks, from_time ? NULL : window->from, to_time ? NULL : window->to,
+                            out, why, sizeof(why))) {
+        cli_complain(command, "%s: %s", path, why);
+        return CLI_USAGE;
+    }
+    if ((from_time || to_time) && marks->untimed) {
+        cli_complain(command,
+                     "%s: sums of call sites have no times; give marks, or record without --log "
+                     "sites",
+                     path);
+        return CLI_USAGE;
+    }
+    if (from_time) {
+        out->has_from = true;
+        out->from = from;
+    }
+    if (to_time) {
+        out->has_to = true;
+        out->to = to;
+    }
+    return CLI_OK;
+}
+
 int reading_window(const struct cli_command *command, const char *path,
                    const struct reading_window *window, struct report_window *out)
 {
-    struct report_marks marks = {NULL, 0, 0};
-    char why[1000] = "";
+    struct report_marks marks = {.marks = NULL};
     int err, status = CLI_OK;
 
     *out = (struct report_window){.has_from = false};
@@ -92,12 +157,29 @@ int reading_window(const struct cli_command *command, const char *path,
                      err == -ESPIPE ? "it must be a file, because marks need two passes"
                                     : strerror(-err));
         status = CLI_IO;
-    } else if (report_marks_window(&marks, window->from, window->to, out, why, sizeof(why))) {
-        cli_complain(command, "%s: %s", path, why);
-        status = CLI_USAGE;
+    } else {
+        status = find_window(command, path, &marks, window, out);
     }
     report_marks_fini(&marks);
     return status;
+}
+
+static void print_bound(const char *before, const char *bound, bool is_mark, FILE *out)
+{
+    fprintf(out, "%s %s", before, is_mark ? "the mark \"" : "");
+    text_elide(out, bound, terminal_width(out));
+    fputs(is_mark ? "\"" : "", out);
+}
+
+void reading_bounds(const struct reading_window *bounds, const struct report_window *found,
+                    FILE *out)
+{
+    if (bounds->from)
+        print_bound("From", bounds->from, found->from.line != 0, out);
+    if (bounds->to)
+        print_bound(bounds->from ? " to" : "Up to", bounds->to, found->to.line != 0, out);
+    if (bounds->from || bounds->to)
+        fputs(":\n", out);
 }
 
 int reading_failed(const struct cli_command *command, const char *path,

@@ -37,14 +37,21 @@ void reading_progress_end(struct reading_progress *p);
 /* reading_bar - what the bar shows after `ns`, at most `room` - 1 bytes: size 0: not known. */
 void reading_bar(char *to, size_t room, uint64_t taken, uint64_t size, uint64_t ns);
 
-/* --from and --to: texts of marks; NULL: not given. */
+/*
+ * --from and --to: texts of marks, or times: "10s", "500ms" since the recording began, "50%" of its
+ * length; NULL: not given. A mark of that name wins.
+ */
 struct reading_window {
     const char *from, *to;
 };
 
 /* reading_window - that part of the log; all of it without either. Returns: the exit status. */
 int reading_window(const struct cli_command *command, const char *path,
-                   const struct reading_window *marks, struct report_window *out);
+                   const struct reading_window *window, struct report_window *out);
+
+/* reading_bounds - "From the mark "warm" to 10s:" and a newline; nothing without either. */
+void reading_bounds(const struct reading_window *window, const struct report_window *found,
+                    FILE *out);
 
 /* reading_failed - one line for what report_log_read returned. Returns: the exit status. */
 int reading_failed(const struct cli_command *command, const char *path,

@@ -37,6 +37,26 @@ extern const char *const rows_formats[]; /* as enum reading_format */
 #define ROW_METHOD \
     ARGS_ROW(TEXT, "method", "PATTERN", filter.method, \
              "only allocations in or below methods whose full name matches")
+/* The same for several patterns each: what matches any of them. */
+#define ROW_TYPES \
+    ARGS_ROW(LIST, "type", "PATTERN", types, \
+             "only types whose name, as shown or in full, matches; * stands for any text, ? for " \
+             "one character")
+#define ROW_METHODS \
+    ARGS_ROW(LIST, "method", "PATTERN", methods, \
+             "only allocations in or below methods whose name matches")
+#define ROW_EXCLUDE \
+    ARGS_ROW(LIST, "exclude", "PATTERN", exclude, \
+             "leave out these types, and allocations in or below these methods")
+#define ROW_BELOW \
+    ARGS_ROW(LIST, "below", "PATTERN", below, \
+             "stacks begin at their outermost method that matches; others are left out")
+#define ROW_OWN(member) \
+    ARGS_ROW(FLAG, "own", NULL, member, \
+             "only what own code allocates, itself or through what it calls")
+#define ROW_ALL_FRAMES(member) \
+    ARGS_ROW(FLAG, "all-frames", NULL, member, \
+             "show each frame; by default runs of frames that are not own code are one")
 #define ROW_THREAD \
     ARGS_ROW(COUNT, "thread", "ID", filter.thread, "only the thread with this id in the log", \
              .least = 1, .limit = UINT32_MAX - 1)

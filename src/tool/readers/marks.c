@@ -56,6 +56,28 @@ static int one_line(struct report_marks *marks, struct report_parser *parser,
     return add(marks, text, &at);
 }
 
+/* How long the first recording is, by its allocations and its end. */
+static void note_time(struct report_marks *marks, const struct report_line *line,
+                      const struct report_recording *recording)
+{
+    static const char alloc[] = "{\"kind\":\"alloc\",\"t\":", end[] = "{\"kind\":\"end\",\"t\":",
+                      site[] = "{\"kind\":\"site\"";
+    uint64_t t = 0;
+    size_t at = 0;
+
+    if (line->too_long || recording->number > 1 || line->size < sizeof(alloc))
+        return;
+    if (memcmp(line->text, alloc, sizeof(alloc) - 1) == 0)
+        at = sizeof(alloc) - 1;
+    else if (memcmp(line->text, end, sizeof(end) - 1) == 0)
+        at = sizeof(end) - 1;
+    else
+        marks->untimed |= !marks->length && memcmp(line->text, site, sizeof(site) - 1) == 0;
+    for (; at && at < line->size && line->text[at] >= '0' && line->text[at] <= '9'; at++)
+        t = t * 10 + (uint64_t)(line->text[at] - '0');
+    marks->length = t > marks->length ? t : marks->length;
+}
+
 static int read_on(struct report_lines *lines, struct report_marks *marks,
                    struct report_recording *recording)
 {
@@ -67,6 +89,8 @@ static int read_on(struct report_lines *lines, struct report_marks *marks,
     while (!err && (more = report_lines_next(lines, &line)) > 0)
         if (UNLIKELY(worth_reading(&line)))
             err = one_line(marks, &parser, &line, recording);
+        else
+            note_time(marks, &line, recording);
     report_parser_fini(&parser);
     return err ? err : more;
 }
@@ -103,7 +127,7 @@ void report_marks_fini(struct report_marks *marks)
     for (size_t i = 0; i < marks->count; i++)
         memory_free(marks->marks[i].text);
     memory_free(marks->marks);
-    *marks = (struct report_marks){NULL, 0, 0};
+    *marks = (struct report_marks){.marks = NULL};
 }
 
 /* The index of the next mark with that text, or the count. */

@@ -22,6 +22,8 @@ struct report_mark {
 struct report_marks {
     struct report_mark *marks; /* in the order of the log */
     size_t count, capacity;
+    uint64_t length; /* ns of the first recording, as its allocations and its end have it */
+    bool untimed;    /* it has sums of call sites, and no allocation */
 };
 
 /* From its first moment to before its last. */

@@ -49,9 +49,9 @@ static bool time_parse(const char *text, uint64_t *out)
 static int range(struct replay_args *a, const char *path)
 {
     const struct reading_window *w = &a->window;
-    struct reading_window marks = {w->from && !time_parse(w->from, &a->filter.from) ? w->from
-                                                                                    : NULL,
-                                   w->to && !time_parse(w->to, &a->filter.to) ? w->to : NULL};
+    struct reading_window marks = {
+        .from = w->from && !time_parse(w->from, &a->filter.from) ? w->from : NULL,
+        .to = w->to && !time_parse(w->to, &a->filter.to) ? w->to : NULL};
     struct report_window window;
     int status = reading_window(&cmd_replay, path, &marks, &window);
 

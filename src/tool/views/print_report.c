@@ -193,23 +193,6 @@ static size_t rows_to_print(const struct print_report *p)
     return shown;
 }
 
-static void print_mark(const char *before, const char *mark, FILE *out)
-{
-    fprintf(out, "%s the mark \"", before);
-    text_elide(out, mark, terminal_width(out));
-    putc('"', out);
-}
-
-static void print_marks(const struct print_report *p, FILE *out)
-{
-    if (p->from)
-        print_mark("From", p->from, out);
-    if (p->to)
-        print_mark(p->from ? " to" : "Up to", p->to, out);
-    if (p->from || p->to)
-        fputs(":\n", out);
-}
-
 void print_report_text(const struct print_report *p, FILE *out)
 {
     const struct report_log *log = report_sites_log(p->sites);
@@ -223,7 +206,7 @@ void print_report_text(const struct print_report *p, FILE *out)
 
     report_sites_total(p->sites, &total);
     report_sites_all(p->sites, &all);
-    print_marks(p, out);
+    reading_bounds(p->bounds, p->found, out);
     fprintf(out, "%s%s allocation%s, %s bytes, %s thread%s", estimated ? "About " : "",
             text_count(&a, all.allocs), text_plural(all.allocs), text_count(&b, all.bytes),
             text_count(&c, threads), text_plural(threads));
@@ -417,8 +400,8 @@ int print_report_json(const struct print_report *p, FILE *out)
     print_stack_schema_json(&p->stack, &w);
     jw_text(&w, "by", print_report_keys[p->by]);
     json_total(p, &w);
-    jw_text_if(&w, "from", p->from);
-    jw_text_if(&w, "to", p->to);
+    jw_text_if(&w, "from", p->bounds->from);
+    jw_text_if(&w, "to", p->bounds->to);
     print_log_json(report_sites_log(p->sites), p->problems, "log", &w);
     jw_unsigned(&w, "row_count", report_sites_count(p->sites));
     jw_line_array(&w, 1, "rows");

@@ -3,6 +3,7 @@
 #define SHADOWTRACE_VIEWS_PRINT_REPORT_H
 
 #include "report/line_rows.h"
+#include "command/reading.h"
 #include "views/print_stack.h"
 
 #include "base/json_writer.h"
@@ -16,9 +17,10 @@ struct print_report {
     struct print_stack stack; /* how paths and lines are shown; defs: the sites' */
     struct line_rows *rows;   /* what report_row.line numbers */
     enum report_by by;
-    uint64_t top;          /* rows; 0 all */
-    uint64_t min_bytes;    /* rows below are not shown */
-    const char *from, *to; /* marks the logs were cut at; NULL: not */
+    uint64_t top;                        /* rows; 0 all */
+    uint64_t min_bytes;                  /* rows below are not shown */
+    const struct reading_window *bounds; /* that the logs were cut at, as given */
+    const struct report_window *found;   /* and what of the last log that was */
     bool filtered;
 };
 

@@ -9,11 +9,14 @@
 
 TEST(text_is_as_expected)
 {
-    expect_ran(REPORT(FIXTURES "small.ndjson"), CLI_OK, FIXTURES "small.report.txt");
-    expect_ran(REPORT(FIXTURES "mismatch.ndjson"), CLI_OK, FIXTURES "mismatch.report.txt");
-    expect_ran(REPORT(FIXTURES "inline.ndjson"), CLI_OK, FIXTURES "inline.report.txt");
-    expect_ran(REPORT(FIXTURES "sampled.ndjson"), CLI_OK, FIXTURES "sampled.report.txt");
-    expect_ran(REPORT(FIXTURES "dynamic.ndjson"), CLI_OK, FIXTURES "dynamic.report.txt");
+    expect_ran(REPORT("--by=site", FIXTURES "small.ndjson"), CLI_OK, FIXTURES "small.report.txt");
+    expect_ran(REPORT("--by=site", FIXTURES "mismatch.ndjson"), CLI_OK,
+               FIXTURES "mismatch.report.txt");
+    expect_ran(REPORT("--by=site", FIXTURES "inline.ndjson"), CLI_OK, FIXTURES "inline.report.txt");
+    expect_ran(REPORT("--by=site", FIXTURES "sampled.ndjson"), CLI_OK,
+               FIXTURES "sampled.report.txt");
+    expect_ran(REPORT("--by=site", FIXTURES "dynamic.ndjson"), CLI_OK,
+               FIXTURES "dynamic.report.txt");
     expect_ran(REPORT("--by=method", FIXTURES "dynamic.ndjson"), CLI_OK,
                FIXTURES "dynamic.report-method.txt");
     expect_ran(REPORT("--by", "type", FIXTURES "small.ndjson"), CLI_OK,
@@ -39,7 +42,7 @@ TEST(names_are_short_full_or_raw)
     struct ran ran;
 
     for (size_t i = 0; i < sizeof(styles) / sizeof(*styles); i++) {
-        ran = REPORT(styles[i][0], FIXTURES "small.ndjson");
+        ran = REPORT("--by=site", styles[i][0], FIXTURES "small.ndjson");
         assert_int_equal(ran.status, CLI_OK);
         assert_non_null(strstr(ran.out, styles[i][1]));
         assert_non_null(strstr(ran.out, styles[i][2]));
@@ -80,8 +83,8 @@ TEST(folded_stacks_are_as_expected)
 
 TEST(marks_cut_a_report)
 {
-    expect_ran(REPORT("--from=warm", "--to=one request", FIXTURES "marks.ndjson"), CLI_OK,
-               FIXTURES "marks.report.txt");
+    expect_ran(REPORT("--by=site", "--from=warm", "--to=one request", FIXTURES "marks.ndjson"),
+               CLI_OK, FIXTURES "marks.report.txt");
     expect_ran(REPORT("--format=json", "--from=one request", FIXTURES "marks.ndjson"), CLI_OK,
                FIXTURES "marks.report.json");
     expect_complaint(REPORT("--to=cold", FIXTURES "marks.ndjson"), CLI_USAGE,
@@ -116,12 +119,13 @@ TEST(every_json_is_json)
 
 TEST(a_damaged_log_is_reported_with_its_places)
 {
-    expect_ran(REPORT(FIXTURES "damaged.ndjson"), CLI_OK, FIXTURES "damaged.report.txt");
+    expect_ran(REPORT("--by=site", FIXTURES "damaged.ndjson"), CLI_OK,
+               FIXTURES "damaged.report.txt");
 }
 
 TEST(rows_can_be_limited)
 {
-    struct ran ran = REPORT("--min-bytes=1k", "--depth=1", FIXTURES "small.ndjson");
+    struct ran ran = REPORT("--by=site", "--min-bytes=1k", "--depth=1", FIXTURES "small.ndjson");
 
     assert_int_equal(ran.status, CLI_OK);
     assert_non_null(strstr(ran.out, "Shown: 2 of 5 call sites"));
@@ -132,7 +136,7 @@ TEST(rows_can_be_limited)
 
 TEST(no_line_is_wider_than_100_columns_unless_asked)
 {
-    struct ran ran = REPORT(FIXTURES "mismatch.ndjson");
+    struct ran ran = REPORT("--by=site", FIXTURES "mismatch.ndjson");
 
     for (char *line = strtok(ran.out, "\n"); line; line = strtok(NULL, "\n"))
         assert_true(strlen(line) <= 100 + 4); /* an ellipsis has three bytes */
@@ -161,7 +165,7 @@ TEST(wrong_arguments_are_one_clear_line)
     expect_complaint(REPORT("x", "--by"), CLI_USAGE, "--by needs a value");
     expect_complaint(REPORT("--wide=yes", "x"), CLI_USAGE, "--wide takes no value");
     expect_complaint(REPORT("--by=colour", "x"), CLI_USAGE,
-                     "--by takes site, type, method, thread, module or line, not \"colour\"");
+                     "--by takes site, type, method, thread, module, line or own, not \"colour\"");
     expect_complaint(REPORT("--format=xml", "x"), CLI_USAGE,
                      "--format takes text, json or folded, not \"xml\"");
     expect_complaint(REPORT("--links=yes", "x"), CLI_USAGE,

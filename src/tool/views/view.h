@@ -1,0 +1,136 @@
+/*
+ * views/view.h - the views of `report --view`: each is a walk over a model's tree, in text and in
+ * JSON. What they share: the options, the logs as they were read, amounts, names, places.
+ *
+ *     view_load -> view_overview | view_flat | view_calls | ... -> view_unload
+ */
+#ifndef SHADOWTRACE_VIEWS_VIEW_H
+#define SHADOWTRACE_VIEWS_VIEW_H
+
+#include "command/reading.h"
+#include "model/names.h"
+#include "model/own.h"
+#include "model/tree.h"
+#include "report/sites.h"
+#include "terminal/fit.h"
+#include "terminal/table.h"
+#include "views/print_stack.h"
+
+/* X(enumerator, word of --view, word of `by` in JSON, what a row is of) */
+#define VIEWS(X) \
+    X(OVERVIEW, "overview", "own", "line") \
+    X(TREE, "tree", "frame", "frame") \
+    X(CALLERS, "callers", "frame", "frame") \
+    X(CALLEES, "callees", "frame", "frame") \
+    X(SITES, "sites", "site", "call site") \
+    X(TYPES, "types", "type", "type") \
+    X(METHODS, "methods", "method", "method") \
+    X(LINES, "lines", "line", "line") \
+    X(MODULES, "modules", "module", "module") \
+    X(NAMESPACES, "namespaces", "namespace", "namespace") \
+    X(THREADS, "threads", "thread", "thread") \
+    X(SIZES, "sizes", "size", "size") \
+    X(TIME, "time", "time", "slice") \
+    X(OWN, "own", "own", "line")
+
+#define VIEW_ENUMERATOR(name, word, by, row) VIEW_##name,
+enum view_kind { VIEWS(VIEW_ENUMERATOR) VIEW_COUNT };
+#undef VIEW_ENUMERATOR
+
+extern const char *const view_words[]; /* ends with NULL */
+const char *view_by(enum view_kind kind);
+const char *view_row_word(enum view_kind kind);
+
+enum view_sort { VIEW_SORT_BYTES, VIEW_SORT_ALLOCS, VIEW_SORT_TOTAL };
+extern const char *const view_sorts[];
+
+struct view {
+    /* Set by the caller. */
+    const struct cli_command *command;
+    enum view_kind kind;
+    enum reading_format format; /* text or JSON */
+    enum view_sort sort;
+    const char *of; /* of callers and callees: a method or type, maybe a glob */
+    char **logs;    /* NULL ends them */
+    struct reading_options reading;
+    struct reading_window window;
+    struct model_filter filter;
+    struct print_stack stack; /* of JSON; without tables whole stacks stand in the rows */
+    const struct args_list *own_code, *symbols;
+    bool physical, no_lines, all_frames, wide, links, urls, filtered, depth_given, top_given;
+    enum names_style style;
+    uint64_t top, depth, min_bytes; /* top and depth: 0 all */
+    double min_share;               /* 0 to 1; below 0: not given */
+    /* Made by view_load. */
+    struct report_problems problems;
+    struct model *model;
+    const struct report_defs *defs;
+    struct source_lines *lines;
+    struct model_own *own;
+    struct names *names, *full_names;
+    struct model_tree *tree;
+    bool *of_methods, *of_types; /* by number: those that `of` means; NULL: none */
+    double sum[MODEL_WEIGHTS];   /* of what the filter lets through */
+    struct buffer own_modules;   /* names of the modules that count as own */
+    struct buffer own_note;      /* why others count as own: own code makes next to nothing */
+    bool stand_in;
+    struct report_window found; /* of the log read last: the part that was asked for */
+};
+
+/*
+ * view_load - reads the logs, and makes the tree that the view walks over. Returns: the exit
+ * status; a line has said what is wrong.
+ * view_unload - also after a failure.
+ * view_tree - another tree, of the same filter. Returns: 0 or -ENOMEM.
+ */
+int view_load(struct view *v);
+void view_unload(struct view *v);
+int view_tree(struct view *v, const struct model_shape *shape, struct model_tree **out);
+
+/* ---- amounts ---- */
+
+/* view_amount - of a row's weights, as `report` has always told them: estimates with intervals. */
+void view_amount(const struct view *v, const double *weights, struct report_row *out);
+void view_all(const struct view *v, struct report_row *out); /* of all, whatever the filter */
+void view_amounts_json(const struct report_row *amount, struct json_writer *w);
+/* view_total_json - the member total: of all and, with a filter, of what it left out, too. */
+void view_total_json(const struct view *v, struct json_writer *w);
+double view_share(const struct view *v, double bytes); /* of the filtered total */
+
+/* ---- names ---- */
+
+const char *view_class(const struct view *v, uint32_t class_number);
+/* Of a place, whatever it is: "[System.Linq, 3 frames]". b: where a made one lies. */
+const char *view_place(const struct view *v, const struct model_place *p, struct buffer *b);
+/* "File.cs:12" in b, "" for no line; whole paths with wide. */
+const char *view_where(const struct view *v, const char *file, uint32_t line, struct buffer *b);
+/* A link for terminals in b, or NULL: none is wanted or the file is not there. */
+const char *view_link(const struct view *v, const char *file, uint32_t line, struct buffer *b);
+/* As members method, module, own, file and line, or name and frames, of the object open in w. */
+void view_place_json(const struct view *v, const struct model_place *p, struct json_writer *w);
+
+/* view_quote - as a word of a shell, appended. view_logs - the logs, as one would type them. */
+void view_quote(const char *text, struct buffer *b);
+void view_logs(const struct view *v, struct buffer *b);
+
+/* ---- what stands around the rows ---- */
+
+/* view_head - total, selected, estimates, heaps. view_foot - whether the log is complete. */
+void view_head(const struct view *v, FILE *out);
+void view_foot(const struct view *v, FILE *out);
+bool view_untimed(const struct view *v); /* the log has sums of call sites, without times */
+/* view_begin_json - an object, and all its members before the rows. */
+void view_begin_json(const struct view *v, size_t row_count, struct json_writer *w);
+struct table_look view_look(const struct view *v, FILE *out);
+
+/* view_stack_text - the frames of a node's stack, a line each; runs of others' code are one. */
+void view_stack_text(const struct view *v, uint32_t node, const char *indent, FILE *out);
+
+/* ---- the views. Return: 0 or -ENOMEM ---- */
+
+int view_overview(struct view *v, FILE *out);
+int view_flat(struct view *v, FILE *out);
+int view_paths(struct view *v, FILE *out); /* tree, callers, callees */
+int view_time(struct view *v, FILE *out);
+
+#endif

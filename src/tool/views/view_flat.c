@@ -1,0 +1,440 @@
+#include "views/view_rows.h"
+
+#include "terminal/text.h"
+
+#include <string.h>
+
+#define TYPES_SHOWN 3
+#define SITE_INDENT "      "
+
+/* ---- what a row is of ---- */
+
+/* "32 to 63 bytes", in b. */
+static const char *size_text(const struct view_row *row, struct buffer *b)
+{
+    struct text_number from, to;
+
+    buffer_clear(b);
+    if (row->what >= 63)
+        buffer_text(b, "(unknown)");
+    else
+        buffer_format(b, "%s to %s", text_count(&from, row->what ? UINT64_C(1) << row->what : 0),
+                      text_count(&to, (UINT64_C(2) << row->what) - 1));
+    return b->failed ? "?" : b->data;
+}
+
+static const char *heap_text(const struct view_row *row)
+{
+    static const char *const words[SST_HEAP_COUNT] = {
+        [SST_HEAP_NORMAL] = "",
+        [SST_HEAP_LARGE] = "large",
+        [SST_HEAP_PINNED] = "pinned",
+        [SST_HEAP_FROZEN] = "frozen",
+    };
+
+    return words[row->heap];
+}
+
+static const char *thread_text(const struct view *v, const struct view_row *row, struct buffer *b)
+{
+    const struct report_thread *thread;
+
+    buffer_clear(b);
+    if (!row->what)
+        return "(thread not recorded)";
+    thread = &v->defs->threads[row->what - 1];
+    buffer_format(b, "%u", thread->id);
+    if (thread->os)
+        buffer_format(b, " (os %u)", thread->os);
+    if (thread->name)
+        buffer_format(b, " %s", thread->name);
+    return b->failed ? "?" : b->data;
+}
+
+static const char *method_text(const struct view *v, const struct view_row *row, struct buffer *b)
+{
+    if (!row->what)
+        return v->kind == VIEW_METHODS ? PRINT_NO_FRAME
+               : v->kind == VIEW_LINES ? "(no source line)"
+                                       : "(no own code)";
+    return view_place(v, row->place, b);
+}
+
+/* In b, or a text of others. */
+static const char *row_text(const struct view_rows *r, const struct view_row *row, struct buffer *b)
+{
+    const struct view *v = r->view;
+
+    switch (r->kind) {
+    case VIEW_TYPES:
+        return view_class(v, row->what);
+    case VIEW_SITES:
+        return view_class(v, model_cell(v->model, row->cell)->class_number);
+    case VIEW_THREADS:
+        return thread_text(v, row, b);
+    case VIEW_MODULES:
+        return row->what ? report_module(v->defs, row->what - 1)->name : PRINT_NO_FRAME;
+    case VIEW_NAMESPACES:
+        if (!row->what)
+            return PRINT_NO_FRAME;
+        return *namespaces_text(&r->names, row->what - 1)
+                   ? namespaces_text(&r->names, row->what - 1)
+                   : "(none)";
+    case VIEW_SIZES:
+        return size_text(row, b);
+    default:
+        return method_text(v, row, b);
+    }
+}
+
+static const char *owner_text(const struct view *v, const struct view_row *row)
+{
+    static const char *const words[] = {
+        [MODEL_FRAMEWORK] = "framework", [MODEL_PACKAGE] = "", [MODEL_OWN] = "own"};
+
+    return row->what ? words[model_own_of_module(v->own, row->what - 1)] : "";
+}
+
+/* "Doc[], string and 3 more", in b. */
+const char *view_types_text(const struct view_rows *r, const struct view_row *row, size_t most,
+                            struct buffer *b)
+{
+    buffer_clear(b);
+    for (size_t i = 0; i < row->type_count && i < most; i++)
+        buffer_format(b, "%s%s", i ? ", " : "",
+                      view_class(r->view, r->types[row->first_type + i].class_number));
+    if (row->type_count > most)
+        buffer_format(b, " +%zu", row->type_count - most);
+    return b->size && !b->failed ? b->data : "";
+}
+
+/* ---- text ---- */
+
+enum column {
+    COLUMN_BYTES,
+    COLUMN_SHARE,
+    COLUMN_ALLOCS,
+    COLUMN_RANGE,
+    COLUMN_TOTAL,
+    COLUMN_TOTAL_SHARE,
+    COLUMN_BAR,
+    COLUMN_HEAP,
+    COLUMN_PLACE,
+    COLUMN_WHAT,
+    COLUMN_TYPES,
+    COLUMN_NOTE,
+    COLUMN_COUNT
+};
+
+static const struct table_column all_columns[COLUMN_COUNT] = {
+    [COLUMN_BYTES] = {"bytes", TABLE_COUNT, 0, 0},
+    [COLUMN_SHARE] = {"share", TABLE_SHARE, 2, 0},
+    [COLUMN_ALLOCS] = {"objects", TABLE_COUNT, 4, 0},
+    [COLUMN_RANGE] = {"95% range", TABLE_NUMBER_TEXT, 5, 0},
+    [COLUMN_TOTAL] = {"with calls", TABLE_COUNT, 3, 0},
+    [COLUMN_TOTAL_SHARE] = {"share", TABLE_SHARE, 6, 0},
+    [COLUMN_BAR] = {"", TABLE_BAR, 7, 30},
+    [COLUMN_HEAP] = {"heap", TABLE_TEXT, 0, 6},
+    [COLUMN_PLACE] = {"line", TABLE_PLACE, 0, 12},
+    [COLUMN_WHAT] = {"", TABLE_NAME, 0, 24},
+    [COLUMN_TYPES] = {"types", TABLE_NAME, 1, 12},
+    [COLUMN_NOTE] = {"", TABLE_TEXT, 8, 6},
+};
+
+/* The columns of a view, and where each of all columns stands among them; -1: it does not. */
+struct columns {
+    struct table_column shown[COLUMN_COUNT];
+    int at[COLUMN_COUNT];
+    size_t count;
+};
+
+static void choose_columns(const struct view_rows *r, bool unoptimised, struct columns *c)
+{
+    bool line = r->kind == VIEW_LINES || r->kind == VIEW_OWN;
+    const bool wanted[COLUMN_COUNT] = {
+        [COLUMN_BYTES] = true,
+        [COLUMN_SHARE] = true,
+        [COLUMN_ALLOCS] = true,
+        [COLUMN_RANGE] = model_estimated(r->view->model),
+        [COLUMN_TOTAL] = view_rows_inclusive(r->kind),
+        [COLUMN_TOTAL_SHARE] = view_rows_inclusive(r->kind) && !line,
+        [COLUMN_BAR] = r->kind == VIEW_SIZES,
+        [COLUMN_HEAP] = r->kind == VIEW_SIZES,
+        [COLUMN_PLACE] = line,
+        [COLUMN_WHAT] = true,
+        [COLUMN_TYPES] = line,
+        [COLUMN_NOTE] = unoptimised || r->kind == VIEW_MODULES,
+    };
+
+    c->count = 0;
+    for (int i = 0; i < COLUMN_COUNT; i++) {
+        c->at[i] = wanted[i] ? (int)c->count : -1;
+        if (!wanted[i])
+            continue;
+        c->shown[c->count] = all_columns[i];
+        if (i == COLUMN_WHAT)
+            c->shown[c->count].heading = r->kind == VIEW_SITES ? "type, and the stack that makes it"
+                                         : line                ? "method"
+                                         : r->kind == VIEW_SIZES ? "bytes of an object"
+                                                                 : view_row_word(r->kind);
+        c->count++;
+    }
+}
+
+static void put_amounts(const struct view_rows *r, const struct view_row *row,
+                        const struct columns *c, struct table *t)
+{
+    struct report_row self, total;
+    struct text_number low, high;
+    char text[80];
+
+    view_amount(r->view, row->self, &self);
+    view_amount(r->view, row->total, &total);
+    table_count(t, (size_t)c->at[COLUMN_BYTES], self.bytes);
+    table_share(t, (size_t)c->at[COLUMN_SHARE], self.share);
+    table_count(t, (size_t)c->at[COLUMN_ALLOCS], self.allocs);
+    if (c->at[COLUMN_RANGE] >= 0) {
+        snprintf(text, sizeof(text), "%s-%s", text_short(&low, self.bytes_range.low),
+                 text_short(&high, self.bytes_range.high));
+        table_text(t, (size_t)c->at[COLUMN_RANGE], text);
+    }
+    if (c->at[COLUMN_TOTAL] >= 0)
+        table_count(t, (size_t)c->at[COLUMN_TOTAL], total.bytes);
+    if (c->at[COLUMN_TOTAL_SHARE] >= 0)
+        table_share(t, (size_t)c->at[COLUMN_TOTAL_SHARE], total.share);
+    if (c->at[COLUMN_BAR] >= 0)
+        table_share(t, (size_t)c->at[COLUMN_BAR], self.share);
+    if (c->at[COLUMN_NOTE] >= 0 && self.unoptimised > 0) {
+        snprintf(text, sizeof(text), "[%s unoptimised]", text_share(&low, self.unoptimised));
+        table_text(t, (size_t)c->at[COLUMN_NOTE], text);
+    }
+}
+
+static void put_row(const struct view_rows *r, const struct view_row *row, const struct columns *c,
+                    struct table *t)
+{
+    const struct view *v = r->view;
+    struct buffer b = BUFFER_INIT, link = BUFFER_INIT;
+
+    table_row(t);
+    put_amounts(r, row, c, t);
+    table_name(t, (size_t)c->at[COLUMN_WHAT], "", row_text(r, row, &b));
+    if (c->at[COLUMN_PLACE] >= 0 && row->place && row->place->file)
+        table_place(t, (size_t)c->at[COLUMN_PLACE],
+                    view_where(v, row->place->file, row->place->line, &b),
+                    view_link(v, row->place->file, row->place->line, &link));
+    if (c->at[COLUMN_TYPES] >= 0)
+        table_name(t, (size_t)c->at[COLUMN_TYPES], "", view_types_text(r, row, 1, &b));
+    if (c->at[COLUMN_HEAP] >= 0)
+        table_text(t, (size_t)c->at[COLUMN_HEAP], heap_text(row));
+    if (r->kind == VIEW_MODULES)
+        table_text(t, (size_t)c->at[COLUMN_NOTE], owner_text(v, row));
+    buffer_free(&b);
+    buffer_free(&link);
+}
+
+static void print_shown(const struct view_rows *r, size_t shown, FILE *out)
+{
+    const struct view *v = r->view;
+    const char *what = view_row_word(r->kind);
+    struct text_number a, b, c;
+    double bytes = 0;
+
+    for (size_t i = 0; i < shown; i++)
+        bytes += r->rows[i].self[MODEL_BYTES];
+    if (shown < r->count)
+        fprintf(out, "\nShown: %s of %s %ss, %s of %s bytes.%s\n", text_count(&a, shown),
+                text_count(&b, r->count), what, text_share(&c, view_share(v, bytes)),
+                v->filtered ? "the selected" : "all",
+                v->top && shown == v->top ? " `--top 0` shows all." : "");
+    else
+        fprintf(out, "\nShown: %s %s%s (all).\n", text_count(&a, shown), what,
+                text_plural(r->count));
+}
+
+static int print_text(const struct view_rows *r, FILE *out)
+{
+    const struct view *v = r->view;
+    const struct table_look look = view_look(v, out);
+    struct buffer line = BUFFER_INIT;
+    size_t shown = view_rows_shown(r);
+    struct table *t = NULL;
+    struct columns c;
+    bool unoptimised = false;
+    int err;
+
+    for (size_t i = 0; i < shown; i++)
+        unoptimised = unoptimised || r->rows[i].self[MODEL_UNOPTIMISED] > 0;
+    choose_columns(r, unoptimised, &c);
+    err = table_new(c.shown, c.count, &t);
+    for (size_t i = 0; !err && i < shown; i++)
+        put_row(r, &r->rows[i], &c, t);
+    if (!err)
+        err = table_fit(t, &look);
+    if (!err) {
+        view_head(v, out);
+        if (shown)
+            fprintf(out, "\n%s\n", table_head(t, &line));
+        for (size_t i = 0; i < shown; i++) {
+            fprintf(out, "%s\n", table_line(t, i, &line));
+            if (r->kind == VIEW_SITES)
+                view_stack_text(v, r->rows[i].what, SITE_INDENT, out);
+        }
+        print_shown(r, shown, out);
+        view_foot(v, out);
+    }
+    table_free(t);
+    buffer_free(&line);
+    return err;
+}
+
+/* ---- JSON ---- */
+
+static void types_json(const struct view_rows *r, const struct view_row *row, struct json_writer *w)
+{
+    jw_unsigned(w, "type_count", row->type_count);
+    jw_array(w, "types");
+    for (size_t i = 0; i < row->type_count && i < TYPES_SHOWN; i++) {
+        const struct view_type *type = &r->types[row->first_type + i];
+
+        jw_object(w, NULL);
+        jw_text(w, "type", view_class(r->view, type->class_number));
+        jw_unsigned(w, "allocs", (uint64_t)(type->allocs + 0.5));
+        jw_unsigned(w, "bytes", (uint64_t)(type->bytes + 0.5));
+        jw_end(w);
+    }
+    jw_end(w);
+}
+
+static void site_json(const struct view *v, const struct view_row *row, struct json_writer *w)
+{
+    const struct model_cell *cell = model_cell(v->model, row->cell);
+    struct print_stack stack = v->stack;
+
+    jw_text(w, "type", view_class(v, cell->class_number));
+    if (cell->path == REPORT_PATH_EMPTY)
+        jw_null(w, "method");
+    else
+        print_stack_method_json(&stack, report_path(v->defs, cell->path)->method, cell->il, w);
+    if (v->filter.below.count) /* frames that the view has, of the stack's */
+        jw_unsigned(w, "depth", v->tree->nodes[row->what].depth);
+    print_stack_json(&stack, cell->path, cell->il, w);
+}
+
+static void size_json(const struct view_row *row, struct json_writer *w)
+{
+    jw_text(w, "heap", row->heap ? heap_text(row) : "normal");
+    jw_unsigned(w, "size_from", row->what ? UINT64_C(1) << row->what : 0);
+    jw_unsigned(w, "size_to", (UINT64_C(2) << row->what) - 1);
+}
+
+static void thread_json(const struct view *v, const struct view_row *row, struct json_writer *w)
+{
+    const struct report_thread *thread;
+
+    if (!row->what) {
+        jw_null(w, "thread");
+        return;
+    }
+    thread = &v->defs->threads[row->what - 1];
+    jw_unsigned(w, "thread", thread->id);
+    if (thread->os)
+        jw_unsigned(w, "os", thread->os);
+    jw_text_if(w, "name", thread->name);
+}
+
+static void place_row_json(const struct view_rows *r, const struct view_row *row,
+                           struct json_writer *w)
+{
+    if (!row->what)
+        jw_null(w, "method");
+    else
+        view_place_json(r->view, row->place, w);
+    types_json(r, row, w);
+}
+
+static void what_json(const struct view_rows *r, const struct view_row *row, struct json_writer *w)
+{
+    const struct view *v = r->view;
+    uint32_t module;
+
+    switch (r->kind) {
+    case VIEW_SITES:
+        site_json(v, row, w);
+        break;
+    case VIEW_TYPES:
+        module = report_class(v->defs, row->what)->module;
+        jw_text(w, "type", view_class(v, row->what));
+        if (module)
+            jw_text(w, "module", report_module(v->defs, module)->name);
+        break;
+    case VIEW_THREADS:
+        thread_json(v, row, w);
+        break;
+    case VIEW_SIZES:
+        size_json(row, w);
+        break;
+    case VIEW_MODULES:
+        if (row->what) {
+            jw_text(w, "module", report_module(v->defs, row->what - 1)->name);
+            jw_bool(w, "own", model_own_of_module(v->own, row->what - 1) == MODEL_OWN);
+        } else {
+            jw_null(w, "module");
+        }
+        break;
+    case VIEW_NAMESPACES:
+        if (row->what)
+            jw_text(w, "namespace", namespaces_text(&r->names, row->what - 1));
+        else
+            jw_null(w, "namespace");
+        break;
+    default:
+        place_row_json(r, row, w);
+        break;
+    }
+}
+
+void view_row_json(const struct view_rows *r, const struct view_row *row, struct json_writer *w)
+{
+    struct report_row self, total;
+
+    view_amount(r->view, row->self, &self);
+    jw_line_object(w, 2, NULL);
+    view_amounts_json(&self, w);
+    if (view_rows_inclusive(r->kind)) {
+        view_amount(r->view, row->total, &total);
+        jw_unsigned(w, "total_allocs", total.allocs);
+        jw_unsigned(w, "total_bytes", total.bytes);
+    }
+    jw_number(w, "share", "%.6g", self.share);
+    what_json(r, row, w);
+    jw_end(w);
+}
+
+static int print_json(const struct view_rows *r, FILE *out)
+{
+    size_t shown = view_rows_shown(r);
+    struct json_writer w;
+
+    jw_init(&w, out);
+    view_begin_json(r->view, r->count, &w);
+    jw_line_array(&w, 1, "rows");
+    for (size_t i = 0; i < shown; i++)
+        view_row_json(r, &r->rows[i], &w);
+    jw_end(&w);
+    if (r->kind == VIEW_SITES)
+        print_stack_tables_json(&r->view->stack, &w);
+    jw_end(&w);
+    return jw_finish(&w);
+}
+
+int view_flat(struct view *v, FILE *out)
+{
+    struct view_rows rows;
+    int err = view_rows_init(&rows, v, v->kind);
+
+    if (!err)
+        err = v->format == READING_JSON ? print_json(&rows, out) : print_text(&rows, out);
+    view_rows_fini(&rows);
+    return err;
+}

@@ -1,0 +1,614 @@
+/* The first screen: what allocates most, and which command shows more of it. */
+#include "views/view_rows.h"
+#include "views/view_time.h"
+
+#include "base/name.h"
+#include "base/path.h"
+#include "report/frames.h"
+#include "terminal/text.h"
+
+#include <string.h>
+
+#define LINES_SHOWN 8 /* fewer, if their source is shown, too: so many lines in all */
+#define LINES_ROOM  11
+#define TYPES_SHOWN 5
+#define PATHS_SHOWN 2
+#define PATH_LINES  2 /* of text */
+#define SEPARATOR   " > "
+
+/* Where allocations end in own code: all that a frame of it makes, itself and through others. */
+struct hot_path {
+    uint32_t node;
+    double bytes;
+    uint32_t class_number; /* most of it */
+    double class_bytes;
+};
+
+struct overview {
+    struct view *v;
+    struct view_rows own, types;
+    struct time_line time;
+    struct model_tree *folded;
+    uint32_t *near; /* by node of it: the innermost frame of own code; 0 none */
+    struct hot_path paths[PATHS_SHOWN];
+    size_t path_count;
+};
+
+/* ---- hottest paths ---- */
+
+static bool is_own(const struct model_tree *t, uint32_t node)
+{
+    return node && t->places[t->nodes[node].place].own;
+}
+
+static void note_path(struct overview *o, const struct hot_path *path)
+{
+    size_t at = o->path_count;
+
+    while (at > 0 && path->bytes > o->paths[at - 1].bytes)
+        at--;
+    if (at == PATHS_SHOWN)
+        return;
+    if (o->path_count < PATHS_SHOWN)
+        o->path_count++;
+    memmove(&o->paths[at + 1], &o->paths[at], (o->path_count - at - 1) * sizeof(*o->paths));
+    o->paths[at] = *path;
+}
+
+/* The type that a path's own frame makes most of. */
+static int find_type(const struct overview *o, struct hot_path *path)
+{
+    const struct model_tree *t = o->folded;
+    const struct model *m = o->v->model;
+    double *bytes = memory_zalloc(o->v->defs->classes.count, sizeof(*bytes));
+
+    if (!bytes)
+        return -ENOMEM;
+    for (uint32_t i = path->node; i < t->nodes[path->node].end; i++)
+        for (uint32_t k = t->first_cell[i]; o->near[i] == path->node && k < t->first_cell[i + 1];
+             k++) {
+            uint32_t class_number = model_cell(m, t->cells[k])->class_number;
+
+            bytes[class_number] += model_cell_weight(m, t->cells[k], MODEL_BYTES);
+            if (bytes[class_number] > path->class_bytes) {
+                path->class_bytes = bytes[class_number];
+                path->class_number = class_number;
+            }
+        }
+    memory_free(bytes);
+    return 0;
+}
+
+static int find_paths(struct overview *o)
+{
+    const struct model_shape shape = {.grain = MODEL_GRAIN_METHOD,
+                                      .fold_recursion = true,
+                                      .fold_framework = model_own_any(o->v->own)};
+    int err = view_tree(o->v, &shape, &o->folded);
+    const struct model_tree *t = o->folded;
+    double *bytes;
+
+    if (err)
+        return err;
+    bytes = memory_zalloc(t->node_count, sizeof(*bytes));
+    o->near = memory_zalloc(t->node_count, sizeof(*o->near));
+    for (uint32_t i = 1; bytes && o->near && i < t->node_count; i++) {
+        o->near[i] = is_own(t, i) || !model_own_any(o->v->own) ? i : o->near[t->nodes[i].parent];
+        bytes[o->near[i]] += t->self[MODEL_BYTES][i];
+    }
+    for (uint32_t i = 1; bytes && o->near && i < t->node_count; i++)
+        if (bytes[i] > 0)
+            note_path(o, &(struct hot_path){.node = i, .bytes = bytes[i]});
+    err = bytes && o->near ? 0 : -ENOMEM;
+    memory_free(bytes);
+    for (size_t i = 0; !err && i < o->path_count; i++)
+        err = find_type(o, &o->paths[i]);
+    return err;
+}
+
+/* ---- its words ---- */
+
+static const char *frame_text(const struct overview *o, uint32_t node, struct buffer *b)
+{
+    const char *text = view_place(o->v, &o->folded->places[o->folded->nodes[node].place], b);
+    struct buffer fitted = BUFFER_INIT;
+
+    fit_name(&fitted, text, 60);
+    buffer_clear(b);
+    buffer_text(b, fitted.data ? fitted.data : "");
+    buffer_free(&fitted);
+    return b->data ? b->data : "";
+}
+
+/* "A > B > … 12 frames … > Y > Z": as many of the innermost as have room. */
+static int put_path(const struct overview *o, uint32_t leaf, size_t room, struct buffer *out)
+{
+    const struct model_tree *t = o->folded;
+    struct buffer b = BUFFER_INIT, *names = NULL;
+    uint32_t depth = t->nodes[leaf].depth, kept = 0, first;
+    size_t used = 24, capacity = 0;
+    int err = 0;
+
+    for (uint32_t node = leaf; !err && node; node = t->nodes[node].parent) {
+        const char *text = frame_text(o, node, &b);
+
+        used += text_columns(text) + strlen(SEPARATOR);
+        if (kept && used > room)
+            break;
+        if (!array_reserve_zeroed(&names, &capacity, kept + 1))
+            err = -ENOMEM;
+        else
+            buffer_text(&names[kept++], text);
+    }
+    first = kept;
+    if (kept < depth)
+        buffer_format(out, "\u2026 %u frames%s", depth - kept, SEPARATOR);
+    while (first-- > 0)
+        buffer_format(out, "%s%s", names[first].data ? names[first].data : "?",
+                      first ? SEPARATOR : "");
+    for (uint32_t i = 0; i < kept; i++)
+        buffer_free(&names[i]);
+    memory_free(names);
+    buffer_free(&b);
+    return err || out->failed ? -ENOMEM : 0;
+}
+
+/* Broken between frames. */
+static void print_wrapped(const char *text, const char *indent, size_t width, FILE *out)
+{
+    while (*text) {
+        const char *end = text, *next;
+
+        for (next = strstr(text, SEPARATOR); next; next = strstr(next + 1, SEPARATOR)) {
+            size_t bytes = (size_t)(next - text);
+            struct buffer part = BUFFER_INIT;
+            bool fits;
+
+            buffer_append(&part, text, bytes);
+            fits = !part.failed &&
+                   text_columns(part.data ? part.data : "") + strlen(indent) <= width - 2;
+            buffer_free(&part);
+            if (!fits)
+                break;
+            end = next;
+        }
+        if (!next && text_columns(text) + strlen(indent) <= width)
+            end = text + strlen(text);
+        if (end == text)
+            end = next && next > text ? next : text + strlen(text);
+        fputs(indent, out);
+        for (const char *c = text; c < end; c++)
+            putc(*c, out);
+        putc('\n', out);
+        text = *end ? end + 1 : end;
+    }
+}
+
+static int print_paths(const struct overview *o, FILE *out)
+{
+    size_t width = view_look(o->v, out).width;
+    int err = 0;
+
+    width = width > 400 ? 400 : width;
+    if (o->path_count)
+        fputs("\nHottest paths\n", out);
+    for (size_t i = 0; !err && i < o->path_count; i++) {
+        const struct hot_path *path = &o->paths[i];
+        struct text_number share, bytes;
+        struct buffer b = BUFFER_INIT, clean = BUFFER_INIT;
+
+        fprintf(out, " %s  %s bytes, most of it ",
+                text_share(&share, view_share(o->v, path->bytes)),
+                text_count(&bytes, (uint64_t)(path->bytes + 0.5)));
+        text_elide(out, view_class(o->v, path->class_number), width > 60 ? width - 45 : 16);
+        putc('\n', out);
+        err = put_path(o, path->node, PATH_LINES * (width - 8), &b);
+        if (!err) {
+            buffer_clean(&clean, b.data);
+            print_wrapped(clean.data ? clean.data : "", "    ", width, out);
+        }
+        buffer_free(&b);
+        buffer_free(&clean);
+    }
+    return err;
+}
+
+/* ---- lines of own code ---- */
+
+/* Where a line's document is: told by a frame of one of its allocations. */
+static bool find_document(const struct view *v, const struct view_row *row, struct source_line *out)
+{
+    const struct model_cell *cell;
+    struct report_frame f;
+
+    if (row->cell == UINT32_MAX || !row->place || !row->place->file)
+        return false;
+    cell = model_cell(v->model, row->cell);
+    for (bool more = report_frame_first(v->defs, cell->path, cell->il, &f); more;
+         more = report_frame_outer(v->defs, &f))
+        if (f.path != REPORT_PATH_LOST && f.method == row->place->method &&
+            source_line_of(v->lines, f.method, f.il, out) && out->line == row->place->line)
+            return true;
+    return false;
+}
+
+/* The text of a line, without blanks before it. Returns: its bytes, 0 none. */
+static size_t line_of(const char *text, size_t size, uint32_t line, const char **out)
+{
+    const char *at = text, *end = text + size, *stop;
+
+    while (--line && at && at < end)
+        at = memchr(at, '\n', (size_t)(end - at))
+                 ? (const char *)memchr(at, '\n', (size_t)(end - at)) + 1
+                 : NULL;
+    if (!at || at >= end)
+        return 0;
+    stop = memchr(at, '\n', (size_t)(end - at));
+    stop = stop ? stop : end;
+    while (at < stop && (*at == ' ' || *at == '\t'))
+        at++;
+    while (stop > at && (stop[-1] == '\r' || stop[-1] == ' '))
+        stop--;
+    *out = at;
+    return (size_t)(stop - at);
+}
+
+/* The source of a row's line in b; "" where it is not to be had. */
+static const char *source_of(const struct view *v, const struct view_row *row, struct buffer *b)
+{
+    struct source_line document;
+    const char *line = NULL;
+    char *text = NULL;
+    size_t size = 0, length;
+    bool checked;
+
+    buffer_clear(b);
+    if (!find_document(v, row, &document) ||
+        source_lines_text(v->lines, &document, NULL, &text, &size, &checked))
+        return "";
+    length = line_of(text, size, document.line, &line);
+    buffer_append(b, line ? line : "", length);
+    memory_free(text);
+    return b->data && !b->failed ? b->data : "";
+}
+
+enum column { BYTES, SHARE, ALLOCS, PLACE, METHOD, TYPES, COLUMNS };
+
+static const struct table_column own_columns[COLUMNS] = {
+    [BYTES] = {"bytes", TABLE_COUNT, 0, 0},    [SHARE] = {"share", TABLE_SHARE, 2, 0},
+    [ALLOCS] = {"objects", TABLE_COUNT, 3, 0}, [PLACE] = {"line", TABLE_PLACE, 0, 28},
+    [METHOD] = {"method", TABLE_NAME, 1, 20},  [TYPES] = {"types", TABLE_NAME, 0, 16},
+};
+
+static void put_own(const struct overview *o, const struct view_row *row, struct table *t)
+{
+    const struct view *v = o->v;
+    struct buffer b = BUFFER_INIT, link = BUFFER_INIT;
+    struct report_row self;
+
+    view_amount(v, row->self, &self);
+    table_row(t);
+    table_count(t, BYTES, self.bytes);
+    table_share(t, SHARE, self.share);
+    table_count(t, ALLOCS, self.allocs);
+    if (row->place->file)
+        table_place(t, PLACE, view_where(v, row->place->file, row->place->line, &b),
+                    view_link(v, row->place->file, row->place->line, &link));
+    table_name(t, METHOD, "", view_place(v, row->place, &b));
+    table_name(t, TYPES, "", view_types_text(&o->own, row, 1, &b));
+    buffer_free(&b);
+    buffer_free(&link);
+}
+
+/* The first rows of own code that make something; those that are no own code are left out. */
+static size_t own_rows(const struct overview *o, const struct view_row *out[LINES_SHOWN])
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < o->own.count && count < LINES_SHOWN; i++)
+        if (o->own.rows[i].what && o->own.rows[i].self[MODEL_BYTES] > 0)
+            out[count++] = &o->own.rows[i];
+    return count;
+}
+
+static void print_own_heading(const struct overview *o, FILE *out)
+{
+    const struct view *v = o->v;
+    struct text_number n;
+    double none = 0;
+
+    for (size_t i = 0; i < o->own.count; i++)
+        none += o->own.rows[i].what ? 0 : o->own.rows[i].self[MODEL_BYTES];
+    fputs(v->stand_in ? "\nLines of " : "\nLines of own code, ", out);
+    text_elide(out, v->own_modules.size ? v->own_modules.data : "", 60);
+    fprintf(out, ": %s of the bytes, with all that they call\n",
+            text_share(&n, view_share(v, v->sum[MODEL_BYTES] - none)));
+}
+
+static int print_own(const struct overview *o, FILE *out)
+{
+    const struct view_row *rows[LINES_SHOWN];
+    size_t count = own_rows(o, rows);
+    const struct table_look look = view_look(o->v, out);
+    struct buffer b = BUFFER_INIT;
+    struct table *t = NULL;
+    int err = count ? table_new(own_columns, COLUMNS, &t) : 0;
+
+    for (size_t i = 0; !err && i < count; i++)
+        put_own(o, rows[i], t);
+    if (!err && count)
+        err = table_fit(t, &look);
+    if (!err && count) {
+        print_own_heading(o, out);
+        fprintf(out, "%s\n", table_head(t, &b));
+        for (size_t i = 0, room = LINES_ROOM; i < count && room > 0; i++, room--) {
+            size_t at = table_column_at(t, PLACE);
+            const char *source;
+
+            fprintf(out, "%s\n", table_line(t, i, &b));
+            source = source_of(o->v, rows[i], &b);
+            if (*source && look.width > at + 20) {
+                room -= room > 1;
+                fprintf(out, "%*s| ", (int)at, "");
+                text_elide(out, source, (look.width > 400 ? 400 : look.width) - at - 2);
+                putc('\n', out);
+            }
+        }
+    }
+    table_free(t);
+    buffer_free(&b);
+    return err;
+}
+
+/* ---- types ---- */
+
+static const struct table_column type_columns[] = {
+    {"bytes", TABLE_COUNT, 0, 0},          {"share", TABLE_SHARE, 2, 0},
+    {"objects", TABLE_COUNT, 3, 0},        {"type", TABLE_NAME, 0, 24},
+    {"most of it by", TABLE_PLACE, 1, 24},
+};
+
+/* Of a type the line of own code that makes most; NULL: there is none. */
+static const struct view_row *most_by(const struct overview *o, uint32_t class_number)
+{
+    const struct view_row *best = NULL;
+    double most = 0;
+
+    for (size_t i = 0; i < o->own.count; i++) {
+        const struct view_row *row = &o->own.rows[i];
+
+        for (size_t k = row->first_type; k < row->first_type + row->type_count; k++)
+            if (row->what && o->own.types[k].class_number == class_number &&
+                o->own.types[k].bytes > most) {
+                most = o->own.types[k].bytes;
+                best = row;
+            }
+    }
+    return best;
+}
+
+static void put_type(const struct overview *o, const struct view_row *row, struct table *t)
+{
+    const struct view_row *by = most_by(o, row->what);
+    struct buffer b = BUFFER_INIT, link = BUFFER_INIT;
+    struct report_row self;
+
+    view_amount(o->v, row->self, &self);
+    table_row(t);
+    table_count(t, 0, self.bytes);
+    table_share(t, 1, self.share);
+    table_count(t, 2, self.allocs);
+    table_name(t, 3, "", view_class(o->v, row->what));
+    if (by && by->place->file)
+        table_place(t, 4, view_where(o->v, by->place->file, by->place->line, &b),
+                    view_link(o->v, by->place->file, by->place->line, &link));
+    else if (by)
+        table_place(t, 4, view_place(o->v, by->place, &b), NULL);
+    buffer_free(&b);
+    buffer_free(&link);
+}
+
+static int print_types(const struct overview *o, FILE *out)
+{
+    const struct table_look look = view_look(o->v, out);
+    struct table *t = NULL;
+    int err = table_new(type_columns, COUNT_OF(type_columns), &t);
+
+    for (size_t i = 0; !err && i < o->types.count && i < TYPES_SHOWN; i++)
+        put_type(o, &o->types.rows[i], t);
+    if (!err)
+        err = table_fit(t, &look);
+    if (!err && o->types.count) {
+        putc('\n', out);
+        table_print(t, out);
+    }
+    table_free(t);
+    return err;
+}
+
+/* ---- rate, collections, commands ---- */
+
+static void print_rate(const struct overview *o, FILE *out)
+{
+    const struct view *v = o->v;
+    const struct time_line *l = &o->time;
+    struct text_number rate, peak;
+    struct buffer bars = BUFFER_INIT;
+    char at[32];
+    double seconds = (double)(l->count - l->first) * (double)l->slice_ns / 1e9;
+
+    if (view_untimed(v)) {
+        fputs("No rate over time: --log sites keeps no times.\n", out);
+        return;
+    }
+    if (!(seconds > 0) || !(l->most > 0))
+        return;
+    time_line_put(l, &bars);
+    fprintf(out, "%s/s  %s\n", text_bytes(&rate, (uint64_t)(v->sum[MODEL_BYTES] / seconds)),
+            bars.failed || !bars.data ? "" : bars.data);
+    fprintf(out, "  over %s, at most %s/s", time_line_at((l->count - l->first) * l->slice_ns, at),
+            text_bytes(&peak, (uint64_t)(l->most / ((double)l->slice_ns / 1e9))));
+    fprintf(out, " at %s\n", time_line_at(l->peak * l->slice_ns, at));
+    buffer_free(&bars);
+}
+
+static void print_collections(const struct view *v, FILE *out)
+{
+    uint64_t count = model_log(v->model)->tally.records[SST_KIND_GC];
+    struct text_number n;
+
+    if (count)
+        fprintf(out, "  %s collection%s\n", text_count(&n, count), text_plural(count));
+}
+
+static void print_command(const char *what, const char *options, const struct view *v,
+                          const char *behind, FILE *out)
+{
+    struct buffer b = BUFFER_INIT;
+
+    buffer_format(&b, "shadowtrace %s ", options);
+    view_logs(v, &b);
+    buffer_text(&b, behind);
+    fprintf(out, "  %-20s ", what);
+    text_print(out, b.failed ? options : b.data);
+    putc('\n', out);
+    buffer_free(&b);
+}
+
+/* Who calls the method of a row. */
+static void print_callers(const struct view *v, const struct view_row *row, FILE *out)
+{
+    struct buffer name = BUFFER_INIT, b = BUFFER_INIT, options = BUFFER_INIT;
+    const char *method = view_place(v, row->place, &name);
+
+    buffer_append(&b, method, (size_t)(name_parameters(method) - method));
+    buffer_text(&options, "report --view callers ");
+    view_quote(b.data ? b.data : "", &options);
+    if (!b.failed && !options.failed)
+        print_command("who calls the first", options.data, v, "", out);
+    buffer_free(&name);
+    buffer_free(&b);
+    buffer_free(&options);
+}
+
+static void print_source(const struct view *v, const struct view_row *row, FILE *out)
+{
+    struct buffer b = BUFFER_INIT;
+
+    buffer_char(&b, ' ');
+    view_quote(path_base_name_foreign(row->place->file), &b);
+    if (!b.failed)
+        print_command("its source", "annotate", v, b.data, out);
+    buffer_free(&b);
+}
+
+static void print_commands(const struct overview *o, FILE *out)
+{
+    const struct view_row *rows[LINES_SHOWN];
+    const struct view *v = o->v;
+    size_t own = own_rows(o, rows);
+
+    fputs("\nMore\n", out);
+    if (own) {
+        print_command("all lines like these", "report --by own", v, "", out);
+        print_callers(v, rows[0], out);
+    }
+    if (own && rows[0]->place->file && !v->logs[1])
+        print_source(v, rows[0], out);
+    print_command("from Main on", "report --view tree", v, "", out);
+    print_command("by another key", "report --view types|methods|lines|modules|threads|sizes|time",
+                  v, "", out);
+}
+
+static int print_text(const struct overview *o, FILE *out)
+{
+    int err;
+
+    view_head(o->v, out);
+    print_rate(o, out);
+    print_collections(o->v, out);
+    err = print_own(o, out);
+    if (!err)
+        err = print_types(o, out);
+    if (!err)
+        err = print_paths(o, out);
+    if (!err) {
+        print_commands(o, out);
+        putc('\n', out);
+        view_foot(o->v, out);
+    }
+    return err;
+}
+
+/* ---- JSON ---- */
+
+static void path_json(const struct overview *o, const struct hot_path *path, struct json_writer *w)
+{
+    const struct model_tree *t = o->folded;
+
+    jw_line_object(w, 2, NULL);
+    jw_unsigned(w, "bytes", (uint64_t)(path->bytes + 0.5));
+    jw_number(w, "share", "%.6g", view_share(o->v, path->bytes));
+    jw_text(w, "type", view_class(o->v, path->class_number));
+    jw_array(w, "path");
+    for (uint32_t node = path->node; node; node = t->nodes[node].parent) {
+        struct buffer b = BUFFER_INIT;
+
+        jw_text(w, NULL, view_place(o->v, &t->places[t->nodes[node].place], &b));
+        buffer_free(&b);
+    }
+    jw_end(w);
+    jw_end(w);
+}
+
+static int print_json(const struct overview *o, FILE *out)
+{
+    const struct view *v = o->v;
+    size_t shown = view_rows_shown(&o->own);
+    uint64_t collections = model_log(v->model)->tally.records[SST_KIND_GC];
+    struct json_writer w;
+
+    jw_init(&w, out);
+    view_begin_json(v, o->own.count, &w);
+    if (collections)
+        jw_unsigned(&w, "collections", collections);
+    jw_line_array(&w, 1, "rows");
+    for (size_t i = 0; i < shown; i++)
+        view_row_json(&o->own, &o->own.rows[i], &w);
+    jw_end(&w);
+    jw_line_array(&w, 1, "types");
+    for (size_t i = 0; i < o->types.count && (!v->top || i < v->top); i++)
+        view_row_json(&o->types, &o->types.rows[i], &w);
+    jw_end(&w);
+    jw_line_array(&w, 1, "paths");
+    for (size_t i = 0; i < o->path_count; i++)
+        path_json(o, &o->paths[i], &w);
+    jw_end(&w);
+    jw_line_array(&w, 1, "time");
+    if (!view_untimed(v))
+        time_line_json(v, &o->time, &w);
+    jw_end(&w);
+    jw_end(&w);
+    return jw_finish(&w);
+}
+
+int view_overview(struct view *v, FILE *out)
+{
+    struct overview o = {.v = v};
+    int err = view_rows_init(&o.own, v, VIEW_OVERVIEW);
+
+    if (!err)
+        err = view_rows_init(&o.types, v, VIEW_TYPES);
+    if (!err)
+        err = time_line_init(&o.time, v);
+    if (!err)
+        err = find_paths(&o);
+    if (!err)
+        err = v->format == READING_JSON ? print_json(&o, out) : print_text(&o, out);
+    view_rows_fini(&o.own);
+    view_rows_fini(&o.types);
+    time_line_fini(&o.time);
+    model_tree_free(o.folded);
+    memory_free(o.near);
+    return err;
+}

@@ -1,0 +1,61 @@
+/*
+ * views/view_rows.h - a view's tree added up into rows of one kind: types, methods, lines, ... A
+ * row has what it allocated itself, so that all rows together are the total; of what lies on call
+ * paths (methods, lines, modules, namespaces) also what was allocated in or below it, recursion
+ * counted once.
+ */
+#ifndef SHADOWTRACE_VIEWS_VIEW_ROWS_H
+#define SHADOWTRACE_VIEWS_VIEW_ROWS_H
+
+#include "views/view.h"
+#include "views/namespaces.h"
+
+/* Of one type on one row. */
+struct view_type {
+    uint32_t row, class_number;
+    double bytes, allocs;
+};
+
+struct view_row {
+    uint64_t key[2];
+    /*
+     * types: a class; methods, own, lines: a method + 1, 0: none; modules: a module + 1, 0: no
+     * managed frame; namespaces: a number of `names`; threads: as of a cell; sizes: the power of
+     * two; time: a slice; sites: a node of the tree
+     */
+    uint32_t what;
+    const struct model_place *place; /* of methods, lines, own; NULL none */
+    uint32_t cell;                   /* the first of the row's, UINT32_MAX: it has none */
+    uint8_t heap;                    /* of sizes */
+    size_t first_type, type_count;   /* most bytes first */
+    double self[MODEL_WEIGHTS], total[MODEL_WEIGHTS];
+};
+
+struct view_rows {
+    const struct view *view;
+    enum view_kind kind;
+    struct view_row *rows; /* in their order once made */
+    size_t count, capacity;
+    struct index index;
+    struct view_type *types; /* by row, as far as the kind has them */
+    size_t type_count, type_capacity;
+    struct index type_index;
+    struct namespaces names;
+    uint32_t *near; /* by node: of lines and own the node that its allocations belong to */
+};
+
+/* Kinds: all flat ones. Returns: 0 or -ENOMEM; *r is for view_rows_fini even then. */
+int view_rows_init(struct view_rows *r, const struct view *v, enum view_kind kind);
+void view_rows_fini(struct view_rows *r);
+
+bool view_rows_inclusive(enum view_kind kind); /* whether `total` means anything */
+/* How many rows --top, --min-bytes and --min-share let through: those in front. */
+size_t view_rows_shown(const struct view_rows *r);
+
+/* "Doc[], string +3": of the row's types the first ones, in b. */
+const char *view_types_text(const struct view_rows *r, const struct view_row *row, size_t most,
+                            struct buffer *b);
+/* An object of the array that is open in w. */
+void view_row_json(const struct view_rows *r, const struct view_row *row, struct json_writer *w);
+
+#endif

@@ -1,0 +1,276 @@
+#include "views/view.h"
+
+#include "base/path.h"
+#include "command/print_complete.h"
+#include "terminal/terminal.h"
+#include "terminal/text.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define LOGS_NAMED 2 /* of several, in commands to type */
+
+/* ---- names ---- */
+
+const char *view_class(const struct view *v, uint32_t class_number)
+{
+    return names_class(v->names, class_number);
+}
+
+const char *view_place(const struct view *v, const struct model_place *p, struct buffer *b)
+{
+    struct text_number n;
+
+    buffer_clear(b);
+    switch (p->kind) {
+    case MODEL_PLACE_METHOD:
+        if (!p->filter)
+            return names_method(v->names, p->method);
+        buffer_format(b, "%s [filter]", names_method(v->names, p->method));
+        break;
+    case MODEL_PLACE_TYPE:
+        return view_class(v, p->method);
+    case MODEL_PLACE_FOLDED:
+        buffer_format(b, "[%s%s%s frame%s]", p->name ? p->name : "",
+                      p->name && *p->name ? ", " : "", text_count(&n, p->count),
+                      text_plural(p->count));
+        break;
+    case MODEL_PLACE_ROOT:
+        return "(all)";
+    case MODEL_PLACE_NONE:
+        return PRINT_NO_FRAME;
+    case MODEL_PLACE_LOST:
+        return PRINT_LOST_FRAME;
+    case MODEL_PLACE_SEVERAL:
+    case MODEL_PLACE_CUT:
+    case MODEL_PLACE_DYNAMIC:
+        return p->name ? p->name : names_method(v->names, p->method);
+    }
+    return b->failed ? "?" : b->data;
+}
+
+const char *view_where(const struct view *v, const char *file, uint32_t line, struct buffer *b)
+{
+    buffer_clear(b);
+    if (file)
+        buffer_format(b, "%s:%u", v->wide ? file : path_base_name_foreign(file), line);
+    return b->size && !b->failed ? b->data : "";
+}
+
+const char *view_link(const struct view *v, const char *file, uint32_t line, struct buffer *b)
+{
+    static const char plain[] = "/._-~";
+
+    buffer_clear(b);
+    if (!v->links || !file || file[0] != '/' || access(file, R_OK))
+        return NULL;
+    buffer_text(b, "file://");
+    for (const unsigned char *c = (const unsigned char *)file; *c; c++)
+        if ((*c >= '0' && *c <= '9') || ((*c | 0x20) >= 'a' && (*c | 0x20) <= 'z') ||
+            strchr(plain, *c))
+            buffer_char(b, (char)*c);
+        else
+            buffer_format(b, "%%%02X", *c);
+    buffer_format(b, "#L%u", line);
+    return b->failed ? NULL : b->data;
+}
+
+void view_place_json(const struct view *v, const struct model_place *p, struct json_writer *w)
+{
+    struct buffer b = BUFFER_INIT;
+    uint32_t module;
+
+    if (p->kind == MODEL_PLACE_TYPE) {
+        jw_text(w, "type", view_class(v, p->method));
+    } else if (p->kind == MODEL_PLACE_METHOD) {
+        module = report_method(v->defs, p->method)->module;
+        jw_text(w, "method", view_place(v, p, &b));
+        if (module)
+            jw_text(w, "module", report_module(v->defs, module)->name);
+        jw_bool(w, "own", p->own);
+    } else if (p->kind == MODEL_PLACE_NONE) {
+        jw_null(w, "method");
+    } else {
+        jw_text(w, "method", view_place(v, p, &b));
+        if (p->kind == MODEL_PLACE_FOLDED)
+            jw_unsigned(w, "folded", p->count);
+    }
+    if (p->file) {
+        jw_text(w, "file", p->file);
+        jw_unsigned(w, "line", p->line);
+    }
+    if (p->il >= 0 && p->kind == MODEL_PLACE_METHOD)
+        jw_unsigned(w, "il", (uint64_t)p->il);
+    buffer_free(&b);
+}
+
+void view_quote(const char *text, struct buffer *b)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:@_=";
+
+    if (*text && !text[strspn(text, plain)]) {
+        buffer_text(b, text);
+        return;
+    }
+    buffer_char(b, '\'');
+    for (; *text; text++)
+        if (*text == '\'')
+            buffer_text(b, "'\\''");
+        else
+            buffer_char(b, *text);
+    buffer_char(b, '\'');
+}
+
+void view_logs(const struct view *v, struct buffer *b)
+{
+    for (size_t i = 0; v->logs[i]; i++) {
+        if (i == LOGS_NAMED) {
+            buffer_text(b, " ...");
+            return;
+        }
+        if (i)
+            buffer_char(b, ' ');
+        if (strcmp(v->logs[i], "-") == 0)
+            buffer_text(b, "LOG");
+        else
+            view_quote(v->logs[i], b);
+    }
+}
+
+/* ---- around the rows ---- */
+
+struct table_look view_look(const struct view *v, FILE *out)
+{
+    struct terminal t = terminal_of(out);
+
+    return (struct table_look){.width = v->wide ? SIZE_MAX : t.width, .colour = t.colour};
+}
+
+static void print_selected(const struct view *v, const struct report_row *all, FILE *out)
+{
+    struct text_number allocs, bytes, share;
+    struct report_row total;
+
+    view_amount(v, v->sum, &total);
+    fprintf(out, "; selected: %s allocation%s, %s bytes (%s)", text_count(&allocs, total.allocs),
+            text_plural(total.allocs), text_count(&bytes, total.bytes),
+            text_share(&share, all->bytes ? (double)total.bytes / (double)all->bytes : 0));
+}
+
+static void print_heaps(const struct view *v, FILE *out)
+{
+    static const char *const names[SST_HEAP_COUNT] = {
+        [SST_HEAP_LARGE] = "large object heap",
+        [SST_HEAP_PINNED] = "pinned object heap",
+        [SST_HEAP_FROZEN] = "frozen heap",
+    };
+    const char *before = "  ";
+
+    for (int heap = SST_HEAP_NORMAL + 1; heap < SST_HEAP_COUNT; heap++) {
+        double bytes = model_heap_weight(v->model, (enum sst_heap)heap, MODEL_BYTES);
+        struct text_number n;
+
+        if (!(bytes > 0))
+            continue;
+        fprintf(out, "%s%s: %s bytes", before, names[heap], text_count(&n, (uint64_t)bytes));
+        before = ", ";
+    }
+    if (*before == ',')
+        putc('\n', out);
+}
+
+static void print_estimate(const struct report_row *all, FILE *out)
+{
+    struct text_number n, low, high;
+
+    fprintf(out,
+            "Estimates from %s sampled events: the exact bytes lie between %s and %s, and in the "
+            "range\nof each row, in 95 of 100 cases.\n",
+            text_count(&n, all->sampled), text_short(&low, all->bytes_range.low),
+            text_short(&high, all->bytes_range.high));
+}
+
+static void print_unoptimised(double share, FILE *out)
+{
+    struct text_number n;
+
+    if (share > 0)
+        fprintf(out,
+                "  %s of the bytes exist only when recorded (boxes in unoptimised code); --steady "
+                "leaves them out\n",
+                text_share(&n, share));
+}
+
+/* A sentence: it may be long. */
+static void print_note(const char *note, FILE *out)
+{
+    struct buffer clean = BUFFER_INIT;
+
+    buffer_clean(&clean, note);
+    if (clean.size && clean.data[0] >= 'a' && clean.data[0] <= 'z')
+        clean.data[0] = (char)(clean.data[0] - 'a' + 'A');
+    if (clean.size)
+        args_print_text(out, clean.data, terminal_width(out));
+    buffer_free(&clean);
+}
+
+void view_head(const struct view *v, FILE *out)
+{
+    uint64_t threads = v->defs->thread_count;
+    bool estimated = model_estimated(v->model);
+    struct text_number allocs, bytes, count;
+    struct report_row all;
+
+    view_all(v, &all);
+    reading_bounds(&v->window, &v->found, out);
+    fprintf(out, "%s%s allocation%s, %s bytes, %s thread%s", estimated ? "About " : "",
+            text_count(&allocs, all.allocs), text_plural(all.allocs), text_count(&bytes, all.bytes),
+            text_count(&count, threads), text_plural(threads));
+    if (v->filtered)
+        print_selected(v, &all, out);
+    fputs(".\n", out);
+    if (estimated)
+        print_estimate(&all, out);
+    else
+        print_heaps(v, out);
+    print_unoptimised(all.unoptimised, out);
+    if (v->own_note.size && (v->kind == VIEW_OVERVIEW || v->kind == VIEW_OWN || v->filter.own))
+        print_note(v->own_note.data, out);
+}
+
+void view_foot(const struct view *v, FILE *out)
+{
+    reading_completeness(model_log(v->model), out);
+}
+
+/* Who counts as own code; own is false where other code stands in for it. */
+static void own_json(const struct view *v, struct json_writer *w)
+{
+    bool any = false;
+
+    jw_object(w, "own_code");
+    jw_bool(w, "stand_in", v->stand_in);
+    jw_array(w, "modules");
+    for (uint32_t i = 1; i < v->defs->modules.count; i++) {
+        any = model_own_of_module(v->own, i) == MODEL_OWN;
+        if (any)
+            jw_text(w, NULL, report_module(v->defs, i)->name);
+    }
+    jw_end(w);
+    jw_end(w);
+}
+
+void view_begin_json(const struct view *v, size_t row_count, struct json_writer *w)
+{
+    jw_object(w, NULL);
+    print_stack_schema_json(&v->stack, w);
+    jw_text(w, "view", view_words[v->kind]);
+    jw_text(w, "by", view_by(v->kind));
+    view_total_json(v, w);
+    jw_text_if(w, "from", v->window.from);
+    jw_text_if(w, "to", v->window.to);
+    own_json(v, w);
+    print_log_json(model_log(v->model), &v->problems, "log", w);
+    jw_unsigned(w, "row_count", row_count);
+}

@@ -1,0 +1,26 @@
+/* views/view_time.h - what was allocated when, for the view of time and the overview's line. */
+#ifndef SHADOWTRACE_VIEWS_VIEW_TIME_H
+#define SHADOWTRACE_VIEWS_VIEW_TIME_H
+
+#include "views/view.h"
+
+struct time_slice {
+    double weights[MODEL_WEIGHTS];
+};
+
+struct time_line {
+    uint64_t slice_ns;
+    unsigned first, count; /* slices [first, count) are shown */
+    unsigned peak;
+    double most; /* bytes of the slice with the most, `peak` */
+    struct time_slice *slices;
+};
+
+int time_line_init(struct time_line *l, const struct view *v); /* 0 or -ENOMEM */
+void time_line_fini(struct time_line *l);                      /* also after a failure */
+
+void time_line_put(const struct time_line *l, struct buffer *b); /* a bar for each slice */
+void time_line_json(const struct view *v, const struct time_line *l, struct json_writer *w);
+const char *time_line_at(uint64_t ns, char text[32]); /* "1.250 s" */
+
+#endif

@@ -1,0 +1,389 @@
+/*
+ * Trees of frames, level by level: from the first callers on (tree), or from one method to what
+ * called it (callers) or what it calls (callees).
+ */
+#include "views/view.h"
+
+#include "base/array.h"
+#include "model/merged.h"
+#include "terminal/text.h"
+
+#include <errno.h>
+
+#define CHILDREN     5    /* of one frame that are shown, unless --top says */
+#define LEVELS       100  /* that are opened by themselves in text */
+#define CALLERS_UP   12   /* the same of callers: it is the nearest that matter */
+#define TEXT_SHARE   0.01 /* of the whole; what is below is counted */
+#define MERGED_SHARE 0.001
+#define NO_ROW       UINT32_MAX
+
+/* A row as it is shown. */
+struct path_row {
+    uint32_t at;     /* the tree's node, or the merged one's row; NO_ROW: others, not shown */
+    uint32_t parent; /* index of a row */
+    uint32_t depth, indent, hidden;
+    double hidden_bytes, hidden_allocs;
+    bool open, hot, leaf;
+};
+
+struct paths {
+    const struct view *v;
+    struct model_merged *merged; /* NULL: of the tree */
+    struct path_row *rows;
+    size_t count, capacity;
+    struct path_row *todo; /* a stack */
+    size_t todo_count, todo_capacity;
+    uint32_t *children;
+    size_t child_count, child_capacity;
+    double whole, least; /* bytes */
+    uint64_t top, depth; /* 0: all */
+    bool hot_only;
+};
+
+/* ---- frames ---- */
+
+static double total_of(const struct paths *p, uint32_t at, enum model_weight w)
+{
+    const struct model_tree *t = p->v->tree;
+
+    if (p->merged)
+        return model_merged_row(p->merged, at)->total[w];
+    return t->total[w] ? t->total[w][at] : 0;
+}
+
+static double self_of(const struct paths *p, uint32_t at, enum model_weight w)
+{
+    const struct model_tree *t = p->v->tree;
+
+    if (p->merged)
+        return model_merged_row(p->merged, at)->self[w];
+    return t->self[w] ? t->self[w][at] : 0;
+}
+
+static const struct model_place *place_of(const struct paths *p, uint32_t at)
+{
+    const struct model_tree *t = p->v->tree;
+
+    return &t->places[p->merged ? model_merged_row(p->merged, at)->place : t->nodes[at].place];
+}
+
+/* Into p->children, heaviest first. */
+static int find_children(struct paths *p, uint32_t at)
+{
+    const struct model_tree *t = p->v->tree;
+    uint32_t first, count;
+
+    p->child_count = 0;
+    if (p->merged) {
+        if (model_merged_open(p->merged, at, &first, &count) ||
+            !array_reserve(&p->children, &p->child_capacity, (size_t)count + 1))
+            return -ENOMEM;
+        while (p->child_count < count)
+            p->children[p->child_count++] = first++;
+        return 0;
+    }
+    for (uint32_t child = at + 1; child < t->nodes[at].end; child = t->nodes[child].end) {
+        if (!array_reserve(&p->children, &p->child_capacity, p->child_count + 1))
+            return -ENOMEM;
+        p->children[p->child_count++] = child;
+    }
+    return 0;
+}
+
+/* ---- which are shown ---- */
+
+static int push(struct paths *p, const struct path_row *row)
+{
+    if (!array_reserve(&p->todo, &p->todo_capacity, p->todo_count + 1))
+        return -ENOMEM;
+    p->todo[p->todo_count++] = *row;
+    return 0;
+}
+
+static bool opens(const struct paths *p, const struct path_row *row)
+{
+    return (!p->depth || row->depth < p->depth) && (!p->hot_only || row->hot);
+}
+
+/* How many of p->children are shown: those in front. */
+static size_t shown_children(const struct paths *p)
+{
+    size_t shown = 0;
+
+    while (shown < p->child_count && (!p->top || shown < p->top) &&
+           total_of(p, p->children[shown], MODEL_BYTES) >= p->least)
+        shown++;
+    return shown;
+}
+
+static int push_children(struct paths *p, uint32_t number, const struct path_row *row)
+{
+    size_t shown = shown_children(p);
+    uint32_t indent = row->indent + (p->child_count > 1);
+    struct path_row rest = {
+        .at = NO_ROW, .parent = number, .depth = row->depth + 1, .indent = indent, .leaf = true};
+    int err = 0;
+
+    for (size_t i = shown; i < p->child_count; i++) {
+        rest.hidden++;
+        rest.hidden_bytes += total_of(p, p->children[i], MODEL_BYTES);
+        rest.hidden_allocs += total_of(p, p->children[i], MODEL_ALLOCS);
+    }
+    if (rest.hidden)
+        err = push(p, &rest);
+    for (size_t i = shown; !err && i-- > 0;)
+        err = push(p, &(struct path_row){.at = p->children[i],
+                                         .parent = number,
+                                         .depth = row->depth + 1,
+                                         .indent = indent,
+                                         .hot = row->hot && i == 0});
+    return err;
+}
+
+static int collect(struct paths *p)
+{
+    int err = push(p, &(struct path_row){.at = 0, .parent = NO_ROW, .hot = true});
+
+    while (!err && p->todo_count) {
+        struct path_row row = p->todo[--p->todo_count];
+        uint32_t number = (uint32_t)p->count;
+
+        if (row.at != NO_ROW) {
+            row.open = opens(p, &row);
+            err = find_children(p, row.at);
+            row.leaf = !p->child_count;
+        }
+        if (err || !array_reserve(&p->rows, &p->capacity, p->count + 1))
+            return -ENOMEM;
+        p->rows[p->count++] = row;
+        if (row.open)
+            err = push_children(p, number, &row);
+    }
+    return err;
+}
+
+/* ---- text ---- */
+
+enum column { TOTAL, SHARE, SELF, ALLOCS, NAME, PLACE, TYPES, COLUMNS };
+
+static const struct table_column columns[COLUMNS] = {
+    [TOTAL] = {"bytes", TABLE_COUNT, 0, 0}, [SHARE] = {"share", TABLE_SHARE, 2, 0},
+    [SELF] = {"itself", TABLE_COUNT, 3, 0}, [ALLOCS] = {"objects", TABLE_COUNT, 5, 0},
+    [NAME] = {"", TABLE_NAME, 0, 40},       [PLACE] = {"line", TABLE_PLACE, 4, 16},
+    [TYPES] = {"makes", TABLE_NAME, 1, 12},
+};
+
+/* The last columns are there only if some row has them. */
+static size_t count_columns(const struct paths *p)
+{
+    if (!p->merged)
+        return COLUMNS;
+    for (size_t i = 0; i < p->count; i++)
+        if (p->rows[i].at != NO_ROW && place_of(p, p->rows[i].at)->file)
+            return TYPES;
+    return PLACE;
+}
+
+/* The type that a node itself makes most of; NULL: it makes none. Of the tree only. */
+static const char *type_of(const struct paths *p, uint32_t at)
+{
+    const struct model_tree *t = p->v->tree;
+    const struct model *m = p->v->model;
+    uint32_t best = 0;
+    double most = -1;
+
+    for (uint32_t i = t->first_cell[at]; i < t->first_cell[at + 1]; i++) {
+        uint32_t class_number = model_cell(m, t->cells[i])->class_number;
+        double bytes = 0;
+
+        if (class_number == best && most >= 0)
+            continue;
+        for (uint32_t k = i; k < t->first_cell[at + 1]; k++)
+            if (model_cell(m, t->cells[k])->class_number == class_number)
+                bytes += model_cell_weight(m, t->cells[k], MODEL_BYTES);
+        if (bytes > most) {
+            most = bytes;
+            best = class_number;
+        }
+        if (i - t->first_cell[at] > 64) /* enough to see which */
+            break;
+    }
+    return most > 0 ? view_class(p->v, best) : NULL;
+}
+
+static void put_row(const struct paths *p, const struct path_row *row, struct table *t)
+{
+    struct buffer before = BUFFER_INIT, b = BUFFER_INIT, link = BUFFER_INIT;
+    const struct model_place *place;
+    struct text_number n;
+
+    for (uint32_t i = 0; i < row->indent && i < 200; i++)
+        buffer_text(&before, " ");
+    table_row(t);
+    if (row->at == NO_ROW) {
+        buffer_format(&b, "%s more", text_count(&n, row->hidden));
+        buffer_text(&before, "  ");
+        table_count(t, TOTAL, (uint64_t)(row->hidden_bytes + 0.5));
+        table_share(t, SHARE, p->whole > 0 ? row->hidden_bytes / p->whole : 0);
+        table_count(t, ALLOCS, (uint64_t)(row->hidden_allocs + 0.5));
+        table_name(t, NAME, before.data ? before.data : "", b.failed ? "?" : b.data);
+    } else {
+        place = place_of(p, row->at);
+        buffer_text(&before, row->leaf ? "  " : row->open ? "\u25be " : "\u25b8 ");
+        table_count(t, TOTAL, (uint64_t)(total_of(p, row->at, MODEL_BYTES) + 0.5));
+        table_share(t, SHARE, p->whole > 0 ? total_of(p, row->at, MODEL_BYTES) / p->whole : 0);
+        table_count(t, SELF, (uint64_t)(self_of(p, row->at, MODEL_BYTES) + 0.5));
+        table_count(t, ALLOCS, (uint64_t)(total_of(p, row->at, MODEL_ALLOCS) + 0.5));
+        table_name(t, NAME, before.data ? before.data : "", view_place(p->v, place, &b));
+        if (place->file)
+            table_place(t, PLACE, view_where(p->v, place->file, place->line, &b),
+                        view_link(p->v, place->file, place->line, &link));
+        if (!p->merged)
+            table_text(t, TYPES, type_of(p, row->at));
+        if (place->own)
+            table_strong(t);
+    }
+    buffer_free(&before);
+    buffer_free(&b);
+    buffer_free(&link);
+}
+
+static void print_hint(const struct paths *p, FILE *out)
+{
+    if (p->hot_only)
+        fputs("\nOpened: the hottest path. `--depth N` and `--min-share PERCENT` open others.\n",
+              out);
+    else
+        putc('\n', out);
+}
+
+static int print_text(const struct paths *p, FILE *out)
+{
+    const struct table_look look = view_look(p->v, out);
+    struct table *t = NULL;
+    int err = table_new(columns, count_columns(p), &t);
+
+    for (size_t i = 0; !err && i < p->count; i++)
+        put_row(p, &p->rows[i], t);
+    if (!err)
+        err = table_fit(t, &look);
+    if (!err) {
+        view_head(p->v, out);
+        putc('\n', out);
+        table_print(t, out);
+        print_hint(p, out);
+        view_foot(p->v, out);
+    }
+    table_free(t);
+    return err;
+}
+
+/* ---- JSON ---- */
+
+static void amounts_of(const struct paths *p, uint32_t at, bool total, struct report_row *out)
+{
+    double weights[MODEL_WEIGHTS];
+
+    for (int w = 0; w < MODEL_WEIGHTS; w++)
+        weights[w] =
+            total ? total_of(p, at, (enum model_weight)w) : self_of(p, at, (enum model_weight)w);
+    view_amount(p->v, weights, out);
+}
+
+static void json_row(const struct paths *p, const struct path_row *row, struct json_writer *w)
+{
+    struct report_row self, total;
+
+    jw_line_object(w, 2, NULL);
+    if (row->at == NO_ROW) {
+        jw_unsigned(w, "hidden", row->hidden);
+        jw_unsigned(w, "total_allocs", (uint64_t)(row->hidden_allocs + 0.5));
+        jw_unsigned(w, "total_bytes", (uint64_t)(row->hidden_bytes + 0.5));
+    } else {
+        amounts_of(p, row->at, false, &self);
+        amounts_of(p, row->at, true, &total);
+        view_amounts_json(&self, w);
+        jw_unsigned(w, "total_allocs", total.allocs);
+        jw_unsigned(w, "total_bytes", total.bytes);
+        jw_number(w, "share", "%.6g", self.share);
+        view_place_json(p->v, place_of(p, row->at), w);
+    }
+    jw_unsigned(w, "depth", row->depth);
+    if (row->parent == NO_ROW)
+        jw_null(w, "parent");
+    else
+        jw_unsigned(w, "parent", row->parent);
+    jw_end(w);
+}
+
+static int print_json(const struct paths *p, FILE *out)
+{
+    struct json_writer w;
+
+    jw_init(&w, out);
+    view_begin_json(p->v, p->count, &w);
+    jw_text_if(&w, "of", p->v->of);
+    jw_line_array(&w, 1, "rows");
+    for (size_t i = 0; i < p->count; i++)
+        json_row(p, &p->rows[i], &w);
+    jw_end(&w);
+    jw_end(&w);
+    return jw_finish(&w);
+}
+
+/* ---- the views ---- */
+
+/* Of callers and callees: all places that METHOD means. */
+static int merge(struct paths *p)
+{
+    const struct view *v = p->v;
+    const struct model_tree *t = v->tree;
+    uint32_t *places = memory_alloc((t->place_count + 1) * sizeof(*places));
+    size_t count = 0;
+    int err = -ENOMEM;
+
+    for (uint32_t i = 0; places && i < t->place_count; i++) {
+        const struct model_place *place = &t->places[i];
+
+        if ((place->kind == MODEL_PLACE_METHOD && v->of_methods && v->of_methods[place->method]) ||
+            (place->kind == MODEL_PLACE_TYPE && v->of_types && v->of_types[place->method]))
+            places[count++] = i;
+    }
+    if (places)
+        err = model_merged_new(t, places, count,
+                               v->kind == VIEW_CALLERS ? MODEL_CALLERS : MODEL_CALLEES, &p->merged);
+    memory_free(places);
+    return err;
+}
+
+static void choose(struct paths *p, const struct view *v)
+{
+    bool json = v->format == READING_JSON, merged = v->kind != VIEW_TREE;
+    double share = v->min_share;
+
+    p->hot_only = !json && !v->depth_given && share < 0;
+    p->top = json || v->top_given ? v->top : CHILDREN;
+    p->depth = v->depth_given ? v->depth : json ? 0 : v->kind == VIEW_CALLERS ? CALLERS_UP : LEVELS;
+    if (share < 0)
+        share = !json ? TEXT_SHARE : merged ? MERGED_SHARE : 0;
+    p->whole = total_of(p, 0, MODEL_BYTES);
+    p->least = share * p->whole;
+    if (p->least < (double)v->min_bytes)
+        p->least = (double)v->min_bytes;
+}
+
+int view_paths(struct view *v, FILE *out)
+{
+    struct paths p = {.v = v};
+    int err = v->kind == VIEW_TREE ? 0 : merge(&p);
+
+    if (!err) {
+        choose(&p, v);
+        err = collect(&p);
+    }
+    if (!err)
+        err = v->format == READING_JSON ? print_json(&p, out) : print_text(&p, out);
+    model_merged_free(p.merged);
+    memory_free_all(p.rows, p.todo, p.children);
+    return err;
+}
