@@ -338,7 +338,7 @@ def test_replay_is_the_trace(t):
         t.true(sum(same.values()) > 10 and max(x['depth'] for x in rows) <= max(c[1] for c in trace.calls) + 1, name)
     text = run([TOOL, 'replay', '--limit', '5', r.path])
     t.equal(text.status, 0)
-    t.true('Families.Program.Main' in text.text and '--limit 0' in text.text, text)
+    t.true('Program.Main' in text.text and '--limit 0' in text.text, text)
 
 
 @needs('Families')

@@ -17,6 +17,7 @@ struct dump_args {
     enum reading_format format;
     uint64_t frames, thread; /* thread 0: all */
     struct args_list symbols;
+    struct naming naming;
     bool no_lines, all;
 };
 
@@ -30,6 +31,7 @@ static const struct args_option options[] = {
     ARGS_ROW(FLAG, "all", NULL, all, "in text, include threads without managed frames"),
     ROW_SYMBOLS,
     ROW_NO_LINES,
+    ROW_NAMES(naming),
     ARGS_END};
 
 static void print_frame(const struct live_frame *f, FILE *out)
@@ -160,7 +162,8 @@ static int print_json(const struct dump_args *a, struct live_stacks *stacks, con
 
 static int dump(const struct dump_args *a, FILE *out)
 {
-    struct live_stacks *stacks = live_stacks_new(a->symbols.item, a->symbols.count, !a->no_lines);
+    struct live_stacks *stacks =
+        live_stacks_new(a->symbols.item, a->symbols.count, !a->no_lines, a->naming.style);
     struct client client;
     json_t *reply = NULL,
            *request = json_pack("{s:s, s:I}", "command", "dump", "frames", (json_int_t)a->frames);
@@ -186,6 +189,7 @@ static int run(void *into, const struct args *args, FILE *out)
 
     if (!client_pid(args->word[0], &a->pid))
         return cli_usage_error(&cmd_dump, "\"%.100s\" is not a process id", args->word[0]);
+    naming_choose(&a->naming, &cmd_dump, args, a->format == READING_JSON ? NAMES_RAW : NAMES_SHORT);
     return dump(a, out);
 }
 

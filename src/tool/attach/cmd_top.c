@@ -5,6 +5,7 @@
 #include "terminal/text.h"
 #include "attach/top.h"
 #include "attach/top_screen.h"
+#include "command/rows.h"
 
 #include "base/clock.h"
 
@@ -23,6 +24,7 @@ struct top_args {
     const char *filter;
     uint64_t interval, count, rows; /* interval in ns; count 0: until told to end */
     bool plain;
+    struct naming naming;
 };
 
 static const char *const views[] = {"sites", "types", "threads", NULL};
@@ -41,6 +43,7 @@ static const struct args_option options[] = {
     ARGS_ROW(FLAG, "once", NULL, count, "same as --count 1"),
     ARGS_ROW(COUNT, "rows", "N", rows, "show at most N rows", .standard = 20, .least = 1,
              .limit = 10000),
+    ROW_NAMES(naming),
     ARGS_EXPLAINED("1 2 3", NULL, "choose the view", .group = "Keys"),
     ARGS_EXPLAINED("s", NULL, "sort by bytes/s, objects/s or bytes"),
     ARGS_EXPLAINED("/", NULL, "filter"),
@@ -145,7 +148,7 @@ static int run_shown(struct shown *s, FILE *out)
 
 static int run(void *into, const struct args *args, FILE *out)
 {
-    const struct top_args *a = into;
+    struct top_args *a = into;
     struct shown s = {.client = {.fd = -1}, .args = a};
     int status = CLI_IO;
     long pid;
@@ -155,7 +158,8 @@ static int run(void *into, const struct args *args, FILE *out)
     if (a->filter && strlen(a->filter) >= sizeof(s.top.filter))
         return cli_usage_error(&cmd_top, "--filter takes at most %zu characters",
                                sizeof(s.top.filter) - 1);
-    if (top_init(&s.top)) {
+    naming_choose(&a->naming, &cmd_top, args, NAMES_SHORT);
+    if (top_init(&s.top, a->naming.style)) {
         top_fini(&s.top);
         return cli_failed(&cmd_top, -ENOMEM);
     }

@@ -24,14 +24,17 @@ struct live_stacks {
     const json_t *threads;
     const json_t **method; /* by id */
     size_t methods;
+    enum names_style style;
+    struct names *names; /* of the reply's methods, by id */
 };
 
-struct live_stacks *live_stacks_new(const char *const *dirs, size_t ndirs, bool lines)
+struct live_stacks *live_stacks_new(const char *const *dirs, size_t ndirs, bool lines,
+                                    enum names_style style)
 {
     struct live_stacks *s = memory_zalloc(1, sizeof(*s));
 
     if (s)
-        *s = (struct live_stacks){.dirs = dirs, .ndirs = ndirs, .lines = lines};
+        *s = (struct live_stacks){.dirs = dirs, .ndirs = ndirs, .lines = lines, .style = style};
     return s;
 }
 
@@ -46,6 +49,7 @@ void live_stacks_free(struct live_stacks *s)
         symbols_free(m->symbols);
         memory_free(m);
     }
+    names_free(s->names);
     memory_free(s->method);
     memory_free(s);
 }
@@ -63,6 +67,30 @@ static size_t highest_id(const json_t *methods)
             highest = (size_t)id;
     }
     return highest;
+}
+
+static const char *name_of(const json_t *method)
+{
+    const char *name = json_string_value(json_object_get(method, "name"));
+
+    return name ? name : "?";
+}
+
+/* Returns: 0 or -ENOMEM. */
+static int take_names(struct live_stacks *s)
+{
+    const char **texts = memory_alloc((s->methods + 1) * sizeof(*texts));
+    struct names_texts all = {.methods = texts, .method_count = s->methods};
+    int err = -ENOMEM;
+
+    names_free(s->names);
+    s->names = NULL;
+    for (size_t i = 0; texts && i < s->methods; i++)
+        texts[i] = name_of(s->method[i]);
+    if (texts)
+        err = names_of_texts(&all, s->style, &s->names);
+    memory_free(texts);
+    return err;
 }
 
 int live_stacks_take(struct live_stacks *s, const json_t *reply)
@@ -85,7 +113,10 @@ int live_stacks_take(struct live_stacks *s, const json_t *reply)
             s->method[id] = method;
     }
     s->threads = json_object_get(reply, "threads");
-    return 0;
+    if (!take_names(s))
+        return 0;
+    s->methods = 0;
+    return -ENOMEM;
 }
 
 size_t live_stacks_count(const struct live_stacks *s)
@@ -149,10 +180,9 @@ void live_stacks_frame(struct live_stacks *s, const struct live_thread *thread, 
     const json_t *frame = json_array_get(thread->frames, index), *where = json_array_get(frame, 1);
     json_int_t id = json_integer_value(json_array_get(frame, 0));
     const json_t *method = id > 0 && (size_t)id < s->methods ? s->method[id] : NULL;
-    const char *name = json_string_value(json_object_get(method, "name"));
 
     *out =
-        (struct live_frame){.method = name ? name : "?",
+        (struct live_frame){.method = method ? names_method(s->names, (uint32_t)id) : "?",
                             .il = json_is_integer(where) ? (int32_t)json_integer_value(where) : -1,
                             .filter = json_is_string(where),
                             .certain = index + thread->certain >= thread->depth};

@@ -5,6 +5,7 @@
 #ifndef SHADOWTRACE_ATTACH_LIVE_STACKS_H
 #define SHADOWTRACE_ATTACH_LIVE_STACKS_H
 
+#include "model/names.h"
 #include "process/client.h"
 
 #include <stdint.h>
@@ -12,7 +13,7 @@
 struct live_stacks; /* keeps symbols over many replies */
 
 struct live_frame {
-    const char *method; /* the reply's */
+    const char *method; /* the reply's, or the live_stacks' until the next reply */
     int32_t il;         /* of the call under way in it; below 0: not known */
     bool filter;        /* a filter's second frame of its method */
     bool certain;       /* false: of an approximate copy, above what can be proved */
@@ -29,7 +30,8 @@ struct live_thread {
 };
 
 /* dirs (borrowed): more folders with symbols. lines false: no files are looked at. */
-struct live_stacks *live_stacks_new(const char *const *dirs, size_t ndirs, bool lines);
+struct live_stacks *live_stacks_new(const char *const *dirs, size_t ndirs, bool lines,
+                                    enum names_style style);
 void live_stacks_free(struct live_stacks *s);
 
 /* live_stacks_take - look at a reply (borrowed until the next one). Returns: 0 or -ENOMEM. */

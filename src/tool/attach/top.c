@@ -16,10 +16,10 @@
 #define MAX_FRAMES 200
 #define KEY_SIZE   300
 
-int top_init(struct top *t)
+int top_init(struct top *t, enum names_style style)
 {
-    *t = (struct top){.view = TOP_SITES};
-    t->stacks = live_stacks_new(NULL, 0, true);
+    *t = (struct top){.view = TOP_SITES, .style = style};
+    t->stacks = live_stacks_new(NULL, 0, true, style);
     t->before = json_object();
     return t->stacks && t->before ? 0 : -ENOMEM;
 }
@@ -38,6 +38,8 @@ void top_fini(struct top *t)
     rows_free(t);
     memory_free(t->type);
     live_stacks_free(t->stacks);
+    names_free(t->names);
+    memory_free(t->first_method);
     json_decref(t->status);
     json_decref(t->sites);
     json_decref(t->dump);
@@ -82,6 +84,51 @@ static int ask(struct client *client, json_t *request, json_t **keep)
     return err;
 }
 
+/* The texts of sites' types and frames, as the replies have them. Returns: how many frames. */
+static size_t texts_of(const json_t *rows, const char **types, const char **methods,
+                       uint32_t *first)
+{
+    size_t count = 0, row, frame;
+    json_t *site, *method;
+
+    json_array_foreach(rows, row, site)
+    {
+        if (types) {
+            types[row] = client_text(site, "type");
+            first[row] = (uint32_t)count;
+        }
+        json_array_foreach(json_object_get(site, "stack"), frame, method)
+        {
+            const char *text = json_string_value(method);
+
+            if (methods)
+                methods[count] = text ? text : "?";
+            count++;
+        }
+    }
+    return count;
+}
+
+/* Names of what the reply of sites holds. Returns: 0 or -ENOMEM. */
+static int take_names(struct top *t)
+{
+    const json_t *rows = json_object_get(t->sites, "rows");
+    size_t count = json_array_size(rows), frames = texts_of(rows, NULL, NULL, NULL);
+    const char **types = memory_alloc((count + 1) * sizeof(*types)),
+               **methods = memory_alloc((frames + 1) * sizeof(*methods));
+    struct names_texts texts = {methods, types, frames, count};
+    int err = -ENOMEM;
+
+    memory_free(t->first_method);
+    t->first_method = memory_alloc((count + 1) * sizeof(*t->first_method));
+    if (types && methods && t->first_method) {
+        texts_of(rows, types, methods, t->first_method);
+        err = names_of_texts(&texts, t->style, &t->names);
+    }
+    memory_free_all(types, methods);
+    return err;
+}
+
 int top_look(struct top *t, struct client *client)
 {
     uint64_t now = clock_ns();
@@ -93,6 +140,8 @@ int top_look(struct top *t, struct client *client)
         t->seconds = (double)(now - t->looked_ns) / 1e9;
     }
     rows_free(t); /* they point into the replies */
+    names_free(t->names);
+    t->names = NULL;
     err = ask(client, json_pack("{s:s, s:i}", "command", "sites", "most", MAX_SITES), &t->sites);
     t->looked_ns = now;
     if (!err)
@@ -157,10 +206,14 @@ static int arrange_sites(struct top *t)
             continue;
         method = json_string_value(json_array_get(json_object_get(site, "stack"), 0));
         row = row_add(
-            t, join(client_text(site, "type"), "  ", method ? method : "(no managed frame)"));
+            t, join(names_class(t->names, (uint32_t)i), "  ",
+                    method ? names_method(t->names, t->first_method[i]) : "(no managed frame)"));
         if (!row)
             return -ENOMEM;
         row->site = site;
+        row->row = i;
+        row->type = client_text(site, "type");
+        row->method = method;
         row_take(t, row, site);
     }
     return 0;
@@ -176,10 +229,12 @@ static int arrange_types(struct top *t)
     {
         const char *type = client_text(site, "type");
 
-        for (row = t->row; row < t->row + t->rows && strcmp(row->text, type) != 0;)
+        for (row = t->row; row < t->row + t->rows && strcmp(row->type, type) != 0;)
             row++;
-        if (row == t->row + t->rows && !(row = row_add(t, join(type, "", ""))))
+        if (row == t->row + t->rows &&
+            !(row = row_add(t, join(names_class(t->names, (uint32_t)i), "", ""))))
             return -ENOMEM;
+        row->type = type;
         row_take(t, row, site);
     }
     return 0;
@@ -226,12 +281,24 @@ static int compare_rows(const void *a, const void *b, void *context)
     return strcmp(x->text, y->text);
 }
 
+static bool holds(const char *text, const char *part)
+{
+    return text && strstr(text, part);
+}
+
+/* As it is shown, or in full. */
+static bool is_wanted(const struct top *t, const struct top_row *row)
+{
+    return holds(row->text, t->filter) || holds(row->type, t->filter) ||
+           holds(row->method, t->filter);
+}
+
 static void apply_filter(struct top *t)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < t->rows; i++) {
-        if (*t->filter && !strstr(t->row[i].text, t->filter))
+        if (*t->filter && !is_wanted(t, &t->row[i]))
             memory_free(t->row[i].text);
         else
             t->row[kept++] = t->row[i];
@@ -244,6 +311,9 @@ int top_arrange(struct top *t)
     int err;
 
     rows_free(t);
+    err = t->names ? 0 : take_names(t);
+    if (err)
+        return err;
     err = t->view == TOP_SITES   ? arrange_sites(t)
           : t->view == TOP_TYPES ? arrange_types(t)
                                  : arrange_threads(t);
@@ -255,7 +325,7 @@ int top_arrange(struct top *t)
 
 void top_open_type(struct top *t, size_t row)
 {
-    char *type = memory_strdup(t->row[row].text);
+    char *type = memory_strdup(t->row[row].type);
 
     if (!type)
         return;
@@ -327,19 +397,20 @@ static bool detail_of_thread(struct top *t, size_t thread_index, size_t index, c
     return true;
 }
 
-static bool detail_of_site(const json_t *site, size_t index, char *to, size_t size)
+static bool detail_of_site(const struct top *t, const struct top_row *row, size_t index, char *to,
+                           size_t size)
 {
-    const char *frame = json_string_value(json_array_get(json_object_get(site, "stack"), index));
-
-    if (frame)
-        snprintf(to, size, "    at %s", frame);
-    return frame != NULL;
+    if (index >= json_array_size(json_object_get(row->site, "stack")))
+        return false;
+    snprintf(to, size, "    at %s",
+             names_method(t->names, t->first_method[row->row] + (uint32_t)index));
+    return true;
 }
 
 bool top_detail(struct top *t, size_t row, size_t index, char *to, size_t size)
 {
     bool there = t->view == TOP_THREADS ? detail_of_thread(t, t->row[row].thread, index, to, size)
-                                        : detail_of_site(t->row[row].site, index, to, size);
+                                        : detail_of_site(t, &t->row[row], index, to, size);
 
     if (there)
         clean_in_place(to);

@@ -22,8 +22,10 @@ struct top_row {
     double rate, count_rate,
         total; /* bytes/s, objects/s, bytes since the first look; of a thread: its depth */
     char *text;
-    const json_t *site; /* of a call site: its reply; else NULL */
-    size_t thread;      /* of a thread: index in the dump */
+    const json_t *site;        /* of a call site: its reply; else NULL */
+    size_t row;                /* of a call site: its place in the reply */
+    const char *type, *method; /* the reply's full names; NULL: it has none */
+    size_t thread;             /* of a thread: index in the dump */
 };
 
 struct top {
@@ -37,11 +39,14 @@ struct top {
     double seconds; /* between the two */
     uint64_t looked_ns;
     struct live_stacks *stacks;
+    enum names_style style;
+    struct names *names;    /* of the sites' types, by row, and of all frames of their stacks */
+    uint32_t *first_method; /* by row, of its stack */
     struct top_row *row;
     size_t rows, capacity;
 };
 
-int top_init(struct top *t); /* 0 or -ENOMEM */
+int top_init(struct top *t, enum names_style style); /* 0 or -ENOMEM */
 void top_fini(struct top *t);
 
 /* top_look - ask again. Returns: 0 or -errno, then client->why. */

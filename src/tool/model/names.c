@@ -42,6 +42,7 @@ struct names {
     bool owner;
     struct names *next;
     struct shown methods, classes;
+    struct report_table texts[2]; /* of names_of_texts */
 };
 
 static uint64_t overload_hash(const void *record)
@@ -59,25 +60,26 @@ static const struct index_kind overload_kind = {sizeof(struct overload), overloa
 
 /* ---- objects ---- */
 
-static struct names *log_new(const struct report_defs *defs, enum names_style style,
-                             struct knowledge *k)
+static struct names *log_new(const struct report_table *methods, const struct report_table *classes,
+                             enum names_style style, struct knowledge *k)
 {
     struct names *n = memory_zalloc(1, sizeof(*n));
 
     if (!n)
         return NULL;
     *n = (struct names){.style = style, .knowledge = k, .next = k->logs};
-    n->methods = (struct shown){.table = &defs->methods, .methods = true};
-    n->classes = (struct shown){.table = &defs->classes};
+    n->methods = (struct shown){.table = methods, .methods = true};
+    n->classes = (struct shown){.table = classes};
     k->logs = n;
     return n;
 }
 
-int names_new(const struct report_defs *defs, enum names_style style, struct names **out)
+static int first_new(const struct report_table *methods, const struct report_table *classes,
+                     enum names_style style, struct names **out)
 {
     struct knowledge *k = memory_zalloc(1, sizeof(*k));
 
-    *out = k ? log_new(defs, style, k) : NULL;
+    *out = k ? log_new(methods, classes, style, k) : NULL;
     if (!*out) {
         memory_free(k);
         return -ENOMEM;
@@ -87,10 +89,46 @@ int names_new(const struct report_defs *defs, enum names_style style, struct nam
     return 0;
 }
 
+int names_new(const struct report_defs *defs, enum names_style style, struct names **out)
+{
+    return first_new(&defs->methods, &defs->classes, style, out);
+}
+
 int names_beside(struct names *first, const struct report_defs *defs, struct names **out)
 {
-    *out = log_new(defs, first->style, first->knowledge);
+    *out = log_new(&defs->methods, &defs->classes, first->style, first->knowledge);
     return *out ? 0 : -ENOMEM;
+}
+
+/* Returns: whether there was memory. */
+static bool table_of(struct report_table *table, const char *const *texts, size_t count)
+{
+    table->defs = memory_zalloc(count + 1, sizeof(*table->defs));
+    if (!table->defs)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        table->defs[i] = (struct report_def){.name = texts[i], .path = "", .defined = true};
+    table->count = count;
+    return true;
+}
+
+int names_of_texts(const struct names_texts *texts, enum names_style style, struct names **out)
+{
+    struct names *n;
+    int err = first_new(NULL, NULL, style, &n);
+
+    *out = NULL;
+    if (err)
+        return err;
+    n->methods.table = &n->texts[0];
+    n->classes.table = &n->texts[1];
+    if (!table_of(&n->texts[0], texts->methods, texts->method_count) ||
+        !table_of(&n->texts[1], texts->classes, texts->class_count)) {
+        names_free(n);
+        return -ENOMEM;
+    }
+    *out = n;
+    return 0;
 }
 
 static void shown_free(struct shown *s)
@@ -111,6 +149,7 @@ void names_free(struct names *n)
     *link = n->next;
     shown_free(&n->methods);
     shown_free(&n->classes);
+    memory_free_all(n->texts[0].defs, n->texts[1].defs);
     if (n->owner) {
         struct knowledge *k = n->knowledge;
 
@@ -138,7 +177,7 @@ static const char *full_name(struct knowledge *k, const struct shown *s, size_t 
  */
 static bool take_apart(struct knowledge *k, const struct shown *s, size_t number, const char *full)
 {
-    if (number == 0 || !s->table->defs[number].defined)
+    if (!s->table->defs[number].defined)
         return false;
     if (!s->methods)
         return parts_of_class(&k->parts, full);

@@ -29,6 +29,16 @@ void names_free(struct names *n); /* NULL is fine */
 int names_beside(struct names *first, const struct report_defs *defs, struct names **out);
 
 /*
+ * names_of_texts - of names that no log defines, as a living process says them: full ones. Numbers
+ * are places in the arrays. Returns: 0 or -ENOMEM. Owns: texts are borrowed, the arrays are not.
+ */
+struct names_texts {
+    const char *const *methods, *const *classes;
+    size_t method_count, class_count;
+};
+int names_of_texts(const struct names_texts *texts, enum names_style style, struct names **out);
+
+/*
  * Numbers of defs. The text is the names', made when first asked for; never NULL.
  * Two methods of one log have the same short name only if they were one in the source (an async
  * method and its state machine), or their full names are the same; types never have.

@@ -223,7 +223,7 @@ TEST(top_shows_what_came_since_the_last_look)
     ran = ASK(top, "--plain", "--count=1", "--interval=10ms", pid);
     assert_int_equal(ran.status, CLI_OK);
     assert_non_null(strstr(ran.out, "shop (pid 7, .NET 10.0.1)"));
-    row = strstr(ran.out, "        360  Shop.Item  Shop.Pick()\n");
+    row = strstr(ran.out, "        360  Shop.Item  Shop.Pick\n");
     assert_non_null(row);
     while (row[-1] != '\n')
         row--;

@@ -16,7 +16,7 @@ static struct canvas canvas;
 static int begin(void **state)
 {
     (void)state;
-    assert_int_equal(top_init(&top), 0);
+    assert_int_equal(top_init(&top, NAMES_RAW), 0);
     top.sites = json_load_file(REPLIES "sites.json", 0, NULL);
     top.status = json_load_file(REPLIES "status.json", 0, NULL);
     top.dump = json_load_file(REPLIES "dump.json", 0, NULL);

@@ -359,6 +359,26 @@ TEST(logs_side_by_side_have_the_same_names)
     log_end(&a);
 }
 
+TEST(names_of_a_living_process_need_no_log)
+{
+    static const char *const methods[] = {"Shop.Basket.Add(System.Int32)", "Shop.Program.Main()"};
+    static const char *const classes[] = {"System.Byte[]"};
+    const struct names_texts texts = {methods, classes, 2, 1};
+    struct names *names;
+
+    assert_int_equal(names_of_texts(&texts, NAMES_SHORT, &names), 0);
+    assert_string_equal(names_method(names, 0), "Basket.Add");
+    assert_string_equal(names_method(names, 1), "Program.Main");
+    assert_string_equal(names_class(names, 0), "byte[]");
+    names_free(names);
+    for (long fail = 0; fail < 4; fail++) {
+        memory_fail_after(fail);
+        assert_int_equal(names_of_texts(&texts, NAMES_SHORT, &names), -ENOMEM);
+        memory_fail_after(-1);
+        assert_null(names);
+    }
+}
+
 /* ---- properties ---- */
 
 static unsigned seed;
