@@ -169,9 +169,12 @@ def test_the_compiler_in_each_format(t):
     t.equal(found[:2], (bytes_, objects))
     t.equal(found[2], rows)
     whole = export(t, 'nettrace', [log], '--min-share', '0', name='whole')
-    trace, all_sites, xml = read_traces(t, [made['nettrace'], whole, made['perfview']])
+    single = export(t, 'nettrace', [log], '--each', name='each')
+    trace, all_sites, each_object, xml = read_traces(t, [made['nettrace'], whole, single, made['perfview']])
     sites = len(tool_json('report', '--format', 'json', log)['rows'])
-    for one in trace, all_sites:
+    t.equal(each_object['events'], objects)
+    t.true(len(each_object['threads']) > 1 and each_object['last'] > 100, 'threads and times are lost')
+    for one in trace, all_sites, each_object:
         t.equal((one['bytes'], one['lost']), (bytes_, 0))
         same_types(t, one['types'], types, 'nettrace')
     t.true(trace['events'] < all_sites['events'] <= sites, (trace['events'], all_sites['events'], sites))

@@ -1,5 +1,6 @@
 #include "export/export.h"
 
+#include "export/events.h"
 #include "export/formats.h"
 #include "export/profile_of.h"
 
@@ -46,7 +47,7 @@ struct export_args {
     struct reading_window window;
     struct args_list types, methods, exclude, below, own_code, symbols;
     uint32_t thread;
-    bool own, steady, physical, no_lines;
+    bool own, steady, physical, no_lines, each;
     double share;
 };
 
@@ -67,6 +68,9 @@ static const struct args_option options[] = {
         "what a site (a stack and a type) has below this share of the bytes is added up at its "
         "callers, as (smaller ones), until it reaches the share: files are smaller, and tools "
         "faster; 0: write all (default 0.001)"),
+    ARGS_ROW(FLAG, "each", NULL, each,
+             "nettrace: an event for each allocation, with its thread and time, not one for each "
+             "site; files are larger"),
     ARGS_ROW(WORD, "names", NULL, names, "how methods and types are named", .words = names_styles,
              .standard = NAMES_FULL),
     ARGS_ROW(LIST, "type", "PATTERN", types,
@@ -99,6 +103,7 @@ struct export_state {
     struct export_args *a;
     struct report_problems problems;
     struct reading_progress progress;
+    struct export_events *events; /* NULL without --each */
     struct model *model;
     struct source_lines *lines;
     struct model_own *own;
@@ -115,7 +120,9 @@ static int read_logs(struct export_state *s, char **logs)
                                         .physical = a->physical,
                                         .jobs = reading_threads(&a->reading),
                                         .progress = reading_progress,
-                                        .progress_context = &s->progress};
+                                        .progress_context = &s->progress,
+                                        .event = a->each ? export_events_add : NULL,
+                                        .event_context = s->events};
     struct report_window window;
     int err = model_new(&model, &s->problems, &s->model), status = cli_failed(&cmd_export, err);
 
@@ -257,10 +264,22 @@ static char *output_path(const struct export_args *a, const char *log)
     return buffer_take(&b);
 }
 
+static int write_each(const struct export_state *s, FILE *out)
+{
+    struct nettrace *n;
+    int err = nettrace_new(s->profile, out, &n);
+
+    if (!err)
+        err = export_events_put(s->events, s->tree, s->folded.nodes, n);
+    if (!err)
+        err = nettrace_finish(n);
+    nettrace_free(n);
+    return err;
+}
+
 static int write_profile(const struct export_state *s, struct output *o)
 {
-    const struct format *format = &formats[s->a->format];
-    int err = format->write(s->profile, o->file);
+    int err = s->events ? write_each(s, o->file) : formats[s->a->format].write(s->profile, o->file);
 
     if (err == -EOVERFLOW)
         cli_complain(&cmd_export, "it is more than the format can hold: try a higher --min-share");
@@ -271,8 +290,13 @@ static int write_profile(const struct export_state *s, struct output *o)
 
 static int export(struct export_state *s, char **logs, struct output *o)
 {
-    int status = read_logs(s, logs);
+    int err = s->a->each ? export_events_new(&s->events) : 0, status = cli_failed(&cmd_export, err);
 
+    if (!status)
+        status = read_logs(s, logs);
+    if (!status && s->events && export_events_sites(s->events))
+        status = cli_usage_error(&cmd_export, "--each needs logs of single allocations: recorded "
+                                              "without --log sites");
     if (!status)
         status = know(s);
     if (!status)
@@ -284,6 +308,8 @@ static int export(struct export_state *s, char **logs, struct output *o)
 
 static void release(struct export_state *s)
 {
+    export_events_free(s->events);
+    memory_free(s->folded.nodes);
     export_profile_free(s->profile);
     model_tree_free(s->tree);
     names_free(s->names);
@@ -318,6 +344,11 @@ static int check(struct export_args *a, const char *log)
         return cli_usage_error(&cmd_export, "a log from standard input needs -o FILE");
     if (standard && !formats[a->format].text && isatty(STDOUT_FILENO))
         return cli_usage_error(&cmd_export, "standard output is a terminal, which %s is not for",
+                               words[a->format]);
+    if (a->each && formats[a->format].write != export_nettrace)
+        return cli_usage_error(&cmd_export,
+                               "--each goes with --format nettrace: %s has no place "
+                               "for single allocations",
                                words[a->format]);
     return read_share(a);
 }

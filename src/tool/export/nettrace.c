@@ -33,7 +33,6 @@ static const struct nettrace_kind kinds[] = {
 #define STACK_MAX     8000 /* frames: TraceEvent counts a stack's bytes in 16 bits */
 #define LEFT_OUT      "(outer frames left out: the format has no room)"
 #define KIND_LARGE    1u
-#define APART         1000u /* ns between samples, which have no time: readers want them in order */
 
 struct method {
     uint64_t start;
@@ -341,7 +340,6 @@ int export_nettrace(const struct export_profile *p, FILE *out)
                             &(struct export_allocation){
                                 .node = sample->node,
                                 .thread = p->pid ? p->pid : 1,
-                                .t = (i + 1) * APART,
                                 .bytes = sample->bytes,
                                 .object_bytes = sample->allocs ? sample->bytes / sample->allocs : 0,
                             });

@@ -293,8 +293,8 @@ void nettrace_event(struct nettrace_blocks *b, uint32_t kind, uint64_t thread, u
         b->payload.size = NETTRACE_PAYLOAD;
     if (b->payload.failed)
         b->err = b->err ? b->err : -ENOMEM;
-    if (time < b->last)
-        time = b->last;
+    if (time <= b->last)
+        time = b->last + 1; /* TraceEvent loses events where very many have the same time */
     if (!b->events.size)
         b->first = time;
     b->last = time;

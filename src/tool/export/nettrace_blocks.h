@@ -47,8 +47,8 @@ void nettrace_begin(struct nettrace_blocks *b, FILE *out, int64_t started, uint6
 uint32_t nettrace_stack(struct nettrace_blocks *b, const uint64_t *addresses, size_t count);
 
 /*
- * nettrace_event - takes what is in b->payload, at most NETTRACE_PAYLOAD bytes of it. Times do not
- * fall. kind: its number; stack 0: none.
+ * nettrace_event - takes what is in b->payload, at most NETTRACE_PAYLOAD bytes of it. kind: its
+ * number; stack 0: none. An event that is not later than the one before is a tick later.
  */
 #define NETTRACE_PAYLOAD 65535
 void nettrace_event(struct nettrace_blocks *b, uint32_t kind, uint64_t thread, uint64_t time,

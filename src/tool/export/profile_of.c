@@ -19,6 +19,8 @@ struct rest {
     double bytes, allocs;
     uint32_t type; /* its place */
     uint32_t next; /* number + 1 of the next of the same node; 0: the last */
+    uint32_t into; /* number + 1 of the one that it was added to; 0: none */
+    uint32_t node; /* of the profile, at which it stands */
 };
 
 /* While a profile is made. Arrays by node of the tree unless they say. */
@@ -30,12 +32,13 @@ struct making {
     double least; /* bytes of a sample */
     struct rest *rests;
     uint32_t rest_count;
-    uint32_t *rest_of;      /* number + 1 of its first; 0: nothing was folded into it */
-    bool *several;          /* its rests may have a type twice */
-    bool *folded;           /* its own weight is among the rests of another */
-    bool *used;             /* it, or something below it, is in the profile */
-    uint32_t *seen;         /* by place of a type: number + 1 of the rest being added to */
-    uint32_t *frames;       /* by place: number + 1; behind them that of SMALLER */
+    uint32_t *rest_of; /* number + 1 of its first; 0: nothing was folded into it */
+    bool *several;     /* its rests may have a type twice */
+    uint32_t *nodes;   /* its number in the profile; of what was folded: number + 1 of its rest */
+    bool *folded;      /* its own weight is among the rests of another */
+    bool *used;        /* it, or something below it, is in the profile */
+    uint32_t *seen;    /* by place of a type: number + 1 of the rest being added to */
+    uint32_t *frames;  /* by place: number + 1; behind them that of SMALLER */
     uint32_t *functions[2]; /* by number of a method, of a class: number + 1 */
     uint32_t *modules;      /* by number: number + 1 */
     size_t frame_capacity, module_capacity;
@@ -87,6 +90,7 @@ static void add_up(struct making *m, uint32_t node)
         if (known) {
             m->rests[known - 1].bytes += rest->bytes;
             m->rests[known - 1].allocs += rest->allocs;
+            rest->into = known;
             *link = rest->next;
         } else {
             m->seen[rest->type] = *link;
@@ -132,6 +136,7 @@ static void fold(struct making *m, struct export_folded *folded)
             *rest = (struct rest){.bytes = bytes, .allocs = allocs, .type = t->nodes[i].place};
             hand_over(m, m->rest_count, parent);
             m->folded[i] = true;
+            m->nodes[i] = m->rest_count;
             folded->sites++;
             folded->bytes += bytes;
         } else if (m->several[i]) {
@@ -260,32 +265,50 @@ static int put_rests(struct making *m, uint32_t parent, uint32_t first)
 
     for (uint32_t i = first; !err && i; i = m->rests[i - 1].next) {
         err = put_node(m, smaller, m->rests[i - 1].type);
+        m->rests[i - 1].node = (uint32_t)m->p->node_count - 1;
         put_sample(m, m->rests[i - 1].bytes, m->rests[i - 1].allocs);
     }
     return err;
 }
 
-/* numbers: by node of the tree, its number in the profile. */
-static int put_all(struct making *m, uint32_t *numbers)
+static int put_all(struct making *m)
 {
     const struct model_tree *t = m->t;
     int err = 0;
 
     m->p->node_count = 1;
-    numbers[0] = 0;
+    m->nodes[0] = 0;
     for (uint32_t i = 0; !err && i < t->node_count; i++) {
         if (!m->used[i])
             continue;
         if (i) {
-            numbers[i] = (uint32_t)m->p->node_count;
-            err = put_node(m, numbers[t->nodes[i].parent], t->nodes[i].place);
+            m->nodes[i] = (uint32_t)m->p->node_count;
+            err = put_node(m, m->nodes[t->nodes[i].parent], t->nodes[i].place);
         }
         if (!err && (own_bytes(m, i) > 0 || own_allocs(m, i) > 0))
             put_sample(m, own_bytes(m, i), own_allocs(m, i));
         if (!err && m->rest_of[i])
-            err = put_rests(m, numbers[i], m->rest_of[i]);
+            err = put_rests(m, m->nodes[i], m->rest_of[i]);
     }
     return err;
+}
+
+/* Where what was folded came to stand: a chain of additions is walked once. */
+static void find_folded(struct making *m)
+{
+    for (uint32_t i = 0; i < m->t->node_count; i++) {
+        uint32_t last = m->nodes[i], next;
+
+        if (!m->folded[i])
+            continue;
+        while (m->rests[last - 1].into)
+            last = m->rests[last - 1].into;
+        for (uint32_t r = m->nodes[i]; r != last; r = next) {
+            next = m->rests[r - 1].into;
+            m->rests[r - 1].into = last;
+        }
+        m->nodes[i] = m->rests[last - 1].node;
+    }
 }
 
 static int make_room(struct making *m)
@@ -328,6 +351,7 @@ static int make_tables(struct making *m)
     m->rests = memory_zalloc(nodes, sizeof(*m->rests));
     m->rest_of = memory_zalloc(nodes, sizeof(*m->rest_of));
     m->several = memory_zalloc(nodes, sizeof(*m->several));
+    m->nodes = memory_zalloc(nodes, sizeof(*m->nodes));
     m->folded = memory_zalloc(nodes, sizeof(*m->folded));
     m->used = memory_zalloc(nodes, sizeof(*m->used));
     m->seen = memory_zalloc(places, sizeof(*m->seen));
@@ -335,22 +359,21 @@ static int make_tables(struct making *m)
     m->functions[0] = memory_zalloc(m->defs->methods.count, sizeof(uint32_t));
     m->functions[1] = memory_zalloc(m->defs->classes.count, sizeof(uint32_t));
     m->modules = memory_zalloc(m->defs->modules.count, sizeof(uint32_t));
-    return m->rests && m->rest_of && m->several && m->folded && m->used && m->seen && m->frames &&
-                   m->functions[0] && m->functions[1] && m->modules
+    return m->nodes && m->rests && m->rest_of && m->several && m->folded && m->used && m->seen &&
+                   m->frames && m->functions[0] && m->functions[1] && m->modules
                ? 0
                : -ENOMEM;
 }
 
 static void free_tables(struct making *m)
 {
-    memory_free_all(m->rests, m->rest_of, m->several, m->folded, m->used, m->seen, m->frames,
-                    m->functions[0], m->functions[1], m->modules);
+    memory_free_all(m->nodes, m->rests, m->rest_of, m->several, m->folded, m->used, m->seen,
+                    m->frames, m->functions[0], m->functions[1], m->modules);
 }
 
 static int make(struct making *m, double min_share, struct export_folded *folded)
 {
-    uint32_t *numbers = memory_zalloc(m->t->node_count, sizeof(*numbers));
-    int err = numbers ? make_tables(m) : -ENOMEM;
+    int err = make_tables(m);
 
     if (!err) {
         m->least = m->t->total[MODEL_BYTES][0] * min_share;
@@ -359,10 +382,13 @@ static int make(struct making *m, double min_share, struct export_folded *folded
         err = make_room(m);
     }
     if (!err)
-        err = put_all(m, numbers);
-    if (!err)
+        err = put_all(m);
+    if (!err) {
+        find_folded(m);
         m->p->main_module = main_module(m->p);
-    memory_free(numbers);
+        folded->nodes = m->nodes;
+        m->nodes = NULL;
+    }
     free_tables(m);
     return err;
 }

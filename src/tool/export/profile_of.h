@@ -14,10 +14,11 @@
 #include "model/names.h"
 #include "model/tree.h"
 
-/* What folding did. */
+/* What folding did; and where each node of the tree stands. */
 struct export_folded {
     uint64_t sites;
     double bytes;
+    uint32_t *nodes; /* by node of the tree: of the profile; the caller's, for memory_free */
 };
 
 /*

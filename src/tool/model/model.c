@@ -23,6 +23,7 @@ struct pending {
     struct cell cell;
     struct sampled sampled;
     uint64_t hash;
+    struct model_event event; /* if somebody asks for events */
 };
 
 struct model {
@@ -38,6 +39,7 @@ struct model {
     struct sampled *sampled; /* NULL until the first weight */
     size_t count, capacity, sampled_capacity;
     struct index index;
+    uint32_t *joined; /* by cell as events have it: its number; NULL: nobody asks */
     struct pending batch[BATCH];
     size_t batched;
     uint64_t slice_ns, duration;
@@ -83,7 +85,7 @@ static int new_cell(struct model *m, const struct cell *cell, uint32_t *out)
     return 0;
 }
 
-static int add_one(struct model *m, const struct pending *p)
+static int add_one(struct model *m, const struct pending *p, uint32_t *out)
 {
     static const struct index_kind kind = {sizeof(struct cell), cell_hash, cell_equal};
     size_t slot = 0;
@@ -105,7 +107,16 @@ static int add_one(struct model *m, const struct pending *p)
         m->sampled[number].bytes += p->sampled.bytes;
         m->sampled[number].allocs += p->sampled.allocs;
     }
+    *out = number;
     return 0;
+}
+
+/* The same for whoever asked for events. */
+static int add_event(struct model *m, struct pending *p)
+{
+    int err = add_one(m, p, &p->event.cell);
+
+    return err || !m->options.event ? err : m->options.event(m->options.event_context, &p->event);
 }
 
 /*
@@ -123,7 +134,7 @@ static int flush(struct model *m)
             __builtin_prefetch(&m->cells[guess - 1], 1);
     }
     for (size_t i = 0; !err && i < m->batched; i++)
-        err = add_one(m, &m->batch[i]);
+        err = add_event(m, &m->batch[i]);
     m->batched = 0;
     return err;
 }
@@ -132,6 +143,7 @@ static int flush(struct model *m)
 static int join_cells(struct model *m)
 {
     size_t count = m->count;
+    uint32_t number = 0;
     int err = 0;
 
     index_clear(&m->index);
@@ -141,7 +153,9 @@ static int join_cells(struct model *m)
 
         if (m->sampled)
             p.sampled = m->sampled[i];
-        err = add_one(m, &p);
+        err = add_one(m, &p, &number);
+        if (m->joined)
+            m->joined[i] = number;
     }
     return err;
 }
@@ -246,6 +260,20 @@ static void add_heap(struct model *m, enum sst_heap heap, const struct pending *
     sums[MODEL_SAMPLED] += p->sampled.allocs;
 }
 
+/* The allocation by itself, for whoever asked. */
+static void note_event(const struct model *m, const struct report_record *r, struct pending *p)
+{
+    const struct report_alloc *a = &r->alloc;
+    uint32_t thread = a->thread ? report_ids_get(&m->defs.thread_ids, a->thread) : 0;
+
+    p->event = (struct model_event){.t = a->t,
+                                    .bytes = p->cell.bytes,
+                                    .allocs = p->cell.allocs,
+                                    .thread = thread ? m->defs.threads[thread - 1].os : 0,
+                                    .large = a->heap == SST_HEAP_LARGE,
+                                    .site = r->kind == SST_KIND_SITE};
+}
+
 static int on_alloc(struct model *m, const struct report_record *r)
 {
     const struct report_alloc *a = &r->alloc;
@@ -269,6 +297,8 @@ static int on_alloc(struct model *m, const struct report_record *r)
         p->cell.bytes = e.bytes;
         p->cell.allocs = e.allocs;
     }
+    if (UNLIKELY(m->options.event != NULL))
+        note_event(m, r, p);
     add_heap(m, a->heap, p);
     p->hash = cell_hash(&p->cell);
     if (LIKELY(m->index.slots != NULL))
@@ -326,7 +356,7 @@ void model_free(struct model *m)
 {
     if (!m)
         return;
-    memory_free_all(m->cells, m->sampled, m->module_bytes);
+    memory_free_all(m->cells, m->sampled, m->module_bytes, m->joined);
     index_free(&m->index);
     report_defs_fini(&m->defs);
     report_log_fini(&m->log);
@@ -387,6 +417,11 @@ static int make_logical(struct model *m)
     return err;
 }
 
+uint32_t model_event_cell(const struct model *m, uint32_t cell)
+{
+    return m->joined[cell];
+}
+
 int model_finish(struct model *m)
 {
     int err = flush(m);
@@ -395,6 +430,9 @@ int model_finish(struct model *m)
         err = make_logical(m);
     for (size_t i = 0; !err && i < m->count; i++)
         err = report_defs_plain(&m->defs, &m->cells[i].key.path);
+    if (!err && m->options.event &&
+        !(m->joined = memory_alloc((m->count + 1) * sizeof(*m->joined))))
+        err = -ENOMEM;
     if (!err)
         err = join_cells(m);
     index_free(&m->index);

@@ -50,12 +50,24 @@ struct model_dimensions {
     unsigned slices_max;
 };
 
+/* One allocation. cell: a number for model_event_cell; thread: the system's id, 0 not known. */
+struct model_event {
+    uint64_t t; /* ns */
+    double bytes, allocs;
+    uint32_t cell, thread;
+    bool large, site; /* site: it stands for all of a site (--log sites), which have no time */
+};
+
 struct model_options {
     struct model_dimensions dimensions;
     bool physical; /* the machine's stacks; by default they are logical ones (report/logical.h) */
     unsigned jobs; /* threads that parse ahead */
     void (*progress)(void *context, uint64_t taken, uint64_t size); /* NULL none */
     void *progress_context;
+    /* Gets each allocation, in the log's order, while logs are read; not together with slices.
+     * Returns: 0; what else ends the reading. NULL: nobody asks. */
+    int (*event)(void *context, const struct model_event *event);
+    void *event_context;
 };
 
 struct model;
@@ -124,6 +136,9 @@ size_t model_cell_count(const struct model *m);
 const struct model_cell *model_cell(const struct model *m, size_t i);
 double model_cell_weight(const struct model *m, size_t i, enum model_weight weight);
 bool model_has_weight(const struct model *m, enum model_weight weight); /* not 0 for all cells */
+
+/* The cell that an event's has become: model_finish joins some. */
+uint32_t model_event_cell(const struct model *m, uint32_t cell);
 
 /* Sums over all cells; and over those of one heap, whether sizes were asked for or not. */
 double model_weight_total(const struct model *m, enum model_weight weight);

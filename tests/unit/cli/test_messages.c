@@ -153,6 +153,8 @@ static const char *const refused[] = {
     "export -o " LOG " " LOG,
     "export -o /nowhere/x " LOG,
     "export -o /tmp " LOG,
+    "export --each -o - " LOG,
+    "export --each --format nettrace -o - " FIXTURES "sites.ndjson",
     "export -",
     "export -o - --type System.Strin " LOG,
     "export -o - --method Nonsense.* " LOG,

@@ -210,16 +210,17 @@ static struct written of_threads(const uint64_t threads[], const uint64_t times[
     return w;
 }
 
-TEST(threads_count_their_own_events_and_times_do_not_fall)
+TEST(threads_count_their_own_events_and_times_grow)
 {
-    static const uint64_t threads[] = {42, 7, 7, 42, 9, 42}, times[] = {5, 9, 8, 10, 11, 300};
+    static const uint64_t threads[] = {42, 7, 7, 42, 9, 42}, times[] = {50, 100, 80, 200, 210, 300};
     struct written w = of_threads(threads, times, 6);
     struct reader r = read_back(&w); /* the numbers of thread 42 have no gap */
 
     assert_int_equal(r.events, 6);
     assert_int_equal(r.ticks[4].thread, 9);
-    assert_int_equal(r.ticks[1].time, 9);
-    assert_int_equal(r.ticks[2].time, 9);
+    assert_int_equal(r.ticks[1].time, 100);
+    assert_int_equal(r.ticks[2].time, 101);
+    assert_int_equal(r.ticks[3].time, 200);
     assert_int_equal(r.ticks[5].time, 300);
     assert_int_equal(r.stacks, 1); /* one stack, once */
     free(w.data);

@@ -12,6 +12,8 @@ static int teardown(void **state)
 {
     export_profile_free(profile);
     names_free(names);
+    memory_free(folded.nodes);
+    folded.nodes = NULL;
     profile = NULL;
     names = NULL;
     return model_teardown(state);
@@ -44,6 +46,7 @@ static void make(const char *text, double min_share)
     model_text(&plain_options, text);
     assert_int_equal(model_tree_of(&everything, &shape), 0);
     names_free(names);
+    memory_free(folded.nodes);
     export_profile_free(profile);
     assert_int_equal(names_new(model_defs(model), NAMES_FULL, &names), 0);
     assert_int_equal(export_profile_of(tree, names, min_share, &profile, &folded), 0);
@@ -113,6 +116,25 @@ TEST(small_sites_meet_at_their_caller_type_by_type)
     assert_int_equal((int)folded.bytes, 240);
 }
 
+/* What stands at a node of the profile is what the tree's nodes say that stand there. */
+TEST(each_site_is_found_where_it_stands)
+{
+    static const double shares[] = {0, 0.03, 0.065, 0.5, 1};
+
+    for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++) {
+        double *bytes;
+
+        make(some, shares[i]);
+        bytes = calloc(profile->node_count, sizeof(*bytes));
+        for (uint32_t n = 0; n < tree->node_count; n++)
+            if (tree->self[MODEL_BYTES][n] > 0)
+                bytes[folded.nodes[n]] += tree->self[MODEL_BYTES][n];
+        for (size_t s = 0; s < profile->sample_count; s++)
+            assert_int_equal((int)bytes[profile->samples[s].node], profile->samples[s].bytes);
+        free(bytes);
+    }
+}
+
 TEST(what_stays_small_stands_at_the_root_under_its_type)
 {
     make(some, 0.5);
@@ -178,6 +200,7 @@ TEST(without_memory_there_is_none)
 
     make(some, 0.065);
     export_profile_free(profile);
+    memory_free(folded.nodes);
     profile = NULL;
     for (long n = 0; err; n++) {
         memory_fail_after(n);
