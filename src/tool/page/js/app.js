@@ -153,6 +153,19 @@ class App {
         return this.keep('w-nearest-' + this.state.measure, () => nearestOwn(this));
     }
 
+    // The same one step nearer to the objects, where packages allocate a good part of them.
+    packageRows() {
+        return this.keep('w-packages-' + this.state.measure, () => {
+            const {log} = this;
+            if (!log.hasOwn)
+                return null;
+            const rows = nearestSums(this, place => log.places.kind[place] === KIND.METHOD && log.owner[place] !== OWNER.FRAMEWORK);
+            const inPackages = rows.filter(row => log.owner[row.key] === OWNER.PACKAGE).reduce((sum, row) => sum + row.bytes, 0);
+            return inPackages < this.whole().bytes / 10 ? null
+                : nearestNamed(this, rows, 'Own code and packages', 'the nearest such frame above each object');
+        });
+    }
+
     ownTotal() {
         return this.keep('w-own', () => {
             const marked = Uint8Array.from(this.log.owner, (owner, place) =>
@@ -205,7 +218,7 @@ class App {
         const known = place > 0 && place < log.places.count;
         const where = known && log.places.line[place] ? log.file(place) + ':' + log.places.line[place] : '';
         const module = known && log.places.kind[place] === KIND.METHOD ? log.module(place).name : '';
-        const self = tree.self(node);
+        const self = known ? this.selfOf(tree, node) : 0;
         const numbers = [`${formatBytes(tree.value(node, 'bytes'))} in ${formatCount(tree.value(node, 'allocs'))} objects`,
                          formatShare(tree.weight(node), whole) + ' of all'];
         if (self > 0 && self < tree.weight(node))
@@ -217,13 +230,24 @@ class App {
                 el('span', {}, numbers.join('  ·  '))].filter(part => part);
     }
 
+    // What a frame allocates itself: the types right below it.
+    selfOf(tree, node) {
+        if (tree instanceof Merged)
+            return 0;
+        let sum = tree.self(node);
+        for (const child of tree.children(node))
+            if (this.log.isType(tree.place(child)))
+                sum += tree.weight(child);
+        return sum;
+    }
+
     describeChange(tree, node) {
         const [before, now] = this.changed(tree, node);
         const {measure} = this.state;
         return [`${formatMeasure(before, measure)} → ${formatMeasure(now, measure)} (${this.changeText(tree, node)})`];
     }
 
-    matchText(tree) {
+    matchText() {
         if (!this.marked)
             return '';
         const {measure} = this.state;

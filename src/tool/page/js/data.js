@@ -208,7 +208,7 @@ class Log {
     }
 
     isType(place) {
-        return this.places.kind[place] === KIND.TYPE;
+        return place < this.places.count && this.places.kind[place] === KIND.TYPE;
     }
 
     file(place) {

@@ -49,6 +49,13 @@ async function copyText(text) {
     }
 }
 
+// A name that may be cut at its end, but not the line behind it: "Basket.cs" ":12".
+function nameParts(name) {
+    const line = name.match(/^(.*)(:\d+)$/);
+    return line ? [el('span', {class: 'cut'}, line[1]), el('span', {class: 'keep'}, line[2])]
+        : [el('span', {class: 'cut'}, name)];
+}
+
 // A bar of a cell: its length is a share.
 function bar(share, family) {
     const inner = el('span', {class: 'bar-in ' + (family || '')});

@@ -148,6 +148,7 @@ class Flame {
                 context.fillStyle = theme.match;
                 context.fillRect(x, top + ROW - 4, width > 2 ? width - 0.5 : width, 3);
             }
+            context.globalAlpha = marked && !hit ? 0.75 : 1;
             if (width >= TEXT_LEAST)
                 this.drawText(node, place, x, top, width, theme, fills);
         }
@@ -166,13 +167,15 @@ class Flame {
         if (context.font !== font)
             context.font = font;
         let text = this.calls.labelOf(this.tree, node);
-        if (this.diff)
-            text = this.calls.change(this.tree, node) + ' ' + text;
-        const text2 = this.fit(text, width - 8, own);
-        if (!text2)
+        if (this.diff) { // where there is no room for both: which way, and the name
+            const change = this.calls.change(this.tree, node);
+            text = (width > 200 ? change : change.slice(0, 1)) + ' ' + text;
+        }
+        const shown = this.fit(text, width - 8, own);
+        if (!shown)
             return;
         context.fillStyle = theme.ink;
-        context.fillText(text2, x + 4, top + ROW / 2);
+        context.fillText(shown, x + 4, top + ROW / 2);
     }
 
     // By the widths of letters, which are measured once.
@@ -181,14 +184,12 @@ class Flame {
         const longest = Math.floor(room / 3);
         if (text.length > longest * 2)
             text = cutMiddle(text, longest * 2);
-        let sum = 0;
-        for (let i = 0; i < text.length; i++) {
-            const code = text.charCodeAt(i);
-            sum += code < 128 ? widths[code] : widths[109];
+        let sum = widthOf(text, widths);
+        for (let most = text.length; sum > room && most > 0; sum = widthOf(text, widths)) {
+            most = Math.min(most - 1, Math.floor(text.length * room / sum));
+            text = cutMiddle(text, most);
         }
-        if (sum <= room)
-            return text;
-        return cutMiddle(text, Math.floor(text.length * room / sum) - 1);
+        return text;
     }
 
     lettersOf(own) {
@@ -323,6 +324,15 @@ class Flame {
         out.sort((a, b) => b.width - a.width || a.depth - b.depth);
         return out.slice(0, most);
     }
+}
+
+function widthOf(text, widths) {
+    let sum = 0;
+    for (let i = 0; i < text.length; i++) {
+        const code = text.charCodeAt(i);
+        sum += code < 128 ? widths[code] : widths[109];
+    }
+    return sum;
 }
 
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif';

@@ -42,8 +42,7 @@ class FlameView {
                                 ['icicle', 'Icicle', 'Main at the top, types at the bottom'],
                                 ['reversed', 'Reversed', 'types at the bottom, who allocates them above']],
                     app.state.mode, mode => app.set({mode, zoom: 0}, true)),
-            foldSwitch(app), lineSwitch(app), legend(app),
-            el('span', {class: 'matched', role: 'status'}, app.matchText(this.tree())));
+            foldSwitch(app), lineSwitch(app), legend(app));
     }
 
     drawCrumbs(tree, zoom) {
@@ -82,7 +81,7 @@ class FlameView {
                 el('td', {}, FAMILY_WORDS[familyOf(app.log, tree.place(node))]),
                 el('td', {class: 'numeric'}, app.amount(tree, node)),
                 el('td', {class: 'numeric'}, formatShare(tree.weight(node), whole)),
-                el('td', {class: 'numeric'}, formatMeasure(tree.self(node), app.state.measure)))))));
+                el('td', {class: 'numeric'}, formatMeasure(app.selfOf(tree, node), app.state.measure)))))));
     }
 
     dispose() {

@@ -255,7 +255,8 @@ async function begin() {
         said.remove();
         document.body.classList.remove('starting');
         const page = new Page(app);
-        const times = {decoded: decoded - started, ready: performance.now() - started};
+        const now = performance.now(); // since the browser began to load the file
+        const times = {decoded: decoded - started, ready: now - started, shown: now};
         window.shadowtrace = readable(app, page, times);
     } catch (error) {
         said.textContent = 'This page cannot be shown: ' + error.message +

@@ -12,8 +12,7 @@ class OverviewView {
 
     update() {
         const {app} = this;
-        replace(this.host, this.facts(), app.log.diff ? this.change() : this.lines(),
-                this.types(), this.path(), this.more());
+        replace(this.host, this.facts(), ...(app.log.diff ? [this.change()] : this.lines()), this.types(), this.path(), this.more());
     }
 
     facts() {
@@ -48,10 +47,14 @@ class OverviewView {
                      formatDelta(nowCount - oldCount, 'allocs'), 'objects')];
     }
 
-    // Own lines; where there is no own code, or no line is known, the methods nearest to it.
+    // Own lines, and those of packages; where no line is known, methods.
     lines() {
         const {app} = this;
-        const own = app.nearestRows();
+        return [app.nearestRows(), app.packageRows()].filter(found => found).map(found => this.nearest(found));
+    }
+
+    nearest(own) {
+        const {app} = this;
         return this.panel(own.title, own.hint, own.rows.slice(0, OVERVIEW_ROWS), 'totalBytes',
             row => row.place !== undefined && app.sources.has(row.place) ? app.showLine(row.place) : app.openPlace(row.place),
             {table: own.table});
@@ -68,6 +71,7 @@ class OverviewView {
         const {app} = this;
         const rows = tableRows(app, app.hasLines ? 'lines' : 'methods')
             .filter(row => !app.log.hasOwn || row.family === 'own' || !app.hasLines)
+            .filter(row => growth(row, 'totalBytes'))
             .sort((a, b) => Math.abs(growth(b, 'totalBytes')) - Math.abs(growth(a, 'totalBytes')));
         return this.panel(app.hasLines ? 'Own lines that changed most' : 'Methods that changed most',
             'with all that they call', rows.slice(0, OVERVIEW_ROWS), 'totalBytes',
@@ -84,8 +88,8 @@ class OverviewView {
         return el('section', {class: 'panel'}, el('h2', {}, title, el('small', {}, ' ' + hint)),
             rows.length ? el('ol', {class: 'tops'}, ...rows.map(row => el('li', {}, el('button', {
                 type: 'button', title: row.full || row.name, onclick: () => open(row)},
-                el('span', {class: 'tops-name'}, el('span', {class: row.family === 'own' ? 'own' : ''}, row.name),
-                   row.method ? el('small', {}, ' ' + row.method) : null),
+                el('span', {class: 'tops-name'}, el('span', {class: 'parts' + (row.family === 'own' ? ' own' : '')}, ...nameParts(row.name)),
+                   row.method ? el('small', {class: 'cut'}, row.method) : null),
                 el('span', {class: 'tops-value'}, value(row)),
                 el('span', {class: 'percent'}, app.log.diff ? '' : formatShare(row[by], whole)),
                 bar(whole ? row[by] / whole : 0, row.family)))))
@@ -132,7 +136,7 @@ class OverviewView {
         const {head} = this.app.log;
         return [['Command', clean((side.command || []).join(' '))], ['Log', side.files.map(clean).join(', ')],
                 ['Runtime', side.runtime && '.NET ' + clean(side.runtime)], ['Started', clean(side.started || '')],
-                ['Threads', head.threads.length ? formatCount(head.threads.length) : ''],
+                ['Threads', head.threads.length && !this.app.log.diff ? formatCount(head.threads.length) : ''],
                 ['Only', head.filters.map(clean).join(', ')],
                 ['Complete', side.complete ? 'yes: every recorded allocation is here' : 'no: ' + side.gaps.map(clean).join('; ')],
                 ['Made by', 'shadowtrace ' + head.tool]];

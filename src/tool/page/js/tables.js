@@ -113,7 +113,7 @@ function growth(row, measure) {
 function nameCell(row, extra) {
     return el('span', {class: 'name', title: row.full || row.name},
         el('i', {class: 'dot ' + (row.family || 'other'), 'aria-hidden': 'true'}),
-        el('span', {class: 'name-text' + (row.family === 'own' ? ' own' : '')}, row.name),
+        el('span', {class: 'name-text parts' + (row.family === 'own' ? ' own' : '')}, ...nameParts(row.name)),
         extra ? el('span', {class: 'faint'}, ' ' + extra) : null);
 }
 

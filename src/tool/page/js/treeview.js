@@ -19,12 +19,19 @@ class TreeView {
             number('total', 'Total', row => formatMeasure(this.tree.weight(row.node), app.state.measure),
                    'here and in everything called from here'),
             {title: 'Share', numeric: true, width: '8.5em', minor: true, cell: row => this.shareCell(row)},
+            minor(number('self', 'Self', row => this.selfText(row), 'what the frame allocates itself')),
         ];
         if (app.log.diff)
             out.push(number('grew', 'Grew', row => app.changeText(this.tree, row.node)));
-        out.push(minor(number('bytes', 'Bytes', row => formatBytes(this.tree.value(row.node, 'bytes')))),
-                 minor(number('objects', 'Objects', row => formatCount(this.tree.value(row.node, 'allocs')))));
+        const other = app.state.measure === 'bytes' ? 'allocs' : 'bytes';
+        out.push(minor(number(other, other === 'bytes' ? 'Bytes' : 'Objects', row =>
+            other === 'bytes' ? formatBytes(this.tree.value(row.node, other)) : formatCount(this.tree.value(row.node, other)))));
         return out;
+    }
+
+    selfText(row) {
+        const self = this.app.selfOf(this.tree, row.node);
+        return self ? formatMeasure(self, this.app.state.measure) : '';
     }
 
     nameCell(row) {
@@ -75,6 +82,7 @@ class TreeView {
                 this.open = new Set([0]);
                 this.show();
             }));
+        this.list.columns = this.columns();
         this.show();
     }
 
