@@ -11,6 +11,7 @@ struct html_args {
     struct side_options side; /* where they go is settled once all are read */
     struct reading_options reading;
     struct reading_window window;
+    struct naming naming;
     struct args_list symbols, types, methods, exclude, below;
     const char *output, *title, *min_share;
     uint32_t thread;
@@ -32,25 +33,22 @@ static const struct args_option options[] = {
              "fold what has less than that share of the bytes into its caller (default: 0, nothing "
              "is folded)"),
     ARGS_ROW(LIST, "type", "PATTERN", types,
-             "only types whose name matches; * stands for any text, ? for one character",
+             "only types whose name, as shown or in full, matches; * stands for any text, ? for "
+             "one character",
              .group = "What is in it"),
-    ARGS_ROW(LIST, "method", "PATTERN", methods,
-             "only allocations in or below methods whose name matches"),
-    ARGS_ROW(LIST, "exclude", "PATTERN", exclude,
-             "leave out stacks that have such a method, and such types"),
-    ARGS_ROW(LIST, "below", "PATTERN", below,
-             "stacks begin at their outermost method that matches; others are left out"),
+    ROW_METHODS,
+    ROW_EXCLUDE,
+    ROW_BELOW,
     ARGS_ROW(COUNT, "thread", "ID", thread, "only the thread with this id in the log", .least = 1,
              .limit = UINT32_MAX - 1),
-    ROW_FROM("MARK", "only what was allocated after this mark"),
-    ROW_TO("MARK", "only what was allocated before this mark, the first of its name after --from"),
-    ARGS_ROW(FLAG, "own", NULL, own, "only what own code allocates, itself or through others"),
+    ROW_FROM("WHEN", "only what was allocated after this mark, or from this time on: 10s, 50%"),
+    ROW_TO("WHEN", "only what was allocated before: the first mark of its name after --from, or a "
+                   "time"),
+    ROW_OWN(own),
     ARGS_ROW(FLAG, "steady", NULL, steady, "leave out objects that only unoptimised code makes"),
     ARGS_ROW(LIST, "own-code", "PATTERN", side.own_code, ROW_OWN_CODE_HELP,
              .group = "How it is shown"),
-    ARGS_ROW(WORD, "names", NULL, side.names,
-             "short: without namespaces where they are not needed; full; raw: as in the log",
-             .words = names_styles),
+    ROW_NAMES(naming),
     ROW_SYMBOLS,
     ROW_NO_LINES,
     ROW_PHYSICAL("use the machine's stacks, not those of async methods as they were written"),
@@ -150,6 +148,8 @@ static int run(void *into, const struct args *args, FILE *out)
     if (a->min_share && !read_share(a->min_share, &a->side.min_share))
         return cli_usage_error(&cmd_html, "--min-share %s: expected a percentage from 0 to 100",
                                a->min_share);
+    naming_choose(&a->naming, &cmd_html, args, NAMES_SHORT);
+    a->side.names = a->naming.style;
     a->side.reading = a->reading;
     a->side.window = a->window;
     a->side.symbols = a->symbols;
