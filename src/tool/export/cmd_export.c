@@ -41,7 +41,8 @@ static const char *const words[] = {"pprof",    "speedscope", "nettrace",
                                     "perfview", "collapsed",  NULL};
 
 struct export_args {
-    unsigned format, names;
+    unsigned format;
+    struct naming naming;
     const char *output, *min_share;
     struct reading_options reading;
     struct reading_window window;
@@ -71,23 +72,24 @@ static const struct args_option options[] = {
     ARGS_ROW(FLAG, "each", NULL, each,
              "nettrace: an event for each allocation, with its thread and time, not one for each "
              "site; files are larger"),
-    ARGS_ROW(WORD, "names", NULL, names, "how methods and types are named", .words = names_styles,
-             .standard = NAMES_FULL),
-    ARGS_ROW(LIST, "type", "PATTERN", types,
-             "only types whose name matches; * stands for any text, ? for one character",
-             .group = "Of what"),
-    ARGS_ROW(LIST, "method", "PATTERN", methods,
-             "only allocations in or below methods whose name matches"),
-    ARGS_ROW(LIST, "exclude", "PATTERN", exclude,
-             "nothing in or below methods, nor of types, whose name matches"),
-    ARGS_ROW(LIST, "below", "PATTERN", below,
-             "stacks begin at their outermost method whose name matches; others are left out"),
+    ARGS_ROW(WORD, "names", NULL, naming.style,
+             "full: System.String, all namespaces and parameters. short: string, only as much of "
+             "both as tells names apart. raw: as in the log, <BarAsync>d__3.MoveNext",
+             .words = names_styles, .standard = NAMES_FULL),
+    ARGS_ROW(FLAG, "raw", NULL, naming.raw, "the same as --names raw"),
     ARGS_ROW(COUNT, "thread", "ID", thread, "only the thread with this id in the log", .least = 1,
-             .limit = UINT32_MAX - 1),
-    ROW_FROM("MARK", "only what was allocated after this mark (`shadowtrace ctl PID mark MARK`)"),
-    ROW_TO("MARK", "only what was allocated before this mark, the first of its name after --from"),
-    ARGS_ROW(FLAG, "own", NULL, own, "only what own code allocates, itself or through others"),
+             .limit = UINT32_MAX - 1, .group = "Of what"),
+    ROW_TYPES,
+    ROW_METHODS,
+    ROW_EXCLUDE,
+    ROW_BELOW,
+    ROW_OWN(own),
     ROW_OWN_CODE(own_code),
+    ROW_FROM("WHEN",
+             "only what was allocated after this mark (`shadowtrace ctl PID mark MARK`), or from "
+             "this time on: 10s, 500ms, 50%"),
+    ROW_TO("WHEN", "only what was allocated before this mark, the first of its name after --from, "
+                   "or this time"),
     ARGS_ROW(FLAG, "steady", NULL, steady, "leave out objects that only unoptimised code makes"),
     ROW_PHYSICAL("use the machine's stacks, see `shadowtrace help report`"),
     ROW_SYMBOLS,
@@ -160,9 +162,10 @@ static int know(struct export_state *s)
         err = model_own_new(defs, model_log(s->model), s->lines, a->own_code.item,
                             a->own_code.count, &s->own, why, sizeof(why));
     if (!err)
-        err = names_new(defs, (enum names_style)a->names, &s->names);
+        err = names_new(defs, a->naming.style, &s->names);
     if (!err)
-        err = names_new(defs, a->names == NAMES_SHORT ? NAMES_FULL : NAMES_SHORT, &s->others);
+        err =
+            names_new(defs, a->naming.style == NAMES_SHORT ? NAMES_FULL : NAMES_SHORT, &s->others);
     if (!err)
         err = model_know(s->model, s->own, s->lines);
     if (!err)
@@ -361,6 +364,7 @@ static int run(void *into, const struct args *args, FILE *out)
     char *path;
     int status = check(a, args->word[0]);
 
+    naming_choose(&a->naming, &cmd_export, args, NAMES_FULL);
     if (status)
         return status;
     path = output_path(a, args->word[0]);

@@ -82,8 +82,8 @@ static const struct args_option options[] = {
              "recorded, code compiled ahead of time runs in its place"),
     ARGS_ROW(WORD, "format", NULL, format,
              "json: one object, as described in report_schema.json, by default by site; stacks are "
-             "tables. folded: a line for each stack with its type and bytes, for flamegraph.pl and "
-             "speedscope",
+             "tables. folded: a line for each stack with its type and bytes, as `export --format "
+             "collapsed --names raw --min-share 0` has them, by bytes",
              .words = formats, .group = "How it is shown"),
     ROW_INLINE_STACKS,
     ROW_DEPTH(print.stack.depth),

@@ -2,22 +2,15 @@
 
 #include "views/print_stack.h"
 
-#include "base/clean.h"
+#include "export/collapsed.h"
 
-/* A name as one frame: what parts frames, or lines, is no part of it. */
 static void put_name(const char *name, FILE *out)
 {
-    bool safe;
+    struct buffer b = BUFFER_ON((char[BUFFER_TEXT_ROOM]){0});
 
-    while (*name) {
-        size_t length = clean_letter(name, &safe);
-
-        if (safe && *name != ';')
-            fwrite(name, 1, length, out);
-        else
-            putc(safe ? ':' : CLEAN_MARK, out);
-        name += length;
-    }
+    export_collapsed_name(&b, name);
+    fwrite(b.data, 1, b.size, out);
+    buffer_free(&b);
 }
 
 /* The frames of the path being printed, leaf first. */
