@@ -36,7 +36,7 @@ void export_events_free(struct export_events *e)
     memory_free(e);
 }
 
-int export_events_add(void *events, const struct model_event *event)
+int export_events_add(void *events, const struct report_cell_event *event)
 {
     struct export_events *e = events;
 
@@ -80,7 +80,7 @@ int export_events_put(struct export_events *e, const struct model_tree *tree, co
                       struct nettrace *to)
 {
     uint32_t *of = nodes_of_cells(tree, nodes);
-    struct model_event event;
+    struct report_cell_event event;
     double told = 0;
 
     if (!of)

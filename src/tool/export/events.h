@@ -14,7 +14,8 @@ struct export_events;
 int export_events_new(struct export_events **out); /* 0; -ENOMEM; -errno of making the file */
 void export_events_free(struct export_events *e);  /* NULL is fine */
 
-int export_events_add(void *events, const struct model_event *event); /* struct model_options */
+int export_events_add(void *events,
+                      const struct report_cell_event *event); /* struct model_options */
 
 /* Whether some stand for all of a site: then there are no single allocations. */
 bool export_events_sites(const struct export_events *e);

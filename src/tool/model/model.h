@@ -16,8 +16,7 @@
 #ifndef SHADOWTRACE_MODEL_MODEL_H
 #define SHADOWTRACE_MODEL_MODEL_H
 
-#include "readers/log.h"
-#include "readers/marks.h"
+#include "report/cells.h"
 #include "report/source_lines.h"
 
 /*
@@ -50,14 +49,6 @@ struct model_dimensions {
     unsigned slices_max;
 };
 
-/* One allocation. cell: a number for model_event_cell; thread: the system's id, 0 not known. */
-struct model_event {
-    uint64_t t; /* ns */
-    double bytes, allocs;
-    uint32_t cell, thread;
-    bool large, site; /* site: it stands for all of a site (--log sites), which have no time */
-};
-
 struct model_options {
     struct model_dimensions dimensions;
     bool physical; /* the machine's stacks; by default they are logical ones (report/logical.h) */
@@ -66,7 +57,7 @@ struct model_options {
     void *progress_context;
     /* Gets each allocation, in the log's order, while logs are read; not together with slices.
      * Returns: 0; what else ends the reading. NULL: nobody asks. */
-    int (*event)(void *context, const struct model_event *event);
+    int (*event)(void *context, const struct report_cell_event *event);
     void *event_context;
 };
 
@@ -121,19 +112,9 @@ const double *model_module_bytes(const struct model *m);
 bool model_is_near(const struct model *m, uint32_t method);
 bool model_estimated(const struct model *m); /* some log was sampled */
 
-/* All cells of all logs; the model's. */
-struct model_cell {
-    uint32_t path; /* of report_defs */
-    int32_t il;    /* in the path's leaf, or REPORT_NO_IL */
-    uint32_t class_number;
-    uint32_t thread; /* number of report_defs + 1; 0: not said, or not asked for */
-    uint32_t slice;  /* 0 where not asked for */
-    /* enum sst_heap; power of two at or below the size of one object. 0 where not asked for */
-    uint8_t heap, size;
-    bool unoptimised; /* made by unoptimised code only */
-};
+/* All cells of all logs (report/cells.h); the model's. */
 size_t model_cell_count(const struct model *m);
-const struct model_cell *model_cell(const struct model *m, size_t i);
+const struct report_cell *model_cell(const struct model *m, size_t i);
 double model_cell_weight(const struct model *m, size_t i, enum model_weight weight);
 bool model_has_weight(const struct model *m, enum model_weight weight); /* not 0 for all cells */
 

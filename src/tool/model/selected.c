@@ -84,7 +84,7 @@ void selected_fini(struct selected *s)
 
 /* ---- cells ---- */
 
-static bool has_thread(const struct selected *s, const struct model_cell *c)
+static bool has_thread(const struct selected *s, const struct report_cell *c)
 {
     return !s->filter->thread ||
            (c->thread && s->defs->threads[c->thread - 1].id == s->filter->thread);
@@ -92,7 +92,7 @@ static bool has_thread(const struct selected *s, const struct model_cell *c)
 
 bool selected_cell(const struct selected *s, size_t i)
 {
-    const struct model_cell *c = model_cell(s->model, i);
+    const struct report_cell *c = model_cell(s->model, i);
     uint8_t path = s->paths[c->path];
 
     if (s->filter->has_slices &&

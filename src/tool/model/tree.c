@@ -51,7 +51,7 @@ static int add_paths(struct build *b)
     return err;
 }
 
-static int cell_node(struct build *b, const struct model_cell *c, uint32_t *out)
+static int cell_node(struct build *b, const struct report_cell *c, uint32_t *out)
 {
     struct links_state state;
     struct report_frame f;

@@ -201,7 +201,7 @@ static int add_thread(struct page_union *u, const struct side *s, uint32_t threa
 static int add_cell(struct page_union *u, const struct side *s, unsigned side, uint32_t node,
                     uint32_t cell)
 {
-    const struct model_cell *c = model_cell(s->model, cell);
+    const struct report_cell *c = model_cell(s->model, cell);
     struct union_cell key = {.node = node,
                              .slice = c->slice,
                              .size = (uint8_t)(c->heap << 6 | c->size),

@@ -308,7 +308,7 @@ static void types_json(const struct view_rows *r, const struct view_row *row, st
 
 static void site_json(const struct view *v, const struct view_row *row, struct json_writer *w)
 {
-    const struct model_cell *cell = model_cell(v->model, row->cell);
+    const struct report_cell *cell = model_cell(v->model, row->cell);
     struct print_stack stack = v->stack;
 
     jw_text(w, "type", view_class(v, cell->class_number));

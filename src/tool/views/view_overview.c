@@ -218,7 +218,7 @@ static int print_paths(const struct overview *o, FILE *out)
 /* Where a line's document is: told by a frame of one of its allocations. */
 static bool find_document(const struct view *v, const struct view_row *row, struct source_line *out)
 {
-    const struct model_cell *cell;
+    const struct report_cell *cell;
     struct report_frame f;
 
     if (row->cell == UINT32_MAX || !row->place || !row->place->file)

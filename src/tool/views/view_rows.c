@@ -92,7 +92,7 @@ static uint32_t place_row(struct view_rows *r, const struct model_place *p)
 }
 
 /* The row that a cell belongs to by itself, whatever its path. */
-static uint32_t cell_row(struct view_rows *r, uint32_t node, const struct model_cell *cell)
+static uint32_t cell_row(struct view_rows *r, uint32_t node, const struct report_cell *cell)
 {
     struct view_row row = {.cell = UINT32_MAX};
 

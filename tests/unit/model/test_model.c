@@ -25,7 +25,7 @@ static const char *cells(void)
 
     text[0] = '\0';
     for (size_t i = 0; i < model_cell_count(model); i++) {
-        const struct model_cell *c = model_cell(model, i);
+        const struct report_cell *c = model_cell(model, i);
 
         at += (size_t)snprintf(text + at, sizeof(text) - at, "%u %u %u %u %u: %.0f %.0f\n",
                                c->thread, c->slice, c->heap, c->size, c->unoptimised,

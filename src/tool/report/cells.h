@@ -1,0 +1,108 @@
+/*
+ * report/cells.h - the allocations of logs added up as they come, into cells: what was allocated on
+ * one path, at one instruction, of one type, and so on as far as is asked for. Sites (sites.h) and
+ * the model of views (model/model.h) are made of them.
+ *
+ *     report_cells_init -> report_cells_read (one or more logs) -> report_cells_logical (or not) ->
+ *     report_cells_finish -> report_cells_fini
+ *
+ * Sums are doubles, which hold every integer of a log exactly (below 2^53).
+ */
+#ifndef SHADOWTRACE_REPORT_CELLS_H
+#define SHADOWTRACE_REPORT_CELLS_H
+
+#include "readers/log.h"
+#include "readers/marks.h"
+#include "report/logical.h"
+
+/* 40 bytes. Members that were not asked for are 0 (il: REPORT_NO_IL) in all cells. */
+struct report_cell {
+    uint32_t path; /* of report_defs */
+    int32_t il;    /* in the path's leaf, or REPORT_NO_IL */
+    uint32_t class_number;
+    uint32_t thread; /* number of report_defs + 1; 0: not said */
+    uint32_t slice;
+    uint8_t heap, size;   /* enum sst_heap; power of two at or below the size of one object */
+    bool unoptimised;     /* made by unoptimised code only */
+    double bytes, allocs; /* of sampled logs: estimates */
+};
+
+/* Beside each cell once a log proves sampled: variances (report/estimate.h), and what was seen. */
+struct report_cell_sampled {
+    double bytes_variance, allocs_variance, bytes, allocs;
+};
+
+/* Of all that was read, whatever the cells are kept of. */
+struct report_cell_sum {
+    double bytes, allocs, unoptimised;
+    struct report_cell_sampled sampled; /* all 0 if nothing was */
+    double sampled_unoptimised;
+};
+
+/* One allocation. cell: an index of `joined`; thread: the system's id, 0 not known. */
+struct report_cell_event {
+    uint64_t t; /* ns */
+    double bytes, allocs;
+    uint32_t cell, thread;
+    bool large, site; /* site: it stands for all of a site (--log sites), which have no time */
+};
+
+struct report_cells_options {
+    bool paths, ils, types, threads, sizes; /* what tells cells apart */
+    uint64_t slice_ns;                      /* 0: time does not */
+    unsigned slices_max; /* where there would be more, neighbours are joined; 0: 65,536 */
+    uint32_t thread;     /* cells of this one only: id in the log; 0 all */
+    bool steady;         /* none of what only unoptimised code makes */
+    /*
+     * Gets each allocation that cells are kept of, in the log's order, while logs are read; not
+     * together with slices. Returns: 0; what else ends the reading. NULL: nobody asks.
+     */
+    int (*event)(void *context, const struct report_cell_event *event);
+    void *event_context;
+};
+
+struct report_cells {
+    struct report_cells_options options;
+    struct report_defs defs;
+    struct report_log log;
+    struct report_consumer consumer; /* its progress is the caller's to set */
+    struct report_logical_basis basis;
+    struct report_recording recording;  /* of the log being read */
+    const struct report_window *window; /* NULL: all of the log */
+    bool windowed;                      /* some log had one */
+    struct report_cell *cells;
+    struct report_cell_sampled *sampled; /* NULL until the first weight */
+    size_t count, capacity, sampled_capacity;
+    struct index index;
+    uint32_t
+        *joined; /* by cell as events have it: its number when all is read; NULL: nobody asks */
+    struct report_cell_pending *batch;
+    size_t batched;
+    uint64_t slice_ns, duration; /* ns of a slice; of the longest recording, 0 not said */
+    struct report_cell_sum heaps[SST_HEAP_COUNT];
+};
+
+/* report_cells_init - Returns: 0 or -ENOMEM. Owns: problems are borrowed. */
+int report_cells_init(struct report_cells *c, const struct report_cells_options *options,
+                      struct report_problems *problems);
+void report_cells_fini(struct report_cells *c); /* also after a failed init */
+
+/* report_cells_take - one record, whose definitions are taken. Returns: as a consumer's record. */
+int report_cells_take(struct report_cells *c, const struct report_record *record);
+
+/*
+ * report_cells_window - of the logs read next only what lies within (borrowed); NULL: all.
+ * report_cells_read   - Returns: as report_log_read.
+ */
+void report_cells_window(struct report_cells *c, const struct report_window *window);
+int report_cells_read(struct report_cells *c, const char *path);
+int report_cells_read_lines(struct report_cells *c, struct report_lines *lines, const char *file);
+
+/*
+ * report_cells_logical - paths become logical ones (report/logical.h).
+ * report_cells_finish  - none comes any more: each key is one cell. Both return: 0 or -ENOMEM.
+ */
+int report_cells_logical(struct report_cells *c);
+int report_cells_finish(struct report_cells *c);
+
+#endif
