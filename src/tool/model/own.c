@@ -18,6 +18,7 @@ struct model_own {
     uint8_t *methods; /* by number: whether a pattern matches its name; NULL: none were given */
     size_t method_count;
     bool any;
+    bool by_name; /* some method is own by its name: bytes by module do not tell what is own */
 };
 
 struct globs {
@@ -212,8 +213,9 @@ static void apply_patterns(struct model_own *own, const struct globs *globs)
     }
     for (uint32_t i = 1; i < defs->methods.count; i++) {
         own->methods[i] = matches(globs, report_method(defs, i)->name);
-        own->any |= own->methods[i];
+        own->by_name |= own->methods[i];
     }
+    own->any |= own->by_name;
 }
 
 /* ---- the whole ---- */
@@ -309,7 +311,7 @@ size_t model_own_nearest(const struct model_own *own, const double *bytes,
 {
     size_t count = 0;
 
-    if (!own || sum(own, bytes, true) >= LITTLE * sum(own, bytes, false))
+    if (!own || own->by_name || sum(own, bytes, true) >= LITTLE * sum(own, bytes, false))
         return 0;
     for (uint32_t i = 1; i < own->defs->modules.count; i++) {
         size_t at = count;

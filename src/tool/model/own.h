@@ -42,7 +42,7 @@ bool model_own_any(const struct model_own *own);
  * model_own_nearest - the modules to show where own code makes less than 1 % of the bytes, as of a
  * compiler that is started through a stub: not framework, heaviest first.
  * bytes:   by module: what was allocated under its methods with nothing but framework between.
- * Returns: how many; 0: own code makes 1 %, or nothing else makes any.
+ * Returns: how many; 0: own code makes 1 %, or nothing else makes any, or methods were named.
  */
 #define MODEL_OWN_NEAREST 3
 size_t model_own_nearest(const struct model_own *own, const double *bytes,

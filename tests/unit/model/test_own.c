@@ -5,8 +5,11 @@
 #include "base/memory.h"
 #include "support/test.h"
 #include "unit/readers/memory_log.h"
+#include "unit/symbols/fixture.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
 
 static struct report_problems problems;
 static struct report_defs defs;
@@ -191,6 +194,78 @@ TEST(logs_of_before_of_a_single_file)
     assert_int_equal(of("System.Linq"), MODEL_FRAMEWORK);
 }
 
+static char told[200];
+
+static void tell(const void *context, const char *line)
+{
+    (void)context;
+    snprintf(told, sizeof(told), "%s", line);
+}
+
+static void write_file(const char *folder, const char *name, const struct bytes *b)
+{
+    char path[100];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(b->data, 1, b->size, file), b->size);
+    fclose(file);
+}
+
+/* Puts a document's path with parts of the same length in the place of /src/A.cs. */
+static void move_source(struct fixture *f, const char *folder, const char *name)
+{
+    uint8_t *at = memmem(f->pdb.data, f->pdb.size, "\3src", 4);
+
+    assert_non_null(at);
+    memcpy(at + 1, folder, 3);
+    at = memmem(f->pdb.data, f->pdb.size, "\4A.cs", 5);
+    assert_non_null(at);
+    memcpy(at + 1, name, 4);
+}
+
+TEST(logs_of_before_and_modules_whose_sources_are_here)
+{
+    static struct fixture fixture;
+    static struct bytes assembly;
+    static const char *const places[][2] = {{"bin", "true"}, {"bin", "..//"}, {"src", "A.cs"}};
+    char folder[] = "build/test-own-XXXXXX", here[100], text[900], command[200];
+    struct source_lines *lines;
+
+    assert_non_null(mkdtemp(folder));
+    assembly_put(&assembly,
+                 &(struct assembly){.pdb_path = "App.pdb", .minor = 0x504D, .methods = 6});
+    write_file(folder, "App.dll", &assembly);
+    assert_non_null(getcwd(here, sizeof(here)));
+    snprintf(text, sizeof(text),
+             HEADER("/usr/bin/python3", "") MODULE(1, "App", "%s/%s/App.dll", "")
+                 MODULE(2, "Gone", "%s/%s/Gone.dll", "")
+                     MODULE(3, "Said", "%s/%s/App.dll", OWNER("package")),
+             here, folder, here, folder, here, folder);
+    read_log(text);
+    for (size_t i = 0; i < COUNT_OF(places); i++) {
+        fixture_init(&fixture);
+        move_source(&fixture, places[i][0], places[i][1]);
+        write_file(folder, "App.pdb", &fixture.pdb);
+        assert_int_equal(source_lines_new(&defs, NULL, 0, NULL, tell, NULL, &lines), 0);
+        *told = '\0';
+        assert_int_equal(model_own_new(&defs, &log_read, lines, NULL, 0, &own, why, sizeof(why)),
+                         0);
+        assert_int_equal(of("App"), i == 0 ? MODEL_OWN : MODEL_PACKAGE);
+        assert_int_equal(of("Gone"), MODEL_PACKAGE);
+        assert_int_equal(of("Said"), MODEL_PACKAGE); /* by the log */
+        source_lines_missing(lines);
+        source_lines_free(lines);
+        assert_string_equal(told, ""); /* nobody asked for lines */
+        model_own_free(own);
+        own = NULL;
+    }
+    snprintf(command, sizeof(command), "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
 TEST(patterns_say_otherwise)
 {
     static const char *const patterns[] = {"Dapp*", "*.Store.*"};
@@ -309,6 +384,17 @@ TEST(from_one_percent_on_nothing_is_told)
     assert_int_equal(model_own_nearest(NULL, nothing, nearest), 0);
     assert_false(model_own_tell(own, enough, &b));
     assert_null(b.data);
+}
+
+TEST(where_methods_were_named_modules_do_not_tell)
+{
+    static const char *const patterns[] = {"*.Main()"};
+    const double bytes[] = {0, 50, 0, 150, 0};
+    uint32_t nearest[MODEL_OWN_NEAREST];
+
+    read_log(shop);
+    assert_int_equal(make(patterns, 1), 0);
+    assert_int_equal(model_own_nearest(own, bytes, nearest), 0);
 }
 
 TEST(where_no_own_code_is_known_that_is_told)
