@@ -454,6 +454,17 @@ static void draw_status(const struct browse *b, struct canvas *c, int row)
                d->incomplete ? CANVAS_BOLD | CANVAS_RED : CANVAS_PLAIN, right);
 }
 
+/* Hints stand two blanks apart: as many as fit, the first one always. */
+static void cut_at_gap(char *text, int columns)
+{
+    char *end = text;
+
+    for (char *gap = text; (gap = strstr(gap, "  ")) && gap - text <= columns; gap += 2)
+        end = gap;
+    if ((int)strlen(text) > columns)
+        *end = '\0';
+}
+
 static void draw_keys(const struct browse *b, struct canvas *c, int row)
 {
     const struct page *page = current(b);
@@ -467,6 +478,7 @@ static void draw_keys(const struct browse *b, struct canvas *c, int row)
     snprintf(text, sizeof(text),
              "?help%s q  %s  c/C callers/callees  e edit  v source  / search  f filter  s sort",
              b->depth ? " esc" : "", page ? page->ops->keys : "");
+    cut_at_gap(text, c->columns);
     canvas_put(c, row, 0, c->columns, CANVAS_PLAIN, text);
     canvas_restyle(c, row, 0, c->columns, CANVAS_REVERSE);
 }

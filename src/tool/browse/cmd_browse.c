@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,7 +21,11 @@ static const struct args_option options[] = {
     ROW_PHYSICAL("use the machine's stacks, not the logical ones of async methods"),
     ROW_SYMBOLS,
     ROW_NO_LINES,
+    ARGS_ROW(LIST, "source", "DIR", sources,
+             "look for source files below DIR as well, where they are not where they were compiled "
+             "(default: the current folder)"),
     ROW_OWN_CODE(own_code),
+    ROW_NAMES(naming),
     ROW_JOBS,
     ROW_QUIET,
     ARGS_EXPLAINED("tab, 1 2 3 ...", NULL,
@@ -41,23 +44,16 @@ static const struct args_option options[] = {
 
 /* ---- the screen ---- */
 
-static bool is_file(const char *path)
-{
-    struct stat s;
-
-    return !stat(path, &s) && S_ISREG(s.st_mode) && !access(path, R_OK);
-}
-
 /* In the editor; without one, or without the file, on a page of ours: PDBs may have the text. */
 static void edit(struct browse *b, struct screen *screen)
 {
     const struct target *t = &b->edit;
     struct editor *editor = memory_zalloc(1, sizeof(*editor));
-    int err = !editor ? -ENOMEM : !is_file(t->file) ? -ENOENT : 0;
-    int status;
+    char path[PATH_MAX];
+    int status, err = editor ? sources_path(&b->data->sources, t->file, path) : -ENOMEM;
 
     if (!err)
-        err = editor_command(editor, getenv("VISUAL"), getenv("EDITOR"), t->file, t->line);
+        err = editor_command(editor, getenv("VISUAL"), getenv("EDITOR"), path, t->line);
     if (err) {
         browse_source(b);
         if (err == -EINVAL)
@@ -119,6 +115,7 @@ static int has_terminal(const struct args *args)
 
 static int run(void *into, const struct args *args, FILE *out)
 {
+    struct load_options *how = into;
     int status = has_terminal(args);
     struct browse browse;
     struct loaded l;
@@ -126,7 +123,8 @@ static int run(void *into, const struct args *args, FILE *out)
     (void)out;
     if (status)
         return status;
-    status = load(&cmd_browse, into, args->word, args->count, &l);
+    naming_choose(&how->naming, &cmd_browse, args, NAMES_SHORT);
+    status = load(&cmd_browse, how, args->word, args->count, &l);
     if (!status) {
         status = cli_failed(&cmd_browse, browse_init(&browse, &l.data));
         if (!status)

@@ -99,6 +99,7 @@ int data_init(struct data *d, struct model *model, const struct data_log *logs, 
     int err;
 
     *d = (struct data){.model = model, .logs = logs, .log_count = log_count, .recursion = true};
+    d->sources.lines = model_source_lines(model);
     d->fold = model_own_any(model_own_code(model));
     report_log_completeness(model_log(model), &gaps);
     d->incomplete = !report_complete(&gaps);

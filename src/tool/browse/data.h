@@ -11,6 +11,7 @@
 
 #include "browse/filter.h"
 #include "browse/search.h"
+#include "browse/sources.h"
 #include "model/merged.h"
 #include "model/names.h"
 #include "model/own.h"
@@ -25,6 +26,7 @@ struct data {
     struct model *model; /* borrowed, with what model_know had */
     const struct data_log *logs;
     size_t log_count;
+    struct sources sources; /* set by whoever has the options */
     enum names_style style;
     struct names *names[NAMES_RAW + 1]; /* short and full ones always: filters mean both */
     struct filter *filter;

@@ -67,6 +67,10 @@ static int prepare(const struct cli_command *command, const struct load_options 
         err = model_know(l->model, l->own, l->lines);
     if (!err)
         err = data_init(&l->data, l->model, l->logs, count);
+    if (!err)
+        err = data_style(&l->data, options->naming.style);
+    l->data.sources.dirs = options->sources.item;
+    l->data.sources.count = options->sources.count;
     return cli_failed(command, err);
 }
 

@@ -3,11 +3,13 @@
 #define SHADOWTRACE_BROWSE_LOAD_H
 
 #include "browse/data.h"
+#include "command/naming.h"
 #include "command/reading.h"
 
 struct load_options {
     struct reading_options reading;
-    struct args_list symbols, own_code;
+    struct args_list symbols, sources, own_code;
+    struct naming naming;
     bool no_lines, physical;
 };
 
@@ -21,8 +23,9 @@ struct loaded {
 };
 
 /*
- * load - reads all logs; `command` says what is wrong. Returns: the exit status. Owns: *out must not
- * move, and is the caller's until load_end, even then; options and paths are borrowed.
+ * load - reads all logs; `command` says what is wrong. Returns: the exit status.
+ * Owns: *out must not move, and is the caller's until load_end, whatever is returned; options and
+ * paths are borrowed.
  */
 int load(const struct cli_command *command, const struct load_options *options, char **paths,
          size_t count, struct loaded *out);

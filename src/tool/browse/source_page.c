@@ -188,20 +188,15 @@ static int weigh(struct source_page *p, const struct data *d)
     return err;
 }
 
-static int load(struct source_page *p, struct data *d, const struct target *t, char *why,
-                size_t why_size)
+static int load_text(struct source_page *p, const struct data *d, char *why, size_t why_size)
 {
-    struct source_lines *lines = model_source_lines(d->model);
-    struct source_line document = {NULL, 0, 0, 0};
-    bool checked;
-    int err = -ENOENT;
+    int err = sources_text(&d->sources, p->file, &p->text, &p->size);
 
-    if (lines && source_lines_document(lines, t->file, &document))
-        err = source_lines_text(lines, &document, NULL, &p->text, &p->size, &checked);
     if (err == -ESTALE)
-        snprintf(why, why_size, "%.200s is not the file that was compiled", t->file);
+        snprintf(why, why_size, "%.200s is not the file that was compiled", p->file);
     else if (err)
-        snprintf(why, why_size, "cannot read %.200s: %s", t->file, strerror(-err));
+        snprintf(why, why_size, "cannot read %.200s: %s (--source DIR looks below DIR)", p->file,
+                 strerror(-err));
     return err;
 }
 
@@ -226,7 +221,7 @@ struct page *page_source(struct data *d, const struct target *t, char *why, size
     p->page.data = d;
     p->file = t->file;
     snprintf(p->page.title, sizeof(p->page.title), "source");
-    if (load(p, d, t, why, why_size) || split(p) || weigh(p, d)) {
+    if (load_text(p, d, why, why_size) || split(p) || weigh(p, d)) {
         page_free(&p->page);
         return NULL;
     }
