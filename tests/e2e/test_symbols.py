@@ -81,7 +81,7 @@ def test_symbols_that_cannot_be_used(t):
 def test_callers_that_are_no_frames(t):
     """Who started an async method stands under its stacks once it was resumed; a frame that calls through native code says so."""
     r = recorded(t, os.path.join(t.folder, 'app'))
-    status, out, err = run('report', '--names', 'full', '--depth', '0', '--top', '0', '--physical', r.path)
+    status, out, err = run('report', '--by', 'site', '--names', 'full', '--depth', '0', '--top', '0', '--physical', r.path)
     t.equal((status, err), (0, ''))
     with open(SOURCE, encoding='utf-8') as file:
         source = file.read().splitlines()
@@ -89,11 +89,11 @@ def test_callers_that_are_no_frames(t):
     stacks = out.split('(no managed frame)')[0].split('  at Lines.Asynchronous.Run ')
     t.equal(any('ExecutionContextCallback' in stack and 'in Program.cs:%d\n' % line in stack.split('started by ')[-1]
                 for stack in stacks[1:] if 'started by ' in stack), True, 'started by line %d' % line)
-    status, out, err = run('report', '--names', 'full', '--depth', '0', '--top', '0', r.path)
+    status, out, err = run('report', '--by', 'site', '--names', 'full', '--depth', '0', '--top', '0', r.path)
     t.equal(any('ExecutionContextCallback' in stack for stack in out.split('  at Lines.Asynchronous.Run ')[1:]), False,
             'a logical stack goes on where it was started')
     native = t.record(PROGRAM.command('Native'))
-    status, out, err = run('report', '--names', 'full', '--depth', '0', '--top', '0', native.path)
+    status, out, err = run('report', '--by', 'site', '--names', 'full', '--depth', '0', '--top', '0', native.path)
     t.equal((native.status, status, err), (0, 0, ''), native)
     t.equal('  at Torture.Program.ReverseThrows()  (through native code)\n' in out, True, 'through native code')
 
