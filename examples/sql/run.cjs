@@ -92,7 +92,7 @@ async function main() {
             answers[ask] = answer.getRowObjectsJson();
             continue;
         }
-        if (!given.ask.length && !answer.currentRowCount)
+        if (!given.ask.length && !given.old.length && !answer.currentRowCount)
             continue; // not in this log
         console.log(`${known.has(ask) ? `${ask}: ` : ''}${title}`);
         print(answer.columnNames(), answer.getRowsJson(), given.top);

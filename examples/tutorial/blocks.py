@@ -8,18 +8,21 @@ A command is a line `    $ COMMAND` in an indented block; what follows it up to 
 printed. It runs in FOLDER, by sh, with the build folder on PATH. check: each ends with status 0 and prints what the comment
 before it asks for. update: the same, and what it prints now is written into the README. The comment:
 
-    <!-- shows "TEXT" "TEXT"... first N -->
+    <!-- shows "TEXT" "TEXT"... first N needs PROGRAM -->
 
-TEXT must be in what it prints; in the README stand its first N lines (default: all). Paths of FOLDER and of the home folder
-are left out.
+TEXT must be in what it prints; in the README stand its first N lines (default: all); without PROGRAM on PATH it is not run,
+and stands as it stood. Of paths in FOLDER, the repository and the home folder these are left out; long lines are cut.
 """
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 
 INDENT = '    '
+WIDEST = 120
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 
 
 def output_end(lines, at):
@@ -32,45 +35,67 @@ def output_end(lines, at):
     return end
 
 
+class Command:
+    def __init__(self, comment):
+        self.shows, self.first, self.needs = [], None, None
+        words = iter(shlex.split(comment))
+        for word in words:
+            if word == 'first':
+                self.first = int(next(words))
+            elif word == 'needs':
+                self.needs = next(words)
+            elif word != 'shows':
+                self.shows.append(word)
+
+
 def parse(text):
-    """The README in pieces: lines of text, and (command, first, shows) in the place of a command with its output."""
-    lines, pieces, first, shows, at = text.split('\n'), [], None, [], 0
+    """The README in pieces: lines of text, and Commands, with their outputs."""
+    lines, pieces, comment, at = text.split('\n'), [], '', 0
     while at < len(lines):
-        comment = re.fullmatch(r'<!-- ((?:shows |first ).*) -->', lines[at])
-        if comment:
-            words = shlex.split(comment.group(1))
-            first = int(words[words.index('first') + 1]) if 'first' in words else None
-            shows = [word for word in words[:words.index('first')] if word != 'shows'] if 'first' in words else words[1:]
+        found = re.fullmatch(r'<!-- ((?:shows|first|needs) .*) -->', lines[at])
+        comment = found.group(1) if found else comment
         if not lines[at].startswith(INDENT + '$ '):
             pieces.append(lines[at])
             at += 1
             continue
-        command = lines[at][len(INDENT) + 2:]
+        command, comment, begin = Command(comment), '', at
         at += 1
-        while command.endswith('\\'):
-            command += '\n' + lines[at][len(INDENT):]
+        while lines[at - 1].endswith('\\'):
             at += 1
+        command.text = '\n'.join(line[len(INDENT):] for line in lines[begin:at])[2:]
         at = output_end(lines, at)
-        pieces.append((command, first, shows))
-        first, shows = None, []
+        command.lines = lines[begin:at]
+        pieces.append(command)
     return pieces
 
 
 def output_of(command, folder, build):
+    """(exit status, what it printed)"""
     environment = dict(os.environ, PATH=build + os.pathsep + os.environ['PATH'], COLUMNS='100', NO_COLOR='1', LC_ALL='C.UTF-8')
-    done = subprocess.run(['sh', '-c', command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, check=False,
+    done = subprocess.run(['sh', '-c', command.text], cwd=folder, env=environment, stdin=subprocess.DEVNULL, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
     text = done.stdout.decode(errors='replace')
-    for path, short in (os.path.realpath(folder) + os.sep, ''), (os.path.expanduser('~') + os.sep, '~/'):
+    for path, short in (os.path.realpath(folder) + os.sep, ''), (ROOT + os.sep, ''), (os.path.expanduser('~') + os.sep, '~/'):
         text = text.replace(path, short)
     return done.returncode, text
 
 
-def shown(command, first, text):
-    lines = [line.rstrip() for line in text.rstrip('\n').split('\n')] if text.strip() else []
-    if first is not None and len(lines) > first:
-        lines = lines[:first] + ['…']
-    return [INDENT + '$ ' + command.replace('\n', '\n' + INDENT)] + [(INDENT + line).rstrip() for line in lines]
+def run(command, folder, build):
+    """Whether it prints what it should; command.lines are then as they should stand in the README."""
+    if command.needs and not shutil.which(command.needs):
+        print('%s is not there: not run: %s' % (command.needs, command.text))
+        return True
+    status, text = output_of(command, folder, build)
+    missing = [wanted for wanted in command.shows if wanted not in text]
+    if status or missing:
+        print('$ %s\nexit status %d%s\n%s' % (command.text, status, ''.join('; %r is missing' % m for m in missing), text),
+              file=sys.stderr)
+        return False
+    lines = [line if len(line) <= WIDEST else line[:WIDEST - 1] + '…' for line in text.rstrip().split('\n') if text.strip()]
+    if command.first is not None and len(lines) > command.first:
+        lines = lines[:command.first] + ['…']
+    command.lines = [(INDENT + line).rstrip() for line in ['$ ' + command.text.replace('\n', '\n' + INDENT)] + lines]
+    return True
 
 
 def main():
@@ -80,25 +105,13 @@ def main():
     build = os.path.realpath(os.environ['SHADOWTRACE_BUILD'])
     with open(readme, encoding='utf-8') as file:
         pieces = parse(file.read())
-    made, failed = [], 0
-    for piece in pieces:
-        if isinstance(piece, str):
-            made.append(piece)
-            continue
-        command, first, shows = piece
-        status, text = output_of(command, folder, build)
-        missing = [wanted for wanted in shows if wanted not in text]
-        if status or missing:
-            failed += 1
-            print('$ %s\nexit status %d%s\n%s' % (command, status, ''.join('; %r is missing' % m for m in missing), text),
-                  file=sys.stderr)
-        made += shown(command, first, text)
-    count = sum(not isinstance(piece, str) for piece in pieces)
+    commands = [piece for piece in pieces if isinstance(piece, Command)]
+    failed = sum(not run(command, folder, build) for command in commands)
     if not failed and what == 'update':
         with open(readme, 'w', encoding='utf-8') as file:
-            file.write('\n'.join(made))
-    print('%s: %d commands, %d of them not as they should be' % (os.path.basename(readme), count, failed))
-    return 1 if failed or not count else 0
+            file.write('\n'.join('\n'.join(piece.lines) if isinstance(piece, Command) else piece for piece in pieces))
+    print('%s: %d commands, %d of them not as they should be' % (os.path.basename(readme), len(commands), failed))
+    return 1 if failed or not commands else 0
 
 
 if __name__ == '__main__':

@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import shutil
+import sys
 
 import consumers
 import harness
@@ -122,6 +123,16 @@ def test_the_compiler_plain_and_packed(t):
         harness.run(['zstd', '-q', r.path, '-o', packed])
         t.equal(ask('--ask', 'types', '--ask', 'inclusive', packed),
                 {name: found[name] for name in ('types', 'inclusive')}, 'the same log, packed')
+
+    # The commands that the README shows print what it says of this compiler.
+    os.makedirs(t.path('readme'))
+    for name in 'csc.ndjson', 'csc-before.ndjson':
+        os.symlink(r.path, t.path('readme', name))
+    shown = harness.run([sys.executable, os.path.join(harness.ROOT, 'examples/tutorial/blocks.py'), 'check',
+                         os.path.join(os.path.dirname(RUN), 'README.md'), t.path('readme')],
+                        env=dict(harness.ENVIRONMENT, SQL=os.path.dirname(RUN), NODE_PATH=consumers.packages(),
+                                 SHADOWTRACE_BUILD=harness.BUILD))
+    t.equal(shown.status, 0, str(shown))
 
 
 @needs('KnownAllocs')
