@@ -9,12 +9,13 @@ import glob
 import json
 import os
 import re
+import time
 
 import consumers
 import harness
 import test_compiler
 from consumers import pprof
-from harness import OUT, Skip, each, run, tool, tool_json
+from harness import OUT, Skip, each, heavy, run, tool, tool_json
 
 LOGS = sorted(set(glob.glob(os.path.join(harness.ROOT, 'tests/fixtures/logs/*.ndjson'))) -
               {os.path.join(harness.ROOT, 'tests/fixtures/logs', name) for name in ('invalid.ndjson', 'version2.ndjson')})
@@ -184,6 +185,30 @@ def test_the_compiler_in_each_format(t):
     heaviest = max(types, key=types.get)
     t.true(heaviest in top.split('flat%')[1].splitlines()[1], top[:2000])
     t.note('%s objects, %d samples' % (objects, trace['events']))
+
+
+@heavy
+def test_the_fsharp_compiler(t):
+    """Four million objects: what `make check-all` has time for. With the default --min-share pprof has to be quick."""
+    if not os.environ.get('SHADOWTRACE_FSHARP'):
+        t.skip('minutes: part of `make check-all`')
+    import matrix
+    _, command, _ = matrix.compilers(t.folder)[1]
+    record = t.record([part.replace('{made}', t.path('made')) for part in command], '--check', '0', '--log', 'sites', timeout=900)
+    t.equal(record.status, 0, record)
+    bytes_, objects, rows = exact(record.path)
+    made = holds(t, record.path)
+    start = time.monotonic()
+    top = pprof(t, '-top', made['pprof'])
+    seconds = time.monotonic() - start
+    t.true(max(rows, key=lambda name: rows[name][0]) in top, top[:2000])
+    t.equal(read_pprof(t, made['pprof'])[2], rows)
+    trace, xml = read_traces(t, [made['nettrace'], made['perfview']])
+    t.equal((trace['bytes'], trace['lost']), (bytes_, 0))
+    same_types(t, trace['types'], {name: row[0] for name, row in rows.items()}, 'nettrace')
+    t.true(abs(xml['bytes'] - bytes_) < bytes_ / FLOAT_EXACT * len(rows), (xml['bytes'], bytes_))
+    t.true(seconds <= 20, 'go tool pprof -top takes %.1f s' % seconds)
+    t.note('%s objects, %s samples, pprof -top %.1f s' % (objects, trace['events'], seconds))
 
 
 def test_stacks_come_back_with_instructions(t):

@@ -34,12 +34,13 @@ static inline void protobuf_number(struct buffer *b, unsigned field, uint64_t va
     protobuf_varint(b, value);
 }
 
-/* A string, or a message that was built in another buffer. */
+/* A string, or a message that was built in another buffer; data may be NULL if it is empty. */
 static inline void protobuf_bytes(struct buffer *b, unsigned field, const void *data, size_t size)
 {
     protobuf_tag(b, field, PROTOBUF_BYTES);
     protobuf_varint(b, size);
-    buffer_append(b, data, size);
+    if (size)
+        buffer_append(b, data, size);
 }
 
 #endif
