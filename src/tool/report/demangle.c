@@ -154,11 +154,12 @@ static void put_types(struct buffer *b, const struct parts *p, size_t count)
     }
 }
 
-/* "name@line" of the F# compiler, "name@line-number<T>". */
+/* "name@line" of the F# compiler, "name@line-number<T>"; not "Box<name@line>". */
 static bool is_fsharp(struct span s, size_t *at)
 {
     *at = find(s, '@');
-    return *at > 0 && *at + 1 < s.size && s.at[*at + 1] >= '0' && s.at[*at + 1] <= '9';
+    return *at > 0 && *at < find(s, '<') && *at + 1 < s.size && s.at[*at + 1] >= '0' &&
+           s.at[*at + 1] <= '9';
 }
 
 /* The method of a state machine; with an interface's name: <Bar>d__3.System.IDisposable.Dispose. */

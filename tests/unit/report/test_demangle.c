@@ -32,6 +32,8 @@ static const char *const names[][2] = {
     {"Ns.Foo.<>c..ctor()", NULL},
     {"Ns.Foo<T>..ctor()", NULL},
     {"App.parse@12-1..cctor()", NULL},
+    {"Ns.Box<App.fetch@15>.MoveNext()", NULL},
+    {"Ns.Box<App.parse@12-1>.Invoke(System.Int32)", NULL},
     {"<PrivateImplementationDetails>.ThrowSwitch(System.Object)", NULL},
     {"<>f__AnonymousType0<A>.ToString()", NULL},
     {"MoveNext()", NULL},
