@@ -1,11 +1,12 @@
 /*
  * fuzz_readers - any bytes as a log, in up to three parts (parted by 0x1E), for the commands themselves: report in all
- * its views, replay, compare, diff, annotate, validate. None crashes; each ends with a status it may have; none says that
- * a log is complete of which another one says that it is not.
+ * its views, replay, compare, diff, annotate, validate, export. None crashes; each ends with a status it may have; none
+ * says that a log is complete of which another one says that it is not.
  *
  * A mutated input is read by one of the views, chosen by its content; the corpus by all.
  */
 #include "cli/commands.h"
+#include "export/export.h"
 #include "views/views.h"
 
 #include <fcntl.h>
@@ -66,6 +67,11 @@ static const struct view views[] = {
     {&cmd_diff, {"diff", "--no-lines", "--format=json", "--by=type"}, true},
     {&cmd_annotate, {"annotate"}, false},
     {&cmd_validate, {"validate", "--format=json"}, false},
+    {&cmd_export, {"export", "--no-lines", "--format=pprof", "-o-"}, false},
+    {&cmd_export, {"export", "--no-lines", "--format=speedscope", "-o-"}, false},
+    {&cmd_export, {"export", "--format=perfview", "--min-share=0", "-o-"}, false},
+    {&cmd_export, {"export", "--format=nettrace", "--each", "-o-"}, false},
+    {&cmd_export, {"export", "--format=collapsed", "--min-share=9", "-o-"}, false},
 };
 #define VIEWS (sizeof(views) / sizeof(views[0]))
 
