@@ -5,12 +5,14 @@
 #include "base/glob.h"
 #include "base/near.h"
 #include "base/path.h"
+#include "terminal/text.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <strings.h>
 
-#define LITTLE 0.01 /* of all bytes */
+#define LITTLE 0.01  /* of all bytes */
+#define LEAST  0.001 /* what is shown beside others */
 
 struct model_own {
     const struct report_defs *defs;
@@ -333,18 +335,19 @@ bool model_own_tell(const struct model_own *own, const double *bytes, struct buf
     uint32_t nearest[MODEL_OWN_NEAREST];
     size_t count = model_own_nearest(own, bytes, nearest);
     double total = count ? sum(own, bytes, false) : 0;
+    struct text_number share;
 
     if (!count)
         return false;
     if (own->any)
-        buffer_format(out, "own code makes %.1f %% of the bytes",
-                      100 * sum(own, bytes, true) / total);
+        buffer_format(out, "own code makes %s of the bytes",
+                      text_share(&share, sum(own, bytes, true) / total));
     else
         buffer_text(out, "no own code is known");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && (!i || bytes[nearest[i]] >= LEAST * total); i++) {
         buffer_text(out, i ? ", " : "; nearest modules that are not framework: ");
         buffer_clean(out, report_module(own->defs, nearest[i])->name);
-        buffer_format(out, " (%.1f %%)", 100 * bytes[nearest[i]] / total);
+        buffer_format(out, " (%s)", text_share(&share, bytes[nearest[i]] / total));
     }
     buffer_text(out, "; --own-code ");
     buffer_clean(out, report_module(own->defs, nearest[0])->name);

@@ -351,10 +351,10 @@ TEST(where_own_code_makes_next_to_nothing_the_nearest_modules_are_told)
     assert_int_equal(nearest[1], 3);
     assert_int_equal(nearest[2], 6);
     assert_true(model_own_tell(own, bytes, &b));
-    assert_string_equal(b.data,
-                        "own code makes 0.9 % of the bytes; nearest modules that are not "
-                        "framework: C (39.6 %), A (29.7 %), D (19.8 %); --own-code C takes it for "
-                        "own");
+    assert_string_equal(
+        b.data,
+        "own code makes 0.9% of the bytes; nearest modules that are not framework: C (39.6%), "
+        "A (29.7%), D (19.8%); --own-code C takes it for own");
     buffer_free(&b);
 }
 
@@ -369,6 +369,19 @@ TEST(of_more_modules_the_heaviest_are_told)
     assert_int_equal(nearest[0], 6);
     assert_int_equal(nearest[1], 5);
     assert_int_equal(nearest[2], 4);
+}
+
+TEST(what_makes_next_to_nothing_itself_is_not_told)
+{
+    const double bytes[] = {0, 100, 0, 1, 0, 10000, 0};
+    struct buffer b = BUFFER_INIT;
+
+    read_log(compiler);
+    assert_int_equal(make(NULL, 0), 0);
+    assert_true(model_own_tell(own, bytes, &b));
+    assert_string_equal(b.data, "own code makes 0.0% of the bytes; nearest modules that are not "
+                                "framework: C (99.0%); --own-code C takes it for own");
+    buffer_free(&b);
 }
 
 TEST(from_one_percent_on_nothing_is_told)
@@ -408,7 +421,7 @@ TEST(where_no_own_code_is_known_that_is_told)
     assert_false(model_own_any(own));
     assert_true(model_own_tell(own, bytes, &b));
     assert_string_equal(b.data, "no own code is known; nearest modules that are not framework: Q "
-                                "(75.0 %); --own-code Q takes it for own");
+                                "(75.0%); --own-code Q takes it for own");
     buffer_free(&b);
 }
 
