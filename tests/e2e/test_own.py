@@ -1,10 +1,11 @@
 """--own: whose code a module is, in programs of every form; own code hooked and nothing else, its stacks exact."""
 import json
 import os
+import re
 import shutil
 
-from harness import (BUILDING, ENVIRONMENT, HOOKS, NO_PACKAGE, OUT, PROGRAM, SDK, SDK_FRAMEWORK, Record, Skip, each, early,
-                     needs, run, tool, tool_json)
+from harness import (BUILDING, ENVIRONMENT, HOOKS, NO_PACKAGE, OUT, PROGRAM, SDK_FRAMEWORK, Record, Skip, each, early, needs,
+                     one_line, run, tool, tool_json)
 from test_forms import FORMS
 from test_only import FRAMEWORKS
 
@@ -234,6 +235,23 @@ def test_where_nothing_is_own_that_is_said(t):
     r = t.record(PROGRAM.command('OwnApp'), '--own', '--own-code', 'Nobody*')
     t.true('--own-code Nobody*: no module or method' in r.errors, r)
     t.equal(len(r.log.nodes), 0, 'nodes')
+
+
+@needs('OwnApp')
+def test_reports_go_by_it(t):
+    """By the log's word; by --own-code in its place; logs of before, which have no word, by the main assembly."""
+    r = t.record(PROGRAM.command('OwnApp', SDK_FRAMEWORK))
+    said = tool_json('report', '--by', 'own', '--format', 'json', r.path)
+    t.equal(sorted(said['own_code']['modules']), sorted(APP + ['Emitted']), 'own code')
+    t.equal(sum(row['bytes'] for row in said['rows']), r.log.end['bytes'], 'bytes')
+    chosen = tool_json('report', '--by', 'own', '--own-code', 'OwnLib', '--format', 'json', r.path)
+    t.equal(chosen['own_code']['modules'], ['OwnLib'])
+    old = t.path('old.ndjson')
+    with open(r.path, encoding='utf-8') as log, open(old, 'w', encoding='utf-8') as file:
+        file.writelines(re.sub(',"owner":"[a-z]*"', '', line) for line in log)
+    t.true('OwnApp' in tool_json('report', '--by', 'own', '--format', 'json', old)['own_code']['modules'], 'of a log of before')
+    for command, *more in ['report'], ['export', '--format', 'collapsed', '-o', t.path('x')], ['html', '-o', t.path('x.html')]:
+        one_line(tool(command, *more, '--own-code', 'OwnLob', r.path), 2, '--own-code OwnLob', 'near: OwnLib')
 
 
 @needs('OwnApp')
