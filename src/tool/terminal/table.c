@@ -15,8 +15,11 @@
 #define BAR_WIDTH 10
 #define NO_TEXT   SIZE_MAX
 
+typedef const char *fit_function(struct buffer *b, const char *text, size_t width);
+
 struct cell {
     bool filled;
+    fit_function *fits; /* of a text */
     union {
         uint64_t count;
         double number;
@@ -149,8 +152,10 @@ void table_text(struct table *t, size_t column, const char *text)
 {
     struct cell *cell = cell_of(t, column);
 
-    if (cell)
+    if (cell) {
         cell->text = keep(t, text);
+        cell->fits = fit_text;
+    }
 }
 
 void table_name(struct table *t, size_t column, const char *before, const char *name)
@@ -158,6 +163,7 @@ void table_name(struct table *t, size_t column, const char *before, const char *
     struct cell *cell = cell_of(t, column);
 
     if (cell) {
+        cell->fits = fit_name;
         cell->before = keep(t, before);
         cell->text = keep(t, name);
     }
@@ -168,6 +174,7 @@ void table_place(struct table *t, size_t column, const char *place, const char *
     struct cell *cell = cell_of(t, column);
 
     if (cell) {
+        cell->fits = fit_place;
         cell->text = keep(t, place);
         cell->link = keep(t, uri);
     }
@@ -411,12 +418,6 @@ static void put_link(struct buffer *b, const char *uri)
 static size_t put_text(const struct table *t, size_t column, const struct cell *cell,
                        struct buffer *b)
 {
-    static const char *(*const fits[])(struct buffer *, const char *, size_t) = {
-        [TABLE_NUMBER_TEXT] = fit_text,
-        [TABLE_TEXT] = fit_text,
-        [TABLE_NAME] = fit_name,
-        [TABLE_PLACE] = fit_place,
-    };
     size_t width = t->layout[column].width, used = 0;
     char room[BUFFER_TEXT_ROOM];
     struct buffer fitted = BUFFER_ON(room);
@@ -424,7 +425,7 @@ static size_t put_text(const struct table *t, size_t column, const struct cell *
 
     if (cell->before != NO_TEXT)
         used = put_before(b, text_of(t, cell->before), width);
-    text = fits[t->columns[column].kind](&fitted, text_of(t, cell->text), width - used);
+    text = cell->fits(&fitted, text_of(t, cell->text), width - used);
     if (cell->link != NO_TEXT)
         put_link(b, text_of(t, cell->link));
     buffer_clean(b, text);

@@ -11,8 +11,9 @@
  * to what they are worth showing in; then columns are left out, the highest rank first; then
  * numbers become short ones (21.1M); then what is left is cut to the width.
  *
- * Setters fill the newest row; a cell that none fills stays empty. Texts are copied, and cleaned
- * when printed. Memory that runs out is told by table_fit.
+ * Setters fill the newest row; a text is cut as its setter's name says, whatever its column holds
+ * else. A cell that none fills stays empty. Texts are copied, and cleaned when printed. Memory that
+ * runs out is told by table_fit.
  *
  * Threads: one at a time.
  */

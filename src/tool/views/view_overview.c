@@ -403,7 +403,7 @@ static void put_type(const struct overview *o, const struct view_row *row, struc
         table_place(t, 4, view_where(o->v, by->place->file, by->place->line, &b),
                     view_link(o->v, by->place->file, by->place->line, &link));
     else if (by)
-        table_place(t, 4, view_place(o->v, by->place, &b), NULL);
+        table_name(t, 4, "", view_place(o->v, by->place, &b));
     buffer_free(&b);
     buffer_free(&link);
 }

@@ -184,6 +184,20 @@ TEST(names_and_links_cannot_end_an_escape)
     table_free(t);
 }
 
+TEST(a_name_among_places_is_cut_as_a_name)
+{
+    struct table_look look = {.width = 62};
+    struct buffer b = BUFFER_INIT;
+    struct table *t = shop();
+
+    table_row(t);
+    table_name(t, PLACE, "", "Shop.Orders.Basket.Remove(int)");
+    assert_int_equal(table_fit(t, &look), 0);
+    assert_non_null(strstr(table_line(t, 2, &b), "Basket.Remove(" DOTS ")"));
+    buffer_free(&b);
+    table_free(t);
+}
+
 TEST(a_shown_column_says_where_it_is)
 {
     struct table_look look = {.width = 30};
