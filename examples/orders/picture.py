@@ -15,10 +15,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.environ.get('SHADOWTRACE_BUILD', os.path.join(HERE, '..', '..', 'build'))
 COLUMNS = 100
 COMMANDS = ['shadowtrace record -o orders.ndjson -- dotnet orders.dll',
-            "shadowtrace report --top 3 --method 'Program.*' orders.ndjson",
+            'shadowtrace report orders.ndjson',
             'shadowtrace annotate orders.ndjson Program.cs']
-# Of a source file only the head of the table and some lines are shown.
-PART = {2: (slice(3, 4), slice(9, 27))}
+# The overview without what comes after the hottest paths; of a source file the head of the table and some lines.
+PART = {1: (slice(0, 29),), 2: (slice(3, 4), slice(9, 20))}
 SIZE, ADVANCE, LEADING, MARGIN = 13, 7.83, 18, 18
 
 

@@ -70,6 +70,11 @@ def same(t, *paths, sampled=False):
         t.true(sampled or sum(row['bytes'] for row in found[question]) == report['total']['bytes'], 'total of %s' % question)
     if not sampled and all(path.endswith('.ndjson') for path in paths):
         same_sums(t, rows(found['inclusive'], ('method',)), inclusive(paths), 'inclusive of %s' % (paths,))
+    view = tool_json('report', '--view', 'methods', '--raw', '--physical', '--top', '0', '--format', 'json', *paths)['rows']
+    same_sums(t, rows(found['inclusive'], ('method', 'module')),
+              rows([dict(row, bytes=row['total_bytes'], allocs=row['total_allocs']) for row in view
+                    if row.get('method') and not row['method'].startswith('(')], ('method', 'module')),
+              'the view of methods of %s' % (paths,))
     return found
 
 
