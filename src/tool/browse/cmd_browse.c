@@ -18,6 +18,11 @@
 
 #define ARGS_INTO struct load_options
 static const struct args_option options[] = {
+    ARGS_ROW(TEXT, "filter", "WORDS", filter,
+             "begin with a part, as with the key f: 'type=string thread=3'"),
+    ROW_OWN(own),
+    ROW_FROM("WHEN", "only what was allocated after this mark or time: 10s, 50%"),
+    ROW_TO("WHEN", "only what was allocated before it"),
     ROW_PHYSICAL("use the machine's stacks, not the logical ones of async methods"),
     ROW_SYMBOLS,
     ROW_NO_LINES,

@@ -51,12 +51,15 @@ static int take_glob(struct reading *r, enum what what, const char *value, size_
     struct filter *f = r->to;
     struct model_globs *globs[] = {&f->model.types, &f->model.methods, &f->model.exclude,
                                    &f->model.below};
-    const char *around = strpbrk(value, "*?") || is_name(r, what, value) ? "" : "*";
+    char *pattern = f->patterns[word];
 
     if (!*value)
         return refuse(r, "a name is missing behind", keys[what]);
-    snprintf(f->patterns[word], sizeof(f->patterns[word]), "%s%s%s", around, value, around);
-    f->globs[what][globs[what]->count++] = f->patterns[word];
+    snprintf(pattern, PROMPT_SIZE, "*%s*", value);
+    if (strpbrk(value, "*?") || is_name(r, what, value) || !is_name(r, what, pattern))
+        snprintf(pattern, PROMPT_SIZE, "%s",
+                 value); /* if it is nothing, the nearest name is told */
+    f->globs[what][globs[what]->count++] = pattern;
     globs[what]->globs = f->globs[what];
     return 0;
 }

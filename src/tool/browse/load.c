@@ -30,11 +30,16 @@ static int read_logs(const struct cli_command *command, const struct load_option
         .progress = reading_progress,
         .progress_context = &progress};
     double before[MODEL_WEIGHTS] = {0};
+    struct report_window window;
     int err = model_new(&how, &l->problems, &l->model);
 
     reading_progress_init(&progress, &options->reading);
     for (size_t i = 0; i < count && !err; i++) {
-        err = model_read(l->model, paths[i], NULL);
+        int status = reading_window(command, paths[i], &options->window, &window);
+
+        if (status)
+            return status;
+        err = model_read(l->model, paths[i], window.has_from || window.has_to ? &window : NULL);
         reading_progress_end(&progress);
         if (err)
             return reading_failed(command, paths[i], model_log(l->model), err);
@@ -44,6 +49,18 @@ static int read_logs(const struct cli_command *command, const struct load_option
     if (!err)
         err = model_finish(l->model);
     return cli_failed(command, err);
+}
+
+/* What is looked at first, in a model that has been prepared. */
+static int begin_with(const struct load_options *options, struct loaded *l, char *why,
+                      size_t why_size)
+{
+    int err = data_style(&l->data, options->naming.style);
+
+    if (!err && (options->filter || options->own))
+        err = data_select(&l->data, options->filter ? options->filter : "", options->own, why,
+                          why_size);
+    return err;
 }
 
 /* Between reading and looking: lines, own code, trees. */
@@ -68,7 +85,9 @@ static int prepare(const struct cli_command *command, const struct load_options 
     if (!err)
         err = data_init(&l->data, l->model, l->logs, count);
     if (!err)
-        err = data_style(&l->data, options->naming.style);
+        err = begin_with(options, l, why, sizeof(why));
+    if (err == -EINVAL || err == -ENOENT)
+        return cli_usage_error(command, "%s", why);
     l->data.sources.dirs = options->sources.item;
     l->data.sources.count = options->sources.count;
     return cli_failed(command, err);

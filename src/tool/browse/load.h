@@ -10,6 +10,9 @@ struct load_options {
     struct reading_options reading;
     struct args_list symbols, sources, own_code;
     struct naming naming;
+    struct reading_window window; /* of each log */
+    const char *filter;           /* as typed behind f; NULL none */
+    bool own;
     bool no_lines, physical;
 };
 

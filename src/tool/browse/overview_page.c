@@ -139,6 +139,20 @@ static int say_gaps(struct overview_page *p)
     return err;
 }
 
+/* Where own code makes next to nothing: which modules come first. */
+static int say_own(struct overview_page *p)
+{
+    const struct model *m = p->page.data->model;
+    const double *bytes = model_module_bytes(m);
+    struct buffer b = BUFFER_INIT;
+    int err = 0;
+
+    if (bytes && model_own_tell(model_own_code(m), bytes, &b))
+        err = say(p, OVERVIEW_TEXT, &b);
+    buffer_free(&b);
+    return err;
+}
+
 /* ---- rate over time ---- */
 
 static int say_rate(struct overview_page *p)
@@ -260,6 +274,8 @@ static int say_all(struct overview_page *p)
         err = say_total(p);
     if (!err)
         err = say_gaps(p);
+    if (!err)
+        err = say_own(p);
     if (!err)
         err = say_rate(p);
     if (!err)
