@@ -1,8 +1,6 @@
 #include "terminal/text.h"
 
-#include "base/buffer.h"
 #include "base/clean.h"
-#include "base/name.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -180,33 +178,6 @@ size_t text_elide(FILE *out, const char *text, size_t width)
         text += text_letter(text, &safe, &letter);
     print_letters(out, text, SIZE_MAX, &tail);
     return head + 1 + tail;
-}
-
-/* text_elide for a part of a text. */
-static size_t elide_part(FILE *out, const char *from, const char *to, size_t width)
-{
-    struct buffer part = BUFFER_INIT;
-    size_t used;
-
-    buffer_append(&part, from, (size_t)(to - from));
-    used = text_elide(out, part.failed ? "" : part.data, width);
-    buffer_free(&part);
-    return used;
-}
-
-size_t text_elide_method(FILE *out, const char *text, size_t width)
-{
-    const char *parameters = name_parameters(text);
-    size_t name, used;
-
-    if (!*parameters || text_columns(text) <= width || width < 8)
-        return text_elide(out, text, width);
-    name = text_columns(text) - text_columns(parameters);
-    used = elide_part(out, text, parameters, name + 3 <= width ? name : width - 3);
-    putc('(', out);
-    used += elide_part(out, parameters + 1, text + strlen(text) - 1, width - used - 2);
-    putc(')', out);
-    return used + 2;
 }
 
 const char *const text_links_words[] = {"auto", "always", "never", NULL};

@@ -46,12 +46,6 @@ size_t text_letter(const char *text, bool *safe, size_t *columns);
  */
 size_t text_elide(FILE *out, const char *text, size_t width);
 
-/*
- * text_elide_method - the same for Type.Method(parameters): parameters go first, then the middle of
- * the rest.
- */
-size_t text_elide_method(FILE *out, const char *text, size_t width);
-
 /* WHEN of --links. text_links_wanted: auto asks `out`. */
 enum text_links { TEXT_LINKS_AUTO, TEXT_LINKS_ALWAYS, TEXT_LINKS_NEVER };
 extern const char *const text_links_words[];

@@ -12,6 +12,7 @@
 
 /* Text: a table with one column for each log. */
 
+#define LEAST_WIDTH     80 /* its tables have no narrower form: such terminals wrap */
 #define PROFILE_METHODS 20 /* shown of sampled stacks */
 
 struct table {
@@ -334,7 +335,9 @@ void print_compare_text(const struct report_checks *checks, const struct print_s
                         char *const *names, size_t count, const struct report_diff_sum *sites,
                         FILE *out)
 {
-    const struct terminal terminal = terminal_of(out);
+    const struct terminal own = terminal_of(out),
+                          terminal = {own.width < LEAST_WIDTH ? LEAST_WIDTH : own.width,
+                                      own.colour};
     const struct table t = {checks, count, count > 1 && terminal.width < TEXT_WIDTH ? 28 : 36,
                             count > 1 ? terminal.width < 92 ? 26 : 28 : 20, out};
 

@@ -1,5 +1,7 @@
 #include "terminal/text.h"
 
+#include "terminal/fit.h"
+
 #include "base/atomics.h"
 #include "support/test.h"
 
@@ -85,24 +87,6 @@ TEST(long_names_lose_their_middle)
     expect(text_elide, "a\nb\x1b", 10, "a?b?");
 }
 
-TEST(methods_lose_their_parameters_first)
-{
-    expect(text_elide_method, "Ns.Type.Method(System.Int32, System.String)", 60,
-           "Ns.Type.Method(System.Int32, System.String)");
-    expect(text_elide_method, "Ns.Type.Method(System.Int32, System.String)", 26,
-           "Ns.Type.Method(Syste\xE2\x80\xA6ring)");
-    expect(text_elide_method, "Ns.Type.Method(System.Int32, System.String)", 17,
-           "Ns.Type.Method(\xE2\x80\xA6)");
-    expect(text_elide_method, "Ns.Type.Method(System.Int32, System.String)", 12,
-           "Ns.T\xE2\x80\xA6thod(\xE2\x80\xA6)");
-    expect(text_elide_method, "Ns.Type.Method(System.Int32)", 5,
-           "Ns\xE2\x80\xA6"
-           "2)");
-    expect(text_elide_method, "(no managed frame at all)", 10,
-           "(no m\xE2\x80\xA6"
-           "all)");
-}
-
 TEST(every_width_is_kept)
 {
     static const char *const names[] = {"",
@@ -117,7 +101,7 @@ TEST(every_width_is_kept)
     for (size_t i = 0; i < COUNT_OF(names); i++)
         for (size_t width = 0; width < 40; width++) {
             free(printed(text_elide, names[i], width));
-            free(printed(text_elide_method, names[i], width));
+            free(printed(fit_print_name, names[i], width));
         }
 }
 

@@ -5,6 +5,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define NONE PRINT_MISMATCH_NONE
 
@@ -51,4 +54,38 @@ TEST(other_stacks_are_laid_side_by_side_from_the_root)
 TEST(two_empty_stacks_have_no_row)
 {
     expect_rows(NULL, 0, NULL, 0, NULL, 0);
+}
+
+/* An async method and its state machine have one short name. */
+TEST(frames_that_differ_do_not_look_alike)
+{
+    struct report_def methods[] = {
+        {.name = "?", .path = "", .defined = true},
+        {.name = "Shop.Basket.<Add>d__1.MoveNext()", .path = "", .defined = true},
+        {.name = "Shop.Basket.Add(System.Int32)", .path = "", .defined = true},
+        {.name = "Shop.Program.Main()", .path = "", .defined = true},
+    };
+    const struct report_defs defs = {.methods = {.defs = methods, .count = COUNT_OF(methods)}};
+    uint32_t shadow[] = {1, 3}, snapshot[] = {2, 3};
+    const struct report_mismatch m = {.cause = "cause",
+                                      .refused = "",
+                                      .repairs = "",
+                                      .shadow = shadow,
+                                      .shadow_size = 2,
+                                      .snapshot = snapshot,
+                                      .snapshot_size = 2};
+    struct print_stack stack = {.defs = &defs, .naming = {.style = NAMES_SHORT}};
+    const struct terminal terminal = {100, false};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+
+    assert_int_equal(print_stack_names(&stack, NULL), 0);
+    print_mismatch(&m, NULL, &stack, &terminal, out);
+    fclose(out);
+    assert_non_null(strstr(text, "> Shop.Basket.<Add>d__1.MoveNext() "));
+    assert_non_null(strstr(text, "| Shop.Basket.Add(System.Int32)\n"));
+    assert_non_null(strstr(text, "  Program.Main "));
+    names_free(stack.names);
+    free(text);
 }
