@@ -174,6 +174,9 @@ def test_the_compiler_in_each_format(t):
     trace, all_sites, each_object, xml = read_traces(t, [made['nettrace'], whole, single, made['perfview']])
     sites = len(tool_json('report', '--format', 'json', log)['rows'])
     t.equal(each_object['events'], objects)
+    with open(export(t, 'speedscope', [log], '--each', name='each'), encoding='utf-8') as file:
+        threads = json.load(file)['profiles'][2:]
+    t.equal((len(threads), sum(sum(thread['weights']) for thread in threads)), (len(each_object['threads']), bytes_))
     t.true(len(each_object['threads']) > 1 and each_object['last'] > 100, 'threads and times are lost')
     for one in trace, all_sites, each_object:
         t.equal((one['bytes'], one['lost']), (bytes_, 0))

@@ -68,7 +68,7 @@ static const struct view views[] = {
     {&cmd_annotate, {"annotate"}, false},
     {&cmd_validate, {"validate", "--format=json"}, false},
     {&cmd_export, {"export", "--no-lines", "--format=pprof", "-o-"}, false},
-    {&cmd_export, {"export", "--no-lines", "--format=speedscope", "-o-"}, false},
+    {&cmd_export, {"export", "--each", "--format=speedscope", "-o-"}, false},
     {&cmd_export, {"export", "--format=perfview", "--min-share=0", "-o-"}, false},
     {&cmd_export, {"export", "--format=nettrace", "--each", "-o-"}, false},
     {&cmd_export, {"export", "--format=collapsed", "--min-share=9", "-o-"}, false},

@@ -26,16 +26,19 @@
 static const struct format {
     const char *extension;
     int (*write)(const struct export_profile *p, FILE *out);
+    /* The same with single allocations; NULL: it has no place for them. */
+    int (*each)(const struct export_profile *p, struct export_events *events, FILE *out);
     bool text;          /* a terminal can show it */
     bool lines;         /* it has a place for them */
     const char *opened; /* by what; FILE stands for its name */
 } formats[] = {
-    {".pb.gz", export_pprof, false, true, "go tool pprof -http=: "},
-    {".speedscope.json", export_speedscope, true, true,
+    {".pb.gz", export_pprof, NULL, false, true, "go tool pprof -http=: "},
+    {".speedscope.json", export_speedscope, export_speedscope_each, true, true,
      "https://www.speedscope.app (reads it locally): "},
-    {".nettrace", export_nettrace, false, false, "PerfView or Visual Studio: "},
-    {".perfView.xml.zip", export_perfview, false, false, "PerfView: "},
-    {".collapsed", export_collapsed, true, false, "flamegraph.pl, inferno or speedscope: "},
+    {".nettrace", export_nettrace, export_nettrace_each, false, false,
+     "PerfView or Visual Studio: "},
+    {".perfView.xml.zip", export_perfview, NULL, false, false, "PerfView: "},
+    {".collapsed", export_collapsed, NULL, true, false, "flamegraph.pl, inferno or speedscope: "},
 };
 static const char *const words[] = {"pprof",    "speedscope", "nettrace",
                                     "perfview", "collapsed",  NULL};
@@ -69,9 +72,10 @@ static const struct args_option options[] = {
         "what a site (a stack and a type) has below this share of the bytes is added up at its "
         "callers, as (smaller ones), until it reaches the share: files are smaller, and tools "
         "faster; 0: write all (default 0.001)"),
-    ARGS_ROW(FLAG, "each", NULL, each,
-             "nettrace: an event for each allocation, with its thread and time, not one for each "
-             "site; files are larger"),
+    ARGS_ROW(
+        FLAG, "each", NULL, each,
+        "each allocation, in order; files are larger. nettrace: an event each, with its thread "
+        "and time, not one for each site. speedscope: also a profile for each thread"),
     ARGS_ROW(WORD, "names", NULL, naming.style,
              "full: System.String, all namespaces and parameters. short: string, only as much of "
              "both as tells names apart. raw: as in the log, <BarAsync>d__3.MoveNext",
@@ -267,22 +271,14 @@ static char *output_path(const struct export_args *a, const char *log)
     return buffer_take(&b);
 }
 
-static int write_each(const struct export_state *s, FILE *out)
-{
-    struct nettrace *n;
-    int err = nettrace_new(s->profile, out, &n);
-
-    if (!err)
-        err = export_events_put(s->events, s->tree, s->folded.nodes, n);
-    if (!err)
-        err = nettrace_finish(n);
-    nettrace_free(n);
-    return err;
-}
-
 static int write_profile(const struct export_state *s, struct output *o)
 {
-    int err = s->events ? write_each(s, o->file) : formats[s->a->format].write(s->profile, o->file);
+    const struct format *format = &formats[s->a->format];
+    int err = s->events ? export_events_place(s->events, s->tree, s->folded.nodes) : 0;
+
+    if (!err)
+        err = s->events ? format->each(s->profile, s->events, o->file)
+                        : format->write(s->profile, o->file);
 
     if (err == -EOVERFLOW)
         cli_complain(&cmd_export, "it is more than the format can hold: try a higher --min-share");
@@ -348,9 +344,9 @@ static int check(struct export_args *a, const char *log)
     if (standard && !formats[a->format].text && isatty(STDOUT_FILENO))
         return cli_usage_error(&cmd_export, "standard output is a terminal, which %s is not for",
                                words[a->format]);
-    if (a->each && formats[a->format].write != export_nettrace)
+    if (a->each && !formats[a->format].each)
         return cli_usage_error(&cmd_export,
-                               "--each goes with --format nettrace: %s has no place "
+                               "--each goes with --format nettrace or speedscope: %s has no place "
                                "for single allocations",
                                words[a->format]);
     return read_share(a);

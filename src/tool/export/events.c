@@ -11,6 +11,9 @@
 struct export_events {
     FILE *file;
     bool sites;
+    const struct model *model;
+    uint32_t *nodes; /* by cell: of the profile, or NOWHERE */
+    double told;     /* bytes of those that were given out */
 };
 
 int export_events_new(struct export_events **out)
@@ -33,7 +36,7 @@ void export_events_free(struct export_events *e)
     if (!e)
         return;
     fclose(e->file);
-    memory_free(e);
+    memory_free_all(e->nodes, e);
 }
 
 int export_events_add(void *events, const struct report_cell_event *event)
@@ -52,19 +55,26 @@ bool export_events_sites(const struct export_events *e)
     return e->sites;
 }
 
-/* By cell, the node of the profile. Returns: NULL: no memory. */
-static uint32_t *nodes_of_cells(const struct model_tree *tree, const uint32_t *nodes)
+int export_events_place(struct export_events *e, const struct model_tree *tree,
+                        const uint32_t *nodes)
 {
     size_t count = model_cell_count(tree->model);
-    uint32_t *of = memory_alloc((count + 1) * sizeof(*of));
 
-    if (!of)
-        return NULL;
-    memset(of, 0xff, (count + 1) * sizeof(*of));
+    e->model = tree->model;
+    e->nodes = memory_alloc((count + 1) * sizeof(*e->nodes));
+    if (!e->nodes)
+        return -ENOMEM;
+    memset(e->nodes, 0xff, (count + 1) * sizeof(*e->nodes));
     for (uint32_t i = 0; i < tree->node_count; i++)
         for (uint32_t c = tree->first_cell[i]; c < tree->first_cell[i + 1]; c++)
-            of[tree->cells[c]] = nodes[i];
-    return of;
+            e->nodes[tree->cells[c]] = nodes[i];
+    return 0;
+}
+
+void export_events_again(struct export_events *e)
+{
+    rewind(e->file);
+    e->told = 0;
 }
 
 /* Estimates are rounded where they come to stand. */
@@ -76,27 +86,20 @@ static uint64_t step(double *told, double value)
     return (uint64_t)(floor(*told + 0.5) - before);
 }
 
-int export_events_put(struct export_events *e, const struct model_tree *tree, const uint32_t *nodes,
-                      struct nettrace *to)
+int export_events_next(struct export_events *e, struct export_allocation *out)
 {
-    uint32_t *of = nodes_of_cells(tree, nodes);
     struct report_cell_event event;
-    double told = 0;
 
-    if (!of)
-        return -ENOMEM;
     errno = 0;
-    rewind(e->file);
     while (fread(&event, sizeof(event), 1, e->file) == 1) {
-        uint32_t node = of[model_event_cell(tree->model, event.cell)];
-        struct export_allocation a = {
-            .node = node, .thread = event.thread, .t = event.t, .large = event.large};
+        uint32_t node = e->nodes[model_event_cell(e->model, event.cell)];
 
         if (node == NOWHERE)
             continue;
-        a.bytes = a.object_bytes = step(&told, event.bytes);
-        nettrace_allocation(to, &a);
+        *out = (struct export_allocation){
+            .node = node, .thread = event.thread, .t = event.t, .large = event.large};
+        out->bytes = out->object_bytes = step(&e->told, event.bytes);
+        return 1;
     }
-    memory_free(of);
-    return ferror(e->file) ? errno ? -errno : -EIO : 0;
+    return !ferror(e->file) ? 0 : errno ? -errno : -EIO;
 }

@@ -6,7 +6,7 @@
 #ifndef SHADOWTRACE_EXPORT_EVENTS_H
 #define SHADOWTRACE_EXPORT_EVENTS_H
 
-#include "export/nettrace.h"
+#include "export/profile.h"
 #include "model/tree.h"
 
 struct export_events;
@@ -21,10 +21,18 @@ int export_events_add(void *events,
 bool export_events_sites(const struct export_events *e);
 
 /*
- * export_events_put - those of the tree, in order. nodes: by node of the tree, of the profile.
- * Their bytes are whole numbers that add up to the whole. Returns: 0; -ENOMEM; -errno of reading.
+ * export_events_place - once all logs are read: which of them are in the tree, and where each
+ * stands. nodes: by node of the tree, of the profile. Returns: 0 or -ENOMEM.
  */
-int export_events_put(struct export_events *e, const struct model_tree *tree, const uint32_t *nodes,
-                      struct nettrace *to);
+int export_events_place(struct export_events *e, const struct model_tree *tree,
+                        const uint32_t *nodes);
+
+/*
+ * export_events_again, then export_events_next until it is 0: those that are in the tree, in order.
+ * Their bytes are whole numbers that add up to the whole. Returns: 1; 0: there are no more; -errno
+ * of reading.
+ */
+void export_events_again(struct export_events *e);
+int export_events_next(struct export_events *e, struct export_allocation *out);
 
 #endif

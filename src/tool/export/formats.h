@@ -18,14 +18,21 @@
  */
 int export_pprof(const struct export_profile *p, FILE *out);
 
-/* speedscope's own JSON: a profile of bytes and one of objects. */
+/*
+ * speedscope's own JSON: a profile of bytes and one of objects. _each: and one for each thread, the
+ * 32 with most bytes, in the order of its allocations; events may be NULL.
+ */
+struct export_events;
 int export_speedscope(const struct export_profile *p, FILE *out);
+int export_speedscope_each(const struct export_profile *p, struct export_events *events, FILE *out);
 
 /*
  * .nettrace, version 4, as PerfView and Visual Studio read it: GCAllocationTick events, one for
  * each sample; methods at addresses that are invented, in which each IL offset has four bytes.
+ * _each: one for each allocation, with its thread and time.
  */
 int export_nettrace(const struct export_profile *p, FILE *out);
+int export_nettrace_each(const struct export_profile *p, struct export_events *events, FILE *out);
 
 /* .perfView.xml.zip: metrics are bytes. PerfView reads them as floats: whole up to 16,777,216. */
 int export_perfview(const struct export_profile *p, FILE *out);

@@ -1,5 +1,6 @@
 #include "export/nettrace.h"
 
+#include "export/events.h"
 #include "export/formats.h"
 #include "export/nettrace_blocks.h"
 
@@ -346,6 +347,22 @@ int export_nettrace(const struct export_profile *p, FILE *out)
     }
     if (!err)
         err = nettrace_finish(n);
+    nettrace_free(n);
+    return err;
+}
+
+int export_nettrace_each(const struct export_profile *p, struct export_events *events, FILE *out)
+{
+    struct export_allocation a;
+    struct nettrace *n;
+    int err = nettrace_new(p, out, &n), more = 0;
+
+    if (!err)
+        export_events_again(events);
+    while (!err && (more = export_events_next(events, &a)) > 0)
+        nettrace_allocation(n, &a);
+    if (!err)
+        err = more ? more : nettrace_finish(n);
     nettrace_free(n);
     return err;
 }

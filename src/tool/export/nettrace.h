@@ -14,12 +14,6 @@ struct nettrace;
 /* nettrace_new - modules and methods are written. Returns: 0 or -ENOMEM. Owns: p, out borrowed. */
 int nettrace_new(const struct export_profile *p, FILE *out, struct nettrace **nettrace);
 
-struct export_allocation {
-    uint32_t node; /* of the type, or of what was folded */
-    uint64_t thread, t;
-    uint64_t bytes, object_bytes; /* of all; of one */
-    bool large;
-};
 void nettrace_allocation(struct nettrace *n, const struct export_allocation *a);
 
 /* nettrace_finish - Returns: 0; -ENOMEM; -errno of writing. */

@@ -47,6 +47,14 @@ struct export_sample {
     uint64_t bytes, allocs;
 };
 
+/* One allocation, or all of a sample. */
+struct export_allocation {
+    uint32_t node; /* of the type, or of what was folded */
+    uint64_t thread, t;
+    uint64_t bytes, object_bytes; /* of all; of one */
+    bool large;
+};
+
 struct export_profile {
     struct export_module *modules;
     struct export_frame *frames;

@@ -35,6 +35,29 @@ TEST(lines_are_those_of_the_symbols)
     free(ran.out);
 }
 
+TEST(each_allocation_stands_in_the_profile_of_its_thread_in_order)
+{
+    struct ran ran = EXPORT("--format=speedscope", "--each", "-o-", FIXTURES "small.ndjson");
+    json_t *json = json_loads(ran.out, 0, NULL), *profiles, *weights;
+    const json_t *weight;
+    size_t i;
+    json_int_t sum = 0;
+
+    assert_int_equal(ran.status, CLI_OK);
+    profiles = json_object_get(json, "profiles");
+    assert_int_equal(json_array_size(profiles), 4); /* bytes, objects, two threads */
+    for (size_t p = 2; p < 4; p++) {
+        weights = json_object_get(json_array_get(profiles, p), "weights");
+        assert_int_equal(json_array_size(weights),
+                         json_array_size(json_object_get(json_array_get(profiles, p), "samples")));
+        json_array_foreach(weights, i, weight) sum += json_integer_value(weight);
+    }
+    assert_int_equal(sum,
+                     json_integer_value(json_object_get(json_array_get(profiles, 0), "endValue")));
+    json_decref(json);
+    free(ran.out);
+}
+
 /* The sum of the numbers at the ends of lines. */
 static uint64_t collapsed_sum(const char *text)
 {
