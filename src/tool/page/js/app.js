@@ -93,9 +93,9 @@ class App {
         const {fold, lines, measure} = this.state;
         return this.keep('p-picture', () => {
             if (!fold && (lines || !this.hasLines))
-                return new Whole(this.log.tree, this.weights(), measure);
+                return new Whole(this.log.tree, this.weights(), measure, lines);
             const tree = this.keep('t-derived', () => derive(this.log, {fold, lines}, this.groups));
-            return new Whole(tree, weigh(tree, carry(tree, this.weights().self)), measure);
+            return new Whole(tree, weigh(tree, carry(tree, this.weights().self)), measure, lines);
         });
     }
 
@@ -109,7 +109,7 @@ class App {
             leaves(this.weights().self, measure), CALLERS, {
                 measure, fold, keys: lines ? this.keep('keys-none', () =>
                     Uint32Array.from({length: this.log.places.count}, (_, place) => place)) : this.keys(),
-                groups: this.groups, firstIsNode: true, self: true, place: 0}));
+                groups: this.groups, firstIsNode: true, self: true, place: 0, byLine: lines}));
     }
 
     // Callers and callees of a name: of a type only callers.
@@ -195,6 +195,14 @@ class App {
         return place < this.log.places.count && place ? this.log.fullName(place) : this.label(tree, node);
     }
 
+    // "Basket.cs:12", with its folder; without the line where all lines of a method are one node.
+    where(tree, place) {
+        const {log} = this;
+        if (place >= log.places.count || !log.places.line[place])
+            return '';
+        return log.file(place) + (tree.byLine ? ':' + log.places.line[place] : '');
+    }
+
     amount(tree, node) {
         return formatMeasure(tree.weight(node), this.state.measure);
     }
@@ -216,7 +224,7 @@ class App {
         const {log} = this;
         const whole = this.whole()[this.state.measure];
         const known = place > 0 && place < log.places.count;
-        const where = known && log.places.line[place] ? log.file(place) + ':' + log.places.line[place] : '';
+        const where = this.where(tree, place);
         const module = known && log.places.kind[place] === KIND.METHOD ? log.module(place).name : '';
         const self = known ? this.selfOf(tree, node) : 0;
         const numbers = [`${formatBytes(tree.value(node, 'bytes'))} in ${formatCount(tree.value(node, 'allocs'))} objects`,
@@ -281,9 +289,9 @@ class App {
         const order = merged ? line : line.reverse();
         const text = order.map(at => {
             const place = tree.place(at);
-            const where = place < this.log.places.count && this.log.places.line[place]
-                ? ` in ${this.log.file(place)}:line ${this.log.places.line[place]}` : '';
-            return this.log.isType(place) ? this.fullLabel(tree, at) : '   at ' + this.fullLabel(tree, at) + where;
+            const where = this.where(tree, place).replace(/:(\d+)$/, ':line $1');
+            return this.log.isType(place) ? this.fullLabel(tree, at)
+                : '   at ' + this.fullLabel(tree, at) + (where ? ' in ' + where : '');
         }).join('\n');
         this.copied = text;
         this.say(await copyText(text) ? `Copied ${order.length} frames.` : 'The browser does not let pages copy.');

@@ -12,6 +12,7 @@ class Merged {
         this.direction = direction;
         this.measure = options.measure;
         this.fold = options.fold;
+        this.byLine = options.byLine || false;
         this.key = options.keys;
         this.groups = options.groups;
         this.firstIsNode = options.firstIsNode; // the first level are the nodes, not their callers
@@ -146,7 +147,8 @@ function leaves(self, measure) {
 
 // A tree in arrays, to be walked in the same way.
 class Whole {
-    constructor(tree, weights, measure) {
+    constructor(tree, weights, measure, byLine) {
+        this.byLine = byLine; // a node is of one line only
         this.tree = tree;
         this.weights = weights;
         this.total = weights.total[measure];

@@ -40,7 +40,7 @@ class TreeView {
         const family = app.fills().family[place] || familyOf(app.log, place);
         const indent = el('span', {class: 'indent'});
         indent.style.width = Math.min(row.level, 40) * 12 + 'px';
-        const where = place < app.log.places.count ? app.log.where(place) : '';
+        const where = fileName(app.where(this.tree, place));
         return el('span', {class: 'name', title: app.fullLabel(this.tree, row.node)}, indent,
             row.level > 40 ? el('span', {class: 'faint'}, row.level + ' ') : null,
             el('span', {class: 'twist', 'aria-hidden': 'true'}, row.open === undefined ? '' : row.open ? '▾' : '▸'),
