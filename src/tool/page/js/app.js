@@ -18,6 +18,10 @@ class App {
         this.mark();
     }
 
+    has(key) {
+        return this.kept.has(key);
+    }
+
     keep(key, make) {
         if (!this.kept.has(key))
             this.kept.set(key, make());
@@ -346,22 +350,35 @@ function nearestSums(app, wanted) {
     const {tree, places} = app.log;
     const {self} = app.weights();
     const is = Uint8Array.from({length: places.count}, (_, place) => (wanted(place) ? 1 : 0));
-    const near = new Int32Array(tree.count).fill(-1);
-    const rows = new Map();
+    const near = new Int32Array(tree.count);
+    const sums = Object.keys(self).map(measure => [measure, self[measure], new Float64Array(places.count)]);
+    near[0] = -1;
     for (let node = 1; node < tree.count; node++) {
         const place = tree.place[node];
-        near[node] = is[place] ? place : near[tree.parent[node]];
-        if (near[node] < 0 || !(self.allocs[node] || self.bytes[node]))
-            continue;
-        if (!rows.has(near[node]))
-            rows.set(near[node], emptyRow(near[node]));
-        addSelf(rows.get(near[node]), self, node);
+        const nearest = near[node] = is[place] ? place : near[tree.parent[node]];
+        if (nearest >= 0 && self.allocs[node])
+            for (const [, from, to] of sums)
+                to[nearest] += from[node];
     }
-    for (const row of rows.values()) {
+    return rowsOfPlaces(sums, places.count);
+}
+
+function rowsOfPlaces(sums, count) {
+    const rows = [];
+    const objects = sums.find(([measure]) => measure === 'allocs')[2];
+    for (let place = 0; place < count; place++) {
+        if (!objects[place])
+            continue;
+        const row = emptyRow(place);
+        for (const [measure, , to] of sums)
+            row[measure] = to[place];
+        rows.push(row);
+    }
+    for (const row of rows) {
         row.totalBytes = row.bytes;
         row.totalAllocs = row.allocs;
         row.totalOldBytes = row.oldBytes;
         row.totalOldAllocs = row.oldAllocs;
     }
-    return [...rows.values()];
+    return rows;
 }

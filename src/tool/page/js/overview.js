@@ -98,8 +98,19 @@ class OverviewView {
                 app.set({view: 'tables', ...more, rows: '', sort: null}, true), {class: 'more'}));
     }
 
-    // The heaviest child of the heaviest child, as long as it has at least a fifth of its parent.
+    // The path needs the tree of the picture, which a large log takes a moment to make: it comes
+    // when the rest of the screen stands.
     path() {
+        const section = el('section', {class: 'panel'}, el('h2', {}, 'Hottest path'), el('p', {class: 'faint'}, '…'));
+        if (this.app.has('p-picture'))
+            this.fillPath(section);
+        else
+            requestAnimationFrame(() => setTimeout(() => section.isConnected && this.fillPath(section), 0));
+        return section;
+    }
+
+    // The heaviest child of the heaviest child, as long as it has at least a fifth of its parent.
+    fillPath(section) {
         const {app} = this;
         const tree = app.picture();
         const whole = app.whole()[app.state.measure];
@@ -111,7 +122,7 @@ class OverviewView {
             out.push(node = first);
         }
         const short = out.length > 14 ? [...out.slice(0, 4), -1, ...out.slice(-9)] : out;
-        return el('section', {class: 'panel'}, el('h2', {}, 'Hottest path', el('small', {}, ' the heaviest callee of each')),
+        replace(section, el('h2', {}, 'Hottest path', el('small', {}, ' the heaviest callee of each')),
             el('ol', {class: 'path'}, ...short.map(node => node < 0 ? el('li', {class: 'faint'}, `… ${out.length - 13} frames …`)
                 : el('li', {}, el('button', {type: 'button', title: app.fullLabel(tree, node),
                     onclick: () => app.set({view: 'flame', mode: app.state.mode === 'reversed' ? 'flame' : app.state.mode,
