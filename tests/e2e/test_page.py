@@ -19,7 +19,7 @@ OPEN = '''
         await page.goto('about:blank');
         await page.goto(url);
         try {
-            await page.waitForFunction('window.shadowtrace', {timeout: 20000});
+            await page.waitForFunction('window.shadowtrace', {timeout: 90000});
         } catch (error) {
             throw new Error(url + ': ' + await page.evaluate('document.body.innerText') + messages.join());
         }
