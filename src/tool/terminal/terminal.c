@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define MIN_WIDTH  20
-#define LEAST_ROOM 8
+#define LEAST_ROOM 24
 #define HELP_WIDTH 80
 #define MAX_WIDTH  240
 

@@ -19,7 +19,7 @@ struct terminal terminal_of(FILE *out);
 /* terminal_width - its width alone, asked once for a stream. Threads: the one that prints. */
 size_t terminal_width(FILE *out);
 
-/* What is left of a line that has `used` columns already; a few in any case. */
+/* What is left of a line that has `used` columns already; room for a name in any case: it wraps. */
 size_t terminal_room(FILE *out, size_t used);
 
 /* terminal_help_width - for pages of prose: a terminal's width up to TEXT_WIDTH, else 80. */

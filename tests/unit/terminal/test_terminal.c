@@ -36,6 +36,17 @@ TEST(colours_can_be_declined)
     assert_false(terminal_from(true, 80, NULL, NULL).colour);
 }
 
+TEST(a_name_has_room_on_any_line)
+{
+    FILE *out = tmpfile();
+
+    assert_non_null(out);
+    assert_int_equal(terminal_room(out, 30), TEXT_WIDTH - 30);
+    assert_int_equal(terminal_room(out, TEXT_WIDTH - 3), 24);
+    assert_int_equal(terminal_room(out, 1000), 24);
+    fclose(out);
+}
+
 TEST(a_stream_without_a_file_is_no_terminal)
 {
     char *text = NULL;
