@@ -4,6 +4,7 @@
 #include "record/environment.h"
 #include "terminal/text.h"
 
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -77,6 +78,44 @@ static void print_notes(FILE *out, const char *notes)
     }
 }
 
+/* The log, as "x.html" beside it would be called. */
+static void print_page_name(FILE *out, const char *log)
+{
+    size_t size = strlen(log), end = size;
+    char name[PATH_MAX];
+
+    for (size_t at = size; at > 0 && log[at - 1] != '/'; at--)
+        if (log[at - 1] == '.' && strncmp(log + at - 1, ".ndjson", 7) == 0)
+            end = at - 1;
+    snprintf(name, sizeof(name), "%.*s.html", (int)end, log);
+    record_print_quoted(out, name);
+}
+
+/* What else shows a log: in one line each for the only one, else in one for all. */
+static void print_others(FILE *out, const char *log)
+{
+    if (!log) {
+        fputs(PREFIX "    browse shows a log on this terminal, html makes a page of some for a "
+                     "browser\n",
+              out);
+        return;
+    }
+    fputs(PREFIX "    shadowtrace browse ", out);
+    record_print_quoted(out, log);
+    fputs("    (on this terminal)\n" PREFIX "    shadowtrace html ", out);
+    record_print_quoted(out, log);
+    fputs(" -o ", out);
+    print_page_name(out, log);
+    fputs("    (a page for a browser)\n", out);
+}
+
+static bool has_log(const struct record_process *p)
+{
+    struct stat st;
+
+    return p->log && stat(p->log, &st) == 0;
+}
+
 /* `all`: several processes say their command lines, too, in case their names are the same. */
 static void print_process(FILE *out, const struct record_process *p, const char *here, bool all)
 {
@@ -115,6 +154,9 @@ void record_summary_print(FILE *out, const struct record_processes *p, const cha
     /* Where one process was recorded, another one declined on purpose or does not matter. */
     bool all_declined = record_status_count(p, RECORD_STATE_DECLINED) == p->count;
 
+    const struct record_process *only = NULL;
+    size_t logs = 0;
+
     for (size_t i = 0; i < p->count; i++) {
         const struct record_process *one = &p->process[i];
         bool wrong = one->state == RECORD_STATE_FAILED || one->state == RECORD_STATE_DAMAGED ||
@@ -122,7 +164,11 @@ void record_summary_print(FILE *out, const struct record_processes *p, const cha
 
         if (!quiet || wrong)
             print_process(out, one, here, p->count > 1);
+        only = has_log(one) ? one : only;
+        logs += has_log(one);
     }
+    if (logs && !quiet)
+        print_others(out, logs == 1 ? from_here(only->log, here) : NULL);
 }
 
 /* What it started is not known: it may have been .NET without the environment that was given. */

@@ -243,14 +243,15 @@ static int first_tree(struct view *v)
     return cli_failed(v->command, err);
 }
 
-/* Names to show, and full ones, which patterns may mean as well. */
+/* Names to show; patterns may mean those of the other style as well. */
 static int name(struct view *v)
 {
     int err = names_new(v->defs, v->style, &v->names);
 
     if (!err)
-        err = names_new(v->defs, NAMES_FULL, &v->full_names);
-    model_call(v->model, v->names, v->full_names);
+        err =
+            names_new(v->defs, v->style == NAMES_SHORT ? NAMES_FULL : NAMES_SHORT, &v->other_names);
+    model_call(v->model, v->names, v->other_names);
     return cli_failed(v->command, err);
 }
 
@@ -282,7 +283,7 @@ void view_unload(struct view *v)
     model_tree_free(v->tree);
     model_free(v->model);
     names_free(v->names);
-    names_free(v->full_names);
+    names_free(v->other_names);
     model_own_free(v->own);
     source_lines_free(v->lines);
     buffer_free(&v->own_modules);

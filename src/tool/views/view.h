@@ -67,7 +67,7 @@ struct view {
     const struct report_defs *defs;
     struct source_lines *lines;
     struct model_own *own;
-    struct names *names, *full_names;
+    struct names *names, *other_names;
     struct model_tree *tree;
     bool *of_methods, *of_types; /* by number: those that `of` means; NULL: none */
     double sum[MODEL_WEIGHTS];   /* of what the filter lets through */

@@ -469,7 +469,7 @@ static void print_command(const char *what, const char *options, const struct vi
     buffer_format(&b, "shadowtrace %s ", options);
     view_logs(v, &b);
     buffer_text(&b, behind);
-    fprintf(out, "  %-20s ", what);
+    fprintf(out, "  %-21s ", what);
     text_print(out, b.failed ? options : b.data);
     putc('\n', out);
     buffer_free(&b);

@@ -122,6 +122,7 @@ static int push_children(struct paths *p, uint32_t number, const struct path_row
     uint32_t indent = row->indent + (p->child_count > 1);
     struct path_row rest = {
         .at = NO_ROW, .parent = number, .depth = row->depth + 1, .indent = indent, .leaf = true};
+    size_t hot = shown && place_of(p, p->children[0])->kind == MODEL_PLACE_NONE;
     int err = 0;
 
     for (size_t i = shown; i < p->child_count; i++) {
@@ -136,7 +137,7 @@ static int push_children(struct paths *p, uint32_t number, const struct path_row
                                          .parent = number,
                                          .depth = row->depth + 1,
                                          .indent = indent,
-                                         .hot = row->hot && i == 0});
+                                         .hot = row->hot && i == hot});
     return err;
 }
 
