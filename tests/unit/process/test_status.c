@@ -199,6 +199,9 @@ TEST(the_summary_says_how_to_read_each_log)
     assert_says(text,
                 "shadowtrace: app (.NET 9.0.1, pid 1): 1,234,567 allocations, 3.5 MB, none lost\n"
                 "shadowtrace:     shadowtrace report 'a log.ndjson'    (10 bytes)\n");
+    assert_says(text, "shadowtrace:     shadowtrace browse 'a log.ndjson'    (on this terminal)\n"
+                      "shadowtrace:     shadowtrace html 'a log.ndjson' -o 'a log.html'    (a page "
+                      "for a browser)\n");
     assert_says(text, "shadowtrace: b (pid 2): 1 allocation, 1 of them LOST\n");
     assert_null(strstr(text, "/nowhere"));
     snprintf(line, sizeof(line), "report '%s/a log", test_folder);
