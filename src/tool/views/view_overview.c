@@ -15,6 +15,7 @@
 #define PATHS_SHOWN 2
 #define PATH_LINES  2 /* of text */
 #define SEPARATOR   " > "
+#define OWN_NAMES   34 /* columns of the modules in a heading */
 
 /* Where allocations end in own code: all that a frame of it makes, itself and through others. */
 struct hot_path {
@@ -320,7 +321,7 @@ static void print_own_heading(const struct overview *o, FILE *out)
     for (size_t i = 0; i < o->own.count; i++)
         none += o->own.rows[i].what ? 0 : o->own.rows[i].self[MODEL_BYTES];
     fputs(v->stand_in ? "\nLines of " : "\nLines of own code, ", out);
-    text_elide(out, v->own_modules.size ? v->own_modules.data : "", 60);
+    text_elide(out, v->own_modules.size ? v->own_modules.data : "", OWN_NAMES);
     fprintf(out, ": %s of the bytes, with all that they call\n",
             text_share(&n, view_share(v, v->sum[MODEL_BYTES] - none)));
 }
