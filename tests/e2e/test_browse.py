@@ -1,4 +1,5 @@
 """browse in tmux: a terminal as people have it, with its sizes, its signals and its shell."""
+import atexit
 import collections
 import json
 import os
@@ -24,6 +25,7 @@ class Tmux:
         variables = dict(TERM='screen-256color', PS1='$ ', **environment)
         shell = ['env', '-u', 'NO_COLOR'] + ['%s=%s' % pair for pair in variables.items()] + ['bash', '--norc', '-i']
         self.ask('new-session', '-d', '-x', str(columns), '-y', str(rows), ' '.join(shlex.quote(word) for word in shell))
+        atexit.register(run, self.base + ['kill-server'])  # of a test that failed
         self.until(lambda s: '$' in s)
 
     def ask(self, *words):
