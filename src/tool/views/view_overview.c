@@ -322,7 +322,7 @@ static void print_own_heading(const struct overview *o, FILE *out)
         none += o->own.rows[i].what ? 0 : o->own.rows[i].self[MODEL_BYTES];
     fputs(v->stand_in ? "\nLines of " : "\nLines of own code, ", out);
     text_elide(out, v->own_modules.size ? v->own_modules.data : "", OWN_NAMES);
-    fprintf(out, ": %s of the bytes, with all that they call\n",
+    fprintf(out, ": %s of the bytes, with what others make for them\n",
             text_share(&n, view_share(v, v->sum[MODEL_BYTES] - none)));
 }
 
