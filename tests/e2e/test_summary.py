@@ -66,8 +66,8 @@ def test_notes_fall_between_lines(t):
 @needs('Hello')
 def test_tables_are_as_wide_as_the_terminal(t):
     r = t.record(PROGRAM.command('Hello'), check=0)
-    for words in ['report', '--by', 'method', '--top', '0'], ['report', '--top', '0'], ['diff', r.path], \
-            ['report', '--by', 'line', '--top', '0']:
+    full = ['--top', '0', '--names', 'full']
+    for words in [*(['report', '--by', key, *full] for key in ('site', 'method', 'line')), ['diff', r.path]]:
         widths = {}
         for columns in 80, 200:
             master, slave = pty.openpty()
